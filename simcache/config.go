@@ -304,29 +304,41 @@ func (c Config) Check() error {
 		return fmt.Errorf("%s is exclusive of the level before, so that it cannot serve I1", c.name(1))
 	}
 	if c.ZeroTags && !c.plain() {
-		return errors.New("the zero tags of Cachegrind tags go with LRU levels that know nothing of each other, and with nothing else")
+		return errors.New("the zero tags of Cachegrind go with LRU levels that know nothing of each other, and with nothing else")
+	}
+	if err := c.byCachegrind(); c.ZeroTags && err != nil {
+		return fmt.Errorf("the zero tags of Cachegrind go with caches that it simulates: %w", err)
 	}
 	return c.checkTLB()
 }
 
-// checkNest refuses nests that cannot be simulated.
-func (c Config) checkNest(n nest.Nest) error {
-	if err := n.Check(); err != nil {
-		return err
+// byCachegrind refuses caches with a line or a size that Cachegrind does not take.
+func (c Config) byCachegrind() error {
+	if err := c.I1.byCachegrind(); err != nil && c.I1 != (Geometry{}) {
+		return fmt.Errorf("I1 %s: %w", c.I1, err)
 	}
-	return c.checkWidths(n.Operands)
-}
-
-// checkWidths refuses operands wider than a line.
-func (c Config) checkWidths(operands []nest.Operand) error {
-	for i, op := range operands {
-		for _, l := range c.Levels {
-			if op.Width > l.Line {
-				return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B (want lines of at least %[3]d B, or narrower accesses)", i, op.Tensor, op.Width, l.Line)
-			}
+	for i, l := range c.Levels {
+		if err := l.byCachegrind(); err != nil {
+			return fmt.Errorf("%s %s: %w", c.name(i), l.Geometry, err)
 		}
 	}
 	return nil
+}
+
+// Clip is how many of the bytes of an access of a trace are looked up. Cachegrind clips
+// an access to the smallest line of all caches (cachegrind/cg_main.c). Where it has no
+// such caches, an access looks up all lines that it spans.
+func (c Config) Clip(bytes int) int {
+	if c.byCachegrind() != nil {
+		return bytes
+	}
+	if c.I1.Line > 0 {
+		bytes = min(bytes, c.I1.Line)
+	}
+	for _, l := range c.Levels {
+		bytes = min(bytes, l.Line)
+	}
+	return bytes
 }
 
 func (l Level) check(i int) error {

@@ -98,7 +98,7 @@ func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 		return Effort{}
 	}
 	for _, n := range nests {
-		if h.config.checkNest(n) != nil {
+		if n.Check() != nil {
 			return Effort{} // RunPasses says why
 		}
 		canonical = append(canonical, n.Canonical())
@@ -126,9 +126,13 @@ func (h *Hierarchy) EffortOfProgram(passes int, p nest.Program) Effort {
 	}
 	// As many references, each to a line of its own.
 	like := nest.Nest{Trips: []int{refs}, Operands: []nest.Operand{{Width: 1, Strides: []int{1 << 12}}}}
+	for _, op := range p.Operands() {
+		like.Operands[0].Width = max(like.Operands[0].Width, op.Width)
+	}
+	wide := engine.Wide(h.config.shapes(), like.Operands)
 	effort := Effort{Most: h.repeats()}
 	for _, e := range []engine.Engine{h.data, h.tlb} {
-		if _, sums := e.(*proofs.Engine); e != nil && !sums {
+		if _, sums := e.(*proofs.Engine); e != nil && (!sums || wide && e == h.data) {
 			lookUps, seconds := e.Effort([]nest.Nest{like}, passes)
 			effort.add(lookUps, seconds)
 		}

@@ -103,13 +103,24 @@ func ParseBytes(text string) (int, error) {
 	return int(bytes), nil
 }
 
-// minLine is Cachegrind's MIN_LINE_SIZE (cachegrind/cg_arch.c).
-const minLine = 32
+// cachegrindLine is Cachegrind's MIN_LINE_SIZE (cachegrind/cg_arch.c).
+const cachegrindLine = 32
 
-// Check refuses what Cachegrind refuses (cachegrind/cg_arch.c, check_cache):
-// a set count or a line size that is no power of two, a line under 32 B, a
-// size not above the line's or no multiple of ways*line, more ways than lines.
-// It also refuses figures that are not positive.
+// byCachegrind refuses what Cachegrind does not simulate (cachegrind/cg_arch.c,
+// check_cache), of what passes Check: lines under 32 B, and a single line.
+func (g Geometry) byCachegrind() error {
+	switch {
+	case g.Line < cachegrindLine:
+		return fmt.Errorf("Cachegrind has no lines of %d B (want at least %d)", g.Line, cachegrindLine)
+	case g.Size == g.Line:
+		return fmt.Errorf("Cachegrind has no cache of a single line (want more than %d B)", g.Size)
+	}
+	return nil
+}
+
+// Check refuses a set count or a line size that is no power of two, a size that
+// is no multiple of ways*line, more ways than lines, and figures that are not
+// positive.
 func (g Geometry) Check() error {
 	if g.Size > 0 && g.Ways > 0 && g.Line > 0 && !isPowerOfTwo(g.Sets()) {
 		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two%s", g.Sets(), g.instead())
@@ -122,7 +133,7 @@ func (g Geometry) instead() string {
 	switch set := g.Ways * g.Line; {
 	case !isPowerOfTwo(g.Line):
 		return fmt.Sprintf(", and line size %d is none, either", g.Line)
-	case g.Line < minLine || set/g.Line != g.Ways || g.Size > math.MaxInt/4 || set > math.MaxInt/4:
+	case set/g.Line != g.Ways || g.Size > math.MaxInt/4 || set > math.MaxInt/4:
 		return ""
 	case g.Sets() == 0:
 		return fmt.Sprintf(" (%d ways of %d B are %d B, and the size, which comes first, is %d)", g.Ways, g.Line, set, g.Size)
@@ -139,10 +150,8 @@ func (g Geometry) check() error {
 		return fmt.Errorf("size %d, associativity %d and line size %d must all be positive", g.Size, g.Ways, g.Line)
 	case !isPowerOfTwo(g.Line):
 		return fmt.Errorf("line size %d is not a power of two", g.Line)
-	case g.Line < minLine:
-		return fmt.Errorf("line size %d is too small (want at least %d)", g.Line, minLine)
-	case g.Size <= g.Line:
-		return fmt.Errorf("cache size %d is not above the line size %d", g.Size, g.Line)
+	case g.Size < g.Line:
+		return fmt.Errorf("cache size %d is below the line size %d", g.Size, g.Line)
 	case g.Ways > g.Size/g.Line:
 		return fmt.Errorf("associativity %d exceeds the %d lines that the size holds", g.Ways, g.Size/g.Line)
 	}

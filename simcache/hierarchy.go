@@ -202,7 +202,7 @@ func (c Config) engine() engine.Engine {
 }
 
 // Access simulates one access of size bytes at addr; a modify counts as one
-// read. The size is at least 1 and at most the smallest of the lines.
+// read. The size is at least 1, and addresses have 62 bits where lines have less than 4 B.
 func (h *Hierarchy) Access(kind nest.Kind, addr uint64, size int) {
 	sort := engine.Sort(kind)
 	h.total.refs[sort]++
@@ -225,7 +225,7 @@ func (h *Hierarchy) Fetch(addr uint64, size int) {
 
 // Run simulates every access of the nest, on whatever the caches hold from
 // before, and returns the counts of each operand. It refuses a nest that does
-// not pass Check or has an operand wider than a line.
+// not pass Check.
 //
 // It decides by itself how many accesses to look up (see Work; package
 // simcache/internal/proofs gives the argument why that is exact). A large nest that is the first on a new hierarchy may be counted
@@ -283,7 +283,7 @@ func (h *Hierarchy) run(passes, last int, nests ...nest.Nest) ([][][]Counts, err
 func (h *Hierarchy) walk(passes, last int, nests ...nest.Nest) (data, pages [][][]uint64, err error) {
 	var canonical []nest.Nest
 	for _, n := range nests {
-		if err := h.config.checkNest(n); err != nil {
+		if err := n.Check(); err != nil {
 			return nil, nil, err
 		}
 		canonical = append(canonical, n.Canonical())

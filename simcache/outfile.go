@@ -37,8 +37,12 @@ func ByTensor(nests []nest.Nest, counts [][]Counts) []Line {
 
 // WriteOut writes a file that cg_annotate reads (Cachegrind's manual, "Cachegrind
 // Output File Format"): the caches, the command, a line for each place, and the sum
-// of them. Functions of no file lie in "???", at line 0.
+// of them. Functions of no file lie in "???", at line 0. It refuses caches that
+// Cachegrind cannot simulate.
 func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
+	if err := c.byCachegrind(); err != nil {
+		return err
+	}
 	var b strings.Builder
 	for _, n := range []struct {
 		name string

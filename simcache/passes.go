@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
@@ -197,16 +198,21 @@ func (c Config) shapes() (all []engine.Level) {
 	return all
 }
 
+// proves reports whether proofs may tell of the steady state of nests.
+func (c Config) proves(nests []nest.Nest) bool {
+	if c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() {
+		return false
+	}
+	return !slices.ContainsFunc(nests, func(n nest.Nest) bool {
+		return n.Check() != nil || engine.Wide(c.shapes(), n.Operands)
+	})
+}
+
 // cramped leaves out the levels that miss nothing in the steady state, but for the first one, and reports
 // whether there are any.
 func (c Config) cramped(nests []nest.Nest) (few Config, cut bool) {
-	if c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() {
+	if !c.proves(nests) {
 		return c, false
-	}
-	for _, n := range nests {
-		if c.checkNest(n) != nil {
-			return c, false
-		}
 	}
 	nearest := max(1, proofs.Nearest(c.shapes(), nests))
 	few = c
@@ -217,7 +223,7 @@ func (c Config) cramped(nests []nest.Nest) (few Config, cut bool) {
 // oneSteady is SteadyPass without simulation, or by the first pass over a nest, on the levels that miss in
 // each, and reports whether that is known to be the same.
 func (c Config) oneSteady(nests []nest.Nest) (counts Counts, known bool, err error) {
-	if len(nests) != 1 || c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() || c.checkNest(nests[0]) != nil {
+	if len(nests) != 1 || !c.proves(nests) {
 		return Counts{}, false, nil
 	}
 	n := nests[0].Canonical()
@@ -269,7 +275,7 @@ func (h *Hierarchy) steady(enough int, nests ...nest.Nest) (Counts, error) {
 func (h *Hierarchy) steadyIndependent(e *proofs.Engine, passes int, nests []nest.Nest) (Counts, bool) {
 	var canonical []nest.Nest
 	for _, n := range nests {
-		if h.config.checkNest(n) != nil {
+		if n.Check() != nil {
 			return Counts{}, false
 		}
 		canonical = append(canonical, n.Canonical())

@@ -258,7 +258,7 @@ func (s *slow) access(kind nest.Kind, addr, size uint64) {
 	}
 	for level := range s.levels {
 		if e := s.later[level]; e != nil {
-			s.ahead(level, engine.Sort(kind), e)
+			s.ahead(level, engine.Sort(kind), addr, e)
 		}
 	}
 	s.later = nil
@@ -400,7 +400,7 @@ func (s *slow) refer(level, op int, store, quiet bool, addr, size uint64) {
 	}
 	counted := missed && s.count(level, op, quiet, class)
 	if !quiet {
-		s.tell(level, addr, news, newest)
+		s.tell(level, news, newest)
 	}
 	if filled && !s.tied(level+1) {
 		s.refer(level+1, op, false, quiet, addr, size)
@@ -503,27 +503,26 @@ func (s *slow) back(level int, block uint64) {
 
 // A slowEvent is a reference as a level's prefetcher sees it.
 type slowEvent struct {
-	addr   uint64
 	news   bool
-	newest uint64 // the last line of which there is news
+	newest uint64 // the highest line of which there is news
 }
 
 // tell is once a reference, whatever a level is asked for it.
-func (s *slow) tell(level int, addr uint64, news bool, newest uint64) {
+func (s *slow) tell(level int, news bool, newest uint64) {
 	if s.later == nil {
 		s.later = map[int]*slowEvent{}
 	}
 	if s.later[level] == nil {
-		s.later[level] = &slowEvent{addr: addr}
+		s.later[level] = &slowEvent{}
 	}
 	e := s.later[level]
 	if news {
-		e.news, e.newest = true, newest
+		e.news, e.newest = true, max(e.newest, newest)
 	}
 }
 
-func (s *slow) ahead(level, op int, e *slowEvent) {
-	l, addr := s.levels[level], e.addr
+func (s *slow) ahead(level, op int, addr uint64, e *slowEvent) {
+	l := s.levels[level]
 	line := uint64(l.Line)
 	for k := uint64(1); k <= uint64(max(l.Prefetch.Degree, 1)); k++ {
 		var want uint64
@@ -538,8 +537,9 @@ func (s *slow) ahead(level, op int, e *slowEvent) {
 			if k == 1 {
 				t = l.learn(op, addr)
 			}
-			want = (addr + k*t.stride) / line
-			if t.state != "steady" || t.stride == 0 || want == addr/line {
+			next := int(addr) + int(k)*int(t.stride)
+			want = uint64(next) / line
+			if t.state != "steady" || t.stride == 0 || next < 0 {
 				continue
 			}
 		default:
@@ -611,6 +611,7 @@ func randomConfig(r *rand.Rand) Config {
 	pick := func(of int) int { return r.IntN(of) * r.IntN(2) } // 0 in half of the cases
 	for {
 		c := Config{Observe: Classes | SetMisses | UsedBytes, WriteBacks: r.IntN(8) > 0}
+		small := []int{32, 32, 1 << r.IntN(6)}[r.IntN(3)]
 		for range 1 + r.IntN(3) {
 			ways := 1 + r.IntN(8)
 			l := Level{Policy: Policy(r.IntN(6)), Seed: r.Uint64(), Inclusion: Inclusion(pick(3)), WriteThrough: r.IntN(4) == 0,
@@ -622,9 +623,9 @@ func randomConfig(r *rand.Rand) Config {
 			if l.Modulo = r.IntN(4) == 0; l.Modulo {
 				sets = 1 + r.IntN(11)
 			}
-			line := 32
+			line := small
 			if r.IntN(10) == 0 {
-				line = 64
+				line *= 2
 			}
 			l.Geometry = Geometry{Size: sets * ways * line, Ways: ways, Line: line}
 			c.Levels = append(c.Levels, l)
@@ -911,5 +912,52 @@ func TestNextLineOfCrossingReferences(t *testing.T) {
 	}
 	if got := h.Levels()[0]; got.ReadMisses != 2 || got.Prefetches != 63 { // lines 2 to 63, and 65
 		t.Errorf("%d misses and %d prefetches, want 2 and 63", got.ReadMisses, got.Prefetches)
+	}
+}
+
+// TestPrefetchesBehindALevel: next-line goes on from the higher line of a reference, in whatever
+// order its lines come; stride goes by the operand's address, also where only a later line of it is asked for.
+func TestPrefetchesBehindALevel(t *testing.T) {
+	next := func(degree int) Prefetch { return Prefetch{NextLine, degree} }
+	first := Geometry{4096, 8, 64}
+	strided := []nest.Operand{{Base: 0x10045f, Width: 1}, {Base: 0x10049f, Width: 1}, {Base: 0x1004df, Width: 1}, {Base: 0x10067f, Width: 4}, {Base: 0x1006bf, Width: 4}}
+	crossing := []nest.Operand{{Base: 0x100000, Width: 4}, {Base: 0x100040, Width: 4}, {Base: 0x1000bc, Width: 8, Kind: nest.Write}}
+	for name, c := range map[string]struct {
+		levels []Level
+		refs   []nest.Operand
+		want   uint64 // prefetches of LL
+	}{
+		"inclusive": {[]Level{{Geometry: first, WriteThrough: true, Prefetch: next(1)},
+			{Geometry: Geometry{8192, 8, 64}, Inclusion: Inclusive, Prefetch: next(2)}}, crossing, 2},
+		// The fetch leaves the higher line alone in LL, where the passed store misses the lower one.
+		"non-inclusive":         {[]Level{{Geometry: first, WriteThrough: true}, {Geometry: Geometry{64, 1, 64}, NoWriteAllocate: true, Prefetch: next(1)}}, crossing[2:], 1},
+		"stride, inclusive":     {[]Level{{Geometry: first}, {Geometry: Geometry{16384, 8, 64}, Inclusion: Inclusive, Prefetch: Prefetch{StridePrefetch, 2}}}, strided, 3},
+		"stride, non-inclusive": {[]Level{{Geometry: first}, {Geometry: Geometry{16384, 8, 64}, Prefetch: Prefetch{StridePrefetch, 2}}}, strided, 3},
+	} {
+		h, err := NewHierarchy(Config{Levels: c.levels})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range c.refs {
+			h.Access(r.Kind, r.Base, r.Width)
+		}
+		if got := h.Levels()[1].Prefetches; got != c.want {
+			t.Errorf("%s: %d prefetches, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestStoresPastAnExclusiveLevel: it keeps no store that misses, so that each is compulsory again.
+func TestStoresPastAnExclusiveLevel(t *testing.T) {
+	h, err := NewHierarchy(Config{Observe: Classes, Levels: []Level{{Geometry: Geometry{1024, 2, 64}, NoWriteAllocate: true},
+		{Geometry: Geometry{4096, 4, 64}, Inclusion: Exclusive}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []nest.Kind{nest.Write, nest.Write, nest.Read} {
+		h.Access(kind, 1<<20, 4)
+	}
+	if l := h.Levels()[1]; l.Compulsory != 3 || l.Misses() != 3 {
+		t.Errorf("%d compulsory misses of %d, want 3 of 3", l.Compulsory, l.Misses())
 	}
 }

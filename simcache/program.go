@@ -11,8 +11,7 @@ import (
 // before, and returns the counts of each of its accesses by their numbers, all passes
 // together. Like Run, it decides by itself how many accesses to look up, and once all
 // further passes are alike, they are multiplied. It refuses a program that does not
-// pass Check, one with an access wider than a line, and what Config.CheckProgram
-// refuses.
+// pass Check, and what Config.CheckProgram refuses.
 //
 // Summaries of its parts (package simcache/internal/summaries) count a program on LRU
 // levels that know nothing of each other, if these are empty or hold what programs
@@ -22,9 +21,6 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 		return nil, err
 	}
 	operands := p.Operands()
-	if err := h.config.checkWidths(operands); err != nil {
-		return nil, err
-	}
 	if n, is := p.Nest(); is && h.proves(n) {
 		counts, err := h.RunPasses(passes, n)
 		if err != nil {

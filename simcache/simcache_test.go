@@ -1,6 +1,7 @@
 package simcache_test
 
 import (
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -351,7 +352,6 @@ func TestNestRefusals(t *testing.T) {
 		"more accesses than":     {Trips: []int{1 << 62, 4}},
 		"1 strides for 2 loops":  {Trips: []int{1, 1}, Operands: []nest.Operand{op}},
 		"width 0 is not":         with(func(o *nest.Operand) { o.Width = 0 }),
-		"width 65 exceeds":       with(func(o *nest.Operand) { o.Width = 65 }),
 		"leaves the address":     with(func(o *nest.Operand) { o.Strides = []int{-1 << 40} }),
 		"base 0xffffffffffffffe": with(func(o *nest.Operand) { o.Base = 1<<64 - 32 }),
 		"operand 0 (a): stride":  with(func(o *nest.Operand) { o.Strides = []int{1 << 62} }),
@@ -382,10 +382,10 @@ func TestGeometry(t *testing.T) {
 		"1000,2,64":     "set count 7 (size/line/associativity) is not a power of two (sizes of 2 ways and lines of 64 B are 512 and 1024)",
 		"32768,8,48":    "is not a power of two, and line size 48 is none, either",
 		"8,32768,64":    "set count 0 (size/line/associativity) is not a power of two (32768 ways of 64 B are 2097152 B, and the size, which comes first, is 8)",
-		"1000,2,16":     "set count 31 (size/line/associativity) is not a power of two",
+		"1000,2,16":     "set count 31 (size/line/associativity) is not a power of two (sizes of 2 ways and lines of 16 B are 512 and 1024)",
 		"4608,1,36":     "line size 36 is not a power of two",
-		"1024,4,16":     "line size 16 is too small",
-		"64,1,64":       "cache size 64 is not above the line size 64",
+		"8,1,16":        "set count 0",
+		"1024,1,0":      `line size "0": want size`,
 		"32768,0,64":    `associativity "0": want size`,
 		"0,8,64":        `size "0": want size,associativity,line, such as 32KiB,8,64`,
 		"32768,8":       "want size,associativity,line",
@@ -419,6 +419,18 @@ func TestSummary(t *testing.T) {
 	// 3 of 16 are 18.75%, which Cachegrind truncates; without writes, 0 of 1.
 	if got := (simcache.Counts{Dr: 16, D1mr: 3, DLmr: 3}).DataSummary(); !strings.Contains(got, "D1  miss rate: 18.7% (18.7%     + 0.0%  )\n") {
 		t.Errorf("18.75%% is printed as\n%s", got)
+	}
+}
+
+// TestString: a line, with the events of instructions if there are any.
+func TestString(t *testing.T) {
+	c := simcache.Counts{Dr: 16, D1mr: 3, DLmr: 1, Dw: 8, D1mw: 2}
+	if got := fmt.Sprint(c); got != "Dr=16 D1mr=3 DLmr=1 Dw=8 D1mw=2 DLmw=0" {
+		t.Errorf("%s", got)
+	}
+	c.Ir, c.I1mr, c.ILmr = 40, 5, 4
+	if got := c.String(); got != "Ir=40 I1mr=5 ILmr=4 Dr=16 D1mr=3 DLmr=1 Dw=8 D1mw=2 DLmw=0" {
+		t.Errorf("%s", got)
 	}
 }
 

@@ -6,6 +6,16 @@ import (
 	"strings"
 )
 
+// String is a line of the counts by Cachegrind's names: "Dr=16 D1mr=3 DLmr=1 Dw=0
+// D1mw=0 DLmw=0". Those of instructions come first, if any was fetched.
+func (c Counts) String() string {
+	data := fmt.Sprintf("Dr=%d D1mr=%d DLmr=%d Dw=%d D1mw=%d DLmw=%d", c.Dr, c.D1mr, c.DLmr, c.Dw, c.D1mw, c.DLmw)
+	if c.Ir == 0 {
+		return data
+	}
+	return fmt.Sprintf("Ir=%d I1mr=%d ILmr=%d %s", c.Ir, c.I1mr, c.ILmr, data)
+}
+
 // Summary writes the counts as Cachegrind prints them at the end of a run
 // (cachegrind/cg_main.c, cg_fini), without the "==pid== " before each line. A
 // rate is rounded up only where more than half of its last digit is left over,

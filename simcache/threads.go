@@ -73,7 +73,7 @@ func NewThreads(c Config, threads [][]nest.Nest) (*Threads, error) {
 	canonical := make([][]nest.Nest, len(threads))
 	for i, nests := range threads {
 		for _, n := range nests {
-			if err := c.checkNest(n); err != nil {
+			if err := n.Check(); err != nil {
 				return nil, err
 			}
 			canonical[i] = append(canonical[i], n.Canonical())

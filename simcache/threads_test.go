@@ -173,9 +173,9 @@ func TestSharedBy(t *testing.T) {
 			t.Errorf("%v, want %s", err, bad.want)
 		}
 	}
-	wide := nest.Nest{Operands: []nest.Operand{{Width: 128}}}
-	if _, err := NewThreads(c, [][]nest.Nest{{wide}}); err == nil {
-		t.Error("an operand wider than a line is taken")
+	none := nest.Nest{Operands: []nest.Operand{{Width: 0}}}
+	if _, err := NewThreads(c, [][]nest.Nest{{none}}); err == nil {
+		t.Error("an operand of no width is taken")
 	}
 	s := newThreads(t, c, [][]nest.Nest{{{Trips: []int{1 << 40}, Operands: []nest.Operand{{Width: 1, Strides: []int{0}}}}}})
 	if _, err := s.RunPasses(1 << 40); err == nil {

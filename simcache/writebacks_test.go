@@ -44,3 +44,22 @@ func TestWriteBacksProved(t *testing.T) {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
 }
+
+// TestBytesInWithoutI1: what I1 fetches is brought into LL, and not into D1, whichever engine counts.
+func TestBytesInWithoutI1(t *testing.T) {
+	for _, observe := range []Observe{0, SetMisses} {
+		h, err := NewHierarchy(Config{I1: Geometry{1024, 2, 64}, WriteBacks: true, Observe: observe,
+			Levels: TwoLevels(Geometry{1024, 2, 64}, Geometry{8192, 4, 64})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(3) {
+			h.Fetch(0x400000+64*i, 4)
+			h.Fetch(0x40003e+64*i, 4) // in two lines
+			h.Access(nest.Read, 0x100000, 4)
+		}
+		if l := h.Levels(); l[0].BytesIn != 64 || l[1].BytesIn != 5*64 {
+			t.Errorf("observed %d: %d bytes into D1 and %d into LL, want 64 and 320", observe, l[0].BytesIn, l[1].BytesIn)
+		}
+	}
+}

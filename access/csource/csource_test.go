@@ -222,7 +222,7 @@ func TestOneLoop(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"a[which[0]] = 0;":                    "t.c:18:1: a[which[0]]: subscript which[0] depends on data (which[0]: it depends on data)",
-		"a[p] = 0;":                           "t.c:18:1: a[p]: subscript p depends on data (p: its value is not known: it is no constant and no variable of a loop around it; -D p=100 says it, of one that never changes)",
+		"a[p] = 0;":                           "t.c:18:1: a[p]: subscript p depends on data (p: its value is not known: it is neither a constant nor a variable of a loop around it; if it never changes, give it with -D p=100)",
 		"a[changed] = 0;":                     "subscript changed depends on data",
 		"for (i = 0; i < 2; i++) ; a[i] = 0;": "subscript i depends on data",
 		"for (i = 0; i < 300; i++) for (j = 0; j < 300; j++) a[i * j] = 0;": "t.c:18:55: i * j: a product of variables is not affine",
@@ -252,8 +252,8 @@ func TestRefused(t *testing.T) {
 		"for (i = 0; i < 2; i++) { if (i == 1) break; }":                                "t.c:18:39: break;: a jump is not understood",
 		"return;":                                                                         "a jump is not understood",
 		"if (a[0] > 0) b[0] = 0;":                                                         "t.c:18:5: a[0] > 0: an if on data: a[0]: it depends on data (a ?: would count both arms)",
-		"if (alpha > 0) b[0] = 0;":                                                        "t.c:18:5: alpha > 0: an if on data: alpha: it is no integer (a ?: would count both arms)",
-		"for (i = 0; i < p; i++) a[i] = 0;":                                               "t.c:18:17: p: its value is not known: it is no constant and no variable of a loop around it; -D p=100 says it, of one that never changes",
+		"if (alpha > 0) b[0] = 0;":                                                        "t.c:18:5: alpha > 0: an if on data: alpha: it is not an integer (a ?: would count both arms)",
+		"for (i = 0; i < p; i++) a[i] = 0;":                                               "t.c:18:17: p: its value is not known: it is neither a constant nor a variable of a loop around it; if it never changes, give it with -D p=100",
 		"for (i = 0; i < 2; i++) i = 5;":                                                  "t.c:18:25: i = 5: the variable of a loop is assigned to inside of it",
 		"for (i = 0; i < 2; i++) for (i = 0; i < 2; i++) ;":                               "i is the variable of a loop around it",
 		"for (i = 0; i < 2; i--) a[0] = 0;":                                               "t.c:18:1: for (i ...): the condition does not end the loop in the direction of its step",
@@ -294,7 +294,7 @@ func TestRefused(t *testing.T) {
 		"memset(a, 0, 8);":                                               "memset, which gets pointers, is not understood: write its loop, such as for (i = 0; i < N; i++) a[i] = 0",
 		"for (i = 0; i < 300; i++) for (j = 0; j < 300; j++) s = i * j > 2 ? a[0] : b[0];": "i * j: a product of variables is not affine",
 		"s = undeclared;":    "t.c:18:5: undefined: undeclared",
-		"a[(_Bool)0.5] = 0;": "0.5: it is no integer",
+		"a[(_Bool)0.5] = 0;": "0.5: it is not an integer",
 		"for (unsigned i = 0; i < 3; i++) a[i + -1] = 0;":  "the subscript of a[4] is outside of 0 to 3 where i = 0",
 		"for (unsigned i = 0; i < 3; i++) a[i + -1u] = 0;": "the subscript of a[4] is outside of 0 to 3 where i = 0",
 		"s = ;": "t.c:18:5: ",

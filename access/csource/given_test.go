@@ -46,7 +46,7 @@ func TestNotGiven(t *testing.T) {
 		{"void f(int n) { int *p = &n; n = n/2; for (int i = 0; i < n; i++) a[i] = 0; }", "n=4", "t.c:2:12: n: -D n=4 gives it a value, which it does not keep: it is written elsewhere, or its address is taken"},
 		{"void g(int *); void f(int n) { g(&n); for (int i = 0; i < n; i++) a[i] = 0; }", "n=4", "t.c:2:27: n: -D n=4 gives it a value, which it does not keep"},
 		{"void f(volatile int n) { for (int i = 0; i < n; i++) a[i] = 0; }", "n=4", "t.c:2:21: n: -D n=4 gives it a value, which it does not keep"},
-		{"void f(unsigned n) { for (int i = 0; i < n; i++) a[i] = 0; }", "n=-4", "t.c:2:17: n: -D n=-4 is no value of type unsigned int"},
+		{"void f(unsigned n) { for (int i = 0; i < n; i++) a[i] = 0; }", "n=-4", "t.c:2:17: n: -D n=-4 is not a value of type unsigned int"},
 		{"void f(int n, double b[n]) { b[0] = 0; }", "n=-4", "t.c:2:22: b[n]: extent 0 of the array is -4: want at least 1"},
 		{"void f(int n) { for (int i = 0; i < n; i++) a[i] = 0; }", "n=11", "t.c:2:45: a[i]: the subscript of a[10] is outside of 0 to 9 where i = 10"},
 		{"void f(int n) { for (int i = 0; i < n; i++) a[i] = 0; }", "n=10", ""},

@@ -107,7 +107,7 @@ func TestInlined(t *testing.T) {
 		"s = (b[i] > 0) * first(a);":                             "whether first(a) comes before",
 		"s = (i > 1 ? b[i] : 0) * first(a);":                     "whether first(a) comes before",
 		"s = bodies[1].in.k - (bodies[2].in.k - (int)first(a));": "whether first(a) comes before",
-		"s = b[i] > 0 || first(a);":                              "first(a): first uses arrays or pointers: behind a condition on data",
+		"s = b[i] > 0 || first(a);":                              "first(a): first uses arrays or pointers: after a condition on data",
 		"mine();":                                                "own[3]: an array of a function that is called is not understood: declare it before the functions, or pass it",
 		"mineToo();":                                             "own: an array of a function that is called is not understood",
 		"double *q = picked(1); q[0] = 1;":                       "picked returns a pointer, which is not understood: write the array and its subscripts in place of the call",

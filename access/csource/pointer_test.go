@@ -155,7 +155,7 @@ func TestPointersRefused(t *testing.T) {
 		"char *q = (char *)&bodies[i]; *q = 1;": "a pointer to struct as one to char is not understood",
 		"((float *)a)[0] = 1;":                  "a pointer to double as one to float is not understood",
 		// As values.
-		"double *q = a; if (q == b) b[0] = 1;": "an if on data: q: it is no integer",
+		"double *q = a; if (q == b) b[0] = 1;": "an if on data: q: it is not an integer",
 		"given(&a[1]);":                        "given(&a[1]): given gets an array or a pointer, and its body is not in the file: define it there, and it is read in place of the call",
 		"given(a);":                            "given(a): given gets an array or a pointer, and its body is not in the file",
 		"s = 1 + taken(m[i]);":                 "taken(m[i]): taken gets an array or a pointer, and its body is not in the file",

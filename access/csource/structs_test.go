@@ -137,7 +137,7 @@ func TestStructsRefused(t *testing.T) {
 		}
 	}
 	_, err := csource.Read("t.c", []byte(types+"void f(struct p own) { own.in.k[1] = own.x; }"), csource.Options{Function: "f"})
-	if want := "own: a struct p by value, of which the call makes a copy, is not understood: declare it as own[1] and write own[0]"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "own: a struct p by value, which the call copies, is not understood: declare it as own[1] and write own[0]"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("by value: %v", err)
 	}
 	for _, packed := range []string{

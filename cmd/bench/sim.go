@@ -196,6 +196,11 @@ func (f *simFlags) improve(run *explain.Run) {
 
 // start makes caches that are cold, and the curve that the flags ask for.
 func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy, *reuse.Meter, error) {
+	if f.out != "" {
+		if err := simcache.WriteOut(io.Discard, config, ""); err != nil {
+			return nil, nil, fmt.Errorf("--cachegrind-out %s: %w", f.out, err)
+		}
+	}
 	h, err := simcache.NewHierarchy(config)
 	if err != nil {
 		return nil, nil, err

@@ -89,7 +89,7 @@ type histogram struct {
 }
 
 // add counts references with a distance. With none of them, the distance is
-// that of the lower line of the reference that is added next.
+// that of a lower line of the reference that is added next.
 func (h *histogram) add(distance, refs uint64) {
 	distance = max(distance, h.low)
 	h.low = 0

@@ -80,42 +80,40 @@ func New(line, sets int) (*Stacks, error) {
 	return s, nil
 }
 
-// Access counts one access of size bytes, 1 to the line size, at addr. Reads
+// Access counts one access of size bytes, at least 1, at addr. Reads
 // and writes count alike, as in a cache that allocates on writes; a modify is
 // one reference.
 //
-// An access that crosses from one line into the next looks up both, the lower
-// one first, and is one reference, as in Cachegrind: it misses where either
-// look-up does, so its distance is the larger of the two. The second is found
-// after the first line has moved to the top; within one set it is never below
-// 2, since a cache of one line cannot hold both.
+// An access that crosses lines looks up all of them, the lowest first, and is one
+// reference, as in Cachegrind: it misses where any look-up does, so its distance is
+// the largest. The second is found after the first line has moved to the top; within
+// one set it is never below 2, since a cache of one line cannot hold both.
 func (s *Stacks) Access(_ nest.Kind, addr uint64, size int) {
-	s.room(1)
 	s.push(addr, uint64(size), 0, 1)
 }
 
 // A touch is one look-up of a line by an access, which is one of a stream's.
 type touch struct {
 	value  uint64 // its line; once that is found, the place of its time; once measured, its distance
-	refs   uint64 // references that it ends; 0 for the lower line of a reference to two
+	refs   uint64 // references that it ends; 0 for a reference's lines before the last
 	stream int
 }
 
-// room makes room for so many accesses in the queue.
-func (s *Stacks) room(accesses int) {
-	if s.queued+2*accesses > len(s.queue) {
-		s.flush()
-	}
-}
-
-// push queues the touches of refs equal references, for which there is room.
+// push queues the touches of refs equal references.
 func (s *Stacks) push(addr, size uint64, stream int, refs uint64) {
 	first, last := addr>>(s.shift&63), (addr+size-1)>>(s.shift&63)
-	if first != last {
-		s.queue[s.queued] = touch{first, 0, stream}
-		s.queued++
+	for ; first != last; first++ {
+		s.add(touch{first, 0, stream})
 	}
-	s.queue[s.queued] = touch{last, refs, stream}
+	s.add(touch{last, refs, stream})
+}
+
+// add queues a touch.
+func (s *Stacks) add(t touch) {
+	if s.queued == len(s.queue) {
+		s.flush()
+	}
+	s.queue[s.queued] = t
 	s.queued++
 }
 

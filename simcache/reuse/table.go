@@ -62,14 +62,10 @@ func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[ac
 	if m == nil {
 		return records
 	}
-	line := min(m.config.First().Line, m.config.Last().Line)
-	if i1 := m.config.I1.Line; i1 > 0 { // a config file may have none
-		line = min(line, i1)
-	}
 	return func(yield func(accesstrace.Record, error) bool) {
 		for r, err := range records {
 			if err == nil && r.Kind != accesstrace.Fetch {
-				m.stacks.Access(nest.Read, r.Addr, min(r.Size, line)) // reads and writes count alike
+				m.stacks.Access(nest.Read, r.Addr, m.config.Clip(r.Size)) // reads and writes count alike
 				err = m.stacks.full
 			}
 			if !yield(r, err) {

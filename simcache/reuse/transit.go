@@ -1,7 +1,6 @@
 package reuse
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -9,7 +8,7 @@ import (
 )
 
 // Run counts every access of the nest, on the stacks as they are. It refuses a
-// nest that does not pass Check or has an operand wider than a line.
+// nest that does not pass Check.
 func (s *Stacks) Run(n nest.Nest) error { return s.runPasses(1, n) }
 
 // runPasses counts so many passes over nests, walked one after the other. It
@@ -20,11 +19,6 @@ func (s *Stacks) Run(n nest.Nest) error { return s.runPasses(1, n) }
 func (s *Stacks) runPasses(passes int, nests ...nest.Nest) error {
 	if err := (simcache.Config{}).CheckPasses(passes, nests...); err != nil {
 		return err
-	}
-	for _, n := range nests {
-		if err := s.checkWidths(n.Operands); err != nil {
-			return err
-		}
 	}
 	if passes > 0 {
 		s.pass(1, nests)
@@ -37,32 +31,18 @@ func (s *Stacks) runPasses(passes int, nests ...nest.Nest) error {
 
 // runProgram counts every access of so many passes over a program, on the stacks as
 // they are. From the second on, all passes have the distances of the second and leave
-// the stacks as it did. It refuses a program that does not pass Check or has an access
-// wider than a line.
+// the stacks as it did. It refuses a program that does not pass Check.
 func (s *Stacks) runProgram(passes int, p nest.Program) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
 	operands := p.Operands()
-	if err := s.checkWidths(operands); err != nil {
-		return err
-	}
 	s.reserve(max(1, len(operands)))
 	s.program(p, operands, 1)
 	if passes > 1 {
 		s.program(p, operands, uint64(passes-1))
 	}
 	return s.full
-}
-
-// checkWidths refuses operands wider than a line.
-func (s *Stacks) checkWidths(operands []nest.Operand) error {
-	for i, op := range operands {
-		if op.Width > s.line {
-			return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B (want lines of at least %[3]d B, or narrower accesses)", i, op.Tensor, op.Width, s.line)
-		}
-	}
-	return nil
 }
 
 // program counts each access of a program so many times.
@@ -72,7 +52,6 @@ func (s *Stacks) program(p nest.Program, operands []nest.Operand, times uint64) 
 			return
 		}
 		for i := range run.Trips {
-			s.room(len(run.Addrs))
 			for k, addr := range run.Addrs {
 				op := run.First + k
 				s.push(addr+uint64(i*run.Strides[k]), uint64(operands[op].Width), op, times)
@@ -180,7 +159,6 @@ func (w *transit) step(l int, iterations uint64) {
 func (w *transit) run(times uint64) {
 	l := len(w.trips) - 1
 	for range w.trips[l] {
-		w.s.room(len(w.streams))
 		for k := range w.streams {
 			st := &w.streams[k]
 			w.s.push(st.addr, st.width, k, times)
@@ -192,7 +170,6 @@ func (w *transit) run(times uint64) {
 
 // iterate counts the access of each stream so many times.
 func (w *transit) iterate(times uint64) {
-	w.s.room(len(w.streams))
 	for k := range w.streams {
 		st := &w.streams[k]
 		w.s.push(st.addr, st.width, k, times)

@@ -17,7 +17,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"math"
 	"strconv"
 	"strings"
 
@@ -66,6 +65,10 @@ const dinSize = 4
 // maxSize bounds the size of an access: the widest that a CPU has (xsave) is
 // well below.
 const maxSize = 1 << 16
+
+// lastAddr is where the last access of a trace begins of which lines of 1 and 2 B are
+// numbered.
+const lastAddr = 1<<62 - maxSize
 
 // want is what a line may be, with maxSize in words.
 const want = "I, L, S or M with hex address,size as lackey writes it, or a label 0 to 2 and a hex address as din has them; " +
@@ -238,24 +241,26 @@ func Replay(c simcache.Config, records iter.Seq2[Record, error]) (simcache.Count
 }
 
 // Feed simulates a trace on a hierarchy made of c as Cachegrind simulates the
-// program that it is of: accesses in order, a modify as one read, and data wider
-// than the smallest line of all caches clipped to it (cachegrind/cg_main.c). The
-// hierarchy must have an I1 if the trace has fetches.
+// program that it is of: accesses in order, a modify as one read, and wide ones
+// clipped (simcache.Config.Clip). The hierarchy must have an I1 if the trace has
+// fetches.
 func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error]) error {
 	hasI1 := c.I1 != simcache.Geometry{}
-	line := math.MaxInt
-	if hasI1 {
-		line = c.I1.Line
+	widest, least := c.Clip(maxSize), c.I1.Line
+	if !hasI1 {
+		least = c.Levels[0].Line
 	}
 	for _, l := range c.Levels {
-		line = min(line, l.Line)
+		least = min(least, l.Line)
 	}
 	for r, err := range records {
 		if err != nil {
 			return err
 		}
-		size := min(r.Size, line)
+		size := min(r.Size, widest)
 		switch {
+		case least < 4 && r.Addr > lastAddr:
+			return fmt.Errorf("address %#x: lines of %d B want addresses of 62 bits (or lines of 4 B or more)", r.Addr, least)
 		case r.Kind == Fetch && !hasI1:
 			return errors.New("the trace has instruction fetches, and no I1 is simulated (a description has one as i1: {size: 32KiB, ways: 8, line: 64})")
 		case r.Kind == Fetch:

@@ -6,6 +6,7 @@
 package engine
 
 import (
+	"math"
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -20,6 +21,16 @@ type Level struct {
 
 // Lines is how many lines the level holds.
 func (l Level) Lines() int { return l.Sets * l.Ways }
+
+// Wide reports whether an operand is wider than a line of some level, so that an access may
+// lie in more than two lines. No proof knows of such accesses: they are looked up.
+func Wide(levels []Level, operands []nest.Operand) bool {
+	line := math.MaxInt
+	for _, l := range levels {
+		line = min(line, 1<<l.Shift)
+	}
+	return slices.ContainsFunc(operands, func(op nest.Operand) bool { return op.Width > line })
+}
 
 // References are counted by three sorts, which are the operands of those that
 // belong to no nest.

@@ -40,9 +40,17 @@ func FromBytes(data []byte) Draw {
 // One is true once in n times.
 func (d Draw) One(n int) bool { return d(n) == n-1 }
 
+// shift draws the log2 of a line of 16 to 64 B, or of 1 to 8 B.
+func (d Draw) shift() uint {
+	if d.One(3) {
+		return uint(d(4))
+	}
+	return uint(4 + d(3))
+}
+
 // Levels draws 1 to 3 levels, mostly two of one line size.
 func (d Draw) Levels() []engine.Level {
-	shift := uint(4 + d(3))
+	shift := d.shift()
 	count := 2
 	if d.One(2) {
 		count = 1 + d(3)
@@ -56,7 +64,7 @@ func (d Draw) Levels() []engine.Level {
 		}
 		s := engine.Level{Sets: sets, Ways: 1 + d(8), Shift: shift}
 		if d.One(6) {
-			s.Shift = uint(4 + d(3))
+			s.Shift = d.shift()
 		}
 		specs = append(specs, s)
 	}
@@ -110,6 +118,16 @@ func (d Draw) Nest(specs []engine.Level, most int) nest.Nest {
 			l = slices.Index(n.Trips, slices.Max(n.Trips))
 		}
 		n.Trips[l] = (n.Trips[l] + 1) / 2
+	}
+	return n
+}
+
+// Wide makes some operands of a nest up to five lines wide.
+func (d Draw) Wide(n nest.Nest, levels []engine.Level) nest.Nest {
+	for r := range n.Operands {
+		if d.One(2) {
+			n.Operands[r].Width = 1 + d(5<<levels[d(len(levels))].Shift)
+		}
 	}
 	return n
 }

@@ -19,7 +19,7 @@ func (d Draw) ProgramLevels() []engine.Level {
 		return levels
 	}
 	sets := []int{4, 8, 8, 16, 64, 1, 3, 5, 12}[d(9)]
-	return []engine.Level{{Sets: sets, Ways: []int{1, 2, 4, 8, 8, 8, 3}[d(7)], Shift: uint(4 + d(3))}}
+	return []engine.Level{{Sets: sets, Ways: []int{1, 2, 4, 8, 8, 8, 3}[d(7)], Shift: d.shift()}}
 }
 
 // A programmer draws a program.
@@ -44,7 +44,10 @@ func (d Draw) Program(levels []engine.Level) nest.Program {
 func (d *programmer) program() nest.Program {
 	l := d.levels[0]
 	d.line = 1 << l.Shift
-	d.width = min(d.line, 1<<(1+d.Draw(3)))
+	d.width = 1 << (1 + d.Draw(3))
+	for _, of := range d.levels {
+		d.width = min(d.width, 1<<of.Shift)
+	}
 	span := l.Sets * d.line
 	d.strides = []int{d.width, d.width, d.width, 2 * d.width, d.line / 2, d.line, d.line + d.width, 2 * d.line, span, span + d.width, span + d.line,
 		max(d.width, span/2&^(d.width-1)), d.width * (1 + d.Draw(60)), d.line * (1 + d.Draw(16)), -d.width, -d.line, d.width * (1 + d.Draw(400))}

@@ -203,7 +203,12 @@ func (c *Chain) Add(op int, addr, size uint64, kind nest.Kind) {
 	if (addr^last)>>c.grain != 0 || last >= c.limit || op >= opCount {
 		c.makeWay(last)
 		c.visited++
-		c.look(0, op, addr, size, write)
+		if kind == nest.Modify && write != 0 { // whose read may drive out lines that its store brings back
+			c.look(0, op, addr, size, 0, 1)
+			c.look(0, op, addr, size, write, 0)
+			return
+		}
+		c.look(0, op, addr, size, write, 1)
 		return
 	}
 	if ref := addr>>c.grain<<grains | uint64(op)<<opBit | write; c.classes == 0 || c.isOwn(ref) != 0 {
@@ -226,10 +231,11 @@ func (c *Chain) Descend(op int, addr, size uint64) {
 	if (addr^last)>>c.grain != 0 || last >= c.limit {
 		c.makeWay(last)
 		c.misses[0][op]++
-		c.look(1, op, addr, size, 0)
+		c.look(1, op, addr, size, 0, 1)
 		return
 	}
-	c.drain(0) // what came before
+	c.drain(0)   // what came before
+	c.fills[0]-- // whatever misses there is counted as one of its fills, and this is I1's
 	c.wait(1, addr>>c.grain<<grains|uint64(op)<<opBit)
 }
 
@@ -341,39 +347,36 @@ var lanes16 = func() (ones [8]uint64) {
 	return ones
 }()
 
-// look looks up, at a level, the line of a reference or both lines, the lower
-// one first, of a reference that crosses from one into the next. That counts
-// as one miss at most (cg_sim.c, cachesim_ref_is_miss), and the whole reference
-// goes on to the next level, before the dirty blocks that had to go.
-func (c *Chain) look(level, op int, addr, size, write uint64) {
+// look looks up, at a level, the lines of a reference, the lowest one first. That
+// counts as one miss at most (cg_sim.c, cachesim_ref_is_miss), and the whole reference
+// goes on to the next level, before the dirty blocks that had to go. It counts as so
+// many references.
+func (c *Chain) look(level, op int, addr, size, write, count uint64) {
 	if level == len(c.levels) {
 		return
 	}
 	l := &c.levels[level]
-	first, last := addr>>l.shift, (addr+size-1)>>l.shift
-	missed, victim, dirty := l.touch(first, write)
-	var victim2 uint64
-	var dirty2 bool
-	if missed {
-		c.fills[level]++
-	}
-	if last != first {
-		var missed2 bool
-		missed2, victim2, dirty2 = l.touch(last, write)
-		if missed2 {
+	var room [2]uint64
+	missed, gone := false, room[:0]
+	for block, last := addr>>l.shift, (addr+size-1)>>l.shift; ; block++ {
+		absent, victim, dirty := l.touch(block, write)
+		if absent {
+			missed = true
 			c.fills[level]++
 		}
-		missed = missed || missed2
+		if dirty {
+			gone = append(gone, victim)
+		}
+		if block == last {
+			break
+		}
 	}
 	if missed {
-		c.misses[level][op]++
-		c.look(level+1, op, addr, size, 0)
+		c.misses[level][op] += count
+		c.look(level+1, op, addr, size, 0, count)
 	}
-	if dirty {
+	for _, victim := range gone {
 		c.putBack(level, victim)
-	}
-	if dirty2 {
-		c.putBack(level, victim2)
 	}
 }
 
@@ -412,11 +415,10 @@ func (c *Chain) Load(level, set int, blocks []uint64) bool { return c.levels[lev
 func (c *Chain) Look(addr, size uint64) (missed bool) {
 	c.makeWay(addr + size - 1)
 	l := &c.levels[0]
-	first, last := addr>>l.shift, (addr+size-1)>>l.shift
-	missed, _, _ = l.touch(first, 0)
-	if first != last {
-		missedLast, _, _ := l.touch(last, 0)
-		missed = missed || missedLast
+	for block, last := addr>>l.shift, (addr+size-1)>>l.shift; ; block++ {
+		absent, _, _ := l.touch(block, 0)
+		if missed = missed || absent; block == last {
+			return missed
+		}
 	}
-	return missed
 }

@@ -23,6 +23,9 @@ func TestEqualsReference(t *testing.T) {
 		got.share = 0
 		for range 1 + d(3) {
 			n := d.Nest(levels, 400+5000*(d(8)/7))
+			if d.One(4) {
+				n = d.Wide(n, levels)
+			}
 			if w := got.newTransit(n.Canonical()); w.flatten() >= 0 && w.flat != nil {
 				flat++
 			}
@@ -30,7 +33,7 @@ func TestEqualsReference(t *testing.T) {
 				t.Fatalf("seed %d, %+v, %v: not the %v misses", seed, levels, n, wanted)
 			}
 			for range d(30) {
-				addr, size := uint64(enginetest.At+d(1<<12)), uint64(1+d(8))
+				addr, size := uint64(enginetest.At+d(1<<12)), uint64(1+d(30))
 				got.Add(engine.Loads, addr, size, 0)
 				want.Access(addr, size)
 			}

@@ -92,7 +92,8 @@ type stream struct {
 
 func (c *Chain) newTransit(n nest.Nest) *transit {
 	first := &c.levels[0]
-	w := &transit{c: c, nest: n, trips: 1, inLine: 2*len(n.Operands) <= first.ways && !c.brute, packed: len(n.Operands) <= opCount}
+	w := &transit{c: c, nest: n, trips: 1, inLine: !c.brute, packed: len(n.Operands) <= opCount}
+	lines := 0 // of an iteration, at most
 	inner := len(n.Trips) - 1
 	if inner >= 0 {
 		w.trips = uint64(n.Trips[inner])
@@ -111,7 +112,9 @@ func (c *Chain) newTransit(n nest.Nest) *transit {
 			w.inLine = false
 		}
 		w.packed = w.packed && c.packs(op, n.Trips)
+		lines += max(op.Width-2, 0)>>first.shift + 2
 	}
+	w.inLine = w.inLine && lines <= first.ways
 	slow, fast := w.thin()
 	w.gap = uint64(max(first.ways-slow, 0) / max(fast, 1))
 	w.full = w.fills()

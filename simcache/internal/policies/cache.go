@@ -314,13 +314,13 @@ func (d *Engine) use(addr, size uint64) {
 	for _, l := range d.levels {
 		for block := addr >> l.shift; block <= (addr+size-1)>>l.shift; block++ {
 			if at, there := l.nearby(block, first.latest); there {
-				l.mark(l, at, block, addr, size)
+				l.parts[at] |= l.partsOf(block, addr, size)
 			} else if at := l.place(block); at >= 0 {
 				l.near[first.latest] = int32(at)
-				l.mark(l, at, block, addr, size)
+				l.parts[at] |= l.partsOf(block, addr, size)
 			} else if l.victims != nil {
 				if at := l.victims.place(block); at >= 0 {
-					l.mark(l.victims, at, block, addr, size)
+					l.victims.parts[at] |= l.partsOf(block, addr, size)
 				}
 			}
 		}
@@ -337,12 +337,11 @@ func (c *cache) nearby(block uint64, place int) (at int, there bool) {
 	return at, c.tags[at] == block+1
 }
 
-// mark marks the bytes of a reference that lie in a block, in a place of the cache or of its
-// victims.
-func (c *cache) mark(holder *cache, at int, block, addr, size uint64) {
+// partsOf are the parts of a block that bytes lie in.
+func (c *cache) partsOf(block, addr, size uint64) uint64 {
 	start, end := max(addr, block<<c.shift), min(addr+size-1, block<<c.shift|(1<<c.shift-1))
 	first, last := (start-block<<c.shift)>>c.partShift, (end-block<<c.shift)>>c.partShift
-	holder.parts[at] |= ^uint64(0) >> (63 - (last - first)) << first
+	return ^uint64(0) >> (63 - (last - first)) << first
 }
 
 // classify counts the miss under way by the class of its first absent line.

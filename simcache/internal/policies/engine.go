@@ -31,6 +31,7 @@ type Engine struct {
 	looked uint64     // references of data
 	serial uint64     // number of the reference under way
 	pc     uint64     // address of the instruction under way, if fetches are told
+	addr   uint64     // of the reference under way
 	seen   []event    // by level, what its prefetcher has to be told of the reference under way; nil without prefetchers
 	reuses *reuses    // with Classes
 	plain  bool       // see plain
@@ -266,6 +267,7 @@ func (d *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 		return
 	}
 	d.serial++
+	d.addr = addr
 	d.reference(0, request{op: op, addr: addr, size: size, write: kind == nest.Write})
 	if kind == nest.Modify {
 		d.reference(0, request{op: op, addr: addr, size: size, write: true, quiet: true})
@@ -284,6 +286,7 @@ func (d *Engine) Descend(op int, addr, size uint64) {
 		return
 	}
 	d.serial++
+	d.addr = addr
 	d.misses[0][op]++
 	d.reference(1, request{op: op, addr: addr, size: size})
 	d.prefetch()
@@ -464,10 +467,10 @@ func (d *Engine) putBack(level int, block uint64) {
 func (d *Engine) see(level int, r request) {
 	l, e := d.levels[level], &d.seen[level]
 	if !e.seen {
-		*e = event{pc: d.pc, op: r.op, addr: r.addr, block: r.addr >> l.shift, seen: true}
+		*e = event{pc: d.pc, op: r.op, addr: d.addr, seen: true}
 	}
 	if l.news {
-		e.news, e.newest = true, l.newest
+		e.news, e.newest = true, max(e.newest, l.newest)
 	}
 }
 

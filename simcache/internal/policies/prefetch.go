@@ -12,9 +12,8 @@ type event struct {
 	pc     uint64 // of the instruction, if known
 	op     int    // operand
 	addr   uint64
-	block  uint64 // of addr
 	news   bool   // it missed, or was the first to use a prefetched line
-	newest uint64 // that line, the second if it did so of two
+	newest uint64 // that line, the highest if it did so of several
 	seen   bool   // there is one, of the reference under way
 }
 
@@ -92,9 +91,11 @@ func (p *strides) after(e event) []uint64 {
 		return nil
 	}
 	for k := range uint64(p.degree) {
-		if block := (e.addr + (k+1)*t.stride) >> p.shift; block != e.block {
-			p.blocks = append(p.blocks, block)
+		next := e.addr + (k+1)*t.stride
+		if down := int64(t.stride) < 0; down != (next < e.addr) { // there is no such address
+			break
 		}
+		p.blocks = append(p.blocks, next>>p.shift)
 	}
 	return p.blocks
 }

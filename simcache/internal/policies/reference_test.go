@@ -22,7 +22,7 @@ func TestEqualsReference(t *testing.T) {
 		}
 		got, want := New(levels, false, Observe(d(8))), reference.New(shapes)
 		for range 1 + d(3) {
-			n := d.Nest(shapes, 400)
+			n := d.Wide(d.Nest(shapes, 400), shapes)
 			misses := got.Run([]nest.Nest{n.Canonical()}, 1)[0][0]
 			if wanted := want.Run(n.Operands, n.Accesses()); !slices.Equal(misses, wanted) {
 				t.Fatalf("seed %d, %+v, %v: %v misses, want %v", seed, shapes, n, misses, wanted)

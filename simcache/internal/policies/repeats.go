@@ -545,32 +545,17 @@ func (w *watch) moveOn(p *pass, times, later uint64) {
 	}
 }
 
-// parts are the bits of bytes in their line, and in the next.
-func (w *watch) parts(addr, width uint64) (low, high uint64) {
-	l := w.levels[0]
-	mask := uint64(1)<<l.shift - 1
-	start, stop := addr&mask, addr&mask+width-1
-	if stop <= mask {
-		return between(start>>l.partShift, stop>>l.partShift), 0
-	}
-	return between(start>>l.partShift, mask>>l.partShift), between(0, (stop&mask)>>l.partShift)
-}
-
-// between is the bits from one to another.
-func between(start, stop uint64) uint64 { return ^uint64(0) >> (63 - (stop - start)) << start }
-
-// joined are the parts of accesses at an address and so many steps from it, the first step included and the
-// address itself not.
-func (w *watch) joined(addr, width uint64, step, times int) (low, high uint64) {
+// joined are the parts of a block that accesses touch at an address and so many steps from it, the first step
+// included and the address itself not, all of which touch the block.
+func (c *cache) joined(block, addr, width uint64, step, times int) (all uint64) {
 	if far := max(step, -step); far <= int(width) { // without gaps
-		return w.parts(min(addr+uint64(step), addr+uint64(times*step)), uint64((times-1)*far)+width)
+		return c.partsOf(block, min(addr+uint64(step), addr+uint64(times*step)), uint64((times-1)*far)+width)
 	}
 	for range times {
 		addr += uint64(step)
-		a, b := w.parts(addr, width)
-		low, high = low|a, high|b
+		all |= c.partsOf(block, addr, width)
 	}
-	return low, high
+	return all
 }
 
 // touchAgain has the lines of an access of a row touched, the first at a serial, and marks the parts of those
@@ -587,7 +572,7 @@ func (w *watch) touchAgain(r *row, k int, serial, times uint64) {
 			stay = min(nest.Stay(addr, width, stride, 1<<l.shift), uint64(r.trips)-i)
 		}
 		if at := addr & (1<<l.shift - 1); mark && at != of {
-			parts, _ = w.joined(addr, width, int(shift), int(times)) // in one line, see sameLine
+			parts = l.joined(addr>>l.shift, addr, width, int(shift), int(times)) // in one line, see sameLine
 			of = at
 		}
 		last := serial + (i+stay-1)*n
@@ -698,16 +683,11 @@ func (w *watch) stay(r *row, i, times int) {
 		}
 		addr, width := r.addrs[k]+uint64(i*stride), uint64(w.repeats.operands[op].Width) // of the iteration before
 		g := w.glance(op, addr, width)
-		for _, place := range g.places[:g.lines] {
+		for i, place := range g.places {
 			w.known.Numbers[place] = last + uint64(k) + 1
-		}
-		if stride == 0 || !l.bytes {
-			continue
-		}
-		low, high := w.joined(addr, width, stride, times)
-		w.use(g.places[0], low)
-		if g.lines == 2 {
-			w.use(g.places[1], high)
+			if stride != 0 && l.bytes {
+				w.use(place, l.joined(g.first+uint64(i), addr, width, stride, times))
+			}
 		}
 	}
 	w.serial += uint64(times * n)

@@ -73,25 +73,24 @@ func (c *cache) alone() bool {
 	return c.Tie == Untied && !c.WriteThrough && !c.NoWriteAllocate && c.victims == nil && c.prefetcher == nil
 }
 
-// A glance is a reference to one line, or two, on its way through the levels.
+// A glance is a reference to a line, or several, on its way through the levels.
 type glance struct {
 	op     int
-	first  uint64 // the line
-	places [2]int // in known, of it and the next
-	lines  int
-	quiet  bool // the store of a modify: no reference
+	first  uint64 // the lowest line
+	places []int  // in known, of it and those after it
+	quiet  bool   // the store of a modify: no reference
 }
 
 // add is Engine.Add.
 func (w *watch) add(op int, addr, size uint64, kind nest.Kind) {
 	w.serial++
-	g, end := w.glance(op, addr, size), addr+size-1
-	if h := &w.copies[g.places[0]*len(w.levels)]; h.way > 0 && g.lines == 1 && kind != nest.Modify && !w.dirty {
-		w.hit(op, addr, end, h)
+	g := w.glance(op, addr, size)
+	if h := &w.copies[g.places[0]*len(w.levels)]; h.way > 0 && len(g.places) == 1 && kind != nest.Modify && !w.dirty {
+		w.hit(op, addr, size, h)
 		return
 	}
 	before := w.known.Numbers[g.places[0]] // early, as it is fetched from afar
-	if store := kind == nest.Write && w.dirty; g.lines == 1 {
+	if store := kind == nest.Write && w.dirty; len(g.places) == 1 {
 		w.one(0, g, store)
 	} else {
 		w.reference(0, g, store)
@@ -103,20 +102,14 @@ func (w *watch) add(op int, addr, size uint64, kind nest.Kind) {
 	}
 	first := w.levels[0]
 	if first.bytes {
-		start := addr & (1<<first.shift - 1) >> first.partShift
-		stop := end & (1<<first.shift - 1) >> first.partShift
-		if g.lines == 1 {
-			w.use(g.places[0], ^uint64(0)>>(63-(stop-start))<<start)
-		} else {
-			most := (uint64(1)<<first.shift - 1) >> first.partShift
-			w.use(g.places[0], ^uint64(0)>>(63-(most-start))<<start)
-			w.use(g.places[1], ^uint64(0)>>(63-stop))
+		for i, place := range g.places {
+			w.use(place, first.partsOf(g.first+uint64(i), addr, size))
 		}
 	}
-	if g.lines == 2 && first.missedAt == w.serial && first.lost != g.first { // it is told of the other line
-		before = w.known.Numbers[g.places[1]]
+	if len(g.places) > 1 && first.missedAt == w.serial { // it is told of the line that was lost
+		before = w.known.Numbers[g.places[first.lost-g.first]]
 	}
-	for _, place := range g.places[:g.lines] {
+	for _, place := range g.places {
 		w.known.Numbers[place] = w.serial
 	}
 	if w.reuses != nil {
@@ -125,7 +118,7 @@ func (w *watch) add(op int, addr, size uint64, kind nest.Kind) {
 }
 
 // hit is add of a reference to one line that is in the first level, which then is all that is asked, as most are.
-func (w *watch) hit(op int, addr, end uint64, h *held) {
+func (w *watch) hit(op int, addr, size uint64, h *held) {
 	l, place := w.levels[0], w.at.places[0]
 	before := w.known.Numbers[place]
 	w.known.Numbers[place] = w.serial
@@ -141,9 +134,7 @@ func (w *watch) hit(op int, addr, end uint64, h *held) {
 		l.ranks.touch(set, way)
 	}
 	if l.bytes {
-		start := addr & (1<<l.shift - 1) >> l.partShift
-		stop := end & (1<<l.shift - 1) >> l.partShift
-		w.use(place, ^uint64(0)>>(63-(stop-start))<<start)
+		w.use(place, l.partsOf(w.at.first, addr, size))
 	}
 	if w.nearest != nil {
 		w.reuses.noteHit(w.nearest[op], before, w.serial)
@@ -165,14 +156,15 @@ func (w *watch) glance(op int, addr, size uint64) *glance {
 	}
 	g, shift := &w.at, w.levels[0].shift
 	g.op, g.first = op, addr>>shift
-	g.lines = int((addr+size-1)>>shift-g.first) + 1
+	g.places = g.places[:0]
+	more := (addr+size-1)>>shift - g.first
 	a := &w.along[op]
-	if g.lines == 1 && a.line == g.first+1 {
-		g.places[0] = a.place
+	if more == 0 && a.line == g.first+1 {
+		g.places = append(g.places, a.place)
 		return g
 	}
-	for i := range g.lines {
-		g.places[i] = w.known.Along(&a.finger, g.first+uint64(i))
+	for i := range more + 1 {
+		g.places = append(g.places, w.known.Along(&a.finger, g.first+i))
 	}
 	a.line, a.place = g.first+1, g.places[0]
 	if len(w.known.Numbers)*len(w.levels) > len(w.copies) {
@@ -202,8 +194,9 @@ func (w *watch) reference(level int, g *glance, store bool) {
 	if !g.quiet {
 		l.askedAt = w.serial
 	}
-	missed, waiting, gone := false, [2]uint32{}, 0 // places of lines on their way out, once the next level has been asked
-	for i, place := range g.places[:g.lines] {
+	var waiting [2]uint32
+	missed, gone := false, waiting[:0] // places of lines on their way out, once the next level has been asked
+	for i, place := range g.places {
 		block := g.first + uint64(i)
 		h := &w.copies[place*len(w.levels)+level]
 		why := noClass
@@ -223,8 +216,7 @@ func (w *watch) reference(level int, g *glance, store bool) {
 		l.miss(block, g.quiet, why)
 		l.counts.BytesIn += 1 << l.shift
 		if out, dirty := w.fill(level, block, uint32(place), store); dirty {
-			waiting[gone] = out
-			gone++
+			gone = append(gone, out)
 		}
 	}
 	if !missed {
@@ -232,13 +224,13 @@ func (w *watch) reference(level int, g *glance, store bool) {
 	}
 	w.miss(level, request{op: g.op, quiet: g.quiet})
 	w.reference(level+1, g, false)
-	for _, out := range waiting[:gone] {
+	for _, out := range gone {
 		w.putBack(level, out)
 	}
 }
 
-// one is reference for one line, and no store of a modify, as nearly all are: level by level, and without what the second line
-// needs, --explain takes a twentieth less.
+// one is reference for one line, and no store of a modify, as nearly all are: level by level, and without what other lines
+// need, --explain takes a twentieth less.
 func (w *watch) one(level int, g *glance, store bool) {
 	place := g.places[0]
 	for ; level < len(w.levels); level++ {

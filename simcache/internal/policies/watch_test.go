@@ -42,12 +42,15 @@ func TestWatch(t *testing.T) {
 		}
 		for range 1 + d(3) {
 			n := d.Nest(shapes, 1500).Canonical()
+			if d.One(3) {
+				n = d.Wide(n, shapes)
+			}
 			p := d.Program(shapes)
 			if count, err := p.Count(); err != nil || count > 3000 {
 				p = nest.Sequence(n)
 			}
 			for range d(20) {
-				op, addr, size, kind := d(engine.Sorts), enginetest.At+uint64(d(1<<12)), 1+uint64(d(1<<shapes[0].Shift)), nest.Kind(d(3))
+				op, addr, size, kind := d(engine.Sorts), enginetest.At+uint64(d(1<<12)), 1+uint64(d(3<<shapes[0].Shift)), nest.Kind(d(3))
 				got.Add(op, addr, size, kind)
 				want.Add(op, addr, size, kind)
 				if addr>>shapes[0].Shift != (addr+size-1)>>shapes[0].Shift {

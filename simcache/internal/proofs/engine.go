@@ -370,8 +370,11 @@ func (e *Engine) sums(nests []nest.Nest, passes int) bool {
 	if e.levels[0].Sets < fewestSummed && !summaries.Logs(e.levels) {
 		return false
 	}
-	long := func(n nest.Nest) bool { return len(n.Trips) > 0 && n.Trips[len(n.Trips)-1] > longestSummed }
-	return !slices.ContainsFunc(nests, long) && e.lookUps(nests, passes) > e.sumsFrom
+	x := e.theProver()
+	unfit := func(n nest.Nest) bool {
+		return x.isWide(n) || len(n.Trips) > 0 && n.Trips[len(n.Trips)-1] > longestSummed
+	}
+	return !slices.ContainsFunc(nests, unfit) && e.lookUps(nests, passes) > e.sumsFrom
 }
 
 // fewestSummed is how many sets a first level has at least that is told of alone, and
@@ -487,6 +490,9 @@ func (e *Engine) byGaps(n nest.Nest) ([]uint64, bool) {
 		}
 	}
 	x := e.theProver()
+	if x.isWide(n) {
+		return nil, false
+	}
 	if x.fits(n) {
 		plan := x.plan(n)
 		if min(plan.cost, plan.brute/e.dearer) < float64(e.gapsFrom) {

@@ -367,8 +367,11 @@ func (x *prover) follow(p *nestPlan) []uint64 {
 // over reports whether it gives up.
 func (x *prover) over() bool { return x.most > 0 && x.visited > x.most }
 
-// fits reports whether the blocks of a nest fit into words.
+// fits reports whether the blocks of a nest fit into words, and its operands into lines.
 func (x *prover) fits(n nest.Nest) bool {
+	if x.isWide(n) {
+		return false
+	}
 	for _, op := range n.Operands {
 		_, last := op.Reach(n.Trips)
 		if last>>x.minShift() > maxBlock {
@@ -376,6 +379,11 @@ func (x *prover) fits(n nest.Nest) bool {
 		}
 	}
 	return true
+}
+
+// isWide is engine.Wide.
+func (x *prover) isWide(n nest.Nest) bool {
+	return slices.ContainsFunc(n.Operands, func(op nest.Operand) bool { return op.Width > 1<<x.minShift() })
 }
 
 func (x *prover) minShift() uint {

@@ -142,9 +142,10 @@ func TestExactUntil(t *testing.T) {
 		for range 1 + d(3) {
 			trips := []int{line/4*(4+d(20)) + d(line), 1 + d(12)}
 			row := 4 * (trips[0] + d(3))
-			n := nest.Nest{Trips: trips, Operands: []nest.Operand{operand(4*d(99), 4, 4, row)}}
+			width := min(4, 1<<newProver(s.levels).minShift())
+			n := nest.Nest{Trips: trips, Operands: []nest.Operand{operand(4*d(99), width, 4, row)}}
 			if d.One(3) {
-				n.Operands = append(n.Operands, operand(1<<20, 4, 4, row))
+				n.Operands = append(n.Operands, operand(1<<20, width, 4, row))
 			}
 			s.nests, s.loops = append(s.nests, n), append(s.loops, 0)
 		}

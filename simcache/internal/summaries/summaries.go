@@ -26,6 +26,7 @@ package summaries
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -139,8 +140,11 @@ func New(levels []engine.Level, o Options) *Engine { return &Engine{levels: leve
 
 // Run runs a program, and returns its misses: those of operand r at level i of n
 // are at r*n+i. It refuses, before anything is run, a program whose lines 32 bits do
-// not number, and levels whose ways 16 bits do not count.
+// not number, levels whose ways 16 bits do not count, and accesses wider than a line.
 func (e *Engine) Run(p nest.Program) ([]uint64, error) {
+	if engine.Wide(e.levels, p.Operands()) {
+		return nil, errors.New("accesses wider than a line")
+	}
 	if misses, done, err := e.runAmple(p); done || err != nil {
 		return misses, err
 	}
