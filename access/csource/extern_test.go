@@ -17,7 +17,7 @@ func TestDeclaredOnceMore(t *testing.T) {
 		"void set(void) { extern int k; k = 1; } void f(void) { set(); a[k] = 1; }":                                              "k: its value is not known",
 		"void set(void) { extern double *p; p = b; } void f(void) { p[1] = 1; }":                                                 "where p points is not known",
 		"void set(void) { extern int i; i++; } void f(void) { for (i = 0; i < 8; i++) { a[i] = 1; set(); } }":                    "i: the variable of a loop is declared again, in a function: declare it in the loop, as for (int i = 0; ...)",
-		"void f(void) { extern int i; for (i = 0; i < 8; i++) a[i] = 1; }":                                                       "the variable of a loop is declared once more",
+		"void f(void) { extern int i; for (i = 0; i < 8; i++) a[i] = 1; }":                                                       "the variable of a loop is declared again",
 		"int get(void) { extern int n, k; extern double *p; return n + k; } void f(void) { a[n] = k + get(); p[n] = 2; }":        "",
 		"void set(void) { { int n; n = 1; } int k = 2; k++; } void f(void) { set(); a[n] = a[k]; extern double b[]; b[k] = 1; }": "",
 	} {

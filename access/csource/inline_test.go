@@ -92,7 +92,7 @@ func TestInlined(t *testing.T) {
 	for text, want := range map[string]string{
 		"axpy(6, 1, a, m[i]);":                                   "y[i]: the second subscript of m[4][5] is outside of 0 to 4 (a pointer to (double *)m goes through all of it), in the call at t.c:33:31 where i = 0, i = 5",
 		"axpy(k, 1, a, b);":                                      "count: its value is not known: it is declared as k: its value is not known",
-		"axpy(bodies[0].in.k, 1, a, b);":                         "of what it is declared to be, bodies[0].in.k: it depends on data",
+		"axpy(bodies[0].in.k, 1, a, b);":                         "it is declared as bodies[0].in.k: it depends on data",
 		"axpy(1, 1, &a[bodies[0].in.k], b);":                     "&a[bodies[0].in.k]: subscript bodies[0].in.k depends on data",
 		"whole3(2, 4, m);":                                       "m: a pointer to double[5] as one to ",
 		"put((double *)bodies, 1);":                              "a pointer to struct as one to double is not understood",

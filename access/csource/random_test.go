@@ -765,7 +765,7 @@ func TestRandomWalking(t *testing.T) {
 func TestRandomWalkingChosen(t *testing.T) {
 	randomWalking(t, func(seed int) *cGenerator {
 		return &cGenerator{left: 12, walks: true, chosen: true, divides: seed%3 == 1, looks: seed%3 == 2}
-	}, "of a variable is not affine", "too many values for a subscript", "that are read one by one", "a while is not understood", "the value of a constant array is known in subscripts", "behind jumps is not known")
+	}, "of a variable is not affine", "too many values for a subscript", "that are read one by one", "a while is not understood", "the value of a constant array is known in subscripts", "after jumps is not known")
 }
 
 // randomWalking compares files of generators. Some may be refused for other reasons, too.
@@ -790,7 +790,7 @@ func randomWalking(t *testing.T, generator func(seed int) *cGenerator, also ...s
 			is := func(err error, words ...string) bool {
 				return err != nil && slices.ContainsFunc(words, func(word string) bool { return strings.Contains(err.Error(), word) })
 			}
-			const constant, anew, often, several = "by the same constant in every iteration", "another value in each iteration", "is no affine function", "not change as often as"
+			const constant, anew, often, several = "by the same constant in every iteration", "it changes in each iteration", "around it is not affine", "not change in step with"
 			switch {
 			case is(err, also...) && (err2 != nil || !l.outside):
 				lost++
