@@ -936,7 +936,7 @@ func TestSimulateAlike(t *testing.T) {
 // TestNotWalked: passes of which many take as long as one are no result.
 func TestNotWalked(t *testing.T) {
 	m := meter{runner: runner{passes: func(int) float64 { return 0 }}, passes: 1, reads: 1}
-	if _, err := m.calibrate(time.Millisecond, 0); err == nil || !strings.Contains(err.Error(), "not all of them are walked") {
+	if _, err := m.calibrate(t.Context(), time.Millisecond, 0); err == nil || !strings.Contains(err.Error(), "not all of them are walked") {
 		t.Errorf("%v", err)
 	}
 }

@@ -181,6 +181,12 @@ func Process(path, arg0 string) Runner {
 		c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 		c.WaitDelay = 10 * time.Second
 		err := c.Run()
+		if askedToEnd(err) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(sameSignal):
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -194,6 +200,23 @@ func Process(path, arg0 string) Runner {
 		}
 		return out.text.Bytes(), nil
 	}
+}
+
+// sameSignal is how much later than a process this one may learn of a signal that a terminal
+// sends to both.
+const sameSignal = 5 * time.Second
+
+// askedToEnd reports whether a process ended because a signal asked it to.
+func askedToEnd(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return false
+	}
+	of := syscall.Signal(exit.ExitCode() - 128) // as shells count it
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		of = status.Signal()
+	}
+	return slices.Contains([]syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM}, of)
 }
 
 // maxOutput is what a turn of a program may write.

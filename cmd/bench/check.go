@@ -198,7 +198,7 @@ func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byt
 	if report, err := f.tooFew(c, run); report != nil || err != nil {
 		return report, nil, err
 	}
-	defer watch(ctx)()
+	defer watch(ctx, "this pass")()
 	keep, discard, err := f.openOut()
 	if err != nil {
 		return nil, nil, err
@@ -335,7 +335,7 @@ func (f *checkFlags) foreign(old *results.Set) error {
 
 // runNow is the text of the results of a run.
 func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]byte, error) {
-	defer watch(ctx)()
+	defer watch(ctx, "this pass")()
 	keep, discard, err := f.openOut()
 	if err != nil {
 		return nil, err

@@ -221,7 +221,7 @@ func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (
 		}
 		return &probe.Report{Machine: m, File: files().Saved, Warnings: append(m.Warnings(caches, probe.SavedName), m.SimulatedWarnings()...)}, nil
 	}
-	defer watch(ctx)()
+	defer watch(ctx, "this pass")()
 	before := results.Now()
 	m, file, err := f.measure(ctx, c, caches)
 	if err != nil {

@@ -41,7 +41,7 @@ type runFlags struct {
 	shard    parsed[session.Shard]
 	labels   []string
 	threads  threadFlags
-	raw      bool // lines of results on a terminal, too
+	raw      bool // lines of results, not a table
 }
 
 // quickCount is the least number of samples with a 95% interval of the median.
@@ -78,7 +78,7 @@ func newRun() *cobra.Command {
 				return err
 			}
 			ctx := cmd.Context()
-			defer watch(ctx)()
+			defer watch(ctx, "this pass")()
 			if err := f.tune(ctx, c, s); err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func newRun() *cobra.Command {
 	flags.SortFlags = false
 	f.addSuite(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the results")
-	flags.BoolVar(&f.raw, "raw", false, "print the lines of the results on a terminal too, instead of a table")
+	flags.BoolVar(&f.raw, "raw", false, "print the lines of the results instead of a table; without --out, a pipe gets them anyway")
 	f.pattern.add(flags, 0, anyOp)
 	f.threads.add(flags)
 	f.addCaches(flags)
@@ -264,12 +264,13 @@ func (f *runFlags) config(pinned []int) (simcache.Config, error) {
 }
 
 // run measures. The file gets what was finished, whatever ends the run, and is
-// left out if nothing was. A terminal gets a table, unless lines are asked for.
+// left out if nothing was. Stdout gets a table if it is a terminal or there is a
+// file, and else the lines, or if they are asked for.
 func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err error) {
 	var lines bytes.Buffer
 	var file *flagFile
 	terminal, to := progress.Terminal(c.out), c.out
-	if terminal && !f.raw {
+	if !f.raw && (terminal || f.out != "") {
 		to = &lines
 	}
 	if f.out != "" {
@@ -280,7 +281,7 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 		to = io.MultiWriter(file, results.Mute(to))
 	}
 	var meter *progress.Meter // none beside lines that scroll by
-	if to != c.out || !terminal {
+	if !terminal || !f.raw {
 		meter = progress.New(c.err)
 	}
 	warnings, err := s.Write(ctx, to, meter)

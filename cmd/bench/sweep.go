@@ -47,7 +47,7 @@ func newSweep() *cobra.Command {
 				},
 				Step: func() { meter.Step(1) }}
 			ctx := cmd.Context()
-			defer watch(ctx)()
+			defer watch(ctx, "this simulation")()
 			keeping(ctx, sweep.RecordName(out)+" keeps what was finished: the same command goes on")
 			simulated, err := space.Run(ctx, out, options)
 			meter.End()

@@ -48,7 +48,7 @@ func openTerminalOf(t *testing.T, columns uint16) (screen, terminal *os.File) {
 }
 
 // TestProgressOnTerminal: what takes a while shows on a terminal how far it is, and
-// leaves nothing there once it is interrupted. It is interrupted when it has shown that.
+// leaves nothing there once it is interrupted, by Ctrl-C, which the terminal echoes. It is interrupted when it has shown that.
 func TestProgressOnTerminal(t *testing.T) {
 	for _, test := range []struct {
 		verb  string
@@ -66,6 +66,7 @@ func TestProgressOnTerminal(t *testing.T) {
 		dir := t.TempDir()
 		s := started{Cmd: exec.Command("bench", strings.Fields(test.verb)...), ended: make(chan struct{})}
 		s.Dir, s.Stdout, s.Stderr = dir, create(t, dir+"/out"), terminal
+		s.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
 		s.begin(t)
 		terminal.Close() // the command has it
 		text, shown := "", false
@@ -76,13 +77,18 @@ func TestProgressOnTerminal(t *testing.T) {
 			}
 			if text += string(buffer[:n]); !shown && all(text, test.shown) {
 				shown = true
-				s.send(t, syscall.SIGINT)
+				if _, err := screen.WriteString("\x03"); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		<-s.ended
 		if !shown {
 			t.Errorf("bench %s: %v, and did not show %q: %q", test.verb, s.ProcessState, test.shown, text)
 			continue
+		}
+		if !strings.Contains(text, "^C") || !regexp.MustCompile(`[\r\n]\x1b\[[0-9]+A\x1b\[J[^\x1b]*$`).MatchString(text) {
+			t.Errorf("bench %s clears its last bar from the middle of the line: %q", test.verb, text[max(0, len(text)-200):])
 		}
 		if left := text[strings.LastIndex(text, "\x1b[J")+len("\x1b[J"):]; !regexp.MustCompile(test.left).MatchString(left) {
 			t.Errorf("bench %s leaves %q", test.verb, left)
