@@ -19,7 +19,7 @@ func TestSavedIsRegular(t *testing.T) {
 	_, _, own := f.Own(probe.Host{CPU: "one CPU"})
 	_, named := f.Machine(probe.SavedName)
 	for _, err := range []error{own, named} {
-		if err == nil || !strings.Contains(err.Error(), "measured.yaml: it is no regular file") {
+		if err == nil || !strings.Contains(err.Error(), "measured.yaml: it is not a regular file") {
 			t.Error(err)
 		}
 	}

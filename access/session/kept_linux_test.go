@@ -18,10 +18,10 @@ func TestKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	tuner := Tuner{File: device}
-	if _, err := tuner.read(); err == nil || !strings.HasSuffix(err.Error(), "it is no regular file") {
+	if _, err := tuner.read(); err == nil || !strings.HasSuffix(err.Error(), "it is not a regular file") {
 		t.Error(err)
 	}
-	if err := tuner.keep(tune.Calibration{}); err == nil || !strings.HasSuffix(err.Error(), "it is no regular file") {
+	if err := tuner.keep(tune.Calibration{}); err == nil || !strings.HasSuffix(err.Error(), "it is not a regular file") {
 		t.Error(err)
 	}
 	if file := openTally(device, simcache.Config{}).file; file != "" {

@@ -46,7 +46,7 @@ func Meet(ctx context.Context, path string, run Runner, list ...string) (*Conten
 	}
 	c.names = strings.Fields(string(names))
 	if c.help, err = run(ctx, "run", "--help"); err == nil && !c.Knows("--sample-time") {
-		return nil, fmt.Errorf("%s is no bench: its 'run --help' tells of no --sample-time", path)
+		return nil, fmt.Errorf("%s is not a bench program: its 'run --help' lacks --sample-time", path)
 	}
 	return c, err
 }
@@ -191,7 +191,7 @@ func Process(path, arg0 string) Runner {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case out.full || stderr.full:
-			return nil, fmt.Errorf("%s %s: it writes more than %s, and is no bench", path, args[0], results.Bytes(maxOutput))
+			return nil, fmt.Errorf("%s %s: it writes more than %s, so it is not a bench program", path, args[0], results.Bytes(maxOutput))
 		case err != nil:
 			if said := strings.TrimSpace(stderr.text.String()); said != "" {
 				err = fmt.Errorf("%w: %s", err, said)

@@ -162,7 +162,7 @@ func TestSignalsWhileSweeping(t *testing.T) {
 	c.send(t, syscall.SIGTERM)
 	<-c.ended
 	text := c.said(t, c.err)
-	if said := regexp.MustCompile(`(?m)^bench: interrupted, out.txt.part keeps \d+ of 10800 combinations: the same command goes on$`); c.ProcessState.ExitCode() != 143 || !said.MatchString(text) {
+	if said := regexp.MustCompile(`(?m)^bench: interrupted, out.txt.part keeps \d+ of 10800 combinations: the same command continues$`); c.ProcessState.ExitCode() != 143 || !said.MatchString(text) {
 		t.Errorf("%v, %q", c.ProcessState, text)
 	}
 	if got := filesIn(t, dir); got != "[- out.txt.part - space.yaml]" && got != "[- out.txt.part space.yaml]" {

@@ -139,7 +139,7 @@ func TestTablesOnTerminal(t *testing.T) {
 		"history list":              "benchmarks",
 		"history trend":             "changes found:",
 		"history show Copy/layout=contiguous/shape=4096x4096/dtype=float32/kernel=scalar":                            "median",
-		"check --baseline old.txt new.txt":                                                                           "what the machine did meanwhile",
+		"check --baseline old.txt new.txt":                                                                           "The machine may explain differences",
 		"advise --shape 256x256 --view t() --op copy --preset intel-skylake-server":                                  "TLB walks",
 		"sim --shape 4000x4000 --dtype int32 --width 16 --passes 10 --order col":                                     "LL miss rate:",
 		"sim --shape 512x512 --order col --explain --preset amd-zen3":                                                "What would help",
@@ -147,7 +147,7 @@ func TestTablesOnTerminal(t *testing.T) {
 		"sim --program loops.c --function kernel --explain --preset cachegrind-article":                              "statement",
 		"import p.json.gz --preset amd-zen3":                                                                         "channels_last",
 		"import --step p.json.gz --preset amd-zen3":                                                                  "calls take",
-		"run --shape 64x64 --order row --order col --count 2 --sample-time 100us --no-calibrate --D1 32768,8,64":     "kept nowhere",
+		"run --shape 64x64 --order row --order col --count 2 --sample-time 100us --no-calibrate --D1 32768,8,64":     "not saved",
 		"run --shape 64x64 --view flip(0) --order row --order col --count 1 --sample-time 100us --no-calibrate -o t": "ratio",
 	} {
 		widths := []uint16{40, 80}

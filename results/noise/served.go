@@ -76,7 +76,7 @@ func ServedBy(ladder []Rung, stated []results.Cache, simulated results.Cache) (s
 
 // String says it with what to do about it.
 func (s Served) String() string {
-	return fmt.Sprintf("%s, stated to hold %s, serves working sets of up to about %s here, and memory those of %s and more: bench machine --measure finds what it serves, and --caches measured counts by that",
+	return fmt.Sprintf("%s, stated to hold %s, serves working sets of up to about %s here, and memory serves %s and more: bench machine --measure finds the size, and --caches measured simulates it",
 		results.Printable(s.Cache.Name), results.Bytes(s.Cache.Size), results.Bytes(s.From), results.Bytes(s.To))
 }
 

@@ -63,7 +63,7 @@ func ReadKept(path string) ([]byte, error) {
 // another program.
 func Regular(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no regular file")}
+		return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a regular file")}
 	}
 	return nil // that there is nothing, opening tells
 }
@@ -194,7 +194,7 @@ func (f *File) plain(tokens token.Tokens) error {
 }
 
 // noMapping is what a line is that has no key, where the file is of another kind.
-const noMapping = "this is no key: value"
+const noMapping = "this is not key: value"
 
 // description says what such a file has.
 func description(root reflect.Type) string {
