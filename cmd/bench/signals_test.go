@@ -187,7 +187,7 @@ func TestSecondSignalOfSweep(t *testing.T) {
 	time.Sleep(2 * together)
 	c.send(t, syscall.SIGINT)
 	<-c.ended
-	said := regexp.MustCompile(`, out.txt.part keeps (what was finished|\d of 3 combinations): the same command goes on\n$`) // or a slow machine was not in one yet
+	said := regexp.MustCompile(`, out.txt.part keeps (the finished ones|\d of 3 combinations): the same command continues\n$`) // or a slow machine was not in one yet
 	if got := c.said(t, c.err); !said.MatchString(got) {
 		t.Errorf("%v, %q", c.ProcessState, got)
 	}
