@@ -812,7 +812,7 @@ func TestMeasureRefusals(t *testing.T) {
 	for want, p := range map[string]Pattern{
 		"tensor y of the copy is written where the sum reads": pattern(t, Spec{Op: Copy, Shape: []int{4}, DType: layouts.Int32}),
 		"tensor x of the fill is written where the sum reads": pattern(t, Spec{Op: Fill, Shape: []int{4}, DType: layouts.Int32}),
-		"the view has no element to time":                         pattern(t, Spec{Shape: []int{0}, DType: layouts.Int32}),
+		"the view has no element to time":                     pattern(t, Spec{Shape: []int{0}, DType: layouts.Int32}),
 		"have no native kernel":                               pattern(t, Spec{Shape: []int{64}, DType: layouts.Int32, Width: 16}),
 		"dtypes int32 and float32":                            pattern(t, Spec{Shape: []int{4}, DType: layouts.Float32}),
 	} {
@@ -935,7 +935,7 @@ func TestSimulateAlike(t *testing.T) {
 // TestNotWalked: passes of which many take as long as one are no result.
 func TestNotWalked(t *testing.T) {
 	m := meter{runner: runner{passes: func(int) float64 { return 0 }}, passes: 1, reads: 1}
-	if _, err := m.calibrate(time.Millisecond, 0); err == nil || !strings.Contains(err.Error(), "not all of them are walked") {
+	if _, err := m.calibrate(t.Context(), time.Millisecond, 0); err == nil || !strings.Contains(err.Error(), "not all of them are walked") {
 		t.Errorf("%v", err)
 	}
 }

@@ -129,7 +129,8 @@ func gib(bytes int) string {
 // such a pattern has memory of its own, of which each thread is the first to touch
 // what it uses.
 //
-// When the context is done, Measure ends between samples with its error.
+// When the context is done, Measure ends with its error after the passes of one reading of
+// the clock, and after a pass of the reference where a first sample is to be checked.
 func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
 		if o.CPUs == nil {
@@ -354,7 +355,7 @@ func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Samp
 	var shots []shot
 	var err error
 	m.turn(func() { shots, err = m.burst(ctx, round, rounds, o) })
-	if round == 0 {
+	if round == 0 && shots != nil {
 		var wrong error
 		if m.sum, wrong = m.reference(); wrong != nil {
 			return nil, wrong
@@ -382,14 +383,14 @@ func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots 
 		*m.clean = *m.clean && !m.writes
 		var first shot     // the pass off the clock
 		if m.part == nil { // or preparing goes the same way
-			if first, err = m.shot(); err != nil {
+			if first, err = m.shot(ctx); err != nil {
 				return nil, err
 			}
 		}
 		if o.Long > 0 && first.Elapsed > max(o.Long, 2*o.MinTime) {
 			shots, m.count = []shot{first}, min(m.count, o.LongCount)
 		} else {
-			shots, err = m.calibrate(o.MinTime, first.Elapsed)
+			shots, err = m.calibrate(ctx, o.MinTime, first.Elapsed)
 		}
 	} else {
 		m.warm()
@@ -397,11 +398,11 @@ func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots 
 	due := m.due(round, rounds)
 	for shots = shots[:min(len(shots), due)]; len(shots) < due && err == nil; err = cmp.Or(err, ctx.Err()) {
 		var s shot
-		if s, err = m.shot(); err == nil {
+		if s, err = m.shot(ctx); err == nil {
 			shots = append(shots, s)
 		}
 	}
-	if round == 0 && m.inPlace {
+	if round == 0 && m.inPlace && shots != nil {
 		m.prepare()
 		m.runner.passes(1)
 	}
@@ -447,8 +448,8 @@ const mostPasses = 1 << 30
 // tried takes a shot, and another where the first took at least as long as is sought, which
 // it may have done because it was interrupted, unless as many passes before it took a known time. It returns the
 // least time, too.
-func (m *meter) tried(sought, before time.Duration) (shots []shot, least time.Duration, err error) {
-	s, err := m.shot()
+func (m *meter) tried(ctx context.Context, sought, before time.Duration) (shots []shot, least time.Duration, err error) {
+	s, err := m.shot(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -458,7 +459,7 @@ func (m *meter) tried(sought, before time.Duration) (shots []shot, least time.Du
 	if before > 0 {
 		return []shot{s}, min(s.Elapsed, before), nil
 	}
-	again, err := m.shot()
+	again, err := m.shot(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -470,10 +471,10 @@ func (m *meter) tried(sought, before time.Duration) (shots []shot, least time.Du
 // the time can be told, then as many as follow from it. Passes that took twice
 // as long as a sample has to are the first samples; one that is just long enough
 // may be so by chance. A pass before took a time, unless that is 0.
-func (m *meter) calibrate(minTime, before time.Duration) ([]shot, error) {
+func (m *meter) calibrate(ctx context.Context, minTime, before time.Duration) ([]shot, error) {
 	apart := min(minTime, readingTime)
 	for m.links = leastLinks; m.part != nil && m.links < m.length; m.links *= 2 {
-		_, took, err := m.tried(apart, 0)
+		_, took, err := m.tried(ctx, apart, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -484,7 +485,7 @@ func (m *meter) calibrate(minTime, before time.Duration) ([]shot, error) {
 	}
 	m.links = 0
 	for {
-		shots, took, err := m.tried(apart, before)
+		shots, took, err := m.tried(ctx, apart, before)
 		switch {
 		case err != nil:
 			return nil, err
@@ -510,8 +511,9 @@ func (m *meter) setReads(minTime, apart time.Duration) {
 	m.reads = max(1, int((minTime+apart-1)/max(apart, 1)))
 }
 
-// shot takes a sample, of passes that follow others of the pattern.
-func (m *meter) shot() (shot, error) {
+// shot takes a sample, of passes that follow others of the pattern. When the context
+// is done, it ends after a reading of the clock.
+func (m *meter) shot(ctx context.Context) (shot, error) {
 	if m.reader != nil {
 		if err := m.reader.Start(); err != nil {
 			return shot{}, err
@@ -521,6 +523,9 @@ func (m *meter) shot() (shot, error) {
 	m.times = m.times[:0]
 	start := time.Now()
 	for range m.reads {
+		if err := ctx.Err(); err != nil {
+			return shot{}, err
+		}
 		if m.team != nil {
 			sum, took := m.together(m.passes)
 			s.sum, s.Elapsed = s.sum+sum, s.Elapsed+took

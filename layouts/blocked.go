@@ -164,7 +164,7 @@ func blockSize(text string, at int) (size, next int, why string) {
 	case err != nil || size > maxBlock:
 		return 0, at, fmt.Sprintf("a block of %s elements is larger than %d", text[at:next], maxBlock)
 	case size < 2 || text[at] == '0':
-		return 0, at, fmt.Sprintf("%s is no size of a block (want 2 or more)", text[at:next])
+		return 0, at, fmt.Sprintf("%s is not a block size (want 2 or more)", text[at:next])
 	case next == len(text):
 		return 0, next, fmt.Sprintf("want the dim of the block of %d", size)
 	}
@@ -442,7 +442,7 @@ func commonPlaces(bs []Blocked, d int) ([]int, error) {
 	places = slices.Compact(places)
 	for i, p := range places[1:] {
 		if p%places[i] != 0 {
-			return nil, fmt.Errorf("pieces: dim %d has blocks of %d and of %d, of which neither divides the other", d, places[i], p)
+			return nil, fmt.Errorf("pieces: dim %d has blocks of %d and of %d, and neither divides the other", d, places[i], p)
 		}
 	}
 	slices.Reverse(places)

@@ -358,7 +358,7 @@ func (p param) take(v value) (argument, error) {
 	lists, single := p.kind != oneInt, p.kind != intList
 	switch {
 	case v.kind == word || v.kind == literal:
-		return argument{}, fmt.Errorf("argument %q is no integer", v.text)
+		return argument{}, fmt.Errorf("argument %q is not an integer", v.text)
 	case v.kind == number && single:
 		return argument{given: true, ints: []int{v.n}}, nil
 	case v.kind == number:

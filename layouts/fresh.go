@@ -16,7 +16,7 @@ func parseMemoryFormat(name string) (MemoryFormat, error) {
 			return f, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no memory format (want torch.contiguous_format, channels_last, channels_last_3d or preserve_format)", name)
+	return 0, fmt.Errorf("%q is not a memory format (want torch.contiguous_format, channels_last, channels_last_3d or preserve_format)", name)
 }
 
 // stridesIn are those of a copy in a memory format. It refuses negative sizes, which only

@@ -312,7 +312,7 @@ func ParseShape(text string) ([]int, error) {
 	}
 	meant := betweenSizes.ReplaceAllString(strings.TrimSpace(text), "x")
 	if _, wrong := parseShape(meant); wrong == nil {
-		return nil, fmt.Errorf("%q is no shape: did you mean %s?", text, meant)
+		return nil, fmt.Errorf("%q is not a shape: did you mean %s?", text, meant)
 	}
 	return nil, err
 }
@@ -340,7 +340,7 @@ func parseShape(text string) ([]int, error) {
 			return nil, fmt.Errorf("%s is too large a size (want less than 2^63)", part)
 		}
 		if err != nil || n < 0 || part[0] == '+' {
-			return nil, fmt.Errorf("%q is no size (want non-negative integers joined by x or commas, such as 4000x4000)", part)
+			return nil, fmt.Errorf("%q is not a size (want non-negative integers joined by x or commas, such as 4000x4000)", part)
 		}
 		shape = append(shape, n)
 	}

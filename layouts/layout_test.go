@@ -265,7 +265,7 @@ func TestRefusals(t *testing.T) {
 		"transpose(0,1":                   "the parenthesis is not closed",
 		"transpose(0,1]":                  "the parenthesis is not closed",
 		"transpose(0,1)t()":               "want a dot",
-		"transpose(0,x)":                  `argument "x" is no integer`,
+		"transpose(0,x)":                  `argument "x" is not an integer`,
 		"transpose":                       "want arguments: transpose(dim0, dim1)",
 	} {
 		_, err := applied(l, view)
@@ -279,7 +279,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for shape, want := range map[string]string{"3 x4": "3x4", "3 x 4": "3x4", "3×4": "3x4", "3*4": "3x4", "3 4": "3x4", "3x 4": "3x4", " 3x4": "3x4"} {
-		if _, err := layouts.ParseShape(shape); err == nil || err.Error() != strconv.Quote(shape)+" is no shape: did you mean "+want+"?" {
+		if _, err := layouts.ParseShape(shape); err == nil || err.Error() != strconv.Quote(shape)+" is not a shape: did you mean "+want+"?" {
 			t.Errorf("ParseShape(%q): %v, want %s", shape, err, want)
 		}
 	}

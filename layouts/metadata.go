@@ -106,7 +106,7 @@ func (t *Tensor) SetSizesAndStrides(sizes, strides []int) error {
 // (c10/core/impl/SizesAndStrides.h, resize).
 func (t *Tensor) ResizeDim(rank int) error {
 	if rank < 0 {
-		return fmt.Errorf("resize dim: %d is no number of dims", rank)
+		return fmt.Errorf("resize dim: %d is not a number of dims", rank)
 	}
 	shape, strides := make([]int, rank), make([]int, rank)
 	copy(shape, t.layout.shape)

@@ -445,7 +445,7 @@ func parseProduct(text string) (int, error) {
 	product, fits := mulInt(n, m)
 	switch {
 	case err != nil || wrong != nil:
-		return 0, fmt.Errorf("argument %q is no integer", text)
+		return 0, fmt.Errorf("argument %q is not an integer", text)
 	case !fits:
 		return 0, fmt.Errorf("argument %s is too large", text)
 	}
@@ -468,7 +468,7 @@ func parseInt(word string) (int, error) {
 		return 0, fmt.Errorf("argument %q is a mask, which picks elements and so copies; a view has integers, slices, None and ... in brackets", word)
 	}
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
-		return 0, fmt.Errorf("argument %q is no integer", word)
+		return 0, fmt.Errorf("argument %q is not an integer", word)
 	}
 	n, err := strconv.ParseInt(sign+digits, 0, strconv.IntSize)
 	octal := len(digits) > 1 && digits[0] == '0' && (digits[1] == '_' || digits[1] >= '0' && digits[1] <= '9')
@@ -478,7 +478,7 @@ func parseInt(word string) (int, error) {
 	case errors.Is(err, strconv.ErrRange):
 		return 0, fmt.Errorf("argument %s is too large", word)
 	case err != nil:
-		return 0, fmt.Errorf("argument %q is no integer", word)
+		return 0, fmt.Errorf("argument %q is not an integer", word)
 	}
 	return int(n), nil
 }

@@ -196,7 +196,7 @@ func (l Layout) sliced(dim int, bounds []value) (Layout, error) {
 			numbers[i] = b.n
 		case none:
 		default:
-			return Layout{}, fmt.Errorf("%s is no bound of a slice", b)
+			return Layout{}, fmt.Errorf("%s is not a bound of a slice", b)
 		}
 	}
 	return l.Slice(dim, numbers[0], numbers[1], numbers[2])

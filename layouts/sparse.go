@@ -76,7 +76,7 @@ func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 	case len(block) == 0:
 		return nil, fmt.Errorf("%v wants the rows and columns of its blocks (--block, such as 2x2)", format)
 	case len(block) != 2 || block[0] <= 0 || block[1] <= 0:
-		return nil, fmt.Errorf("block %s is no number of rows and of columns (want two positive sizes, such as 2x2)", FormatShape(block))
+		return nil, fmt.Errorf("block %s is not a number of rows and of columns (want two positive sizes, such as 2x2)", FormatShape(block))
 	case shape[0]%block[0] != 0 || shape[1]%block[1] != 0:
 		return nil, fmt.Errorf("blocks of %s do not divide a matrix of %s", FormatShape(block), FormatShape(shape))
 	}

@@ -131,7 +131,7 @@ func TestSparseRefuses(t *testing.T) {
 		{x, layouts.CSC, []int{2, 2}, "csc has no blocks"},
 		{x, layouts.COO, []int{2, 2}, "coo has no blocks"},
 		{x, layouts.BSR, nil, "bsr wants the rows and columns of its blocks (--block, such as 2x2)"},
-		{x, layouts.BSC, []int{2}, "block 2 is no number of rows and of columns"},
+		{x, layouts.BSC, []int{2}, "block 2 is not a number of rows and of columns"},
 		{x, layouts.BSR, []int{2, 0}, "block 2x0"},
 		{x, layouts.BSC, []int{3, 2}, "blocks of 3x2 do not divide a matrix of 4x6"},
 		{wide, layouts.COO, nil, "a tensor of 1073741824x1073741824 is too large: at most 67108864 elements or rows"},

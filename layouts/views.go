@@ -186,7 +186,7 @@ func (l Layout) Expand(sizes ...int) (Layout, error) {
 		}
 		switch want := m.shape[i]; {
 		case want == size && i < lead && stride < 0 && m.shape[i+1] < 0:
-			return Layout{}, fmt.Errorf("expand: a dim in front of dim %d, of the negative size %d, has no stride", i+1, m.shape[i+1])
+			return Layout{}, fmt.Errorf("expand: a dim before dim %d, of the negative size %d, has no stride", i+1, m.shape[i+1])
 		case want == size:
 			m.strides[i] = stride
 		case want == -1 || want < 0 && size != 1:
@@ -444,7 +444,7 @@ func (l Layout) Unsqueeze(dim int) (Layout, error) {
 	stride := 1
 	if d < l.Rank() {
 		if stride = l.shape[d] * l.strides[d]; l.shape[d] < 0 && stride < 0 {
-			return Layout{}, fmt.Errorf("unsqueeze: a dim in front of dim %d, of the negative size %d, has no stride", d, l.shape[d])
+			return Layout{}, fmt.Errorf("unsqueeze: a dim before dim %d, of the negative size %d, has no stride", d, l.shape[d])
 		}
 	}
 	return derived("unsqueeze", slices.Insert(slices.Clone(l.shape), d, 1), slices.Insert(slices.Clone(l.strides), d, stride), l.offset)

@@ -47,7 +47,7 @@ func CheckLabel(key string) error {
 	if labels().MatchString(key) && IsLabel(key) {
 		return nil
 	}
-	return errors.New("it is no label, which bench run --label KEY=VALUE writes: want the KEY of one, such as host")
+	return errors.New("it is not a label, which bench run --label KEY=VALUE writes: want the KEY of one, such as host")
 }
 
 // ParseLabel reads "key=value", which becomes a configuration line "key: value", by

@@ -234,7 +234,7 @@ func (s *Set) CheckValues() error {
 			}
 			switch {
 			case math.IsNaN(v.Value) || math.IsInf(v.Value, 0):
-				wrong = "is no finite number"
+				wrong = "is not a finite number"
 			case v.Value < 0 && slices.ContainsFunc(Units, func(u Unit) bool { return u.Name == unit }):
 				wrong = "is less than nothing (want 0 or more)"
 			default:
@@ -294,7 +294,7 @@ func foreign(text []byte) string {
 			continue
 		}
 		if !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
-			return fmt.Sprintf(": line %d is no text", n)
+			return fmt.Sprintf(": line %d is not text", n)
 		}
 		return fmt.Sprintf(": line %d is %q", n, lineOf(text, n))
 	}
@@ -353,7 +353,7 @@ func (s *Set) Complete() error {
 		case ends == 0 && wrote:
 			return fmt.Errorf("%s is cut off: its last line is not \"# %s: N results\"", part.Name, EndKey)
 		case ends > 0 && said != len(part.Results) && !part.bothSides(said):
-			return fmt.Errorf("%s is cut off or was changed: it has %d results, and by its last line %d", part.Name, len(part.Results), said)
+			return fmt.Errorf("%s is cut off or was changed: it has %s, and by its last line %d", part.Name, Counted(len(part.Results), "result"), said)
 		}
 	}
 	return nil

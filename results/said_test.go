@@ -17,7 +17,7 @@ func TestComplete(t *testing.T) {
 		a + "# end: 1 results\n":     "",
 		a + b + "# end: 1 results\n": "run.txt is cut off or was changed: it has 2 results, and by its last line 1",
 		"# command: bench run\n" + a: "run.txt is cut off: its last line is not \"# end: N results\"",
-		a + "# end: 2 results\n":     "run.txt is cut off or was changed: it has 1 results, and by its last line 2",
+		a + "# end: 2 results\n":     "run.txt is cut off or was changed: it has 1 result, and by its last line 2",
 		a + a + "# end: 1 results\n": "", // both sides of a merge
 		a + "# end: 1 results\n" + b + "# end: 1 results\n":             "", // one file after the other
 		a + "# interrupted: after 1 of 9 samples\n# end: 1 results\n":   "run.txt is of a run that was interrupted after 1 of 9 samples",

@@ -179,6 +179,14 @@ func Printable(text string) string {
 	}, text)
 }
 
+// Counted is "1 file" or "2 files".
+func Counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // Bytes writes a number of bytes with a binary prefix: "32 KiB".
 func Bytes(n int) string {
 	scale, text := 1, "B"

@@ -374,7 +374,7 @@ func (c Config) checkTLB() error {
 		case t.Entries <= 0 || t.Ways <= 0 || t.Entries%t.Ways != 0:
 			return fmt.Errorf("%s: %d entries do not make sets of %d ways", name, t.Entries, t.Ways)
 		case !isPowerOfTwo(t.Page) || t.Page < 1<<12:
-			return fmt.Errorf("%s: page size %d is no power of two from 4096 on", name, t.Page)
+			return fmt.Errorf("%s: page size %d is not a power of two from 4096 on", name, t.Page)
 		}
 	}
 	return nil

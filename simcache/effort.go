@@ -24,7 +24,7 @@ type Effort struct {
 // String says it in words.
 func (e Effort) String() string {
 	if e.Most {
-		return fmt.Sprintf("%s references are looked up one by one, but for those that repeat others, which may take %s", inWords(e.LookUps), timeInWords(e.Time))
+		return fmt.Sprintf("%s references, except repetitions, are looked up one by one, which may take %s", inWords(e.LookUps), timeInWords(e.Time))
 	}
 	return fmt.Sprintf("%s references are looked up one by one, which takes %s", inWords(e.LookUps), timeInWords(e.Time))
 }

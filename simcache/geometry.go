@@ -98,7 +98,7 @@ func ParseBytes(text string) (int, error) {
 	n, err := strconv.ParseFloat(number, 64)
 	bytes := n * scale
 	if !ok || err != nil || !(bytes > 0) || bytes > 1<<52 || bytes != math.Trunc(bytes) {
-		return 0, fmt.Errorf("%q is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: %s)", text, byteUnits)
+		return 0, fmt.Errorf("%q is not a size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: %s)", text, byteUnits)
 	}
 	return int(bytes), nil
 }
@@ -156,7 +156,7 @@ func (g Geometry) check() error {
 		return fmt.Errorf("associativity %d exceeds the %d lines that the size holds", g.Ways, g.Size/g.Line)
 	}
 	if set := g.Ways * g.Line; g.Size%set != 0 { // which Cachegrind refuses as well (cg_arch.c, check_cache)
-		return fmt.Errorf("size %d is no multiple of %d, which is a set of associativity %d and line size %d", g.Size, set, g.Ways, g.Line)
+		return fmt.Errorf("size %d is not a multiple of %d, which is a set of associativity %d and line size %d", g.Size, set, g.Ways, g.Line)
 	}
 	return nil
 }

@@ -378,7 +378,7 @@ func TestGeometry(t *testing.T) {
 		t.Errorf("1.25MiB,10,64B is %v, want %v", got, want)
 	}
 	for text, want := range map[string]string{
-		"1000,8,64":     "size 1000 is no multiple of 512",
+		"1000,8,64":     "size 1000 is not a multiple of 512",
 		"1000,2,64":     "set count 7 (size/line/associativity) is not a power of two (sizes of 2 ways and lines of 64 B are 512 and 1024)",
 		"32768,8,48":    "is not a power of two, and line size 48 is none, either",
 		"8,32768,64":    "set count 0 (size/line/associativity) is not a power of two (32768 ways of 64 B are 2097152 B, and the size, which comes first, is 8)",

@@ -33,7 +33,7 @@ func ParseTLB(text string) ([]TLB, error) {
 				n[i], err = ParseBytes(parts[i])
 			}
 			if err != nil || n[i] <= 0 {
-				return nil, fmt.Errorf("%s %q is no positive integer (%s)", what, parts[i], want)
+				return nil, fmt.Errorf("%s %q is not a positive integer (%s)", what, parts[i], want)
 			}
 			if most := [...]int{1 << 20, 1 << 20, 1 << 32}[i]; n[i] > most {
 				return nil, fmt.Errorf("%s %s is too much (want at most %d)", what, parts[i], most)

@@ -46,7 +46,7 @@ func orders(view layouts.Layout) ([][]int, error) {
 		}
 	}
 	if len(groups) > maxOrdered {
-		return nil, fmt.Errorf("the view has %d dims that are no one loop; orders of at most %d are compared", len(groups), maxOrdered)
+		return nil, fmt.Errorf("the view has %d dims that do not form one loop; orders of at most %d are compared", len(groups), maxOrdered)
 	}
 	var all [][]int
 	permute(groups, 0, func(p [][]int) { all = append(all, slices.Concat(p...)) })

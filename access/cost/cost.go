@@ -152,10 +152,7 @@ type Level struct {
 
 // Rough reports whether the times are generic, so that errors that were found on
 // measured machines say nothing of them.
-func (t Times) Rough() bool { return strings.HasPrefix(t.Source, generic) }
-
-// generic is how the source of generic times begins.
-const generic = "generic: "
+func (t Times) Rough() bool { return strings.HasPrefix(t.Source, "generic: ") }
 
 // Generic are the times of a machine that was not measured: those of a virtual
 // machine on an AMD EPYC 7003, rounded, which are not far from other servers'.
@@ -163,7 +160,7 @@ const generic = "generic: "
 // "FILE was not measured". It becomes part of their source.
 func Generic(why string) Times {
 	return Times{
-		Source: generic + why,
+		Source: "generic: " + why,
 		Hit:    1.25,
 		Byte:   .005,
 		Levels: []Level{

@@ -93,7 +93,7 @@ func TestMeasuredRuns(t *testing.T) {
 		return m.line(visit{stride: strideOf(n, op, rowsOf(n, 64), 64), nest: n, op: op}, 2)
 	}
 	if got := each(64); got != 100 {
-		t.Errorf("two lines of many rows by turns take %v ns each, want 100", got)
+		t.Errorf("two lines of many rows, interleaved take %v ns each, want 100", got)
 	}
 	if got := each(8); got < next || got > 61 { // of longer runs than any that was measured
 		t.Errorf("two lines of few rows by turns take %v ns each, want those of long runs", got)

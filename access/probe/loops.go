@@ -151,7 +151,7 @@ func (m Machine) writeLoops(t *tabwriter.Writer) {
 	if len(m.Runs) > 0 {
 		fmt.Fprintln(t)
 		writeRow(t, "lines of memory that are adjacent", m.Runs, func(r Run) string { return strconv.Itoa(r.Lines) })
-		writeRow(t, "of many rows by turns", m.Runs, func(r Run) string { return timeCell(r.Ns) })
+		writeRow(t, "of many rows, interleaved", m.Runs, func(r Run) string { return timeCell(r.Ns) })
 	}
 	m.writeStarts(t)
 	if m.Sparse > 0 {

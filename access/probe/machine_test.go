@@ -150,7 +150,7 @@ func TestParseErrors(t *testing.T) {
 		{"{bytes: 2, ns: 310.5}", "{bytes: 8, ns: 310.5}", "f:73:8: 8 bytes after 8, 0 ns (want sizes that ascend, and finite times, none of them negative)"},
 		{"{bytes: 2, ns: 310.5}", "{bytes: 2, ns: .inf}", "f:72:8: 2 bytes after 0, +Inf ns (want sizes that ascend, and finite times, none of them negative)"},
 		{"{bytes: 2, ns: 310.5}", "{bytes: 2, ns: -1}", "f:72:8: 2 bytes after 0, -1 ns (want sizes that ascend, and finite times, none of them negative)"},
-		{"capacity: 33000B", "capacity: much", `f:29:17: "much" is no size`},
+		{"capacity: 33000B", "capacity: much", `f:29:17: "much" is not a size`},
 		{"capacity: 2MiB", "capacity: 1KiB", "f:35:7: a capacity of 1KiB (want more than the 33000B of the level before)"},
 		{"latency-ns: 4.5", "latency-ns: 0.5", "f:35:7: a latency of 0.5 ns (want more than the 1.25 of the level before)"},
 		{"latency-ns: 99.5", "latency-ns: -1", "f:44:5: a latency of -1 ns, near 5.5, far 14.25, crowded 0 and of stores 0 ns, in four sets 0 and of stores 0 ns, read 11.5 and copy 11 GB/s, of all cores 40 and 38 (want a positive latency"},

@@ -48,7 +48,7 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	for _, l := range m.Levels {
 		found[l.Stated] = true
 		if l.differs() {
-			warnings = append(warnings, fmt.Sprintf("%s serves working sets up to %s, where %s states %s. In a virtual machine, or beside others who use the cache, that is what there is; --caches=%s simulates it.",
+			warnings = append(warnings, fmt.Sprintf("%s serves working sets up to %s, where %s states %s. In a virtual machine, or if others use the cache, that is all you get; --caches=%s simulates it.",
 				l.Name, simcache.Bytes(l.Capacity), source(caches, l.Stated), simcache.Bytes(l.Stated), name))
 		}
 	}
@@ -67,11 +67,11 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 		}
 	}
 	if size := stated.Geometry.Size; last < 2*size && m.Memory != (Speed{}) {
-		warnings = append(warnings, fmt.Sprintf("The largest working set is %s, not twice the %s of %s: what is called memory may be a cache.", simcache.Bytes(last), simcache.Bytes(size), stated.Name()))
+		warnings = append(warnings, fmt.Sprintf("The largest working set is %s, not twice the %s of %s: the figures for memory may be a cache's.", simcache.Bytes(last), simcache.Bytes(size), stated.Name()))
 	}
 	if m.Threads > 1 && len(m.Levels) > 0 {
 		if l := m.Levels[0]; l.Disturbed(m.Threads) {
-			warnings = append(warnings, fmt.Sprintf("%d threads together read %s at %s, one alone at %s: something else ran on a core meanwhile, and what all cores have is more than this. Measure again when nothing does.",
+			warnings = append(warnings, fmt.Sprintf("%d threads together read %s at %s, one alone at %s: something else ran on a core, and the bandwidth of all cores is higher. Measure again when nothing else runs.",
 				m.Threads, l.Name, bandwidthCell(l.ReadAll), bandwidthCell(l.Read)))
 		}
 	}

@@ -174,7 +174,7 @@ func (s *Session) count(ctx context.Context, wanted map[string]access.Pattern) e
 	if s.Caches.TLB != nil {
 		steps *= 2
 	}
-	s.progress.Phase(fmt.Sprintf("simulating %d benchmarks", len(wanted)), steps)
+	s.progress.Phase("simulating "+results.Counted(len(wanted), "benchmark"), steps)
 	keys := slices.Sorted(maps.Keys(wanted))
 	var patterns []access.Pattern
 	for _, key := range keys {

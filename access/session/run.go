@@ -166,7 +166,7 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 	if s.TimesOnly || len(s.Studies) == 0 {
 		return nil
 	}
-	s.progress.Phase(fmt.Sprintf("simulating %d studies", len(s.Studies)), len(s.Studies))
+	s.progress.Phase("simulating the studies", len(s.Studies))
 	for i, study := range s.Studies {
 		if err := s.study(study, s.remarks(len(s.Comparisons)+i), yield); err != nil {
 			return err
@@ -186,7 +186,7 @@ func (s *Session) samplesFrom(first int) (what string, micros int) {
 			samples, micros = samples+n, micros+all
 		}
 	}
-	return fmt.Sprintf("taking %d samples", samples), max(micros, 1)
+	return "taking " + results.Counted(samples, "sample"), max(micros, 1)
 }
 
 // expected are how many samples of a pattern of a comparison are taken, and about what
@@ -205,7 +205,7 @@ func (s *Session) predict(ctx context.Context) error {
 	patterns := slices.Concat(s.patterns...)
 	all := make([]float64, len(patterns))
 	if s.Model.Caches.Levels != nil {
-		s.progress.Phase(fmt.Sprintf("predicting %d benchmarks", len(patterns)), len(patterns))
+		s.progress.Phase("predicting "+results.Counted(len(patterns), "benchmark"), len(patterns))
 		var err error
 		if all, err = predictions(ctx, s.Model, patterns, func() { s.progress.Step(1) }); err != nil {
 			return err

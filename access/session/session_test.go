@@ -56,7 +56,7 @@ func TestPrepare(t *testing.T) {
 		"A/n=16: it walks elements of int8, and A/n=8 of the same comparison of": func(p *session.Plan) { p.Comparisons[0][1].Spec.DType = layouts.Int8 },
 		"A/n=16: two benchmarks have this name":                                  func(p *session.Plan) { p.Comparisons[0][0].Name = "A/n=16" },
 		"A/n=8: pad -1: negative":                                                func(p *session.Plan) { p.Comparisons[0][0].Spec.Pad = -1 },
-		"A/n=16: the view has no element to time":                                    func(p *session.Plan) { p.Comparisons[0][1].Spec.Shape = []int{0} },
+		"A/n=16: the view has no element to time":                                func(p *session.Plan) { p.Comparisons[0][1].Spec.Shape = []int{0} },
 		"A/n=8: the tensors need 4096.0 GiB of memory, this":                     func(p *session.Plan) { p.Comparisons[0][0].Spec.Shape = []int{1 << 20, 1 << 20} },
 	} {
 		p := plan()
@@ -241,7 +241,7 @@ func TestByTurns(t *testing.T) {
 	var order []string
 	old := &fake{name: "old", list: []string{"A/n=8", "Gone"}, help: "  --sample-time", order: &order}
 	new := &fake{name: "new", list: []string{"A/n=8", "A/n=16"}, help: "  --sample-time\n  --times-only", order: &order}
-	if _, err := session.Meet(t.Context(), "ls", (&fake{}).run); err == nil || err.Error() != "ls is no bench: its 'run --help' tells of no --sample-time" {
+	if _, err := session.Meet(t.Context(), "ls", (&fake{}).run); err == nil || err.Error() != "ls is not a bench program: its 'run --help' lacks --sample-time" {
 		t.Errorf("another program: %v", err)
 	}
 	meet := func(f *fake) *session.Contender {
@@ -363,7 +363,7 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		told.end()
-		if got := strings.Join(told.phases, ", "); got != "simulating 2 benchmarks, taking 6 samples, simulating 1 studies" || told.off != nil {
+		if got := strings.Join(told.phases, ", "); got != "simulating 2 benchmarks, taking 6 samples, simulating the studies" || told.off != nil {
 			t.Errorf("phases %q, %q", got, told.off)
 		}
 	}

@@ -159,7 +159,7 @@ func divide(times []float64, n int) []int {
 }
 
 // reference is the machine by which shares are balanced, the same everywhere.
-var reference = cost.Model{Times: cost.Generic("shares of a run are balanced alike everywhere"), Caches: simcache.Config{
+var reference = cost.Model{Times: cost.Generic("shares of a run are the same on every machine"), Caches: simcache.Config{
 	Levels: simcache.TwoLevels(simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64})}}
 
 // What a benchmark takes besides its samples, in passes (memory is written, warmed

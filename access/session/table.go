@@ -28,7 +28,7 @@ func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error
 			return err
 		}
 	}
-	kept := "kept nowhere: -o FILE keeps them for bench report, bench check and benchstat"
+	kept := "not saved: use -o FILE"
 	if file != "" {
 		kept = file + " (bench report " + CommandLine([]string{file}) + " draws them)"
 	}

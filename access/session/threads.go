@@ -165,7 +165,7 @@ func thereAre(cpus int) string {
 
 // uncut says what cannot be cut among threads, as access.Pattern.Parts has it.
 func (t Threads) uncut() string {
-	return fmt.Sprintf("a chase cannot be cut, nor a copy by PyTorch's blocks, nor what has at most %d elements (--grain), nor what is written by all threads alike", cmp.Or(t.Grain, access.GrainSize))
+	return fmt.Sprintf("a chase cannot be cut, nor a copy by PyTorch's blocks, nor a tensor of at most %d elements (--grain), nor elements that all threads write", cmp.Or(t.Grain, access.GrainSize))
 }
 
 // cpus are those that threads are pinned to.
@@ -221,7 +221,7 @@ func (at place) check(flag string, nodes []int, has func(cpu.Node) bool, what st
 			return fault(errors.New("this system shows no NUMA nodes"))
 		}
 		if !slices.Contains(known, n) {
-			return fault(fmt.Errorf("there is no node %d with %s (want %s)", n, what, cpu.FormatList(known)))
+			return fault(fmt.Errorf("node %d with %s does not exist (want %s)", n, what, cpu.FormatList(known)))
 		}
 	}
 	return nil

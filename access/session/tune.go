@@ -85,7 +85,7 @@ func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error)
 		s.tuned = fmt.Sprintf("made for this run in %.1f s", time.Since(start).Seconds())
 	}
 	if err := t.keep(c); err != nil {
-		return fmt.Sprintf("the calibration of the kernels is not kept, and made again in each run (--no-calibrate leaves it out): %v", err), nil
+		return fmt.Sprintf("the calibration of the kernels is not saved, so each run makes it again (--no-calibrate leaves it out): %v", err), nil
 	}
 	return "", nil
 }
@@ -93,7 +93,7 @@ func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error)
 func (t Tuner) keep(c tune.Calibration) error {
 	text, err := c.Format()
 	if err == nil && t.File == "" {
-		err = fmt.Errorf("there is no folder for what a user's programs keep")
+		err = fmt.Errorf("the user has no cache folder")
 	}
 	if err == nil {
 		err = strict.Regular(t.File)

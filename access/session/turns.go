@@ -46,7 +46,7 @@ func Meet(ctx context.Context, path string, run Runner, list ...string) (*Conten
 	}
 	c.names = strings.Fields(string(names))
 	if c.help, err = run(ctx, "run", "--help"); err == nil && !c.Knows("--sample-time") {
-		return nil, fmt.Errorf("%s is no bench: its 'run --help' tells of no --sample-time", path)
+		return nil, fmt.Errorf("%s is not a bench program: its 'run --help' lacks --sample-time", path)
 	}
 	return c, err
 }
@@ -181,11 +181,17 @@ func Process(path, arg0 string) Runner {
 		c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 		c.WaitDelay = 10 * time.Second
 		err := c.Run()
+		if askedToEnd(err) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(sameSignal):
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case out.full || stderr.full:
-			return nil, fmt.Errorf("%s %s: it writes more than %s, and is no bench", path, args[0], results.Bytes(maxOutput))
+			return nil, fmt.Errorf("%s %s: it writes more than %s, so it is not a bench program", path, args[0], results.Bytes(maxOutput))
 		case err != nil:
 			if said := strings.TrimSpace(stderr.text.String()); said != "" {
 				err = fmt.Errorf("%w: %s", err, said)
@@ -194,6 +200,23 @@ func Process(path, arg0 string) Runner {
 		}
 		return out.text.Bytes(), nil
 	}
+}
+
+// sameSignal is how much later than a process this one may learn of a signal that a terminal
+// sends to both.
+const sameSignal = 5 * time.Second
+
+// askedToEnd reports whether a process ended because a signal asked it to.
+func askedToEnd(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return false
+	}
+	of := syscall.Signal(exit.ExitCode() - 128) // as shells count it
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		of = status.Signal()
+	}
+	return slices.Contains([]syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM}, of)
 }
 
 // maxOutput is what a turn of a program may write.

@@ -75,7 +75,7 @@ func TestLastLevel(t *testing.T) {
 		s.series = append(s.series, noise.Series{Name: b.Name, Times: []float64{ns[size] * float64(results.Row{Name: b.Name}.Bytes("size")/64)}})
 	}
 	told := slices.IndexFunc(s.Warnings(), func(w string) bool {
-		return strings.HasPrefix(w, "last-level: L3, stated to hold 32 MiB, serves working sets of up to about 2 MiB here, and memory those of 4 MiB and more")
+		return strings.HasPrefix(w, "last-level: L3, stated to hold 32 MiB, serves working sets of up to about 2 MiB here, and memory serves 4 MiB and more")
 	})
 	if told < 0 {
 		t.Errorf("warnings %q", s.Warnings())

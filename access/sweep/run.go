@@ -58,7 +58,7 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 	if there, err := os.Stat(out); err == nil && there.IsDir() {
 		return 0, errors.New("it is a directory: want a file")
 	} else if err == nil && !there.Mode().IsRegular() {
-		return 0, fmt.Errorf("it is not a regular file: want one, so that %s can keep its progress next to it", RecordName(filepath.Base(out)))
+		return 0, fmt.Errorf("it is not a regular file: want one, with %s for the finished combinations", RecordName(filepath.Base(out)))
 	} else if err == nil {
 		return 0, errThere
 	}

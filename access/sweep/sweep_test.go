@@ -287,7 +287,7 @@ func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"tiles: [none, 4x4]", "tiles: [none, 4x4x4]", `a.yaml:5:15: with shape 8x8, dtype int32, op sum, view none, order row, tile 4x4x4, kernel scalar, pad 0: tile 4x4x4: 3 sizes for the 2 dims of the view`},
 		{"tiles: [none, 4x4]", "tiles: [none, 0x4]", "tile 0x4: size 0 of dim 0 is not positive"}, // no number in base 16
-		{"tiles: [none, 4x4]", "tiles: [none, 0b11]", `"0b11" is no size`},
+		{"tiles: [none, 4x4]", "tiles: [none, 0b11]", `"0b11" is not a size`},
 		{"[sum, copy]", "[chase]", `"chase": want sum, fill or copy`},
 		{"dtypes: [int32", "dtypes: [int32, flot64", `a.yaml:2:17: "flot64": no such dtype`},
 		{"[row, col]", "[row, diag]", `"diag": `},

@@ -55,7 +55,7 @@ func (f *runFlags) interleave(ctx context.Context, c call, s *session.Session, p
 	turns := len(s.Comparisons) * s.Count
 	meter := progress.New(c.err)
 	defer meter.End()
-	meter.Timed(fmt.Sprintf("taking %d turns", turns), turns)
+	meter.Timed("taking "+counted(turns, "turn"), turns)
 	old, new, err = session.ByTurns(ctx, session.Turns{Old: p.old, New: p.new, Comparisons: s.Comparisons, Count: s.Count,
 		Flags: func(of *session.Contender) []string { return f.childFlags(s, of) }, Own: f.pattern.shape.set, Step: func() { meter.Step(1) }})
 	if errors.Is(err, session.ErrNoneInCommon) {

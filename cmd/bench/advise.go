@@ -44,7 +44,7 @@ func newAdvise() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer watch(ctx)()
+			defer watch(ctx, "this pass")()
 			err = f.run(ctx, c, q)
 			if ctx.Err() != nil {
 				return stopped(ctx, "nothing is advised")

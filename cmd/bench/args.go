@@ -248,7 +248,7 @@ func someFiles(cmd *cobra.Command, args []string) error {
 // oneSpace is for bench sweep.
 func oneSpace(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("%d files: bench sweep wants one, a YAML file of what to combine (such as bench sweep sweep.yaml -o out/sweep.txt, docs/fleet.md has one)", len(args))
+		return fmt.Errorf("%d files: bench sweep wants one, a YAML file of combinations (such as bench sweep sweep.yaml -o out/sweep.txt, docs/fleet.md has one)", len(args))
 	}
 	return nil
 }
@@ -256,7 +256,7 @@ func oneSpace(_ *cobra.Command, args []string) error {
 // oneNew is for bench check.
 func oneNew(_ *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return fmt.Errorf("%d files (%s): bench check takes one, the new results; what they are compared with goes with --baseline", len(args), strings.Join(args, " "))
+		return fmt.Errorf("%d files (%s): bench check takes one, the new results; --baseline names the old ones", len(args), strings.Join(args, " "))
 	}
 	return nil
 }

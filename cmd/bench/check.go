@@ -57,13 +57,13 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	f.times = oneOf("when", check.TimesAuto, check.TimesRequire, check.TimesOff)
 	f.format = oneOf("format", "text", "markdown", "json", "junit")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of results to compare with; - for stdin")
-	flags.Float64Var(&f.alpha, "alpha", 0.01, "share of false alarms; of checks of unchanged code in which any time may be found to differ")
+	flags.Float64Var(&f.alpha, "alpha", 0.01, "share of false alarms; among checks of unchanged code, those that find some time to differ")
 	flags.Var(&f.threshold, "threshold", "least change of a time that counts, such as 5% or 0.05")
 	flags.Var(&f.tolerance, "exact-tolerance", "greatest rise of a simulated unit that does not count, such as 0.1%")
-	flags.Var(&f.times, "times", "compare times, auto, require or off; auto where the machines are the same")
+	flags.Var(&f.times, "times", "compare times, auto, require or off; auto compares them if the machines are the same")
 	flags.Var(&f.format, "format", "text, markdown, json or junit; markdown is for a pull request or a job's summary")
-	flags.BoolVar(&f.allowVanished, "allow-vanished", false, "what the baseline has and NEW lacks is no failure")
-	flags.BoolVar(&f.update, "update", false, "make NEW the baseline if it passes; unless there is a regression or it lacks what the baseline has")
+	flags.BoolVar(&f.allowVanished, "allow-vanished", false, "do not fail if NEW lacks benchmarks of the baseline")
+	flags.BoolVar(&f.update, "update", false, "make NEW the baseline if it passes; a regression or a missing benchmark keeps the old one")
 }
 
 // oneOf is a flag whose value is one of a few, the first by default.
@@ -115,7 +115,7 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 	}
 	if err := report.Err(); err != nil {
 		if f.update && len(args) > 0 && args[0] != "-" {
-			err = fmt.Errorf("%w (cp %s %s replaces the baseline all the same)", err, args[0], f.baseline)
+			err = fmt.Errorf("%w (cp %s %s replaces the baseline anyway)", err, args[0], f.baseline)
 		}
 		return err
 	}
@@ -126,10 +126,10 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 		return nil
 	}
 	if gone := len(report.Vanished); gone > 0 && !f.allowVanished {
-		return fmt.Errorf("--update: the baseline stays as it is, since the new results lack %d of its benchmarks or units (%s is the first; --allow-vanished renews it all the same)", gone, report.Vanished[0])
+		return fmt.Errorf("--update: the baseline is unchanged, since the new results lack %d of its benchmarks or units (%s is the first; --allow-vanished renews it anyway)", gone, report.Vanished[0])
 	}
 	if f.incomplete != nil { // though it lacks nothing that the baseline has
-		return fmt.Errorf("--update: the baseline stays as it is, since it would be refused from then on: %w", f.incomplete)
+		return fmt.Errorf("--update: the baseline is unchanged, since the new results would be refused as one: %w", f.incomplete)
 	}
 	if err := writeFile("baseline", f.baseline, text); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byt
 	if report, err := f.tooFew(c, run); report != nil || err != nil {
 		return report, nil, err
 	}
-	defer watch(ctx)()
+	defer watch(ctx, "this pass")()
 	keep, discard, err := f.openOut()
 	if err != nil {
 		return nil, nil, err
@@ -330,12 +330,12 @@ func (f *checkFlags) foreign(old *results.Set) error {
 			again = p.Value
 		}
 	}
-	return fmt.Errorf("--baseline %s: none of its benchmarks is in the suite that is run where no NEW is given: run again what made it (%s) into another file, and give that as NEW", f.baseline, again)
+	return fmt.Errorf("--baseline %s: without NEW the suite is run, and it has none of these benchmarks: repeat the command that made them (%s) into another file, and give that as NEW", f.baseline, again)
 }
 
 // runNow is the text of the results of a run.
 func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]byte, error) {
-	defer watch(ctx)()
+	defer watch(ctx, "this pass")()
 	keep, discard, err := f.openOut()
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func (s *strict) Set(text string) error {
 		return fmt.Errorf("it is given twice, as %s before, and takes one value", s.text)
 	}
 	if digits := strings.TrimLeft(text, "0_"); s.Type() == "int" && text[0] == '0' && digits != "" && digits[0] >= '0' && digits[0] <= '9' {
-		return fmt.Errorf("zeros in front, which some take for octal: want %s", digits)
+		return fmt.Errorf("leading zeros, which some read as octal: want %s", digits)
 	}
 	s.set, s.text = true, text
 	return s.Value.Set(text)
@@ -188,7 +188,7 @@ func (g *geometryFlags) noteApart(c call, pinned ...int) {
 		return
 	}
 	if shown, others := apart(pinned...); others != nil {
-		c.note("the caches are those of CPU %d; other CPUs (%s) have others: choose by taskset -c, or by --pin of bench run", shown, cpu.FormatList(others))
+		c.note("these are the caches of CPU %d; other CPUs (%s) have others: choose with taskset -c, or with --pin of bench run", shown, cpu.FormatList(others))
 	}
 }
 
@@ -243,8 +243,8 @@ func (p *patternFlags) addOp(flags *pflag.FlagSet, most int, ops string) {
 			return op, err
 		}
 	}
-	chase := map[bool]string{true: "chase reads in a random order, each element of int64 saying where the next is, "}[ops == anyOp]
-	flags.Var(&p.op, "op", ops+"; sum reads, fill writes, copy goes to a fresh contiguous tensor of the view's shape, add (--with, broadcast) to a fresh tensor, "+chase+"and reorder goes from one format to another (--from, --to)")
+	chase := map[bool]string{true: "chase reads int64 elements in a random order, each the place of the next, "}[ops == anyOp]
+	flags.Var(&p.op, "op", ops+"; sum reads, fill writes, copy writes a fresh contiguous tensor, add (--with, broadcast) a fresh tensor; "+chase+"reorder converts between formats (--from, --to)")
 	p.pad = several[int]{most: most, parse: strconv.Atoi, kind: "int", standard: "0"}
 	flags.Var(&p.pad, "pad", "elements between the tensor's rows; these run along its last dim"+repeated(most))
 	flags.Var(&p.with, "with", "sizes of the tensor that --op add adds, such as 1x4000")
@@ -276,9 +276,9 @@ func parseView(text string) (layouts.Chain, error) {
 	return layouts.ParseChain(text)
 }
 
-const orderUsage = "row, col, torch, or dims such as 1,0; the order in which the view's dims are walked, where torch is as PyTorch 1.13 walks them, and of tensors in formats also from or to, as the one or the other lies in memory"
+const orderUsage = "row, col, torch, or dims such as 1,0; the order in which the view's dims are walked; torch is PyTorch 1.13's; from and to are the orders in memory of two formats"
 
-const kernelUsage = "what walks it, such as scalar or avx2; scalar is a plain loop in the order asked for, builtin Go's copy, and sets of vector kernels are "
+const kernelUsage = "what walks it, such as scalar or avx2; scalar is a plain loop in --order, builtin is Go's copy; the vector kernels are "
 
 var errNoShape = errors.New("--shape is missing (such as --shape 4000x4000)")
 
@@ -288,7 +288,7 @@ func (p *patternFlags) sweep() (access.Sweep, error) {
 	case !p.shape.set:
 		return access.Sweep{}, errNoShape
 	case p.op.value == access.Add && !p.with.set:
-		return access.Sweep{}, errors.New("--op add wants the shape of what is added (such as --with 1x4000)")
+		return access.Sweep{}, errors.New("--op add wants the shape of the second tensor (such as --with 1x4000)")
 	case p.op.value != access.Add && p.with.set:
 		return access.Sweep{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
 	}
@@ -349,12 +349,12 @@ func insteadOfCopy(err error) string {
 	if e, ok := errors.AsType[*layouts.FormatError](err); ok {
 		switch e.Format {
 		case layouts.ChannelsLast:
-			return ": time the copy with --view 'permute(0,2,3,1)' --op copy, or walk what it makes: --shape NxHxWxC --view 'permute(0,3,1,2)'"
+			return ": time the copy with --view 'permute(0,2,3,1)' --op copy, or walk its result: --shape NxHxWxC --view 'permute(0,3,1,2)'"
 		case layouts.ChannelsLast3d:
-			return ": time the copy with --view 'permute(0,2,3,4,1)' --op copy, or walk what it makes: --shape NxDxHxWxC --view 'permute(0,4,1,2,3)'"
+			return ": time the copy with --view 'permute(0,2,3,4,1)' --op copy, or walk its result: --shape NxDxHxWxC --view 'permute(0,4,1,2,3)'"
 		}
 	}
-	return ": time the copy with --op copy and the views before it, or walk what it makes: its own sizes as --shape"
+	return ": time the copy with --op copy and the views before it, or walk its result: its own sizes as --shape"
 }
 
 // checkBy refuses a value of --by that is no label, if there is one.

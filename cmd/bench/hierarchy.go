@@ -28,7 +28,7 @@ func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes, or measured; docs/simulator.md tells the format, measured are those that machine --measure found, and - is stdin")
 	flags.Var(&f.observe, "observe", "count more of each miss, joined by commas: classes (compulsory, capacity, conflict), sets (misses by set), bytes (bytes used of the lines fetched)")
 	flags.BoolVar(&f.writeBacks, "writebacks", false, "count write-backs, and bytes moved by level; they take part in the next level's order, so that its misses may be others")
-	flags.BoolVar(&f.tlb, "tlb", false, "simulate a data TLB: that of the preset or config, else this CPU's, else 64 entries 4-way and 1536 entries 12-way")
+	flags.BoolVar(&f.tlb, "tlb", false, "simulate a data TLB: the preset's or the config's, else this CPU's, else 64 entries 4-way and 1536 entries 12-way")
 	flags.Var(&f.page, "page", "page size of this CPU's TLB, such as 4KiB or 2MiB; with --tlb or --explain")
 	flags.BoolVar(&f.explain, "explain", false, "observe all, with the TLB, and say first what would help, tried and counted, then why it misses")
 }

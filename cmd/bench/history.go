@@ -162,7 +162,7 @@ func nameHint(entries []history.Entry, typed string) string {
 	}
 	more := ""
 	if left := len(meant) - most; left > 0 {
-		meant, more = meant[:most], fmt.Sprintf(", or one of %d more", left)
+		meant, more = meant[:most], fmt.Sprintf(" (and %d more)", left)
 	}
 	return fmt.Sprintf(": did you mean %s%s?", results.Printable(strings.Join(meant, " or ")), more)
 }
@@ -208,8 +208,8 @@ func newHistoryTrend(dir *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().Float64Var(&f.alpha, "alpha", 0.01, "share of series without a change in which one may be found")
-	cmd.Flags().Var(&f.threshold, "threshold", "least size of a change, such as 1%; unless it is given, any change of a simulated unit counts")
-	cmd.Flags().StringVar(&f.by, "by", "", "find changes of each value of a `label` by itself, such as of each host, where entries of one commit count too")
+	cmd.Flags().Var(&f.threshold, "threshold", "least size of a change, such as 1%; by default, any change of a simulated unit counts")
+	cmd.Flags().StringVar(&f.by, "by", "", "find changes of each value of a `label` separately, such as of each host; entries of one commit count too")
 	cmd.Flags().BoolVar(&f.worse, "worse", false, "only changes for the worse; exit 1 if there is one")
 	cmd.Flags().Var(&f.format, "format", "text or json")
 	return cmd

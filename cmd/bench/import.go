@@ -41,7 +41,7 @@ func newImport() *cobra.Command {
 			if f.preset == "list" {
 				return writeTables(c.out, machines.WriteList)
 			}
-			defer watch(ctx)()
+			defer watch(ctx, "this pattern")()
 			err := f.run(ctx, c, files)
 			if ctx.Err() != nil {
 				return stopped(ctx, "nothing is priced")

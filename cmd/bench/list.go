@@ -103,7 +103,7 @@ func (f *suiteFlags) noUnit() error {
 		return atFlag(err)
 	}
 	if filter.NamesUnit() {
-		return fmt.Errorf("--filter %q: .unit chooses among results, of which a run has none yet: leave it out (--times-only simulates nothing), and give it to what reads the results (bench check --filter, benchstat -filter)", f.filter)
+		return fmt.Errorf("--filter %q: .unit chooses among results, and a run has none yet: leave it out (--times-only simulates nothing), and use it when reading results (bench check --filter, benchstat -filter)", f.filter)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func newMachine() *cobra.Command {
 	var f machineFlags
 	cmd := &cobra.Command{
 		Use:   "machine",
-		Short: "Print what is known of the CPU and its caches, and from where",
+		Short: "Print the CPU, its caches, and the source of each figure",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
@@ -59,7 +59,7 @@ func newMachine() *cobra.Command {
 	flags := cmd.Flags()
 	f.geometry.add(flags)
 	f.measuring.add(flags)
-	flags.StringVar(&f.caches, "caches", "", "print the machine of a YAML `file` instead, as --measure -o writes it; measured is the one that was saved, whatever CPU it is of, and - is stdin")
+	flags.StringVar(&f.caches, "caches", "", "print the machine of a YAML `file` instead, as --measure -o writes it; measured is the saved one, even of another CPU; - is stdin")
 	flags.BoolVar(&f.presets, "presets", false, "list the machines that sim --preset knows")
 	flags.StringVar(&f.preset, "preset", "", "print the description of one by `name`, as sim --config reads it")
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")

@@ -102,9 +102,9 @@ type modelFlags struct {
 
 func (f *modelFlags) add(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
-	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or measured; for its TLB and its times if it was measured, where measured is what 'bench machine --measure' saved, and - stdin")
+	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or measured; with its TLB, and its times if it was measured; measured is the result of 'bench machine --measure', - is stdin")
 	f.threads = parsed[int]{parse: parseCount, kind: "number"}
-	flags.Var(&f.threads, "threads", "predict for this many threads that share each walk; or all, one for each CPU here")
+	flags.Var(&f.threads, "threads", "predict for threads that share each walk; a number, cut as bench run --threads does, or all: one for each CPU here")
 	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` from --preset list")
 	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.PagesSmall.String()}
 	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the system's are), thp or hugetlb")
@@ -128,7 +128,7 @@ func (f *modelFlags) model(c call) (cost.Model, error) {
 	cpus := len(cpu.Workers())
 	m.Threads = cmp.Or(f.threads.value, cpus)
 	if here := f.preset == "" && f.caches == "" && !f.geometry.set(); here && m.Threads > cpus {
-		c.warn("--threads %d: this process has %s, predicted is as if each thread had a core of its own", m.Threads, counted(cpus, "CPU"))
+		c.warn("--threads %d: this process has %s, and the prediction is for a core for each thread", m.Threads, counted(cpus, "CPU"))
 	}
 	return m, err
 }
@@ -181,12 +181,12 @@ type measureFlags struct {
 
 func (f *measureFlags) add(flags *pflag.FlagSet) {
 	f.maxSize = parsed[int]{parse: simcache.ParseBytes, kind: "size"}
-	flags.BoolVar(&f.on, "measure", false, "measure the caches, memory and TLB; save what was found")
+	flags.BoolVar(&f.on, "measure", false, "measure the caches, memory and TLB; save the result")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to save it in, instead of where --caches=measured looks")
 	flags.Var(&f.maxSize, "max-size", "largest working set of the ladder, such as 256MiB (memory's bandwidth is measured on twice as much); default: twice the last level that the machine states, at most 256MiB and a quarter of the available memory")
 	flags.BoolVar(&f.loaded, "loaded", false, "measure the latency of memory under load too: one thread chases pointers while the others stream at a stepped rate")
-	flags.StringVar(&f.results, "results", "", "`file` for the samples of --loaded as results, of which bench report draws a chart")
-	flags.DurationVar(&f.budget, "measure-time", 20*time.Second, "how long to measure, at least about, where the ladder does not take longer; shorter is less steady")
+	flags.StringVar(&f.results, "results", "", "`file` for the samples of --loaded as results, which bench report draws")
+	flags.DurationVar(&f.budget, "measure-time", 20*time.Second, "about how long to measure, if the ladder does not take longer; shorter is less steady")
 }
 
 // check refuses flags that do not go together.
@@ -221,7 +221,7 @@ func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (
 		}
 		return &probe.Report{Machine: m, File: files().Saved, Warnings: append(m.Warnings(caches, probe.SavedName), m.SimulatedWarnings()...)}, nil
 	}
-	defer watch(ctx)()
+	defer watch(ctx, "this pass")()
 	before := results.Now()
 	m, file, err := f.measure(ctx, c, caches)
 	if err != nil {
@@ -229,7 +229,7 @@ func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (
 	}
 	warnings := m.Warnings(caches, cmp.Or(f.out, probe.SavedName))
 	if a, known := before.Until(results.Now()); known && a.Others > noise.MinOthers {
-		warnings = append(warnings, fmt.Sprintf("Other programs kept %.1f of %d CPUs busy meanwhile: measure again when the machine is quiet.", a.Others, a.CPUs))
+		warnings = append(warnings, fmt.Sprintf("Other programs kept %.1f of %s busy: measure again when the machine is quiet.", a.Others, counted(a.CPUs, "CPU")))
 	}
 	return &probe.Report{Machine: m, File: file, Warnings: append(warnings, m.SimulatedWarnings()...)}, nil
 }

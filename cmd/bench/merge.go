@@ -38,7 +38,7 @@ func newMerge() *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), fault)
 			}
 			if len(plan.Faults) > 0 && !partial {
-				return fmt.Errorf("%w: %s, and nothing is written (--partial goes on with what there is)", errCheck, counted(len(plan.Faults), "fault"))
+				return fmt.Errorf("%w: %s, and nothing is written (--partial writes the rest)", errCheck, counted(len(plan.Faults), "fault"))
 			}
 			file, err := createFile("out", out)
 			if err != nil {
@@ -59,7 +59,7 @@ func newMerge() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to make")
-	cmd.Flags().StringVar(&by, "by", "", "`label` that tells runs apart, such as host: each of its values has shards of its own")
-	cmd.Flags().BoolVar(&partial, "partial", false, "go on where shards are missing, doubled or cut off, with what there is; the file says so")
+	cmd.Flags().StringVar(&by, "by", "", "`label` that distinguishes runs, such as host: each value has its own shards")
+	cmd.Flags().BoolVar(&partial, "partial", false, "write a file even if shards are missing, doubled or cut off; the file says so")
 	return cmd
 }

@@ -149,12 +149,7 @@ func sizeOf(paths []string) int {
 }
 
 // counted is "1 file" or "2 files".
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprint(n, " ", what, "s")
-}
+func counted(n int, what string) string { return results.Counted(n, what) }
 
 // columns is the width of a terminal that something is written to, at least 20, and 0 if it is none.
 func columns(stdout io.Writer) int {

@@ -23,7 +23,7 @@ func newReport() *cobra.Command {
 	theme := oneOf("theme", reports.Light, reports.Dark)
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
-		Short: "Draw charts of results and say in words what was found",
+		Short: "Draw charts of results and report the findings",
 		Args:  someFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			c := callOf(cmd)

@@ -41,7 +41,7 @@ type runFlags struct {
 	shard    parsed[session.Shard]
 	labels   []string
 	threads  threadFlags
-	raw      bool // lines of results on a terminal, too
+	raw      bool // lines of results, not a table
 }
 
 // quickCount is the least number of samples with a 95% interval of the median.
@@ -70,7 +70,7 @@ func newRun() *cobra.Command {
 			}
 			for _, flag := range []string{"I1", "D1", "LL", "TLB", "caches"} {
 				if f.timeOnly && c.given(flag) {
-					c.note("--times-only simulates nothing: what --%s says stands in the head of the results alone", flag)
+					c.note("--times-only simulates nothing: --%s only sets the head of the results", flag)
 				}
 			}
 			s, err := f.prepare(c)
@@ -78,7 +78,7 @@ func newRun() *cobra.Command {
 				return err
 			}
 			ctx := cmd.Context()
-			defer watch(ctx)()
+			defer watch(ctx, "this pass")()
 			if err := f.tune(ctx, c, s); err != nil {
 				return err
 			}
@@ -92,28 +92,28 @@ func newRun() *cobra.Command {
 	flags.SortFlags = false
 	f.addSuite(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the results")
-	flags.BoolVar(&f.raw, "raw", false, "print the lines of the results on a terminal too, instead of a table")
+	flags.BoolVar(&f.raw, "raw", false, "print the lines of the results instead of a table; without --out, a pipe gets them anyway")
 	f.pattern.add(flags, 0, anyOp)
 	f.threads.add(flags)
 	f.addCaches(flags)
 	flags.BoolVar(&f.timeOnly, "times-only", false, "simulate and predict nothing")
-	flags.BoolVar(&f.tuner.Anew, "calibrate", false, "measure anew which stores and distances are best for the vector kernels on this CPU, which else is done once, in less than 2 s, and kept")
-	flags.BoolVar(&f.tuner.Off, "no-calibrate", false, "leave the vector kernels as they are on every CPU: stores past the caches from 32 MiB on")
+	flags.BoolVar(&f.tuner.Anew, "calibrate", false, "measure again which stores and distances are best for the vector kernels on this CPU; without it, the first run measures them, in less than 2 s")
+	flags.BoolVar(&f.tuner.Off, "no-calibrate", false, "run the vector kernels with the same settings on every CPU: stores past the caches from 32 MiB on")
 	f.addShard(flags)
 	flags.StringVar(&f.ab, "ab", "", abUsage)
 	flags.StringVar(&f.abOut, "ab-out", "", "`file` for the results of the program of --ab")
 	return cmd
 }
 
-const abUsage = "compare with an older bench `program`; its samples and this one's are taken by turns on this machine, which is the only way to compare times where others use it too"
+const abUsage = "compare with an older bench `program`; its samples and this one's are interleaved, the only way to compare times on a machine that others use"
 
 // addSuite adds the flags that say what of the suite is run, and how.
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {
-	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
-	flags.IntVar(&f.count, "count", access.Samples, fmt.Sprintf("samples of each benchmark; unless said otherwise, %d of those of which a pass takes longer than %v", longCount, longPass))
-	flags.DurationVar(&f.minTime, "sample-time", access.SampleTime, "least length of a sample, about, which is made of as many passes as that takes; its time is the least between readings of the clock 0.1 ms apart; with --ab 100ms unless said otherwise")
+	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, with %d samples by default", quickCount))
+	flags.IntVar(&f.count, "count", access.Samples, fmt.Sprintf("samples of each benchmark; by default, %d if a pass takes longer than %v", longCount, longPass))
+	flags.DurationVar(&f.minTime, "sample-time", access.SampleTime, "least length of a sample, about, in whole passes; its time is the least between readings of the clock 0.1 ms apart; with --ab the default is 100ms")
 	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.PagesSmall.String()}
-	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the system's are), thp (transparent huge pages, as the kernel has them; what was obtained is a comment in the results), or hugetlb (reserved ones)")
+	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the system's are), thp (transparent huge pages, if the kernel gives them; the results say how many it gave), or hugetlb (reserved ones)")
 }
 
 // addCaches adds the flags that say what caches are simulated.
@@ -121,7 +121,7 @@ func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
 	f.tlb = parsed[[]simcache.TLB]{parse: simcache.ParseTLB, kind: "levels"}
 	flags.Var(&f.tlb, "TLB", "simulated data TLB, a level as entries,assoc,page and the next after a space, such as '64,4,4096 1536,12,4096'; default: this CPU's for --pages")
-	flags.StringVar(&f.caches, "caches", "", "simulate the caches that a YAML `file` describes, or measured; its first and last level and its TLB, as 'bench machine --preset NAME' prints one, measured is what machine --measure found, and - is stdin: results of the same file compare on any machine")
+	flags.StringVar(&f.caches, "caches", "", "simulate the caches that a YAML `file` describes, or measured; its first and last level and its TLB; 'bench machine --preset NAME' prints such a file, measured is the result of machine --measure, - is stdin; results of the same file compare on any machine")
 }
 
 // thisProgram is what results say of the program that made them.
@@ -194,7 +194,7 @@ func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
 		return f.suiteOf.read()
 	}
 	if f.suiteOf.file != "" {
-		return nil, nil, errors.New("--suite and --shape both say what is run: give one of them")
+		return nil, nil, errors.New("--suite and --shape both choose the benchmarks: give one of them")
 	}
 	sweep, err := f.pattern.sweep()
 	if err != nil {
@@ -264,12 +264,13 @@ func (f *runFlags) config(pinned []int) (simcache.Config, error) {
 }
 
 // run measures. The file gets what was finished, whatever ends the run, and is
-// left out if nothing was. A terminal gets a table, unless lines are asked for.
+// left out if nothing was. Stdout gets a table if it is a terminal or there is a
+// file, and else the lines, or if they are asked for.
 func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err error) {
 	var lines bytes.Buffer
 	var file *flagFile
 	terminal, to := progress.Terminal(c.out), c.out
-	if terminal && !f.raw {
+	if !f.raw && (terminal || f.out != "") {
 		to = &lines
 	}
 	if f.out != "" {
@@ -280,7 +281,7 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 		to = io.MultiWriter(file, results.Mute(to))
 	}
 	var meter *progress.Meter // none beside lines that scroll by
-	if to != c.out || !terminal {
+	if !terminal || !f.raw {
 		meter = progress.New(c.err)
 	}
 	warnings, err := s.Write(ctx, to, meter)

@@ -14,7 +14,7 @@ import (
 // addShard adds the flags of a run that is one of many.
 func (f *runFlags) addShard(flags *pflag.FlagSet) {
 	f.shard = parsed[session.Shard]{parse: parseShard, kind: "i/n"}
-	flags.Var(&f.shard, "shard", "run the i-th of n shares of the suite, which take about as long as each other and become one file by 'bench merge'; auto takes i and n from a Slurm array (SLURM_ARRAY_TASK_ID, _COUNT, _MIN) or an Indexed Job (JOB_COMPLETION_INDEX, JOB_COMPLETIONS)")
+	flags.Var(&f.shard, "shard", "run the i-th of n shares of the suite, which take about the same time; 'bench merge' makes one file of them; auto takes i and n from a Slurm array (SLURM_ARRAY_TASK_ID, _COUNT, _MIN) or an Indexed Job (JOB_COMPLETION_INDEX, JOB_COMPLETIONS)")
 	flags.StringArrayVar(&f.labels, "label", nil, "`key=value` that becomes a configuration line, such as host=node17, by which benchstat -col host and bench report --by host compare; may be repeated")
 }
 

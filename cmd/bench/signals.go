@@ -44,19 +44,19 @@ type watched struct{}
 
 // A watching is what a verb has said of signals.
 type watching struct {
-	on    atomic.Bool            // it looks at the context
+	until atomic.Pointer[string] // what it finishes before it looks at the context; nil while nobody watches
 	keeps atomic.Pointer[string] // what comes of it where a signal ends it at once; nil if nothing is kept
 }
 
-// watch says that a verb, from now until stop, ends once its context is done: the
-// first signal then does no more than that.
-func watch(ctx context.Context) (stop func()) {
+// watch says that a verb, from now until stop, ends once its context is done and
+// something is finished, such as "this pass". The first signal then does no more than that.
+func watch(ctx context.Context, until string) (stop func()) {
 	verb, ok := ctx.Value(watched{}).(*watching)
 	if !ok {
 		return func() {} // a context that no signal ends
 	}
-	verb.on.Store(true)
-	return func() { verb.on.Store(false) }
+	verb.until.Store(&until)
+	return func() { verb.until.Store(nil) }
 }
 
 // keeping says what comes of a verb that a signal ends at once, where that is not nothing.
@@ -87,9 +87,10 @@ func catchSignals() context.Context {
 		var first time.Time
 		for s := range signals {
 			stop := stopSignal{s.(syscall.Signal)}
-			if verb.on.Swap(false) {
+			if first.IsZero() && verb.until.Load() != nil {
 				first = time.Now()
 				cancel(stop)
+				time.AfterFunc(endsSoon, func() { verb.stopping(stop) })
 				continue
 			}
 			if time.Since(first) < together {
@@ -105,6 +106,22 @@ func catchSignals() context.Context {
 
 // together is how soon after the first a second signal is taken for the same.
 const together = 300 * time.Millisecond
+
+// endsSoon is how soon after a signal a verb ends that need not say that it was heard.
+const endsSoon = 100 * time.Millisecond
+
+// stopping says on stderr, of a verb that has not ended, that a signal was heard.
+func (w *watching) stopping(s stopSignal) {
+	until, again := w.until.Load(), "Ctrl-C again"
+	if until == nil {
+		return
+	}
+	if s.Signal != syscall.SIGINT {
+		again = "a second signal"
+	}
+	progress.Clear()
+	fmt.Fprintf(os.Stderr, "bench: stopping after %s; %s stops now\n", *until, again)
+}
 
 // interrupted says on stderr what a signal ends at once, and what comes of it.
 func interrupted(what string, so *string) {

@@ -86,7 +86,7 @@ func (f *simFlags) simulate(c call) error {
 	}
 	of, run := "shape", f.simulatePattern
 	if of := f.program.file + f.trace + f.matrix; f.results != "" && of == "" {
-		return errors.New("--out is for --program, --trace and --matrix: of a pattern, bench run --count 1 -o FILE writes the counts beside times, and bench sweep alone")
+		return errors.New("--out is for --program, --trace and --matrix: for a pattern, bench run --count 1 -o FILE writes counts and times, and bench sweep writes counts alone")
 	}
 	shapes := []string{"shape", "pad", "view", "op", "with", "from", "to", "tile", "order", "kernel", "width", "threads", "grain", "cores"}
 	others := []string{"define", "include", "function", "align"}

@@ -47,12 +47,12 @@ func newSweep() *cobra.Command {
 				},
 				Step: func() { meter.Step(1) }}
 			ctx := cmd.Context()
-			defer watch(ctx)()
-			keeping(ctx, sweep.RecordName(out)+" keeps what was finished: the same command goes on")
+			defer watch(ctx, "this simulation")()
+			keeping(ctx, sweep.RecordName(out)+" keeps the finished ones: the same command continues")
 			simulated, err := space.Run(ctx, out, options)
 			meter.End()
 			if err != nil && ctx.Err() != nil {
-				return stopped(ctx, fmt.Sprintf("%s keeps %d of %s: the same command goes on", sweep.RecordName(out), known+simulated, counted(all, "combination")))
+				return stopped(ctx, fmt.Sprintf("%s keeps %d of %s: the same command continues", sweep.RecordName(out), known+simulated, counted(all, "combination")))
 			}
 			if shards, ok := errors.AsType[*sweep.ShardError](err); ok {
 				return fmt.Errorf("--%w", shards) // which begins with the flag's name
@@ -64,7 +64,7 @@ func newSweep() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` for the results; until all are there, OUT.part has what is done, and the same command goes on")
-	cmd.Flags().Var(&shard, "shard", "simulate the i-th of n shares, which become one file by 'bench merge'; auto takes i and n from the environment, as run does")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` for the results; until it is complete, OUT.part keeps the finished ones, and the same command continues")
+	cmd.Flags().Var(&shard, "shard", "simulate the i-th of n shares, from which 'bench merge' makes one file; auto takes i and n from the environment, as run does")
 	return cmd
 }

@@ -48,7 +48,7 @@ func openTerminalOf(t *testing.T, columns uint16) (screen, terminal *os.File) {
 }
 
 // TestProgressOnTerminal: what takes a while shows on a terminal how far it is, and
-// leaves nothing there once it is interrupted. It is interrupted when it has shown that.
+// leaves nothing there once it is interrupted, by Ctrl-C, which the terminal echoes. It is interrupted when it has shown that.
 func TestProgressOnTerminal(t *testing.T) {
 	for _, test := range []struct {
 		verb  string
@@ -66,6 +66,7 @@ func TestProgressOnTerminal(t *testing.T) {
 		dir := t.TempDir()
 		s := started{Cmd: exec.Command("bench", strings.Fields(test.verb)...), ended: make(chan struct{})}
 		s.Dir, s.Stdout, s.Stderr = dir, create(t, dir+"/out"), terminal
+		s.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
 		s.begin(t)
 		terminal.Close() // the command has it
 		text, shown := "", false
@@ -76,13 +77,18 @@ func TestProgressOnTerminal(t *testing.T) {
 			}
 			if text += string(buffer[:n]); !shown && all(text, test.shown) {
 				shown = true
-				s.send(t, syscall.SIGINT)
+				if _, err := screen.WriteString("\x03"); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		<-s.ended
 		if !shown {
 			t.Errorf("bench %s: %v, and did not show %q: %q", test.verb, s.ProcessState, test.shown, text)
 			continue
+		}
+		if !strings.Contains(text, "^C") || !regexp.MustCompile(`[\r\n]\x1b\[[0-9]+A\x1b\[J[^\x1b]*$`).MatchString(text) {
+			t.Errorf("bench %s clears its last bar from the middle of the line: %q", test.verb, text[max(0, len(text)-200):])
 		}
 		if left := text[strings.LastIndex(text, "\x1b[J")+len("\x1b[J"):]; !regexp.MustCompile(test.left).MatchString(left) {
 			t.Errorf("bench %s leaves %q", test.verb, left)
@@ -133,7 +139,7 @@ func TestTablesOnTerminal(t *testing.T) {
 		"history list":              "benchmarks",
 		"history trend":             "changes found:",
 		"history show Copy/layout=contiguous/shape=4096x4096/dtype=float32/kernel=scalar":                            "median",
-		"check --baseline old.txt new.txt":                                                                           "what the machine did meanwhile",
+		"check --baseline old.txt new.txt":                                                                           "The machine may explain differences",
 		"advise --shape 256x256 --view t() --op copy --preset intel-skylake-server":                                  "TLB walks",
 		"sim --shape 4000x4000 --dtype int32 --width 16 --passes 10 --order col":                                     "LL miss rate:",
 		"sim --shape 512x512 --order col --explain --preset amd-zen3":                                                "What would help",
@@ -141,7 +147,7 @@ func TestTablesOnTerminal(t *testing.T) {
 		"sim --program loops.c --function kernel --explain --preset cachegrind-article":                              "statement",
 		"import p.json.gz --preset amd-zen3":                                                                         "channels_last",
 		"import --step p.json.gz --preset amd-zen3":                                                                  "calls take",
-		"run --shape 64x64 --order row --order col --count 2 --sample-time 100us --no-calibrate --D1 32768,8,64":     "kept nowhere",
+		"run --shape 64x64 --order row --order col --count 2 --sample-time 100us --no-calibrate --D1 32768,8,64":     "not saved",
 		"run --shape 64x64 --view flip(0) --order row --order col --count 1 --sample-time 100us --no-calibrate -o t": "ratio",
 	} {
 		widths := []uint16{40, 80}

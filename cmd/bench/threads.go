@@ -20,15 +20,15 @@ type threadFlags struct {
 
 func (f *threadFlags) add(flags *pflag.FlagSet) {
 	f.counts = parsed[[]int]{parse: session.ParseThreads, kind: "list"}
-	flags.Var(&f.counts, "threads", "numbers of threads that share a benchmark, such as 1,2,all; each is pinned to a CPU of its own, SMT siblings last, and the time is that of the slowest; names end with threads=N")
-	flags.IntVar(&f.grain, "grain", access.GrainSize, "elements below which a thread more does not share a benchmark, with --threads; PyTorch's unless said otherwise")
+	flags.Var(&f.counts, "threads", "numbers of threads that share a benchmark, such as 1,2,all; each is pinned to its own CPU, SMT siblings last; the slowest one's time counts; names end with threads=N")
+	flags.IntVar(&f.grain, "grain", access.GrainSize, "least number of elements for each thread, with --threads; the default is PyTorch's")
 	for _, list := range []struct {
 		flag        *parsed[[]int]
 		name, usage string
 	}{
 		{&f.pin, "pin", "CPUs to pin threads to, in this order, such as 0-3,8 (Linux); default: one of each core, from the last one on, and then SMT siblings"},
 		{&f.cpuBind, "cpubind", "NUMA nodes to whose CPUs threads are pinned, such as 0 (Linux; bench machine lists them)"},
-		{&f.memBind, "membind", "NUMA nodes that the tensors' memory is taken from (Linux); default: wherever who first touches it runs"},
+		{&f.memBind, "membind", "NUMA nodes that the tensors' memory is taken from (Linux); default: the node of the thread that first touches it"},
 	} {
 		*list.flag = parsed[[]int]{parse: cpu.ParseList, kind: "list"}
 		flags.Var(list.flag, list.name, list.usage)

@@ -68,7 +68,7 @@ func (c *checker) shape(nodes []Node) error {
 				}
 			}
 		default:
-			return fmt.Errorf("a %T is no node of a program", node)
+			return fmt.Errorf("a %T is not a node of a program", node)
 		}
 	}
 	return nil

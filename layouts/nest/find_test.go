@@ -158,7 +158,7 @@ func TestFindInChain(t *testing.T) {
 	}
 	p = Program{loop(affine(0), affine(60), 1, body...)}
 	if vars, found, err := p.Find(0, Condition{{affine(0, 1), affine(59, -1)}}); !found || err != nil || vars[0]%3 == 0 {
-		t.Errorf("%v %v %v, want a value that is no multiple of 3", vars, found, err)
+		t.Errorf("%v %v %v, want a value that is not a multiple of 3", vars, found, err)
 	}
 }
 

@@ -204,8 +204,8 @@ func TestNothing(t *testing.T) {
 		{counts, counts, require, "nothing can be compared: times are required, and no benchmark has one in both files"},
 		{old, "cpu: A\n" + old, usual, ""},
 		{old, old + "cpu: B\nBenchmarkX 1 2 ns/op\n", usual, "new results: the results do not compare, since they differ in cpu"},
-		{old, "cpu: A\nBenchmarkX 1 NaN ns/op\n", usual, "new.txt:2: NaN ns/op is no finite number"},
-		{old, "cpu: A\nBenchmarkX 1 Inf ns/op\n", usual, "new.txt:2: +Inf ns/op is no finite number"},
+		{old, "cpu: A\nBenchmarkX 1 NaN ns/op\n", usual, "new.txt:2: NaN ns/op is not a finite number"},
+		{old, "cpu: A\nBenchmarkX 1 Inf ns/op\n", usual, "new.txt:2: +Inf ns/op is not a finite number"},
 	} {
 		r, err := compare(t, test.old, test.new, test.options)
 		if err == nil {
@@ -289,7 +289,7 @@ func TestButThreads(t *testing.T) {
 	for _, test := range []struct{ old, new, says, not string }{
 		{without, with, "(1 name differs only in threads=1 of the new results: run them without --threads, or the baseline with it too), 1 vanished\n", "--allow-vanished"},
 		{with, without, "(1 name differs only in threads=1 of the baseline: run the new results with --threads too, or the baseline without), 1 vanished\n", "--allow-vanished"},
-		{without + both, with + both, "Of what is in one file only, 1 name differs only in threads=1 of the new results", "("},
+		{without + both, with + both, "Of the benchmarks in one file only, 1 name differs only in threads=1 of the new results", "("},
 		{without, file(machineHead, bench{"X/order=col/threads=1", around(1000, 10), 100}), "no benchmark is in both files, 1 vanished", "threads=1 of"},
 		{without + both, both, "1 vanished", "threads"},
 	} {
@@ -647,7 +647,7 @@ func TestBackwards(t *testing.T) {
 		if err := check.Formats["text"](&text, r); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(text.String(), "give them the other way round"); got != c.want || r.Failed() {
+		if got := strings.Contains(text.String(), "swap them"); got != c.want || r.Failed() {
 			t.Errorf("baseline of %q, new of %q: %s", c.old, c.new, text.String())
 		}
 	}

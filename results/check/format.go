@@ -28,26 +28,35 @@ func (r *Report) Summary() string {
 	if err := r.Err(); err != nil {
 		return err.Error() + vanished
 	}
-	exact, timed, unjudged := 0, 0, ""
+	return fmt.Sprintf("%s, %s%s; compared %s", results.Counted(len(r.Of(Regression)), "regression"),
+		results.Counted(len(r.Of(Improvement)), "improvement"), vanished, r.compared())
+}
+
+// compared says how many counts and times were compared.
+func (r *Report) compared() string {
+	exact, timed, few := 0, 0, 0
 	for _, c := range r.Comparisons {
 		switch {
 		case c.Exact:
 			exact++
 		case c.Need > 0:
-			unjudged = " (others have too few samples)"
+			few++
 		default:
 			timed++
 		}
 	}
-	return fmt.Sprintf("%s, %s%s; compared %s and %s%s", plural(len(r.Of(Regression)), "regression"), plural(len(r.Of(Improvement)), "improvement"),
-		vanished, plural(exact, "exact count"), plural(timed, "time"), unjudged)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+	var parts []string
+	if exact > 0 {
+		parts = append(parts, results.Counted(exact, "exact count"))
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	if timed > 0 {
+		parts = append(parts, results.Counted(timed, "time"))
+	}
+	said := strings.Join(parts, " and ")
+	if few > 0 {
+		said += fmt.Sprintf("; %s not judged (too few samples)", results.Counted(few, "time"))
+	}
+	return said
 }
 
 // Notes are what else there is to say, a line each.
@@ -137,22 +146,22 @@ func (r *Report) tooFew() []string {
 func (r *Report) advice() []string {
 	var lines []string
 	if r.backwards {
-		lines = append(lines, "The baseline was made after the new results: if it was not meant so, give them the other way round.")
+		lines = append(lines, "The baseline was made after the new results: if that is not intended, swap them.")
 	}
 	if r.twice {
 		lines = append(lines, "The new results have two counts of one benchmark. Names have a file's name without its folder: if two of one name were counted, give one another name (a link will do: ln -s b/kernel.c b-kernel.c).")
 	}
 	if hint := r.butThreads(); hint != "" && r.Nothing == "" { // else the reason has it
-		lines = append(lines, "Of what is in one file only, "+hint+".")
+		lines = append(lines, "Of the benchmarks in one file only, "+hint+".")
 	}
 	if len(r.Missing()) > 0 && r.common > 0 {
-		lines = append(lines, "What vanished is guarded no more. If that is meant: --allow-vanished, with --update to renew the baseline.")
+		lines = append(lines, "These are no longer guarded. If that is intended: --allow-vanished, with --update to renew the baseline.")
 	}
 	if len(r.Of(Improvement)) > 0 && !r.Failed() && !r.Options.Update {
 		lines = append(lines, "Something improved: renew the baseline (--update), so that it is held.")
 	}
 	if !r.Options.SameMachine && slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Exact && c.Verdict != Same }) {
-		lines = append(lines, "Times differ between two runs, which what the machine did meanwhile explains too: --ab takes the samples of two programs by turns.")
+		lines = append(lines, "The machine may explain differences between times of two runs: --ab interleaves the samples of two programs.")
 	}
 	return lines
 }
@@ -233,7 +242,7 @@ func writeMarkdown(w io.Writer, r *Report) error {
 		fmt.Fprintf(&b, "\n%s\n", line)
 	}
 	if notes := r.Notes(); len(notes) > 0 {
-		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", plural(len(notes), "note"))
+		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", results.Counted(len(notes), "note"))
 		rows(&b, notes, func(note string) {
 			kind, text, _ := strings.Cut(note, ": ")
 			fmt.Fprintf(&b, "- %s: %s\n", kind, code(text))
@@ -251,9 +260,9 @@ func (r *Report) title() string {
 	case r.Nothing != "":
 		return ErrNothing.Error()
 	case regressions > 0 && missing > 0:
-		return fmt.Sprintf("%s, %d vanished", plural(regressions, "regression"), missing)
+		return fmt.Sprintf("%s, %d vanished", results.Counted(regressions, "regression"), missing)
 	case regressions > 0:
-		return plural(regressions, "regression")
+		return results.Counted(regressions, "regression")
 	case missing > 0:
 		return fmt.Sprintf("%d vanished", missing)
 	}

@@ -225,7 +225,7 @@ func writeGitHubActionBenchmark(w io.Writer, records []Record) error {
 		if r.Better == "higher" {
 			continue
 		}
-		e := entry{Name: r.Name + " - " + r.Unit, Unit: r.Unit, Value: r.Median, Extra: fmt.Sprintf("median of %d samples", r.Samples)}
+		e := entry{Name: r.Name + " - " + r.Unit, Unit: r.Unit, Value: r.Median, Extra: "median of " + results.Counted(r.Samples, "sample")}
 		switch {
 		case r.Exact:
 			e.Extra = "simulated, exact"

@@ -35,5 +35,5 @@ func Example() {
 	}
 	// Output:
 	// node5: all 1.33
-	// caches and memory are slow alike: look at its clock, such as a thermal or power limit, or a core that another shares
+	// caches and memory are both slow: look at its clock, such as a thermal or power limit, or a core that another shares
 }

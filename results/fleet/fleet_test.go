@@ -341,7 +341,7 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := Read("cpu", nil, nil, "x"); err == nil || !strings.Contains(err.Error(), "it is no label") {
+	if _, err := Read("cpu", nil, nil, "x"); err == nil || !strings.Contains(err.Error(), "it is not a label") {
 		t.Error(err)
 	}
 }

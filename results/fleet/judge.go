@@ -324,11 +324,11 @@ func (m *Matrix) mostly(f Finding) string {
 	case f.Ratio < 1:
 		return "it is faster, and nothing in its files explains it: look whether the peers are limited in power or frequency"
 	case f.Aspect == Memory:
-		return beside("what the caches hold is as fast as on its peers: ", false) + "look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"
+		return beside("data in the caches is as fast as on its peers: ", false) + "look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"
 	case f.Aspect == Caches:
 		return beside("memory is as fast as on its peers: ", true) + "look at its clock, or at others that share its core"
 	}
-	return "caches and memory are slow alike: look at its clock, such as a thermal or power limit, or a core that another shares"
+	return "caches and memory are both slow: look at its clock, such as a thermal or power limit, or a core that another shares"
 }
 
 // peers are the machines of the group of one, itself included.

@@ -48,9 +48,9 @@ func TestMostly(t *testing.T) {
 	}{
 		{both, Finding{Aspect: Scatter, Ratio: 3}, "nothing in its files explains it: look for a noisy neighbour, or a daemon that wakes often"},
 		{both, Finding{Aspect: Memory, Ratio: 0.5}, "it is faster, and nothing in its files explains it: look whether the peers are limited in power or frequency"},
-		{both, Finding{Aspect: Memory, Ratio: 1.5}, "what the caches hold is as fast as on its peers: look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"},
+		{both, Finding{Aspect: Memory, Ratio: 1.5}, "data in the caches is as fast as on its peers: look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"},
 		{memory, Finding{Aspect: Memory, Ratio: 1.5}, "look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"},
-		{both, Finding{Aspect: All, Ratio: 1.5}, "caches and memory are slow alike: look at its clock, such as a thermal or power limit, or a core that another shares"},
+		{both, Finding{Aspect: All, Ratio: 1.5}, "caches and memory are both slow: look at its clock, such as a thermal or power limit, or a core that another shares"},
 	} {
 		if got := c.m.mostly(c.f); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.f, got, c.want)

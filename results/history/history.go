@@ -209,15 +209,15 @@ func doubts(name string, set *results.Set, commit string, at time.Time) (all []s
 	if strings.HasSuffix(commit, "+dirty") {
 		all = append(all, fmt.Sprintf("commit %s: it was measured with changes that are not in the commit", ShortCommit(commit)))
 	} else if !strings.ContainsAny(commit, "0123456789") {
-		all = append(all, fmt.Sprintf("commit %q is no hash and is kept as it is: a name that moves, such as a branch's, makes one commit of many (want --commit \"$(git rev-parse %s)\")", commit, commit))
+		all = append(all, fmt.Sprintf("commit %q is not a hash and is kept unchanged: a name that moves, such as a branch's, makes one commit of many (want --commit \"$(git rev-parse %s)\")", commit, commit))
 	}
 	if after := set.Comment("interrupted"); after != "" {
-		all = append(all, fmt.Sprintf("the run was interrupted %s: what it lacks may be found to have vanished", after))
+		all = append(all, fmt.Sprintf("the run was interrupted %s: benchmarks it lacks may be reported as vanished", after))
 	} else if err := set.Complete(); err != nil {
-		all = append(all, fmt.Sprintf("it%s: what it lacks may be found to have vanished", strings.TrimPrefix(err.Error(), name)))
+		all = append(all, fmt.Sprintf("it%s: benchmarks it lacks may be reported as vanished", strings.TrimPrefix(err.Error(), name)))
 	}
 	if shard := set.Comment(results.ShardKey); shard != "" {
-		all = append(all, fmt.Sprintf("it is shard %s of a suite: what it lacks may be found to have vanished (bench merge makes one file of all)", shard))
+		all = append(all, fmt.Sprintf("it is shard %s of a suite: benchmarks it lacks may be reported as vanished (bench merge makes one file of all)", shard))
 	}
 	return all
 }
@@ -237,7 +237,7 @@ func seal(text []byte) []byte {
 	return fmt.Appendf(bytes.Clone(text), "%s%s\n", sumKey, hex.EncodeToString(sum[:]))
 }
 
-var errNotWhole = errors.New("it is not whole: its last line is not the SHA-256 of what is before it")
+var errNotWhole = errors.New("it is not complete: its last line is not the SHA-256 of the lines above")
 
 // unseal takes that line off, or says that the text is not whole.
 func unseal(sealed []byte) ([]byte, error) {
@@ -272,7 +272,7 @@ func content(sealed []byte) (commit string, at time.Time, text []byte, err error
 	}
 	lines := bytes.SplitAfterN(text, []byte("\n"), 4)
 	if len(lines) < 4 || string(lines[0]) != version {
-		return "", at, nil, errors.New("it is no entry of a history of this version")
+		return "", at, nil, errors.New("it is not an entry of a history of this version")
 	}
 	commit, ok := strings.CutPrefix(strings.TrimSpace(string(lines[1])), strings.TrimSpace(commitKey)+" ")
 	when, dated := strings.CutPrefix(strings.TrimSpace(string(lines[2])), strings.TrimSpace(timeKey)+" ")

@@ -83,7 +83,7 @@ func TestAddRefusals(t *testing.T) {
 		"# commit: ../../x\nBenchmarkX 1 2 ns/op\n":                                `commit "../../x": want letters`,
 		"# commit: abc\n# date: yesterday\nBenchmarkX 1 2 ns/op\n":                 `date "yesterday": want one such as`,
 		"# commit: abc\n# date: 0001-01-01T00:00:01Z\nBenchmarkX 1 2 ns/op\n":      "want a year from 1970",
-		"# commit: abc\n# date: 2026-01-01T00:00:00Z\nBenchmarkX 1 NaN ns/op\n":    "NaN ns/op is no finite number",
+		"# commit: abc\n# date: 2026-01-01T00:00:00Z\nBenchmarkX 1 NaN ns/op\n":    "NaN ns/op is not a finite number",
 		"# commit: abc\n# date: 2026-01-01T00:00:00Z\ncpu: A\n" + differentMachine: "the results do not compare",
 	} {
 		if _, _, err := s.Add("t.txt", []byte(text), "", time.Time{}); err == nil || !strings.Contains(err.Error(), want) {

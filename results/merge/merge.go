@@ -188,7 +188,7 @@ func (r run) check(first *file) error {
 			return fmt.Errorf("the programs are not the same: %w", differ(first, f, "", a, b))
 		}
 		if err := sameSetup(lead, f); err != nil {
-			return fmt.Errorf("the shards of a run are not alike: %w", err)
+			return fmt.Errorf("the shards of a run differ: %w", err)
 		}
 		// What the suite has depends on the CPU: its kernels, its caches.
 		of := lead
@@ -199,7 +199,7 @@ func (r run) check(first *file) error {
 			return fmt.Errorf("the suites are not the same: %w", err)
 		}
 		if f.of != lead.of {
-			return fmt.Errorf("the shards of a run are not alike: %w", differ(lead, f, "# shard: ", shard(lead), shard(f)))
+			return fmt.Errorf("the shards of a run differ: %w", differ(lead, f, "# shard: ", shard(lead), shard(f)))
 		}
 	}
 	return nil
@@ -228,10 +228,16 @@ func sameSetup(a, b *file) error {
 	return nil
 }
 
-// apart is the first label that tells two files apart, "" if none does.
-func apart(a, b *file) string {
-	for _, p := range a.config {
-		if results.IsLabel(p.Key) && !strings.HasPrefix(p.Key, results.TuningPrefix) && value(b.config, p.Key) != "" && value(b.config, p.Key) != p.Value {
+// apart is the first label of which each file has a value of its own, "" if there is none.
+func apart(files []*file) string {
+	for _, p := range files[0].config {
+		values := map[string]bool{"": true}
+		shared := slices.ContainsFunc(files, func(f *file) bool {
+			before := len(values)
+			values[value(f.config, p.Key)] = true
+			return len(values) == before
+		})
+		if results.IsLabel(p.Key) && !strings.HasPrefix(p.Key, results.TuningPrefix) && !shared {
 			return p.Key
 		}
 	}
@@ -264,11 +270,11 @@ func (r *run) complete(by string, lost []*file) (faults []string) {
 		}
 		if n == 1 {
 			whole := fmt.Sprintf("%v and %v are both a whole run%s", other, f, of)
-			if label := apart(other, f); label != "" && by == "" {
-				whole += fmt.Sprintf(": they differ in %s, and --by %[1]s keeps the runs apart", label)
+			if label := apart(r.files); label != "" && by == "" {
+				whole += fmt.Sprintf(": --by %s keeps the runs apart", label)
 			}
 			if value(f.config, results.LevelsKey) != "" {
-				whole += ": counts of bench sim want no merge, but to be put one after the other (cat)"
+				whole += ": counts of bench sim need no merge: cat makes one file of them"
 			}
 			faults = append(faults, whole)
 		} else {

@@ -155,7 +155,7 @@ func (s *scanner) finish() *file {
 	case s.end < 0:
 		s.file.fault = errCut
 	case s.end != s.file.results:
-		s.file.fault = fmt.Errorf("it has %d results, and its last line says %d", s.file.results, s.end)
+		s.file.fault = fmt.Errorf("it has %s, and its last line says %d", results.Counted(s.file.results, "result"), s.end)
 	}
 	return s.file
 }
@@ -209,7 +209,7 @@ func (s *scanner) line(line []byte) error {
 	}
 	key, value, ok := strings.Cut(string(line), ":")
 	if value = strings.TrimSpace(value); !ok || key == "" || key[0] < 'a' || key[0] > 'z' || strings.ContainsAny(key, " \t") {
-		return fmt.Errorf("%.60q is no line of results", line)
+		return fmt.Errorf("%.60q is not a line of results", line)
 	}
 	if key == results.FamilyKey {
 		s.family = value
@@ -288,13 +288,13 @@ func check(line []byte) error {
 			return fmt.Errorf("%.60q has two spaces in a row", line)
 		case fields == 1 && bytes.ContainsFunc(field, func(r rune) bool { return r < '0' || r > '9' }), fields > 1 && fields%2 == 0 && !number(field):
 			if _, err := strconv.ParseFloat(string(field), 64); err == nil {
-				return fmt.Errorf("%s is no finite number from 0 on", field)
+				return fmt.Errorf("%s is not a finite number from 0 on", field)
 			}
-			return fmt.Errorf("%q is no number", field)
+			return fmt.Errorf("%q is not a number", field)
 		}
 	}
 	if fields < 4 || fields%2 != 0 {
-		return fmt.Errorf("%.60q is no line of results", line)
+		return fmt.Errorf("%.60q is not a line of results", line)
 	}
 	return nil
 }

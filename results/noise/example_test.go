@@ -23,6 +23,6 @@ func Example() {
 	fmt.Printf("%g and %g\n", fast, slow)
 	// Output:
 	// 0 warnings
-	// two-speeds: 1 of 2 benchmarks run at one of two speeds, most apart Traverse/order=col (1.5 times as long): a median may be of either; compare by turns (--ab), or take more samples (--count)
+	// two-speeds: 1 of 2 benchmarks ran at one of two speeds, furthest apart Traverse/order=col (1.5 times as long): a median may be of either; compare interleaved (--ab), or take more samples (--count)
 	// 200 and 300
 }

@@ -47,10 +47,10 @@ func Samples(all []Series) []string {
 		warnings = append(warnings, drift.line("drift", "%s became slower or faster as the run went on, most %s: let the machine warm up or cool down, and run again", len(all)))
 	}
 	if twice.many(minTwice, len(all)) {
-		warnings = append(warnings, twice.line("two-speeds", "%s run at one of two speeds, most apart %s: a median may be of either; compare by turns (--ab), or take more samples (--count)", len(all)))
+		warnings = append(warnings, twice.line("two-speeds", "%s ran at one of two speeds, furthest apart %s: a median may be of either; compare interleaved (--ab), or take more samples (--count)", len(all)))
 	}
 	if out.many(minOutlied, len(all)) {
-		warnings = append(warnings, out.line("outliers", "%s have samples far above their median, most %s: end other programs, or take more samples (--count)", len(all)))
+		warnings = append(warnings, out.line("outliers", "%s had samples far above the median, most %s: end other programs, or take more samples (--count)", len(all)))
 	}
 	return warnings
 }
@@ -74,7 +74,7 @@ func (f *found) many(share float64, all int) bool {
 }
 
 func (f *found) line(kind, format string, all int) string {
-	return kind + ": " + fmt.Sprintf(format, fmt.Sprintf("%d of %d benchmarks", f.number, all), fmt.Sprintf("%s (%s)", f.worst, f.says))
+	return kind + ": " + fmt.Sprintf(format, fmt.Sprintf("%d of %s", f.number, results.Counted(all, "benchmark")), fmt.Sprintf("%s (%s)", f.worst, f.says))
 }
 
 // Machine are the warnings of what the machine is set to and did during the run,
@@ -94,13 +94,13 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 		warn("unpinned", "%s", unpinned(m.GOOS))
 	}
 	if m.CPUQuota > 0 && m.CPUQuota < float64(m.CPUs) {
-		warn("quota", "this process may use %.4g of %d CPUs (%s), and is stopped wherever it is when it has: run it without a quota", m.CPUQuota, m.CPUs, m.QuotaFrom)
+		warn("quota", "this process may use %.4g of %s (%s), and is stopped in the middle of a sample when it has: run it without a quota", m.CPUQuota, results.Counted(m.CPUs, "CPU"), m.QuotaFrom)
 	}
 	if a != nil && a.Others > MinOthers {
-		warn("load", "other programs kept %.1f of %d CPUs busy during the run: end them, or compare by turns (--ab)", a.Others, a.CPUs)
+		warn("load", "other programs kept %.1f of %s busy during the run: end them, or compare interleaved (--ab)", a.Others, results.Counted(a.CPUs, "CPU"))
 	}
 	if a != nil && a.Steal > minSteal {
-		warn("steal", "the host took %.1f%% of the CPU time that was wanted: take a machine with CPUs of its own, or compare by turns (--ab)", 100*a.Steal)
+		warn("steal", "the host took %.1f%% of the CPU time: use a machine with CPUs of its own, or compare interleaved (--ab)", 100*a.Steal)
 	}
 	return warnings
 }
@@ -108,9 +108,9 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 // unpinned says why a thread may be moved, and what to do about it.
 func unpinned(system string) string {
 	if system == "linux" {
-		return "Linux refused to pin the thread to its CPU (sched_setaffinity(2)), as sandboxes do, and where a cpuset has changed, and may move it: run outside of a sandbox, or compare by turns (--ab)"
+		return "Linux refused to pin the thread to its CPU (sched_setaffinity(2)), as sandboxes do or after a change of its cpuset, and may move it: run outside of a sandbox, or compare interleaved (--ab)"
 	}
-	return "the thread may be moved from CPU to CPU, as it is pinned on Linux only: compare by turns (--ab), or run on Linux"
+	return "the thread may be moved from CPU to CPU, since only Linux pins it: compare interleaved (--ab), or run on Linux"
 }
 
 // scatterLimit is the half width of the 95% interval of times, as a share of their median,
@@ -135,6 +135,6 @@ func Scattered(rows []results.Row) string {
 			worst, most = r, width
 		}
 	}
-	return fmt.Sprintf("the times of %d of %d benchmarks are uncertain by more than ±%.0f%%, most of %s (±%.0f%%): run again with less else on the machine, or with a larger --count",
-		len(noisy), timed, scatterLimit*100, worst.Name, most*100)
+	return fmt.Sprintf("the times of %d of %s are uncertain by more than ±%.0f%%, most %s (%s): end other programs and run again, or take more samples (--count)",
+		len(noisy), results.Counted(timed, "benchmark"), scatterLimit*100, worst.Name, results.Spread(most))
 }

@@ -47,13 +47,13 @@ func TestSamples(t *testing.T) {
 				return normal()
 			}
 			return normal() * float64(1+i%2*(b-68))
-		}), []string{"two-speeds: 10 of 80 benchmarks run at one of two speeds, most apart X/n=79 (12 times as long): a median may be of either; compare by turns (--ab), or take more samples (--count)"}},
+		}), []string{"two-speeds: 10 of 80 benchmarks ran at one of two speeds, furthest apart X/n=79 (12 times as long): a median may be of either; compare interleaved (--ab), or take more samples (--count)"}},
 		{"the only one has an outlier", series(1, func(b, i int) float64 {
 			if i == 3 {
 				return 500
 			}
 			return normal()
-		}), []string{"outliers: 1 of 1 benchmarks have samples far above their median, most X/n=0 (1 of 20): end other programs, or take more samples (--count)"}},
+		}), []string{"outliers: 1 of 1 benchmark had samples far above the median, most X/n=0 (1 of 20): end other programs, or take more samples (--count)"}},
 	} {
 		if diff := cmp.Diff(test.want, noise.Samples(test.all)); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
@@ -103,10 +103,10 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// TestUnpinned: on Linux the kernel refused, which is said; where nothing pins, samples by turns
-// are what helps.
+// TestUnpinned: on Linux the kernel refused, which is said; where nothing pins, interleaved
+// samples help.
 func TestUnpinned(t *testing.T) {
-	for system, want := range map[string]string{"linux": "sched_setaffinity", "darwin": "on Linux only", "windows": "on Linux only"} {
+	for system, want := range map[string]string{"linux": "sched_setaffinity", "darwin": "only Linux", "windows": "only Linux"} {
 		all := noise.Machine(results.Machine{GOOS: system}, false, nil)
 		if len(all) != 1 || !strings.Contains(all[0], want) || !strings.Contains(all[0], "(--ab)") {
 			t.Errorf("on %s: %q, want %q and --ab", system, all, want)

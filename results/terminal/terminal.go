@@ -59,7 +59,7 @@ func Of(groups []Group) Table {
 	}
 	made := t.made()
 	for _, family := range families {
-		made.Notes = append(made.Notes, fmt.Sprintf("%s: %d results that are only simulated (bench report draws them)", results.Printable(family), untimed[family]))
+		made.Notes = append(made.Notes, fmt.Sprintf("%s: %s without times, simulated only (bench report draws them)", results.Printable(family), results.Counted(untimed[family], "result")))
 	}
 	return made
 }
@@ -75,8 +75,9 @@ type row struct {
 }
 
 type table struct {
-	rows   []row
-	single bool // the samples of some are too few for an interval
+	rows     []row
+	single   bool // the samples of some are too few for an interval
+	unstable bool // the intervals of some are wider than their times
 }
 
 // header is the names of the figures.
@@ -117,7 +118,9 @@ func (t *table) halfWidth(s results.Stat) string {
 		t.single = true
 		return "?"
 	}
-	return fmt.Sprintf("%.0f%%", 100*width)
+	spread := strings.TrimPrefix(results.Spread(width), "±") // which the header has
+	t.unstable = t.unstable || spread == results.Unstable
+	return spread
 }
 
 // longTable is from how many lines on the header stands at the end too.
@@ -157,10 +160,13 @@ func (t *table) made() (made Table) {
 	}
 	made.Notes = append(made.Notes, "ns/elem: median; ±: its 95% interval; ratio: to the first of its group")
 	if shown[3] {
-		made.Notes = append(made.Notes, "D1, LL, TLB: simulated misses by element, exact")
+		made.Notes = append(made.Notes, "D1, LL, TLB: simulated misses per element, exact")
 	}
 	if t.single {
 		made.Notes = append(made.Notes, "?: too few samples for an interval (--count 6 or more)")
+	}
+	if t.unstable {
+		made.Notes = append(made.Notes, results.Unstable+": the interval is wider than the time (end other programs, or raise --count)")
 	}
 	return made
 }
@@ -175,7 +181,7 @@ func Headings(g Group) (shared string, labels []string) {
 	common := slices.DeleteFunc(slices.Clone(split[0]), func(key string) bool {
 		return slices.ContainsFunc(split, func(of []string) bool { return !slices.Contains(of, key) })
 	})
-	bare := "as it is" // without a tile, say
+	bare := "default" // without a tile, say
 	if g[0].Family() == "Operands" {
 		bare = "contiguous" // the same operands but for their strides
 	}

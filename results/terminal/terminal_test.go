@@ -46,13 +46,26 @@ func TestWidths(t *testing.T) {
 		},
 		Notes: []string{
 			"ns/elem: median; ±: its 95% interval; ratio: to the first of its group",
-			"D1, LL, TLB: simulated misses by element, exact",
+			"D1, LL, TLB: simulated misses per element, exact",
 			"?: too few samples for an interval (--count 6 or more)",
-			"Sets: 2 results that are only simulated (bench report draws them)",
+			"Sets: 2 results without times, simulated only (bench report draws them)",
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestUnstable: an interval that is wider than the time is a word, and no percentage.
+func TestUnstable(t *testing.T) {
+	lines := ""
+	for _, ns := range []int{1, 1, 1, 1, 1, 1, 1, 90, 90} {
+		lines += fmt.Sprintf("BenchmarkStream/op=sum/kernel=scalar 1 %d ns/op %[1]d ns/elem\n", ns)
+	}
+	got := tableOf(t, lines)
+	row := got.Rows[len(got.Rows)-1]
+	if note := got.Notes[len(got.Notes)-1]; row[2] != "unstable" || !strings.HasPrefix(note, "unstable: ") {
+		t.Errorf("%q, %q", row, note)
 	}
 }
 
@@ -66,7 +79,7 @@ func TestEscapes(t *testing.T) {
 
 // TestNothing: without times there is no table.
 func TestNothing(t *testing.T) {
-	want := terminal.Table{Notes: []string{"Sets: 1 results that are only simulated (bench report draws them)"}}
+	want := terminal.Table{Notes: []string{"Sets: 1 result without times, simulated only (bench report draws them)"}}
 	if diff := cmp.Diff(want, tableOf(t, "BenchmarkSets/set=1 1 5 misses/op\n")); diff != "" {
 		t.Error(diff)
 	}

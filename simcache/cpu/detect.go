@@ -116,7 +116,7 @@ func Between(c simcache.Config, caches []Cache) []simcache.Level {
 	first, last := c.First(), c.Last()
 	levels := []simcache.Level{first}
 	for _, known := range caches {
-		g := known.Geometry.Rounded() // as the last level is, or a size that is no power of two lies below itself
+		g := known.Geometry.Rounded() // as the last level is, or a size that is not a power of two lies below itself
 		if g.Check() == nil && known.Level > 1 && !known.Instruction() && g.Line == first.Line && g.Size > first.Size && g.Size < last.Size {
 			levels = append(levels, simcache.Level{Name: known.Name(), Geometry: g})
 		}

@@ -132,10 +132,10 @@ func TestParseErrors(t *testing.T) {
 		{"levels:\n  - size: 32KiB\n    way: 8\n", `f:3:5: unknown field "way" (want one of name, size, ways, line, shared-by, modulo, policy, seed, inclusion, write-policy, write-miss, victim-lines, prefetch)`},
 		{level + "i1: {seize: 4}\n", `f:3:6: unknown field "seize" (want one of size, ways, line)`},
 		{level + "tlb:\n  - pages: 4\n", `f:4:5: unknown field "pages" (want one of name, entries, ways, page)`},
-		{"levels:\n  - size: 32KB\n", `f:2:11: "32KB" is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: B, KiB or K, MiB or M, GiB or G)`},
+		{"levels:\n  - size: 32KB\n", `f:2:11: "32KB" is not a size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: B, KiB or K, MiB or M, GiB or G)`},
 		{"levels:\n  - line: 064\n", "f:2:11: 064 has zeros in front, which some take for octal (want 64)"},
-		{"levels:\n  - size: -4\n", `f:2:11: "-4" is no size`},
-		{"levels:\n  - size: 1.3B\n", `f:2:11: "1.3B" is no size`},
+		{"levels:\n  - size: -4\n", `f:2:11: "-4" is not a size`},
+		{"levels:\n  - size: 1.3B\n", `f:2:11: "1.3B" is not a size`},
 		{"levels:\n  - size: [1]\n", `f:2:11: a list (want a size such as 32KiB, or in bytes)`},
 		{"levels:\n  - size: 5GiB\n", "f:2:11: 5368709120 is too much (want at most 4294967296)"},
 		{"levels:\n  - policy: mru\n", `f:2:13: unknown policy "mru" (want one of ["lru" "fifo" "random" "tree-plru" "bit-plru" "srrip"])`},
@@ -160,7 +160,7 @@ func TestParseErrors(t *testing.T) {
 		{"levels:\n  - ways: many\n", "f:2:11: text where a whole number is wanted"},
 		{"levels:\n  - ways: 8\n    ways: 8\n", "f:3:5: mapping key \"ways\" already defined"},
 		{level + "  - {size: 3MiB, ways: 16, line: 64}\n", "f:3:6: LL 3145728,16,64: set count 3072 (size/line/associativity) is not a power of two"},
-		{level + "  - {size: 30000, ways: 8, line: 64, modulo: true}\n", "f:3:6: LL 30000,8,64: size 30000 is no multiple of 512"},
+		{level + "  - {size: 30000, ways: 8, line: 64, modulo: true}\n", "f:3:6: LL 30000,8,64: size 30000 is not a multiple of 512"},
 		{level + "  - {size: 1MiB, ways: 16, line: 128}\nwrite-backs: true\n", "f:3:6: LL 1048576,16,128: its line is not the 64 B of a level before"},
 		{level + "tlb:\n  - {entries: 10, ways: 4, page: 4KiB}\n", "f:4:6: DTLB: 10 entries do not make sets of 4 ways"},
 		{level + "i1: {size: 1000, ways: 2, line: 64}\n", "f:3:6: I1 1000,2,64: set count 7"},
@@ -231,7 +231,7 @@ func TestSection(t *testing.T) {
 	for text, want := range map[string]string{
 		"measured: {parts: [{latency: 1}, {speed: 3}]}": `f:2:35: unknown field "speed" (want one of latency, size)`,
 		"measured: {parts: [{latency: soon}]}":          "f:2:30: text where a number is wanted",
-		"measured: {parts: [{size: 4KB}]}":              `f:2:27: "4KB" is no size`,
+		"measured: {parts: [{size: 4KB}]}":              `f:2:27: "4KB" is not a size`,
 		"measured: {whole: 1}":                          `f:2:12: unknown field "whole" (want one of parts)`,
 	} {
 		if _, _, _, err := ParseMeasured[section]("f", []byte(head+text)); err == nil || !strings.Contains(err.Error(), want) {

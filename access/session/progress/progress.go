@@ -272,11 +272,13 @@ func (p *phase) end(m *Meter) {
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	if p.bar != nil {
-		p.bar.Abort(true)
-		p.bars.Wait()
+	if p.bar == nil {
+		return
 	}
-	if p.bar != nil && p.timed { // of which nothing is drawn any more
+	fmt.Fprint(m.w, "\r") // Ctrl-C is echoed, and what is cleared begins where the cursor is
+	p.bar.Abort(true)
+	p.bars.Wait()
+	if p.timed { // of which nothing is drawn any more
 		fmt.Fprint(m.w, "\x1b[1A\x1b[J")
 	}
 }

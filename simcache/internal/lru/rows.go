@@ -35,7 +35,7 @@ type rows struct {
 	sets    uint64
 	mask    uint64 // sets - 1
 	bits    uint   // log2(sets)
-	modulo  bool   // the set count is no power of two: mask and bits mean nothing
+	modulo  bool   // the set count is not a power of two: mask and bits mean nothing
 	shift   uint   // log2 of the line size
 	down    uint   // what a packed reference is shifted by to be a block
 	vectors bool   // filterAVX2 may be used

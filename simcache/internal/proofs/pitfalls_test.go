@@ -80,7 +80,7 @@ var pitfalls = map[string]sequence{
 		},
 		loops: []int{asPlanned, 0},
 	},
-	"a set count that is no power of two": {
+	"a set count that is not a power of two": {
 		levels: []engine.Level{{Sets: 3, Ways: 2, Shift: 5}, {Sets: 7, Ways: 3, Shift: 5}},
 		nests:  []nest.Nest{{Trips: []int{90, 3}, Operands: []nest.Operand{operand(0, 4, 4, 96), operand(1<<20, 4, 4, 160)}}},
 		loops:  []int{0},
