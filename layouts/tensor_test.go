@@ -480,7 +480,7 @@ func TestErrorsNameTheOperation(t *testing.T) {
 		"reshape in place: size -12 of dim 0 is negative":                x.ReshapeInPlace(-12),
 		"set sizes and strides: size -1 of dim 0 is negative":            x.SetSizesAndStrides([]int{-1}, []int{1}),
 		"set sizes and strides: 2 sizes do not go with 1 strides":        x.SetSizesAndStrides([]int{1, 2}, []int{1}),
-		"resize dim: -1 is not a number of dims":                            x.ResizeDim(-1),
+		"resize dim: -1 is not a number of dims":                         x.ResizeDim(-1),
 		"resize_: the metadata of a detached tensor must not change":     x.Detach(false).ResizeTo(1),
 		"repeat: count -1 of dim 0 of size 3 gives no size":              second(x.Repeat(-1, 1)),
 		"expand to [4611686018427387904 3 4]: shape 4611686018427387904": second(x.Expand(1<<62, 3, 4)),
