@@ -216,7 +216,7 @@ func TestMetadata(t *testing.T) {
 	check(x, "shape 4x6x0, strides (6, 1, 0), offset 0")
 	do(x.ResizeDim(1))
 	check(x, "shape 4, strides (6), offset 0")
-	refused(x.ResizeDim(-1), "no number of dims")
+	refused(x.ResizeDim(-1), "not a number of dims")
 
 	// Resize: within capacity the storage is kept, beyond it is given up.
 	x = arange(24, "")

@@ -87,7 +87,7 @@ func TestEffortInWords(t *testing.T) {
 		{2e13, 150 * 24 * time.Hour, false}:   "about 150 days",
 		{2e13, 99 * 8766 * time.Hour, false}:  "about 99 years",
 		{1e18, 101 * 8766 * time.Hour, false}: "1 quintillion references are looked up one by one, which takes over a century",
-		{864e6, 2 * time.Minute, true}:        "864 million references are looked up one by one, but for those that repeat others, which may take about 120 seconds",
+		{864e6, 2 * time.Minute, true}:        "864 million references, except repetitions, are looked up one by one, which may take about 120 seconds",
 	} {
 		if got := effort.String(); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -18,7 +18,7 @@ import (
 )
 
 // model is a fixed machine, so that what is predicted is the same everywhere.
-var model = cost.Model{Times: cost.Generic("as a test"), Rules: &rules, Caches: simcache.Config{
+var model = cost.Model{Times: cost.Generic(cost.Unmeasured), Rules: &rules, Caches: simcache.Config{
 	Levels: []simcache.Level{
 		{Name: "D1", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
 		{Name: "L2", Geometry: simcache.Geometry{Size: 512 << 10, Ways: 8, Line: 64}},

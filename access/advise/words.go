@@ -278,8 +278,10 @@ func (a *Advice) certainty(d Decision) string {
 	switch {
 	case d.Basis == Measured:
 		return fmt.Sprintf("%d ways were timed here, samples interleaved; PyTorch's are predicted.", len(a.Timed))
-	case times.Rough():
+	case strings.HasSuffix(times.Source, cost.Unmeasured):
 		return "Predictions are rough: run bench machine --measure, or add --time."
+	case times.Rough():
+		return fmt.Sprintf("Predictions are rough: %s.", strings.TrimPrefix(times.Source, cost.Generic("").Source))
 	case a.Question.Spec.Threads > 1:
 		return fmt.Sprintf("Predictions are by times %s.", times.Source)
 	}

@@ -154,6 +154,9 @@ type Level struct {
 // measured machines say nothing of them.
 func (t Times) Rough() bool { return strings.HasPrefix(t.Source, "generic: ") }
 
+// Unmeasured is why a machine has generic times that can have its own.
+const Unmeasured = "bench machine --measure has not measured this machine"
+
 // Generic are the times of a machine that was not measured: those of a virtual
 // machine on an AMD EPYC 7003, rounded, which are not far from other servers'.
 // Why they are taken is the caller's to say, who knows what was looked for:

@@ -29,7 +29,7 @@ func ModelOf(files probe.Files, name string, this probe.Host, levels []simcache.
 	if err != nil {
 		return Model{}, err
 	}
-	model := Model{Times: Generic("bench machine --measure has not measured this machine")}
+	model := Model{Times: Generic(Unmeasured)}
 	if found {
 		model = Model{Times: Measured(m), Caches: m.Simulated}
 	}

@@ -146,7 +146,7 @@ func TestTablesOnTerminal(t *testing.T) {
 		"sim --shape 512x512 --order col --curve --preset amd-zen3":                                                  "cold misses",
 		"sim --program loops.c --function kernel --explain --preset cachegrind-article":                              "statement",
 		"import p.json.gz --preset amd-zen3":                                                                         "channels_last",
-		"import --step p.json.gz --preset amd-zen3":                                                                  "calls take",
+		"import --step p.json.gz --preset amd-zen3":                                                                  "calls in sequence take",
 		"run --shape 64x64 --order row --order col --count 2 --sample-time 100us --no-calibrate --D1 32768,8,64":     "not saved",
 		"run --shape 64x64 --view flip(0) --order row --order col --count 1 --sample-time 100us --no-calibrate -o t": "ratio",
 	} {
