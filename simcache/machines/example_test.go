@@ -44,7 +44,7 @@ tlb:
 		fmt.Println(m.Name, l.Name, l.Misses(), "misses of", l.Refs())
 	}
 	// Output:
-	// typo.yaml:2:12: "4KB" is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: B, KiB or K, MiB or M, GiB or G)
+	// typo.yaml:2:12: "4KB" is not a size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: B, KiB or K, MiB or M, GiB or G)
 	// small L1 1024 misses of 1024
 	// small L2 512 misses of 1024
 }

@@ -48,5 +48,5 @@ func Example() {
 	// Output:
 	// M 00010000,4
 	// 8 references, 8 miss in D1, 4 in LL
-	// bad.trace:2: "L 10040" is no access (want I, L, S or M with hex address,size as lackey writes it, or a label 0 to 2 and a hex address as din has them; of 1 to 65536 B within 64 bits of address)
+	// bad.trace:2: "L 10040" is not an access (want I, L, S or M with hex address,size as lackey writes it, or a label 0 to 2 and a hex address as din has them; of 1 to 65536 B within 64 bits of address)
 }

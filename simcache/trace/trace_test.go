@@ -365,8 +365,8 @@ func TestBadTraces(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		packed.String():                  "a.trace:2: its gzip stream is cut off",
-		"I  1000,4\n L 1000\n":           `a.trace:2: "L 1000" is no access`,
-		" X 1000,4\n":                    `a.trace:1: "X 1000,4" is no access`,
+		"I  1000,4\n L 1000\n":           `a.trace:2: "L 1000" is not an access`,
+		" X 1000,4\n":                    `a.trace:1: "X 1000,4" is not an access`,
 		" L zz,4\n":                      "a.trace:1",
 		" L 1000,0\n":                    "a.trace:1",
 		" L 1000,-1\n":                   "a.trace:1",
