@@ -111,9 +111,9 @@ const cachegrindLine = 32
 func (g Geometry) byCachegrind() error {
 	switch {
 	case g.Line < cachegrindLine:
-		return fmt.Errorf("Cachegrind has no lines of %d B (want at least %d)", g.Line, cachegrindLine)
+		return fmt.Errorf("lines of %d B, which Cachegrind does not have (want at least %d)", g.Line, cachegrindLine)
 	case g.Size == g.Line:
-		return fmt.Errorf("Cachegrind has no cache of a single line (want more than %d B)", g.Size)
+		return fmt.Errorf("a single line, which Cachegrind does not have (want more than %d B)", g.Size)
 	}
 	return nil
 }

@@ -255,7 +255,7 @@ func TestMeasuredDecides(t *testing.T) {
 	if d := a.Decide(); d.Use.Name() != "kernel portable" || predicted.Name() == d.Use.Name() {
 		t.Errorf("use %s, by prediction %s", d.Use.Name(), predicted.Name())
 	}
-	wants(t, a, "use kernel portable: 200 µs a pass, 5.00 times as fast as row order", "ways were timed here")
+	wants(t, a, "use kernel portable: 200 µs a pass, 5.00 times as fast as row order", "timed here, samples interleaved")
 }
 
 // TestNotTimed: what was not timed decides by nothing more, and a copy that was not is

@@ -277,7 +277,7 @@ func (a *Advice) certainty(d Decision) string {
 	times := a.Question.Model.Times
 	switch {
 	case d.Basis == Measured:
-		return fmt.Sprintf("%d ways were timed here, samples interleaved; PyTorch's are predicted.", len(a.Timed))
+		return fmt.Sprintf("%s timed here, samples interleaved; PyTorch's are predicted.", explain.Counted(len(a.Timed), "way"))
 	case strings.HasSuffix(times.Source, cost.Unmeasured):
 		return "Predictions are rough: run bench machine --measure, or add --time."
 	case times.Rough():

@@ -203,7 +203,7 @@ func TestVerdict(t *testing.T) {
 	first := walk(100)
 	p := &Torch{Call: "f(x)", View: Candidate{Walk: walk(50)}, Copied: &Candidate{walk(10), &first}, From: 3}
 	for passes, want := range map[int]string{
-		1: "In PyTorch, do not call contiguous(): f(x) takes 50 ns a pass; the copy takes 100 ns and pays from 3 passes on.",
+		1: "In PyTorch, do not call contiguous() for 1 pass: f(x) takes 50 ns a pass; the copy takes 100 ns and pays from 3 passes on.",
 		3: "In PyTorch, call contiguous() first, a near tie (1.15 times as fast): it takes 100 ns and pays from 3 passes on; f(x) then takes 10 ns a pass instead of 50 ns.",
 		9: "In PyTorch, call contiguous() first: it takes 100 ns and pays from 3 passes on; f(x) then takes 10 ns a pass instead of 50 ns.",
 	} {
@@ -234,6 +234,46 @@ func TestTimedCopies(t *testing.T) {
 	}
 	if !slices.Equal(made, []string{"second", "copy"}) {
 		t.Errorf("copies by %v are ranked, want the second and that of prediction", made)
+	}
+}
+
+// TestCall: a question is written as its user writes it.
+func TestCall(t *testing.T) {
+	for view, want := range map[string]string{"": "x", "t()": "x.t()", "x.t()": "x.t()", "x": "x", "[:, ::2]": "x[:, ::2]", "my[0].T": "my[0].T",
+		"T": "x.T", "mT[0]": "x.mT[0]", "weights.t()": "weights.t()", "select(0,0).T": "x.select(0,0).T"} {
+		q := Question{Spec: access.Spec{View: layouts.MustParseChain(view)}, Dims: []int{0, 1}}
+		if got := q.call(); got != want+".sum((0, 1))" {
+			t.Errorf("%s: %s", view, got)
+		}
+	}
+}
+
+// TestFlip: PyTorch copies in flip, so that contiguous() returns the copy of a flipped
+// tensor, and copies that of a transposed one.
+func TestFlip(t *testing.T) {
+	for view, want := range map[string]string{"flip(0)": "it returns the copy that flip makes", "t().flip(0)": "; the copy takes "} {
+		a := ask(t, access.Spec{Shape: []int{300, 200}, DType: layouts.Float32, View: layouts.MustParseChain(view)}, 1)
+		if got := a.Verdict()[0]; !strings.Contains(got, "do not call contiguous()") || !strings.Contains(got, want) {
+			t.Errorf("%s: %s", view, got)
+		}
+	}
+}
+
+// TestShortRows: sums of short rows take a while to begin, those down short columns do not.
+func TestShortRows(t *testing.T) {
+	of := func(dim int, view string, shape ...int) *Torch {
+		a, err := Ask(context.Background(), Question{Spec: access.Spec{Shape: shape, DType: layouts.Float32, View: layouts.MustParseChain(view)},
+			Dims: []int{dim}, Passes: 1, Model: model, Torch: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Torch
+	}
+	if rows, columns := of(1, "", 100000, 3).View.ns(Predicted), of(0, "", 3, 100000).View.ns(Predicted); rows < 3*columns {
+		t.Errorf("rows %v ns, columns %v ns", rows, columns)
+	}
+	if p := of(1, "t()", 3, 100000); p.From != 0 {
+		t.Errorf("a copy of columns pays from %d passes on, the sums of its rows take longer", p.From)
 	}
 }
 

@@ -773,10 +773,22 @@ func TestCarried(t *testing.T) {
 	for body, want := range map[string]int{
 		"double s = 0; for (int k = 0; k < 4; k++) s += a[k][j]; b[i][j] = s;": 2,
 		"double x = a[j][i]; b[i][j] = fabs(x) * 2;":                           64,
-		"s += a[j][i];":     0,
-		"b[i][j] = rand();": 0,
+		"s += a[j][i];":                     0,
+		"b[i][j] = rand();":                 0,
+		"w[i][j] = a[j][i];":                0, // volatile
+		"p[i][j] = a[j][i];":                0, // a parameter, which may be a
+		"q.u = q.u * 3 + 1; b[j][i] = q.u;": 0,
+		"static int kept = 1; kept = kept * 3; b[j][i] = kept;": 0,
+		"d[i].v = a[j][i];": 64,
 	} {
-		text := "double a[4][4], b[4][4]; double fabs(double); int rand(void); void f(void) { double s = 0; for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) {" + body + "} }"
+		parameter, volatile := "", ""
+		switch body[:2] {
+		case "p[":
+			parameter = "double p[4][4]"
+		case "w[":
+			volatile = "volatile "
+		}
+		text := "double a[4][4], b[4][4]; struct { int u; } q; struct { double v; } d[4]; " + volatile + "double w[4][4]; double fabs(double); int rand(void); void f(" + parameter + ") { double s = 0; for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) {" + body + "} }"
 		f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
 		if err != nil {
 			t.Fatal(err)

@@ -459,6 +459,9 @@ func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) 
 	case !isStruct(element) && !slices.Contains(elements, element.Kind()):
 		return a, bytes, refuse(d, "an array of %s is not understood: want numbers, or structs of numbers", element)
 	}
+	if d.IsParam() || d.IsVolatile() { // it may overlap another, or be read by others
+		b.file.Carried = 0
+	}
 	return a, bytes, nil
 }
 

@@ -237,11 +237,29 @@ func (b *builder) effect(e *expr) *Error {
 	})
 }
 
+// carriedFrom is the depth of the outermost loop from whose one iteration to the next what
+// is assigned may keep a value: an element keeps none that its array does not show, a
+// variable of one iteration none beyond it.
+func (b *builder) carriedFrom(left *expr) int {
+	switch d := left.decl; {
+	case left.op != opVar:
+		for left.op == opField && len(left.args) > 0 {
+			left = left.args[0]
+		}
+		if left.op == opIndex {
+			return maxLoops
+		}
+	case d != nil && !d.IsStatic() && d.Linkage() == cc.None && b.depths[d] >= len(b.loops):
+		return maxLoops
+	case d != nil && !d.IsStatic() && d.Linkage() == cc.None:
+		return b.depths[d]
+	}
+	return 0
+}
+
 // assign builds an assignment. The right side may be one, too.
 func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
-	if left.op == opVar && b.depths[left.decl] < len(b.loops) {
-		b.file.Carried = min(b.file.Carried, b.depths[left.decl])
-	}
+	b.file.Carried = min(b.file.Carried, b.carriedFrom(left))
 	for _, l := range b.loops {
 		if left.op == opVar && left.decl != nil && left.decl == l.decl {
 			return notInteger(e, false, "the variable of a loop is assigned to inside of it")

@@ -152,7 +152,7 @@ func renamed(nodes []Node, a, b int) []Node {
 
 // Exchangeable reports whether Interchange of two loops is proved to keep the order of
 // the accesses to each byte that is written: to each tensor that is written inside,
-// every access has the same address; iterations that differ in a loop that moves
+// every access has the same address, also in the loops around; iterations that differ in a loop that moves
 // it write different bytes; and of the two loops and those between them at most
 // one does not move it.
 func (p Program) Exchangeable(outer, inner *Loop) bool {
@@ -166,7 +166,7 @@ func (p Program) Exchangeable(outer, inner *Loop) bool {
 		for _, node := range nodes {
 			switch node := node.(type) {
 			case Operand:
-				node.Strides = append(slices.Clone(node.Strides), make([]int, len(c.around)-len(node.Strides))...)[from:]
+				node.Strides = append(slices.Clone(node.Strides), make([]int, len(c.around)-len(node.Strides))...)
 				list = append(list, node)
 			case *If:
 				look(node.Then)
@@ -201,6 +201,7 @@ func (p Program) Exchangeable(outer, inner *Loop) bool {
 			}
 			proved = proved && op.Base == w.Base && op.Width == w.Width && slices.Equal(unpadded(op.Strides), unpadded(w.Strides))
 		}
+		w.Strides = w.Strides[from:]
 		proved = proved && (w.Kind == Read || w.orderedIn(trips, to-from))
 	}
 	return proved

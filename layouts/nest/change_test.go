@@ -81,8 +81,7 @@ func histories(p Program) map[uint64][]int {
 func somePerfect(t *rapid.T) Program {
 	small := rapid.IntRange(0, 3)
 	depth := rapid.IntRange(2, 4).Draw(t, "loops")
-	var accesses func(depth int) []Node
-	accesses = func(depth int) (body []Node) {
+	accesses := func(depth int) (body []Node) {
 		for range rapid.IntRange(1, 2).Draw(t, "accesses") {
 			op := Operand{Tensor: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "tensor"), Kind: Kind(small.Draw(t, "kind") % 3), Width: 4}
 			op.Base = map[string]uint64{"a": 1 << 20, "b": 1 << 21}[op.Tensor] + uint64(4*(small.Draw(t, "base")/3))
@@ -163,5 +162,12 @@ func TestExchangeable(t *testing.T) {
 		Operand{Tensor: "a", Kind: Write, Width: 8, Base: 1 << 20, Strides: []int{8 * n, 8}}))}
 	if chain := stencil.Chains()[0]; stencil.Exchangeable(chain[0], chain[1]) {
 		t.Error("a stencil whose loops depend on each other")
+	}
+	// a[k] += a[k + i]: within the loops over j and k the strides are the same, but not around.
+	shifted := Program{loop(affine(1), affine(3), 1, loop(affine(0), affine(n), 1, loop(affine(0), affine(n), 1,
+		Operand{Tensor: "a", Width: 8, Base: 1 << 20, Strides: []int{8, 0, 8}},
+		Operand{Tensor: "a", Kind: Write, Width: 8, Base: 1 << 20, Strides: []int{0, 0, 8}})))}
+	if chain := shifted.Chains()[0]; shifted.Exchangeable(chain[1], chain[2]) {
+		t.Error("a loop around moves one of the accesses")
 	}
 }

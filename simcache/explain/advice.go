@@ -145,13 +145,16 @@ func (r Run) advice() string {
 		}
 		text = append(text, c.words+": "+r.instead(c.missed, now))
 	}
-	rest := Say("%s tried and counted", Counted(len(r.tried), "change"))
+	rest := Say("%s counted, each alone", Counted(len(r.tried), "change"))
+	if r.uncounted > 0 {
+		rest = Say("%d of %d changes counted, each alone", len(r.tried), len(r.tried)+r.uncounted)
+	}
 	without := len(slices.DeleteFunc(slices.Clone(r.tried), func(c change) bool { return c.pages }))
 	if without > 0 && len(r.TLB) > 0 {
-		rest += Say(", %d without the TLB, to save time", without)
+		rest += Say(", %d of them without the TLB", without)
 	}
-	if r.uncounted > 0 {
-		rest += Say(", %d not counted, to save time", r.uncounted)
+	if r.uncounted > 0 || without > 0 && len(r.TLB) > 0 {
+		rest += ": time ran out"
 	}
 	if text == nil {
 		return cmp.Or(r.nothing(), "What would help: nothing that was tried.") + " (" + rest + ".)"
@@ -173,9 +176,13 @@ func (r Run) instead(m, now missed) string {
 		switch {
 		case name == "" || i == 2 && !(missed{2: m[2]}).helps(missed{2: now[2]}, r.Counts.Refs()):
 		case m[i] == now[i]:
-			parts = append(parts, Say("%d in %s as now", m[i], name))
+			parts = append(parts, Say("%s misses stay at %d", name, m[i]))
 		default:
-			parts = append(parts, Say("%d misses in %s instead of %d", m[i], name, now[i]))
+			how := "fall"
+			if m[i] > now[i] {
+				how = "rise"
+			}
+			parts = append(parts, Say("%s misses %s from %d to %d", name, how, now[i], m[i]))
 		}
 	}
 	return List(parts) + "."
@@ -214,11 +221,14 @@ func (r *Run) exchanges(p nest.Program) (all []change) {
 		if misses[chain[0]]*10 < r.Counts.D1Misses() {
 			break
 		}
+		if r.repeated(chain[0]) {
+			continue
+		}
 		for inner := len(chain) - 1; inner > 0; inner-- {
 			for outer := range inner {
 				a, b := chain[outer], chain[inner]
 				q, ok := p.Interchange(a, b)
-				if !ok {
+				if !ok || !r.written(a) || !r.written(b) {
 					continue
 				}
 				depth := r.depth(b)
@@ -229,6 +239,30 @@ func (r *Run) exchanges(p nest.Program) (all []change) {
 		}
 	}
 	return all
+}
+
+// repeated reports whether the file's loop is in the program more than once, as those of
+// a function that is called twice are: the file cannot change one of them alone.
+func (r *Run) repeated(l *nest.Loop) bool {
+	source := r.program.source
+	inside := map[Statement]bool{}
+	for op, around := range r.program.around {
+		if slices.Contains(around, l) {
+			inside[source.Statements[source.Accesses[op].Statement]] = true
+		}
+	}
+	for op, around := range r.program.around {
+		if !slices.Contains(around, l) && inside[source.Statements[source.Accesses[op].Statement]] {
+			return true
+		}
+	}
+	return false
+}
+
+// written reports whether the file has a loop of this name: what a quotient takes apart is
+// two loops for one of the file's.
+func (r *Run) written(l *nest.Loop) bool {
+	return !strings.HasSuffix(l.Name, "_q") && !strings.HasSuffix(l.Name, "_r")
 }
 
 // depth is how many loops are around one that has accesses.
@@ -278,7 +312,7 @@ func (r *Run) orders() (all []change) {
 			order[a], order[b] = b, a
 			words := Say("swap the loops that step %s by %d B and %d B", x.Tensor, x.Strides[a], x.Strides[b])
 			if b == inner {
-				words = Say("walk with the loop that steps %s by %d B innermost (another order)", x.Tensor, x.Strides[a])
+				words = Say("walk with the loop that steps %s by %d B innermost", x.Tensor, x.Strides[a])
 			}
 			add(words, "order", n.Permute(order...))
 		}

@@ -168,7 +168,7 @@ func (r Run) workingSet() string {
 			parts = append(parts, verb+" "+List(by[verb]))
 		}
 	}
-	return fmt.Sprintf("The working set, %s, %s.", text, strings.Join(parts, ", "))
+	return fmt.Sprintf("The working set, %s, %s.", text, List(parts))
 }
 
 // straddles tells whether a reference may lie in two lines: those of a nest do
