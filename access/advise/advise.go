@@ -20,7 +20,7 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Question is what is to be walked.
+// A Question is a tensor, a view of it and the passes over that.
 type Question struct {
 	// Spec is the tensor, its view and the operation, in the naive way: without
 	// an order, tiles or a kernel.
@@ -37,12 +37,12 @@ type Question struct {
 	// Torch leaves out all but what PyTorch does, and row order to compare it with.
 	Torch bool
 
-	// Begin is told of each step that takes a while, of how many parts it is, and returns
-	// what is told when one is done; by several goroutines. nil tells nobody.
+	// Begin is called before each long step, with its number of parts, and returns a
+	// function to call after each part. Several goroutines call that. It may be nil.
 	Begin func(what string, parts int) (done func())
 }
 
-// begin tells of a step.
+// begin calls Begin, if there is one.
 func (q Question) begin(what string, parts int) (done func()) {
 	if q.Begin == nil {
 		return func() {}
@@ -56,22 +56,22 @@ type Walk struct {
 	Pattern    access.Pattern
 	Padded     int // elements by which the rows of x lie further apart than in the question
 	Prediction cost.Prediction
-	Measured   float64 // ns a pass, as it was timed; 0 where it was not
+	Measured   float64 // ns a pass, by the clock; 0 if not timed
 
-	key string // alike for walks that are the same
+	key string // equal for equal walks
 }
 
-// plain tells whether plain loops walk it.
+// plain reports whether plain loops walk it.
 func (w Walk) plain() bool { return w.Spec.Kernel == access.Scalar }
 
-// A Candidate is one way to make all passes: walks that are alike, of the view
-// or of a copy of it.
+// A Candidate is one way to make all passes: each is the same walk of the view, or of
+// a copy of it.
 type Candidate struct {
 	Walk        // of each pass
-	First *Walk // that contiguous() makes the copy by; nil where the view itself is walked
+	First *Walk // that makes the copy; nil if the view itself is walked
 }
 
-// id is alike for candidates that are the same.
+// id is equal for equal candidates.
 func (c Candidate) id() string {
 	if c.First == nil {
 		return c.key
@@ -83,21 +83,21 @@ func (c Candidate) id() string {
 type Advice struct {
 	Question   Question
 	Torch      *Torch      // nil for tensors in formats of oneDNN
-	Naive      Candidate   // plain loops in row order, over x as it is stored
-	Ranked     []Candidate // by predicted time of all passes, the best at least (see Question.Best); of contiguous() the best
+	Naive      Candidate   // plain loops in row order, without padding
+	Ranked     []Candidate // by predicted time of all passes; at least the best (see Question.Best)
 	Timed      []Candidate // those that were timed, by measured time of all passes; nil before Time
-	Considered int         // walks and contiguous(), before those that are the same were left out
-	Different  int         // of these, after that
+	Considered int         // walks and a copy first, equal ones included
+	Different  int         // the same without equal ones
 
 	asStored      bool   // leave out walks with the rows of x padded
 	fresh         []Walk // of the view, to be predicted
 	walks         []Walk // of the view, by predicted time
-	copies, after []Walk // that contiguous() may make its copy by, and over the copy, by predicted time; nil where it is no way
+	copies, after []Walk // that may make a copy, and over it, by predicted time; nil if none is offered
 }
 
 // Ask predicts every order of the dims, tiles of the two dims that matter, and
-// the kernels, each also with the rows of x padded by a cache line; and
-// contiguous() before the passes. It ranks them. It works on all CPUs.
+// the kernels, each also with the rows of x padded by a cache line; a copy first; and
+// what PyTorch does. It ranks them. It works on all CPUs.
 func Ask(ctx context.Context, q Question) (*Advice, error) {
 	view, err := viewOf(q.Spec)
 	if err != nil {
@@ -135,8 +135,8 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 	return a, nil
 }
 
-// predictAll finds the walks of the view. Plain loops come first: a kernel that
-// does the same is no other walk.
+// predictAll finds the walks of the view. Plain loops come first, because a kernel that
+// does the same is dropped.
 func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 	s := a.Question.Spec
 	if a.Question.Torch {
@@ -231,8 +231,7 @@ func (a *Advice) promising(orders [][]int) [][]int {
 	return best
 }
 
-// add adds walks to those that are to be predicted, but for those that are the same as
-// one that is known.
+// add adds walks to be predicted, except those that are known already.
 func (a *Advice) add(all []Walk) error {
 	a.Considered += len(all)
 	known := map[string]bool{}
@@ -290,8 +289,8 @@ func (q Question) predict(ctx context.Context, m cost.Model, walks []Walk) error
 	return group.Wait()
 }
 
-// loops identify a walk: what it touches, in which order, and whether past the
-// caches, which is all that a prediction knows of it.
+// loops identifies a walk by everything that a prediction uses: its accesses, their
+// order, and whether they bypass the caches.
 func loops(p access.Pattern) string {
 	var key strings.Builder
 	fmt.Fprint(&key, p.PastCaches())
@@ -311,8 +310,7 @@ func keyOf(s access.Spec) (string, error) {
 }
 
 // copyFirst prices a copy first, and ranks the best way to make and to walk it.
-// It is that of the view itself: what an addition broadcasts it to needs no
-// copy. Where the view is contiguous there is nothing to copy, a fill of a copy
+// The copy is of the view, not of what an addition broadcasts it to. Where the view is contiguous there is nothing to copy, a fill of a copy
 // would not fill x, and a copy is a copy already.
 func (a *Advice) copyFirst(ctx context.Context) error {
 	own := a.Question.Spec
@@ -354,8 +352,8 @@ func (a *Advice) copyFirst(ctx context.Context) error {
 	return nil
 }
 
-// bestOfEach are the best walk of plain loops and the best by each kernel, all
-// over x as it is stored, by predicted time.
+// bestOfEach returns the best walk of plain loops and the best by each kernel, without
+// padding, by predicted time.
 func (a *Advice) bestOfEach() []Walk {
 	var best []Walk
 	seen := map[access.Kernel]bool{}

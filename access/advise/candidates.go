@@ -15,8 +15,8 @@ const maxOrdered = 5
 // all of four dims.
 const tiledOrders = 24
 
-// tileSizes are tried along both of the dims that are tiled, as far as they are
-// smaller than these, and the whole dim.
+// tileSizes are tried along both dims that are tiled, if the dim is larger, and so is
+// the whole dim.
 var tileSizes = []int{8, 16, 32, 64, 128}
 
 // line is the bytes by which rows are padded: a cache line.
@@ -67,8 +67,8 @@ func permute(items [][]int, k int, f func([][]int)) {
 	}
 }
 
-// orderOf is an order as a Spec has it. Views of so many dims as fit into no
-// order are refused before (orders).
+// orderOf is an order as a Spec has it. Views with too many dims for one were refused
+// before (orders).
 func orderOf(dims []int) access.Order {
 	if slices.IsSorted(dims) {
 		return access.Row

@@ -24,13 +24,13 @@ const (
 // String is "predicted" or "measured".
 func (b Basis) String() string { return []string{"predicted", "measured"}[b] }
 
-// clear is how much faster, as a factor, one way must be than another to be
-// worth a change: of predictions what the model is off by for tiled copies, and
-// some more; of measured times what medians of few samples differ by.
+// clear is the factor by which one way must be faster than another to be worth a
+// change. For predictions it is somewhat more than the model's error for tiled copies,
+// for measured times the spread of medians of few samples.
 func (b Basis) clear() float64 { return []float64{1.3, 1.1}[b] }
 
-// Every figure that is compared is first rounded to what is printed of it, so
-// that no word says what the figures beside it deny.
+// Every figure is rounded as printed before it is compared, so that no sentence
+// contradicts the figures in it.
 
 // rounded is ns as Duration writes it: to three digits.
 func rounded(ns float64) float64 {
@@ -49,8 +49,8 @@ func (w Walk) ns(b Basis) float64 {
 	return rounded(w.Prediction.Ns)
 }
 
-// total is what so many passes take in ns, with the copy before them, rounded;
-// it is of the rounded figures.
+// total is the ns of all passes and the copy before them, computed from rounded
+// figures and rounded.
 func (c Candidate) total(b Basis, passes int) float64 {
 	total := float64(passes) * c.ns(b)
 	if c.First != nil {
@@ -77,10 +77,10 @@ func (c Candidate) sum(passes int, of func(cost.Prediction) float64) float64 {
 	return total
 }
 
-// ratio is how many times as fast as slow fast is, rounded as it is printed.
+// ratio is how many times as fast fast is, rounded as printed.
 func ratio(slow, fast float64) float64 { return math.Round(100*slow/fast) / 100 }
 
-// timed tells whether all that the candidate does was.
+// timed reports whether the copy, if any, and the pass were timed.
 func (c Candidate) timed() bool { return c.Measured > 0 && (c.First == nil || c.First.Measured > 0) }
 
 // effort is what a candidate asks for beyond the naive walk: 1 another walk, 2 a
@@ -110,9 +110,9 @@ func (a *Advice) sort(all []Candidate, b Basis) {
 // its basis: measured if anything was timed, and else predicted.
 type Decision struct {
 	Basis     Basis
-	Use       Candidate // what to do, x stored as it is
-	Predicted Candidate // what that would be by prediction alone
-	Least     Candidate // what takes the least time, x stored as it is; Use counts as the same
+	Use       Candidate // what to do, without padding
+	Predicted Candidate // what Use would be by prediction alone
+	Least     Candidate // the fastest without padding; Use ties with it
 	InPlace   Candidate // the least of those that walk the view itself
 	Plain     Candidate // the least of these in plain loops
 	// Padded has the rows of x padded. It is the least, where that is worth it against
@@ -122,7 +122,7 @@ type Decision struct {
 	CopyFirst *CopyFirst // nil where the view is contiguous, filled or copied
 }
 
-// A CopyFirst is what comes of a copy by a kernel of ours, and passes over it.
+// A CopyFirst is a copy by one of our kernels, and passes over it.
 type CopyFirst struct {
 	Basis   Basis     // predicted where not all of it was timed
 	Copy    Walk      // the quickest that makes it
@@ -131,14 +131,13 @@ type CopyFirst struct {
 	From    int       // passes from which on the copy and they take less than Against; 0 for never
 }
 
-// worth tells whether fast is so much faster than slow, for the passes asked
-// for, that it is worth a change.
+// worth reports whether fast is faster than slow by enough to be worth a change.
 func (a *Advice) worth(b Basis, slow, fast Candidate) bool {
 	n := a.Question.Passes
 	return ratio(slow.total(b, n), fast.total(b, n)) >= b.clear()
 }
 
-// Decide decides by what was timed, if anything was, and else by prediction.
+// Decide decides by measured times if there are any, and else by prediction.
 func (a *Advice) Decide() Decision {
 	predicted := a.decide(a.Ranked, Predicted)
 	if a.Timed == nil {
@@ -147,7 +146,7 @@ func (a *Advice) Decide() Decision {
 	d := a.decide(a.Timed, Measured)
 	d.Predicted = predicted.Use
 	if c := first(a.Timed, func(c Candidate) bool { return c.id() == d.Predicted.id() }); c != nil {
-		d.Predicted = *c // with what it was measured to take
+		d.Predicted = *c // with its measured time
 	}
 	if d.CopyFirst == nil {
 		d.CopyFirst = predicted.CopyFirst
@@ -196,7 +195,7 @@ func first(all []Candidate, wanted func(Candidate) bool) *Candidate {
 	return nil
 }
 
-// isPaddedNaive tells whether a candidate is the naive walk but for the padding.
+// isPaddedNaive reports whether a candidate is the naive walk with padding.
 func (a *Advice) isPaddedNaive(c Candidate) bool {
 	return c.Padded > 0 && c.plain() && c.Spec.Tile == nil && c.Spec.Order == a.Naive.Spec.Order
 }
@@ -217,7 +216,7 @@ func breakEven(copied, view, after float64) int {
 	return int(whole.Int64()) + 1
 }
 
-// decimal is x as it is printed.
+// decimal is x, exactly as printed.
 func decimal(x float64) *big.Rat {
 	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
 	if !ok {
@@ -262,9 +261,9 @@ func (a *Advice) toTime() []Walk {
 	return all
 }
 
-// setTimes takes walks of toTime, with what they were measured to take; the
-// naive one must be among them. What was not timed is decided by no more. Of
-// contiguous() it ranks what is best as measured, and what is by prediction.
+// setTimes takes walks of toTime with their measured times. The naive walk must be among
+// them. Walks without a time are no longer candidates. Of the copies it ranks the best
+// by measured and the best by predicted time.
 func (a *Advice) setTimes(timed []Walk) {
 	measured := map[string]float64{}
 	for _, w := range timed {
@@ -300,8 +299,8 @@ func (a *Advice) setTimes(timed []Walk) {
 	a.Naive.Measured = measured[a.Naive.key]
 }
 
-// Rows are at most so many candidates, by time: what the words are about, and then the
-// best others of which each differs from the rest in its order, its tiles or a copy.
+// Rows returns up to most candidates, sorted by time: those that the text names, and then
+// the best others. All differ in their order, their tiles, vectors, padding or a copy.
 func (a *Advice) Rows(most int) []Candidate {
 	d, all := a.Decide(), a.Ranked
 	if a.Timed != nil {
@@ -359,8 +358,8 @@ func (c Candidate) way() way {
 	return w
 }
 
-// tie is the best candidate that differs from what is advised in its order, its tiles or
-// a copy, and is within what the model, or the clock, is off by; nil for none.
+// tie is the best candidate with another order, other tiles or a copy, if its time is
+// within the error of the model, or of the clock; nil for none.
 func (a *Advice) tie(d Decision) *Candidate {
 	all := a.Ranked
 	if a.Timed != nil {

@@ -48,7 +48,7 @@ type (
 		InPlace     string  `json:"inPlace"`
 		Plain       string  `json:"plain"`
 		Padded      string  `json:"padded,omitempty"`
-		Clear       float64 `json:"clear"` // less than so many times as fast counts as the same
+		Clear       float64 `json:"clear"` // smaller factors are ties
 	}
 	jsonTorch struct {
 		Call     string    `json:"call"`

@@ -16,13 +16,14 @@ import (
 const fewestRough = 32
 
 // rough is how many times as long a walk must be predicted to take by the small window as one
-// that is wanted, to be certain not to be. A small window tells of too little, by up to 4 times, where it
-// does not see what leaves a cache; that does no harm. It told of too much by 2.6 times at most, of 1,080 walks of
-// three copies and additions, as for tiles of 2048x8, of which it sees none from end to end.
+// that is wanted, to be certain not to be. A small window underestimates, by up to 4 times, where it does not
+// see what leaves a cache; that does no harm. It overestimated none of 1,080 walks of three copies and additions
+// by more than 2.6 times, which was for tiles of 2048x8: it sees no such tile whole.
 const rough = 4
 
-// wanted predicts walks, and leaves out those that are certain not to be wanted: what is predicted
-// again may turn out to take longer, so that others are near it, until none is any more.
+// wanted predicts walks, and leaves out those that are certain not to be wanted. A walk that
+// is predicted again may turn out slower, so that others are near it. This repeats until
+// none is left.
 func (q Question) wanted(ctx context.Context, walks []Walk) (wanted []Walk, err error) {
 	small := q.Model
 	small.Window = cost.LeastWindow
@@ -58,7 +59,7 @@ func (q Question) wanted(ctx context.Context, walks []Walk) (wanted []Walk, err 
 	return wanted, nil
 }
 
-// near tells of walks, as far as they are predicted, which may be wanted: those that come near the best ones that
+// near returns a function that reports whether a predicted walk may be wanted: whether it is near the best ones that
 // were asked for, or the best by plain loops or by a kernel, as stored or padded, and plain loops in
 // the naive order.
 func (q Question) near(walks []Walk) func(Walk) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// title says what was asked and how many ways were found.
+// title repeats the question and says how many ways were found.
 func (a *Advice) title() string {
 	passes := "1 pass"
 	if n := a.Question.Passes; n > 1 {
@@ -34,7 +34,7 @@ func (a *Advice) title() string {
 }
 
 // Write writes the advice for people: the verdict, a title and a table of these
-// candidates (see Rows), and why; in lines of so many columns, unless these are 0.
+// candidates (see Rows), and why; in lines of this many columns, or unfolded if that is 0.
 func (a *Advice) Write(w io.Writer, rows []Candidate, columns int) error {
 	for _, sentence := range a.Verdict() {
 		fmt.Fprintln(w, explain.Fold(sentence, columns))

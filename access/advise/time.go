@@ -32,7 +32,7 @@ func (a *Advice) Time(ctx context.Context, o access.Options) error {
 	return nil
 }
 
-// medians sets what walks are measured to take, of their samples the median.
+// medians sets the measured time of each walk, the median of its samples.
 func medians(ctx context.Context, walks []Walk, o access.Options) error {
 	var patterns []access.Pattern
 	for _, w := range walks {

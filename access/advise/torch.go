@@ -63,8 +63,8 @@ func (q Question) torch() (*Torch, error) {
 	return t, nil
 }
 
-// unflipped is the layout of what PyTorch's flip makes, which has no negative strides: a
-// copy, whose strides are in the same order.
+// unflipped is the layout of the copy that PyTorch's flip makes: it has no negative
+// strides, and the same order.
 func unflipped(view layouts.Layout) (layouts.Layout, bool, error) {
 	strides, flipped := view.Strides(), false
 	for d, s := range strides {
@@ -184,7 +184,7 @@ func (t *Torch) gain(passes int) float64 {
 // named matches a chain that begins with the name of its tensor, or with a property.
 var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\w+)\s*(?:[.\[]|$)`) })
 
-// Copy reports whether contiguous() first takes less for so many passes.
+// Copy reports whether contiguous() first takes less for this number of passes.
 func (t *Torch) Copy(passes int) bool { return t.gain(passes) > 1 }
 
 // Ties reports whether it takes less, but by less than the model is off by.

@@ -185,7 +185,7 @@ func (a *Advice) naive() string {
 		share, worst.Name, a.missed(worst, float64(a.Naive.Pattern.Elems)), a.most(worst))
 }
 
-// missed says how often a tensor misses each level, levels that miss alike together.
+// missed says how often a tensor misses each level, levels that miss equally often together.
 // How often goes by the elements that are walked: accesses of other walks are wider.
 func (a *Advice) missed(t cost.Tensor, elems float64) string {
 	type group struct {
@@ -262,7 +262,7 @@ func (a *Advice) walk() string {
 	return a.Torch.steps()
 }
 
-// ties says what does as well as what is advised.
+// ties names another way that is as good as the advice.
 func (a *Advice) ties(d Decision) string {
 	c := a.tie(d)
 	if c == nil || a.Question.Torch {
@@ -271,8 +271,8 @@ func (a *Advice) ties(d Decision) string {
 	return fmt.Sprintf("In a loop of your own, %s ties: differences below %.1fx do not count.", c.Name(), d.Basis.clear())
 }
 
-// certainty says what the figures rest on. Errors are quoted for what they were
-// measured on: one thread, and a machine that was measured.
+// certainty says what the figures rest on. It quotes errors only for one thread on a
+// measured machine, where they were found.
 func (a *Advice) certainty(d Decision) string {
 	times := a.Question.Model.Times
 	switch {

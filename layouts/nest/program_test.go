@@ -291,7 +291,7 @@ func TestProgramRefused(t *testing.T) {
 		"access of a: base 0x8000000000000000 is beyond 2^63":                           {Operand{Tensor: "a", Width: 1, Base: 1 << 63}},
 		"access of a at 0x1000 with strides [-4] leaves the address space":              {loop(affine(0), affine(1026), 1, Operand{Tensor: "a", Width: 4, Base: 4096, Strides: []int{-4}})},
 		"loop : a function of the variables leaves the range of an int":                 {loop(affine(0), affine(4), 1, loop(affine(0, math.MaxInt), affine(0), 1, read))},
-		"a <nil> is not a node of a program":                                               {nil},
+		"a <nil> is not a node of a program":                                            {nil},
 	} {
 		if err := p.Check(); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
