@@ -514,7 +514,7 @@ func (r Run) tlbTable() Table {
 	if len(r.TLB) == 0 {
 		return nil
 	}
-	t := Table{{"TLB", "entries", "ways", "page", "reach", "references", "misses", "of those", "from"}}
+	t := Table{{"TLB", "entries", "ways", "page", "reach", "references", "misses", "of those references", "from"}}
 	for i, l := range r.TLB {
 		of := r.Config.TLB[i]
 		t = append(t, []string{l.Name, fmt.Sprint(of.Entries), fmt.Sprint(of.Ways), simcache.Bytes(of.Page), simcache.Bytes(of.Entries * of.Page),
