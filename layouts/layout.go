@@ -336,6 +336,9 @@ func parseShape(text string) ([]int, error) {
 			part = strings.TrimSpace(part)
 		}
 		n, err := strconv.Atoi(part)
+		if part == "" {
+			return nil, errors.New("a size is missing (want non-negative integers joined by x or commas, such as 4000x4000)")
+		}
 		if errors.Is(err, strconv.ErrRange) {
 			return nil, fmt.Errorf("%s is too large a size (want less than 2^63)", part)
 		}

@@ -139,7 +139,7 @@ func (g Geometry) instead() string {
 		return fmt.Sprintf(" (%d ways of %d B are %d B, and the size, which comes first, is %d)", g.Ways, g.Line, set, g.Size)
 	default:
 		below := set << (bits.Len(uint(g.Sets())) - 1)
-		return fmt.Sprintf(" (sizes of %d ways and lines of %d B are %d and %d)", g.Ways, g.Line, below, 2*below)
+		return fmt.Sprintf(" (with associativity %d and lines of %d B, %d or %d B would do)", g.Ways, g.Line, below, 2*below)
 	}
 }
 

@@ -379,10 +379,10 @@ func TestGeometry(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"1000,8,64":     "size 1000 is not a multiple of 512",
-		"1000,2,64":     "set count 7 (size/line/associativity) is not a power of two (sizes of 2 ways and lines of 64 B are 512 and 1024)",
+		"1000,2,64":     "set count 7 (size/line/associativity) is not a power of two (with associativity 2 and lines of 64 B, 512 or 1024 B would do)",
 		"32768,8,48":    "is not a power of two, and line size 48 is none, either",
 		"8,32768,64":    "set count 0 (size/line/associativity) is not a power of two (32768 ways of 64 B are 2097152 B, and the size, which comes first, is 8)",
-		"1000,2,16":     "set count 31 (size/line/associativity) is not a power of two (sizes of 2 ways and lines of 16 B are 512 and 1024)",
+		"1000,2,16":     "set count 31 (size/line/associativity) is not a power of two (with associativity 2 and lines of 16 B, 512 or 1024 B would do)",
 		"4608,1,36":     "line size 36 is not a power of two",
 		"8,1,16":        "set count 0",
 		"1024,1,0":      `line size "0": want size`,

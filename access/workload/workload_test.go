@@ -164,7 +164,7 @@ func TestErrors(t *testing.T) {
 		{"tensors:\n  a: {shape: 4, dtyp: int8}\n", `f:2:17: unknown field "dtyp" (want one of shape, dtype, pad)`},
 		{"tensors:\n  a: {dtype: int8}\n", "f:2:7: tensor a has no shape (such as shape: 4000x4000)"},
 		{"tensors:\n  a: {shape: [4, 4]}\n", "f:2:14: a list (want a word or a number; sizes are joined by x: 64x64)"},
-		{"tensors:\n  a: {shape: 4x}\n", `f:2:14: shape "4x": "" is not a size (want non-negative integers joined by x`},
+		{"tensors:\n  a: {shape: 4x}\n", `f:2:14: shape "4x": a size is missing (want non-negative integers joined by x`},
 		{"tensors:\n  a: {shape: 4294967296x4294967296}\n", `f:2:14: shape "4294967296x4294967296": `},
 		{"tensors:\n  a: {shape: 2147483648x2147483648, dtype: float64}\n", "f:2:14: shape 2147483648x2147483648: of float64 it is more bytes than the address space holds"},
 		{"tensors:\n  a: {shape: " + strings.Repeat("1x", 64) + "1}\n", "f:2:14: 65 dims (want at most 64)"},

@@ -163,17 +163,17 @@ func (r Run) returns(first simcache.Reuse) string {
 			}
 			switch {
 			case u.Misses() == 0:
-				return text + ": " + List(append(fates, l.Name+" still has it")) + "."
+				return text + ". " + strings.Join(append(fates, l.Name+" still has it."), " ")
 			case u.Misses()*100 < first.Refs:
-				return text + ": " + List(append(fates, Say("%s has it but for %s", l.Name, times(u.Misses())))) + "."
+				return text + ". " + strings.Join(append(fates, Say("%s has it, except %s.", l.Name, times(u.Misses()))), " ")
 			case u.Compulsory > u.Misses()/2:
-				fates = append(fates, Say("%s does not have it %s, since no reference had fetched it", l.Name, times(u.Misses())))
+				fates = append(fates, Say("%s does not have it %s, since no reference had fetched it.", l.Name, times(u.Misses())))
 			default:
-				fates = append(fates, Say("%s has evicted it %s, mostly for lack of %s", l.Name, times(u.Misses()), lack(u.Conflict > u.Misses()/2)))
+				fates = append(fates, Say("%s has evicted it %s, mostly for lack of %s.", l.Name, times(u.Misses()), lack(u.Conflict > u.Misses()/2)))
 			}
 		}
 	}
-	return text + ": " + List(fates) + "."
+	return text + ". " + strings.Join(fates, " ")
 }
 
 // lack is what a level lacked for the lines that it evicted.
