@@ -13,6 +13,7 @@ import (
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -223,6 +224,9 @@ func torchHolds(t *rapid.T, a *Advice) {
 func rowsHold(t *rapid.T, a *Advice, d Decision) {
 	rows := a.Rows(8)
 	names, ways := map[string]bool{}, map[way]bool{}
+	if why := a.Why(); strings.Count(explain.Fold(why, 80), "\n") > 5 {
+		t.Errorf("more than six lines: %s", why)
+	}
 	for i, c := range rows {
 		if ways[c.way()] || i > 0 && c.shown(a.Question.Passes) < rows[i-1].shown(a.Question.Passes) {
 			t.Errorf("row %d, %s, is out of order or there already", i, c.Name())

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,18 +26,22 @@ func (a *Advice) Verdict() []string {
 	return text
 }
 
-// Why says, in a few sentences, what misses where, what else does as well, and what
-// the figures rest on.
+// mostWhy is the length of Why, in bytes: six lines.
+const mostWhy = 6 * 76
+
+// Why says, in at most six lines, what misses where, what else does as well, and what
+// the figures rest on. What finds no place is left out: first how PyTorch steps, then
+// ties, then padding.
 func (a *Advice) Why() string {
 	d := a.Decide()
-	all := []string{a.naive(), a.walk(), a.pad(d), a.ties(d), a.certainty(d)}
-	var said []string
-	for _, s := range all {
-		if s != "" {
-			said = append(said, s)
+	all := []string{a.naive(), a.walk(), a.ties(d), a.pad(d), a.certainty(d)}
+	for i := 0; ; i++ {
+		said := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" })
+		if text := strings.Join(said, " "); len(text) <= mostWhy || i == 3 {
+			return text
 		}
+		all[i+1] = ""
 	}
-	return strings.Join(said, " ")
 }
 
 // Name says what a candidate is. Every candidate has another.
