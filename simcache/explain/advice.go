@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -30,58 +29,49 @@ type missed [3]uint64
 // most is how many changes are counted at most.
 const most = 24
 
-// Improve counts changes of the loops and arrays that miss most, for about so long:
-// two loops of a perfect nest exchanged, an array's rows padded, two of its dims
-// swapped, and of a pattern its largest nest in tiles. Text then begins with those that
-// help. The TLB is counted last, as far as there is time.
-func (r *Run) Improve(limit time.Duration) {
+// Improve counts changes of the loops and arrays that miss most, up to about this many
+// references together, or one: two loops of a perfect nest exchanged, an array's rows
+// padded, two of its dims swapped, and of a pattern its largest nest in tiles. Text then
+// begins with those that help. The TLB is counted last.
+func (r *Run) Improve(references int) {
 	all := r.changes()
-	counted, began := make(chan change, 2*len(all)), time.Now()
-	go func() {
-		defer close(counted)
-		for _, tlb := range [][]simcache.TLB{nil, r.Config.TLB} {
-			for i, c := range all[:min(most, len(all))] {
-				if time.Since(began) > limit {
-					return
-				}
-				if m, ok := r.count(c.program, tlb, limit); ok {
-					c.number, c.missed, c.pages = i, m, len(tlb) > 0
-					counted <- c
-				}
+	spent := 0
+	for _, tlb := range [][]simcache.TLB{nil, r.Config.TLB} {
+		for i, c := range all[:min(most, len(all))] {
+			n, err := c.program.Count()
+			n *= min(r.Passes, settles)
+			if err != nil || references == 0 || spent > 0 && spent+n > references {
+				continue
 			}
-			if len(r.Config.TLB) == 0 {
-				return
+			spent += n
+			m, ok := r.count(c.program, tlb)
+			if !ok {
+				continue
+			}
+			c.number, c.missed, c.pages = i, m, len(tlb) > 0
+			if at := slices.IndexFunc(r.tried, func(d change) bool { return d.number == i }); at >= 0 {
+				r.tried[at] = c
+			} else {
+				r.tried = append(r.tried, c)
 			}
 		}
-	}()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	for open := true; open; {
-		select {
-		case c, more := <-counted:
-			at := slices.IndexFunc(r.tried, func(d change) bool { return d.number == c.number })
-			switch {
-			case !more:
-				open = false
-			case at < 0:
-				r.tried = append(r.tried, c)
-			default:
-				r.tried[at] = c
-			}
-		case <-timer.C:
-			open = false
+		if len(r.Config.TLB) == 0 {
+			break
 		}
 	}
 	r.uncounted = len(all) - len(r.tried)
 }
 
-// count is what passes over a program miss in the same caches, unless that takes longer; without
-// a TLB, what the run itself missed there.
-func (r *Run) count(p nest.Program, tlb []simcache.TLB, limit time.Duration) (m missed, ok bool) {
+// settles is the number of passes after which most programs repeat what they miss.
+const settles = 4
+
+// count is what passes over a program miss in the same caches; without a TLB, what the
+// run itself missed there.
+func (r *Run) count(p nest.Program, tlb []simcache.TLB) (m missed, ok bool) {
 	config := r.Config
 	config.Observe, config.WriteBacks, config.Brute, config.TLB = 0, false, false, tlb
 	h, err := simcache.NewHierarchy(config)
-	if err != nil || h.EffortOfProgram(r.Passes, p).Time > limit {
+	if err != nil {
 		return m, false
 	}
 	if _, err := h.RunProgram(r.Passes, p); err != nil {
@@ -154,7 +144,7 @@ func (r Run) advice() string {
 		rest += Say(", %d of them without the TLB", without)
 	}
 	if r.uncounted > 0 || without > 0 && len(r.TLB) > 0 {
-		rest += ": time ran out"
+		rest += ": more would take long"
 	}
 	if text == nil {
 		return cmp.Or(r.nothing(), "What would help: nothing that was tried.") + " (" + rest + ".)"
@@ -225,7 +215,7 @@ func (r *Run) exchanges(p nest.Program) (all []change) {
 			continue
 		}
 		for inner := len(chain) - 1; inner > 0; inner-- {
-			for outer := range inner {
+			for outer := inner - 1; outer >= 0; outer-- {
 				a, b := chain[outer], chain[inner]
 				q, ok := p.Interchange(a, b)
 				if !ok || !r.written(a) || !r.written(b) {
