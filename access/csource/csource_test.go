@@ -720,14 +720,7 @@ void f(void) {
   }
 }
 `
-	f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, s := range f.Statements {
-		got = append(got, s.Text)
-	}
+	_, got := statementsOf(t, text)
 	want := []string{"a AT(i, 0) += 2 * a AT(i, 1)", "s += a[i][2]", "s += a[(i)][(3)]", "s += a[(i)][(3)]", "s += a[(0)][(i)]"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -750,14 +743,7 @@ void f(void) {
   }
 }
 `
-	f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, s := range f.Statements {
-		got = append(got, s.Text)
-	}
+	f, got := statementsOf(t, text)
 	for _, a := range f.Accesses {
 		got = append(got, a.Text)
 	}
@@ -809,4 +795,17 @@ func each[T any](n int, f func(i int) T) (all []T) {
 		all = append(all, f(i))
 	}
 	return all
+}
+
+// statementsOf reads the function f of a file, and returns the texts of its statements.
+func statementsOf(t *testing.T, text string) (f *csource.File, texts []string) {
+	t.Helper()
+	f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range f.Statements {
+		texts = append(texts, s.Text)
+	}
+	return f, texts
 }

@@ -186,15 +186,15 @@ func (f *simFlags) simulatePattern(c call) error {
 	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Pattern(m.Name, f.hierarchy.explain) })
 }
 
-// mostTried is how many references all changes may have that are tried, about five
-// seconds', or four times those of the run.
+// mostTried is how many references the changes that are tried may have together, which
+// take about five seconds.
 const mostTried = 5e8
 
 // improve counts what would help.
 func (f *simFlags) improve(run *explain.Run) {
 	if f.hierarchy.explain {
 		f.meter.Phase("trying what would help", 0)
-		run.Improve(max(mostTried, 4*int(run.Counts.Refs())))
+		run.Improve(mostTried)
 	}
 }
 

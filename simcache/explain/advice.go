@@ -29,18 +29,18 @@ type missed [3]uint64
 // most is how many changes are counted at most.
 const most = 24
 
-// Improve counts changes of the loops and arrays that miss most, up to about this many
-// references together, or one: two loops of a perfect nest exchanged, an array's rows
+// Improve counts changes of the loops and arrays that miss most, up to this many
+// references together, or four times those of the run: two loops of a perfect nest exchanged, an array's rows
 // padded, two of its dims swapped, and of a pattern its largest nest in tiles. Text then
 // begins with those that help. The TLB is counted last.
 func (r *Run) Improve(references int) {
 	all := r.changes()
-	spent := 0
+	spent, enough := 0, max(references, 4*int(r.Counts.Refs()))
 	for _, tlb := range [][]simcache.TLB{nil, r.Config.TLB} {
 		for i, c := range all[:min(most, len(all))] {
 			n, err := c.program.Count()
 			n *= min(r.Passes, settles)
-			if err != nil || references == 0 || spent > 0 && spent+n > references {
+			if err != nil || references == 0 || spent > 0 && spent+n > enough {
 				continue
 			}
 			spent += n
