@@ -44,7 +44,7 @@ func TestEveryKernel(t *testing.T) {
 							if shape[last] == 0 && i == 6 || op == Fill && i == 7 {
 								continue // there is no such element, or it is written twice
 							}
-							if cases++; cases%share != 0 {
+							if cases++; testing.Short() && cases%7 != 0 {
 								continue
 							}
 							if op == Add {

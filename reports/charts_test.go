@@ -542,7 +542,7 @@ func TestManyResults(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(head)
 	results := 1500
-	if raceDetector {
+	if testing.Short() {
 		results = 150
 	}
 	for i := range results {

@@ -42,7 +42,7 @@ var exactTools = []struct{ column, name string }{
 // TestExact draws the picture and writes the table, and compares them with what is kept
 // (GALLERY=write keeps them).
 func TestExact(t *testing.T) {
-	if raceDetector {
+	if testing.Short() {
 		t.Skip("drawing is slow under the race detector: make test draws it without")
 	}
 	file, err := os.Open(exactData)

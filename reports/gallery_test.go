@@ -131,7 +131,7 @@ func drawOne(t *testing.T, m maker, d *data) (chart Chart, ok bool) {
 // shows what docs/example has, whatever that is, as this program draws it. To look
 // at what changed and to keep it: make gallery.
 func TestGallery(t *testing.T) {
-	if raceDetector {
+	if testing.Short() {
 		t.Skip("drawing is slow under the race detector: make test draws the gallery without")
 	}
 	run := chartData(t, exampleDir, "", nil)
@@ -249,7 +249,7 @@ func distance(a, b *image.RGBA) float64 {
 // TestGalleryNotices: the comparison of TestGallery does not take a chart that
 // lacks a series, a bar, a cell or a knee for the whole one.
 func TestGalleryNotices(t *testing.T) {
-	if raceDetector {
+	if testing.Short() {
 		t.Skip("drawing is slow under the race detector: make test draws the gallery without")
 	}
 	for name, lost := range map[string]string{ // the lines that vanish

@@ -194,7 +194,7 @@ func TestOddResults(t *testing.T) {
 		"more misses than references": "Benchmark" + traverse + " 1 5 ns/elem 1 D-refs/op 2 D1-misses/op NaN LL-misses/op\n",
 		"large matrix":                line("Traverse/op=sum/order=col/shape=1048576x1048576/dtype=float64", 1, 1e9),
 	} {
-		if reports.RaceDetector && name != "huge and tiny" {
+		if testing.Short() && name != "huge and tiny" {
 			continue
 		}
 		r, err := reports.Make(readText(t, text), reports.Options{})

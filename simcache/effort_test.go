@@ -53,7 +53,7 @@ func TestEffortChangesNothing(t *testing.T) {
 	c := Config{Levels: TwoLevels(Geometry{32 << 10, 8, 64}, Geometry{1 << 20, 16, 64})}
 	small := nest.Nest{Trips: []int{100, 100}, Operands: []nest.Operand{enginetest.Operand(0, 4, 4000, 8), enginetest.Operand(4, 4, 4, 4000)}}
 	runs := [][]nest.Nest{{small}, {small, n}, {n}, {n, small}}
-	for _, run := range runs[:max(2, len(runs)/enginetest.Share)] {
+	for _, run := range runs[:max(2, enginetest.Cases(len(runs)))] {
 		asked, plain := newOf(t, c), newOf(t, c)
 		asked.Effort(1, n)
 		if len(run) == 1 {

@@ -387,7 +387,7 @@ func TestSteadyOfThreeLevels(t *testing.T) {
 func TestManyLevelsDecide(t *testing.T) {
 	t.Parallel()
 	proved := 0
-	for seed := range uint64(600 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(600)) {
 		d := enginetest.Random(seed, 23)
 		line := 32 << d(2)
 		c := Config{WriteBacks: d.One(4)}
@@ -454,7 +454,7 @@ func TestManyLevelsDecide(t *testing.T) {
 			proved++
 		}
 	}
-	if proved < 200/enginetest.Share {
+	if proved < enginetest.Cases(200) {
 		t.Errorf("only %d hierarchies proved anything", proved)
 	}
 }

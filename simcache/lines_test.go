@@ -17,7 +17,7 @@ import (
 func TestSmallLines(t *testing.T) {
 	t.Parallel()
 	wide := 0
-	for seed := range uint64(1500 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(1500)) {
 		d := enginetest.Random(seed, 58)
 		c := Config{Levels: smallLevels(d)}
 		shapes := c.shapes()
@@ -75,7 +75,7 @@ func TestSmallLines(t *testing.T) {
 				append(slices.Clone(once), countsOf(n, runAfter(shapes, n), len(shapes))...))
 		}
 	}
-	if wide < 300/enginetest.Share {
+	if wide < enginetest.Cases(300) {
 		t.Errorf("%d nests with accesses wider than a line", wide)
 	}
 }

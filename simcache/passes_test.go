@@ -17,7 +17,7 @@ import (
 func TestPassesAreMultiplied(t *testing.T) {
 	t.Parallel()
 	skipped := map[string]int{}
-	for seed := range uint64(6000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(6000)) {
 		d := enginetest.Random(seed, 41)
 		c := Config{WriteBacks: d.One(2)}
 		line := 32 << d(3)
@@ -61,7 +61,7 @@ func TestPassesAreMultiplied(t *testing.T) {
 		}
 	}
 	for what, n := range skipped {
-		if n < 40/enginetest.Share {
+		if n < enginetest.Cases(40) {
 			t.Errorf("%s: passes were left out only %d times", what, n)
 		}
 	}

@@ -671,7 +671,7 @@ func plain(r *rand.Rand, c Config) Config {
 func TestPlainEqualSlow(t *testing.T) {
 	t.Parallel()
 	seen := map[string]uint64{}
-	for seed := range uint64(1000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(1000)) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		c := plain(r, randomConfig(r))
 		if c.plain() {
@@ -684,7 +684,7 @@ func TestPlainEqualSlow(t *testing.T) {
 		compareWithSlow(t, seed, r, c, seen)
 	}
 	for what, n := range seen {
-		if observed := what == "victim" || what == "useful" || what == "useless" || what == "compulsory" || what == "capacity" || what == "conflict" || what == "passed"; n < 40/enginetest.Share && !observed {
+		if observed := what == "victim" || what == "useful" || what == "useless" || what == "compulsory" || what == "capacity" || what == "conflict" || what == "passed"; int(n) < enginetest.Cases(40) && !observed {
 			t.Errorf("%s: seen %d times", what, n)
 		}
 	}

@@ -29,7 +29,7 @@ func programConfig(d enginetest.Draw) Config {
 func TestRunProgram(t *testing.T) {
 	t.Parallel()
 	proved, multiplied := 0, 0
-	for seed := range uint64(1500 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(1500)) {
 		d := enginetest.Random(seed, 51)
 		c := programConfig(d)
 		if c.Check() != nil {
@@ -104,7 +104,7 @@ func TestRunProgram(t *testing.T) {
 			}
 		}
 	}
-	if proved < 100/enginetest.Share || multiplied < 200/enginetest.Share {
+	if proved < enginetest.Cases(100) || multiplied < enginetest.Cases(200) {
 		t.Errorf("%d mostly proved, %d multiplied", proved, multiplied)
 	}
 }
@@ -156,7 +156,7 @@ func TestReusesOfPrograms(t *testing.T) {
 	}
 	type sum struct{ refs, misses, lines uint64 }
 	seen := map[Since]int{}
-	for seed := range uint64(600 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(600)) {
 		d := enginetest.Random(seed, 52)
 		c := Config{Observe: Classes, Levels: []Level{{Geometry: Geometry{Size: 2048, Ways: 2, Line: 32}}}}
 		h, err := NewHierarchy(c)
@@ -222,7 +222,7 @@ func TestReusesOfPrograms(t *testing.T) {
 		}
 	}
 	for _, s := range []Since{Never, ThisIteration, ThisLoop, ThisPass, EarlierPass} {
-		if seen[s] < 500/enginetest.Share {
+		if seen[s] < enginetest.Cases(500) {
 			t.Errorf("%v only %d times", s, seen[s])
 		}
 	}

@@ -46,7 +46,7 @@ func newThreads(t *testing.T, c Config, threads [][]nest.Nest) *Threads {
 func TestThreadsPasses(t *testing.T) {
 	t.Parallel()
 	skipped, early, held := 0, 0, 0
-	for seed := range uint64(800 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(800)) {
 		d := enginetest.Random(seed, 73)
 		c, threads := drawThreads(t, d)
 		passes := 1 + d(9)
@@ -95,7 +95,7 @@ func TestThreadsPasses(t *testing.T) {
 			}
 		}
 	}
-	if skipped < 20 || early < 20/enginetest.Share || held < 20/enginetest.Share {
+	if skipped < 20 || early < enginetest.Cases(20) || held < enginetest.Cases(20) {
 		t.Errorf("passes were skipped %d times, %d were steady early, %d held all", skipped, early, held)
 	}
 }
@@ -104,7 +104,7 @@ func TestThreadsPasses(t *testing.T) {
 // none shares a level, all together.
 func TestThreadsAlone(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(300 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(300)) {
 		d := enginetest.Random(seed, 74)
 		c, threads := drawThreads(t, d)
 		if d.One(2) {

@@ -30,7 +30,7 @@ func TestPolyBenchCounts(t *testing.T) {
 	t.Parallel()
 	for _, k := range kernels {
 		for _, size := range []string{k.mini, k.small} {
-			if size == k.small && (testing.Short() || raceDetector) {
+			if size == k.small && testing.Short() {
 				continue
 			}
 			f := read(t, k.name, size)

@@ -659,7 +659,7 @@ const folded = "as a call in it may be none for compilers"
 // TestRandomChosen: so it is with what is chosen by the loops' variables: jumps out of loops and functions, quotients and remainders, numbers of tables.
 func TestRandomChosen(t *testing.T) {
 	files := 60
-	if testing.Short() || raceDetector {
+	if testing.Short() {
 		files = 20
 	}
 	var texts []string
@@ -718,7 +718,7 @@ func compiled(t *testing.T, texts []string, also ...string) {
 func TestRandomPointers(t *testing.T) {
 	t.Parallel()
 	files := 80
-	if testing.Short() || raceDetector {
+	if testing.Short() {
 		files = 30
 	}
 	exact, outside, wraps, pointers, calls := 0, 0, 0, 0, 0
@@ -772,7 +772,7 @@ func TestRandomWalkingChosen(t *testing.T) {
 func randomWalking(t *testing.T, generator func(seed int) *cGenerator, also ...string) {
 	t.Helper()
 	files := 150
-	if testing.Short() || raceDetector {
+	if testing.Short() {
 		files = 40
 	}
 	var with, without []string

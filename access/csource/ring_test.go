@@ -108,7 +108,7 @@ func (g *ringed) block() (string, func(s *ringedState)) {
 func TestRandomRings(t *testing.T) {
 	t.Parallel()
 	files := 150
-	if testing.Short() || raceDetector {
+	if testing.Short() {
 		files = 40
 	}
 	read, accesses, why := 0, 0, map[string]int{}

@@ -138,7 +138,7 @@ func (g *turned) block() (string, func(s *turnedState)) {
 func TestRandomTurns(t *testing.T) {
 	t.Parallel()
 	files := 600
-	if testing.Short() || raceDetector {
+	if testing.Short() {
 		files = 150
 	}
 	read, accesses, why := 0, 0, map[string]int{}

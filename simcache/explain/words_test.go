@@ -188,7 +188,7 @@ func tiled(n nest.Nest, tile int) (nests []nest.Nest) {
 func TestWordsFollowCounts(t *testing.T) {
 	t.Parallel()
 	seen, cases := map[string]int{}, uint64(3000)
-	if slow {
+	if testing.Short() {
 		cases = 400
 	}
 	for seed := range cases {
@@ -221,7 +221,7 @@ func TestWordsFollowCounts(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"lost", "kept", "never", "crowded", "mixed", "not allocated", "others", "fits", "too much", "nothing"} {
-		if seen[what] < 3 && !slow {
+		if seen[what] < 3 && !testing.Short() {
 			t.Errorf("%q was seen %d times", what, seen[what])
 		}
 	}

@@ -103,7 +103,7 @@ func run(t testing.TB, s *Stacks, n nest.Nest) {
 func TestEqualsPlain(t *testing.T) {
 	t.Parallel()
 	rounds := uint64(6000)
-	if slow {
+	if testing.Short() {
 		rounds = 1500
 	}
 	refs := uint64(0)
@@ -175,7 +175,7 @@ func TestPassesAreMultiplied(t *testing.T) {
 func TestEqualsHierarchy(t *testing.T) {
 	t.Parallel()
 	rounds := uint64(1000)
-	if slow {
+	if testing.Short() {
 		rounds = 300
 	}
 	for seed := range rounds {
@@ -245,7 +245,7 @@ func TestGolden(t *testing.T) {
 		{17e6, 2e6, nil},
 	} {
 		trace := traces[i]
-		if slow && trace.name != "c" {
+		if testing.Short() && trace.name != "c" {
 			continue
 		}
 		d1, all := newStacks(t, 64, 64), newStacks(t, 64, 1)

@@ -16,7 +16,7 @@ import (
 func TestEqualsReference(t *testing.T) {
 	t.Parallel()
 	flat := 0
-	for seed := range uint64(4000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(4000)) {
 		d := enginetest.Random(seed, 31)
 		levels := d.Levels()
 		got, want := New(levels, Options{Brute: d.One(2), Cores: 1 + d(3)}), reference.New(levels)
@@ -44,7 +44,7 @@ func TestEqualsReference(t *testing.T) {
 			t.Fatalf("seed %d: %s", seed, wrong)
 		}
 	}
-	if flat < 200/enginetest.Share {
+	if flat < enginetest.Cases(200) {
 		t.Errorf("%d nests of few trips", flat)
 	}
 }
@@ -53,7 +53,7 @@ func TestEqualsReference(t *testing.T) {
 // on several cores, too.
 func TestFewTrips(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(600 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(600)) {
 		d := enginetest.Random(seed, 45)
 		levels := d.Levels()
 		o := Options{Cores: 1 + d(3), WriteBacks: d.One(2)}
@@ -88,7 +88,7 @@ func TestFewTrips(t *testing.T) {
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	skips := 0
-	for seed := range uint64(6000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(6000)) {
 		d := enginetest.Random(seed, 47)
 		line := 64 << d(2)
 		levels := []engine.Level{level(1<<d(3), 2+d(40), line)}
@@ -131,7 +131,7 @@ func TestRepeats(t *testing.T) {
 			t.Fatalf("seed %d, %+v: %s", seed, levels, wrong)
 		}
 	}
-	if skips < 600/enginetest.Share {
+	if skips < enginetest.Cases(600) {
 		t.Errorf("of %d nests not all is looked up", skips)
 	}
 }
@@ -141,7 +141,7 @@ func TestRepeats(t *testing.T) {
 func TestFills(t *testing.T) {
 	t.Parallel()
 	filled, sparse, still := 0, 0, 0
-	for seed := range uint64(6000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(6000)) {
 		d := enginetest.Random(seed, 48)
 		line := 64 << d(2)
 		levels := []engine.Level{level(1<<(d(4)*d(2)), 1+d(4+26*d(2))*(1+d(2)), line)}
@@ -177,7 +177,7 @@ func TestFills(t *testing.T) {
 			t.Fatalf("seed %d, %+v: %s", seed, levels, wrong)
 		}
 	}
-	if least := 400 / enginetest.Share; filled < least || sparse < least || still < least/4 {
+	if least := enginetest.Cases(400); filled < least || sparse < least || still < least/4 {
 		t.Errorf("%d filled, %d sparse, %d that come to a line more than once", filled, sparse, still)
 	}
 }
@@ -194,7 +194,7 @@ func one(is bool) int {
 func TestThin(t *testing.T) {
 	t.Parallel()
 	thin, pairs := 0, 0
-	for seed := range uint64(3000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(3000)) {
 		d := enginetest.Random(seed, 49)
 		line := 64 << d(2)
 		levels := []engine.Level{level(1<<(d(4)*d(2)), 1+d(4+30*d(2)), line), level(2<<d(4), 2+d(20), line<<d(2))}
@@ -227,7 +227,7 @@ func TestThin(t *testing.T) {
 			t.Fatalf("seed %d, %+v: %s", seed, levels, wrong)
 		}
 	}
-	if least := 600 / enginetest.Share; thin < least || pairs < least/4 {
+	if least := enginetest.Cases(600); thin < least || pairs < least/4 {
 		t.Errorf("of %d nests streams were left out, of %d with slow ones", thin, pairs)
 	}
 }
@@ -251,7 +251,7 @@ func unlike(levels []engine.Level, got, single *Chain, want *reference.Caches) s
 func TestManyOperands(t *testing.T) {
 	t.Parallel()
 	packed := 0
-	for seed := range uint64(60 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(60)) {
 		d := enginetest.Random(seed, 46)
 		levels := d.Levels()
 		got, want := New(levels, Options{Cores: 1 + d(3)}), reference.New(levels)
@@ -267,7 +267,7 @@ func TestManyOperands(t *testing.T) {
 			t.Fatalf("seed %d, %+v, %d operands in %v: other misses", seed, levels, len(n.Operands), n.Trips)
 		}
 	}
-	if packed < 20/enginetest.Share {
+	if packed < enginetest.Cases(20) {
 		t.Errorf("%d bodies packed that are larger than a batch", packed)
 	}
 }
@@ -276,7 +276,7 @@ func TestManyOperands(t *testing.T) {
 func TestProgramEqualsReference(t *testing.T) {
 	t.Parallel()
 	packed, stepped := 0, 0
-	for seed := range uint64(4000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(4000)) {
 		d := enginetest.Random(seed, 44)
 		levels := d.ProgramLevels()
 		got, want := New(levels, Options{Brute: d.One(2)}), reference.New(levels)
@@ -307,7 +307,7 @@ func TestProgramEqualsReference(t *testing.T) {
 			t.Fatalf("seed %d: %s", seed, wrong)
 		}
 	}
-	if packed < 400/enginetest.Share || enginetest.Share == 1 && stepped < 20 { // which few are
+	if packed < enginetest.Cases(400) || !testing.Short() && stepped < 20 { // which few are
 		t.Errorf("%d packed, %d in step", packed, stepped)
 	}
 }

@@ -80,7 +80,7 @@ func plainPass(caches []*reference.Caches, levels int, threads [][]nest.Nest, tu
 func TestThreads(t *testing.T) {
 	t.Parallel()
 	shared, wide := 0, 0
-	for seed := range uint64(3000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(3000)) {
 		d := enginetest.Random(seed, 57)
 		levels := d.Levels()
 		sharedBy := make([]int, len(levels))
@@ -123,7 +123,7 @@ func TestThreads(t *testing.T) {
 			}
 		}
 	}
-	if shared < 3000/enginetest.Share || wide == 0 {
+	if shared < enginetest.Cases(3000) || wide == 0 {
 		t.Errorf("%d caches are shared, %d hierarchies know large blocks", shared, wide)
 	}
 }

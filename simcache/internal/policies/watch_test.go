@@ -22,7 +22,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	policies := []func(sets, ways int) Policy{nil, LRU, FIFO, Random(7), BitPLRU, SRRIP}
 	backs, straddles, shortened := uint64(0), 0, 0
-	for seed := range uint64(700 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(700)) {
 		d := enginetest.Random(seed, 33)
 		shapes := d.Levels()
 		var levels, idles []Level
@@ -88,7 +88,7 @@ func TestWatch(t *testing.T) {
 			}
 		}
 	}
-	if backs < 1000 || straddles < 1000/enginetest.Share || shortened < 100/enginetest.Share {
+	if backs < 1000 || straddles < enginetest.Cases(1000) || shortened < enginetest.Cases(100) {
 		t.Errorf("%d lines were written back, %d references lay in two lines, %d queues moved on", backs, straddles, shortened)
 	}
 }

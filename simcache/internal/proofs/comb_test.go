@@ -79,7 +79,7 @@ func deepOf(d enginetest.Draw) ([]engine.Level, nest.Nest) {
 func TestCombDifferential(t *testing.T) {
 	t.Parallel()
 	combs, mixed, deep, shared := 0, 0, 0, 0 // of these, neither all that come to a line again hit, nor none
-	for seed := range uint64(30000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(30000)) {
 		d := enginetest.Random(seed, 63)
 		levels, n := combOf(d)
 		if seed%3 == 0 {
@@ -110,7 +110,7 @@ func TestCombDifferential(t *testing.T) {
 		}
 	}
 	t.Logf("%d combs, of which %d hit and miss, %d of rows of several loops; %d accesses share a stream", combs, mixed, deep, shared)
-	if combs < 1000/enginetest.Share || mixed < 500/enginetest.Share || deep < 100/enginetest.Share || shared < 2000/enginetest.Share {
+	if combs < enginetest.Cases(1000) || mixed < enginetest.Cases(500) || deep < enginetest.Cases(100) || shared < enginetest.Cases(2000) {
 		t.Errorf("%d combs, of which %d hit and miss, %d of rows of several loops; %d accesses share a stream", combs, mixed, deep, shared)
 	}
 }

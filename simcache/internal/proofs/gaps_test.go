@@ -70,7 +70,7 @@ func closeOf(d enginetest.Draw) ([]engine.Level, nest.Nest) {
 func TestGapsDifferential(t *testing.T) {
 	t.Parallel()
 	whole, behind, again := map[int]int{}, map[int]int{}, 0 // by levels; operands whose blocks miss twice in the last
-	for seed := range uint64(30000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(30000)) {
 		d := enginetest.Random(seed, 51)
 		levels, n := gappyOf(d)
 		x := newProver(levels)
@@ -99,11 +99,11 @@ func TestGapsDifferential(t *testing.T) {
 	}
 	t.Logf("by number of levels %v times all were counted, %v times all but the first, %d operands miss a block again in the last", whole, behind, again)
 	for levels := range 3 {
-		if whole[levels+1] < 500/enginetest.Share || levels > 0 && behind[levels+1] < 500/enginetest.Share {
+		if whole[levels+1] < enginetest.Cases(500) || levels > 0 && behind[levels+1] < enginetest.Cases(500) {
 			t.Errorf("of %d levels all were counted %d times, all but the first %d times", levels+1, whole[levels+1], behind[levels+1])
 		}
 	}
-	if again < 500/enginetest.Share {
+	if again < enginetest.Cases(500) {
 		t.Errorf("%d operands miss a block again in the last level", again)
 	}
 }
@@ -113,7 +113,7 @@ func TestGapsDifferential(t *testing.T) {
 func TestGapsBounds(t *testing.T) {
 	t.Parallel()
 	masses := 0
-	for seed := range uint64(5000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(5000)) {
 		d := enginetest.Random(seed, 52)
 		levels, n := gappyOf(d)
 		n.Operands = n.Operands[:1]
@@ -170,7 +170,7 @@ func TestGapsBounds(t *testing.T) {
 			t.Fatalf("seed %d, %+v, %v: floods in %d iterations, where stays of %d blocks of a set begin", seed, l.Level, n, window, least)
 		}
 	}
-	if masses < 300/enginetest.Share {
+	if masses < enginetest.Cases(300) {
 		t.Errorf("%d masses", masses)
 	}
 }
@@ -256,7 +256,7 @@ func leastStays(fresh [][]uint64, window, sets int) int {
 func TestHeadsAndTails(t *testing.T) {
 	t.Parallel()
 	heads, tails, ends, rewarmed := 0, 0, 0, 0
-	for seed := range uint64(12000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(12000)) {
 		d := enginetest.Random(seed, 53)
 		levels, n := gappyOf(d)
 		for i := range levels {
@@ -292,7 +292,7 @@ func TestHeadsAndTails(t *testing.T) {
 		heads, tails, ends, rewarmed = heads+e.heads, tails+e.tails, ends+e.ends, rewarmed+e.rewarmed
 	}
 	t.Logf("%d heads, %d tails, %d of them again, %d warm starts again", heads, tails, ends, rewarmed)
-	if heads < 500/enginetest.Share || tails < 500/enginetest.Share || ends < 500/enginetest.Share || rewarmed < 150/enginetest.Share {
+	if heads < enginetest.Cases(500) || tails < enginetest.Cases(500) || ends < enginetest.Cases(500) || rewarmed < enginetest.Cases(150) {
 		t.Errorf("%d heads, %d tails, %d of them again, %d warm starts again", heads, tails, ends, rewarmed)
 	}
 }
@@ -302,7 +302,7 @@ func TestHeadsAndTails(t *testing.T) {
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	agains := map[string]int{} // by where the contents were
-	for seed := range uint64(6000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(6000)) {
 		d := enginetest.Random(seed, 59)
 		levels := d.Levels()
 		for i := range levels {
@@ -334,7 +334,7 @@ func TestAgain(t *testing.T) {
 	}
 	t.Logf("agains: %v", agains)
 	for _, where := range []string{"ended", "left"} {
-		if agains[where] < 500/enginetest.Share {
+		if agains[where] < enginetest.Cases(500) {
 			t.Errorf("%d agains of contents that are %s", agains[where], where)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func TestInPasses(t *testing.T) {
 	t.Parallel()
 	passed, behind, undone := 0, 0, 0
-	for seed := range uint64(6000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(6000)) {
 		d := enginetest.Random(seed, 71)
 		levels, n := combOf(d)
 		switch seed % 3 {
@@ -54,7 +54,7 @@ func TestInPasses(t *testing.T) {
 		}
 	}
 	t.Logf("%d were counted pass by pass, %d of them undone, and %d behind them", passed, undone, behind)
-	if passed < 1500/enginetest.Share || undone < 300/enginetest.Share {
+	if passed < enginetest.Cases(1500) || undone < enginetest.Cases(300) {
 		t.Errorf("%d were counted pass by pass, %d of them undone", passed, undone)
 	}
 }

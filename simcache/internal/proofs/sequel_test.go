@@ -49,7 +49,7 @@ func pagedOf(d enginetest.Draw) ([]engine.Level, nest.Nest) {
 func TestSequel(t *testing.T) {
 	t.Parallel()
 	told, counted, mixed := 0, 0, 0 // blocks whose windows were counted; operands of which some that come back to the last level hit, and some miss
-	for seed := range uint64(24000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(24000)) {
 		d := enginetest.Random(seed, 73)
 		levels, n := pagedOf(d)
 		if d.One(3) {
@@ -79,7 +79,7 @@ func TestSequel(t *testing.T) {
 		}
 	}
 	t.Logf("sequels tell %d times, and count %d windows; %d operands mixed", told, counted, mixed)
-	if told < 300/enginetest.Share || counted < 300/enginetest.Share || mixed < 48/enginetest.Share {
+	if told < enginetest.Cases(300) || counted < enginetest.Cases(300) || mixed < enginetest.Cases(48) {
 		t.Errorf("sequels tell %d times, and count %d windows; %d operands mixed", told, counted, mixed)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestSums(t *testing.T) {
 	t.Parallel()
 	summed, after := 0, 0
-	for seed := range uint64(3000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(3000)) {
 		d := enginetest.Random(seed, 51)
 		specs := d.Levels()
 		if d.One(2) {
@@ -58,7 +58,7 @@ func TestSums(t *testing.T) {
 			t.Fatalf("seed %d: %s", seed, wrong)
 		}
 	}
-	if summed < 1000/enginetest.Share || after < 50/enginetest.Share {
+	if summed < enginetest.Cases(1000) || after < enginetest.Cases(50) {
 		t.Errorf("summaries ran %d times, and what they left was taken over %d times", summed, after)
 	}
 }

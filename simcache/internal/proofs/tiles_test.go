@@ -65,7 +65,7 @@ func tilesOf(d enginetest.Draw) ([]engine.Level, nest.Nest) {
 func TestTilesDifferential(t *testing.T) {
 	t.Parallel()
 	tiled, mixed := map[int]int{}, 0 // by levels; of these, some that come back to a line hit, and some miss
-	for seed := range uint64(12000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(12000)) {
 		d := enginetest.Random(seed, 71)
 		levels, n := tilesOf(d)
 		x := newProver(levels)
@@ -93,11 +93,11 @@ func TestTilesDifferential(t *testing.T) {
 	}
 	t.Logf("by number of levels %v times, %d operands mixed", tiled, mixed)
 	for levels := range 3 {
-		if tiled[levels+1] < 150/enginetest.Share {
+		if tiled[levels+1] < enginetest.Cases(150) {
 			t.Errorf("of %d levels tiles tell %d times", levels+1, tiled[levels+1])
 		}
 	}
-	if mixed < 800/enginetest.Share {
+	if mixed < enginetest.Cases(800) {
 		t.Errorf("%d operands miss some of the lines that they come back to", mixed)
 	}
 }

@@ -72,7 +72,7 @@ func TestBackedDifferential(t *testing.T) {
 	t.Parallel()
 	held := map[int]int{} // by levels
 	hits, again, full, places := 0, 0, 0, 0
-	for seed := range uint64(24000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(24000)) {
 		d := enginetest.Random(seed, 61)
 		levels, n := writtenOf(d)
 		x := newProver(levels)
@@ -117,7 +117,7 @@ func TestBackedDifferential(t *testing.T) {
 		held, hits, again, full, places)
 	for what, count := range map[string]int{"one level": held[1], "two levels": held[2], "three levels": held[3],
 		"hits behind the first": hits, "misses again": again, "written back from the last of several": full, "other contents": places} {
-		if count < 300/enginetest.Share {
+		if count < enginetest.Cases(300) {
 			t.Errorf("%s: only %d times", what, count)
 		}
 	}
@@ -128,7 +128,7 @@ func TestBackedDifferential(t *testing.T) {
 func TestDirtyAtEnd(t *testing.T) {
 	t.Parallel()
 	held, failed := 0, 0
-	for seed := range uint64(8000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(8000)) {
 		d := enginetest.Random(seed, 62)
 		levels, n := writtenOf(d)
 		n = n.Canonical()
@@ -154,7 +154,7 @@ func TestDirtyAtEnd(t *testing.T) {
 		}
 	}
 	t.Logf("%d times it was known, %d times not", held, failed)
-	if held < 300/enginetest.Share || failed < 300/enginetest.Share {
+	if held < enginetest.Cases(300) || failed < enginetest.Cases(300) {
 		t.Errorf("%d times it was known, %d times not", held, failed)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // it bounds how many lines are looked up: chunks are found again.
 func TestAlign(t *testing.T) {
 	t.Parallel()
-	programs, did := 300/min(enginetest.Share, 4), did{}
+	programs, did := enginetest.Cases(300), did{}
 	program := func(base uint64, instances, rows, row, trips, rest, around int) nest.Program {
 		loop := func(trips int, body ...nest.Node) nest.Node {
 			return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(trips)}, Step: 1, Body: body}

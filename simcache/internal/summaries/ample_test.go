@@ -38,7 +38,7 @@ func closer(list []nest.Node, apart int) (moved []nest.Node) {
 func TestAmple(t *testing.T) {
 	t.Parallel()
 	did, after, refilled, alone := did{}, 0, 0, 0
-	programs := 2000 / enginetest.Share
+	programs := enginetest.Cases(2000)
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 61)
 		levels := d.ProgramLevels()

@@ -15,10 +15,7 @@ import (
 // passes flood it, or what goes on again is too much for it.
 func TestDriftBehind(t *testing.T) {
 	t.Parallel()
-	programs, did := 2000/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 200)
-	}
+	programs, did := enginetest.Cases(2000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 57)
 		l := engine.Level{Sets: []int{2, 4, 8}[d(3)], Ways: []int{4, 5, 6, 8}[d(4)], Shift: 5}
@@ -121,10 +118,7 @@ func TestParts(t *testing.T) {
 // that are on another line in each pass.
 func TestDriftBeside(t *testing.T) {
 	t.Parallel()
-	programs, did := 3000/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 300)
-	}
+	programs, did := enginetest.Cases(3000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 61)
 		l := engine.Level{Sets: []int{2, 4}[d(2)], Ways: []int{6, 8, 9}[d(3)], Shift: 5}

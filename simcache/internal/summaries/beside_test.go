@@ -85,10 +85,7 @@ func TestBesideManyRefs(t *testing.T) {
 // many, then more. What is recorded of them is put together of parts of whole lines.
 func TestBesideShort(t *testing.T) {
 	t.Parallel()
-	programs, did := 4000/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 400)
-	}
+	programs, did := enginetest.Cases(4000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 83)
 		l := engine.Level{Sets: []int{4, 8, 16, 64, 12}[d(5)], Ways: []int{8, 8, 4, 6, 16, 3, 2, 1}[d(8)], Shift: 5}

@@ -14,10 +14,7 @@ import (
 // are said to be in use, which more may be where accesses are made again in an iteration.
 func TestCrowded(t *testing.T) {
 	t.Parallel()
-	programs, did := 4000/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 400)
-	}
+	programs, did := enginetest.Cases(4000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 55)
 		l, p := crowded(d)

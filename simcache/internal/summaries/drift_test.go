@@ -13,10 +13,7 @@ import (
 // accessed ahead or behind, maybe on lines of what moves.
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	programs, did := 4000/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 400)
-	}
+	programs, did := enginetest.Cases(4000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 53)
 		l := engine.Level{Sets: []int{4, 8, 16, 2, 8, 16}[d(6)], Ways: []int{4, 6, 8, 8, 3, 12}[d(6)], Shift: 5}

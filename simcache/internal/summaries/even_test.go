@@ -13,10 +13,7 @@ import (
 // accessed beside them, or bring too few lines, after a while.
 func TestEven(t *testing.T) {
 	t.Parallel()
-	programs, did := 4000/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 1200)
-	}
+	programs, did := enginetest.Cases(4000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 48)
 		l := engine.Level{Sets: []int{4, 8, 16}[d(3)], Ways: []int{4, 6, 8, 8, 3}[d(5)], Shift: 5}
@@ -91,7 +88,7 @@ func TestEven(t *testing.T) {
 		asReference(t, seed, e, p)
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); did.Ahead < 5*programs/min(enginetest.Share, 2) {
+	if t.Logf("%+v", did); did.Ahead < programs {
 		t.Errorf("not often enough: %+v", did)
 	}
 }

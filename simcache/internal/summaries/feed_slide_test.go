@@ -13,10 +13,7 @@ import (
 // meets a row, misses or does not; the second level has room for them, just so, or not.
 func TestFeed(t *testing.T) {
 	t.Parallel()
-	programs := 4000 / min(enginetest.Share, 4)
-	if testing.Short() {
-		programs = min(programs, 600)
-	}
+	programs := enginetest.Cases(4000)
 	if did := feed(t, programs); did.Fed < 10*programs || did.Spared < programs {
 		t.Errorf("not often enough: %+v", did)
 	}

@@ -15,10 +15,7 @@ import (
 // may what is accessed before and behind the loop.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	programs, did := 6000/min(enginetest.Share, 4), did{} // of 300 few replay, one many times
-	if testing.Short() {
-		programs = min(programs, 1200)
-	}
+	programs, did := enginetest.Cases(6000), did{} // of 300 few replay, one many times
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 47)
 		l := engine.Level{Sets: []int{4, 8, 16, 12}[d(20)/6], Ways: []int{4, 6, 8, 8, 3}[d(5)], Shift: 5}
@@ -94,7 +91,7 @@ func TestFlood(t *testing.T) {
 		asReference(t, seed, e, p)
 		did.add(e.did)
 	}
-	often := programs / 20 / min(enginetest.Share, 2) // of few, chance decides
+	often := programs / enginetest.Cases(20) // of few, chance decides
 	if t.Logf("%+v", did); did.Flooded < 3*often || did.Replayed < often || did.Same < often {
 		t.Errorf("not often enough: %+v", did)
 	}

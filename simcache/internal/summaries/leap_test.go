@@ -14,10 +14,7 @@ import (
 // at, or on the way; conditions come and go, also within others; ends bend, and steps are of 2.
 func TestLeap(t *testing.T) {
 	t.Parallel()
-	programs, did := 4000/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 400)
-	}
+	programs, did := enginetest.Cases(4000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 52)
 		l := engine.Level{Sets: []int{1, 1, 2, 4}[d(4)], Ways: []int{4, 5, 6, 8}[d(4)], Shift: 5}

@@ -11,7 +11,7 @@ import (
 // TestLed compares stencils, whose rows may be near each other in the sets, with what a cache is.
 func TestLed(t *testing.T) {
 	t.Parallel()
-	programs, did := 6000/enginetest.Share, did{}
+	programs, did := enginetest.Cases(6000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 61)
 		first := []int{1, 2, 4, 8, 16, 64, 24, 48}[d(8)]

@@ -39,7 +39,7 @@ func TestSentAgain(t *testing.T) {
 func TestWide(t *testing.T) {
 	t.Parallel()
 	did := did{}
-	for seed := range uint64(400 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(400)) {
 		d := enginetest.Random(seed, 48)
 		sets := 1 + d(2)
 		levels := []engine.Level{{Sets: sets, Ways: 65 + d(20), Shift: 5}, {Sets: sets << (1 + d(3)), Ways: 1 + d(12), Shift: 5}, {Sets: 16, Ways: 3, Shift: 5}}[:2+d(4)/3]
@@ -51,7 +51,7 @@ func TestWide(t *testing.T) {
 		asReference(t, seed, e, p)
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); did.Applied < 3000/enginetest.Share || did.Logged < 3000/enginetest.Share {
+	if t.Logf("%+v", did); did.Applied < enginetest.Cases(3000) || did.Logged < enginetest.Cases(3000) {
 		t.Errorf("not often enough: %+v", did)
 	}
 }

@@ -13,10 +13,7 @@ import (
 // something may rest, that goes on or not.
 func TestLone(t *testing.T) {
 	t.Parallel()
-	programs, did := 4000/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 400)
-	}
+	programs, did := enginetest.Cases(4000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 71)
 		l := engine.Level{Sets: []int{4, 8, 16, 32}[d(4)], Ways: []int{4, 6, 8, 3, 12}[d(5)], Shift: 5}

@@ -13,10 +13,7 @@ import (
 // ways, or onto what rests. There are several nests of each kind, so that summaries come again; some are longer from one to the next.
 func TestNested(t *testing.T) {
 	t.Parallel()
-	programs, did, deep := 4000/min(enginetest.Share, 4), did{}, 0
-	if testing.Short() {
-		programs = min(programs, 600)
-	}
+	programs, did, deep := enginetest.Cases(4000), did{}, 0
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 91)
 		l := engine.Level{Sets: []int{4, 8, 16, 12, 1}[d(5)], Ways: []int{8, 4, 3, 6, 16, 2}[d(6)], Shift: 5}

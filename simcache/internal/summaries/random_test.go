@@ -27,10 +27,7 @@ func accesses(p nest.Program, limit int) int {
 // have been used often.
 func TestEqualsReference(t *testing.T) {
 	t.Parallel()
-	programs := 20000 / enginetest.Share
-	if testing.Short() {
-		programs = min(programs, 2000)
-	}
+	programs := enginetest.Cases(20000)
 	var did did
 	for seed := range uint64(programs) {
 		did.add(checkSeed(t, seed))
@@ -39,7 +36,7 @@ func TestEqualsReference(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", did)
-	d, often := reflect.ValueOf(did), programs/20/min(enginetest.Share, 2) // of few, chance decides
+	d, often := reflect.ValueOf(did), programs/enginetest.Cases(20) // of few, chance decides
 	// see TestAlign, TestAmple, TestBeside, TestDrift, TestDriftBehind, TestEven, TestFeed, TestFlood, TestLed, TestLone, TestNested, TestSlide, TestTurn, TestTurnGrows
 	elsewhere := []string{"Aligned", "Behind", "Beside", "Flooded", "Ahead", "Same", "Replayed", "Slid", "Leapt", "Fed", "Spared", "Settled", "Turned", "Short", "Nested", "Known", "Grown", "Drifted", "Evenly", "Looked", "Led", "Lone", "Beyond", "Parted", "Singles", "Among", "Rounds", "Ample"}
 	if did.Behind < often/10 { // it takes long loops
@@ -56,7 +53,7 @@ func TestEqualsReference(t *testing.T) {
 // apart, out of step, over lines and over columns.
 func TestNeighbours(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(3000)) {
 		d := enginetest.Random(seed, 42)
 		levels := []engine.Level{{Sets: []int{8, 16, 64, 12}[d(4)], Ways: []int{8, 8, 2, 4}[d(4)], Shift: 5}, {Sets: 32, Ways: 4, Shift: uint(4 + d(3))}}[:1+d(2)]
 		strides := []int{4, 8, 16, 4, 8, 32, 64, 32 * (1 + d(20))}
@@ -88,7 +85,7 @@ func TestNeighbours(t *testing.T) {
 func TestBetween(t *testing.T) {
 	t.Parallel()
 	did := did{}
-	for seed := range uint64(4000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(4000)) {
 		d := enginetest.Random(seed, 43)
 		levels := []engine.Level{{Sets: []int{8, 16, 64, 12}[d(4)], Ways: []int{8, 8, 8, 4}[d(4)], Shift: 5}, {Sets: 32, Ways: 8, Shift: 5}}[:1+d(4)/3]
 		constant := nest.Constant
@@ -142,7 +139,7 @@ func TestBetween(t *testing.T) {
 func TestSmall(t *testing.T) {
 	t.Parallel()
 	did := did{}
-	for seed := range uint64(2000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(2000)) {
 		d := enginetest.Random(seed, 45)
 		levels := []engine.Level{{Sets: []int{4, 8, 16, 12}[d(4)], Ways: []int{8, 8, 2, 4}[d(4)], Shift: 4}}
 		line, constant := 16, nest.Constant
@@ -177,7 +174,7 @@ func TestSmall(t *testing.T) {
 		}
 		did.add(e.did)
 	}
-	if did.Pieces < 2000/enginetest.Share || did.Alike < 2000/enginetest.Share {
+	if did.Pieces < enginetest.Cases(2000) || did.Alike < enginetest.Cases(2000) {
 		t.Errorf("%+v", did)
 	}
 }
@@ -187,10 +184,7 @@ func TestSmall(t *testing.T) {
 // others; conditions may change from one iteration to the next.
 func TestBeside(t *testing.T) {
 	t.Parallel()
-	programs, did := 6000/min(enginetest.Share, 6), did{} // of fewer, chance decides
-	if testing.Short() {
-		programs = min(programs, 600)
-	}
+	programs, did := enginetest.Cases(6000), did{} // of fewer, chance decides
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 46)
 		levels := []engine.Level{{Sets: []int{4, 8, 16, 12}[d(4)], Ways: []int{8, 1, 2, 4}[d(4)], Shift: 5}}
@@ -230,7 +224,7 @@ func TestBeside(t *testing.T) {
 		}
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); did.Beside < programs/10/min(enginetest.Share, 2) || did.Alike < 3*programs {
+	if t.Logf("%+v", did); did.Beside < programs/enginetest.Cases(10) || did.Alike < 3*programs {
 		t.Errorf("not often enough: %+v", did)
 	}
 }
@@ -297,7 +291,7 @@ func (d *did) add(e did) {
 func TestQuiet(t *testing.T) {
 	t.Parallel()
 	did := did{}
-	for seed := range uint64(3000 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(3000)) {
 		d := enginetest.Random(seed, 45)
 		sets := []int{1, 2, 4, 3}[d(4)]
 		levels := []engine.Level{{Sets: sets, Ways: []int{8, 8, 4, 2, 3}[d(5)], Shift: 5}, {Sets: sets * (1 + d(4)), Ways: 1 + d(8), Shift: 5},
@@ -336,7 +330,7 @@ func TestQuiet(t *testing.T) {
 		}
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); did.Quiet < 1000/enginetest.Share || did.Nothing < 1000/enginetest.Share || did.Shortened < 1000/enginetest.Share {
+	if t.Logf("%+v", did); did.Quiet < enginetest.Cases(1000) || did.Nothing < enginetest.Cases(1000) || did.Shortened < enginetest.Cases(1000) {
 		t.Errorf("not often enough: %+v", did)
 	}
 }

@@ -66,10 +66,7 @@ func drawRounds(d enginetest.Draw) (l, second engine.Level, rounds, passes, trip
 // or lie apart; what is beside them may go on among them.
 func TestRounds(t *testing.T) {
 	t.Parallel()
-	programs, did := 1500/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 300)
-	}
+	programs, did := enginetest.Cases(1500), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 59)
 		l, second, rounds, passes, trips, inner := drawRounds(d)

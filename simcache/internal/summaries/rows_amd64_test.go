@@ -14,7 +14,7 @@ func TestWithoutVectors(t *testing.T) {
 	had := hasAVX2
 	defer func(had512 bool) { hasAVX2, hasAVX512 = had, had512 }(hasAVX512)
 	hasAVX512 = false
-	for seed := range uint64(600 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(600)) {
 		hasAVX2 = had && seed%2 == 0
 		checkSeed(t, 1<<32+seed)
 	}
@@ -136,6 +136,6 @@ func TestFeedWithoutVectors(t *testing.T) {
 	had := hasAVX2
 	hasAVX512 = false
 	for _, hasAVX2 = range []bool{false, had} {
-		feed(t, 200/min(enginetest.Share, 4))
+		feed(t, enginetest.Cases(200))
 	}
 }

@@ -14,10 +14,7 @@ import (
 // may share lines, and meet where they move on; conditions come and go.
 func TestSlide(t *testing.T) {
 	t.Parallel()
-	programs, did := 3000/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 300)
-	}
+	programs, did := enginetest.Cases(3000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 48)
 		l := engine.Level{Sets: []int{4, 8, 2, 12}[d(20)/6], Ways: []int{4, 6, 8, 5, 3, 2}[d(6)], Shift: 5}

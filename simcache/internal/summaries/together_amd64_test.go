@@ -16,7 +16,7 @@ import (
 func TestTogether(t *testing.T) {
 	defer func(had bool) { hasAVX512 = had }(hasAVX512)
 	had, did := hasAVX512, did{}
-	for seed := range uint64(400 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(400)) {
 		d := enginetest.Random(seed, 53)
 		hasAVX512 = had && !d.One(3)
 		sets := []int{8, 16, 32, 12, 20, 64}[d(6)]
@@ -32,8 +32,8 @@ func TestTogether(t *testing.T) {
 		}
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); hasAVX2 && (did.Full < 4000/enginetest.Share || did.Partly < 1000/enginetest.Share || did.Whole < 20000/enginetest.Share ||
-		did.Rear < 5000/enginetest.Share || did.Nothing < 3000/enginetest.Share || did.Restored < 15/enginetest.Share || did.Sent < 500/enginetest.Share) {
+	if t.Logf("%+v", did); hasAVX2 && (did.Full < enginetest.Cases(4000) || did.Partly < enginetest.Cases(1000) || did.Whole < enginetest.Cases(20000) ||
+		did.Rear < enginetest.Cases(5000) || did.Nothing < enginetest.Cases(3000) || did.Restored < enginetest.Cases(15) || did.Sent < enginetest.Cases(500)) {
 		t.Errorf("not often enough: %+v", did)
 	}
 }

@@ -14,10 +14,7 @@ import (
 // those that were run before are known.
 func TestTurnGrows(t *testing.T) {
 	t.Parallel()
-	programs, did := 4000/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 400)
-	}
+	programs, did := enginetest.Cases(4000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 90)
 		l := engine.Level{Sets: []int{8, 16, 4, 32}[d(13)/4], Ways: []int{6, 8, 5, 4, 7}[d(5)], Shift: 5}

@@ -13,10 +13,7 @@ import (
 // ahead and behind, goes along with the column, or not, and may meet the row or the column.
 func TestTurn(t *testing.T) {
 	t.Parallel()
-	programs, did := 6000/min(enginetest.Share, 4), did{}
-	if testing.Short() {
-		programs = min(programs, 300)
-	}
+	programs, did := enginetest.Cases(6000), did{}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 50)
 		l := engine.Level{Sets: []int{8, 16, 4, 12}[d(16)/5], Ways: []int{4, 6, 8, 5, 3}[d(5)], Shift: 5}

@@ -26,7 +26,7 @@ func tiles(t *testing.T, level engine.Level, trips [4]int, ops ...nest.Node) (*m
 // TestKeys: the number of keys is that of all instances, each written down.
 func TestKeys(t *testing.T) {
 	many := 0
-	for seed := range uint64(100 / enginetest.Share) {
+	for seed := range uint64(enginetest.Cases(100)) {
 		d := enginetest.Random(seed, 47)
 		level := engine.Level{Sets: []int{4, 8, 3}[d(3)], Ways: 2, Shift: 5}
 		var ops []nest.Node
@@ -51,7 +51,7 @@ func TestKeys(t *testing.T) {
 			many++
 		}
 	}
-	if many < 20/enginetest.Share {
+	if many < enginetest.Cases(20) {
 		t.Errorf("more than 100 keys only %d times", many)
 	}
 }
