@@ -4,7 +4,7 @@ BENCHFLAGS ?=
 FUZZTIME ?= 30s
 OUT ?= out
 
-.PHONY: bench test test-arm64 test-s390x cross compare example gallery fuzz generate generated test-slurm test-kubernetes test-container clean bin/bench
+.PHONY: bench test test-deep lint test-arm64 test-s390x cross compare example gallery fuzz generate generated test-slurm test-kubernetes test-container clean bin/bench
 
 # Time the suite, simulate the same accesses, draw, and say what was found.
 bench: bin/bench
@@ -15,44 +15,55 @@ bench: bin/bench
 bin/bench:
 	go build -o bin/bench ./cmd/bench
 
-# Packages whose random tests draw a part of their cases under the race detector, and
-# here all of them.
-DRAWN_WHOLE = ./simcache ./simcache/internal/lru ./simcache/internal/proofs ./simcache/internal/summaries
-
+# What a change most often breaks, in minutes: all packages, golden data whole, random cases
+# in part. CONTRIBUTING.md says what each target proves and how long it takes.
 test:
+	go test -short -timeout 10m $$(go list ./... | grep -vxF "$$(go list $(RACED))")
+	go test -short -timeout 10m -race $(RACED)
+
+# Packages with goroutines, or with state that goroutines share.
+RACED += ./access                 # workers wait for one another; all CPUs prepare memory
+RACED += ./access/advise          # candidates are simulated side by side
+RACED += ./access/bill            # calls of a profile are priced side by side
+RACED += ./access/session/...     # patterns are simulated while others are timed; progress
+RACED += ./access/sweep           # points are counted side by side, into one record
+RACED += ./layouts                # tensors count who shares their storage
+RACED += ./reports                # charts are drawn side by side
+RACED += ./results/fleet          # a goroutine feeds a pipe
+RACED += ./results/merge          # files are read side by side
+RACED += ./scripts/fit            # machines are left out side by side
+RACED += ./simcache/internal/lru  # each core looks up sets of its own
+
+# All there is: every random case, every package under the race detector, other CPUs in an
+# emulator where there is one (Debian's qemu-user-static), every fuzz target for 10 s.
+test-deep:
+	go test -timeout 30m ./...
+	go test -short -timeout 30m -race ./...
+	@for cpu in aarch64:test-arm64 s390x:test-s390x; do \
+		if command -v qemu-$${cpu%:*}-static >/dev/null; then $(MAKE) $${cpu#*:} || exit 1; \
+		else echo "$${cpu#*:}: not run, there is no qemu-$${cpu%:*}-static"; fi; \
+	done
+	$(MAKE) fuzz FUZZTIME=10s
+
+# What needs no run: the format, and what vet and staticcheck find.
+lint:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
-	go test -race -timeout 30m ./...
-	go test -timeout 30m $(DRAWN_WHOLE)
-	go test -run 'TorchNative|EveryKernel' ./access
-	go test -run "Gallery|Exact" ./reports
 
-# Run tests of another CPU in an emulator of its programs (Debian's
-# qemu-user-static). Nothing is timed there, and what starts the program anew or
-# takes minutes even so is left out: `make test` has it. QUICK=1 runs less than half
-# of it, what most likely differs.
+# Run tests of another CPU in an emulator of its programs. Nothing is timed there, and what
+# starts the program anew or takes minutes even so is left out.
 EMULATED = CGO_ENABLED=0 go test -vet=off -short -timeout 20m -skip 'Killed|WritersAtOnce|MachineCode|EveryKernel/scalar|Lackey'
-ifdef QUICK
-RESULTS = ./results ./results/check ./results/history ./results/merge
-WHOLE_ARM64 = ./simcache/cpu $(RESULTS) ./access/kernel
-WHOLE_S390X = $(RESULTS) ./simcache/cpu
-OF_LAYOUTS = Views|Strides|Permute|Broadcast|Copy
-OF_SIMCACHE = Geometry|Article|Steady
-OF_ACCESS = NativeOrder|Vector|Names
-else
 WHOLE_ARM64 = ./simcache/cpu ./simcache/internal/lru ./simcache/internal/policies ./results/... ./access/kernel
 WHOLE_S390X = ./results/... ./simcache/cpu ./simcache/trace ./simcache/internal/lru ./access/kernel
-OF_LAYOUTS = .
 OF_SIMCACHE = Geometry|Summary|Article|Classes|Misses|PageLevels|Steady|PoliciesEqualChain
 OF_ACCESS = NativeOrder|Kernel|Vector|Names|Suite
-endif
 
 # arm64: its assembly, and all that might think itself on amd64. The program
 # itself prints the same counts as that of this machine.
 test-arm64:
 	GOARCH=arm64 $(EMULATED) -exec qemu-aarch64-static $(WHOLE_ARM64)
-	GOARCH=arm64 $(EMULATED) -exec qemu-aarch64-static -run '$(OF_LAYOUTS)' ./layouts
+	GOARCH=arm64 $(EMULATED) -exec qemu-aarch64-static ./layouts
 	GOARCH=arm64 $(EMULATED) -exec qemu-aarch64-static -run '$(OF_SIMCACHE)' ./simcache
 	GOARCH=arm64 $(EMULATED) -exec qemu-aarch64-static -run '$(OF_ACCESS)' ./access
 	GOARCH=arm64 $(EMULATED) -exec 'qemu-aarch64-static -p 16384' -run 'Pages|Arena' ./access
@@ -102,13 +113,13 @@ compare:
 	@test -n "$(OLD)" -a -n "$(NEW)" || { echo "usage: make compare OLD=old.txt NEW=new.txt"; exit 2; }
 	go tool benchstat $(OLD) $(NEW)
 
-# Run every fuzz target for FUZZTIME. Inputs that reach something new are made smaller in few tries: go test would spend a minute on each.
+# Run every fuzz target for FUZZTIME, one on each CPU. Inputs that reach something new are
+# made smaller in few tries: go test would spend a minute on each.
 fuzz:
 	@for package in $$(go list ./...); do \
-		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x $$package || exit 1; \
-		done; \
-	done
+		go test -vet=off -list '^Fuzz' $$package | sed -n "s|^Fuzz|$$package &|p"; \
+	done | xargs -r -n 2 -P $$(getconf _NPROCESSORS_ONLN) sh -c \
+		'go test -vet=off -run "^$$" -fuzz "^$$1$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x -parallel 1 $$0'
 
 # Write the assembly of access/kernel anew; the generator is a module of its own.
 GENERATE = run . -out ../../kernels_amd64.s -stubs ../../stubs_amd64.go -pkg kernel
