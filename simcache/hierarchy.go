@@ -104,6 +104,7 @@ type Hierarchy struct {
 	total  totals        // of the data levels
 	pages  totals        // of the TLB
 	extra  []extraPasses // counted, but not walked
+	sources              // of AccessOf
 	tell   func(share float64)
 }
 
@@ -160,7 +161,7 @@ func (h *Hierarchy) Reset() {
 	}
 	h.total.clear()
 	h.pages.clear()
-	h.extra = nil
+	h.extra, h.sources = nil, sources{}
 }
 
 func (t *totals) clear() {
@@ -289,6 +290,7 @@ func (h *Hierarchy) walk(passes, last int, nests ...nest.Nest) (data, pages [][]
 		canonical = append(canonical, n.Canonical())
 	}
 	h.tally()
+	h.tracked = 0
 	if h.tlb != nil {
 		pages = h.tlb.Run(canonical, passes)
 		h.pages.add(nests, pages, last)
@@ -361,16 +363,23 @@ func (t *totals) add(nests []nest.Nest, misses [][][]uint64, last int) {
 
 // tally adds the misses of single references to the totals.
 func (h *Hierarchy) tally() {
-	h.total.take(h.data)
+	h.total.take(h.data, &h.sources)
 	if h.tlb != nil {
-		h.pages.take(h.tlb)
+		h.pages.take(h.tlb, nil)
 	}
 }
 
-func (t *totals) take(e engine.Engine) {
+func (t *totals) take(e engine.Engine, s *sources) {
 	for level := range t.misses[engine.Loads] {
-		for sort, n := range e.Take(level) {
-			t.misses[sort][level] += n
+		for op, n := range e.Take(level) {
+			switch {
+			case op < engine.Sorts:
+				t.misses[op][level] += n
+			case n > 0:
+				one := &s.list[op-engine.Sorts]
+				one.misses[level] += n
+				t.misses[one.sort][level] += n
+			}
 		}
 	}
 }

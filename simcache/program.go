@@ -36,6 +36,7 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 		return make([]Counts, len(operands)), nil
 	}
 	h.tally()
+	h.tracked = 0
 	if h.tlb != nil {
 		misses := h.runProgram(h.tlb, p, passes)
 		h.pages.addProgram(operands, refs, passes, misses)

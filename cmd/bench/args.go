@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -21,10 +22,11 @@ type call struct {
 	in       io.Reader
 	out, err io.Writer
 	given    func(flag string) bool // whether a flag was
+	ctx      context.Context
 }
 
 func callOf(cmd *cobra.Command) call {
-	return call{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags().Changed}
+	return call{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags().Changed, cmd.Context()}
 }
 
 // note says on stderr what else a user may want to know, and warn what to look after; neither

@@ -112,7 +112,7 @@ func newRoot() *cobra.Command {
 	root.Flags().BoolP("version", "v", false, "print which program this is, and exit")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagFault)
-	root.AddCommand(newRun(), newList(), newSim(), newAdvise(), newLayout(), newImport(), newReport(), newCheck(), newHistory(), newExport(), newMachine(), newMerge(), newSweep())
+	root.AddCommand(newRun(), newList(), newSim(), newCC(), newAdvise(), newLayout(), newImport(), newReport(), newCheck(), newHistory(), newExport(), newMachine(), newMerge(), newSweep())
 	root.SetHelpCommand(newHelp())
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, false)) })
 	if err := addHelp(root); err != nil {

@@ -44,6 +44,7 @@ func newSim() *cobra.Command {
 	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element, or the parts of a complex one; a wider one covers its neighbours along the storage's last dimension and steps over them")
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
 	f.program.add(flags)
+	f.exec.add(flags)
 	flags.StringVar(&f.trace, "trace", "", "replay a memory trace of a `file` instead; of lackey or din, plain or gzipped, - for stdin")
 	flags.StringVar(&f.matrix, "matrix", "", "simulate a sparse matrix, of a Matrix Market `file`, times a vector; in CSR, of --dtype, - for stdin")
 	f.geometry.add(flags)
@@ -64,6 +65,7 @@ func newSim() *cobra.Command {
 type simFlags struct {
 	pattern       patternFlags
 	program       programFlags
+	exec          execFlags
 	geometry      geometryFlags
 	hierarchy     hierarchyFlags
 	curve         curveFlags
@@ -81,7 +83,7 @@ type simFlags struct {
 
 // simulate counts what the flags name, which is one thing.
 func (f *simFlags) simulate(c call) error {
-	if f.program.file == "" && f.trace == "" && f.matrix == "" && !f.pattern.shape.set {
+	if f.program.file == "" && f.trace == "" && f.matrix == "" && f.exec.path == "" && !f.pattern.shape.set {
 		return errors.New("nothing to simulate: want --shape 4000x4000, --program loops.c, --matrix matrix.mtx or --trace my.trace (see bench sim --help)")
 	}
 	of, run := "shape", f.simulatePattern
@@ -91,6 +93,8 @@ func (f *simFlags) simulate(c call) error {
 	shapes := []string{"shape", "pad", "view", "op", "with", "from", "to", "tile", "order", "kernel", "width", "threads", "grain", "cores"}
 	others := []string{"define", "include", "function", "align"}
 	switch {
+	case f.exec.path != "":
+		of, run, others = "exec", f.simulateExec, append(shapes, "dtype", "trace", "matrix", "program", "define", "include", "align", "exact", "passes")
 	case f.program.file != "":
 		of, run, others = "program", f.simulateProgram, append(shapes, "dtype", "trace", "matrix")
 	case f.trace != "":

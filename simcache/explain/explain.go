@@ -30,6 +30,9 @@ type Run struct {
 
 	Curve *reuse.Table // misses of caches of other sizes, nil if these were not counted
 
+	// Code is the counts by line of a compiled program; nil for anything else.
+	Code []simcache.Line
+
 	// Arrays are where the elements of the tensors lie, one after the other at multiples
 	// of Align, for Improve.
 	Arrays    []nest.Array

@@ -57,7 +57,10 @@ type program struct {
 
 // Lines are the counts by line of the source, for simcache.WriteOut.
 func (r Run) Lines() []simcache.Line {
-	if r.program == nil {
+	switch {
+	case r.Code != nil:
+		return r.Code
+	case r.program == nil:
 		return r.Tensors
 	}
 	var lines []simcache.Line

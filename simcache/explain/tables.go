@@ -333,6 +333,11 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 	}
 	all := filled(r.statementTable(), r.levelTable(!words), r.tensorTable(), r.tlbTable())
 	switch {
+	case r.Code != nil:
+		all = filled(r.functionTable(), r.codeTable(), r.tensorTable())
+		if tables {
+			all = append(all, filled(r.levelTable(!words), r.tlbTable())...)
+		}
 	case words: // which say of tensors and of the TLB what the tables do
 		all = filled(r.statementTable(), r.levelTable(false))
 	case !tables:

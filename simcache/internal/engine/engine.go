@@ -57,9 +57,12 @@ type Engine interface {
 	At(pc uint64)
 	// Descend simulates a fetch that missed in I1, from the second level on.
 	Descend(op int, addr, size uint64)
-	// Take returns the misses of single references at a level, by sort, since
-	// they were last taken.
-	Take(level int) [Sorts]uint64
+	// Take returns the misses of single references at a level, by operand, since
+	// they were last taken, until the next reference.
+	Take(level int) []uint64
+	// Track makes room for so many operands of single references, the sorts among them,
+	// after all misses were taken. Whatever is run ends it.
+	Track(operands int)
 	// Run simulates so many passes over canonical nests, and returns their misses
 	// by pass and nest: those of operand r at level i of n are at r*n+i.
 	Run(nests []nest.Nest, passes int) [][][]uint64

@@ -4,6 +4,7 @@ package lru
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
@@ -124,12 +125,15 @@ func (c *Chain) track(n int) {
 }
 
 // Take returns the misses of single references at a level.
-func (c *Chain) Take(level int) (misses [engine.Sorts]uint64) {
+func (c *Chain) Take(level int) []uint64 {
 	c.Flush()
-	copy(misses[:], c.misses[level])
+	misses := slices.Clone(c.misses[level])
 	clear(c.misses[level])
 	return misses
 }
+
+// Track makes room for so many operands of single references.
+func (c *Chain) Track(operands int) { c.track(operands) }
 
 // Run simulates passes over canonical nests.
 func (c *Chain) Run(nests []nest.Nest, passes int) [][][]uint64 {

@@ -17,6 +17,8 @@
 package policies
 
 import (
+	"slices"
+
 	"fmt"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -110,11 +112,14 @@ func (d *Engine) track(operands int) {
 }
 
 // Take returns the misses of single references at a level.
-func (d *Engine) Take(level int) (misses [engine.Sorts]uint64) {
-	copy(misses[:], d.misses[level])
+func (d *Engine) Take(level int) []uint64 {
+	misses := slices.Clone(d.misses[level])
 	clear(d.misses[level])
 	return misses
 }
+
+// Track makes room for so many operands of single references.
+func (d *Engine) Track(operands int) { d.track(operands) }
 
 // Run simulates passes over canonical nests.
 func (d *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {

@@ -69,7 +69,7 @@ func TestWatch(t *testing.T) {
 				t.Fatalf("seed %d, %+v: misses of a program %v, want %v", seed, levels, a, b)
 			}
 			for level := range levels {
-				if a, b := got.Take(level), want.Take(level); a != b {
+				if a, b := got.Take(level), want.Take(level); !slices.Equal(a, b) {
 					t.Fatalf("seed %d, level %d: single references miss %v, want %v", seed, level, a, b)
 				}
 				if a, b := got.Besides(level), want.Besides(level); !reflect.DeepEqual(a, b) {

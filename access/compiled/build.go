@@ -1,0 +1,93 @@
+package compiled
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+//go:embed runtime/accesses.c
+var runtimeSource []byte
+
+// Command returns the command of a compiler (gcc, g++, gfortran, clang, clang++ and their
+// versions) such that what it builds reports its accesses, see [Program.Run]. The runtime is
+// linked unless the command only compiles. The caller calls remove after the command.
+func Command(ctx context.Context, args []string) (cmd *exec.Cmd, remove func() error, err error) {
+	if len(args) == 0 {
+		return nil, nil, errors.New("want a compiler and its arguments: g++ -O2 a.cpp -o a.out")
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return nil, nil, fmt.Errorf("no compiler %s: %w", args[0], err)
+	}
+	all := append(slices.Clone(args[1:]), "-g", "-fsanitize=thread")
+	clang := strings.Contains(filepath.Base(args[0]), "clang")
+	if clang {
+		all = append(all, "-fno-sanitize-link-runtime", "-Qunused-arguments")
+	}
+	if !links(args) {
+		return exec.CommandContext(ctx, args[0], all...), func() error { return nil }, nil
+	}
+	dir, err := os.MkdirTemp("", "bench-cc-")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove = func() error { return os.RemoveAll(dir) }
+	if err := buildRuntime(ctx, args[0], dir); err != nil {
+		return nil, nil, errors.Join(err, remove())
+	}
+	if !clang { // GCC finds the empty ones first, and needs no libtsan
+		all = append(all, "-B"+dir, "-L"+dir)
+	}
+	all = append(all, "-x", "none", filepath.Join(dir, "runtime.o"))
+	return exec.CommandContext(ctx, args[0], all...), remove, nil
+}
+
+// links reports whether a compiler's arguments make it link a program.
+func links(args []string) bool {
+	inputs := false
+	for _, arg := range args[1:] {
+		switch arg {
+		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-shared", "-r", "--version", "--help":
+			return false
+		}
+		inputs = inputs || !strings.HasPrefix(arg, "-")
+	}
+	return inputs
+}
+
+// buildRuntime compiles the runtime for a compiler, with a libtsan in which there is nothing.
+func buildRuntime(ctx context.Context, compiler, dir string) error {
+	source := filepath.Join(dir, "runtime.c")
+	empty := filepath.Join(dir, "empty.c")
+	err := errors.Join(os.WriteFile(source, runtimeSource, 0o600), os.WriteFile(empty, nil, 0o600))
+	cc := ofC(compiler)
+	compile := func(source, object string, flags ...string) {
+		args := append(flags, "-c", source, "-o", filepath.Join(dir, object))
+		if out, failed := exec.CommandContext(ctx, cc, args...).CombinedOutput(); failed != nil {
+			err = errors.Join(err, fmt.Errorf("compiling the runtime by %s: %w\n%s", cc, failed, out))
+		}
+	}
+	compile(source, "runtime.o", "-O3", "-fPIC", "-fno-builtin", "-w")
+	compile(empty, "libtsan_preinit.o")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "libtsan.a"), []byte("!<arch>\n"), 0o600)
+}
+
+// ofC is the C compiler that belongs to a compiler: gcc-12 for g++-12 or gfortran-12.
+func ofC(compiler string) string {
+	dir, name := filepath.Split(compiler)
+	for _, r := range [][2]string{{"clang++", "clang"}, {"gfortran", "gcc"}, {"g++", "gcc"}, {"c++", "cc"}} {
+		if i := strings.LastIndex(name, r[0]); i >= 0 {
+			return dir + name[:i] + r[1] + name[i+len(r[0]):]
+		}
+	}
+	return compiler
+}

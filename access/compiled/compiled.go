@@ -1,0 +1,58 @@
+// Package compiled runs programs and reports the accesses that their machine code makes.
+//
+// A program is built by a command of [Command]: the compiler puts a call before every load and
+// store, as for its detector of races (-fsanitize=thread), and a runtime of ours is linked in
+// place of the detector's. So the compiler decides what a program means, and which accesses are
+// made: scalars that stay in registers make none. The accesses come through memory that both
+// processes share, in their order, at a few nanoseconds each. They are named by the line and
+// function (DWARF) and by the object that they touch: a global variable, the line that
+// allocated memory, the stack.
+//
+// What libraries do is not reported, but for memset, memcpy and memmove, which count as
+// accesses of 16 B.
+package compiled
+
+import "github.com/stridebench/stridebench/layouts/nest"
+
+// A Place is where in the source an access is made, with the innermost function, be it
+// inlined. What has no line has the zero File.
+type Place struct {
+	Function string
+	File     string
+	Line     int
+}
+
+// A Source is the accesses of one kind that one place makes to one object.
+type Source struct {
+	Kind   nest.Kind
+	Place  Place
+	Object string // "a", "heap of a.c:12", "stack"
+}
+
+// A Sink counts accesses in their order.
+type Sink interface {
+	// New returns the number of a new source.
+	New(Source) int
+	// Access is one of a source, of size bytes at an address.
+	Access(source int, addr uint64, size int)
+}
+
+// An Outcome is how a run ended.
+type Outcome struct {
+	Calls   uint64 // of the function
+	Exited  bool   // by itself, so that its exit code means something
+	Code    int
+	Signal  string // that ended it, if one did
+	Stopped string // why nothing was reported from then on, if so
+	Forked  bool   // child processes ran, whose accesses are not reported
+	Moved   bool   // addresses differ from run to run: the kernel would not fix them
+	Output  int64  // bytes that it printed
+	Said    string // the last line on its stderr
+}
+
+// Options say what is run.
+type Options struct {
+	Args        []string // after the program's name
+	Function    string   // the function whose accesses are reported, with what it calls; "" is all
+	First, Last uint64   // the calls of it that are, from 1 on; 0, 0 is all
+}

@@ -1,0 +1,130 @@
+package compiled
+
+import (
+	"fmt"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// What a word without a place begins, see runtime.c: it has three more.
+const (
+	saysPlace = 1 + iota
+	saysAlloc
+	saysRange
+	saysThreads
+	saysFork
+	saysExit
+	saysFull
+)
+
+// rangeWidth is the width of the accesses that stand for a range, such as that of a memset.
+const rangeWidth = 16
+
+// A decoder turns words of the ring into accesses.
+type decoder struct {
+	program *Program
+	sink    Sink
+	places  []place // by the runtime's number, from 1 on
+	objects *objects
+	said    [4]uint64 // of what is said, so far
+	words   int       // of it that have come
+	outcome Outcome
+}
+
+// A place is code that makes accesses of one kind and width.
+type place struct {
+	width int
+	kind  nest.Kind
+	where Place
+
+	last    span   // of addresses that it accessed last
+	changed uint64 // objects.changed when that was looked up
+	source  int    // of that
+	sources map[sourceKey]int
+}
+
+// A sourceKey is what a source of a place is of.
+type sourceKey struct {
+	object int
+	kind   nest.Kind
+}
+
+// decode reads words.
+func (d *decoder) decode(words []uint64) error {
+	for _, w := range words {
+		if d.words > 0 || w>>48 == 0 {
+			d.said[d.words] = w
+			if d.words++; d.words == len(d.said) {
+				d.words = 0
+				if err := d.say(); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		p, addr := &d.places[w>>48], w&(1<<48-1)
+		if addr-p.last.from >= p.last.size || p.changed != d.objects.changed {
+			p.source, p.last = d.source(p, addr, p.kind)
+			p.changed = d.objects.changed
+		}
+		d.sink.Access(p.source, addr, p.width)
+	}
+	return nil
+}
+
+// source returns the source of a place's accesses to what is at an address, and the
+// addresses that belong to it.
+func (d *decoder) source(p *place, addr uint64, kind nest.Kind) (int, span) {
+	object, within := d.objects.find(addr)
+	key := sourceKey{object, kind}
+	source, known := p.sources[key]
+	if !known {
+		source = d.sink.New(Source{Kind: kind, Place: p.where, Object: d.objects.names[object]})
+		p.sources[key] = source
+	}
+	return source, within
+}
+
+// kinds of accesses, as the runtime numbers them.
+var kinds = [...]nest.Kind{nest.Read, nest.Write, nest.Modify}
+
+// say does what the runtime says between accesses.
+func (d *decoder) say() error {
+	a, b, c := d.said[1], d.said[2], d.said[3]
+	switch d.said[0] {
+	case saysPlace:
+		if c >= uint64(len(kinds)) {
+			return fmt.Errorf("a place of kind %d: the program was built by another bench", c)
+		}
+		d.places = append(d.places, place{width: int(b), kind: kinds[c],
+			where: d.program.place(a - 1 - d.program.bias), sources: map[sourceKey]int{}})
+	case saysAlloc:
+		d.objects.allocate(a, b, d.program.place(c-1-d.program.bias))
+	case saysRange:
+		d.walk(&d.places[a], b&(1<<48-1), c, kinds[b>>48])
+	case saysThreads:
+		d.outcome.Stopped = "it starts a thread, and the order of accesses of several is not known"
+	case saysFork:
+		d.outcome.Forked = true
+	case saysFull:
+		d.outcome.Stopped = "more than 60,000 places in its code make accesses"
+	case saysExit:
+		d.outcome.Exited = true
+	default:
+		return fmt.Errorf("a word %#x: the program was built by another bench", d.said[0])
+	}
+	return nil
+}
+
+// walk makes the accesses that stand for a range of bytes.
+func (d *decoder) walk(p *place, addr, bytes uint64, kind nest.Kind) {
+	source, within := d.source(p, addr, kind)
+	for end := addr + bytes; addr < end; {
+		if addr-within.from >= within.size {
+			source, within = d.source(p, addr, kind)
+		}
+		next := min(end, (addr+rangeWidth)&^(rangeWidth-1))
+		d.sink.Access(source, addr, int(next-addr))
+		addr = next
+	}
+}

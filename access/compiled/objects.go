@@ -1,0 +1,117 @@
+package compiled
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// A span is addresses.
+type span struct{ from, size uint64 }
+
+func (s span) end() uint64 { return s.from + s.size }
+
+// objects are what addresses belong to: variables, what was allocated, and the stack. What is
+// allocated in one line is one object.
+type objects struct {
+	names   []string
+	number  map[string]int
+	large   []placed // in the order of addresses, none of which overlaps
+	small   map[uint64]*page
+	stack   span
+	changed uint64 // how often anything was allocated
+}
+
+// A placed object is one at its place.
+type placed struct {
+	span
+	object int
+}
+
+// A page has the objects of its granules of 16 B, which is what malloc aligns to. They are
+// counted from 1 on; 0 is none.
+type page [pageSize / granule]int32
+
+const (
+	pageSize = 4096
+	granule  = 16
+	large    = 64 << 10 // bytes from which on an allocation is large
+)
+
+// elsewhere is what belongs to no object that is known.
+const elsewhere = "other memory"
+
+func newObjects(stack uint64) *objects {
+	o := &objects{number: map[string]int{}, small: map[uint64]*page{}}
+	const most = 100 << 20 // libraries begin 128 MiB below the stack's end
+	o.stack = span{stack - most, most + 1<<20}
+	return o
+}
+
+// named returns the number of an object.
+func (o *objects) named(name string) int {
+	n, known := o.number[name]
+	if !known {
+		n = len(o.names)
+		o.names, o.number[name] = append(o.names, name), n
+	}
+	return n
+}
+
+// allocate names what was allocated at a place in the code.
+func (o *objects) allocate(addr, size uint64, by Place) {
+	name := "heap"
+	if by.File != "" {
+		name = fmt.Sprintf("heap of %s:%d", filepath.Base(by.File), by.Line)
+	}
+	o.changed++
+	object := o.named(name)
+	if size >= large {
+		o.put(placed{span{addr, size}, object})
+		return
+	}
+	o.clear(span{addr, size})
+	for at := addr &^ (granule - 1); at < addr+size; at += granule {
+		p := o.small[at/pageSize]
+		if p == nil {
+			p = new(page)
+			o.small[at/pageSize] = p
+		}
+		p[at%pageSize/granule] = int32(object) + 1
+	}
+}
+
+// clear forgets large objects that lie in a span.
+func (o *objects) clear(s span) (at int) {
+	from, _ := slices.BinarySearchFunc(o.large, s.from+1, func(p placed, from uint64) int {
+		return cmp.Compare(p.end(), from)
+	})
+	to := from
+	for to < len(o.large) && o.large[to].from < s.end() {
+		to++
+	}
+	o.large = slices.Delete(o.large, from, to)
+	return from
+}
+
+// put puts a large object in the place of what lay there.
+func (o *objects) put(p placed) { o.large = slices.Insert(o.large, o.clear(p.span), p) }
+
+// find returns the object at an address, and addresses around it that belong to it too.
+func (o *objects) find(addr uint64) (object int, within span) {
+	i, _ := slices.BinarySearchFunc(o.large, addr+1, func(p placed, from uint64) int {
+		return cmp.Compare(p.end(), from)
+	})
+	if i < len(o.large) && o.large[i].from <= addr {
+		return o.large[i].object, o.large[i].span
+	}
+	if addr-o.stack.from < o.stack.size {
+		return o.named("stack"), o.stack
+	}
+	within = span{addr &^ (granule - 1), granule}
+	if p := o.small[addr/pageSize]; p != nil && p[addr%pageSize/granule] != 0 {
+		return int(p[addr%pageSize/granule]) - 1, within
+	}
+	return o.named(elsewhere), within
+}

@@ -1,0 +1,277 @@
+package compiled
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A Program is an executable that was built by a [Command].
+type Program struct {
+	path    string
+	bias    uint64      // where it is in memory less where its file says
+	lines   []lineEntry // in the order of addresses
+	code    []code      // functions, the outer ones of inlined ones first
+	globals []global
+}
+
+// A lineEntry is a row of a line table; file is "" where code of no line begins.
+type lineEntry struct {
+	addr uint64
+	file string
+	line int
+}
+
+// Code is machine code of a function, which may be inlined in another.
+type code struct {
+	from, to uint64
+	name     string // with its namespaces and classes
+	inlined  bool
+}
+
+// A global is a variable with an address.
+type global struct {
+	span
+	name string
+}
+
+// Open reads what names the places and objects of a program. The error says what would be
+// right if bench cc did not build it.
+func Open(path string) (*Program, error) {
+	file, err := elf.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no program that can run here (want one that was built by bench cc): %w",
+			path, err)
+	}
+	defer file.Close()
+	symbols, err := file.Symbols()
+	if errors.Is(err, elf.ErrNoSymbols) {
+		return nil, fmt.Errorf("%s is stripped: want it with its symbols and lines (build without -s and strip)", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if !slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "__tsan_func_entry" }) {
+		return nil, fmt.Errorf("%s was not built by bench cc: bench cc -- g++ -O2 FILE.cpp -o %s", path, path)
+	}
+	p := &Program{path: path}
+	data, err := file.DWARF()
+	if err == nil {
+		err = p.readDWARF(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: what names its lines: %w", path, err)
+	}
+	p.addSymbols(symbols)
+	return p, nil
+}
+
+// addSymbols adds the variables of the symbol table, by their names in the source where
+// DWARF has them.
+func (p *Program) addSymbols(symbols []elf.Symbol) {
+	named := map[uint64]string{}
+	for _, g := range p.globals {
+		named[g.from] = g.name
+	}
+	p.globals = nil
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) != elf.STT_OBJECT || s.Size == 0 {
+			continue
+		}
+		name := cmp.Or(named[s.Value], s.Name)
+		p.globals = append(p.globals, global{span{s.Value, s.Size}, name})
+	}
+	slices.SortStableFunc(p.globals, func(a, b global) int { return cmp.Compare(a.from, b.from) })
+}
+
+// readDWARF reads the lines, functions and variables of all units.
+func (p *Program) readDWARF(data *dwarf.Data) error {
+	w := &walker{data: data, program: p, reader: data.Reader(), names: map[dwarf.Offset]string{}}
+	for {
+		unit, err := w.reader.Next()
+		if err != nil || unit == nil {
+			p.sortCode()
+			return err
+		}
+		if err := errors.Join(p.readLines(data, unit), w.children(unit, "")); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *Program) sortCode() {
+	slices.SortStableFunc(p.lines, func(a, b lineEntry) int { return cmp.Compare(a.addr, b.addr) })
+	slices.SortStableFunc(p.code, func(a, b code) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
+	})
+}
+
+// readLines adds the line table of a unit.
+func (p *Program) readLines(data *dwarf.Data, unit *dwarf.Entry) error {
+	table, err := data.LineReader(unit)
+	if err != nil || table == nil {
+		return err
+	}
+	var row dwarf.LineEntry
+	for {
+		err := table.Next(&row)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		entry := lineEntry{addr: row.Address}
+		if !row.EndSequence {
+			entry.file, entry.line = row.File.Name, row.Line
+		}
+		p.lines = append(p.lines, entry)
+	}
+}
+
+// A walker goes through the entries of DWARF.
+type walker struct {
+	data    *dwarf.Data
+	program *Program
+	reader  *dwarf.Reader
+	names   map[dwarf.Offset]string
+}
+
+// children reads what is in an entry, in a scope such as "std::vector<int>::".
+func (w *walker) children(parent *dwarf.Entry, scope string) error {
+	if !parent.Children {
+		return nil
+	}
+	for {
+		e, err := w.reader.Next()
+		if err != nil || e == nil || e.Tag == 0 {
+			return err
+		}
+		inner := scope
+		name, _ := e.Val(dwarf.AttrName).(string)
+		switch e.Tag {
+		case dwarf.TagNamespace, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagModule:
+			if name != "" {
+				inner += name + "::"
+			}
+		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
+			if name != "" {
+				w.names[e.Offset] = scope + name
+			}
+			if err := w.function(e); err != nil {
+				return err
+			}
+		case dwarf.TagVariable:
+			w.variable(e, scope)
+		}
+		if err := w.children(e, inner); err != nil {
+			return err
+		}
+	}
+}
+
+// function adds the code of a function, if it has any.
+func (w *walker) function(e *dwarf.Entry) error {
+	ranges, err := w.data.Ranges(e)
+	if err != nil {
+		return err
+	}
+	for _, r := range ranges {
+		if r[1] > r[0] {
+			w.program.code = append(w.program.code,
+				code{r[0], r[1], w.name(e), e.Tag == dwarf.TagInlinedSubroutine})
+		}
+	}
+	return nil
+}
+
+// name is that of an entry, or of the one that it is an instance of.
+func (w *walker) name(e *dwarf.Entry) string {
+	for range 8 { // an inlined call, the function, its declaration
+		if name, known := w.names[e.Offset]; known {
+			return name
+		}
+		of, is := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if !is {
+			of, is = e.Val(dwarf.AttrSpecification).(dwarf.Offset)
+		}
+		if !is {
+			break
+		}
+		if name, known := w.names[of]; known {
+			w.names[e.Offset] = name
+			return name
+		}
+		reader := w.data.Reader()
+		reader.Seek(of)
+		next, err := reader.Next()
+		if err != nil || next == nil {
+			break
+		}
+		e = next
+		if name, is := e.Val(dwarf.AttrName).(string); is {
+			return name
+		}
+	}
+	return ""
+}
+
+// variable adds one that has an address of its own.
+func (w *walker) variable(e *dwarf.Entry, scope string) {
+	const atAddress = 0x03 // DW_OP_addr
+	where, _ := e.Val(dwarf.AttrLocation).([]byte)
+	name := w.name(e)
+	if own, is := e.Val(dwarf.AttrName).(string); is {
+		name = scope + own
+	}
+	if len(where) == 9 && where[0] == atAddress && name != "" {
+		addr := w.reader.ByteOrder().Uint64(where[1:])
+		w.program.globals = append(w.program.globals, global{span{addr, 0}, name})
+	}
+}
+
+// place names the code at an address of the file.
+func (p *Program) place(addr uint64) (at Place) {
+	i, exact := slices.BinarySearchFunc(p.lines, addr+1, func(e lineEntry, addr uint64) int {
+		return cmp.Compare(e.addr, addr)
+	})
+	if !exact {
+		i--
+	}
+	if i >= 0 && p.lines[min(i, len(p.lines)-1)].addr > addr {
+		i--
+	}
+	if i >= 0 {
+		at.File, at.Line = p.lines[i].file, p.lines[i].line
+	}
+	for _, c := range p.code {
+		if c.from > addr {
+			break
+		}
+		if addr < c.to {
+			at.Function = c.name // the last one is the innermost
+		}
+	}
+	return at
+}
+
+// matches reports whether a function has a name: all of it, or what follows its scopes.
+func (c code) matches(name string) bool {
+	return c.name == name || strings.HasSuffix(c.name, "::"+name)
+}
+
+// functionCode returns the code of a function, and whether it is inlined anywhere.
+func (p *Program) functionCode(name string) (spans []span, inlined bool) {
+	for _, c := range p.code {
+		if c.matches(name) {
+			spans = append(spans, span{c.from, c.to - c.from})
+			inlined = inlined || c.inlined
+		}
+	}
+	return spans, inlined
+}

@@ -1,0 +1,217 @@
+package compiled
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Run runs the program, and gives its accesses to a sink in their order. It ends when the
+// program does, when nothing more is reported, or with the context, all of which end the
+// program. The outcome is of what was counted so far even with an error.
+func (p *Program) Run(ctx context.Context, o Options, sink Sink) (Outcome, error) {
+	r, file, err := newRing()
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer r.unmap()
+	defer file.Close()
+	if err := p.choose(r, o); err != nil {
+		return Outcome{}, err
+	}
+	said, printed := &lastLine{}, &lastLine{}
+	path, err := filepath.Abs(p.path)
+	if err != nil {
+		return Outcome{}, err
+	}
+	cmd := exec.Command(path, o.Args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, printed, said
+	cmd.ExtraFiles = []*os.File{file}
+	cmd.Env = environment()
+	cmd.WaitDelay = time.Second // of children that hold its output
+	fixed, err := start(cmd)
+	if err != nil {
+		return Outcome{}, err
+	}
+	d := &decoder{program: p, sink: sink, places: make([]place, 1)}
+	d.outcome.Moved = !fixed
+	failed := d.follow(ctx, r, cmd)
+	d.outcome.Calls, d.outcome.Output, d.outcome.Said = r.Calls, printed.bytes, said.String()
+	return d.outcome, failed
+}
+
+// choose says which code is counted.
+func (p *Program) choose(r *ring, o Options) error {
+	if o.Function == "" {
+		return nil
+	}
+	spans, inlined := p.functionCode(o.Function)
+	switch {
+	case len(spans) == 0:
+		return fmt.Errorf("%s has no function %s%s", p.path, o.Function, p.similar(o.Function))
+	case inlined && o.Last > 0:
+		return fmt.Errorf("the compiler made %s part of its callers, so that its calls cannot be counted: "+
+			"declare it with __attribute__((noinline))", o.Function)
+	case len(spans) > ringSpans:
+		return fmt.Errorf("%s has %d pieces of code, want at most %d", o.Function, len(spans), ringSpans)
+	}
+	r.Spans, r.First, r.Last = uint64(len(spans)), o.First, o.Last
+	for i, s := range spans {
+		r.Span[i] = [2]uint64{s.from, s.end()}
+	}
+	return nil
+}
+
+// environment is what a program sees, always the same, since its stack begins below it.
+func environment() []string {
+	env := []string{"STRIDEBENCH_ACCESSES=3"}
+	for _, name := range []string{"PATH", "HOME", "LD_LIBRARY_PATH"} {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// start starts a command in a process group of its own, with addresses that do not change
+// from run to run where the kernel allows it.
+func start(cmd *exec.Cmd) (fixed bool, err error) {
+	runtime.LockOSThread() // which personality is of
+	defer runtime.UnlockOSThread()
+	const noRandomize = 0x0040000
+	old, _, errno := syscall.Syscall(unix.SYS_PERSONALITY, 0xffffffff, 0, 0)
+	if errno == 0 {
+		_, _, errno = syscall.Syscall(unix.SYS_PERSONALITY, old|noRandomize, 0, 0)
+		defer syscall.Syscall(unix.SYS_PERSONALITY, old, 0, 0)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return errno == 0, cmd.Start()
+}
+
+// follow decodes until the program has ended, or is ended here.
+func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	kill := func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		<-ended
+	}
+	taken, pause := uint64(0), time.NewTicker(200*time.Microsecond)
+	defer pause.Stop()
+	for {
+		to := r.written()
+		err := d.upTo(r, &taken, to)
+		switch {
+		case err != nil || d.outcome.Stopped != "":
+			kill()
+			return err
+		case ctx.Err() != nil:
+			kill()
+			return errors.Join(d.upTo(r, &taken, r.Done), context.Cause(ctx))
+		case to > taken:
+			continue
+		}
+		select {
+		case err := <-ended:
+			d.ended(err)
+			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left running
+			if r.Version != ringFormat {
+				return fmt.Errorf("%s: it did not begin to report (built by another bench, or it cannot start): %s",
+					cmd.Path, d.outcome.how())
+			}
+			return d.upTo(r, &taken, r.Done)
+		case <-pause.C:
+		}
+	}
+}
+
+// upTo decodes words up to one.
+func (d *decoder) upTo(r *ring, taken *uint64, to uint64) error {
+	if to > *taken && d.objects == nil {
+		d.begin(r)
+	}
+	for *taken < to {
+		from := *taken % ringWords
+		n := min(to-*taken, ringWords-from, ringPart)
+		if err := d.decode(r.Word[from : from+n]); err != nil {
+			return err
+		}
+		*taken += n
+		r.take(*taken)
+	}
+	return nil
+}
+
+// begin names what is in the program's memory from the start.
+func (d *decoder) begin(r *ring) {
+	d.program.bias = r.Bias
+	d.objects = newObjects(r.Stack)
+	for _, g := range d.program.globals {
+		d.objects.put(placed{span{g.from + r.Bias, g.size}, d.objects.named(g.name)})
+	}
+}
+
+// ended notes how the program ended.
+func (d *decoder) ended(err error) {
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	switch {
+	case err == nil:
+		d.outcome.Exited = true
+	case failed && exit.Exited():
+		d.outcome.Exited, d.outcome.Code = true, exit.ExitCode()
+	case failed:
+		d.outcome.Signal = exit.Sys().(syscall.WaitStatus).Signal().String()
+	default:
+		d.outcome.Signal = err.Error()
+	}
+}
+
+// how says how a program ended that should not have.
+func (o Outcome) how() string {
+	if o.Exited {
+		return fmt.Sprintf("it exited with %d", o.Code)
+	}
+	return o.Signal
+}
+
+// A lastLine keeps the last line that is written, and how much is.
+type lastLine struct {
+	bytes int64
+	text  []byte
+}
+
+func (l *lastLine) Write(b []byte) (int, error) {
+	const most = 400
+	l.bytes += int64(len(b))
+	l.text = append(l.text, b[max(0, len(b)-most):]...)
+	l.text = bytes.Clone(l.text[max(0, len(l.text)-most):])
+	return len(b), nil
+}
+
+func (l *lastLine) String() string {
+	text := strings.TrimSpace(string(l.text))
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+var _ io.Writer = (*lastLine)(nil)
+
+// similar names functions of the program that are meant, perhaps.
+func (p *Program) similar(name string) string {
+	for _, c := range p.code {
+		if strings.EqualFold(c.name, name) || strings.HasPrefix(c.name, name+"<") || strings.HasSuffix(c.name, "::"+name) {
+			return fmt.Sprintf(" (it has %s)", c.name)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,322 @@
+// The runtime that bench cc links a program with, in place of libtsan. The compiler has put a
+// call before every load and store (-fsanitize=thread); each writes one word to a ring in
+// memory that is shared with bench. See runtime.go for the words.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef uint64_t u64;
+
+enum { WORDS = 1 << 21, PART = 1 << 14, SPANS = 2048, PLACES = 1 << 18, MOST = 60000, VERSION = 1 };
+enum { READ, WRITE, MODIFY };
+enum { PLACE = 1, ALLOC, RANGE, THREADS, FORK, EXIT, FULL };
+
+// What bench and the program share. The program writes words [0, done) modulo WORDS; bench has
+// read those before taken.
+static struct shared {
+  u64 version, done, taken, published, bias, stack, calls, first, last, spans;
+  u64 span[SPANS][2]; // code that is counted, with what it calls; none for all of it
+  u64 word[WORDS];
+} *ring;
+
+// A place is the code that makes an access, by the address after its call.
+static struct place {
+  u64 pc;
+  u64 id; // in the words of the ring; 0 if it has none yet
+  int inside;
+} places[PLACES];
+
+static u64 ids, known; // places that have one, and all
+static u64 depth; // calls in and below what is counted
+static u64 mask;  // 1 if this call of it is counted
+static int one;   // only calls first to last are counted
+static u64 text, etext;
+
+extern char __executable_start, __etext;
+
+#define CALLER ((u64)__builtin_return_address(0))
+#define QUICK static inline __attribute__((always_inline))
+
+// wait publishes what was written, and waits until there is room for another part.
+static __attribute__((noinline)) void wait_for_room(void) {
+  __atomic_store_n(&ring->published, ring->done, __ATOMIC_RELEASE);
+  while (ring->done - __atomic_load_n(&ring->taken, __ATOMIC_ACQUIRE) > WORDS - 2 * PART) {
+    struct timespec soon = {0, 20000};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &soon, 0);
+  }
+}
+
+QUICK void put(u64 word) {
+  u64 n = ring->done;
+  ring->word[n % WORDS] = word;
+  ring->done = n + 1;
+  if (n % PART == 0)
+    wait_for_room();
+}
+
+static void say(u64 what, u64 a, u64 b, u64 c) {
+  put(what);
+  put(a);
+  put(b);
+  put(c);
+}
+
+static int within(u64 pc) {
+  for (u64 i = 0; i < ring->spans; i++)
+    if (pc - ring->bias - ring->span[i][0] < ring->span[i][1] - ring->span[i][0])
+      return 1;
+  return 0;
+}
+
+static void stop(u64 why);
+
+static __attribute__((noinline)) struct place *new_place(u64 pc) {
+  static struct place none;
+  if (known > MOST) {
+    stop(FULL);
+    return &none;
+  }
+  u64 i = pc * 0x9e3779b97f4a7c15 >> 46;
+  while (places[i].pc && places[i].pc != pc)
+    i = (i + 1) % PLACES;
+  if (!places[i].pc) {
+    known++;
+    places[i].pc = pc;
+    places[i].inside = within(pc - 1);
+  }
+  return &places[i];
+}
+
+QUICK struct place *at(u64 pc) {
+  struct place *p = &places[pc * 0x9e3779b97f4a7c15 >> 46];
+  return __builtin_expect(p->pc == pc, 1) ? p : new_place(pc);
+}
+
+static __attribute__((noinline)) void name(struct place *p, u64 size, u64 kind) {
+  p->id = ++ids;
+  say(PLACE, p->pc, size, kind);
+}
+
+QUICK void record(u64 addr, u64 size, u64 kind, u64 pc) {
+  if (!mask)
+    return;
+  struct place *p = at(pc);
+  if (!depth && !p->inside)
+    return;
+  if (__builtin_expect(!p->id, 0))
+    name(p, size, kind);
+  put(addr | p->id << 48);
+}
+
+static void record_range(u64 addr, u64 bytes, u64 kind, u64 pc) {
+  if (!mask || !bytes)
+    return;
+  struct place *p = at(pc);
+  if (!depth && !p->inside)
+    return;
+  if (!p->id)
+    name(p, 0, kind);
+  say(RANGE, p->id, addr | kind << 48, bytes);
+}
+
+void __tsan_func_entry(void *caller) {
+  if (!ring || !ring->spans)
+    return;
+  if (depth)
+    depth++;
+  else if (at(CALLER)->inside) {
+    depth = 1;
+    ring->calls++;
+    if (one)
+      mask = ring->calls >= ring->first && ring->calls <= ring->last;
+  } else if (within((u64)caller - 1))
+    depth = 1;
+}
+
+void __tsan_func_exit(void) {
+  if (ring && ring->spans && depth && !--depth && one)
+    mask = 0;
+}
+
+void __tsan_init(void) {}
+
+#define ACCESS(name, size, kind) \
+  void __tsan_##name(void *a) { record((u64)a, size, kind, CALLER); }
+#define ACCESSES(n) \
+  ACCESS(read##n, n, READ) ACCESS(write##n, n, WRITE) ACCESS(read_write##n, n, MODIFY) \
+  ACCESS(unaligned_read##n, n, READ) ACCESS(unaligned_write##n, n, WRITE) \
+  ACCESS(unaligned_read_write##n, n, MODIFY) ACCESS(volatile_read##n, n, READ) \
+  ACCESS(volatile_write##n, n, WRITE) ACCESS(unaligned_volatile_read##n, n, READ) \
+  ACCESS(unaligned_volatile_write##n, n, WRITE)
+ACCESSES(1) ACCESSES(2) ACCESSES(4) ACCESSES(8) ACCESSES(16)
+ACCESS(vptr_read, 8, READ)
+
+void __tsan_vptr_update(void **a, void *to) { record((u64)a, 8, WRITE, CALLER); }
+void __tsan_read_range(void *a, u64 n) { record_range((u64)a, n, READ, CALLER); }
+void __tsan_write_range(void *a, u64 n) { record_range((u64)a, n, WRITE, CALLER); }
+
+// Atomic operations, which the compiler leaves to the runtime.
+#define FETCH(t, n, op) \
+  t __tsan_atomic##n##_fetch_##op(volatile t *a, t v, int order) { \
+    record((u64)a, n / 8, MODIFY, CALLER); \
+    return __atomic_fetch_##op(a, v, __ATOMIC_SEQ_CST); \
+  }
+#define EXCHANGE(t, n, strength, weak) \
+  int __tsan_atomic##n##_compare_exchange_##strength(volatile t *a, t *c, t v, int o, int f) { \
+    record((u64)a, n / 8, MODIFY, CALLER); \
+    return __atomic_compare_exchange_n(a, c, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+  }
+#define ATOMIC(t, n) \
+  t __tsan_atomic##n##_load(const volatile t *a, int order) { \
+    record((u64)a, n / 8, READ, CALLER); \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST); \
+  } \
+  void __tsan_atomic##n##_store(volatile t *a, t v, int order) { \
+    record((u64)a, n / 8, WRITE, CALLER); \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST); \
+  } \
+  t __tsan_atomic##n##_exchange(volatile t *a, t v, int order) { \
+    record((u64)a, n / 8, MODIFY, CALLER); \
+    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST); \
+  } \
+  FETCH(t, n, add) FETCH(t, n, sub) FETCH(t, n, and) FETCH(t, n, or) FETCH(t, n, xor) \
+  FETCH(t, n, nand) EXCHANGE(t, n, strong, 0) EXCHANGE(t, n, weak, 1) \
+  t __tsan_atomic##n##_compare_exchange_val(volatile t *a, t c, t v, int o, int f) { \
+    record((u64)a, n / 8, MODIFY, CALLER); \
+    __atomic_compare_exchange_n(a, &c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    return c; \
+  }
+ATOMIC(uint8_t, 8) ATOMIC(uint16_t, 16) ATOMIC(uint32_t, 32) ATOMIC(uint64_t, 64)
+
+void __tsan_atomic_thread_fence(int order) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int order) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+
+// What the C library reads and writes for the program. These are also called before the
+// runtime is ready, and by other libraries, whose accesses are not reported.
+QUICK int ours(u64 pc) { return ring && pc >= text && pc < etext; }
+
+#define WRITTEN(to, n) \
+  if (ours(CALLER)) \
+    record_range((u64)(to), n, WRITE, CALLER);
+#define MOVED(to, from, n) \
+  if (ours(CALLER)) \
+    record_range((u64)(from), n, READ, CALLER); \
+  WRITTEN(to, n)
+
+void *memset(void *to, int c, size_t n) {
+  WRITTEN(to, n)
+  for (size_t i = 0; i < n; i++)
+    ((char *)to)[i] = c;
+  return to;
+}
+
+void *memcpy(void *restrict to, const void *restrict from, size_t n) {
+  MOVED(to, from, n)
+  for (size_t i = 0; i < n; i++)
+    ((char *)to)[i] = ((const char *)from)[i];
+  return to;
+}
+
+void *memmove(void *to, const void *from, size_t n) {
+  MOVED(to, from, n)
+  char *t = to;
+  const char *f = from;
+  if ((size_t)(t - f) >= n)
+    for (size_t i = 0; i < n; i++)
+      t[i] = f[i];
+  else
+    while (n--)
+      t[n] = f[n];
+  return to;
+}
+
+// What the program allocates, by the place that asks for it.
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
+
+static void *given(void *at, size_t n, u64 pc) {
+  if (at && n && ours(pc))
+    say(ALLOC, (u64)at, n, pc);
+  return at;
+}
+
+void *malloc(size_t n) { return given(__libc_malloc(n), n, CALLER); }
+void *calloc(size_t n, size_t m) { return given(__libc_calloc(n, m), n * m, CALLER); }
+void *realloc(void *p, size_t n) { return given(__libc_realloc(p, n), n, CALLER); }
+void *memalign(size_t to, size_t n) { return given(__libc_memalign(to, n), n, CALLER); }
+void *aligned_alloc(size_t to, size_t n) { return given(__libc_memalign(to, n), n, CALLER); }
+int posix_memalign(void **p, size_t to, size_t n) {
+  *p = given(__libc_memalign(to, n), n, CALLER);
+  return *p ? 0 : 12; // ENOMEM
+}
+
+// operator new of C++.
+static void *made(void *p) {
+  if (!p)
+    abort();
+  return p;
+}
+#define NEW(name) \
+  void *name(size_t n) { return made(given(__libc_malloc(n ? n : 1), n, CALLER)); }
+#define NEW_ALIGNED(name) \
+  void *name(size_t n, size_t to) { return made(given(__libc_memalign(to, n), n, CALLER)); }
+NEW(_Znwm) NEW(_Znam) NEW_ALIGNED(_ZnwmSt11align_val_t) NEW_ALIGNED(_ZnamSt11align_val_t)
+
+// From the first thread or child process on, the order of accesses is not known.
+static void stop(u64 why) {
+  if (ring && mask | one)
+    say(why, 0, 0, 0);
+  mask = one = depth = 0;
+}
+
+int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *with) {
+  int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+  next = (__typeof__(next))dlsym(RTLD_NEXT, "pthread_create");
+  stop(THREADS);
+  return next(t, a, run, with);
+}
+
+static void forked(void) { say(FORK, 0, 0, 0); }
+
+static void in_child(void) {
+  mask = one = 0;
+  ring = 0;
+}
+
+static int first_object(struct dl_phdr_info *info, size_t size, void *bias) {
+  *(u64 *)bias = info->dlpi_addr;
+  return 1;
+}
+
+__attribute__((constructor(101))) static void begin(void) {
+  const char *fd = getenv("STRIDEBENCH_ACCESSES");
+  if (!fd)
+    return;
+  void *at = mmap(0, sizeof *ring, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(fd), 0);
+  close(atoi(fd));
+  unsetenv("STRIDEBENCH_ACCESSES");
+  if (at == MAP_FAILED)
+    return;
+  ring = at;
+  dl_iterate_phdr(first_object, &ring->bias);
+  text = (u64)&__executable_start, etext = (u64)&__etext;
+  ring->stack = (u64)&fd;
+  one = ring->last != 0;
+  depth = !ring->spans;
+  mask = !one;
+  pthread_atfork(forked, 0, in_child);
+  ring->version = VERSION;
+}
+
+__attribute__((destructor)) static void end(void) {
+  if (ring)
+    say(EXIT, 0, 0, 0);
+}

@@ -1,0 +1,64 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// mostLines is how many rows a table of a program's lines or functions has.
+const mostLines = 20
+
+// codeTable has a row for each line of a compiled program, those that miss most first.
+func (r Run) codeTable() Table {
+	return r.rows("line", func(l simcache.Line) string {
+		if l.File == "" {
+			return "(no line) " + l.Function
+		}
+		return fmt.Sprintf("%s:%d %s", filepath.Base(l.File), l.Number, l.Function)
+	})
+}
+
+// functionTable has a row for each function of a compiled program.
+func (r Run) functionTable() Table {
+	return r.rows("function", func(l simcache.Line) string {
+		return cmp.Or(l.Function, "(no function)")
+	})
+}
+
+// rows sums the counts of lines by a name of theirs.
+func (r Run) rows(what string, name func(simcache.Line) string) Table {
+	type row struct {
+		name string
+		simcache.Counts
+	}
+	var all []row
+	index := map[string]int{}
+	for _, l := range r.Code {
+		n := name(l)
+		i, known := index[n]
+		if !known {
+			i, index[n] = len(all), len(all)
+			all = append(all, row{name: n})
+		}
+		all[i].Counts = all[i].Counts.Add(l.Counts)
+	}
+	slices.SortStableFunc(all, func(a, b row) int {
+		return cmp.Or(cmp.Compare(b.D1Misses(), a.D1Misses()), cmp.Compare(b.Refs(), a.Refs()))
+	})
+	t := r.missesOf(what)
+	for i, one := range all {
+		if i == mostLines {
+			rest := simcache.Counts{}
+			for _, other := range all[i:] {
+				rest = rest.Add(other.Counts)
+			}
+			return append(t, r.misses(Say("%d others", len(all)-i), rest))
+		}
+		t = append(t, r.misses(one.name, one.Counts))
+	}
+	return t
+}
