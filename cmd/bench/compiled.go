@@ -2,13 +2,13 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +18,7 @@ import (
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
+	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
 func newCC() *cobra.Command {
@@ -37,23 +38,71 @@ func newCC() *cobra.Command {
 	}
 }
 
-// execFlags say which program is run and counted.
+// execFlags say which program is run and counted. The calls that are counted are the
+// pattern's --from and --to.
 type execFlags struct {
-	path        string
-	args        string
-	cc          string
-	first, last uint64
+	path     string
+	args     string
+	cc       string
+	from, to callFlag
 }
 
 func (e *execFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&e.path, "exec", "", "run a program that 'bench cc' built, or build and run a source `file`, and simulate its accesses; with --function those inside of one function")
-	flags.StringVar(&e.args, "args", "", "with --exec, `arguments` of the program, separated by spaces")
-	flags.StringVar(&e.cc, "cc", "", "with --exec FILE.cpp, the compiler and its `options`, such as 'g++ -O2 -DN=64'")
-	flags.Uint64Var(&e.first, "from-call", 0, "with --exec and --function, the first `call` of it that is counted")
-	flags.Uint64Var(&e.last, "to-call", 0, "the last `call` of it that is counted")
+	flags.StringVar(&e.path, "exec", "", "run a program that 'bench cc' built, or build and run a source `file`, and simulate its accesses; with --function those made inside of it")
+	flags.StringVar(&e.args, "args", "", "with --exec, the program's `arguments`, separated by spaces")
+	flags.StringVar(&e.cc, "cc", "", "with --exec FILE.cpp, the `compiler` and its options, such as 'g++ -O2 -DN=64'")
+	for name, call := range map[string]*callFlag{"from": &e.from, "to": &e.to} {
+		flag := flags.Lookup(name)
+		call.Value, flag.Value = flag.Value, call
+		which := map[string]string{"from": "first", "to": "last"}[name]
+		flag.Usage += "; with --exec, the " + which + " call of --function that is counted, from 1 on"
+	}
 }
 
-// compilers are the default commands by the suffix of a source file.
+// A callFlag is a flag that may be a number of a call too.
+type callFlag struct {
+	pflag.Value
+	call uint64
+}
+
+// Set implements pflag.Value.
+func (f *callFlag) Set(text string) error {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return f.Value.Set(text)
+	}
+	if f.call = n; n == 0 {
+		return errors.New("want a call, from 1 on")
+	}
+	return nil
+}
+
+// calls returns the calls that are counted; 0, 0 is all. It refuses what a flag cannot be.
+func (f *simFlags) calls(c call) (first, last uint64, err error) {
+	first, last = f.exec.from.call, f.exec.to.call
+	for name, n := range map[string]uint64{"from": first, "to": last} {
+		switch {
+		case n > 0 && f.exec.path == "":
+			return 0, 0, fmt.Errorf("--%s %d: calls are of --exec; otherwise want a format, such as abcd", name, n)
+		case n > 0 && f.program.Function == "":
+			return 0, 0, fmt.Errorf("--%s %d: want --function, whose calls are counted", name, n)
+		case n == 0 && f.exec.path != "" && c.given(name):
+			return 0, 0, fmt.Errorf("--%s: with --exec want the number of a call, such as 1", name)
+		}
+	}
+	switch {
+	case first > 0 && last == 0:
+		last = math.MaxUint64
+	case last > 0 && first == 0:
+		first = 1
+	}
+	if first > last {
+		return 0, 0, fmt.Errorf("--from %d --to %d: want the first call before the last", first, last)
+	}
+	return first, last, nil
+}
+
+// compilers are the commands that build source files, by suffix.
 var compilers = map[string]string{".c": "gcc -O2", ".cc": "g++ -O2", ".cpp": "g++ -O2", ".cxx": "g++ -O2",
 	".f": "gfortran -O2", ".f90": "gfortran -O2", ".F90": "gfortran -O2"}
 
@@ -63,7 +112,7 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 	compiler, isSource := compilers[filepath.Ext(e.path)]
 	if !isSource {
 		if e.cc != "" {
-			return "", remove, fmt.Errorf("--cc goes with a source file: --exec %s is none", e.path)
+			return "", remove, fmt.Errorf("--cc %s: it builds a source file, and --exec %s is none", e.cc, e.path)
 		}
 		return e.path, remove, nil
 	}
@@ -88,25 +137,19 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 	return path, remove, nil
 }
 
-// A counter counts the accesses of a program by place and by object.
-type counter struct {
-	h       *simcache.Hierarchy
-	sources []compiled.Source
-}
-
-func (c *counter) New(s compiled.Source) int {
-	c.sources = append(c.sources, s)
-	return c.h.NewSource(s.Kind)
-}
-
-func (c *counter) Access(source int, addr uint64, size int) { c.h.AccessOf(source, addr, size) }
-
 // simulateExec counts what a compiled program accesses.
 func (f *simFlags) simulateExec(c call) error {
+	options := compiled.Options{Args: strings.Fields(f.exec.args), Function: f.program.Function}
+	var err error
+	if options.First, options.Last, err = f.calls(c); err != nil {
+		return err
+	}
 	m, err := f.hierarchy.machine(c, &f.geometry)
 	if err != nil {
 		return err
 	}
+	stop := watch(c.ctx, "what was counted so far is written")
+	defer stop()
 	path, remove, err := f.exec.program(c)
 	defer remove()
 	if err != nil {
@@ -116,66 +159,101 @@ func (f *simFlags) simulateExec(c call) error {
 	if err != nil {
 		return fmt.Errorf("--exec: %w", err)
 	}
-	h, _, err := f.start(c, m.Config)
+	h, curve, err := f.start(c, m.Config)
 	if err != nil {
 		return err
 	}
 	f.meter = progress.New(c.err)
 	f.meter.Phase("running "+f.exec.path, 0)
-	count := &counter{h: h}
-	ctx := c.ctx
-	stop := watch(ctx, "what was counted so far")
-	outcome, err := program.Run(ctx, compiled.Options{Args: strings.Fields(f.exec.args),
-		Function: f.program.Function, First: f.exec.first, Last: f.exec.last}, count)
-	stop()
-	if err != nil && !errors.Is(err, context.Canceled) {
+	count := &counter{h: h, curve: curve}
+	outcome, err := program.Run(c.ctx, options, count)
+	if err != nil && c.ctx.Err() == nil {
 		return fmt.Errorf("--exec %s: %w", f.exec.path, err)
+	}
+	if options.Function != "" && outcome.Calls == 0 && h.Counts().Refs() == 0 {
+		return fmt.Errorf("--exec %s: it never calls %s%s", f.exec.path, options.Function, f.exec.wrong(outcome))
+	}
+	if outcome.Moved {
+		c.note("--exec %s: the kernel does not fix its addresses, so that counts may differ from run to run", f.exec.path)
+	}
+	if outcome.Forked {
+		c.note("--exec %s: it starts other processes, whose accesses are not counted", f.exec.path)
 	}
 	run := explain.RunOf(h, m.Config, nil, nil, 1)
 	run.Tensors, run.Code = count.lines()
-	if err := f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Trace(m.Name, f.hierarchy.explain) }); err != nil {
-		return err
+	run.Curve = curve.Table()
+	err = f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Trace(m.Name, f.hierarchy.explain) })
+	if c.ctx.Err() != nil {
+		return errors.Join(err, stopped(c.ctx, "these are the counts so far"))
 	}
-	return errors.Join(err, said2(f.exec.path, outcome))
+	if wrong := f.exec.wrong(outcome); wrong != "" {
+		err = errors.Join(err, fmt.Errorf("--exec %s%s; these are the counts until then", f.exec.path, wrong))
+	}
+	return errors.Join(err, count.full)
 }
 
-// said2 is the error of a program that did not end as it should.
-func said2(path string, o compiled.Outcome) error {
+// wrong says how a program ended that did not end well, or "".
+func (e *execFlags) wrong(o compiled.Outcome) string {
+	said := ""
+	if o.Said != "" {
+		said = fmt.Sprintf(" (%s)", o.Said)
+	}
 	switch {
 	case o.Stopped != "":
-		return fmt.Errorf("--exec %s: %s: these are the counts until then", path, o.Stopped)
+		return ": " + o.Stopped
 	case o.Signal != "":
-		return fmt.Errorf("--exec %s: it ended by a signal (%s): these are the counts until then", path, o.Signal)
+		return fmt.Sprintf(": a signal ended it: %s%s", o.Signal, said)
 	case o.Code != 0:
-		return fmt.Errorf("--exec %s: it exited with %d: %s", path, o.Code, o.Said)
+		return fmt.Sprintf(": it exited with %d%s", o.Code, said)
 	}
-	return nil
+	return ""
+}
+
+// A counter counts the accesses of a program by place and by object.
+type counter struct {
+	h       *simcache.Hierarchy
+	curve   *reuse.Meter
+	full    error // of the curve
+	sources []compiled.Source
+}
+
+// New implements compiled.Sink.
+func (c *counter) New(s compiled.Source) int {
+	c.sources = append(c.sources, s)
+	return c.h.NewSource(s.Kind)
+}
+
+// Access implements compiled.Sink.
+func (c *counter) Access(source int, addr uint64, size int) {
+	c.h.AccessOf(source, addr, size)
+	if c.curve != nil && c.full == nil {
+		c.full = c.curve.Access(addr, size)
+	}
 }
 
 // lines are the counts by object and by line.
 func (c *counter) lines() (objects, code []simcache.Line) {
-	type key struct {
-		object string
-		place  compiled.Place
-	}
-	index := map[key]int{}
-	add := func(list *[]simcache.Line, k key, line simcache.Line) {
-		i, known := index[k]
-		if !known {
-			i, index[k] = len(*list), len(*list)
-			*list = append(*list, line)
-			return
-		}
-		(*list)[i].Counts = (*list)[i].Counts.Add(line.Counts)
-	}
+	objectAt, codeAt := map[string]int{}, map[compiled.Place]int{}
 	for i, counts := range c.h.SourceCounts() {
 		s := c.sources[i]
-		add(&objects, key{object: s.Object}, simcache.Line{Function: s.Object, Counts: counts})
-		add(&code, key{place: s.Place}, simcache.Line{Function: s.Place.Function, File: s.Place.File, Number: s.Place.Line, Counts: counts})
+		object := place(objectAt, &objects, s.Object, simcache.Line{Function: s.Object})
+		line := place(codeAt, &code, s.Place,
+			simcache.Line{Function: s.Place.Function, File: s.Place.File, Number: s.Place.Line})
+		objects[object].Counts = objects[object].Counts.Add(counts)
+		code[line].Counts = code[line].Counts.Add(counts)
 	}
-	byMisses := func(a, b simcache.Line) int { return cmp.Compare(b.Counts.D1Misses(), a.Counts.D1Misses()) }
-	slices.SortStableFunc(objects, byMisses)
+	slices.SortStableFunc(objects, func(a, b simcache.Line) int {
+		return cmp.Compare(b.Counts.D1Misses(), a.Counts.D1Misses())
+	})
 	return objects, code
 }
 
-var _ = exec.Command
+// place returns the place of a key's line in a list, to which it adds the line.
+func place[K comparable](at map[K]int, list *[]simcache.Line, key K, line simcache.Line) int {
+	i, known := at[key]
+	if !known {
+		i, at[key] = len(*list), len(*list)
+		*list = append(*list, line)
+	}
+	return i
+}

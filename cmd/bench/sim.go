@@ -87,14 +87,19 @@ func (f *simFlags) simulate(c call) error {
 		return errors.New("nothing to simulate: want --shape 4000x4000, --program loops.c, --matrix matrix.mtx or --trace my.trace (see bench sim --help)")
 	}
 	of, run := "shape", f.simulatePattern
-	if of := f.program.file + f.trace + f.matrix; f.results != "" && of == "" {
+	if of := f.program.file + f.trace + f.matrix + f.exec.path; f.results != "" && of == "" {
 		return errors.New("--out is for --program, --trace and --matrix: for a pattern, bench run --count 1 -o FILE writes counts and times, and bench sweep writes counts alone")
+	}
+	if _, _, err := f.calls(c); err != nil {
+		return err
 	}
 	shapes := []string{"shape", "pad", "view", "op", "with", "from", "to", "tile", "order", "kernel", "width", "threads", "grain", "cores"}
 	others := []string{"define", "include", "function", "align"}
 	switch {
 	case f.exec.path != "":
-		of, run, others = "exec", f.simulateExec, append(shapes, "dtype", "trace", "matrix", "program", "define", "include", "align", "exact", "passes")
+		of, run = "exec", f.simulateExec
+		shapes = slices.DeleteFunc(shapes, func(name string) bool { return name == "from" || name == "to" })
+		others = append(shapes, "dtype", "trace", "matrix", "program", "define", "include", "align", "exact", "passes")
 	case f.program.file != "":
 		of, run, others = "program", f.simulateProgram, append(shapes, "dtype", "trace", "matrix")
 	case f.trace != "":

@@ -27,6 +27,9 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 		s.Family, file = "Matrix", f.matrix
 	}
 	add := func(key, value string) { s.Parts = append(s.Parts, results.Pair{Key: key, Value: value}) }
+	if f.exec.path != "" {
+		file = f.exec.path
+	}
 	add("file", filepath.Base(file))
 	if f.program.Function != "" {
 		add("function", f.program.Function)

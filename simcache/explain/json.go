@@ -29,10 +29,11 @@ type ProgramJSON struct {
 	Program    []jsonNode      `json:"program"`
 }
 
-// TraceJSON is the JSON of a simulated trace.
+// TraceJSON is the JSON of a simulated trace, or of a compiled program.
 type TraceJSON struct {
 	Counts   simcache.Counts    `json:"counts"`
 	Geometry map[string]Setting `json:"geometry"`
+	Lines    []jsonLine         `json:"lines,omitempty"`
 	details
 }
 
@@ -62,7 +63,19 @@ func (r Run) Program(machine string, words bool) ProgramJSON {
 
 // Trace returns the JSON of a trace's run, see Pattern.
 func (r Run) Trace(machine string, words bool) TraceJSON {
-	return TraceJSON{r.Counts, Settings(r.Config, true), r.details(machine, words)}
+	j := TraceJSON{Counts: r.Counts, Geometry: Settings(r.Config, true), details: r.details(machine, words)}
+	for _, l := range r.Code {
+		j.Lines = append(j.Lines, jsonLine{l.File, l.Number, l.Function, l.Counts})
+	}
+	return j
+}
+
+// A jsonLine is the counts of a line of a compiled program.
+type jsonLine struct {
+	File     string          `json:"file"`
+	Line     int             `json:"line"`
+	Function string          `json:"function"`
+	Counts   simcache.Counts `json:"counts"`
 }
 
 type (

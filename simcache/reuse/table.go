@@ -65,14 +65,23 @@ func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[ac
 	return func(yield func(accesstrace.Record, error) bool) {
 		for r, err := range records {
 			if err == nil && r.Kind != accesstrace.Fetch {
-				m.stacks.Access(nest.Read, r.Addr, m.config.Clip(r.Size)) // reads and writes count alike
-				err = m.stacks.full
+				err = m.Access(r.Addr, r.Size)
 			}
 			if !yield(r, err) {
 				return
 			}
 		}
 	}
+}
+
+// Access counts one access of a program, clipped as Watch clips it. It returns an error where
+// that takes more than 4 GiB. A nil Meter counts nothing.
+func (m *Meter) Access(addr uint64, size int) error {
+	if m == nil {
+		return nil
+	}
+	m.stacks.Access(nest.Read, addr, m.config.Clip(size)) // reads and writes count alike
+	return m.stacks.full
 }
 
 // A Table has the points that show the shape of a curve, for JSON. Capacities and
