@@ -28,7 +28,8 @@ func Command(ctx context.Context, args []string) (cmd *exec.Cmd, remove func() e
 	all := append(slices.Clone(args[1:]), "-g", "-fsanitize=thread")
 	clang := strings.Contains(filepath.Base(args[0]), "clang")
 	if clang {
-		all = append(all, "-fno-sanitize-link-runtime", "-Qunused-arguments")
+		all = append(all, "-fno-sanitize-link-runtime", "-Qunused-arguments",
+			"-mllvm", "-tsan-instrument-read-before-write") // else a[i]++ is one access
 	}
 	if !links(args) {
 		return exec.CommandContext(ctx, args[0], all...), func() error { return nil }, nil

@@ -15,6 +15,7 @@ const (
 	saysFork
 	saysExit
 	saysFull
+	saysBy
 )
 
 // rangeWidth is the width of the accesses that stand for a range, such as that of a memset.
@@ -28,7 +29,30 @@ type decoder struct {
 	objects *objects
 	said    [4]uint64 // of what is said, so far
 	words   int       // of it that have come
+	callers [6]uint64 // of what allocates next, the innermost first
+	by      map[[7]uint64]Place
 	outcome Outcome
+}
+
+// allocator returns the line that allocated something: the innermost of the calls that is not
+// in a header of the system.
+func (d *decoder) allocator(pc uint64) Place {
+	key := [7]uint64{pc}
+	copy(key[1:], d.callers[:])
+	at, known := d.by[key]
+	if known {
+		return at
+	}
+	for _, pc := range key {
+		if at = d.program.ownPlace(pc - 1 - d.program.bias); at.File != "" && !ofSystem(at.File) {
+			break
+		}
+	}
+	if d.by == nil {
+		d.by = map[[7]uint64]Place{}
+	}
+	d.by[key] = at
+	return at
 }
 
 // A place is code that makes accesses of one kind and width.
@@ -99,7 +123,10 @@ func (d *decoder) say() error {
 		d.places = append(d.places, place{width: int(b), kind: kinds[c],
 			where: d.program.place(a - 1 - d.program.bias), sources: map[sourceKey]int{}})
 	case saysAlloc:
-		d.objects.allocate(a, b, d.program.place(c-1-d.program.bias))
+		d.objects.allocate(a, b, d.allocator(c))
+	case saysBy:
+		copy(d.callers[:], d.callers[3:]) // the outer ones come last
+		copy(d.callers[3:], []uint64{a, b, c})
 	case saysRange:
 		d.walk(&d.places[a], b&(1<<48-1), c, kinds[b>>48])
 	case saysThreads:

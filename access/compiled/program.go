@@ -32,6 +32,8 @@ type code struct {
 	from, to uint64
 	name     string // with its namespaces and classes
 	inlined  bool
+	file     string // of the call that it was inlined for
+	line     int
 }
 
 // A global is a variable with an address.
@@ -98,7 +100,7 @@ func (p *Program) readDWARF(data *dwarf.Data) error {
 			p.sortCode()
 			return err
 		}
-		if err := errors.Join(p.readLines(data, unit), w.children(unit, "")); err != nil {
+		if err := errors.Join(w.readLines(unit), w.children(unit, "")); err != nil {
 			return err
 		}
 	}
@@ -112,15 +114,18 @@ func (p *Program) sortCode() {
 }
 
 // readLines adds the line table of a unit.
-func (p *Program) readLines(data *dwarf.Data, unit *dwarf.Entry) error {
-	table, err := data.LineReader(unit)
+func (w *walker) readLines(unit *dwarf.Entry) error {
+	w.files = nil
+	table, err := w.data.LineReader(unit)
 	if err != nil || table == nil {
 		return err
 	}
+	p := w.program
 	var row dwarf.LineEntry
 	for {
 		err := table.Next(&row)
 		if errors.Is(err, io.EOF) {
+			w.files = table.Files()
 			return nil
 		}
 		if err != nil {
@@ -140,6 +145,7 @@ type walker struct {
 	program *Program
 	reader  *dwarf.Reader
 	names   map[dwarf.Offset]string
+	files   []*dwarf.LineFile // of the unit
 }
 
 // children reads what is in an entry, in a scope such as "std::vector<int>::".
@@ -183,8 +189,12 @@ func (w *walker) function(e *dwarf.Entry) error {
 	}
 	for _, r := range ranges {
 		if r[1] > r[0] {
-			w.program.code = append(w.program.code,
-				code{r[0], r[1], w.name(e), e.Tag == dwarf.TagInlinedSubroutine})
+			c := code{from: r[0], to: r[1], name: w.name(e), inlined: e.Tag == dwarf.TagInlinedSubroutine}
+			if file, is := e.Val(dwarf.AttrCallFile).(int64); is && int(file) < len(w.files) && w.files[file] != nil {
+				line, _ := e.Val(dwarf.AttrCallLine).(int64)
+				c.file, c.line = w.files[file].Name, int(line)
+			}
+			w.program.code = append(w.program.code, c)
 		}
 	}
 	return nil
@@ -260,9 +270,29 @@ func (p *Program) place(addr uint64) (at Place) {
 	return at
 }
 
-// matches reports whether a function has a name: all of it, or what follows its scopes.
+// ownPlace is place, or where that was inlined into what is no header of the system.
+func (p *Program) ownPlace(addr uint64) Place {
+	at := p.place(addr)
+	for i := len(p.code) - 1; i >= 0 && ofSystem(at.File); i-- {
+		if c := p.code[i]; c.from <= addr && addr < c.to && c.inlined {
+			at.File, at.Line = c.file, c.line
+		}
+	}
+	return at
+}
+
+// ofSystem reports whether a file is a header of the compiler or of the system.
+func ofSystem(file string) bool {
+	return strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/opt/")
+}
+
+// matches reports whether a function has a name: all of it, or what follows its scopes, with
+// or without the arguments of a template.
 func (c code) matches(name string) bool {
-	return c.name == name || strings.HasSuffix(c.name, "::"+name)
+	own, _, _ := strings.Cut(c.name, "<")
+	return slices.ContainsFunc([]string{c.name, own}, func(full string) bool {
+		return full == name || strings.HasSuffix(full, "::"+name)
+	})
 }
 
 // functionCode returns the code of a function, and whether it is inlined anywhere.

@@ -59,7 +59,7 @@ func (p *Program) choose(r *ring, o Options) error {
 	spans, inlined := p.functionCode(o.Function)
 	switch {
 	case len(spans) == 0:
-		return fmt.Errorf("%s has no function %s%s", p.path, o.Function, p.similar(o.Function))
+		return fmt.Errorf("%s has no function %s", p.path, o.Function)
 	case inlined && o.Last > 0:
 		return fmt.Errorf("the compiler made %s part of its callers, so that its calls cannot be counted: "+
 			"declare it with __attribute__((noinline))", o.Function)
@@ -205,13 +205,3 @@ func (l *lastLine) String() string {
 }
 
 var _ io.Writer = (*lastLine)(nil)
-
-// similar names functions of the program that are meant, perhaps.
-func (p *Program) similar(name string) string {
-	for _, c := range p.code {
-		if strings.EqualFold(c.name, name) || strings.HasPrefix(c.name, name+"<") || strings.HasSuffix(c.name, "::"+name) {
-			return fmt.Sprintf(" (it has %s)", c.name)
-		}
-	}
-	return ""
-}

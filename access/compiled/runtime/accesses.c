@@ -15,9 +15,9 @@
 
 typedef uint64_t u64;
 
-enum { WORDS = 1 << 21, PART = 1 << 14, SPANS = 2048, PLACES = 1 << 18, MOST = 60000, VERSION = 1 };
+enum { WORDS = 1 << 21, PART = 1 << 14, SPANS = 2048, PLACES = 1 << 18, MOST = 60000, CALLS = 64, VERSION = 1 };
 enum { READ, WRITE, MODIFY };
-enum { PLACE = 1, ALLOC, RANGE, THREADS, FORK, EXIT, FULL };
+enum { PLACE = 1, ALLOC, RANGE, THREADS, FORK, EXIT, FULL, BY };
 
 // What bench and the program share. The program writes words [0, done) modulo WORDS; bench has
 // read those before taken.
@@ -37,6 +37,7 @@ static struct place {
 static u64 ids, known; // places that have one, and all
 static u64 depth; // calls in and below what is counted
 static u64 mask;  // 1 if this call of it is counted
+static u64 called[CALLS], level; // from where, of the calls that are under way
 static int one;   // only calls first to last are counted
 static u64 text, etext;
 
@@ -128,6 +129,7 @@ static void record_range(u64 addr, u64 bytes, u64 kind, u64 pc) {
 }
 
 void __tsan_func_entry(void *caller) {
+  called[level++ % CALLS] = (u64)caller;
   if (!ring || !ring->spans)
     return;
   if (depth)
@@ -142,6 +144,7 @@ void __tsan_func_entry(void *caller) {
 }
 
 void __tsan_func_exit(void) {
+  level--;
   if (ring && ring->spans && depth && !--depth && one)
     mask = 0;
 }
@@ -151,11 +154,8 @@ void __tsan_init(void) {}
 #define ACCESS(name, size, kind) \
   void __tsan_##name(void *a) { record((u64)a, size, kind, CALLER); }
 #define ACCESSES(n) \
-  ACCESS(read##n, n, READ) ACCESS(write##n, n, WRITE) ACCESS(read_write##n, n, MODIFY) \
-  ACCESS(unaligned_read##n, n, READ) ACCESS(unaligned_write##n, n, WRITE) \
-  ACCESS(unaligned_read_write##n, n, MODIFY) ACCESS(volatile_read##n, n, READ) \
-  ACCESS(volatile_write##n, n, WRITE) ACCESS(unaligned_volatile_read##n, n, READ) \
-  ACCESS(unaligned_volatile_write##n, n, WRITE)
+  ACCESS(read##n, n, READ) ACCESS(write##n, n, WRITE) \
+  ACCESS(unaligned_read##n, n, READ) ACCESS(unaligned_write##n, n, WRITE)
 ACCESSES(1) ACCESSES(2) ACCESSES(4) ACCESSES(8) ACCESSES(16)
 ACCESS(vptr_read, 8, READ)
 
@@ -243,8 +243,12 @@ extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_real
     *__libc_memalign(size_t, size_t);
 
 static void *given(void *at, size_t n, u64 pc) {
-  if (at && n && ours(pc))
+  if (at && n && ours(pc)) {
+    u64 l = level + CALLS;
+    say(BY, called[(l - 1) % CALLS], called[(l - 2) % CALLS], called[(l - 3) % CALLS]);
+    say(BY, called[(l - 4) % CALLS], called[(l - 5) % CALLS], called[(l - 6) % CALLS]);
     say(ALLOC, (u64)at, n, pc);
+  }
   return at;
 }
 

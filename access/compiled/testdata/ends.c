@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
   if (c == 'f') { if (!fork()) { f(500); _exit(0); } wait(0); }
   if (c == 't') { pthread_t p; pthread_create(&p, 0, t, 0); pthread_join(p, 0); }
   if (c == 'd') { for (int i = 0; i < 1024; i++) close(i); f(1000); }
-  if (c == 'g') { char *s = malloc(1 << 20); memset(s, 'x', 1 << 20); for (int i = 0; i < 1024; i++) fwrite(s, 1, 1 << 20, stdout); }
+  if (c == 'g') { char *s = malloc(1 << 20); memset(s, 'x', 1 << 20); for (int i = 0; i < 64; i++) fwrite(s, 1, 1 << 20, stdout); }
   if (c == 'l') { for (;;) f(1000); }
   if (c == 'a') abort();
   if (c == '_') _exit(0);
