@@ -29,7 +29,8 @@ func Command(ctx context.Context, args []string) (cmd *exec.Cmd, remove func() e
 	clang := strings.Contains(filepath.Base(args[0]), "clang")
 	if clang {
 		all = append(all, "-fno-sanitize-link-runtime", "-Qunused-arguments",
-			"-mllvm", "-tsan-instrument-read-before-write") // else a[i]++ is one access
+			"-mllvm", "-tsan-instrument-read-before-write", // else a[i]++ is one access
+			"-gdwarf-4") // whose addresses of variables debug/dwarf reads
 	}
 	if !links(args) {
 		return exec.CommandContext(ctx, args[0], all...), func() error { return nil }, nil
