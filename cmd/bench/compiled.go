@@ -25,7 +25,6 @@ func newCC() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cc -- COMPILER ARGUMENT...",
 		Short: "Build a program whose accesses bench sim --exec counts",
-		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := callOf(cmd)
 			build, remove, err := compiled.Command(cmd.Context(), args)
