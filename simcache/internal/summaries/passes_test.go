@@ -98,11 +98,9 @@ func (s *sketch) program() nest.Program {
 	case 3:
 		inner = append(inner, s.Order(inner)...)
 	}
-	loop := Loop(Bound(s.trips, 0, s.grows), inner...)
+	loop := Loop(Bound(s.trips, s.Of(0, 0, 1, -1), s.grows), inner...)
 	switch {
 	case s.tame:
-	case s.One(6):
-		loop.To[0].Coef[0] = s.Draw(3) - 1
 	case s.One(8): // from some pass on, it ends elsewhere
 		loop.To = append(loop.To, Bound(s.trips+s.Draw(s.passes), 0, s.grows-1))
 	case s.One(12):
@@ -221,7 +219,9 @@ func seconds(d Draw) ([]engine.Level, nest.Program) {
 		s.trips *= 2
 		s.move(d.At(9), 0, d.Of(0, 4*s.trips, 4*s.trips+line*d(3)), 4)
 	}
-	s.rest(1)
+	if s.rest(1); d.One(2) {
+		s.away = of{0, 4, 8}
+	}
 	p := s.program()
 	p[0].(*nest.Loop).To[0].Const = 1
 	switch loop := p[0].(*nest.Loop); d(4) {
@@ -243,7 +243,7 @@ func classes(d Draw) ([]engine.Level, nest.Program) {
 	step := every * (2*d(4) + 1) * d.Of(1, 1, 1, -1)
 	s := &sketch{Draw: d, grows: grows, passes: 60 + d(100), tame: !d.One(3)}
 	slide := d.Of(4, 4, 8, 16, 32, -4, 40, 24, 56, 0)
-	s.trips = (l.Ways+2)*l.Sets/every + 8 + d.Of(0, 0, 30, 60, -12)
+	s.trips = (l.Ways+2)*l.Sets/every + 8 + d.Of(0, 0, 30, 60)
 	switch {
 	case grows > 0:
 		s.passes, s.trips = 20+d(70), s.trips+d.Of(0, s.trips, -d(s.trips))

@@ -17,7 +17,7 @@ import (
 )
 
 // mostAccesses is how many accesses a program may make that is compared.
-const mostAccesses = 100_000
+const mostAccesses = 200_000
 
 // accesses is how many accesses a program makes, up to one more than a limit.
 func accesses(p nest.Program, limit int) int {
@@ -133,7 +133,7 @@ func TestSequences(t *testing.T) {
 			if p == nil || !d.One(3) {
 				p = closer(d.Program(levels), apart)
 			}
-			if accesses(p, mostAccesses/2) > mostAccesses/2 {
+			if accesses(p, 60_000) > 60_000 {
 				continue
 			}
 			if d.One(3) { // what the levels hold is asked for now and then
