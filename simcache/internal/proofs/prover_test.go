@@ -101,7 +101,7 @@ func TestExactDifferential(t *testing.T) {
 	}
 	for seed := range uint64(enginetest.Cases(7000)) {
 		d := enginetest.Random(seed, 18)
-		s := sequenceOf(d, 1)
+		s := sequenceOf(d, 300)
 		x := newProver(s.levels)
 		line, width := 1<<x.maxShift(), min(4, 1<<x.minShift())
 		for i := range s.nests {
