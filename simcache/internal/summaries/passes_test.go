@@ -197,15 +197,22 @@ func drifts(d Draw) ([]engine.Level, nest.Program) {
 	return []engine.Level{l}, s.program()
 }
 
+// topmost is what is in a program's outermost loop, without that.
+func topmost(p nest.Program) nest.Program {
+	return transformed(p[0].(*nest.Loop).Body, func(o *nest.Operand) { o.Strides = o.Strides[1:] }, func(a nest.Affine) nest.Affine {
+		return Bound(a.Const, a.Coef[min(1, len(a.Coef)):]...)
+	})
+}
+
 // seconds draws columns and rows that go through a first level in each pass; the second is often so small
 // that passes flood it, or what goes on again is too much for it. Accesses beside may be on another line each time.
 func seconds(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(2, 4, 8), d.Of(4, 5, 6, 8, 9))
 	second := cache(l.Sets*d.Of(1, 2, 3, 4, 5), d.Of(4, 6, 8, 11, 12, 16, 20))
 	s := &sketch{Draw: d, passes: 80 + d(300), trips: (l.Ways+1+d(4))*l.Sets + d(9), around: of{0}, tame: true}
-	s.away = of{0, 4, 8, 4, line + 4*d(3), 2 * line, -3 * line, 130 * line}
+	s.away = of{0, 4, 8}
 	stride := line * d.Of(129, 131, 255, 67, -129, 133, 258, 21, 9, 65)
-	if d.One(3) { // by other than whole lines
+	if d.One(2) { // by other than whole lines
 		stride = d.Of(line*129+16, line*131+8, line*67+4, -line*67+16, line*20+8, line*3+16, line+16, line*2-8)
 	}
 	first := d.At(3)
@@ -220,17 +227,15 @@ func seconds(d Draw) ([]engine.Level, nest.Program) {
 		s.move(d.At(9), 0, d.Of(0, 4*s.trips, 4*s.trips+line*d(3)), 4)
 	}
 	if s.rest(1); d.One(2) {
-		s.away = of{0, 4, 8}
+		s.placed, s.away = nil, of{line + 4*d(3), 2 * line, -3 * line, 130 * line}
 	}
-	p := s.program()
-	p[0].(*nest.Loop).To[0].Const = 1
-	switch loop := p[0].(*nest.Loop); d(4) {
+	p := topmost(s.program())
+	switch passes := *p[0].(*nest.Loop); d(4) {
 	case 0: // again, where the lines of the first are
-		p = append(p, loop)
+		p = append(p, &passes)
 	case 1, 2: // back, from where the first ended
-		passes := *loop.Body[0].(*nest.Loop)
 		passes.From, passes.To, passes.Step = []nest.Affine{Bound(s.passes - 1)}, []nest.Affine{Bound(-1)}, -1
-		p = append(p, Times(1, &passes))
+		p = append(p, &passes)
 	}
 	return []engine.Level{l, second}, p
 }

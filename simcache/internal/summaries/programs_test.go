@@ -111,7 +111,7 @@ func TestCoverage(t *testing.T) {
 }
 
 // TestSequences compares programs that run one after the other, where the last levels may have room for all that
-// is touched, and where summaries may take little memory and owe little.
+// is touched, and where summaries may take little memory.
 func TestSequences(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(enginetest.Cases(7000)) {
@@ -125,7 +125,7 @@ func TestSequences(t *testing.T) {
 			large := engine.Level{Sets: d.Of(1<<d(12), 1+d(3000)), Ways: 1 + d(24), Shift: shift}
 			levels = append(levels[:d(len(levels)+1)], large)
 		}
-		o := Options{Threshold: d.Of(1, 10, 30, 100, 300), Ample: !d.One(3), kept: d.Of(0, 0, 20_000), owed: d.Of(0, 0, 10_000)}
+		o := Options{Threshold: d.Of(1, 10, 30, 100, 300), Ample: !d.One(3), kept: d.Of(0, 0, 20_000)}
 		e, want := New(levels, o), reference.New(levels)
 		apart := 8 * d.Of(d(2000), 1<<19)
 		var p nest.Program
@@ -150,21 +150,37 @@ func TestSequences(t *testing.T) {
 }
 
 // closer moves the accesses of drawn programs, whose arrays lie far apart, so many bytes apart.
-func closer(list []nest.Node, apart int) (moved []nest.Node) {
+func closer(p nest.Program, apart int) nest.Program {
+	move := func(o *nest.Operand) {
+		array := (o.Base - 1<<30) >> 22
+		o.Base -= array<<22 - array*uint64(apart)
+	}
+	return transformed(p, move, func(a nest.Affine) nest.Affine { return a })
+}
+
+// transformed is nodes with other accesses and other bounds.
+func transformed(list []nest.Node, access func(o *nest.Operand), bound func(nest.Affine) nest.Affine) (all []nest.Node) {
+	bounds := func(list []nest.Affine) (all []nest.Affine) {
+		for _, a := range list {
+			all = append(all, bound(a))
+		}
+		return all
+	}
 	for _, n := range list {
 		switch m := n.(type) {
 		case nest.Operand:
-			array := (m.Base - 1<<30) >> 22
-			m.Base -= array<<22 - array*uint64(apart)
+			access(&m)
 			n = m
 		case *nest.Loop:
-			l := *m
-			l.Body = closer(m.Body, apart)
-			n = &l
+			n = &nest.Loop{From: bounds(m.From), To: bounds(m.To), Step: m.Step, Body: transformed(m.Body, access, bound)}
 		case *nest.If:
-			n = enginetest.When(m.When, closer(m.Then, apart), closer(m.Else, apart))
+			var when nest.Condition
+			for _, and := range m.When {
+				when = append(when, bounds(and))
+			}
+			n = enginetest.When(when, transformed(m.Then, access, bound), transformed(m.Else, access, bound))
 		}
-		moved = append(moved, n)
+		all = append(all, n)
 	}
-	return moved
+	return all
 }
