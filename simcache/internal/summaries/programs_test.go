@@ -55,7 +55,11 @@ func (g generator) run(t *testing.T, cases int, did func(e *Engine)) {
 	for seed := range uint64(cases) {
 		d := enginetest.Random(seed, uint64(len(g.name))<<8|uint64(g.name[0]))
 		levels, p := g.draw(d)
-		if accesses(p, mostAccesses) > mostAccesses {
+		most := mostAccesses
+		if testing.Short() {
+			most /= 3
+		}
+		if accesses(p, most) > most {
 			continue
 		}
 		e := New(levels, Options{Brute: d.One(40), Threshold: d.Of(1, 5, 20, 20, 20, 20, 20, 100, 100, 500)})
