@@ -259,8 +259,9 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// TestTiles: tiles are along the dim in which x lies closest in memory, and that in which a fresh tensor does. Sizes are
-// smaller than the dim, or one is whole. There are none where that is one dim, or for one operand.
+// TestTiles: tiles are along the dim in which x lies closest in memory, and that in which a fresh
+// tensor does. Sizes are smaller than the dim, or one is whole. There are none where that is one
+// dim, or for one operand.
 func TestTiles(t *testing.T) {
 	for _, c := range []struct {
 		shape []int
@@ -316,7 +317,8 @@ func TestPromising(t *testing.T) {
 	if len(got) != tiledOrders {
 		t.Errorf("%d are tiled, want %d", len(got), tiledOrders)
 	}
-	// Five dims, of which the last of 9 is tiled: 120 orders, and 24 in tiles, as stored and padded.
+	// Five dims, of which the last of 9 is tiled: 120 orders, and 24 in tiles, as stored and
+	// padded.
 	five := ask(t, access.Spec{Op: access.Copy, Shape: []int{2, 2, 2, 3, 9}, DType: layouts.Float32, View: layouts.MustParseChain("permute(4,3,2,1,0)")}, 1)
 	if want := 2 * (120 + 24); five.Considered != want {
 		t.Errorf("%d are considered, want %d", five.Considered, want)

@@ -72,8 +72,8 @@ func keys(walks []Walk) (all []string) {
 	return all
 }
 
-// TestNear: near are the best that are asked for, the best of each kernel, as stored and padded, and the
-// naive walk.
+// TestNear: near are the best that are asked for, the best of each kernel, as stored and padded,
+// and the naive walk.
 func TestNear(t *testing.T) {
 	t.Parallel()
 	walk := func(ns float64, k access.Kernel, padded int, tile ...int) Walk {

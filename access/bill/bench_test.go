@@ -27,13 +27,18 @@ func distinct(b *testing.B, count int) string {
 	var calls []call
 	for range count {
 		batch, length, heads := 1+r.IntN(64), 16+r.IntN(1000), []int{8, 12, 16}[r.IntN(3)]
-		shape := [][]int{{batch, length, heads * 64}, {batch, heads, length, 64}, {batch * length, heads * 64},
-			{batch, heads, length, 8 + length/8*8}}[r.IntN(4)]
-		o := dense(tensor{Operand: operators.Operand{Shape: shape, DType: "float32"}}, operators.Input).Operand
+		shape := [][]int{
+			{batch, length, heads * 64}, {batch, heads, length, 64},
+			{batch * length, heads * 64}, {batch, heads, length, 8 + length/8*8},
+		}[r.IntN(4)]
+		o := operators.Operand{Shape: shape, DType: "float32"}
+		o = dense(tensor{Operand: o}, operators.Input).Operand
 		r.Shuffle(len(shape), func(i, j int) {
 			shape[i], shape[j], o.Strides[i], o.Strides[j] = shape[j], shape[i], o.Strides[j], o.Strides[i]
 		})
-		calls = append(calls, call{Op: "aten::" + names[r.IntN(len(names))], Args: []string{"", "[0]"}, Inputs: []placed{{Operand: o}}})
+		c := call{Op: "aten::" + names[r.IntN(len(names))], Args: []string{"", "[0]"}}
+		c.Inputs = []placed{{Operand: o}}
+		calls = append(calls, c)
 	}
 	return traceOf(b, true, calls...)
 }

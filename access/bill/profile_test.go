@@ -18,8 +18,9 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A placed operand is that of a call, in a line: "float32 64x48[1,64]@2+512" is input, in storage 2, from its element
-// 512 on. A role may stand before it, or "list:1", the second tensor of a list. What has no strides is row-major.
+// A placed operand is that of a call, in a line: "float32 64x48[1,64]@2+512" is input, in storage
+// 2, from its element 512 on. A role may stand before it, or "list:1", the second tensor of a
+// list. What has no strides is row-major.
 type placed struct {
 	operators.Operand
 	storage, offset int
@@ -137,15 +138,17 @@ func (c call) node(id, caller int) object {
 	if strings.HasPrefix(c.Op, "torch.") { // is a function
 		attributes = append(attributes, object{"name": "scope", "type": "uint64", "value": 7})
 	}
-	return object{"id": id, "name": c.Op, "ctrl_deps": caller, "inputs": side(c.Inputs), "outputs": side(c.Outputs),
-		"attrs": attributes}
+	return object{"id": id, "name": c.Op, "ctrl_deps": caller, "attrs": attributes,
+		"inputs": side(c.Inputs), "outputs": side(c.Outputs)}
 }
 
-// event is the call in a Kineto trace, which has no results; those of its arguments that are no tensors are in Args.
+// event is the call in a Kineto trace, which has no results; those of its arguments that are no
+// tensors are in Args.
 func (c call) event(start, took int) object {
 	dims, strides, types, values := []any{}, []any{}, []string{}, []string{}
 	add := func(shape, steps any, kind, value string) {
-		dims, strides, types, values = append(dims, shape), append(strides, steps), append(types, kind), append(values, value)
+		dims, strides = append(dims, shape), append(strides, steps)
+		types, values = append(types, kind), append(values, value)
 	}
 	none := []int{}
 	for inputs, args := c.Inputs, c.Args; len(inputs)+len(args) > 0; {
@@ -222,7 +225,8 @@ func typical(t testing.TB) cost.Model {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Caches.Levels = append(m.Caches.Levels, simcache.Level{Name: fmt.Sprintf("L%d", i+1), Geometry: g})
+		level := simcache.Level{Name: fmt.Sprintf("L%d", i+1), Geometry: g}
+		m.Caches.Levels = append(m.Caches.Levels, level)
 	}
 	return m
 }

@@ -109,7 +109,8 @@ func TestDims(t *testing.T) {
 	}
 }
 
-// TestLAPACK: what goes over matrices by LAPACK is counted itself, and not as the copies that it makes of them.
+// TestLAPACK: what goes over matrices by LAPACK is counted itself, and not as the copies that it
+// makes of them.
 func TestLAPACK(t *testing.T) {
 	event := func(name string, start, took int) string {
 		return fmt.Sprintf(`{"ph":"X","cat":"cpu_op","name":%q,"pid":1,"tid":1,"ts":%d,"dur":%d,"args":{"Input Dims":[[500,500]],"Input Strides":[[500,1]],"Input type":["float"]}}`, name, start, took)
