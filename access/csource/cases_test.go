@@ -42,13 +42,19 @@ func TestCases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := 0; i+1 < len(archive.Files); i += 2 {
-				in, cases := archive.Files[i], casesOf(string(archive.Files[i+1].Data))
-				for _, c := range cases {
-					c.check(t, strings.Fields(in.Name)[1:], strings.TrimSuffix(string(in.Data), "\n"))
-				}
-			}
+			checkCases(t, csource.Options{}, archive.Files)
 		})
+	}
+}
+
+// checkCases checks files of cases, each after the file that they are put in.
+func checkCases(t *testing.T, opts csource.Options, files []txtar.File) {
+	t.Helper()
+	for i := 0; i+1 < len(files); i += 2 {
+		in, cases := files[i], casesOf(string(files[i+1].Data))
+		for _, c := range cases {
+			c.check(t, opts, strings.Fields(in.Name)[1:], strings.TrimSuffix(string(in.Data), "\n"))
+		}
 	}
 }
 
@@ -79,9 +85,9 @@ func casesOf(text string) (cases []*cCase) {
 	return cases
 }
 
-func (c *cCase) check(t *testing.T, words []string, file string) {
+func (c *cCase) check(t *testing.T, opts csource.Options, words []string, file string) {
 	t.Helper()
-	opts := csource.Options{Defines: c.defines}
+	opts.Defines = c.defines
 	for _, word := range words {
 		if strings.ContainsAny(word, "=[") {
 			opts.Defines = append(opts.Defines, word)

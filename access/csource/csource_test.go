@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/stridebench/stridebench/access/csource"
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -35,80 +35,29 @@ func walkedBy(f *csource.File, written func(at string, width int) string) string
 	return strings.Join(list, " ")
 }
 
-// region is a file of a region, in which these are declared: arrays of 4 numbers,
-// a matrix of 3x4, scalars, iterators, and parameters.
-func region(body string) []byte {
-	return []byte(`#include <math.h>
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
-#define SQUARE(x) ((x) * (x))
-char c[4]; double a[4], b[4], m[3][4];
-int n = 3; const int two = 2; enum { FOUR = 4 }; int changed = 1;
-double half(double x) { return x / 2; } volatile double shaky[2], *restless = b; int twice(int x) { return x + x; }
-double sneaky(int i) { return a[i]; }
-struct { double x; } point, *linked; struct { double v[2]; } made(void);
-double *pointer; float **rows;
-int which[4]; struct { int x; } points[2];
-void set(void) { changed = 2; }
-void f(double alpha, int p)
-{
-	int i, j, k;
-	double s, t;
-#pragma scop
-` + body + "\n#pragma endscop\n}\n")
-}
-
 // TestIncluded: files are read from the named folders and from nowhere else.
 func TestIncluded(t *testing.T) {
-	top := t.TempDir()
-	dir := filepath.Join(top, "inc")
-	for name, text := range map[string]string{
-		"inc/n.h": "#include \"sub/m.h\"\n", "inc/sub/m.h": "#include \"k.h\"\n", "inc/sub/k.h": "#define N 3\n",
-		"inc/a.h": "#include \"b.h\"\n", "inc/b.h": "\n#include \"sub/c.h\"\n", "inc/sub/c.h": "#include <b.h>\n",
-		"inc/once.h": "#pragma once\n#include \"twice.h\"\n", "inc/twice.h": "#pragma once\n#include \"once.h\"\n#define N 3\n",
-		"inc/guard.h": "#ifndef G\n#define G\n#include \"guard2.h\"\n#define N 3\n#endif\n", "inc/guard2.h": "#include \"guard.h\"\n",
-		"inc/self.h": "#include \"self.h\"\n", "secret.h": "#define N 9\n", "inc/big.h": strings.Repeat("int x;\n", 50_000),
-		"inc/mark.h": "\ufeff#define N 3\n", "inc/bigmark.h": "\ufeff#define N 3\n" + strings.Repeat("int x;\n", 50_000),
-	} {
-		path := filepath.Join(top, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(filepath.Join(top, "secret.h"), filepath.Join(dir, "link.h")); err != nil {
+	archive, err := txtar.ParseFile("testdata/include.txtar")
+	if err != nil {
 		t.Fatal(err)
 	}
-	read := func(include string) (*csource.File, error) {
-		text := include + "\nint a[N]; void f(void) {\n#pragma scop\na[N - 1] = 0;\n#pragma endscop\n}"
-		return csource.Read(filepath.Join(top, "t.c"), []byte(text), csource.Options{IncludeDirs: []string{dir}})
-	}
-	for _, include := range []string{`#include "n.h"`, `#include <n.h>`, `#include "once.h"`, "#include \"once.h\"\n#include \"twice.h\"", `#include "guard.h"`, `#include "mark.h"`} {
-		if f, err := read(include); err != nil || walked(f) != "wa8" {
-			t.Errorf("%s: %v", include, err)
+	t.Chdir(t.TempDir())
+	files := archive.Files
+	last := len(files) - 2
+	for i, f := range files[:last] {
+		if strings.Contains(f.Name, "big") {
+			files[i].Data = append(f.Data, strings.Repeat("int x;\n", 50_000)...)
 		}
 	}
-	for _, include := range []string{
-		`#include "secret.h"`, `#include "../secret.h"`, `#include <../secret.h>`, `#include "link.h"`, `#include "` + filepath.Join(top, "secret.h") + `"`,
-		`#include "/etc/passwd"`, "#if __has_include(\"../secret.h\")\n#define N 1\n#endif", "#include \"self.h\"", "#include \"big.h\"", "#include \"bigmark.h\"", "#include \"t.c\"",
-	} {
-		if f, err := read(include); err == nil {
-			t.Errorf("%s was read: %v", include, f.Arrays)
-		}
+	if err := txtar.Write(&txtar.Archive{Files: files[:last]}, "."); err != nil {
+		t.Fatal(err)
 	}
-	for include, want := range map[string]string{
-		`#include "self.h"`: "t.c: files are included in a circle: DIR/self.h includes DIR/self.h (#pragma once, or #ifndef around a file, ends it)",
-		`#include "a.h"`:    "t.c: files are included in a circle: DIR/b.h includes DIR/sub/c.h includes DIR/b.h (#pragma once",
-	} {
-		_, err := read(include)
-		if err == nil || !strings.Contains(filepath.ToSlash(err.Error()), strings.ReplaceAll(want, "DIR", filepath.ToSlash(dir))) {
-			t.Errorf("%s is refused with\n%v\nwant\n%s", include, err, want)
-		}
+	if err := os.Symlink("../secret.h", "inc/link.h"); err != nil {
+		t.Fatal(err)
 	}
-	for _, folder := range []string{filepath.Join(top, "nowhere"), filepath.Join(top, "secret.h")} {
-		_, err := csource.Read("t.c", region("a[0] = 0;"), csource.Options{IncludeDirs: []string{dir, folder}})
+	checkCases(t, csource.Options{IncludeDirs: []string{"inc"}}, files[last:])
+	for _, folder := range []string{"nowhere", "secret.h"} {
+		_, err := csource.Read("t.c", nil, csource.Options{IncludeDirs: []string{"inc", folder}})
 		if err == nil || !strings.Contains(err.Error(), "-I "+folder) {
 			t.Errorf("the folder %s is refused with %v", folder, err)
 		}
@@ -121,49 +70,28 @@ func TestLimits(t *testing.T) {
 	for i := range 60 {
 		double += fmt.Sprintf("#define A%d A%d + A%d\n", i+1, i, i)
 	}
-	for name, text := range map[string]string{
-		"macros":     double + "int x = A60;\n",
-		"arguments":  "#define F(x) x x\nint a = " + strings.Repeat("F(", 40) + "1" + strings.Repeat(")", 40) + ";\n",
-		"strings":    "#define S(x) #x\n",
-		"pasting":    "#define P(x, y) x ## y\n",
-		"a size":     strings.Repeat("int x;\n", 50_000),
-		"brackets":   "int x = " + strings.Repeat("(", 50_000) + ";",
-		"signs":      "int x = " + strings.Repeat("- ", 50_000) + "1;",
-		"blocks":     "void f(void) " + strings.Repeat("{", 50_000),
-		"ifs":        "void f(void) { " + strings.Repeat("if (1) ", 10_000) + ";}",
-		"elses":      "void f(void) { " + strings.Repeat("if (1) ; else ", 5_000) + ";}",
-		"conditions": "#if " + strings.Repeat("(", 50_000) + "1" + strings.Repeat(")", 50_000) + "\n#endif\nvoid f(int x) { x" + strings.Repeat("[x", 3000) + "; }",
-		"binary":     "int x = 1" + strings.Repeat("+1", 5_000) + ";",
-		"bytes":      "long a[1L << 40][1L << 40]; void f(void) {\n#pragma scop\na[0][0] = 1;\n#pragma endscop\n}",
-		"accesses":   "char a[1]; void f(void) {\n#pragma scop\nfor (long i = 0; i < 1L << 40; i++) for (long j = 0; j < 1L << 40; j++) a[0] = 0;\n#pragma endscop\n}",
-	} {
-		_, err := csource.Read("t.c", []byte(text), csource.Options{})
-		var e *csource.Error
-		if !errors.As(err, &e) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	nested := func(n int) string { // loops, one inside of the other
-		text := "int a[2]; void f(void) {\n"
-		for i := range n {
-			text += fmt.Sprintf("for (int i%d = 0; i%d < 1; i%d++)\n", i, i, i)
-		}
-		return text + "a[0] = 1; }\n"
-	}
-	if f, err := csource.Read("t.c", []byte(nested(64)), csource.Options{Function: "f"}); err != nil || walked(f) != "wa0" {
-		t.Errorf("64 loops: %v", err)
+	within := func(before, inner, after string, n int) string {
+		return strings.Repeat(before, n) + inner + strings.Repeat(after, n)
 	}
 	for text, want := range map[string]string{
-		nested(65): "t.c:66:10: i64: it is inside of 64 loops, and no more are read",
-		"int a;\n#if 1\n#ifdef X\n#endif\n# ifndef Y // #endif\nint b;\n": "t.c:5:1: no #endif ends this",
-		"int a;\n#if 1\n#ifdef X\n#endif\nint b;":                         "t.c:2:1: no #endif ends this",
+		"\x1f\x8b\x08\x00 packed": "gzip",
+		double + "int x = A60;\n": "",
+		"#define F(x) x x\nint a = " + within("F(", "1", ")", 40) + ";\n":                                      "",
+		within("int x;\n", "", "", 50_000):                                                                     "",
+		"int x = " + within("(", ";", "", 50_000):                                                              "",
+		"int x = " + within("- ", "1;", "", 50_000):                                                            "",
+		"int x = 1" + within("+1", ";", "", 5_000):                                                             "",
+		"void f(void) " + within("{", "", "", 50_000):                                                          "",
+		"void f(void) { " + within("if (1) ", ";}", "", 10_000):                                                "",
+		"void f(void) { " + within("if (1) ; else ", ";}", "", 5_000):                                          "",
+		"#if " + within("(", "1", ")", 10_000) + "\n#endif\nvoid f(int x) { x" + within("[x", "; }", "", 3000): "",
+		"int a[2]; void f(void) {\n" + within("for (int i = 0; i < 1; i++)\n", "a[0] = 1; }", "", 65):          "t.c:66:10: i: it is inside of 64 loops",
 	} {
-		if _, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"}); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
+		_, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
+		var refused *csource.Error
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.30s: %v, want %s", text, err, want)
 		}
-	}
-	if _, err := csource.Read("t.c", []byte("#define CONST(x) x ## f\n#define HALF 0 ## 1\nfloat a[1]; void f(void) {\n#pragma scop\na[0] = CONST(1.0);\n#pragma endscop\n}"), csource.Options{}); err != nil {
-		t.Errorf("pasting a suffix: %v", err)
 	}
 }
 
