@@ -14,14 +14,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// walked writes the accesses of a file: r or w, the array, the bytes behind its
-// start.
+// walked writes the accesses of a file: r or w, the array, the bytes after its start.
 func walked(f *csource.File) string {
-	return walkedBy(f, func(at string, _ int) string { return at })
-}
-
-// walkedBy writes them by what a function makes of that and of how many bytes there are.
-func walkedBy(f *csource.File, written func(at string, width int) string) string {
 	operands := f.Program.Operands()
 	var list []string
 	for op, addr := range f.Program.Accesses() {
@@ -30,9 +24,18 @@ func walkedBy(f *csource.File, written func(at string, width int) string) string
 		if operands[op].Kind == nest.Write {
 			kind = "w"
 		}
-		list = append(list, written(fmt.Sprintf("%s%s%d", kind, a.Name, addr-a.Base), operands[op].Width))
+		list = append(list, fmt.Sprint(kind, a.Name, addr-a.Base))
 	}
 	return strings.Join(list, " ")
+}
+
+// bytesOf is the size of an array.
+func bytesOf(a csource.Array) int {
+	bytes := a.Element
+	for _, n := range a.Extents {
+		bytes *= n
+	}
+	return bytes
 }
 
 // TestIncluded: files are read from the named folders and from nowhere else.

@@ -132,7 +132,7 @@ func TestPolyBenchOrder(t *testing.T) {
 			if l.outside {
 				t.Fatal("an index is outside of its extent")
 			}
-			same(t, read(t, kernels[i].name, kernels[i].mini), l.accesses)
+			same(t, read(t, kernels[i].name, kernels[i].mini), l.accesses, nil)
 		})
 	}
 }

@@ -700,7 +700,7 @@ func compiled(t *testing.T, texts []string, also ...string) {
 			default:
 				exact++
 				accesses += len(l.accesses)
-				same(t, f, l.accesses)
+				same(t, f, l.accesses, nil)
 			}
 			if t.Failed() {
 				t.Logf("of\n%s", texts[i])
@@ -795,7 +795,7 @@ func randomWalking(t *testing.T, generator func(seed int) *cGenerator, also ...s
 			case is(err, also...) && (err2 != nil || !l.outside):
 				lost++
 			case err == nil && is(err2, also...): // the value of a pointer, without which nothing is known
-				same(t, f, l.accesses)
+				same(t, f, l.accesses, nil)
 				lost++
 			case is(err, constant, anew, often, several, "a fraction of a variable", "too many cases", "is not decided") && (err2 != nil || !l.outside):
 				lost++
@@ -811,7 +811,7 @@ func randomWalking(t *testing.T, generator func(seed int) *cGenerator, also ...s
 				for at := range l.accesses { // arrays lie higher where an address without its variables is below 0
 					l.accesses[at].addr += f.Arrays[0].Base - 1<<32
 				}
-				same(t, f, l.accesses)
+				same(t, f, l.accesses, nil)
 				if a, b := walked(g), walked(f); a != b {
 					t.Errorf("%.1000s\n%.1000s", a, b)
 				}
