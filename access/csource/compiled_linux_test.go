@@ -61,7 +61,7 @@ var (
 		`sqrtf?|powf?|fabsf?|fm(ax|in)f?|hypotf?|erff?|logf?|atan2f?|abs|auto|break|case|char|const|` +
 		`continue|default|do|double|else|enum|extern|float|for|goto|if|inline|int|long|register|` +
 		`restrict|return|short|signed|sizeof|static|struct|switch|typedef|union|unsigned|void|` +
-		`volatile|while|_Bool|define|undef|ifdef|ifndef|endif|elif|error|pragma|defined|once)$`)
+		`volatile|while|_Bool|define|undef|ifdef|ifndef|endif|elif|error|pragma|defined|once|typeof)$`)
 	// ofTables are constant arrays, whose reads the instrumentation leaves out.
 	ofTables = regexp.MustCompile(`^(dx|ptr|row|col)$`)
 )
@@ -165,4 +165,30 @@ func programsOf(t *testing.T, name string) (programs []*program) {
 		programs = append(programs, newProgram(t, f.Name, words[0], string(f.Data), words[1:]...))
 	}
 	return programs
+}
+
+// onData is how a condition on data is compiled of which both arms are counted.
+const onData = `
+#define BOTH(c, a, b) ({ typeof(c) c_ = (c); typeof(a) a_ = (a); typeof(b) b_ = (b); c_ ? a_ : b_; })
+`
+
+var conditionOnData = regexp.MustCompile(`(?m)( = |\) \()(.+) \? (.+) : (.+?)(;|\))$`)
+
+// TestPolyBenchOrder: the accesses at MINI, and their order, are those of the compiled program.
+func TestPolyBenchOrder(t *testing.T) {
+	var programs []*program
+	for _, k := range kernels(t) {
+		text := string(kernelText(t, k.name))
+		head := kernelHead.FindStringSubmatch(text)
+		p := newProgram(t, k.name, head[1], text, strings.Fields(k.mini)...)
+		p.text = onData
+		for _, define := range strings.Fields(k.mini) {
+			p.text += "#define " + strings.Replace(define, "=", " ", 1) + "\n"
+		}
+		p.text += conditionOnData.ReplaceAllString(text, "${1}BOTH($2, $3, $4)$5")
+		args := regexp.MustCompile(`\w+ \w+`).ReplaceAllString(head[2], "1")
+		p.compiled = fmt.Sprintf("\nvoid run(void) { %s(%s); }", head[1], strings.TrimPrefix(args, "void"))
+		programs = append(programs, p)
+	}
+	compare(t, programs)
 }
