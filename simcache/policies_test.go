@@ -25,6 +25,7 @@ type slowLevel struct {
 	counts   LevelCounts
 	misses   uint64
 	missedIn int
+	classes  bool
 	asked    []uint64        // blocks that references asked for, the most recent last
 	known    map[uint64]bool // blocks that references ever brought in
 	learned  map[int]*slowStride
@@ -240,7 +241,8 @@ func newSlow(c Config) *slow {
 	s := &slow{dirty: c.WriteBacks}
 	for i, l := range c.Levels {
 		seed := l.Seed
-		s.levels = append(s.levels, &slowLevel{Level: l, slots: map[uint64][]slowLine{}, policies: map[uint64]slowPolicy{}, random: &seed,
+		s.levels = append(s.levels, &slowLevel{Level: l, slots: map[uint64][]slowLine{}, classes: c.Observe != 0,
+			policies: map[uint64]slowPolicy{}, random: &seed,
 			counts: LevelCounts{Name: c.name(i), SetMisses: make([]uint64, l.Sets())}, known: map[uint64]bool{}, learned: map[int]*slowStride{}})
 	}
 	return s
@@ -294,7 +296,7 @@ func (l *slowLevel) why(block uint64) string {
 // look is one lookup of a block. It returns whether it was there, and whether
 // that is news for a prefetcher.
 func (l *slowLevel) look(block uint64, store, quiet bool, class *string) (hit, news bool) {
-	if !quiet {
+	if !quiet && l.classes {
 		if why := l.why(block); *class == "" {
 			_, there := l.in(block)
 			if !there && l.inVictims(block) < 0 {

@@ -151,6 +151,32 @@ func TestCompiled(t *testing.T) {
 	for _, p := range programsOf(t, "macros") {
 		compare(t, []*program{p})
 	}
+	builtins, err := txtar.ParseFile("testdata/builtins.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, statements := string(builtins.Files[0].Data), builtins.Files[1].Data
+	programs = nil
+	for line := range strings.Lines(string(statements)) {
+		p, err := readDrawn(len(programs), head, "int n = 1; "+line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs = append(programs, p)
+	}
+	compare(t, programs)
+}
+
+// readDrawn reads a function f, or of a statement after a head one that has a number.
+func readDrawn(n int, head, text string) (*program, error) {
+	p := &program{name: fmt.Sprint(n), function: "f", head: head, text: text}
+	if head != "" {
+		p.function = fmt.Sprint("f", n)
+		p.text = "void " + p.function + "(void) { " + text + "; }"
+	}
+	var err error
+	p.file, err = csource.Read("t.c", []byte(p.head+p.text), csource.Options{Function: p.function})
+	return p, err
 }
 
 // programsOf reads a file of programs. The name of each has its function, and defines.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/stridebench/stridebench/access/csource"
 )
 
 // TestCompiledRandom: random programs, as far as they are read, make the accesses that they make
@@ -34,13 +32,7 @@ func TestCompiledRandom(t *testing.T) {
 			files := cases(c.files)
 			for seed := range 8 * files {
 				g := &drawn{Rand: rand.New(rand.NewPCG(uint64(seed), 19)), left: 5 + seed%8, depth: 1}
-				p := &program{name: fmt.Sprint(seed), function: "f", head: c.head}
-				if p.text = c.draw(g); c.head != "" {
-					p.function = fmt.Sprint("f", seed)
-					p.text = "void " + p.function + "(void) { " + p.text + "; }"
-				}
-				var err error
-				p.file, err = csource.Read("t.c", []byte(p.head+p.text), csource.Options{Function: p.function})
+				p, err := readDrawn(seed, c.head, c.draw(g))
 				if err == nil {
 					programs = append(programs, p)
 				} else if !slices.ContainsFunc(c.refused, func(of string) bool { return strings.Contains(err.Error(), of) }) {

@@ -89,7 +89,7 @@ func output(t *testing.T, text, compiler string, flags ...string) []byte {
 	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	flags = append(flags, source, "-w", "-O0", "-o", program, "-lm", "-lc")
+	flags = append(flags, source, "-w", "-O0", "-o", program, "-lm", "-lc", "-lgcc")
 	if out, err := exec.Command(compiler, flags...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%.4000s", err, out)
 	}
