@@ -50,35 +50,7 @@ func addrs(p Pattern) []uint64 {
 
 // TestOrders: where each access of a pass is, and of the tensors how much.
 func TestOrders(t *testing.T) {
-	for text, want := range map[string]string{
-		"sum 2x3 uint8":                               "0 1 2 3 4 5",
-		"sum 2x3 uint8 order=col":                     "0 3 1 4 2 5",
-		"sum 2x3 uint8 order=1,0":                     "0 3 1 4 2 5",
-		"sum 2x3 uint8 view=transpose(0,1)":           "0 3 1 4 2 5",
-		"sum 2x3 uint8 view=transpose(0,1) order=col": "0 1 2 3 4 5",
-		"sum 2x3 uint8 view=flip(1)":                  "2 1 0 5 4 3",
-		"sum 1x3 uint8 view=expand(2,3)":              "0 1 2 0 1 2",
-		"sum 2x2x2 uint8 order=2,0,-2":                "0 2 4 6 1 3 5 7",
-		"sum 0x3 uint8":                               "",
-		"sum 0x3 uint8 tile=2x2":                      "",
-		// Whole tiles first, then the right edge, the lower edge and the corner.
-		"sum 3x3 uint8 tile=2x2":            "0 1 3 4 2 5 6 7 8",
-		"sum 2x4 uint8 tile=2x2":            "0 1 4 5 2 3 6 7",
-		"sum 2x4 uint8 tile=2x2 order=col":  "0 4 1 5 2 6 3 7",
-		"sum 2x4 uint8 tile=1x99 order=col": "0 1 2 3 4 5 6 7",
-		// Wide accesses step over what they cover, at the lowest address.
-		"sum 2x8 uint8 width=4":                     "0 4 8 12",
-		"sum 2x8 uint8 width=4 order=col":           "0 8 4 12",
-		"sum 2x8 uint8 width=4 view=flip(1)":        "4 0 12 8",
-		"sum 2x8 uint8 width=4 view=slice(1,0,8,2)": "0 4 8 12",
-		"sum 2x8 uint8 width=2 view=slice(1,0,8,4)": "0 4 8 12",
-		"sum 2x8 uint8 width=4 tile=1x4 order=col":  "0 8 4 12",
-		"copy 2x2 uint8 view=t()":                   "0 4096 2 4097 1 4098 3 4099",
-		"copy 1x8 uint8 width=8":                    "0 4096",
-		"add 2x2 uint8 with=1x2":                    "0 4096 8192 1 4097 8193 2 4096 8194 3 4097 8195",
-		"add 2 uint8 with=2x1":                      "0 4096 8192 1 4096 8193 0 4097 8194 1 4097 8195",
-		"sum 2x3 complex64 view=x.imag.T":           "4 28 12 36 20 44",
-	} {
+	for text, want := range table(t, "testdata/orders.txt") {
 		p := pattern(t, specOf(text))
 		if got := strings.Trim(fmt.Sprint(addrs(p)), "[]"); got != want {
 			t.Errorf("%s touches %s, want %s", text, got, want)
@@ -110,8 +82,11 @@ func TestPatternsTouchTheView(t *testing.T) {
 		for d := range dims {
 			dims[d] = fmt.Sprint(d)
 		}
-		s.View = layouts.MustParseChain(rapid.SampledFrom([]string{"", "flip(0)", "slice(0,0,9,2)", "permute(" + strings.Join(rapid.Permutation(dims).Draw(t, "perm"), ",") + ")"}).Draw(t, "view"))
-		s.Order = order(rapid.SampledFrom([]string{"row", "col", strings.Join(rapid.Permutation(dims).Draw(t, "order"), ",")}).Draw(t, "order"))
+		permuted := strings.Join(rapid.Permutation(dims).Draw(t, "permuted"), ",")
+		views := []string{"", "flip(0)", "slice(0,0,9,2)", "permute(" + permuted + ")"}
+		s.View = layouts.MustParseChain(rapid.SampledFrom(views).Draw(t, "view"))
+		walked := strings.Join(rapid.Permutation(dims).Draw(t, "walked"), ",")
+		s.Order = order(rapid.SampledFrom([]string{"row", "col", walked}).Draw(t, "order"))
 		if s.Op == Add { // a shape that broadcasts with any view of x
 			s.With = []int{1}
 		}
@@ -395,19 +370,7 @@ func TestSuiteAround(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for want, text := range map[string]string{
-		"Latency/op=chase/shape=64x8/dtype=int64/view=select(1,0)/kernel=scalar":                   "chase 64x8 int64 view=select(1,0)",
-		"Traverse/op=sum/order=col/shape=4x5/dtype=int32/kernel=scalar":                            "sum 4x5 int32 order=col",
-		"Traverse/op=fill/order=row/shape=4x5/dtype=uint8/view=t()/tile=2/kernel=scalar":           "fill 4x5 uint8 view=t() tile=2x2",
-		"Copy/layout=contiguous/shape=4x5/dtype=uint8/kernel=scalar":                               "copy 4x5 uint8",
-		"Copy/layout=view/order=1,0/shape=4x5/dtype=uint8/view=flip(0,1)/tile=2x3/kernel=scalar":   "copy 4x5 uint8 view=flip(0,1) order=1,0 tile=2x3",
-		"Traverse/op=sum/order=row/shape=4x5/dtype=uint8/view=narrow(1,0,2).flip(0)/kernel=scalar": "sum 4x5 uint8 view=narrow(1,0,2).flip(0)",
-		"Broadcast/op=add/with=1x5/order=row/shape=4x5/dtype=complex64/kernel=scalar":              "add 4x5 complex64 with=1x5",
-		"Copy/layout=contiguous/shape=4x5/dtype=uint8/kernel=avx2":                                 "copy 4x5 uint8 kernel=avx2",
-		"Traverse/op=sum/order=row/shape=4/dtype=float32/kernel=scalar/threads=2":                  "sum 4 float32 threads=2",
-		"Operands/op=copy/out=4x3/in=4x3[1,4]:float64/order=torch/dtype=float32/kernel=scalar":     "copy - float32 order=torch output=4x3 input=4x3[1,4]+12:float64",
-		"Operands/op=sum/dims=0,2/in=4x3x2/order=torch/dtype=float32/kernel=scalar":                "sum - float32 order=torch dims=0,2 input=4x3x2",
-	} {
+	for text, want := range table(t, "testdata/names.txt") {
 		if got := specOf(text).Name(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -426,7 +389,8 @@ func TestMeasure(t *testing.T) {
 		{"sum 100x200 float32"},
 		{"chase 65536 int64"},
 		{"copy 90x70 int32"},
-		{"chase 1x8 int64", "chase 2x8 int64", "chase 640x8 int64", "chase 64000x8 int64"}, // of the last a part is timed
+		// A part is timed of the last.
+		{"chase 1x8 int64", "chase 2x8 int64", "chase 640x8 int64", "chase 64000x8 int64"},
 		{"add - float32 order=torch in-place=40x30[1,40] input=1x30", "add - float32 order=torch input=40x30[1,40] input=1x30"},
 	} {
 		var patterns []Pattern

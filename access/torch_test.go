@@ -2,7 +2,6 @@ package access
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -85,58 +84,14 @@ func TestTorchNative(t *testing.T) {
 			t.Fatalf("%s: %v", s.Name(), err)
 		}
 		checked(t, p)
-		checkTouched(t, p)
-	}
-}
-
-// checkTouched compares the addresses of the nests with those of the views.
-func checkTouched(t *testing.T, p Pattern) {
-	want, got := map[string]int{}, map[string]int{}
-	size := p.Spec.DType.Size()
-	for _, op := range p.operands {
-		for at := range op.view.Offsets() {
-			want[fmt.Sprint(op.tensor, op.kind, op.base+uint64(at*size))] += size
-		}
-	}
-	for _, n := range p.Nests {
-		for r, addr := range n.Accesses() {
-			if op := n.Operands[r]; op.Tensor != Buffers {
-				if op.Width < size { // a half: its element is where the address is cut to
-					addr = addr &^ uint64(size-1)
-				}
-				got[fmt.Sprint(op.Tensor, op.Kind, addr)] += op.Width
-			}
-		}
-	}
-	if !maps.Equal(want, got) {
-		t.Errorf("%s: the nests touch other places than the views", p.Spec.Name())
+		checkBytes(t, p)
 	}
 }
 
 // TestTorchOrder: the loops are PyTorch's. The first column of numbers are the
 // trips, then the strides in bytes of each operand.
 func TestTorchOrder(t *testing.T) {
-	for text, want := range map[string]string{
-		// A sum goes as the elements lie.
-		"sum 30x40 float32 view=t()": "[1200] x[4]",
-		// A copy goes along what it writes, from 3600 elements on by blocks.
-		"copy 30x40 float32 view=t()":  "[40 30] x[4 160] y[120 4]",
-		"copy 120x60 float32 view=t()": "[1 2 60 60] x[240 14400 240 4] buffers[0 0 240 4] buffers[0 0 240 4] buffers[0 0 240 4] y[28800 240 480 4]",
-		// The first input rules the result, in place the destination does.
-		"add - float32 input=3x4[1,3] input=3x4":    "[4 3] in[12 4] in2[4 16] out[12 4]",
-		"add - float32 in-place=3x4 input=3x4[1,3]": "[3 4] self[16 4] in[4 12] self[16 4]",
-		// Rows are summed one by one.
-		"sum - float32 dims=1 input=64x100 output=64": "[64 100] in[400 4]; [64] out[4]",
-		// Columns 32 at a time, or what four vectors leave over by one, then one by one.
-		"sum - float32 dims=0 input=64x100": "[3 64 32] in[128 400 4]; [4 64] in[4 400]",
-		"sum - float32 dims=0 input=64x51":  "[1 64 32] in[128 204 4]; [2 64 8] in[32 204 4]; [3 64] in[4 204]",
-		"sum - float32 dims=0 input=64x6":   "[1 64 4] in[16 24 4]; [2 64] in[4 24]",
-		// An add goes through its operands for each element of the dims that are named.
-		"add - float32 dims=2 input=4x5x6 output=4x5x6":   "[6 20] in[4 24] out[4 24]",
-		"add - float32 dims=1 input=4x5x6 output=4x5x6":   "[5 4 6] in[24 120 4] out[24 120 4]",
-		"add - float32 dims=2,0 input=4x5x6 output=4x5x6": "[6 4 5] in[4 120 24] out[4 120 24]",
-		"copy - float32 output=0x4 input=0x4[1,0]":        "[0] in[0] out[0]",
-	} {
+	for text, want := range table(t, "testdata/torch.txt") {
 		var got []string
 		for _, n := range pattern(t, specOf(text+" order=torch")).Nests {
 			nest := fmt.Sprint(n.Trips)
