@@ -279,8 +279,8 @@ func exported(p *Plan) (steps []Step) {
 	return steps
 }
 
-// describe says what the steps of a plan are, and from how many bytes on the first one is
-// written past the caches.
+// describe says what the steps of a plan are, how large its buffers, and from how many bytes on
+// the first step is written past the caches.
 func describe(p *Plan) string {
 	var kinds []string
 	count := map[string]int{}
@@ -294,6 +294,9 @@ func describe(p *Plan) string {
 		if n := count[of]; n > 1 {
 			kinds[i] = fmt.Sprintf("%d times %s", n, of)
 		}
+	}
+	if p.Buffers > 0 {
+		kinds = append(kinds, fmt.Sprintf("buffers of %d B", p.Buffers))
 	}
 	return strings.Join(append(kinds, pastFrom(p)...), "; ")
 }

@@ -68,7 +68,10 @@ func TestAnywhere(t *testing.T) {
 		{{3, 150 * 320, 150 * 320}, {320, 150, 1}, {150, 1, 320}}, // panels of 32 B
 		{{3, 150 * 200, 150 * 200}, {200, 150, 1}, {150, 1, 200}}, // and of 16 B
 	} {
-		for start := 0; start < line; start += map[bool]int{true: 5, false: 1}[testing.Short()] {
+		for start := range line {
+			if testing.Short() && start%16 > 1 {
+				continue
+			}
 			c := newTrial(1, loops, start, 0)
 			for _, s := range Sets() {
 				c.check(t, s)

@@ -162,3 +162,44 @@ func TestAsksInOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestEvicted: rows are evicted where most of them share sets with more than these hold.
+func TestEvicted(t *testing.T) {
+	for _, c := range []struct {
+		rows, apart, row int
+		evicted          bool
+	}{
+		{7, 64 << 10, 64, false}, {8, 64 << 10, 64, true}, {8, -64 << 10, 64, true}, {12, 64 << 10, 32, false},
+		{29, 16 << 10, 64, false}, {30, 16 << 10, 64, true},
+	} {
+		loops := []Loop{{c.rows, 1, c.apart}, {c.row, c.rows, 1}}
+		panel := cut{1, loops, []int{c.rows, c.row}, []int{0}, []int{1}}
+		if got := panel.evicted(); got != c.evicted {
+			t.Errorf("%d rows of %d B, %d apart: evicted: %t", c.rows, c.row, c.apart, got)
+		}
+	}
+}
+
+// TestOddLines: rows of a buffer are an odd number of lines apart, or half of one.
+func TestOddLines(t *testing.T) {
+	for bytes, want := range map[int]int{1: 32, 32: 32, 33: 64, 64: 64, 65: 192, 128: 192, 192: 192, 193: 320} {
+		if got := oddLines(bytes); got != want {
+			t.Errorf("rows of %d B lie %d B apart", bytes, got)
+		}
+	}
+}
+
+// TestWholeLines: whole lines go past the caches, and of long runs whole vectors.
+func TestWholeLines(t *testing.T) {
+	for _, c := range []struct {
+		bits, run int
+		want      bool
+	}{
+		{line, line, true}, {5 * line, 5 * line, true}, {48, 48, false}, {line + 16, longRun - 16, false},
+		{line + 16, longRun, true}, {line + 32, longRun + 32, true}, {line + 8, longRun, false}, {line + 1, 2 * longRun, false},
+	} {
+		if got := wholeLines(c.bits, c.run); got != c.want {
+			t.Errorf("runs of %d B, %b: past the caches: %t", c.run, c.bits, got)
+		}
+	}
+}
