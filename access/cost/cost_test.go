@@ -227,7 +227,7 @@ func TestLines(t *testing.T) {
 }
 
 // TestTogether: a loop and its memory take no less than the longer of them and no more than both, as much
-// whichever is which, and less the more they overlap; beyond is the inverse.
+// whichever is which, and less the more they overlap. The functions beyond and orderOf are its inverses.
 func TestTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Float64Range(0, 1e9).Draw(t, "loop"), rapid.Float64Range(0, 1e9).Draw(t, "memory")
@@ -243,6 +243,11 @@ func TestTogether(t *testing.T) {
 			t.Errorf("beyond %v of %v is %v, want %v", a, got, back, b)
 		}
 	})
+	for order, want := range map[float64]float64{.5: 1, 1: 1, 2: 2, 5: 5, 2 * mostOrder: mostOrder} {
+		if got := orderOf(3, 4, together(3, 4, order)); !about(got, want, 1e-6) {
+			t.Errorf("3 and 4 that take as long as by order %v are of order %v, want %v", order, got, want)
+		}
+	}
 	if got := together(3, 4, 2); !about(got, 5, 1e-12) {
 		t.Errorf("3 and 4 take %v, want 5", got)
 	}

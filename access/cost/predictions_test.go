@@ -37,7 +37,14 @@ func settings(t *testing.T) (all []setting) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, setting{name, m, 1, 1}, setting{name, m, 2, 4})
+		measured, err := probe.Files{}.Machine(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := len(measured.Simulated.Levels) - 1
+		measured.Simulated.Levels[last].SharedBy = 1
+		own := cost.Model{Times: cost.Measured(measured), Caches: measured.Simulated}
+		all = append(all, setting{name, m, 1, 1}, setting{name, m, 2, 4}, setting{name + "-own-caches", own, 2, 6})
 	}
 	level := func(size, ways int) simcache.Level {
 		return simcache.Level{Geometry: simcache.Geometry{Size: size, Ways: ways, Line: 64}}
