@@ -3,14 +3,11 @@ package layouts_test
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"os"
-	"path/filepath"
 	"slices"
 
 	"testing"
@@ -31,43 +28,24 @@ func TestOneDNNTags(t *testing.T) {
 		Head           []int
 		Checksum       int64
 	}
-	files := []string{filepath.Join("testdata", "onednn", "tags.jsonl.gz")}
-	if dir := os.Getenv("ONEDNN_VECTORS"); dir != "" {
-		files = append(files, filepath.Join(dir, "tags.jsonl.gz"))
-	}
-	for _, file := range files {
-		replayed := 0
-		eachLine(t, file, func(c tagCase) {
-			replayed++
-			if slices.Contains(misnamed, c.Tag) {
-				return
-			}
-			tag, err := layouts.ParseTag(c.Tag)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			b, err := tag.Layout(c.Shape...)
-			if err != nil {
-				t.Errorf("%s: %v", c.Tag, err)
-				return
-			}
-			memory := make([]int, b.Nested().Numel())
-			n := 0
-			for at := range b.Offsets() {
-				n++
-				memory[at] = n
-			}
-			got := tagCase{Tag: c.Tag, Canonical: tag.String(), Shape: b.Shape(), Padded: b.Padded(), Size: len(memory), Head: memory[:min(64, len(memory))], Checksum: checksum(memory)}
-			if diff := cmp.Diff(c, got); diff != "" {
-				t.Errorf("%s (-oneDNN +ours):\n%s", c.Tag, diff)
-			}
-		})
-		t.Logf("%s: %d tags", file, replayed)
-		if replayed < 600 {
-			t.Errorf("%s holds %d tags", file, replayed)
+	eachCase(t, "onednn/tags.jsonl.gz", func(c tagCase) {
+		if slices.Contains(misnamed, c.Tag) {
+			return
 		}
-	}
+		tag := must(layouts.ParseTag(c.Tag))
+		b := must(tag.Layout(c.Shape...))
+		memory := make([]int, b.Nested().Numel())
+		n := 0
+		for at := range b.Offsets() {
+			n++
+			memory[at] = n
+		}
+		got := tagCase{Tag: c.Tag, Canonical: tag.String(), Shape: b.Shape(), Padded: b.Padded(),
+			Size: len(memory), Head: memory[:min(64, len(memory))], Checksum: checksum(memory)}
+		if diff := cmp.Diff(c, got); diff != "" {
+			t.Errorf("%s (-oneDNN +ours):\n%s", c.Tag, diff)
+		}
+	})
 }
 
 // misnamed are names in oneDNN 2.6's header that do not say what they are: two
@@ -226,67 +204,6 @@ func TestPieces(t *testing.T) {
 	}
 	if cuts < 3000 {
 		t.Errorf("%d pieces test little", cuts)
-	}
-}
-
-// TestTagErrors: each names the character at fault, or where one is missing.
-func TestTagErrors(t *testing.T) {
-	for _, c := range []struct {
-		tag  string
-		at   int
-		want string
-	}{
-		{"", 0, "want a letter for each dim"},
-		{"16a", 0, "want a letter for each dim"},
-		{"abcdefghijklm", 12, "more than 12 dims"},
-		{"abca", 3, "a names a dim for the second time"},
-		{"aBcdb8b", 4, "b names a dim for the second time"},
-		{"abd", 2, "d is none of the 3 dims"},
-		{"nchx", 0, "n is none of the 4 dims"},
-		{"aBcd", 4, "B has no block"},
-		{"abcd16b", 1, "b has blocks, so it is B"},
-		{"aBcd16", 6, "want the dim of the block of 16"},
-		{"aBcd16B", 6, "lower case, one of abcd, have \"B\""},
-		{"aBcd16e", 6, "have \"e\""},
-		{"nChw16b", 6, "one of nchw, have \"b\""},
-		{"aBcd1b", 4, "1 is not a block size"},
-		{"aBcd0b", 4, "0 is not a block size"},
-		{"aBcd08b", 4, "08 is not a block size"},
-		{"aBcd99999999999999999999b", 4, "larger than 65536"},
-		{"aBcd65536b2b", 10, "the blocks of b have more than 65536 elements"},
-		{"A2a2a2a2a2a2a2a2a2a2a2a2a2a", 25, "more than 12 blocks"},
-		{"aBcd-8b", 4, "want the size of a block, have \"-8b\""},
-		{"aBcd8b ", 6, "want the size of a block"},
-		{"a\xff", 1, "want the size of a block"},
-		{"any", 0, ""},
-	} {
-		_, err := layouts.ParseTag(c.tag)
-		var bad *layouts.TagError
-		if !errors.As(err, &bad) || bad.Tag != c.tag || !strings.Contains(bad.Reason, c.want) || c.want != "" && bad.At != c.at ||
-			!strings.Contains(err.Error(), fmt.Sprintf("character %d: ", bad.At+1)) {
-			t.Errorf("%q: %v, want %q at %d", c.tag, err, c.want, c.at)
-		}
-	}
-	tag := must(layouts.ParseTag("nChw16c"))
-	for _, c := range []struct {
-		shape []int
-		want  string
-	}{
-		{[]int{2, 3}, "format nChw16c has 4 dims, shape 2x3 has 2"},
-		{[]int{1, -1, 1, 1}, "size -1 of dim 1 is negative"},
-		{[]int{1, math.MaxInt, 1, 1}, "dim 1 of size 9223372036854775807 is padded to more than an int can count"},
-		{[]int{1, 1, 1 << 60, 1}, "more elements than an int can count"},
-	} {
-		if _, err := tag.Layout(c.shape...); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v, want %q", c.shape, err, c.want)
-		}
-	}
-	b := must(tag.Layout(2, 17, 5, 5))
-	if got := b.String(); got != "shape 2x17x5x5, padded to 2x32x5x5, strides (800, (400, 1), 80, 16), offset 0" {
-		t.Error(got)
-	}
-	if _, err := b.At(0, 17, 0, 0); err == nil || !strings.Contains(err.Error(), "index 17 is out of range for dim 1 of size 17") {
-		t.Errorf("padding has an index: %v", err)
 	}
 }
 

@@ -27,38 +27,30 @@ func TestTorchSparse(t *testing.T) {
 		Error      string
 		Arrays     []array
 	}
-	for _, file := range vectors(t, "sparse.jsonl.gz") {
-		replayed, refused := map[string]int{}, 0
-		eachLine(t, file, func(c sparseCase) {
-			replayed[c.Format]++
-			x := must(recorded(c.DType, c.Values, c.Shape))
-			if c.Transposed {
-				x = must(must(must(x.T()).Contiguous()).T())
-			}
-			s, err := x.Sparse(must(layouts.ParseSparseFormat(c.Format)), c.Block...)
-			if err != nil || c.Error != "" {
-				refused++
-				if (err == nil) != (c.Error == "") {
-					t.Errorf("%v in %s by %v: %v, PyTorch says %q", x, c.Format, c.Block, err, c.Error)
-				}
-				return
-			}
-			if s.String() != c.Text {
-				t.Errorf("%v in %s by %v is\n%v\nPyTorch's\n%s", x, c.Format, c.Block, s, c.Text)
-			}
-			var arrays []array
-			for _, a := range s.Arrays {
-				arrays = append(arrays, array{a.Name, a.Tensor.DType().String(), a.Tensor.Layout().Shape(), a.Tensor.Layout().Strides()})
-			}
-			if diff := cmp.Diff(c.Arrays, arrays); diff != "" {
-				t.Errorf("%v in %s by %v (-PyTorch +ours):\n%s", x, c.Format, c.Block, diff)
-			}
-		})
-		t.Logf("%s: %v, %d refused", file, replayed, refused)
-		if len(replayed) < 5 {
-			t.Errorf("%s lacks formats", file)
+	eachCase(t, "torch/sparse.jsonl.gz", func(c sparseCase) {
+		x := recorded(c.DType, c.Values, c.Shape)
+		if c.Transposed {
+			x = must(must(must(x.T()).Contiguous()).T())
 		}
-	}
+		s, err := x.Sparse(must(layouts.ParseSparseFormat(c.Format)), c.Block...)
+		if err != nil || c.Error != "" {
+			if (err == nil) != (c.Error == "") {
+				t.Errorf("%v in %s by %v: %v, PyTorch says %q", x, c.Format, c.Block, err, c.Error)
+			}
+			return
+		}
+		if s.String() != c.Text {
+			t.Errorf("%v in %s by %v is\n%v\nPyTorch's\n%s", x, c.Format, c.Block, s, c.Text)
+		}
+		var arrays []array
+		for _, a := range s.Arrays {
+			arrays = append(arrays, array{a.Name, a.Tensor.DType().String(), a.Tensor.Layout().Shape(), a.Tensor.Layout().Strides()})
+		}
+		if diff := cmp.Diff(c.Arrays, arrays); diff != "" {
+			t.Errorf("%v in %s by %v (-PyTorch +ours):\n%s", x, c.Format, c.Block, diff)
+		}
+	})
+
 }
 
 // TestSparseIsTheTensor: each format of a matrix has its elements, read as the
