@@ -20,24 +20,12 @@ func TestBuild(t *testing.T) {
 		"a checkout, version devel": {&debug.BuildInfo{GoVersion: "go1.26.1", Main: debug.Module{Version: "(devel)"}, Settings: stamped}, "abc+dirty go1.26.1"},
 		"-buildvcs=false":           {&debug.BuildInfo{GoVersion: "go1.26.1", Main: debug.Module{Version: "(devel)"}}, "(devel) go1.26.1"},
 		"no module":                 {&debug.BuildInfo{GoVersion: "go1.26.1"}, "(devel) go1.26.1"},
+		"a clean checkout":          {&debug.BuildInfo{GoVersion: "go1.26.1", Settings: []debug.BuildSetting{stamped[0], {Key: "vcs.modified", Value: "false"}}}, "abc go1.26.1"},
+		"modified alone":            {&debug.BuildInfo{GoVersion: "go1.26.1", Settings: stamped[1:]}, "(devel) go1.26.1"},
 		"nothing known":             {nil, "(devel) " + runtime.Version()},
 	} {
 		if got := buildOf(test.info).String(); got != test.want+platform {
 			t.Errorf("%s: %q, want %q", name, got, test.want+platform)
-		}
-	}
-}
-
-func TestRevision(t *testing.T) {
-	at := func(modified string) []debug.BuildSetting {
-		return []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: modified}}
-	}
-	for _, test := range []struct {
-		settings []debug.BuildSetting
-		want     string
-	}{{at("false"), "abc"}, {at("true"), "abc+dirty"}, {nil, ""}, {at("true")[2:], ""}} {
-		if got := buildOf(&debug.BuildInfo{Settings: test.settings}).Commit; got != test.want {
-			t.Errorf("%v: %q, want %q", test.settings, got, test.want)
 		}
 	}
 }

@@ -141,13 +141,8 @@ func TestPipesAndDevicesStay(t *testing.T) {
 // shell may have redirected to one that holds something.
 func TestOpenFilesAreAppendedTo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.txt")
-	if err := os.WriteFile(path, []byte("before\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	log, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must(os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600))
+	must(log.WriteString("before\n"))
 	defer log.Close()
 	link := symlink(t, filepath.Join("/dev/fd", strconv.Itoa(int(log.Fd()))), filepath.Join(t.TempDir(), "stdout"))
 	if _, err := os.Stat(link); err != nil {

@@ -8,24 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseLabel(t *testing.T) {
-	if p, err := ParseLabel("zone=eu-west 1=a"); err != nil || p != (Pair{"zone", "eu-west 1=a"}) {
-		t.Errorf("%v, %v", p, err)
-	}
-	for text, want := range map[string]string{
-		"host": "want key=value", "=x": "key \"\"", "Host=x": "key \"Host\"", "cpu=x": "themselves", "sim-d1=x": "themselves", "kernel=x": "themselves",
-		"family=x": "themselves", "host=": "value \"\"", "host= x": "value", "host=a\nb": "value", "host=" + strings.Repeat("x", 129): "value",
-	} {
-		if _, err := ParseLabel(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-	config := map[string]string{"cpu": "A", "host": "h", "sim-ll": "1", "zone": "z", "goos": "linux", "pages": "4k"}
-	if diff := cmp.Diff(Fingerprint{{"host", "h"}, {"zone", "z"}}, LabelsOf(config)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestNodeComments(t *testing.T) {
 	root := fstest.MapFS{
 		"proc/sys/kernel/osrelease": {Data: []byte("6.1.0\n")},
@@ -48,6 +30,10 @@ func TestConfigLabels(t *testing.T) {
 	config, err := set.Config()
 	if diff := cmp.Diff(map[string]string{"cpu": "A"}, config); err != nil || diff != "" {
 		t.Error(err, diff)
+	}
+	all := map[string]string{"cpu": "A", "host": "h", "sim-ll": "1", "zone": "z", "goos": "linux", "pages": "4k"}
+	if diff := cmp.Diff(Fingerprint{{"host", "h"}, {"zone", "z"}}, LabelsOf(all)); diff != "" {
+		t.Error(diff)
 	}
 	if set, err = Parse("a", []byte("host: a\nBenchmarkX 1 1 ns/op\nhost: b\nBenchmarkX 1 1 ns/op\n")); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package results_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -24,14 +23,7 @@ sim-ll: 33554432,16,64
 sim-tlb: 64,64,4096 2048,8,4096
 pages: 4k
 `
-	set, err := results.Parse("run.txt", []byte(head+"BenchmarkA/a=1 1 5 ns/op\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := set.Config()
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must(must(results.Parse("run.txt", []byte(head+"BenchmarkA/a=1 1 5 ns/op\n"))).Config())
 	d1, ll := results.Cache{Name: "D1", Size: 32768, Ways: 8, Line: 64}, results.Cache{Name: "LL", Size: 33554432, Ways: 16, Line: 64}
 	want := results.Setup{
 		GOOS: "linux", GOARCH: "amd64", GoVersion: "go1.26.8", CPU: "AMD EPYC", CPUs: 2, Pages: "4k",
@@ -102,49 +94,4 @@ func TestSetupOfStrangers(t *testing.T) {
 	if diff := cmp.Diff(results.Setup{}, results.SetupOf(nil)); diff != "" {
 		t.Error(diff)
 	}
-}
-
-// TestSetupIsWhole: whatever the lines say, what is decoded is what it can be,
-// and said again decodes to the same.
-func TestSetupIsWhole(t *testing.T) {
-	words := []string{"L1d=", "L2=", "=", "0", "1", "7", "8", "64", "-64", "4096", "32768", "1099511627776", "4611686018427387904", ",", ",", ",", " ", "\t", "x", "é", "+"}
-	text := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(words), 0, 24), func(parts []string) string { return strings.Join(parts, "") })
-	rapid.Check(t, func(t *rapid.T) {
-		config := map[string]string{}
-		for _, key := range []string{"cpus", results.CachesKey, results.D1Key, results.LLKey, results.TLBKey} {
-			config[key] = rapid.OneOf(text, rapid.String()).Draw(t, key)
-		}
-		s := results.SetupOf(config)
-		for _, c := range append(s.Simulated(), s.Caches...) {
-			if c.Name == "" || c.Size < 1 || c.Ways < 1 || c.Line < 1 || c.Size > 1<<40 || c.Ways > c.Size/c.Line {
-				t.Fatalf("no cache: %+v", c)
-			}
-		}
-		for _, l := range s.TLB {
-			if l.Entries < 1 || l.Ways < 1 || l.Ways > l.Entries || l.Page < 1 || l.Entries > 1<<20 || l.Page > 1<<32 {
-				t.Fatalf("no TLB: %+v", l)
-			}
-		}
-		if diff := cmp.Diff(s, results.SetupOf(said(s))); diff != "" {
-			t.Fatal(diff)
-		}
-	})
-}
-
-// said are configuration lines that say a setup.
-func said(s results.Setup) map[string]string {
-	geometry := func(c results.Cache) string {
-		if c == (results.Cache{}) {
-			return ""
-		}
-		return fmt.Sprintf("%d,%d,%d", c.Size, c.Ways, c.Line)
-	}
-	config := map[string]string{results.D1Key: geometry(s.D1), results.LLKey: geometry(s.LL), "cpus": fmt.Sprint(s.CPUs)}
-	for _, c := range s.Caches {
-		config[results.CachesKey] += c.Name + "=" + geometry(c) + " "
-	}
-	for _, l := range s.TLB {
-		config[results.TLBKey] += fmt.Sprintf("%d,%d,%d ", l.Entries, l.Ways, l.Page)
-	}
-	return config
 }
