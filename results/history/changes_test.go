@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -161,26 +162,24 @@ func TestChanges(t *testing.T) {
 // TestEntriesOfOneCommit: they differ by chance, and that is no change; nor does
 // it matter in which order they are.
 func TestEntriesOfOneCommit(t *testing.T) {
-	series := Series{Name: "BenchmarkX", Unit: "u", Exact: true, Better: "lower"}
-	for _, p := range []struct {
-		commit string
-		value  float64
-	}{{"a", 4}, {"b", 4}, {"b", 5}, {"b", 4}, {"c", 5}, {"d", 6}, {"d", 6}} {
-		series.Points = append(series.Points, Point{Commit: p.commit, Value: p.value})
-	}
-	changes := series.Changes(0.05, 0.01)
-	if len(changes) != 2 || changes[0].Last.Commit != "a" || changes[0].First.Commit != "b" || changes[1].First.Commit != "d" {
-		t.Errorf("%+v", changes)
-	}
-	series.Exact = false
-	series.Points = nil
+	var noisy []Point
 	for c := range 12 {
 		for _, by := range []float64{1, 9, 1.1} { // one of three is far off
-			series.Points = append(series.Points, Point{Commit: string(rune('a' + c)), Value: float64(10+c/6*5) * by})
+			noisy = append(noisy, Point{Commit: string(rune('a' + c)), Value: float64(10+c/6*5) * by})
 		}
 	}
-	changes = series.Changes(0.05, 0.01)
-	if len(changes) != 1 || changes[0].Last.Commit != "f" || changes[0].First.Commit != "g" || changes[0].Before != 11 {
-		t.Errorf("%+v", changes)
+	counts := []Point{{Commit: "a", Value: 4}, {Commit: "b", Value: 4}, {Commit: "b", Value: 5}, {Commit: "b", Value: 4},
+		{Commit: "c", Value: 5}, {Commit: "d", Value: 6}, {Commit: "d", Value: 6}}
+	for want, s := range map[string]Series{
+		" a-b 4 5 c-d 5 6": {Exact: true, Better: "lower", Points: counts},
+		" f-g 11 16.5":     {Better: "lower", Points: noisy},
+	} {
+		got := ""
+		for _, c := range s.Changes(0.05, 0.01) {
+			got += fmt.Sprintf(" %s-%s %v %v", c.Last.Commit, c.First.Commit, c.Before, c.After)
+		}
+		if got != want {
+			t.Errorf("changes%s, want%s", got, want)
+		}
 	}
 }

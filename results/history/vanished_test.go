@@ -3,7 +3,6 @@ package history
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -27,14 +26,9 @@ func TestSweptVanished(t *testing.T) {
 	} {
 		s := Open(t.TempDir())
 		for i, text := range []string{c.first, c.then} {
-			if _, _, err := s.Add("x.txt", []byte(text), fmt.Sprintf("abc%d", i), time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)); err != nil {
-				t.Fatal(err)
-			}
+			add(t, s, fmt.Appendf(nil, "# commit: abc%d\n# date: 2026-01-0%dT00:00:00Z\n%s", i, i+1, text))
 		}
-		entries, _, err := s.Entries()
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries, _ := read(t, s, 2, 0)
 		var got []string
 		for _, g := range vanished(entries) {
 			got = append(got, g.Name)
