@@ -19,7 +19,7 @@ func TestLinks(t *testing.T) {
 	if err := errors.Join(os.MkdirAll("runs/1", 0o777), os.Mkdir("linked", 0o777), os.Symlink("runs/1", "latest"), os.Symlink("../runs/1/0.txt", "linked/a.txt")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join("runs", "1"), shardText(1, 1, []int{1}))
+	write(t, filepath.Join("runs", "1"), part(1, 1))
 	found, err := Find([]string{"latest", "linked", "runs"}, "")
 	if diff := cmp.Diff([]string{"latest/0.txt", "linked/a.txt", "runs/1/0.txt"}, found); diff != "" || err != nil {
 		t.Error(diff, err)
@@ -39,7 +39,7 @@ func TestPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := w.WriteString(shardText(1, 1, []int{1})); err != nil {
+	if _, err := w.WriteString(part(1, 1)); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
