@@ -3,8 +3,6 @@ package fleet
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,6 +48,7 @@ func TestMostly(t *testing.T) {
 		{both, Finding{Aspect: Memory, Ratio: 0.5}, "it is faster, and nothing in its files explains it: look whether the peers are limited in power or frequency"},
 		{both, Finding{Aspect: Memory, Ratio: 1.5}, "data in the caches is as fast as on its peers: look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"},
 		{memory, Finding{Aspect: Memory, Ratio: 1.5}, "look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"},
+		{both, Finding{Aspect: Caches, Ratio: 1.5}, "memory is as fast as on its peers: look at its clock, or at others that share its core"},
 		{both, Finding{Aspect: All, Ratio: 1.5}, "caches and memory are both slow: look at its clock, such as a thermal or power limit, or a core that another shares"},
 	} {
 		if got := c.m.mostly(c.f); got != c.want {
@@ -92,13 +91,9 @@ func TestCauses(t *testing.T) {
 
 // TestRead: what files say of a machine is its configuration, its facts, and by benchmark its times, cycles and what misses.
 func TestRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.txt")
 	text := "cpu: A\nhost: b\n# node: first\nBenchmarkX 1 4 ns/op 100 D-refs/op 1 LL-misses/op 12 hw-cycles/op\nBenchmarkX 1 6 ns/op 100 D-refs/op 1 LL-misses/op 18 hw-cycles/op\n" +
 		"BenchmarkStudy 1 7 D1-misses/op\n# activity: steal=0.5\nBenchmarkY 1 5 ns/op 100 D-refs/op 2 LL-misses/op\nhost: c\n# node: second\nBenchmarkY 1 10 ns/op\n# activity: steal=0.7\n"
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	m, err := Read("host", nil, nil, path)
+	m, err := readText(t, text)
 	if err != nil {
 		t.Fatal(err)
 	}
