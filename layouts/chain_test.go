@@ -74,7 +74,8 @@ func FuzzTyped(f *testing.F) {
 	for _, text := range []string{"x[:, ::2]", "x[..., None].T", "chunk(2,dim=1)[-1]", "view(torch.int16)", "x.split([1,2])[0][0:1:2]", "to(memory_format=torch.channels_last)", "movedim((0,1),(1,0))", "x[-1:None:3,...].real",
 		"x.t(). ", "t())", "x[0] ]", "größe..t()", "t().[0].t()", "x t()", "x.3()", "...", // of which the error names the place
 		"[0,:1].unfold(0,1,9223372036854775807)", "expand(192153584101141162,3,4).clone()", "[:0].expand(0,4).double()", "H.clone().view_as_real()", "select(0,-4)", "narrow(1,4,0)",
-		"t().unflatten(0,(2,-1))[..., ::2].contiguous()"} {
+		"t().unflatten(0,(2,-1))[..., ::2].contiguous()", "transpose(0,1).narrow(1,0,2)", "slice(0,1,9,2).flip(0)",
+		"expand(2,3,4)", "as_strided((2,3),[3,1],None)", "view(((12),),)", "squeeze().view(0xc)"} {
 		f.Add(text)
 	}
 	l := must(layouts.Contiguous(3, 4))
@@ -83,6 +84,11 @@ func FuzzTyped(f *testing.F) {
 		c, err := layouts.ParseChain(text)
 		if err != nil {
 			return
+		}
+		if v, err := l.Apply(c); err == nil && v.Numel() > 0 {
+			if low, high := v.Extent(); low < 0 || high > 11 {
+				t.Errorf("%q gives %v, which reaches %d to %d", text, v, low, high)
+			}
 		}
 		view, dtype, refusal := l.ApplyTo(c, layouts.Complex64)
 		if view.Numel() > 1<<20 {

@@ -239,20 +239,17 @@ func TestRefusedIterations(t *testing.T) {
 	expanded := must(layouts.New([]int{3, 4}, []int{0, 1}, 0))
 	huge := must(layouts.New([]int{1 << 40, 1}, []int{1, 1}, 0))
 	wide := must(layouts.New([]int{1 << 40}, []int{1}, 0))
-	for _, c := range []struct {
-		want string
-		run  func() error
-	}{
-		{"no input", func() error { _, err := layouts.Elementwise(); return err }},
-		{"sizes 4 and 3 of dim -1", func() error { _, err := layouts.Elementwise(x, must(layouts.Contiguous(3))); return err }},
-		{"more elements than an int can count", func() error { _, err := layouts.Elementwise(huge, wide); return err }},
-		{"the operands have shape 3x4 together, the destination has 4", func() error { _, err := layouts.Into(must(layouts.Contiguous(4)), x); return err }},
-		{"dim 0 of size 3 has stride 0", func() error { _, err := layouts.Into(expanded, x); return err }},
-		{"dim 2 is out of range", func() error { _, err := layouts.Reduction(x, false, 2); return err }},
-		{"dim 1 appears twice", func() error { _, err := layouts.Reduction(x, false, 1, -1); return err }},
+	for want, err := range map[string]error{
+		"no input":                            second(layouts.Elementwise()),
+		"sizes 4 and 3 of dim -1":             second(layouts.Elementwise(x, must(layouts.Contiguous(3)))),
+		"more elements than an int can count": second(layouts.Elementwise(huge, wide)),
+		"together, the destination has 4":     second(layouts.Into(must(layouts.Contiguous(4)), x)),
+		"dim 0 of size 3 has stride 0":        second(layouts.Into(expanded, x)),
+		"dim 2 is out of range":               second(layouts.Reduction(x, false, 2)),
+		"dim 1 appears twice":                 second(layouts.Reduction(x, false, 1, -1)),
 	} {
-		if err := c.run(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want %q", err, c.want)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestViewsReadTheSameElements(t *testing.T) {
 			// The view's shape, and from an index of it to the index before.
 			after := l.Shape()
 			index := func(i []int) []int { return i }
-			switch rapid.IntRange(0, 10).Draw(t, "op") {
+			switch rapid.IntRange(0, 8).Draw(t, "op") {
 			case 0:
 				call = "permute(" + join(perm) + ")"
 				for i, p := range perm {
@@ -64,30 +64,28 @@ func TestViewsReadTheSameElements(t *testing.T) {
 					return old
 				}
 			case 1:
-				start := rapid.IntRange(0, n-1).Draw(t, "start")
-				after[d] = rapid.IntRange(1, n-start).Draw(t, "length")
-				call = fmt.Sprintf("narrow(%d,%d,%d)", d, start, after[d])
-				index = func(i []int) []int { i[d] += start; return i }
+				start, step := rapid.IntRange(0, n-1).Draw(t, "start"), rapid.IntRange(1, n).Draw(t, "step")
+				after[d] = (n - start + step - 1) / step
+				call = fmt.Sprintf("slice(%d,%d,%d,%d)", d, start, n+9, step)
+				index = func(i []int) []int {
+					i[d] = start + i[d]*step
+					return i
+				}
 			case 2:
-				step := rapid.IntRange(1, n).Draw(t, "step")
-				after[d] = (n + step - 1) / step
-				call = fmt.Sprintf("slice(%d,0,%d,%d)", d, n+9, step)
-				index = func(i []int) []int { i[d] *= step; return i }
-			case 3:
 				call = fmt.Sprintf("flip(%d)", d)
 				index = func(i []int) []int { i[d] = n - 1 - i[d]; return i }
-			case 4:
+			case 3:
 				if n != 1 {
 					continue
 				}
 				after[d] = 3
 				call = "expand(" + join(after) + ")"
 				index = func(i []int) []int { i[d] = 0; return i }
-			case 5:
+			case 4:
 				call = fmt.Sprintf("unsqueeze(%d)", d)
 				after = slices.Insert(after, d, 1)
 				index = func(i []int) []int { return slices.Delete(i, d, d+1) }
-			case 6:
+			case 5:
 				if l.Rank() == 1 {
 					continue
 				}
@@ -95,13 +93,13 @@ func TestViewsReadTheSameElements(t *testing.T) {
 				call = fmt.Sprintf("select(%d,%d)", d, at-n*(at%2))
 				after = slices.Delete(after, d, d+1)
 				index = func(i []int) []int { return slices.Insert(i, d, at) }
-			case 7:
+			case 6:
 				size, step := rapid.IntRange(1, n).Draw(t, "size"), rapid.IntRange(1, 3).Draw(t, "step")
 				call = fmt.Sprintf("unfold(%d,%d,%d)", d, size, step)
 				after[d] = (n-size)/step + 1
 				after = append(after, size)
 				index = func(i []int) []int { i[d] = i[d]*step + i[len(i)-1]; return i[:len(i)-1] }
-			case 8:
+			case 7:
 				e, offset := (d+1)%l.Rank(), rapid.IntRange(-1, 1).Draw(t, "offset")
 				size := min(n-max(-offset, 0), l.Size(e)-max(offset, 0))
 				if d == e || size < 1 {
@@ -116,7 +114,7 @@ func TestViewsReadTheSameElements(t *testing.T) {
 					i = slices.Insert(i[:len(i)-1], min(d, e), at[min(d, e)])
 					return slices.Insert(i, max(d, e), at[max(d, e)])
 				}
-			case 9:
+			case 8:
 				if n%2 != 0 {
 					continue
 				}
@@ -124,14 +122,6 @@ func TestViewsReadTheSameElements(t *testing.T) {
 				after[d] = 2
 				after = slices.Insert(after, d, n/2)
 				index = func(i []int) []int { i[d] = 2*i[d] + i[d+1]; return slices.Delete(i, d+1, d+2) }
-			case 10:
-				to := perm[0]
-				call = fmt.Sprintf("movedim(%d,%d)", d, to-l.Rank())
-				after = slices.Insert(slices.Delete(after, d, d+1), to, n)
-				index = func(i []int) []int {
-					k := i[to]
-					return slices.Insert(slices.Delete(i, to, to+1), d, k)
-				}
 			}
 			if l, err = applied(l, call); err != nil {
 				t.Fatal(err)
@@ -189,64 +179,28 @@ func TestLayoutsAreValues(t *testing.T) {
 }
 
 func TestTensors(t *testing.T) {
-	x, err := layouts.Arange(layouts.Float64, 6)
-	if err != nil {
-		t.Fatal(err)
+	x := must(must(layouts.Arange(layouts.Float64, 6)).View(2, 3))
+	f := must(x.Flip(1))
+	if got := must(layouts.Values[float64](f)); !slices.Equal(got, []float64{2, 1, 0, 5, 4, 3}) {
+		t.Errorf("flip(1) gives %v", got)
 	}
-	if x, err = applied(x, "view(2,3)"); err != nil {
-		t.Fatal(err)
+	if _, err := applied(x, "flip(1)"); err != nil || f.Storage() == x.Storage() { // a walk, within the storage
+		t.Error("the tensor's flip shares storage, PyTorch's copies", err)
 	}
-	f, err := x.Flip(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := layouts.Values[float64](f)
-	if err != nil || !slices.Equal(got, []float64{2, 1, 0, 5, 4, 3}) {
-		t.Errorf("flip(1) gives %v, %v", got, err)
-	}
-	if f.Storage() == x.Storage() {
-		t.Error("the tensor's flip shares storage, PyTorch's copies")
-	}
-	if _, err := applied(x, "flip(1)"); err != nil { // a walk, within the storage
-		t.Error(err)
-	}
-	if _, err := layouts.At[int32](x, 0, 0); err == nil {
-		t.Error("reading float64 as int32 is accepted")
-	}
-	if err := layouts.Set(x, 1.0, 2, 0); err == nil {
-		t.Error("an index out of range is accepted")
-	}
-	outside, _ := layouts.New([]int{7}, []int{1}, 0)
-	if _, err := layouts.NewTensor(x.Storage(), outside); err == nil {
-		t.Error("a layout larger than its storage is accepted")
-	}
-	if _, err := layouts.StorageOver(layouts.Int64, make([]byte, 12)); err == nil {
-		t.Error("12 bytes of int64 are accepted")
+	outside := must(layouts.New([]int{7}, []int{1}, 0))
+	for name, err := range map[string]error{
+		"reading float64 as int32":         second(layouts.At[int32](x, 0, 0)),
+		"an index out of range":            layouts.Set(x, 1.0, 2, 0),
+		"a layout larger than its storage": second(layouts.NewTensor(x.Storage(), outside)),
+		"12 bytes of int64":                second(layouts.StorageOver(layouts.Int64, make([]byte, 12))),
+	} {
+		if err == nil {
+			t.Errorf("%s is accepted", name)
+		}
 	}
 	for _, name := range layouts.DTypeNames() {
 		if d, err := layouts.ParseDType(name); err != nil || d.String() != name || d.Size() == 0 {
 			t.Errorf("dtype %s: %v, %v", name, d, err)
 		}
 	}
-	if _, err := layouts.ParseDType("int23"); err == nil || !strings.Contains(err.Error(), "float32") {
-		t.Errorf("ParseDType(int23): %v", err)
-	}
-}
-
-// FuzzApply: whatever the text, Apply returns; and a layout that it returns
-// stays within the storage that it started from.
-func FuzzApply(f *testing.F) {
-	for _, seed := range []string{"transpose(0,1).narrow(1,0,2)", "view(-1)", "slice(0,1,9,2).flip(0)", "unflatten(1,(2,2)).permute(2,0,1)", "expand(2,3,4)", "t()", "flatten()", "as_strided((2,3),[3,1],None)", "view(((12),),)", "squeeze().view(0xc)"} {
-		f.Add(seed)
-	}
-	start, _ := layouts.Contiguous(3, 4)
-	f.Fuzz(func(t *testing.T, chain string) {
-		l, err := applied(start, chain)
-		if err != nil || l.Numel() == 0 {
-			return
-		}
-		if low, high := l.Extent(); low < 0 || high > 11 {
-			t.Errorf("%q gives %v, which reaches %d to %d", chain, l, low, high)
-		}
-	})
 }

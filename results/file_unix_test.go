@@ -52,8 +52,8 @@ func TestLinksAreFollowed(t *testing.T) {
 			if err := results.WriteFile(link, []byte(text)); err != nil {
 				t.Error(err)
 			}
-			if got, err := os.ReadFile(file); err != nil || string(got) != text {
-				t.Errorf("%s: %s holds %q, %v", test.name, test.file, got, err)
+			if got := must(os.ReadFile(file)); string(got) != text {
+				t.Errorf("%s: %s holds %q", test.name, test.file, got)
 			}
 			isLink(t, link, test.to)
 		}
@@ -68,9 +68,8 @@ func TestLinksAreFollowed(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "absent")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder that a link leads to was made: %v", err)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "real", ".*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("%v are left, %v", left, err)
+	if left := must(filepath.Glob(filepath.Join(dir, "real", ".*"))); len(left) > 0 {
+		t.Errorf("%v are left", left)
 	}
 }
 
@@ -85,8 +84,8 @@ func TestModesAreKept(t *testing.T) {
 		if err := results.WriteFile(path, []byte("x")); err != nil {
 			t.Error(err)
 		}
-		if info, err := os.Stat(path); err != nil || info.Mode() != mode {
-			t.Errorf("mode %v became %v, %v", mode, info.Mode(), err)
+		if got := must(os.Stat(path)).Mode(); got != mode {
+			t.Errorf("mode %v became %v", mode, got)
 		}
 	}
 	if os.Geteuid() == 0 {
@@ -151,8 +150,8 @@ func TestOpenFilesAreAppendedTo(t *testing.T) {
 	if err := results.WriteFile(link, []byte("after\n")); err != nil {
 		t.Error(err)
 	}
-	if text, err := os.ReadFile(path); err != nil || string(text) != "before\nafter\n" {
-		t.Errorf("the file holds %q, %v", text, err)
+	if text := must(os.ReadFile(path)); string(text) != "before\nafter\n" {
+		t.Errorf("the file holds %q", text)
 	}
 }
 

@@ -72,11 +72,7 @@ func TestActivity(t *testing.T) {
 func TestFrequency(t *testing.T) {
 	dir := t.TempDir()
 	write := func(file, text string) {
-		path := filepath.Join(dir, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		if err := WriteFile(filepath.Join(dir, file), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -239,33 +239,32 @@ func TestNothing(t *testing.T) {
 // is allowed; what would not be judged does not.
 func TestVanished(t *testing.T) {
 	head := strings.Replace(machineHead, "cpu: A", "cpu: %s", 1)
-	lines := func(cpu string, lines ...string) string { // of one benchmark each, as many samples as decide
+	lines := func(cpu string, lines ...string) string { // and what all have, as many samples as decide
 		var b strings.Builder
 		fmt.Fprintf(&b, head, cpu)
 		for i := range 7 {
-			for _, l := range lines {
+			for _, l := range append(lines, "K/kernel=scalar 1 %d ns/op 5 D1-misses/op") {
 				fmt.Fprintf(&b, "Benchmark"+l+"\n", 100+i)
 			}
 		}
 		return b.String()
 	}
-	const keeps = "K/kernel=scalar 1 %d ns/op 5 D1-misses/op"
 	for _, test := range []struct {
 		name, old, new string
 		times          check.Times
 		want           []string // missing
 	}{
-		{"a name", lines("A", keeps, "X/order=row 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X/order=col 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/order=row"}},
-		{"a name that has times only", lines("A", keeps, "X 1 %d ns/op"), lines("A", keeps), check.TimesOff, []string{"X"}},
-		{"a count", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 %d ns/op"), check.TimesAuto, []string{"X D1-misses/op"}},
-		{"a time", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 5 D1-misses/op 0 LL-misses/op %d points"), check.TimesAuto, []string{"X ns/op"}},
-		{"a time, and times are off", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 5 D1-misses/op %d points"), check.TimesOff, nil},
+		{"a name", lines("A", "X/order=row 1 %d ns/op 5 D1-misses/op"), lines("A", "X/order=col 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/order=row"}},
+		{"a name that has times only", lines("A", "X 1 %d ns/op"), lines("A"), check.TimesOff, []string{"X"}},
+		{"a count", lines("A", "X 1 %d ns/op 5 D1-misses/op"), lines("A", "X 1 %d ns/op"), check.TimesAuto, []string{"X D1-misses/op"}},
+		{"a time", lines("A", "X 1 %d ns/op 5 D1-misses/op"), lines("A", "X 1 5 D1-misses/op 0 LL-misses/op %d points"), check.TimesAuto, []string{"X ns/op"}},
+		{"a time, and times are off", lines("A", "X 1 %d ns/op 5 D1-misses/op"), lines("A", "X 1 5 D1-misses/op %d points"), check.TimesOff, nil},
 		{"what explains a time", lines("A", "K 1 %d ns/op 5 hw-cycles/op 7 predicted-ns/op 5 D1-misses/op"), lines("A", "K 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
-		{"a kernel of another CPU", lines("A", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("B", keeps, "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
-		{"a kernel of this CPU", lines("A", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=avx2"}},
-		{"a kernel that others have", lines("A", keeps, "X/kernel=scalar 1 %d ns/op 5 D1-misses/op"), lines("B", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=scalar"}},
-		{"caches of a sweep", "sim-caches: a=1024,2,64+8192,4,64\n" + lines("A", keeps, "X/caches=a 1 %d D1-misses/op"), lines("A", keeps), check.TimesAuto, []string{"X/caches=a"}},
-		{"a set of other caches", lines("A", keeps, "X/set=63 1 %d misses/op"), strings.Replace(lines("A", keeps), "32768,8", "65536,8", 1), check.TimesAuto, nil},
+		{"a kernel of another CPU", lines("A", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("B", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
+		{"a kernel of this CPU", lines("A", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("A", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=avx2"}},
+		{"a kernel that others have", lines("A", "X/kernel=scalar 1 %d ns/op 5 D1-misses/op"), lines("B", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=scalar"}},
+		{"caches of a sweep", "sim-caches: a=1024,2,64+8192,4,64\n" + lines("A", "X/caches=a 1 %d D1-misses/op"), lines("A"), check.TimesAuto, []string{"X/caches=a"}},
+		{"a set of other caches", lines("A", "X/set=63 1 %d misses/op"), strings.Replace(lines("A"), "32768,8", "65536,8", 1), check.TimesAuto, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, allowed := range []bool{false, true} {
