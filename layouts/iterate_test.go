@@ -195,7 +195,7 @@ func TestCopyToItself(t *testing.T) {
 // brings together.
 func TestWalksMeetTheSameElements(t *testing.T) {
 	random := rand.New(rand.NewPCG(16, 1))
-	for range 3000 {
+	for range draws(3000) {
 		shape := make([]int, random.IntN(5))
 		for d := range shape {
 			shape[d] = random.IntN(4)

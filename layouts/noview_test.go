@@ -18,7 +18,7 @@ import (
 func TestRefusedViewsSayWhatIsTrue(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 2))
 	refused := 0
-	for refused < 5000 {
+	for refused < draws(5000) {
 		l := randomLayout(random)
 		shape := factors(random, l.Numel())
 		v, err := l.View(shape...)
