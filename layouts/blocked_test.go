@@ -64,7 +64,8 @@ func checksum(values []int) (sum int64) {
 
 // The tags that property tests draw from: one and more blocks of a dim, blocks
 // of several, orders, and no blocks.
-var someTags = []string{"abc", "cab", "aBc4b", "Abc3a", "ABc4b2a", "BAc2a3b2a", "aBC2c4b2c", "aBC4b4c2b", "ABC2a2b2c", "Cab5c"}
+var someTags = []string{"abc", "cab", "aBc4b", "Abc3a", "ABc4b2a", "BAc2a3b2a", "aBC2c4b2c",
+	"aBC4b4c2b", "ABC2a2b2c", "Cab5c"}
 
 // TestTagsByDefinition: of a tag's letters and numbers, taken literally: places
 // count through the order of the dims, blocks of a dim as one, then through the
@@ -113,7 +114,8 @@ func TestTagsByDefinition(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" || b.Nested().Numel() != at {
-			t.Fatalf("%s of %v: %d places, ours %d (-want +got):\n%s", text, shape, at, b.Nested().Numel(), diff)
+			t.Fatalf("%s of %v: %d places, ours %d (-want +got):\n%s", text, shape, at, b.Nested().Numel(),
+				diff)
 		}
 	}
 }
@@ -155,7 +157,8 @@ func TestPieces(t *testing.T) {
 	random := rand.New(rand.NewPCG(16, 4))
 	for range draws(2000) {
 		shape := []int{random.IntN(8), random.IntN(9), random.IntN(10)}
-		from := layouts.Plain(must(layouts.New(shape, []int{random.IntN(50), random.IntN(50), random.IntN(50)}, random.IntN(5))))
+		from := layouts.Plain(must(layouts.New(shape,
+			[]int{random.IntN(50), random.IntN(50), random.IntN(50)}, random.IntN(5))))
 		if random.IntN(2) == 0 {
 			from = must(must(layouts.ParseTag(someTags[random.IntN(len(someTags))])).Layout(shape...))
 		}
@@ -189,7 +192,8 @@ func TestPieces(t *testing.T) {
 // FuzzParseTag: what is read is printed as a tag that is read as the same, and
 // what is not is refused within the text.
 func FuzzParseTag(f *testing.F) {
-	for _, tag := range append([]string{"nChw16c", "gOIdhw16i16o", "ldigo", "ABcd16b16a2b", "aBcd", "x", "a2"}, someTags...) {
+	for _, tag := range append([]string{"nChw16c", "gOIdhw16i16o", "ldigo", "ABcd16b16a2b", "aBcd",
+		"x", "a2"}, someTags...) {
 		f.Add(tag)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -226,7 +230,8 @@ func TestPermutedAndPlaces(t *testing.T) {
 			sum += p.Places(i)[index[i]]
 		}
 		if got, want := must(p.At(index...)), must(b.At(original...)); got != want || got != sum {
-			t.Fatalf("%v permuted to %v: %v lies at %d, by places at %d, want %d", tag, named, index, got, sum, want)
+			t.Fatalf("%v permuted to %v: %v lies at %d, by places at %d, want %d", tag, named, index, got,
+				sum, want)
 		}
 	}
 	if _, err := must(must(layouts.ParseTag("abc")).Layout(1, 2, 3)).Permute(0, 0, 1); err == nil {

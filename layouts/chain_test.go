@@ -27,8 +27,8 @@ func TestTorchSpellings(t *testing.T) {
 	}
 	eachCase(t, "torch/spellings.jsonl.gz", func(c spelling) {
 		start := must(layouts.Contiguous(c.Start...))
-		x := ok(layouts.Zeros(layouts.Uint8, max(start.Numel(), 12)))
-		x = ok(layouts.NewTensor(x.Storage(), start))
+		x := must(layouts.Zeros(layouts.Uint8, max(start.Numel(), 12)))
+		x = must(layouts.NewTensor(x.Storage(), start))
 		y, err := applied(x, c.Text)
 		switch {
 		case c.Error != "" && err == nil && !squeezed.MatchString(c.Text):
@@ -40,8 +40,10 @@ func TestTorchSpellings(t *testing.T) {
 			}
 		default:
 			l, same := y.Layout(), slices.Equal[[]int]
-			if !same(l.Shape(), c.Shape) || !strings.HasPrefix(c.Text, "flip") && (!same(l.Strides(), c.Strides) || l.Offset() != c.Offset) {
-				t.Errorf("%s gives %v, PyTorch shape %v, strides %v, offset %d", c.Text, l, c.Shape, c.Strides, c.Offset)
+			if !same(l.Shape(), c.Shape) || !strings.HasPrefix(c.Text, "flip") &&
+				(!same(l.Strides(), c.Strides) || l.Offset() != c.Offset) {
+				t.Errorf("%s gives %v, PyTorch shape %v, strides %v, offset %d", c.Text, l, c.Shape, c.Strides,
+					c.Offset)
 			}
 		}
 	})
@@ -58,10 +60,12 @@ func FuzzChainText(f *testing.F) {
 			return
 		}
 		want, refusal := applied(l, fmt.Sprintf("view(%d,%d)", a, b))
-		for _, form := range []string{"view((%d,%d))", "view([%d,%d])", "view(~(~%d~,~%d~,~)~)", "view((%d),((%d)),)", "view~(%d,~%d)~"} {
+		for _, form := range []string{"view((%d,%d))", "view([%d,%d])", "view(~(~%d~,~%d~,~)~)",
+			"view((%d),((%d)),)", "view~(%d,~%d)~"} {
 			text := strings.ReplaceAll(fmt.Sprintf(form, a, b), "~", space)
 			got, err := applied(l, text)
-			if (err == nil) != (refusal == nil) || err == nil && !got.Equal(want) || err != nil && err.Error() != refusal.Error() {
+			if (err == nil) != (refusal == nil) || err == nil && !got.Equal(want) || err != nil &&
+				err.Error() != refusal.Error() {
 				t.Errorf("%q gives %v, %v; view(%d,%d) gives %v, %v", text, got, err, a, b, want, refusal)
 			}
 		}
@@ -71,15 +75,20 @@ func FuzzChainText(f *testing.F) {
 // FuzzTyped: no text that somebody types panics, of a layout or of a tensor, and
 // what a layout takes its tensor takes for the same view.
 func FuzzTyped(f *testing.F) {
-	for _, text := range []string{"x[:, ::2]", "x[..., None].T", "chunk(2,dim=1)[-1]", "view(torch.int16)", "x.split([1,2])[0][0:1:2]", "to(memory_format=torch.channels_last)", "movedim((0,1),(1,0))", "x[-1:None:3,...].real",
-		"x.t(). ", "t())", "x[0] ]", "größe..t()", "t().[0].t()", "x t()", "x.3()", "...", // of which the error names the place
-		"[0,:1].unfold(0,1,9223372036854775807)", "expand(192153584101141162,3,4).clone()", "[:0].expand(0,4).double()", "H.clone().view_as_real()", "select(0,-4)", "narrow(1,4,0)",
-		"t().unflatten(0,(2,-1))[..., ::2].contiguous()", "transpose(0,1).narrow(1,0,2)", "slice(0,1,9,2).flip(0)",
+	for _, text := range []string{"x[:, ::2]", "x[..., None].T", "chunk(2,dim=1)[-1]",
+		"view(torch.int16)", "x.split([1,2])[0][0:1:2]", "to(memory_format=torch.channels_last)",
+		"movedim((0,1),(1,0))", "x[-1:None:3,...].real",
+		// of which the error names the place
+		"x.t(). ", "t())", "x[0] ]", "größe..t()", "t().[0].t()", "x t()", "x.3()", "...",
+		"[0,:1].unfold(0,1,9223372036854775807)", "expand(192153584101141162,3,4).clone()",
+		"[:0].expand(0,4).double()", "H.clone().view_as_real()", "select(0,-4)", "narrow(1,4,0)",
+		"t().unflatten(0,(2,-1))[..., ::2].contiguous()", "transpose(0,1).narrow(1,0,2)",
+		"slice(0,1,9,2).flip(0)",
 		"expand(2,3,4)", "as_strided((2,3),[3,1],None)", "view(((12),),)", "squeeze().view(0xc)"} {
 		f.Add(text)
 	}
 	l := must(layouts.Contiguous(3, 4))
-	x := ok(layouts.Zeros(layouts.Complex64, 3, 4))
+	x := must(layouts.Zeros(layouts.Complex64, 3, 4))
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := layouts.ParseChain(text)
 		if err != nil {

@@ -36,7 +36,8 @@ func TestExpressions(t *testing.T) {
 			return
 		}
 		same := slices.Equal[[]int]
-		if c.Error != "" || !same(l.Shape(), c.Shape) || !same(l.Strides(), c.Strides) || l.Offset() != c.Offset || l.IsContiguous() != c.Contiguous || d.String() != c.DType {
+		if c.Error != "" || !same(l.Shape(), c.Shape) || !same(l.Strides(), c.Strides) ||
+			l.Offset() != c.Offset || l.IsContiguous() != c.Contiguous || d.String() != c.DType {
 			t.Errorf("%s gives %v of %v, contiguous %t; PyTorch %+v", c.Text, l, d, l.IsContiguous(), c)
 			return
 		}
@@ -48,7 +49,8 @@ func TestExpressions(t *testing.T) {
 			t.Errorf("%s: the tensor is %v, %v, want %v of %v", c.Text, x, err, l, d)
 			return
 		}
-		if got := must(layouts.Values[complex128](must(x.To(layouts.Complex128)))); !sameNumbers(got, c.Values) {
+		if got := must(layouts.Values[complex128](must(x.To(layouts.Complex128)))); !sameNumbers(got,
+			c.Values) {
 			t.Errorf("%s has elements %v, PyTorch %v", c.Text, got, c.Values)
 		}
 	})
@@ -71,8 +73,12 @@ var large = regexp.MustCompile(`\d{5}|\*|e\d|x`)
 // FuzzExpression: no text that somebody types panics, and a tensor that is made lies as its
 // layout says.
 func FuzzExpression(f *testing.F) {
-	for _, text := range []string{"torch.arange(24).reshape(1,2,3,4)", "x = torch.randn(3,2).transpose(0,1)", "tensor([[1,2.5],[True,2j]]).H", "torch.full((2,3), -torch.inf, dtype=torch.half)[0:1].flip(0)",
-		"torch.empty(1, 2, 3, 4, memory_format=torch.channels_last, device='cuda:0')", "arange(0, 1, step=.25)", "zeros(torch.Size([2*3, 0x2]), device=torch.device(\"cpu\")).squeeze((0,1))",
+	for _, text := range []string{"torch.arange(24).reshape(1,2,3,4)",
+		"x = torch.randn(3,2).transpose(0,1)", "tensor([[1,2.5],[True,2j]]).H",
+		"torch.full((2,3), -torch.inf, dtype=torch.half)[0:1].flip(0)",
+		"torch.empty(1, 2, 3, 4, memory_format=torch.channels_last, device='cuda:0')",
+		"arange(0, 1, step=.25)",
+		"zeros(torch.Size([2*3, 0x2]), device=torch.device(\"cpu\")).squeeze((0,1))",
 		"torch.tensor([[1,2],[3]])", "torch.ones(2,3", "x.t()", "torch.zeros(2)..t()"} {
 		f.Add(text)
 	}

@@ -62,8 +62,10 @@ func TestElementwise(t *testing.T) {
 			}
 			return
 		}
-		if diff := cmp.Diff(c.geometry, geometryOf(it.Output), cmpopts.EquateEmpty()); diff != "" || c.Kind != "" && it.SetUp.String() != c.Kind {
-			t.Errorf("%s: %s of %v by %v, PyTorch by %s (-PyTorch +ours):\n%s", c.ID, c.Op, inputs, it.SetUp, c.Kind, diff)
+		if diff := cmp.Diff(c.geometry, geometryOf(it.Output), cmpopts.EquateEmpty()); diff != "" ||
+			c.Kind != "" && it.SetUp.String() != c.Kind {
+			t.Errorf("%s: %s of %v by %v, PyTorch by %s (-PyTorch +ours):\n%s", c.ID, c.Op, inputs, it.SetUp,
+				c.Kind, diff)
 		}
 	})
 }
@@ -111,7 +113,8 @@ func TestIterations(t *testing.T) {
 		}
 		want := iterationCase{Output: c.Output, Shape: c.Shape, Strides: c.Strides}
 		if diff := cmp.Diff(want, walk, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s, in place %v, dims %v, keepdim %v of %v (-PyTorch +ours):\n%s", c.Kind, c.InPlace, c.Dims, c.Keepdim, operands, diff)
+			t.Errorf("%s, in place %v, dims %v, keepdim %v of %v (-PyTorch +ours):\n%s", c.Kind, c.InPlace,
+				c.Dims, c.Keepdim, operands, diff)
 		}
 	})
 }
@@ -130,15 +133,18 @@ func TestCopies(t *testing.T) {
 	}
 	eachCase(t, "torch/copies.jsonl.gz", func(c copyCase) {
 		dst, src := c.Dst.layout(), c.Src.layout()
-		plan, err := layouts.Copy(dst, src, must(layouts.ParseDType(c.DType)), must(layouts.ParseDType(c.SrcDType)), false)
+		plan, err := layouts.Copy(dst, src, must(layouts.ParseDType(c.DType)),
+			must(layouts.ParseDType(c.SrcDType)), false)
 		if err != nil || c.Error != "" {
 			if (err == nil) != (c.Error == "") {
-				t.Errorf("copy of %s %v to %s %v: %v, PyTorch says %q", c.SrcDType, src, c.DType, dst, err, c.Error)
+				t.Errorf("copy of %s %v to %s %v: %v, PyTorch says %q", c.SrcDType, src, c.DType, dst, err,
+					c.Error)
 			}
 			return
 		}
 		if plan.Block != c.Block {
-			t.Errorf("copy of %s %v to %s %v: blocks of %d, PyTorch %d", c.SrcDType, src, c.DType, dst, plan.Block, c.Block)
+			t.Errorf("copy of %s %v to %s %v: blocks of %d, PyTorch %d", c.SrcDType, src, c.DType, dst,
+				plan.Block, c.Block)
 		}
 		if c.Left == nil {
 			return
@@ -213,7 +219,8 @@ func TestWalksMeetTheSameElements(t *testing.T) {
 		}
 		it := must(layouts.Elementwise(operands...))
 		met := append([]layouts.Layout{it.Output}, operands...)
-		if want, got := together(must(layouts.Broadcast(met...))), together(it.Walk); !slices.EqualFunc(want, got, slices.Equal) {
+		if want, got := together(must(layouts.Broadcast(met...))),
+			together(it.Walk); !slices.EqualFunc(want, got, slices.Equal) {
 			t.Fatalf("%v gives the walk %v", operands, it.Walk)
 		}
 	}
@@ -240,8 +247,9 @@ func TestRefusedIterations(t *testing.T) {
 	huge := must(layouts.New([]int{1 << 40, 1}, []int{1, 1}, 0))
 	wide := must(layouts.New([]int{1 << 40}, []int{1}, 0))
 	for want, err := range map[string]error{
-		"no input":                            second(layouts.Elementwise()),
-		"sizes 4 and 3 of dim -1":             second(layouts.Elementwise(x, must(layouts.Contiguous(3)))),
+		"no input": second(layouts.Elementwise()),
+		"sizes 4 and 3 of dim -1": second(layouts.Elementwise(x,
+			must(layouts.Contiguous(3)))),
 		"more elements than an int can count": second(layouts.Elementwise(huge, wide)),
 		"together, the destination has 4":     second(layouts.Into(must(layouts.Contiguous(4)), x)),
 		"dim 0 of size 3 has stride 0":        second(layouts.Into(expanded, x)),
@@ -271,7 +279,8 @@ func TestResultType(t *testing.T) {
 			t.Errorf("%v: %v, PyTorch %s", c.Groups, got, c.Result)
 		}
 	})
-	if got := layouts.ResultType([]layouts.DType{layouts.Int8, layouts.Uint8, layouts.Bool}, []layouts.DType{layouts.Float64}, []layouts.DType{layouts.Complex64}); got != layouts.Complex128 {
+	if got := layouts.ResultType([]layouts.DType{layouts.Int8, layouts.Uint8, layouts.Bool},
+		[]layouts.DType{layouts.Float64}, []layouts.DType{layouts.Complex64}); got != layouts.Complex128 {
 		t.Errorf("of several groups: %v", got)
 	}
 	if got := layouts.ResultType(nil, nil, nil); got != layouts.Undefined {

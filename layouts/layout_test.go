@@ -128,8 +128,10 @@ func TestViewsReadTheSameElements(t *testing.T) {
 			}
 			plain = plain.view(after, index)
 		}
-		if !slices.Equal(l.Shape(), plain.shape) || !slices.Equal(slices.Collect(l.Offsets()), plain.values) {
-			t.Fatalf("%v reads %v, want shape %v reading %v", l, slices.Collect(l.Offsets()), plain.shape, plain.values)
+		if !slices.Equal(l.Shape(), plain.shape) ||
+			!slices.Equal(slices.Collect(l.Offsets()), plain.values) {
+			t.Fatalf("%v reads %v, want shape %v reading %v", l, slices.Collect(l.Offsets()), plain.shape,
+				plain.values)
 		}
 	})
 }
@@ -184,7 +186,8 @@ func TestTensors(t *testing.T) {
 	if got := must(layouts.Values[float64](f)); !slices.Equal(got, []float64{2, 1, 0, 5, 4, 3}) {
 		t.Errorf("flip(1) gives %v", got)
 	}
-	if _, err := applied(x, "flip(1)"); err != nil || f.Storage() == x.Storage() { // a walk, within the storage
+	// a walk, within the storage
+	if _, err := applied(x, "flip(1)"); err != nil || f.Storage() == x.Storage() {
 		t.Error("the tensor's flip shares storage, PyTorch's copies", err)
 	}
 	outside := must(layouts.New([]int{7}, []int{1}, 0))

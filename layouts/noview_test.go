@@ -31,7 +31,8 @@ func TestRefusedViewsSayWhatIsTrue(t *testing.T) {
 		}
 		refused++
 		outer, inner := no.Outer, no.Inner
-		if !no.Layout.Equal(l) || !slices.Equal(no.Shape, shape) || outer < 0 || inner <= outer || inner >= l.Rank() {
+		if !no.Layout.Equal(l) || !slices.Equal(no.Shape, shape) || outer < 0 || inner <= outer ||
+			inner >= l.Rank() {
 			t.Fatalf("%v to %v: %+v", l, shape, no)
 		}
 		for d := outer; d <= inner; d++ {

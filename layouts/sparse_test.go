@@ -41,7 +41,9 @@ func TestTorchSparse(t *testing.T) {
 		}
 		var arrays []array
 		for _, a := range s.Arrays {
-			arrays = append(arrays, array{a.Name, a.Tensor.DType().String(), a.Tensor.Layout().Shape(), a.Tensor.Layout().Strides()})
+			arrays = append(arrays,
+				array{a.Name, a.Tensor.DType().String(), a.Tensor.Layout().Shape(),
+					a.Tensor.Layout().Strides()})
 		}
 		if diff := cmp.Diff(c.Arrays, arrays); diff != "" {
 			t.Errorf("%v in %s by %v (-PyTorch +ours):\n%s", x, c.Format, c.Block, diff)
@@ -63,9 +65,10 @@ func TestSparseRefuses(t *testing.T) {
 		"block 2x0": second(x.Sparse(layouts.BSR, 2, 0)),
 		"blocks of 3x2 do not divide a matrix of 4x6":    second(x.Sparse(layouts.BSC, 3, 2)),
 		"a tensor of 1073741824x1073741824 is too large": second(wide.Sparse(layouts.COO)),
-		"a tensor of 0x1099511627776":                    second(must(layouts.Zeros(layouts.Int8, 0, 1<<40)).Sparse(layouts.CSC)),
-		"uninitialized":                                  second(must(layouts.Uninitialized(2, 2)).Sparse(layouts.COO)),
-		`"dia"`:                                          second(layouts.ParseSparseFormat("dia")),
+		"a tensor of 0x1099511627776": second(must(layouts.Zeros(layouts.Int8, 0,
+			1<<40)).Sparse(layouts.CSC)),
+		"uninitialized": second(must(layouts.Uninitialized(2, 2)).Sparse(layouts.COO)),
+		`"dia"`:         second(layouts.ParseSparseFormat("dia")),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

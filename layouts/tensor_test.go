@@ -14,29 +14,11 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// A chained applies views one after the other and keeps the first error, so
-// that the examples read as the articles do.
-func apply(x *layouts.Tensor, chain string) *layouts.Tensor {
-	y, err := applied(x, chain)
-	if err != nil {
-		panic(err)
-	}
-	return y
-}
+// apply applies views one after the other, so that the examples read as the articles do.
+func apply(x *layouts.Tensor, chain string) *layouts.Tensor { return must(applied(x, chain)) }
 
 func arange(n int, chain string) *layouts.Tensor {
-	x, err := layouts.Arange(layouts.Int64, n)
-	if err != nil {
-		panic(err)
-	}
-	return apply(x, chain)
-}
-
-func ok(x *layouts.Tensor, err error) *layouts.Tensor {
-	if err != nil {
-		panic(err)
-	}
-	return x
+	return apply(must(layouts.Arange(layouts.Int64, n)), chain)
 }
 
 func Example_strides() {
@@ -65,11 +47,11 @@ func Example_expandAndRepeat() {
 	row := arange(3, "view(1,3)")
 	fmt.Println(apply(row, "expand(4,3)").Layout())
 	column := arange(2, "view(2,1)")
-	r := ok(column.Repeat(1, 3))
+	r := must(column.Repeat(1, 3))
 	fmt.Println(r.Layout(), r.Storage() == column.Storage())
 	x := arange(6, "view(2,3)")
 	fmt.Println(apply(x, "unsqueeze(2).expand(2,3,3)").Layout())
-	fmt.Println(apply(ok(arange(6, "view(2,3,1)").Repeat(1, 1, 8)), "view(2,-1,2)").Layout())
+	fmt.Println(apply(must(arange(6, "view(2,3,1)").Repeat(1, 1, 8)), "view(2,-1,2)").Layout())
 	// Output:
 	// shape 4x3, strides (0, 1), offset 0
 	// shape 2x3, strides (3, 1), offset 0 false
@@ -94,8 +76,8 @@ func Example_offsets() {
 
 func Example_channelsLast() {
 	l, _ := layouts.Contiguous(32, 64, 56, 56)
-	x := ok(layouts.NewTensor(must(layouts.NewStorage(layouts.Float32, l.Numel())), l))
-	y := ok(x.ContiguousIn(layouts.ChannelsLast))
+	x := must(layouts.NewTensor(must(layouts.NewStorage(layouts.Float32, l.Numel())), l))
+	y := must(x.ContiguousIn(layouts.ChannelsLast))
 	fmt.Println(y.Layout(), y.Layout().IsContiguous(), y.Layout().IsChannelsLast())
 	fmt.Println(y.Layout().ByteStrides(layouts.Float32))
 	// Output:
@@ -139,16 +121,21 @@ func TestMetadata(t *testing.T) {
 	}
 
 	// Uninitialized until the first write, which allocates with its dtype.
-	u := ok(layouts.Uninitialized(2, 3))
+	u := must(layouts.Uninitialized(2, 3))
 	is(second(u.Contiguous()), u, "shape 2x3, strides (3, 1), offset 0, 0 B") // metadata alone
+	if got := u.String(); !strings.Contains(got, "uninitialized") {
+		t.Error(got)
+	}
 	is(layouts.Set[int64](u, 7, 1, 2), u, "shape 2x3, strides (3, 1), offset 0, 48 B, the last 7")
 
 	// Sizes and strides together; negative strides are filled in. The last reaches beyond the storage.
 	x := arange(24, "view(2,3,4)")
 	is(x.SetSizesAndStrides([]int{2, 3, 4}, []int{-1, -1, -1}), x,
 		"shape 2x3x4, strides (12, 4, 1), offset 0, 192 B, the last 23")
-	is(x.SetSizesAndStrides([]int{2, 0, 4}, []int{-1, 7, -1}), x, "shape 2x0x4, strides (7, 7, 1), offset 0, 192 B")
-	is(x.SetSizesAndStrides([]int{4, 100}, []int{-1, 3}), x, "shape 4x100, strides (300, 3), offset 0, 192 B")
+	is(x.SetSizesAndStrides([]int{2, 0, 4}, []int{-1, 7, -1}), x,
+		"shape 2x0x4, strides (7, 7, 1), offset 0, 192 B")
+	is(x.SetSizesAndStrides([]int{4, 100}, []int{-1, 3}), x,
+		"shape 4x100, strides (300, 3), offset 0, 192 B")
 
 	// The number of dims: new ones are 0.
 	x = arange(24, "view(4,6)")
@@ -157,7 +144,8 @@ func TestMetadata(t *testing.T) {
 
 	// Resize: within capacity the storage is kept, beyond it is given up.
 	x = arange(24, "")
-	is(x.Resize(layouts.KeepAlways, 3, 4), x, "shape 3x4, strides (4, 1), offset 0, 192 B, the last 11")
+	is(x.Resize(layouts.KeepAlways, 3, 4), x,
+		"shape 3x4, strides (4, 1), offset 0, 192 B, the last 11")
 	is(x.Resize(layouts.KeepAlways, 5, 5), x, "shape 5x5, strides (5, 1), offset 0, 0 B")
 	is(layouts.Set[int64](x, 1, 4, 4), x, "shape 5x5, strides (5, 1), offset 0, 200 B, the last 1")
 	for rule, kept := range map[layouts.KeepRule]string{
@@ -178,13 +166,13 @@ func TestMetadata(t *testing.T) {
 	is(x.ResizeTo(5, 4), x, "shape 5x4, strides (4, 1), offset 2, 176 B, the last 0")
 
 	// Reserve: a reserved storage is kept whatever the rule, if it is large enough.
-	x = ok(layouts.Zeros(layouts.Int64, 2, 3))
+	x = must(layouts.Zeros(layouts.Int64, 2, 3))
 	is(x.Reserve(10), x, "shape 2x3, strides (3, 1), offset 0, 240 B, the last 0")
 	is(x.Resize(layouts.KeepRule{}, 1, 3), x, "shape 1x3, strides (3, 1), offset 0, 240 B, the last 0")
 	is(x.Resize(layouts.KeepRule{}, 11, 3), x, "shape 11x3, strides (3, 1), offset 0, 0 B")
 
 	// Extend: by rows, with the content, and by a percentage of room.
-	x = ok(layouts.FromSlice([]int64{0, 1, 2, 3, 4, 5}, 2, 3))
+	x = must(layouts.FromSlice([]int64{0, 1, 2, 3, 4, 5}, 2, 3))
 	is(x.Extend(1, 50), x, "shape 3x3, strides (3, 1), offset 0, 72 B, the last 0")
 	is(x.Extend(1, 100), x, "shape 4x3, strides (3, 1), offset 0, 144 B, the last 0")
 	is(x.Extend(2, 100), x, "shape 6x3, strides (3, 1), offset 0, 144 B, the last 0")
@@ -198,18 +186,19 @@ func TestMetadata(t *testing.T) {
 	is(layouts.Set[int64](d, 9, 17), x, "shape 6x3, strides (3, 1), offset 0, 144 B, the last 9")
 
 	// No element, no byte, until it grows.
-	u = ok(layouts.Uninitialized(0, 3))
+	u = must(layouts.Uninitialized(0, 3))
 	is(second(layouts.MutableData[int64](u)), u, "shape 0x3, strides (3, 1), offset 0, 0 B")
 	is(u.ResizeTo(2, 3), u, "shape 2x3, strides (3, 1), offset 0, 48 B, the last 0")
-	u = ok(layouts.Uninitialized(4))
+	u = must(layouts.Uninitialized(4))
 	is(u.SetSizesAndStrides([]int{0, 1 << 40}, []int{1 << 50, 1}), u,
 		"shape 0x1099511627776, strides (1125899906842624, 1), offset 0, 0 B")
-	is(second(layouts.MutableData[int64](u)), u, "shape 0x1099511627776, strides (1125899906842624, 1), offset 0, 0 B")
-	is(nil, ok(layouts.Zeros(layouts.Int64, 3, 0)), "shape 3x0, strides (1, 1), offset 0, 0 B")
+	is(second(layouts.MutableData[int64](u)), u,
+		"shape 0x1099511627776, strides (1125899906842624, 1), offset 0, 0 B")
+	is(nil, must(layouts.Zeros(layouts.Int64, 3, 0)), "shape 3x0, strides (1, 1), offset 0, 0 B")
 	is(nil, arange(12, "narrow(0,5,0).clone()"), "shape 0, strides (1), offset 0, 0 B")
 
 	// A size may be negative where PyTorch's rule for views has it, in place too.
-	x = ok(layouts.Zeros(layouts.Int64, 0, 1))
+	x = must(layouts.Zeros(layouts.Int64, 0, 1))
 	is(x.ResizeTo(0, -2), x, "shape 0x-2, strides (1, 1), offset 0, 0 B")
 	is(x.Resize(layouts.KeepAlways, 0, -3), x, "shape 0x-3, strides (1, 1), offset 0, 0 B")
 	is(x.SetSizesAndStrides([]int{0, -2}, []int{1, 1}), x, "shape 0x-2, strides (1, 1), offset 0, 0 B")
@@ -235,19 +224,20 @@ func TestOthersKeepTheirContent(t *testing.T) {
 	}
 	for name, change := range changes {
 		for seen := range 5 {
-			x := ok(layouts.Arange(layouts.Int64, 6))
-			of := func() *layouts.Tensor { return ok(layouts.NewTensor(x.Storage(), x.Layout())) }
+			x := must(layouts.Arange(layouts.Int64, 6))
+			of := func() *layouts.Tensor { return must(layouts.NewTensor(x.Storage(), x.Layout())) }
 			y := []func() *layouts.Tensor{
 				func() *layouts.Tensor { return apply(x, "view(3,2)") },
 				func() *layouts.Tensor { return x.Detach(true) },
-				func() *layouts.Tensor { return ok(x.Reshape(3, 2)) },
+				func() *layouts.Tensor { return must(x.Reshape(3, 2)) },
 				of,
 				func() *layouts.Tensor { y := of(); *x = *of(); return y },
 			}[seen]()
 			if err := change(x); err != nil {
 				t.Errorf("%s, seen by %d: %v", name, seen, err)
 			}
-			if v, err := layouts.Values[int64](y); err != nil || !slices.Equal(v, []int64{0, 1, 2, 3, 4, 5}) {
+			if v, err := layouts.Values[int64](y); err != nil ||
+				!slices.Equal(v, []int64{0, 1, 2, 3, 4, 5}) {
 				t.Errorf("%s: the tensor %d reads %v, %v", name, seen, v, err)
 			}
 		}
@@ -261,12 +251,14 @@ func TestReadingTogether(t *testing.T) {
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
-			for _, chain := range []string{"view(24)", "transpose(0,2)", "expand(5,2,3,4)", "unfold(2,2,1)", "diagonal()",
-				"as_strided((2,2),(1,1))", "reshape(6,4)", "flatten(0,1)", "flip(0)", "contiguous()", "to(torch.half)"} {
+			for _, chain := range []string{"view(24)", "transpose(0,2)", "expand(5,2,3,4)", "unfold(2,2,1)",
+				"diagonal()",
+				"as_strided((2,2),(1,1))", "reshape(6,4)", "flatten(0,1)", "flip(0)", "contiguous()",
+				"to(torch.half)"} {
 				_ = apply(x, chain).String()
 			}
-			ok(layouts.NewTensor(x.Detach(false).Storage(), x.Layout()))
-			ok(x.Repeat(2, 1, 1, 1))
+			must(layouts.NewTensor(x.Detach(false).Storage(), x.Layout()))
+			must(x.Repeat(2, 1, 1, 1))
 			_, _ = x.Address(0, 0, 0)
 		})
 	}
@@ -277,56 +269,82 @@ func TestReadingTogether(t *testing.T) {
 func TestErrorsNameTheOperation(t *testing.T) {
 	x := arange(12, "view(3,4)")
 	beyond, frozen := arange(24, ""), x.Detach(false)
-	empty := ok(layouts.Zeros(layouts.Int8, 0, 1))
-	negative, unwritten := ok(empty.Expand(0, -2)), ok(layouts.Uninitialized(2, 3))
+	empty := must(layouts.Zeros(layouts.Int8, 0, 1))
+	negative, unwritten := must(empty.Expand(0, -2)), must(layouts.Uninitialized(2, 3))
 	if err := beyond.SetSizesAndStrides([]int{4, 100}, []int{-1, 3}); err != nil {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{
-		"new layout: shape 3 has 1 dims, strides [1 1] have 2":               second(layouts.New([]int{3}, []int{1, 1}, 0)),
-		"new layout: size -3 of dim 0 is negative":                           second(layouts.New([]int{-3, 0}, []int{1, 1}, 0)),
-		"new layout: shape 3 with strides [9223372036854775807] at":          second(layouts.New([]int{3}, []int{math.MaxInt}, 0)),
-		"contiguous layout: size -3 of dim 0 is negative":                    second(layouts.Contiguous(-3, 0)),
-		"zeros: size -3 of dim 1 is negative":                                second(layouts.Zeros(layouts.Int8, 0, -3)),
-		"zeros: storage of 4611686018427387904 int64 elements":               second(layouts.Zeros(layouts.Int64, 1<<62)),
-		"arange: size -1 of dim 0 is negative":                               second(layouts.Arange(layouts.Int8, -1)),
-		"from slice: size -1 of dim 0 is negative":                           second(layouts.FromSlice([]int8{1}, -1)),
-		"from slice: 1 values do not fill shape 2":                           second(layouts.FromSlice([]int8{1}, 2)),
-		"uninitialized: size -1 of dim 1 is negative":                        second(layouts.Uninitialized(0, -1)),
-		"storage of -1 int8 elements":                                        second(layouts.NewStorage(layouts.Int8, -1)),
-		"new tensor: shape 13, strides (1), offset 0 reaches elements":       second(layouts.NewTensor(x.Storage(), must(layouts.Contiguous(13)))),
-		"resize_: size -3 of dim 0 is negative":                              x.ResizeTo(-3),
-		"resize_: shape 4611686018427387904, strides (1), offset 0 of":       x.ResizeTo(1 << 62),
-		"resize: size -3 of dim 1 is negative":                               x.Resize(layouts.KeepAlways, 2, -3),
-		"reserve: size -3 of dim 0 is negative":                              ok(layouts.Arange(layouts.Int8, 3)).Reserve(-3),
-		"reserve: the tensor is uninitialized":                               ok(layouts.Uninitialized(3)).Reserve(3),
-		"extend by 9223372036854775807: dim 0 of size 3 becomes more":        x.Extend(math.MaxInt, 0),
-		"extend: shape 2305843009213693955x4 has more elements than":         x.Extend(1<<61, 0),
-		"reshape in place: size -12 of dim 0 is negative":                    x.ReshapeInPlace(-12),
-		"set sizes and strides: size -1 of dim 0 is negative":                x.SetSizesAndStrides([]int{-1}, []int{1}),
-		"set sizes and strides: 2 sizes do not go with 1 strides":            x.SetSizesAndStrides([]int{1, 2}, []int{1}),
-		"resize dim: -1 is not a number of dims":                             x.ResizeDim(-1),
-		"resize_: the metadata of a detached tensor must not change":         frozen.ResizeTo(1),
-		"set sizes and strides: the metadata of":                             frozen.SetSizesAndStrides([]int{1}, []int{1}),
-		"resize dim: the metadata of":                                        frozen.ResizeDim(2),
-		"resize: the metadata of":                                            frozen.Resize(layouts.KeepAlways, 2),
-		"reshape in place: the metadata of":                                  frozen.ReshapeInPlace(2, 6),
-		"extend: the metadata of":                                            frozen.Extend(1, 0),
-		"extend by -1":                                                       x.Extend(-1, 0),
-		"reshape in place to 4x4 wants a contiguous tensor of 16":            x.ReshapeInPlace(4, 4),
-		"reshape in place to 12 wants a contiguous tensor of 12":             apply(x, "t()").ReshapeInPlace(12),
-		"reserve: other tensors share the storage":                           x.Reserve(100),
-		"shape 4x100, strides (300, 3), offset 0 reaches elements 0 to 1197": second(layouts.Values[int64](beyond)),
-		"the tensor is uninitialized":                                        second(layouts.At[float32](unwritten, 0, 0)),
-		"the tensor is uninitialized: nothing":                               second(unwritten.Clone()),
-		"storage holds int64, not float64":                                   layouts.Set[float64](x, 7, 0, 0),
-		"copy: size -2 of":                                                   second(negative.Clone()),
-		"copy: size -2":                                                      second(negative.Flip(0)),
-		"repeat: count 1 of dim 1 of size -2":                                second(negative.Repeat(1, 1)),
-		"repeat: count -1 of dim 0 of size 3 gives no size":                  second(x.Repeat(-1, 1)),
-		"expand to [4611686018427387904 3 4]: shape 4611686018427387904":     second(x.Expand(1<<62, 3, 4)),
-		"as_strided: size -3 of dim 0 is negative":                           second(x.AsStrided([]int{-3}, []int{1}, 0)),
-		"unfold: size -1 of dim 2 is negative":                               second(ok(layouts.Zeros(layouts.Int8, 3, 0)).Unfold(1, -1, 1)),
+		"new layout: shape 3 has 1 dims, strides [1 1] have 2": second(layouts.New([]int{3},
+			[]int{1, 1}, 0)),
+		"new layout: size -3 of dim 0 is negative": second(layouts.New([]int{-3,
+			0}, []int{1, 1}, 0)),
+		"new layout: shape 3 with strides [9223372036854775807] at": second(layouts.New([]int{3},
+			[]int{math.MaxInt}, 0)),
+		"contiguous layout: size -3 of dim 0 is negative": second(
+			layouts.Contiguous(-3, 0)),
+		"zeros: size -3 of dim 1 is negative": second(
+			layouts.Zeros(layouts.Int8, 0, -3)),
+		"zeros: storage of 4611686018427387904 int64 elements": second(
+			layouts.Zeros(layouts.Int64, 1<<62)),
+		"arange: size -1 of dim 0 is negative": second(
+			layouts.Arange(layouts.Int8, -1)),
+		"from slice: size -1 of dim 0 is negative": second(
+			layouts.FromSlice([]int8{1}, -1)),
+		"from slice: 1 values do not fill shape 2": second(
+			layouts.FromSlice([]int8{1}, 2)),
+		"uninitialized: size -1 of dim 1 is negative": second(
+			layouts.Uninitialized(0, -1)),
+		"storage of -1 int8 elements": second(
+			layouts.NewStorage(layouts.Int8, -1)),
+		"new tensor: shape 13, strides (1), offset 0 reaches elements": second(
+			layouts.NewTensor(x.Storage(), must(layouts.Contiguous(13)))),
+		"resize_: size -3 of dim 0 is negative":                        x.ResizeTo(-3),
+		"resize_: shape 4611686018427387904, strides (1), offset 0 of": x.ResizeTo(1 << 62),
+		"resize: size -3 of dim 1 is negative": x.Resize(layouts.KeepAlways,
+			2, -3),
+		"reserve: size -3 of dim 0 is negative": must(
+			layouts.Arange(layouts.Int8, 3)).Reserve(-3),
+		"reserve: the tensor is uninitialized": must(
+			layouts.Uninitialized(3)).Reserve(3),
+		"extend by 9223372036854775807: dim 0 of size 3 becomes more": x.Extend(math.MaxInt, 0),
+		"extend: shape 2305843009213693955x4 has more elements than":  x.Extend(1<<61, 0),
+		"reshape in place: size -12 of dim 0 is negative":             x.ReshapeInPlace(-12),
+		"set sizes and strides: size -1 of dim 0 is negative": x.SetSizesAndStrides(
+			[]int{-1}, []int{1}),
+		"set sizes and strides: 2 sizes do not go with 1 strides": x.SetSizesAndStrides(
+			[]int{1, 2}, []int{1}),
+		"resize dim: -1 is not a number of dims":                     x.ResizeDim(-1),
+		"resize_: the metadata of a detached tensor must not change": frozen.ResizeTo(1),
+		"set sizes and strides: the metadata of": frozen.SetSizesAndStrides(
+			[]int{1}, []int{1}),
+		"resize dim: the metadata of": frozen.ResizeDim(2),
+		"resize: the metadata of": frozen.Resize(
+			layouts.KeepAlways, 2),
+		"reshape in place: the metadata of":                       frozen.ReshapeInPlace(2, 6),
+		"extend: the metadata of":                                 frozen.Extend(1, 0),
+		"extend by -1":                                            x.Extend(-1, 0),
+		"reshape in place to 4x4 wants a contiguous tensor of 16": x.ReshapeInPlace(4, 4),
+		"reshape in place to 12 wants a contiguous tensor of 12": apply(x,
+			"t()").ReshapeInPlace(12),
+		"reserve: other tensors share the storage": x.Reserve(100),
+		"shape 4x100, strides (300, 3), offset 0 reaches elements 0 to 1197": second(
+			layouts.Values[int64](beyond)),
+		"the tensor is uninitialized": second(
+			layouts.At[float32](unwritten, 0, 0)),
+		"the tensor is uninitialized: nothing": second(unwritten.Clone()),
+		"storage holds int64, not float64": layouts.Set[float64](x, 7, 0,
+			0),
+		"copy: size -2 of":                                               second(negative.Clone()),
+		"copy: size -2":                                                  second(negative.Flip(0)),
+		"repeat: count 1 of dim 1 of size -2":                            second(negative.Repeat(1, 1)),
+		"repeat: count -1 of dim 0 of size 3 gives no size":              second(x.Repeat(-1, 1)),
+		"expand to [4611686018427387904 3 4]: shape 4611686018427387904": second(x.Expand(1<<62, 3, 4)),
+		"as_strided: size -3 of dim 0 is negative": second(x.AsStrided([]int{-3},
+			[]int{1}, 0)),
+		"unfold: size -1 of dim 2 is negative": second(must(layouts.Zeros(layouts.Int8, 3, 0)).Unfold(1,
+			-1,
+			1)),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("got %v, want %q", err, name)
@@ -341,13 +359,18 @@ func TestNoOverflow(t *testing.T) {
 	for i, err := range []error{
 		second(x.Expand(big, 4)), second(x.Expand(1<<40, 1<<40, 4)),
 		second(x.View(big, big)), second(x.Reshape(1<<32, 1<<32, 4)), second(x.Unflatten(1, 1<<62, 4, 1)),
-		second(x.AsStrided([]int{2}, []int{big}, big)), second(x.AsStrided([]int{3, 3}, []int{big / 2, big / 2}, 0)),
+		second(x.AsStrided([]int{2}, []int{big}, big)),
+		second(x.AsStrided([]int{3, 3}, []int{big / 2, big / 2}, 0)),
 		second(x.AsStrided([]int{2, -2, 0}, []int{1, 1, 1}, 0)), second(x.Repeat(big, 2)),
-		second(layouts.Zeros(layouts.Complex128, 1<<60)), second(layouts.Zeros(layouts.Uint8, 1<<32, 1<<32)),
+		second(layouts.Zeros(layouts.Complex128, 1<<60)),
+		second(layouts.Zeros(layouts.Uint8, 1<<32, 1<<32)),
 		x.Resize(layouts.KeepAlways, big, big), x.ResizeTo(big/8, 2), x.Extend(big, 0),
-		ok(layouts.Arange(layouts.Int64, 4)).Reserve(big), x.SetSizesAndStrides([]int{big, big}, []int{-1, -1}),
-		second(x.Select(0, math.MinInt)), second(x.Narrow(1, math.MinInt, 1)), second(x.Narrow(1, 1, big)),
-		second(layouts.New([]int{3}, []int{big}, 0)), second(layouts.New([]int{3}, []int{math.MinInt}, 0)),
+		must(layouts.Arange(layouts.Int64, 4)).Reserve(big),
+		x.SetSizesAndStrides([]int{big, big}, []int{-1, -1}),
+		second(x.Select(0, math.MinInt)), second(x.Narrow(1, math.MinInt, 1)),
+		second(x.Narrow(1, 1, big)),
+		second(layouts.New([]int{3}, []int{big}, 0)),
+		second(layouts.New([]int{3}, []int{math.MinInt}, 0)),
 		second(layouts.Contiguous(0, 1<<40, 1<<40)),
 	} {
 		if err == nil {
@@ -355,7 +378,8 @@ func TestNoOverflow(t *testing.T) {
 		}
 	}
 	// These have an answer: nothing, or one window.
-	for _, y := range []*layouts.Tensor{ok(x.Diagonal(math.MinInt, 0, 1)), ok(x.Unfold(1, 1, big))} {
+	for _, y := range []*layouts.Tensor{must(x.Diagonal(math.MinInt, 0, 1)),
+		must(x.Unfold(1, 1, big))} {
 		if y.Layout().Numel() > 1 {
 			t.Errorf("%v", y.Layout())
 		}
@@ -388,7 +412,8 @@ func TestQuestions(t *testing.T) {
 		}
 	})
 	// 2^40 elements in padded rows, of which strides tell all, in whichever order they are.
-	for _, wide := range []layouts.Layout{must(layouts.New([]int{1 << 20, 1 << 20}, []int{1 << 21, 1}, 0)), must(layouts.New([]int{1 << 20, 1 << 20}, []int{1, 1 << 21}, 0))} {
+	for _, wide := range []layouts.Layout{must(layouts.New([]int{1 << 20, 1 << 20}, []int{1 << 21, 1},
+		0)), must(layouts.New([]int{1 << 20, 1 << 20}, []int{1, 1 << 21}, 0))} {
 		if wide.Overlaps() {
 			t.Errorf("%v is said to overlap", wide)
 		}

@@ -47,8 +47,8 @@ func ofTensor(text string) func(chain string) (any, error) {
 	}
 }
 
-// TestTexts: a text has the result that testdata/texts.txt says after a tab, or the error, which names the
-// place and what would be right.
+// TestTexts: a text has the result that testdata/texts.txt says after a tab, or the error, which
+// names the place and what would be right.
 func TestTexts(t *testing.T) {
 	var read func(string) (any, error)
 	lines := strings.Lines(string(must(os.ReadFile("testdata/texts.txt"))))

@@ -19,8 +19,9 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// eachCase decodes the recorded cases of a kind, such as torch/views.jsonl.gz: a gzipped file of JSON
-// objects. It reads ours, and that of the folder TORCH_VECTORS (ONEDNN_VECTORS), if it has the kind.
+// eachCase decodes the recorded cases of a kind, such as torch/views.jsonl.gz: a gzipped file of
+// JSON objects. It reads ours, and that of the folder TORCH_VECTORS (ONEDNN_VECTORS), if it has
+// the kind.
 func eachCase[T any](t *testing.T, kind string, use func(T)) {
 	t.Helper()
 	files := []string{filepath.Join("testdata", kind)}
@@ -100,7 +101,8 @@ func replay(t *testing.T, c viewCase) {
 		if !notSpelled.MatchString(text) {
 			z, refusal := applied(x, text)
 			if (refusal == nil) != (err == nil) || err == nil && !z.Layout().Equal(y.Layout()) {
-				t.Errorf("%s: %v.%s as text gives %v, %v; the method %v, %v", c.ID, x.Layout(), text, z, refusal, y, err)
+				t.Errorf("%s: %v.%s as text gives %v, %v; the method %v, %v", c.ID, x.Layout(), text, z,
+					refusal, y, err)
 			}
 		}
 		last := i == len(c.Ops)-1
@@ -172,8 +174,10 @@ var notSpelled = regexp.MustCompile(`^(flip|repeat|contiguous_.*)\(|\(\)$`)
 func resultOf(x, start *layouts.Tensor) *torchResult {
 	l := x.Layout()
 	shares := x.Storage() == start.Storage()
-	r := &torchResult{Shape: l.Shape(), Strides: l.Strides(), Offset: l.Offset(), Numel: l.Numel(), SharesStorage: &shares,
-		IsContiguous: l.IsContiguous(), IsChannelsLast: l.IsChannelsLast(), IsChannelsLast3d: l.IsChannelsLast3d()}
+	r := &torchResult{Shape: l.Shape(), Strides: l.Strides(), Offset: l.Offset(), Numel: l.Numel(),
+		SharesStorage: &shares,
+		IsContiguous:  l.IsContiguous(), IsChannelsLast: l.IsChannelsLast(),
+		IsChannelsLast3d: l.IsChannelsLast3d()}
 	values := must(layouts.Values[float64](must(x.To(layouts.Float64))))
 	r.Values = values[:min(64, len(values))]
 	var whole []int

@@ -34,13 +34,16 @@ func TestTorchTyped(t *testing.T) {
 			return
 		}
 		l := y.Layout()
-		if !slices.Equal(l.Shape(), c.Shape) || !slices.Equal(l.Strides(), c.Strides) || l.Offset() != c.Offset || y.DType().String() != c.To {
-			t.Errorf("%s of %v of %s gives %v of %s, PyTorch %v %v %d of %s", c.Text, c.Start, dtype, l, y.DType(), c.Shape, c.Strides, c.Offset, c.To)
+		if !slices.Equal(l.Shape(), c.Shape) || !slices.Equal(l.Strides(), c.Strides) ||
+			l.Offset() != c.Offset || y.DType().String() != c.To {
+			t.Errorf("%s of %v of %s gives %v of %s, PyTorch %v %v %d of %s", c.Text, c.Start, dtype, l,
+				y.DType(), c.Shape, c.Strides, c.Offset, c.To)
 			return
 		}
 		for i, v := range must(layouts.Values[complex128](must(y.To(layouts.Complex128)))) {
 			if c.Values != nil && v != complex(c.Values[i][0], c.Values[i][1]) {
-				t.Errorf("%s of %v of %s: element %d is %v, PyTorch %v", c.Text, c.Start, dtype, i, v, c.Values[i])
+				t.Errorf("%s of %v of %s: element %d is %v, PyTorch %v", c.Text, c.Start, dtype, i, v,
+					c.Values[i])
 				return
 			}
 		}
@@ -48,7 +51,8 @@ func TestTorchTyped(t *testing.T) {
 		view, to, err := start.ApplyTo(must(layouts.ParseChain(c.Text)), dtype)
 		if err == nil {
 			if to != y.DType() || !view.Equal(l) || c.Shares != nil && !*c.Shares {
-				t.Errorf("%s of layout %v of %s gives %v of %s, of the tensor %v of %s", c.Text, start, dtype, view, to, l, y.DType())
+				t.Errorf("%s of layout %v of %s gives %v of %s, of the tensor %v of %s", c.Text, start, dtype,
+					view, to, l, y.DType())
 			}
 		} else if !strings.Contains(err.Error(), "copies here") || c.Shares != nil && *c.Shares {
 			t.Errorf("%s of layout %v: %v", c.Text, start, err)

@@ -58,7 +58,8 @@ func TestLinksAreFollowed(t *testing.T) {
 			isLink(t, link, test.to)
 		}
 	}
-	for name, to := range map[string]string{"loop": "loop", "away": "absent/x.txt", "below": "real/below"} {
+	for name, to := range map[string]string{"loop": "loop", "away": "absent/x.txt",
+		"below": "real/below"} {
 		link := symlink(t, to, filepath.Join(dir, name))
 		if err := results.WriteFile(link, nil); err == nil || strings.Count(err.Error(), link) != 1 {
 			t.Errorf("%s: %v", name, err)
@@ -143,7 +144,8 @@ func TestOpenFilesAreAppendedTo(t *testing.T) {
 	log := must(os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600))
 	must(log.WriteString("before\n"))
 	defer log.Close()
-	link := symlink(t, filepath.Join("/dev/fd", strconv.Itoa(int(log.Fd()))), filepath.Join(t.TempDir(), "stdout"))
+	link := symlink(t, filepath.Join("/dev/fd", strconv.Itoa(int(log.Fd()))),
+		filepath.Join(t.TempDir(), "stdout"))
 	if _, err := os.Stat(link); err != nil {
 		t.Skip("this system has no /dev/fd: ", err)
 	}

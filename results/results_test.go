@@ -30,21 +30,26 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-const row, col = "Traverse/op=sum/order=row/shape=64x64/dtype=int32", "Traverse/op=sum/order=col/shape=64x64/dtype=int32"
+const row, col = "Traverse/op=sum/order=row/shape=64x64/dtype=int32",
+	"Traverse/op=sum/order=col/shape=64x64/dtype=int32"
 
 // sample writes a file as bench run does, with times for the two orders.
 func sample(t *testing.T, config []results.Pair, rowTimes ...float64) string {
 	t.Helper()
 	var b strings.Builder
-	w, err := results.NewWriter(&b, config, []results.Pair{{Key: "commit", Value: "abc\n"}, {Key: "load"}, {Key: "date", Value: "2026-11-21T00:00:00Z"}})
+	w, err := results.NewWriter(&b, config,
+		[]results.Pair{{Key: "commit", Value: "abc\n"}, {Key: "load"},
+			{Key: "date", Value: "2026-11-21T00:00:00Z"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, ns := range rowTimes {
 		for name, factor := range map[string]float64{row: 1, col: 4} {
 			err := w.Write(name, 3, []results.Value{
-				{Value: factor * ns, Unit: "ns/op"}, {Value: factor * ns / 4096, Unit: "ns/elem"}, {Value: 4 * 4096 / (factor * ns) * 1e9, Unit: "B/s"},
-				{Value: 4096, Unit: "D-refs/op"}, {Value: 256 * factor, Unit: "D1-misses/op"}, {Value: 0, Unit: "LL-misses/op"}})
+				{Value: factor * ns, Unit: "ns/op"}, {Value: factor * ns / 4096, Unit: "ns/elem"},
+				{Value: 4 * 4096 / (factor * ns) * 1e9, Unit: "B/s"},
+				{Value: 4096, Unit: "D-refs/op"}, {Value: 256 * factor, Unit: "D1-misses/op"},
+				{Value: 0, Unit: "LL-misses/op"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,10 +69,12 @@ func TestRoundTrip(t *testing.T) {
 	path := write(t, "run.txt", text)
 	set := must(results.Read(path))
 	got := must(set.Config())
-	if diff := cmp.Diff(map[string]string{"goos": "linux", "cpu": "Some CPU @ 2 GHz"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"goos": "linux", "cpu": "Some CPU @ 2 GHz"},
+		got); diff != "" {
 		t.Error(diff)
 	}
-	want := []results.Pair{{Key: "commit", Value: "abc"}, {Key: "date", Value: "2026-11-21T00:00:00Z"}, {Key: "interrupted", Value: "after 3 of 4"}}
+	want := []results.Pair{{Key: "commit", Value: "abc"}, {Key: "date", Value: "2026-11-21T00:00:00Z"},
+		{Key: "interrupted", Value: "after 3 of 4"}}
 	if diff := cmp.Diff(want, set.Comments[path]); diff != "" {
 		t.Error(diff)
 	}
@@ -88,10 +95,12 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s: family %q, shape %q, pad %q", r.Name, r.Family(), r.Key("shape"), r.Key("pad"))
 		}
 		s, factor := r.Stats["sec/op"], map[string]float64{"row": 1, "col": 4}[r.Key("order")]
-		if s.N != 6 || s.Center < factor*1009e-9 || s.Center > factor*1011e-9 || s.Lo > s.Center || s.Hi < s.Center {
+		if s.N != 6 || s.Center < factor*1009e-9 || s.Center > factor*1011e-9 || s.Lo > s.Center ||
+			s.Hi < s.Center {
 			t.Errorf("%s: %+v", r.Name, s)
 		}
-		if exact := r.Stats["D1-misses/op"]; exact.Center != 256*factor || exact.Lo != exact.Hi || len(exact.Warnings) != 0 {
+		if exact := r.Stats["D1-misses/op"]; exact.Center != 256*factor || exact.Lo != exact.Hi ||
+			len(exact.Warnings) != 0 {
 			t.Errorf("%s: D1 misses %+v", r.Name, exact)
 		}
 	}
@@ -102,7 +111,8 @@ func TestRoundTrip(t *testing.T) {
 
 func TestConfigsThatDiffer(t *testing.T) {
 	of := func(key, value string) string {
-		return write(t, "run.txt", sample(t, []results.Pair{{Key: "goos", Value: "linux"}, {Key: key, Value: value}}, 1))
+		return write(t, "run.txt",
+			sample(t, []results.Pair{{Key: "goos", Value: "linux"}, {Key: key, Value: value}}, 1))
 	}
 	for _, c := range []struct{ key, want string }{
 		{"sim-d1", `differ in sim-d1 ("a" and "b")`},
@@ -124,8 +134,10 @@ func TestConfigsThatDiffer(t *testing.T) {
 }
 
 func TestNoisy(t *testing.T) {
-	rows := must(results.Read(write(t, "run.txt", sample(t, nil, 100, 120, 130, 135, 140, 145, 150, 180)))).Rows()
-	for threshold, want := range map[float64]int{0.05: 2, 0.4: 0} { // of rows that are uncertain by 33%
+	rows := must(results.Read(write(t, "run.txt",
+		sample(t, nil, 100, 120, 130, 135, 140, 145, 150, 180)))).Rows()
+	// of rows that are uncertain by 33%
+	for threshold, want := range map[float64]int{0.05: 2, 0.4: 0} {
 		if n := len(results.Noisy(rows, threshold)); n != want {
 			t.Errorf("%d rows are noisy at %v, want %d", n, threshold, want)
 		}
@@ -161,15 +173,18 @@ func TestFilesAreWholeOrAbsent(t *testing.T) {
 // TestLimits: a stranger's file does not eat the memory.
 func TestLimits(t *testing.T) {
 	for name, text := range map[string]string{
-		"results":       strings.Repeat("BenchmarkX 1 1 u\n", 1<<18+1),
-		"configuration": manyKeys(1000) + strings.Repeat("a: b\nBenchmarkX 1 1 u\na: c\nBenchmarkX 1 1 u\n", 200),
-		"bytes":         strings.Repeat("#\n", 33<<20),
+		"results": strings.Repeat("BenchmarkX 1 1 u\n", 1<<18+1),
+		"configuration": manyKeys(1000) +
+			strings.Repeat("a: b\nBenchmarkX 1 1 u\na: c\nBenchmarkX 1 1 u\n", 200),
+		"bytes": strings.Repeat("#\n", 33<<20),
 	} {
-		if _, err := results.Parse("big.txt", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "big.txt ") {
+		if _, err := results.Parse("big.txt", []byte(text)); err == nil ||
+			!strings.HasPrefix(err.Error(), "big.txt ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := results.Parse("long.txt", []byte("BenchmarkX 1 1 u\n\n"+strings.Repeat("u", 1<<16)+"\n")); err == nil ||
+	if _, err := results.Parse("long.txt",
+		[]byte("BenchmarkX 1 1 u\n\n"+strings.Repeat("u", 1<<16)+"\n")); err == nil ||
 		!strings.HasPrefix(err.Error(), "long.txt:3: the line is longer") {
 		t.Errorf("long line: %v", err)
 	}
@@ -216,7 +231,8 @@ func FuzzParse(f *testing.F) {
 // TestSweptGeometry: of a sweep's caches a count hangs on those alone that its benchmark
 // names, whose name may have a = of its own.
 func TestSweptGeometry(t *testing.T) {
-	g := results.GeometryOf(map[string]string{results.SweptKey: "a=b=1024,2,64+8192,4,64 aa=512,2,64+8192,4,64 a=2048,2,64+8192,4,64", results.TLBKey: "64,4,4096"})
+	g := results.GeometryOf(
+		map[string]string{results.SweptKey: "a=b=1024,2,64+8192,4,64 aa=512,2,64+8192,4,64 a=2048,2,64+8192,4,64", results.TLBKey: "64,4,4096"})
 	for _, c := range []struct{ name, unit, want string }{
 		{"Traverse/caches=a", "D1-misses/op", "[{sim-caches a=2048,2,64+8192,4,64}]"},
 		{"Traverse/caches=aa", "D1-misses/op", "[{sim-caches aa=512,2,64+8192,4,64}]"},
@@ -243,27 +259,34 @@ func TestSweptConfig(t *testing.T) {
 	}
 	one := file("one.txt", "a=1024,2,64+8192,4,64", "a")
 	for _, c := range []struct{ two, config, refused string }{
-		{file("more.txt", "b=2048,2,64+8192,4,64 a=1024,2,64+8192,4,64", "a", "b"), "a=1024,2,64+8192,4,64 b=2048,2,64+8192,4,64", ""},
+		{file("more.txt", "b=2048,2,64+8192,4,64 a=1024,2,64+8192,4,64", "a", "b"),
+			"a=1024,2,64+8192,4,64 b=2048,2,64+8192,4,64", ""},
 		{file("unnamed.txt", "", "512,2,64+8192,4,64"), "a=1024,2,64+8192,4,64", ""},
-		{file("other.txt", "a=2048,2,64+8192,4,64", "a", "a"), "", `differ in sim-caches of a ("a=1024,2,64+8192,4,64" and "a=2048,2,64+8192,4,64"): take`},
-		{file("before.txt", "", "a"), "", `differ in sim-caches of a ("a=1024,2,64+8192,4,64" and absent): take`},
+		{file("other.txt", "a=2048,2,64+8192,4,64", "a", "a"), "",
+			`differ in sim-caches of a ("a=1024,2,64+8192,4,64" and "a=2048,2,64+8192,4,64"): take`},
+		{file("before.txt", "", "a"), "",
+			`differ in sim-caches of a ("a=1024,2,64+8192,4,64" and absent): take`},
 	} {
 		config, err := must(results.Read(one, c.two)).Config()
-		if config[results.SweptKey] != c.config || (err != nil) != (c.refused != "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+		if config[results.SweptKey] != c.config || (err != nil) != (c.refused != "") || err != nil &&
+			!strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v, %v, want %q %q", c.two, config, err, c.config, c.refused)
 		}
 	}
 }
 
 func TestFingerprint(t *testing.T) {
-	config := map[string]string{"cpu": "A", "cpus": "2", "kernel": "avx2", "goversion": "go1", "sim-d1": "1", "caches": ""}
+	config := map[string]string{"cpu": "A", "cpus": "2", "kernel": "avx2", "goversion": "go1",
+		"sim-d1": "1", "caches": ""}
 	f := results.FingerprintOf(config)
-	if diff := cmp.Diff(results.Fingerprint{{Key: "cpu", Value: "A"}, {Key: "cpus", Value: "2"}, {Key: "kernel", Value: "avx2"}}, f); diff != "" {
+	if diff := cmp.Diff(results.Fingerprint{{Key: "cpu", Value: "A"}, {Key: "cpus", Value: "2"},
+		{Key: "kernel", Value: "avx2"}}, f); diff != "" {
 		t.Error(diff)
 	}
 	config["kernel"], config["goversion"] = "scalar", "go2"
 	g := results.FingerprintOf(config)
-	if diff := cmp.Diff([]string{`kernel ("avx2" and "scalar")`}, f.Differ(g)); diff != "" || f.Hash() == g.Hash() || len(f.Hash()) != 12 {
+	if diff := cmp.Diff([]string{`kernel ("avx2" and "scalar")`}, f.Differ(g)); diff != "" ||
+		f.Hash() == g.Hash() || len(f.Hash()) != 12 {
 		t.Errorf("%s; %s and %s", diff, f.Hash(), g.Hash())
 	}
 	if !f.Known() || results.FingerprintOf(map[string]string{"goos": "linux"}).Known() {
@@ -271,14 +294,18 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestByElement: what is exact is the same by element whatever the times, of which lines have six digits, and
-// there is none where no time tells the elements. These lines came out as 0.187 and 0.188 when cut to three digits.
+// TestByElement: what is exact is the same by element whatever the times, of which lines have six
+// digits, and there is none where no time tells the elements. These lines came out as 0.187 and
+// 0.188 when cut to three digits.
 func TestByElement(t *testing.T) {
 	for times, want := range map[string]float64{
-		"15809402 ns/op 1.88463 ns/elem": 0.1875, "12353078 ns/op 1.4726 ns/elem": 0.1875, "51187519 ns/op 6.10203 ns/elem": 0.1875,
-		"5391438 ns/op 0.642709 ns/elem": 0.1875, "15809402 ns/op": 0, "0 ns/op 0 ns/elem": 0, "5 ns/op 0 ns/elem": 0,
+		"15809402 ns/op 1.88463 ns/elem": 0.1875, "12353078 ns/op 1.4726 ns/elem": 0.1875,
+		"51187519 ns/op 6.10203 ns/elem": 0.1875,
+		"5391438 ns/op 0.642709 ns/elem": 0.1875, "15809402 ns/op": 0, "0 ns/op 0 ns/elem": 0,
+		"5 ns/op 0 ns/elem": 0,
 	} {
-		lines := "Unit D1-misses/op assume=exact\nBenchmarkCopy/shape=4096x4096/step=2 1 " + times + " 1572864 D1-misses/op\n"
+		lines := "Unit D1-misses/op assume=exact\nBenchmarkCopy/shape=4096x4096/step=2 1 " + times +
+			" 1572864 D1-misses/op\n"
 		row := must(results.Parse("run.txt", []byte(lines))).Rows()[0]
 		if got, ok := row.ByElement("D1-misses/op"); ok != (want > 0) || ok && got != want {
 			t.Errorf("%s: %v, %v misses by element, want %v", times, got, ok, want)

@@ -88,7 +88,8 @@ func (m *machine) measure(old, new float64, samples int, byTurns bool) (a, b []f
 //	go test -run '^$' -bench Simulated -benchtime 1x ./results
 func BenchmarkSimulatedGate(b *testing.B) {
 	for machineIs, n := range map[string]noise{"quiet": quiet, "busy": busy} {
-		for mode, samples := range map[string]int{"two-runs/n=10": 10, "by-turns/n=10": 10, "by-turns/n=30": 30} {
+		for mode, samples := range map[string]int{"two-runs/n=10": 10, "by-turns/n=10": 10,
+			"by-turns/n=30": 30} {
 			for _, planted := range []float64{0.02, 0.05, 0.10} {
 				b.Run(fmt.Sprintf("%s/%s/planted=%.0f%%", machineIs, mode, planted*100), func(b *testing.B) {
 					for b.Loop() {
@@ -110,7 +111,8 @@ func simulateGate(b *testing.B, n noise, samples int, byTurns bool, planted floa
 			slow = m.IntN(simulatedRows)
 		}
 		old, new := m.files(slow, planted, samples, byTurns)
-		r := must(check.Compare(parse(old), parse(new), check.Options{Alpha: 0.01, Threshold: 0.05, Times: check.TimesAuto}))
+		r := must(check.Compare(parse(old), parse(new),
+			check.Options{Alpha: 0.01, Threshold: 0.05, Times: check.TimesAuto}))
 		timed, exact := false, false // a false alarm
 		for _, v := range r.Of(check.Regression) {
 			right := v.Name == name(slow)
@@ -211,7 +213,8 @@ func simulateTrend(b *testing.B, n noise, planted float64) {
 		for _, change := range s.Changes(0.01, 0.01) {
 			at := must(strconv.Atoi(change.First.Commit))
 			nearest := (at + every/2) / every * every
-			if planted > 0 && nearest > 0 && nearest < commits && max(at-nearest, nearest-at) <= 5 && !seen[nearest] {
+			if planted > 0 && nearest > 0 && nearest < commits && max(at-nearest, nearest-at) <= 5 &&
+				!seen[nearest] {
 				seen[nearest] = true
 				found++
 			} else {

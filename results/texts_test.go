@@ -50,7 +50,8 @@ var readers = map[string]func(text string) (any, error){
 	"written": func(text string) (any, error) {
 		var b strings.Builder
 		value := must(strconv.ParseFloat(text, 64))
-		err := must(results.NewWriter(&b, nil, nil)).Write("X", 1, []results.Value{{Value: value, Unit: "ns/op"}})
+		err := must(results.NewWriter(&b, nil, nil)).Write("X", 1,
+			[]results.Value{{Value: value, Unit: "ns/op"}})
 		return b.String()[strings.Index(b.String(), "Benchmark") : b.Len()-1], err
 	},
 	"filter": func(query string) (any, error) {
@@ -85,8 +86,8 @@ func kept(query string) (any, error) {
 	return text, nil
 }
 
-// TestTexts: a text, in quotes, has the result that testdata/texts.txt says after a tab, or an error that
-// says so.
+// TestTexts: a text, in quotes, has the result that testdata/texts.txt says after a tab, or an
+// error that says so.
 func TestTexts(t *testing.T) {
 	data := must(os.ReadFile("testdata/texts.txt"))
 	var read func(string) (any, error)

@@ -11,8 +11,9 @@ import (
 	. "github.com/stridebench/stridebench/layouts/nest"
 )
 
-// TestInterchange: two loops of a perfect nest that change places make the same accesses; twice, in the same order; and
-// where that is proved to keep what is written, each byte has its accesses in the order that it had.
+// TestInterchange: two loops of a perfect nest that change places make the same accesses; twice,
+// in the same order; and where that is proved to keep what is written, each byte has its accesses
+// in the order that it had.
 func TestInterchange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := somePerfect(t)
@@ -77,8 +78,10 @@ func somePerfect(t *rapid.T) Program {
 	depth := rapid.IntRange(2, 4).Draw(t, "loops")
 	accesses := func(depth int) (body []Node) {
 		for range rapid.IntRange(1, 2).Draw(t, "accesses") {
-			op := Operand{Tensor: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "tensor"), Kind: Kind(small.Draw(t, "kind") % 3), Width: 4}
-			op.Base = map[string]uint64{"a": 1 << 20, "b": 1 << 21}[op.Tensor] + uint64(4*(small.Draw(t, "base")/3))
+			op := Operand{Tensor: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "tensor"),
+				Kind: Kind(small.Draw(t, "kind") % 3), Width: 4}
+			op.Base = map[string]uint64{"a": 1 << 20,
+				"b": 1 << 21}[op.Tensor] + uint64(4*(small.Draw(t, "base")/3))
 			for range depth {
 				op.Strides = append(op.Strides, rapid.SampledFrom([]int{0, 4, 16, 64}).Draw(t, "stride"))
 			}
@@ -88,23 +91,28 @@ func somePerfect(t *rapid.T) Program {
 	}
 	body := accesses(depth)
 	if small.Draw(t, "more") == 0 {
-		body = append(body, &Loop{Name: "more", From: []Affine{Constant(1)}, To: []Affine{Constant(3)}, Step: 1, Body: accesses(depth + 1)})
+		body = append(body, &Loop{Name: "more", From: []Affine{Constant(1)}, To: []Affine{Constant(3)},
+			Step: 1, Body: accesses(depth + 1)})
 	}
 	for d := depth - 1; d >= 0; d-- {
 		to := Constant(small.Draw(t, "to"))
 		if d > 0 && small.Draw(t, "triangle") == 0 {
 			to.Coef = Variable(d - 1).Coef
 		}
-		body = []Node{&Loop{Name: string(rune('i' + d)), From: []Affine{Constant(-1)}, To: []Affine{to}, Step: 1 + small.Draw(t, "step")/3, Body: body}}
+		body = []Node{&Loop{Name: string(rune('i' + d)), From: []Affine{Constant(-1)}, To: []Affine{to},
+			Step: 1 + small.Draw(t, "step")/3, Body: body}}
 	}
 	return body
 }
 
-// TestRestride: what is at some indices of an array is where its other strides say, and nothing else moves.
+// TestRestride: what is at some indices of an array is where its other strides say, and nothing
+// else moves.
 func TestRestride(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := somePerfect(t)
-		a := Array{Tensor: "a", Base: 1<<20 - 256, Element: 4, Extents: []int{100, rapid.SampledFrom([]int{4, 16}).Draw(t, "plane"), rapid.SampledFrom([]int{4, 16}).Draw(t, "row")}}
+		a := Array{Tensor: "a", Base: 1<<20 - 256, Element: 4,
+			Extents: []int{100, rapid.SampledFrom([]int{4, 16}).Draw(t, "plane"),
+				rapid.SampledFrom([]int{4, 16}).Draw(t, "row")}}
 		strides := []int{4, 4096, 128}
 		const base = 1 << 30
 		q, ok := p.Restride(a, base, strides)
@@ -112,7 +120,8 @@ func TestRestride(t *testing.T) {
 			return
 		}
 		for i, a := range walked(p.Moved("b", 64)) {
-			if was := walked(p)[i]; p.Operands()[a.op].Tensor == "b" && a.addr != was.addr+64 || p.Operands()[a.op].Tensor == "a" && a != was {
+			if was := walked(p)[i]; p.Operands()[a.op].Tensor == "b" && a.addr != was.addr+64 ||
+				p.Operands()[a.op].Tensor == "a" && a != was {
 				t.Fatalf("access %d of %v moved to %v", i, was, a)
 			}
 		}
@@ -139,10 +148,12 @@ func TestRestride(t *testing.T) {
 func TestExchangeable(t *testing.T) {
 	const n = 8
 	element := func(tensor string, kind Kind, strides ...int) Operand {
-		return Operand{Tensor: tensor, Kind: kind, Width: 8, Base: 1 << 20 * uint64(tensor[0]), Strides: strides}
+		return Operand{Tensor: tensor, Kind: kind, Width: 8, Base: 1 << 20 * uint64(tensor[0]),
+			Strides: strides}
 	}
-	product := Program{loop(affine(0), affine(n), 1, loop(affine(0), affine(n), 1, loop(affine(0), affine(n), 1,
-		element("c", Read, 8*n, 8), element("b", Read, 0, 8, 8*n), element("c", Write, 8*n, 8))))}
+	product := Program{loop(affine(0), affine(n), 1,
+		loop(affine(0), affine(n), 1, loop(affine(0), affine(n), 1,
+			element("c", Read, 8*n, 8), element("b", Read, 0, 8, 8*n), element("c", Write, 8*n, 8))))}
 	chain := product.Chains()[0]
 	for _, pair := range [][2]int{{1, 2}, {0, 1}, {0, 2}} {
 		if !product.Exchangeable(chain[pair[0]], chain[pair[1]]) {

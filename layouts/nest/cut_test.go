@@ -48,18 +48,20 @@ func TestCut(t *testing.T) {
 // loop that can be cut.
 func TestCutChunks(t *testing.T) {
 	of := func(kind Kind, trips []int, strides ...int) Nest {
-		return Nest{Trips: trips, Operands: []Operand{{Kind: kind, Base: 4096, Width: 4, Strides: strides}}}
+		return Nest{Trips: trips,
+			Operands: []Operand{{Kind: kind, Base: 4096, Width: 4, Strides: strides}}}
 	}
 	for _, c := range []struct {
 		nest    Nest
 		workers int
 		want    string
 	}{
-		{of(Read, []int{9, 8}, 64, 4), 8, "[2 8] [2 8] [2 8] [2 8] [1 8]"}, // five chunks for eight workers
-		{of(Read, []int{1, 8}, 64, 4), 2, "[4] [4]"},                       // a loop of one trip is none
-		{of(Read, []int{3, 8}, 32, 4), 2, "[12] [12]"},                     // nor are two that are one
-		{of(Write, []int{8, 10}, 0, 4), 2, "[8 5] [8 5]"},                  // all iterations of the outer write the same
-		{of(Write, []int{4, 8}, 4, 8), 2, "[4 8]"},                         // rows that overlap, as far as strides tell
+		// five chunks for eight workers
+		{of(Read, []int{9, 8}, 64, 4), 8, "[2 8] [2 8] [2 8] [2 8] [1 8]"},
+		{of(Read, []int{1, 8}, 64, 4), 2, "[4] [4]"},      // a loop of one trip is none
+		{of(Read, []int{3, 8}, 32, 4), 2, "[12] [12]"},    // nor are two that are one
+		{of(Write, []int{8, 10}, 0, 4), 2, "[8 5] [8 5]"}, // all iterations of the outer write the same
+		{of(Write, []int{4, 8}, 4, 8), 2, "[4 8]"},        // rows that overlap, as far as strides tell
 		{of(Read, []int{}), 2, "[]"},
 	} {
 		var got []string

@@ -40,14 +40,15 @@ func TestFind(t *testing.T) {
 		switch {
 		case err != nil || ok != want:
 			t.Fatalf("%v is found: %v (%v), want %v, in\n%v", where, ok, err, want, p)
-		case ok && (!where.Holds(vars) || !slices.ContainsFunc(runs, func(v []int) bool { return slices.Equal(v, vars) })):
+		case ok && (!where.Holds(vars) ||
+			!slices.ContainsFunc(runs, func(v []int) bool { return slices.Equal(v, vars) })):
 			t.Fatalf("found %v, of the executions %v, where %v, in\n%v", vars, runs, where, p)
 		}
 	})
 }
 
-// TestFindIsQuick: neither iterations nor guards make it slow. Of a chain of else ifs on one variable, and of
-// conditions that it is none of several values, one choice each is followed.
+// TestFindIsQuick: neither iterations nor guards make it slow. Of a chain of else ifs on one
+// variable, and of conditions that it is none of several values, one choice each is followed.
 func TestFindIsQuick(t *testing.T) {
 	const n, arms = 1_000_000, 300
 	read := Operand{Width: 1}
@@ -68,7 +69,8 @@ func TestFindIsQuick(t *testing.T) {
 		chain = []Node{&If{When: Condition{{affine(-k, 1), affine(k, -1)}}, Else: chain}}
 	}
 	for k := range 40 { // 2i > 3k or 2i < 3k
-		multiples = []Node{&If{When: Condition{{affine(-3*k-1, 2)}, {affine(3*k-1, -2)}}, Then: multiples}}
+		multiples = []Node{&If{When: Condition{{affine(-3*k-1, 2)}, {affine(3*k-1, -2)}},
+			Then: multiples}}
 	}
 	for i, c := range []struct {
 		p     Program
@@ -79,9 +81,11 @@ func TestFindIsQuick(t *testing.T) {
 		{guarded, outside(n - 1), true},
 		{loops(3, read), last, true},
 		{loops(17, read), last, false},
-		{Program{loop(affine(0), affine(arms+3), 1, chain...)}, Condition{{affine(-1, 0)}, {affine(arms-1, -1)}}, false},
+		{Program{loop(affine(0), affine(arms+3), 1, chain...)},
+			Condition{{affine(-1, 0)}, {affine(arms-1, -1)}}, false},
 		{Program{loop(affine(0), affine(arms+3), 1, chain...)}, Condition{{affine(-arms-2, 1)}}, true},
-		{Program{loop(affine(0), affine(60), 1, multiples...)}, Condition{{affine(0, 1), affine(59, -1)}}, true},
+		{Program{loop(affine(0), affine(60), 1, multiples...)}, Condition{{affine(0, 1), affine(59, -1)}},
+			true},
 	} {
 		vars, found, err := c.p.Find(0, c.where)
 		if err != nil || found != c.found || found && !c.where.Holds(vars) {
@@ -112,7 +116,8 @@ func TestFindRefuses(t *testing.T) {
 // TestCountOfTriangles: as many accesses as a walk makes, of loops from one function to another.
 func TestCountOfTriangles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		trips, step := rapid.IntRange(1, 12).Draw(t, "trips"), rapid.SampledFrom([]int{1, 2}).Draw(t, "step")
+		trips, step := rapid.IntRange(1, 12).Draw(t, "trips"),
+			rapid.SampledFrom([]int{1, 2}).Draw(t, "step")
 		p := Program{loop(affine(0), affine(trips), step, someTriangles(t, 1)...)}
 		if n, err := p.Count(); err != nil || n != len(walked(p)) {
 			t.Fatalf("%d accesses (%v), a walk makes %d, in\n%v", n, err, len(walked(p)), p)
@@ -126,16 +131,20 @@ func TestCountIsQuick(t *testing.T) {
 	read := Operand{Width: 1}
 	// What two loops within another do depends on different variables, and never comes again to both at once.
 	near := func(at ...int) Node {
-		return &Loop{From: []Affine{affine(0), affine(-1, at...)}, To: []Affine{affine(rows), affine(2, at...)}, Step: 1, Body: []Node{read}}
+		return &Loop{From: []Affine{affine(0), affine(-1, at...)},
+			To: []Affine{affine(rows), affine(2, at...)}, Step: 1, Body: []Node{read}}
 	}
 	for want, p := range map[int]Node{
 		n * (n - 1) * (n - 2) / 6: loop(affine(0), affine(n), 1,
 			loop(affine(0), affine(0, 1), 1, loop(affine(0), affine(0, 0, 1), 1, read))),
-		rising * (rising + 1) / 2: loop(affine(0), affine(rising), 1, loop(affine(0, 1), affine(-1), -1, read)),
+		rising * (rising + 1) / 2: loop(affine(0), affine(rising), 1,
+			loop(affine(0, 1), affine(-1), -1, read)),
 		// Once from 12345 to 2^39, and of 0, 3, 6, 9, else twice.
 		2*((1<<40+2)/3) - ((1<<39)/3 - 12345/3 + 1 + 4): loop(affine(0), affine(1<<40), 3,
-			&If{When: Condition{{affine(-12345, 1), affine(1<<39, -1)}, {affine(9, -1)}}, Then: []Node{read}, Else: []Node{read, read}}),
-		2 * rows * (3*rows - 2): loop(affine(0), affine(rows), 1, loop(affine(0), affine(rows), 1, near(1), near(0, 1))),
+			&If{When: Condition{{affine(-12345, 1), affine(1<<39, -1)}, {affine(9, -1)}}, Then: []Node{read},
+				Else: []Node{read, read}}),
+		2 * rows * (3*rows - 2): loop(affine(0), affine(rows), 1,
+			loop(affine(0), affine(rows), 1, near(1), near(0, 1))),
 	} {
 		if got, err := (Program{p}).Count(); err != nil || got != want {
 			t.Errorf("%d (%v), want %d", got, err, want)
@@ -161,7 +170,8 @@ func someTriangles(t *rapid.T, depth int) []Node {
 			from.Coef = append(from.Coef, rapid.SampledFrom([]int{0, 0, 0, 1, -1}).Draw(t, "coef"))
 		}
 		to := affine(from.Const+rapid.IntRange(0, 6).Draw(t, "span"), slices.Clone(from.Coef)...)
-		to.Coef[rapid.IntRange(0, depth-1).Draw(t, "side")] += rapid.SampledFrom([]int{0, 1, 1, 2, -1}).Draw(t, "slope")
+		to.Coef[rapid.IntRange(0, depth-1).Draw(t, "side")] += rapid.SampledFrom([]int{0, 1, 1, 2,
+			-1}).Draw(t, "slope")
 		step := rapid.SampledFrom([]int{1, 1, 1, -1, 2, -3}).Draw(t, "step")
 		if step < 0 {
 			from, to = to, from

@@ -73,8 +73,8 @@ func plainly(nodes []Node, number int, vars []int) (list []execution) {
 	return list
 }
 
-// TestRuns: a program makes the accesses of its definition, counts them, and a run's variables are those
-// of its first iteration.
+// TestRuns: a program makes the accesses of its definition, counts them, and a run's variables are
+// those of its first iteration.
 func TestRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := someProgram(t)
@@ -88,7 +88,8 @@ func TestRuns(t *testing.T) {
 		same(t, "W", walked(p), want)
 		for run := range p.Runs() {
 			first := execution{access{run.First, run.Addrs[0]}, run.Vars}
-			if d := cmp.Diff(executions[0], first, cmp.AllowUnexported(execution{}, access{}), cmpopts.EquateEmpty()); d != "" {
+			if d := cmp.Diff(executions[0], first, cmp.AllowUnexported(execution{}, access{}),
+				cmpopts.EquateEmpty()); d != "" {
 				t.Fatalf("%+v in\n%v\n%s", run, p, d)
 			}
 			executions = executions[run.Trips*len(run.Addrs):]
@@ -132,16 +133,19 @@ func TestProgramOfNest(t *testing.T) {
 
 // TestNestOfProgram: a program of constant bounds, whatever its steps.
 func TestNestOfProgram(t *testing.T) {
-	p := Program{loop(affine(10), affine(0), -3, loop(affine(2), affine(9), 2, Operand{Width: 4, Base: 4096, Strides: []int{-64, 4}}))}
+	p := Program{loop(affine(10), affine(0), -3,
+		loop(affine(2), affine(9), 2, Operand{Width: 4, Base: 4096, Strides: []int{-64, 4}}))}
 	n, ok := p.Nest()
 	if !ok || !slices.Equal(w(n), walked(p)) {
 		t.Errorf("%v (%v) walks %v, want %v", n, ok, w(n), walked(p))
 	}
 	for name, p := range map[string]Program{
-		"a loop beside an access": {loop(affine(0), affine(3), 1, loop(affine(0), affine(3), 1), Operand{Width: 4})},
-		"an if":                   {loop(affine(0), affine(3), 1, &If{Then: []Node{Operand{Width: 4}}})},
-		"two loops":               {loop(affine(0), affine(3), 1), loop(affine(0), affine(3), 1)},
-		"a triangle":              {loop(affine(0), affine(3), 1, loop(affine(0), affine(0, 1), 1, Operand{Width: 4}))},
+		"a loop beside an access": {loop(affine(0), affine(3), 1, loop(affine(0), affine(3), 1),
+			Operand{Width: 4})},
+		"an if":     {loop(affine(0), affine(3), 1, &If{Then: []Node{Operand{Width: 4}}})},
+		"two loops": {loop(affine(0), affine(3), 1), loop(affine(0), affine(3), 1)},
+		"a triangle": {loop(affine(0), affine(3), 1,
+			loop(affine(0), affine(0, 1), 1, Operand{Width: 4}))},
 	} {
 		if n, ok := p.Nest(); ok {
 			t.Errorf("%s is said to be %v", name, n)
@@ -186,9 +190,11 @@ func someBody(t *rapid.T, depth int) []Node {
 			nodes = append(nodes, &If{When: Condition{{function(-3, 3), function(-1, 5)}, {function(-6, 0)}},
 				Then: someBody(t, depth), Else: someBody(t, depth)})
 		default:
-			op := Operand{Width: rapid.IntRange(1, 9).Draw(t, "width"), Base: uint64(rapid.IntRange(0, 60).Draw(t, "base"))}
+			op := Operand{Width: rapid.IntRange(1, 9).Draw(t, "width"),
+				Base: uint64(rapid.IntRange(0, 60).Draw(t, "base"))}
 			for range depth {
-				op.Strides = append(op.Strides, rapid.SampledFrom([]int{0, 8, 40, -8, -8, -40}).Draw(t, "stride"))
+				op.Strides = append(op.Strides,
+					rapid.SampledFrom([]int{0, 8, 40, -8, -8, -40}).Draw(t, "stride"))
 			}
 			nodes = append(nodes, op)
 		}
@@ -215,20 +221,26 @@ func TestProgramCheck(t *testing.T) {
 // TestProgramCheckIsQuick: bounds prove what a walk of 10^15 accesses would.
 func TestProgramCheckIsQuick(t *testing.T) {
 	const n = 100_000
-	p := Program{loop(affine(0), affine(n), 1, loop(affine(1, 1), affine(n), 1, loop(affine(0), affine(0, -1, 1), 1,
-		// a[j-i-1][k] is at least a[0][0].
-		Operand{Tensor: "a", Width: 8, Base: 0, Strides: []int{-8 * n, 8 * n, 8}},
-	))), loop(affine(0), affine(n), 1, &If{When: Condition{{affine(-4, 1)}}, Then: []Node{Operand{Width: 1, Strides: []int{1}}}})}
+	p := Program{loop(affine(0), affine(n), 1,
+		loop(affine(1, 1), affine(n), 1, loop(affine(0), affine(0, -1, 1), 1,
+			// a[j-i-1][k] is at least a[0][0].
+			Operand{Tensor: "a", Width: 8, Base: 0, Strides: []int{-8 * n, 8 * n, 8}},
+		))), loop(affine(0), affine(n), 1,
+		&If{When: Condition{{affine(-4, 1)}}, Then: []Node{Operand{Width: 1, Strides: []int{1}}}})}
 	if err := p.Check(); err != nil {
 		t.Error(err)
 	}
 	// On either side of a[0], whichever bound of the inner loop it is that says so.
 	const rows = 1 << 30
 	for name, inner := range map[string]*Loop{
-		"a[n-1-i-j], j rising to n-i":   loop(affine(0), affine(rows, -1), 1, Operand{Width: 8, Base: 8 * (rows - 1), Strides: []int{-8, -8}}),
-		"a[n-1-i-j], j falling from it": loop(affine(rows-1, -1), affine(-1), -1, Operand{Width: 8, Base: 8 * (rows - 1), Strides: []int{-8, -8}}),
-		"a[j-i], j rising from i":       loop(affine(0, 1), affine(rows), 1, Operand{Width: 8, Strides: []int{-8, 8}}),
-		"a[j-i], j falling to i":        loop(affine(rows-1), affine(-1, 1), -1, Operand{Width: 8, Strides: []int{-8, 8}}),
+		"a[n-1-i-j], j rising to n-i": loop(affine(0), affine(rows, -1), 1,
+			Operand{Width: 8, Base: 8 * (rows - 1), Strides: []int{-8, -8}}),
+		"a[n-1-i-j], j falling from it": loop(affine(rows-1, -1), affine(-1), -1,
+			Operand{Width: 8, Base: 8 * (rows - 1), Strides: []int{-8, -8}}),
+		"a[j-i], j rising from i": loop(affine(0, 1), affine(rows), 1,
+			Operand{Width: 8, Strides: []int{-8, 8}}),
+		"a[j-i], j falling to i": loop(affine(rows-1), affine(-1, 1), -1,
+			Operand{Width: 8, Strides: []int{-8, 8}}),
 	} {
 		if err := (Program{loop(affine(0), affine(rows), 1, inner)}).Check(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -239,9 +251,12 @@ func TestProgramCheckIsQuick(t *testing.T) {
 // TestAround: the loops around an access, whatever stands between.
 func TestAround(t *testing.T) {
 	inner := loop(affine(0), affine(3), 1, Operand{Width: 1, Strides: []int{0, 1}})
-	outer := loop(affine(0), affine(2), 1, &If{When: Condition{{affine(0, 1)}}, Then: []Node{Operand{Width: 1, Strides: []int{1}}}, Else: []Node{inner}})
+	outer := loop(affine(0), affine(2), 1,
+		&If{When: Condition{{affine(0, 1)}}, Then: []Node{Operand{Width: 1, Strides: []int{1}}},
+			Else: []Node{inner}})
 	got := Program{Operand{Width: 1}, outer, Operand{Width: 1}}.Around()
-	if len(got) != 4 || !slices.EqualFunc(got, [][]*Loop{nil, {outer}, {outer, inner}, nil}, slices.Equal) {
+	if len(got) != 4 || !slices.EqualFunc(got, [][]*Loop{nil, {outer}, {outer, inner}, nil},
+		slices.Equal) {
 		t.Errorf("%v", got)
 	}
 }
@@ -250,22 +265,30 @@ func TestProgramRefused(t *testing.T) {
 	read := Operand{Tensor: "a", Width: 4, Base: 4096}
 	for want, p := range map[string]Program{
 		"loop : 0 first values, 1 ends, step 1 (want at least one of each, and a step)": {&Loop{To: []Affine{affine(3)}, Step: 1}},
-		"loop : 1 first values, 1 ends, step 0 (want at least one of each, and a step)": {loop(affine(0), affine(3), 0, read)},
-		"loop : a function of 1 variables inside of 0 loops":                            {loop(affine(0, 1), affine(3), 1, read)},
-		"condition: a function of 1 variables inside of 0 loops":                        {&If{When: Condition{{affine(0, 1)}}}},
-		"access of a: width 0 is not positive":                                          {Operand{Tensor: "a"}},
-		"access of a: 1 strides inside of 0 loops":                                      {Operand{Tensor: "a", Width: 1, Strides: []int{4}}},
-		"access of a: base 0x8000000000000000 is beyond 2^63":                           {Operand{Tensor: "a", Width: 1, Base: 1 << 63}},
-		"access of a at 0x1000 with strides [-4] leaves the address space":              {loop(affine(0), affine(1026), 1, Operand{Tensor: "a", Width: 4, Base: 4096, Strides: []int{-4}})},
-		"loop : a function of the variables leaves the range of an int":                 {loop(affine(0), affine(4), 1, loop(affine(0, math.MaxInt), affine(0), 1, read))},
-		"a <nil> is not a node of a program":                                            {nil},
+		"loop : 1 first values, 1 ends, step 0 (want at least one of each, and a step)": {loop(affine(0),
+			affine(3), 0, read)},
+		"loop : a function of 1 variables inside of 0 loops": {loop(affine(0, 1), affine(3),
+			1, read)},
+		"condition: a function of 1 variables inside of 0 loops": {&If{When: Condition{{affine(
+			0, 1)}}}},
+		"access of a: width 0 is not positive": {Operand{Tensor: "a"}},
+		"access of a: 1 strides inside of 0 loops": {Operand{Tensor: "a",
+			Width: 1, Strides: []int{4}}},
+		"access of a: base 0x8000000000000000 is beyond 2^63": {Operand{Tensor: "a",
+			Width: 1, Base: 1 << 63}},
+		"access of a at 0x1000 with strides [-4] leaves the address space": {loop(affine(0), affine(1026),
+			1, Operand{Tensor: "a", Width: 4, Base: 4096, Strides: []int{-4}})},
+		"loop : a function of the variables leaves the range of an int": {loop(affine(0), affine(4), 1,
+			loop(affine(0, math.MaxInt), affine(0), 1, read))},
+		"a <nil> is not a node of a program": {nil},
 	} {
 		if err := p.Check(); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	huge := Program{loop(affine(0), affine(1<<40), 1, loop(affine(0), affine(1<<40), 1, read))}
-	if err := huge.Check(); err == nil || !strings.Contains(err.Error(), "more than an int can count") {
+	if err := huge.Check(); err == nil ||
+		!strings.Contains(err.Error(), "more than an int can count") {
 		t.Errorf("2^80 accesses: %v", err)
 	}
 }
@@ -274,15 +297,17 @@ func ExampleProgram() {
 	const n = 4000
 	p := Program{
 		&Loop{Name: "i", From: []Affine{Constant(0)}, To: []Affine{Constant(n)}, Step: 1, Body: []Node{
-			&Loop{Name: "j", From: []Affine{{Const: 1, Coef: []int{1}}}, To: []Affine{Constant(n), {Const: 10, Coef: []int{1}}}, Step: 2, Body: []Node{
-				&If{When: Condition{{{Const: -5, Coef: []int{0, 1}}}}, Then: []Node{
-					Operand{Tensor: "A", Kind: Read, Width: 4, Base: 1 << 32, Strides: []int{4 * n, 4}},
-				}, Else: []Node{
-					Operand{Tensor: "A", Kind: Write, Width: 4, Base: 1 << 32, Strides: []int{4, -4}},
+			&Loop{Name: "j", From: []Affine{{Const: 1, Coef: []int{1}}},
+				To: []Affine{Constant(n), {Const: 10, Coef: []int{1}}}, Step: 2, Body: []Node{
+					&If{When: Condition{{{Const: -5, Coef: []int{0, 1}}}}, Then: []Node{
+						Operand{Tensor: "A", Kind: Read, Width: 4, Base: 1 << 32, Strides: []int{4 * n, 4}},
+					}, Else: []Node{
+						Operand{Tensor: "A", Kind: Write, Width: 4, Base: 1 << 32, Strides: []int{4, -4}},
+					}},
 				}},
-			}},
 		}},
-		&Loop{Name: "k", From: []Affine{Constant(9), Constant(5)}, To: []Affine{Constant(0), Constant(2)}, Step: -1},
+		&Loop{Name: "k", From: []Affine{Constant(9), Constant(5)}, To: []Affine{Constant(0), Constant(2)},
+			Step: -1},
 	}
 	fmt.Print(p)
 	// Output:
@@ -297,7 +322,8 @@ func ExampleProgram() {
 
 func ExampleNest() {
 	// A 4x6 matrix of 4 B elements, by columns, then in 2x3 tiles.
-	n := Nest{Trips: []int{4, 6}, Operands: []Operand{{Tensor: "x", Kind: Read, Base: 4096, Width: 4, Strides: []int{24, 4}}}}
+	n := Nest{Trips: []int{4, 6},
+		Operands: []Operand{{Tensor: "x", Kind: Read, Base: 4096, Width: 4, Strides: []int{24, 4}}}}
 	fmt.Print(n.Permute(1, 0))
 	tiled, _ := n.Split(1, 3)
 	tiled, _ = tiled.Split(0, 2)

@@ -41,7 +41,8 @@ func file(head string, benches ...bench) string {
 	}
 	for _, x := range benches {
 		for _, t := range x.times {
-			fmt.Fprintf(&b, "Benchmark%s 1 %v ns/op %v ns/elem %v B/s %v D1-misses/op\n", x.name, t, t/100, 1e9/t, x.misses)
+			fmt.Fprintf(&b, "Benchmark%s 1 %v ns/op %v ns/elem %v B/s %v D1-misses/op\n", x.name, t, t/100,
+				1e9/t, x.misses)
 		}
 	}
 	return b.String()
@@ -116,25 +117,34 @@ func TestCompare(t *testing.T) {
 			with(func(o *check.Options) { o.ExactTolerance = 0.5 }), []string{"regression Y D1-misses/op"}},
 		{"improvements", two(machineHead, 500, 99, 0), usual,
 			[]string{"improvement X/a=1 sec/op", "improvement X/a=1 D1-misses/op"}},
-		{"one vanished, one appeared", file(machineHead, bench{"X/a=1", around(1000, 10), 100}, bench{"Z", around(1, 10), 5}), usual,
+		{"one vanished, one appeared",
+			file(machineHead, bench{"X/a=1", around(1000, 10), 100}, bench{"Z", around(1, 10), 5}), usual,
 			[]string{"vanished: Y is in the baseline only", "appeared: Z is in the new results only"}},
-		{"too few samples", file(machineHead, bench{"X/a=1", around(3000, 2), 100}, bench{"Y", around(1000, 10), 0}), usual,
+		{"too few samples", file(machineHead, bench{"X/a=1", around(3000, 2), 100},
+			bench{"Y", around(1000, 10), 0}), usual,
 			[]string{"too few samples: 10 in the baseline and 2 in the new results can never be significant; 6 in both (--count 6) would suffice: X/a=1"}},
 		{"another machine", two(instead("cpu: A", "cpu: B"), 3000, 101, 0), usual,
-			[]string{"regression X/a=1 D1-misses/op", `not compared: times are of different machines, which differ in cpu ("A" and "B")`}},
+			[]string{"regression X/a=1 D1-misses/op",
+				`not compared: times are of different machines, which differ in cpu ("A" and "B")`}},
 		{"other cores", two(instead("cpus: 2\n", ""), 3000, 100, 0), usual,
 			[]string{`not compared: times are of different machines, which differ in cpus ("2" and absent)`}},
 		{"another kernel", two(machineHead+"kernel: avx2\n", 3000, 100, 0), usual,
 			[]string{`not compared: times are of different machines, which differ in kernel (absent and "avx2")`}},
 		{"other simulated caches", two(instead("32768,8", "65536,8"), 3000, 900, 0), usual,
-			[]string{"regression X/a=1 sec/op", `not compared: simulated units are of different caches, which differ in sim-d1 ("32768,8,64" and "65536,8,64")`}},
+			[]string{"regression X/a=1 sec/op",
+				`not compared: simulated units are of different caches, which differ in sim-d1 ("32768,8,64" and "65536,8,64")`}},
 		{"no times", two(machineHead, 3000, 100, 0),
-			with(func(o *check.Options) { o.Times = check.TimesOff }), []string{"not compared: times are off"}},
+			with(func(o *check.Options) { o.Times = check.TimesOff }),
+			[]string{"not compared: times are off"}},
 		{"a new file that calls worse better", strings.ReplaceAll(two(machineHead, 3000, 101, 0),
-			"assume=exact better=lower", "assume=nothing better=higher") + "Unit ns/op better=higher\n", usual,
+			"assume=exact better=lower", "assume=nothing better=higher") + "Unit ns/op better=higher\n",
+			usual,
 			[]string{"regression X/a=1 sec/op", "regression X/a=1 D1-misses/op"}},
-		{"counts that are not exact", file(machineHead, bench{"X/a=1", around(1000, 9), 100}, bench{"X/a=1", around(1000, 1), 200}, bench{"Y", around(1000, 10), 0}), usual,
-			[]string{"regression X/a=1 D1-misses/op", "not exact: X/a=1 D1-misses/op is from 100 to 200 in the new results"}},
+		{"counts that are not exact",
+			file(machineHead, bench{"X/a=1", around(1000, 9), 100}, bench{"X/a=1", around(1000, 1), 200},
+				bench{"Y", around(1000, 10), 0}), usual,
+			[]string{"regression X/a=1 D1-misses/op",
+				"not exact: X/a=1 D1-misses/op is from 100 to 200 in the new results"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := must(compare(old, test.new, test.options))
@@ -152,21 +162,25 @@ func TestOrdered(t *testing.T) {
 	if err != nil || len(r.Vanished)+len(r.Appeared) > 0 || len(r.Of(check.Regression)) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	both := file(machineHead, bench{"X/n=1/m=2", []float64{1}, 100}, bench{"X/m=2/n=1", []float64{1}, 7})
+	both := file(machineHead, bench{"X/n=1/m=2", []float64{1}, 100},
+		bench{"X/m=2/n=1", []float64{1}, 7})
 	r, err = compare(both, both, usual)
-	if err != nil || len(r.Comparisons) == 0 || len(r.Vanished)+len(r.Appeared)+len(r.Of(check.Regression)) > 0 {
+	if err != nil || len(r.Comparisons) == 0 ||
+		len(r.Vanished)+len(r.Appeared)+len(r.Of(check.Regression)) > 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
 
-// TestLargeCounts: a change of many times has no exponent, and counts are whole up to a length that nobody reads.
+// TestLargeCounts: a change of many times has no exponent, and counts are whole up to a length
+// that nobody reads.
 func TestLargeCounts(t *testing.T) {
 	for want, misses := range map[string][2]float64{
 		"(+799900%, exact)":                     {125_000, 1e9},
 		"999999999999999 -> 2e+15 D1-misses/op": {999999999999999, 2e15},
 	} {
 		old, new := fmt.Sprintf("%.0f", misses[0]), fmt.Sprintf("%.0f", misses[1])
-		r := must(compare(exactHead+"BenchmarkX 1 "+old+" D1-misses/op\n", exactHead+"BenchmarkX 1 "+new+" D1-misses/op\n", usual))
+		r := must(compare(exactHead+"BenchmarkX 1 "+old+" D1-misses/op\n",
+			exactHead+"BenchmarkX 1 "+new+" D1-misses/op\n", usual))
 		if text := written("text", r); !strings.Contains(text, want) {
 			t.Errorf("no %s in %s", want, text)
 		}
@@ -203,18 +217,27 @@ func TestNothing(t *testing.T) {
 		options  check.Options
 		want     string
 	}{
-		{old, file(machineHead, bench{"Y", around(1000, 10), 100}), usual, "nothing can be compared: no benchmark is in both files"},
-		{unknown, unknown, usual, "nothing can be compared: times are of unknown machines: the files name neither cpu nor caches"},
-		{old, file("cpu: B\nsim-d1: 1\n", bench{"X", around(1000, 10), 100}), usual, "nothing can be compared: times are of different machines"},
-		{old, strings.Replace(old, "cpu: A", "cpu: B", 1), require, "nothing can be compared: times are required: times are of different machines"},
-		{old, file("cpu: B\n", bench{"Y", around(1000, 10), 100}), usual, "nothing can be compared: no benchmark is in both files"},
-		{old, machineHead + "BenchmarkX 1 7 points\n", usual, "nothing can be compared: no benchmark has a unit that is judged in both files"},
+		{old, file(machineHead, bench{"Y", around(1000, 10), 100}), usual,
+			"nothing can be compared: no benchmark is in both files"},
+		{unknown, unknown, usual,
+			"nothing can be compared: times are of unknown machines: the files name neither cpu nor caches"},
+		{old, file("cpu: B\nsim-d1: 1\n", bench{"X", around(1000, 10), 100}), usual,
+			"nothing can be compared: times are of different machines"},
+		{old, strings.Replace(old, "cpu: A", "cpu: B", 1), require,
+			"nothing can be compared: times are required: times are of different machines"},
+		{old, file("cpu: B\n", bench{"Y", around(1000, 10), 100}), usual,
+			"nothing can be compared: no benchmark is in both files"},
+		{old, machineHead + "BenchmarkX 1 7 points\n", usual,
+			"nothing can be compared: no benchmark has a unit that is judged in both files"},
 		{old, machineHead + "BenchmarkX 1 7 ns/op\n", off, "nothing can be compared: times are off"},
-		{old, machineHead + "BenchmarkX 1 7 ns/op\n", usual, "nothing can be compared: too few samples to judge any time by"},
+		{old, machineHead + "BenchmarkX 1 7 ns/op\n", usual,
+			"nothing can be compared: too few samples to judge any time by"},
 		{counts, counts, usual, ""},
-		{counts, counts, require, "nothing can be compared: times are required, and no benchmark has one in both files"},
+		{counts, counts, require,
+			"nothing can be compared: times are required, and no benchmark has one in both files"},
 		{old, "cpu: A\n" + old, usual, ""},
-		{old, old + "cpu: B\nBenchmarkX 1 2 ns/op\n", usual, "new results: the results do not compare, since they differ in cpu"},
+		{old, old + "cpu: B\nBenchmarkX 1 2 ns/op\n", usual,
+			"new results: the results do not compare, since they differ in cpu"},
 		{old, "cpu: A\nBenchmarkX 1 NaN ns/op\n", usual, "new.txt:2: NaN ns/op is not a finite number"},
 		{old, "cpu: A\nBenchmarkX 1 Inf ns/op\n", usual, "new.txt:2: +Inf ns/op is not a finite number"},
 	} {
@@ -254,17 +277,31 @@ func TestVanished(t *testing.T) {
 		times          check.Times
 		want           []string // missing
 	}{
-		{"a name", lines("A", "X/order=row 1 %d ns/op 5 D1-misses/op"), lines("A", "X/order=col 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/order=row"}},
-		{"a name that has times only", lines("A", "X 1 %d ns/op"), lines("A"), check.TimesOff, []string{"X"}},
-		{"a count", lines("A", "X 1 %d ns/op 5 D1-misses/op"), lines("A", "X 1 %d ns/op"), check.TimesAuto, []string{"X D1-misses/op"}},
-		{"a time", lines("A", "X 1 %d ns/op 5 D1-misses/op"), lines("A", "X 1 5 D1-misses/op 0 LL-misses/op %d points"), check.TimesAuto, []string{"X ns/op"}},
-		{"a time, and times are off", lines("A", "X 1 %d ns/op 5 D1-misses/op"), lines("A", "X 1 5 D1-misses/op %d points"), check.TimesOff, nil},
-		{"what explains a time", lines("A", "K 1 %d ns/op 5 hw-cycles/op 7 predicted-ns/op 5 D1-misses/op"), lines("A", "K 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
-		{"a kernel of another CPU", lines("A", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("B", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
-		{"a kernel of this CPU", lines("A", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("A", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=avx2"}},
-		{"a kernel that others have", lines("A", "X/kernel=scalar 1 %d ns/op 5 D1-misses/op"), lines("B", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=scalar"}},
-		{"caches of a sweep", "sim-caches: a=1024,2,64+8192,4,64\n" + lines("A", "X/caches=a 1 %d D1-misses/op"), lines("A"), check.TimesAuto, []string{"X/caches=a"}},
-		{"a set of other caches", lines("A", "X/set=63 1 %d misses/op"), strings.Replace(lines("A"), "32768,8", "65536,8", 1), check.TimesAuto, nil},
+		{"a name", lines("A", "X/order=row 1 %d ns/op 5 D1-misses/op"),
+			lines("A", "X/order=col 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/order=row"}},
+		{"a name that has times only", lines("A", "X 1 %d ns/op"), lines("A"), check.TimesOff,
+			[]string{"X"}},
+		{"a count", lines("A", "X 1 %d ns/op 5 D1-misses/op"), lines("A", "X 1 %d ns/op"),
+			check.TimesAuto, []string{"X D1-misses/op"}},
+		{"a time", lines("A", "X 1 %d ns/op 5 D1-misses/op"),
+			lines("A", "X 1 5 D1-misses/op 0 LL-misses/op %d points"), check.TimesAuto, []string{"X ns/op"}},
+		{"a time, and times are off", lines("A", "X 1 %d ns/op 5 D1-misses/op"),
+			lines("A", "X 1 5 D1-misses/op %d points"), check.TimesOff, nil},
+		{"what explains a time",
+			lines("A", "K 1 %d ns/op 5 hw-cycles/op 7 predicted-ns/op 5 D1-misses/op"),
+			lines("A", "K 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
+		{"a kernel of another CPU", lines("A", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"),
+			lines("B", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
+		{"a kernel of this CPU", lines("A", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"),
+			lines("A", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto,
+			[]string{"X/kernel=avx2"}},
+		{"a kernel that others have", lines("A", "X/kernel=scalar 1 %d ns/op 5 D1-misses/op"),
+			lines("B", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), check.TimesAuto,
+			[]string{"X/kernel=scalar"}},
+		{"caches of a sweep", "sim-caches: a=1024,2,64+8192,4,64\n" + lines("A",
+			"X/caches=a 1 %d D1-misses/op"), lines("A"), check.TimesAuto, []string{"X/caches=a"}},
+		{"a set of other caches", lines("A", "X/set=63 1 %d misses/op"),
+			strings.Replace(lines("A"), "32768,8", "65536,8", 1), check.TimesAuto, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, allowed := range []bool{false, true} {
@@ -279,8 +316,10 @@ func TestVanished(t *testing.T) {
 				if allowed {
 					want = nil
 				}
-				if diff := cmp.Diff(want, missing); diff != "" || r.Failed() != (want != nil) || len(r.Vanished) == 0 || r.Nothing != "" {
-					t.Errorf("allowed %v: %s failed %v, vanished %v, nothing %q", allowed, diff, r.Failed(), r.Vanished, r.Nothing)
+				if diff := cmp.Diff(want, missing); diff != "" || r.Failed() != (want != nil) ||
+					len(r.Vanished) == 0 || r.Nothing != "" {
+					t.Errorf("allowed %v: %s failed %v, vanished %v, nothing %q", allowed, diff, r.Failed(),
+						r.Vanished, r.Nothing)
 				}
 			}
 		})
@@ -297,8 +336,10 @@ func TestHints(t *testing.T) {
 	for _, test := range []struct{ old, new, says, not string }{
 		{without, with, "(1 name differs only in threads=1 of the new results: run them without --threads, or the baseline with it too), 1 vanished\n", "--allow-vanished"},
 		{with, without, "(1 name differs only in threads=1 of the baseline: run the new results with --threads too, or the baseline without), 1 vanished\n", "--allow-vanished"},
-		{without + both, with + both, "Of the benchmarks in one file only, 1 name differs only in threads=1 of the new results", "("},
-		{without, file(machineHead, bench{"X/order=col/threads=1", around(1000, 10), 100}), "no benchmark is in both files, 1 vanished", "threads=1 of"},
+		{without + both, with + both,
+			"Of the benchmarks in one file only, 1 name differs only in threads=1 of the new results", "("},
+		{without, file(machineHead, bench{"X/order=col/threads=1", around(1000, 10), 100}),
+			"no benchmark is in both files, 1 vanished", "threads=1 of"},
 		{without + both, both, "1 vanished", "threads"},
 		// Two counts of a benchmark are told of, but not in a baseline, whose both sides a merge may have kept.
 		{twice, twice, "give one another name", "vanished"},
@@ -320,7 +361,8 @@ func TestNothingFormats(t *testing.T) {
 	old := file(machineHead, bench{hostile, around(1000, 10), 100})
 	for _, test := range []struct{ new, want string }{
 		{file(machineHead, bench{"Y", around(1000, 10), 100}), "no benchmark is in both files"},
-		{file("cpu: <script>`@all\nsim-d1: 1\n", bench{hostile, around(1000, 10), 100}), "times are of different machines"},
+		{file("cpu: <script>`@all\nsim-d1: 1\n", bench{hostile, around(1000, 10), 100}),
+			"times are of different machines"},
 	} {
 		r := must(compare(old, test.new, usual))
 		for name := range check.Formats {
@@ -328,7 +370,8 @@ func TestNothingFormats(t *testing.T) {
 			if !strings.Contains(text, test.want) || strings.Contains(text, "No regression") {
 				t.Errorf("%s does not say it:\n%s", name, text)
 			}
-			if page := ours.ReplaceAllString(text, ""); name == "markdown" && strings.ContainsAny(page, "<`@") {
+			if page := ours.ReplaceAllString(text, ""); name == "markdown" &&
+				strings.ContainsAny(page, "<`@") {
 				t.Errorf("markup in %s", page)
 			}
 			if name == "junit" && xmlCounts(t, text)["failure"] == 0 {
@@ -344,7 +387,8 @@ func TestNothingFormats(t *testing.T) {
 // suffice, what lies apart is found.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Z]/k=[a-z]`), 1, 6, rapid.ID).Draw(t, "names")
+		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Z]/k=[a-z]`), 1, 6, rapid.ID).Draw(t,
+			"names")
 		draw := func(label string) (benches []bench) {
 			for i, name := range names {
 				n := rapid.IntRange(1, 12).Draw(t, label)
@@ -404,7 +448,8 @@ func TestFalseAlarms(t *testing.T) {
 			}
 			return benches
 		}
-		r := must(compare(file(machineHead, draw()...), file(machineHead, draw()...), check.Options{Alpha: alpha}))
+		r := must(compare(file(machineHead, draw()...), file(machineHead, draw()...),
+			check.Options{Alpha: alpha}))
 		if len(found(r)) > 0 {
 			alarms++
 		}
@@ -419,8 +464,10 @@ const hostile = "X/<script>alert(1)</script>|`*_[a](b)@all#1&www.x.y\x1b[31m\u20
 
 // TestFormats: every format can be read by what it is for, whatever the names.
 func TestFormats(t *testing.T) {
-	old := file(machineHead, bench{hostile, around(1000, 10), 100}, bench{"Y", around(1000, 10), 0}, bench{"V" + hostile, around(1, 2), 3})
-	r := must(compare(old, file(machineHead, bench{hostile, around(2000, 10), 50}, bench{"Y", around(1000, 10), 1}), usual))
+	old := file(machineHead, bench{hostile, around(1000, 10), 100}, bench{"Y", around(1000, 10), 0},
+		bench{"V" + hostile, around(1, 2), 3})
+	r := must(compare(old, file(machineHead, bench{hostile, around(2000, 10), 50},
+		bench{"Y", around(1000, 10), 1}), usual))
 	r.Baseline, r.New = "old<b>.txt", "new.txt"
 	outputs := map[string]string{}
 	for name := range check.Formats {
@@ -459,13 +506,15 @@ func TestFormats(t *testing.T) {
 	if err := json.Unmarshal([]byte(outputs["json"]), &decoded); err != nil {
 		t.Fatal(err)
 	}
-	if decoded.Regressions != 2 || len(decoded.Comparisons) != 4 || decoded.Comparisons[2].Change != nil {
+	if decoded.Regressions != 2 || len(decoded.Comparisons) != 4 ||
+		decoded.Comparisons[2].Change != nil {
 		t.Errorf("json says %+v", decoded)
 	}
 	if c := decoded.Comparisons[1]; c.Unit != "ns/op" || c.Baseline < 900 || c.Baseline > 1100 {
 		t.Errorf("json says %+v", c)
 	}
-	if got := xmlCounts(t, outputs["junit"]); got["failure"] != 3 || got["testcase"] != 5 || got["skipped"] != 0 {
+	if got := xmlCounts(t, outputs["junit"]); got["failure"] != 3 || got["testcase"] != 5 ||
+		got["skipped"] != 0 {
 		t.Errorf("junit has %v", got)
 	}
 }
@@ -495,15 +544,18 @@ func TestMarkdownLength(t *testing.T) {
 	var olds, news []bench
 	for i := range 500 {
 		name := fmt.Sprintf("X/%s/i=%d", strings.Repeat("<", 190), i)
-		olds, news = append(olds, bench{name, around(1000, 1), 1}), append(news, bench{name, around(1000, 1), 2})
+		olds, news = append(olds, bench{name, around(1000, 1), 1}),
+			append(news, bench{name, around(1000, 1), 2})
 	}
-	r := must(compare(file(machineHead, olds...), file(machineHead, append(news, bench{"Z", around(1, 1), 1})...), usual))
+	r := must(compare(file(machineHead, olds...),
+		file(machineHead, append(news, bench{"Z", around(1, 1), 1})...), usual))
 	if page := written("markdown", r); len(page) > 65536 || !strings.Contains(page, "and 450 more") {
 		t.Errorf("%d characters", len(page))
 	}
 	for i := range 100 {
 		wide := fmt.Sprintf("%s/i=%d", strings.Repeat("\U0001f600", 190), i)
-		olds, news = append(olds, bench{"V" + wide, around(1, 1), 1}), append(news, bench{"A" + wide, around(1, 1), 1})
+		olds, news = append(olds, bench{"V" + wide, around(1, 1), 1}),
+			append(news, bench{"A" + wide, around(1, 1), 1})
 	}
 	r = must(compare(file(machineHead, olds...), file(machineHead, news...), usual))
 	if page := written("markdown", r); len(page) > 65536 || len(r.Missing()) != 100 {
@@ -519,7 +571,8 @@ func FuzzCompare(f *testing.F) {
 	f.Add(file(machineHead, bench{"X", around(2000, 3), 100}))
 	f.Add(file(machineHead, bench{hostile, around(2000, 3), 100}))
 	f.Add("BenchmarkX 1 NaN ns/op\n")
-	f.Add("Unit D1-misses/op better=higher\n" + machineHead + "BenchmarkX 1 -1 ns/op 1e300 D1-misses/op\n")
+	f.Add("Unit D1-misses/op better=higher\n" + machineHead +
+		"BenchmarkX 1 -1 ns/op 1e300 D1-misses/op\n")
 	old := must(results.Parse("old", []byte(file(machineHead, bench{"X", around(1000, 10), 100}))))
 	f.Fuzz(func(t *testing.T, text string) {
 		set, err := results.Parse("new", []byte(text))
@@ -531,7 +584,8 @@ func FuzzCompare(f *testing.F) {
 			return
 		}
 		for name := range check.Formats {
-			if page := ours.ReplaceAllString(written(name, r), ""); name == "markdown" && strings.ContainsAny(page, "<`") {
+			if page := ours.ReplaceAllString(written(name, r), ""); name == "markdown" &&
+				strings.ContainsAny(page, "<`") {
 				t.Fatalf("markup in %s", page)
 			}
 		}
@@ -547,8 +601,10 @@ func TestBackwards(t *testing.T) {
 	for _, c := range []struct {
 		old, new string
 		want     bool
-	}{{earlier, later, false}, {later, earlier, true}, {later, later, false}, {later, "", false}, {"", later, false}, {later, "# date: today\n", false}} {
-		r := must(check.CompareFiles(parse("old.txt", c.old), "old.txt", parse("new.txt", c.new), "new.txt", usual))
+	}{{earlier, later, false}, {later, earlier, true}, {later, later, false}, {later, "", false},
+		{"", later, false}, {later, "# date: today\n", false}} {
+		r := must(check.CompareFiles(parse("old.txt", c.old), "old.txt", parse("new.txt", c.new),
+			"new.txt", usual))
 		if text := written("text", r); strings.Contains(text, "swap them") != c.want || r.Failed() {
 			t.Errorf("baseline of %q, new of %q: %s", c.old, c.new, text)
 		}

@@ -11,17 +11,22 @@ import (
 	"github.com/stridebench/stridebench/results/check"
 )
 
-const exactHead = machineHead + "Unit D1-misses/op assume=exact better=lower\nUnit LL-misses/op assume=exact better=lower\nUnit hits/op assume=exact better=higher\n"
+const exactHead = machineHead +
+	"Unit D1-misses/op assume=exact better=lower\nUnit LL-misses/op assume=exact better=lower\nUnit hits/op assume=exact better=higher\n"
 
-// TestVanishedUnits: a unit that many benchmarks lack is one note, and one that is guarded a row of the page.
+// TestVanishedUnits: a unit that many benchmarks lack is one note, and one that is guarded a row
+// of the page.
 func TestVanishedUnits(t *testing.T) {
 	old := exactHead + "BenchmarkA 1 5 D1-misses/op 7 LL-misses/op\nBenchmarkB 1 5 D1-misses/op 7 LL-misses/op\nBenchmarkC 1 5 D1-misses/op 3 hits/op\n"
-	r := must(compare(old, exactHead+"BenchmarkA 1 5 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkC 1 5 D1-misses/op\n", usual))
-	want := []string{"vanished: LL-misses/op of 2 benchmarks is in the baseline only", "vanished: C hits/op is in the baseline only"}
+	r := must(compare(old, exactHead+
+		"BenchmarkA 1 5 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkC 1 5 D1-misses/op\n", usual))
+	want := []string{"vanished: LL-misses/op of 2 benchmarks is in the baseline only",
+		"vanished: C hits/op is in the baseline only"}
 	if diff := cmp.Diff(want, r.Notes()); diff != "" {
 		t.Error(diff)
 	}
-	if page := written("markdown", r); !strings.Contains(page, "| <code>C</code> | <code>hits/op</code> |") {
+	if page := written("markdown", r); !strings.Contains(page,
+		"| <code>C</code> | <code>hits/op</code> |") {
 		t.Error(page)
 	}
 }
@@ -46,8 +51,8 @@ func TestManyVanished(t *testing.T) {
 	}
 }
 
-// TestWorst: of the samples of an exact unit the worst is compared, whichever way is better, with the best of the
-// baseline, and a rise by just the tolerance is tolerated.
+// TestWorst: of the samples of an exact unit the worst is compared, whichever way is better, with
+// the best of the baseline, and a rise by just the tolerance is tolerated.
 func TestWorst(t *testing.T) {
 	o := usual
 	o.ExactTolerance = 0.1
@@ -80,15 +85,18 @@ func TestWorst(t *testing.T) {
 // TestJUnitTotals: what fails and what is skipped is counted as it is written.
 func TestJUnitTotals(t *testing.T) {
 	old := exactHead + "BenchmarkA 1 5 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkC 1 5 D1-misses/op\n"
-	r := must(compare(old, exactHead+"BenchmarkA 1 6 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkD 1 5 D1-misses/op\n", usual))
-	if text := written("junit", r); !strings.Contains(text, `<testsuites tests="4" failures="2">`) || !strings.Contains(text, `tests="4" failures="2" skipped="1">`) {
+	r := must(compare(old, exactHead+
+		"BenchmarkA 1 6 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkD 1 5 D1-misses/op\n", usual))
+	if text := written("junit", r); !strings.Contains(text, `<testsuites tests="4" failures="2">`) ||
+		!strings.Contains(text, `tests="4" failures="2" skipped="1">`) {
 		t.Error(text)
 	}
 }
 
 // TestCertain: a chance is none above 1, whatever it was corrected for.
 func TestCertain(t *testing.T) {
-	text := file(machineHead, bench{"X", around(1000, 10), 1}, bench{"Y", around(1000, 10), 1}, bench{"Z", around(1000, 10), 1})
+	text := file(machineHead, bench{"X", around(1000, 10), 1}, bench{"Y", around(1000, 10), 1},
+		bench{"Z", around(1000, 10), 1})
 	r := must(compare(text, text, usual))
 	for _, c := range r.Comparisons {
 		if !c.Exact && c.P != 1 {

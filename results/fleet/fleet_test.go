@@ -54,12 +54,13 @@ func faulty(node int, memory bool) float64 {
 
 // TestJudge: what is planted is found, and nothing else.
 func TestJudge(t *testing.T) {
-	m := made(t, fleettest.Fleet{Nodes: 40, Benchmarks: 20, Samples: 5, Slow: faulty, Scatter: func(node int) float64 {
-		if node == 30 {
-			return 0.1
-		}
-		return 0.01
-	}})
+	m := made(t, fleettest.Fleet{Nodes: 40, Benchmarks: 20, Samples: 5, Slow: faulty,
+		Scatter: func(node int) float64 {
+			if node == 30 {
+				return 0.1
+			}
+			return 0.01
+		}})
 	var got []string
 	for _, f := range m.Judge(0.01).Findings {
 		got = append(got, fmt.Sprintf("%s %v %.1f", m.Machines[f.Machine].Name, f.Aspect, f.Ratio))
@@ -67,7 +68,8 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if len(got) != 4 || got[0][:13] != "node4 memory " || got[1][:14] != "node18 caches " || got[2] != "node12 all 1.2" || got[3][:15] != "node31 scatter " {
+	if len(got) != 4 || got[0][:13] != "node4 memory " || got[1][:14] != "node18 caches " ||
+		got[2] != "node12 all 1.2" || got[3][:15] != "node31 scatter " {
 		t.Errorf("%q", got)
 	}
 }
@@ -81,7 +83,8 @@ func TestNothing(t *testing.T) {
 		for i := range 8 + random.IntN(40) {
 			own := 1 + 0.05*random.NormFloat64()
 			cell := func() Cell {
-				return Cell{Ns: 100 * own * (1 + 0.02*random.NormFloat64()), Spread: 0.01 + 0.005*random.Float64(), N: 5}
+				return Cell{Ns: 100 * own * (1 + 0.02*random.NormFloat64()),
+					Spread: 0.01 + 0.005*random.Float64(), N: 5}
 			}
 			m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Cells: []Cell{cell(), cell()}})
 		}
@@ -99,18 +102,20 @@ func inLine(machines int, benchmarks ...string) *Matrix {
 	m := &Matrix{Label: "host", Benchmarks: benchmarks, Memory: make([]bool, len(benchmarks))}
 	random := rand.New(rand.NewPCG(3, uint64(machines)))
 	for i := range machines {
-		one := Machine{Name: fmt.Sprint(i), Config: map[string]string{"caches": "L1d=32768,8,64 L2=1048576,16,64"},
-			Facts: map[string]string{"microcode": "0x1", "activity": "others=0.01 steal=0.001"}}
+		one := Machine{Name: fmt.Sprint(i),
+			Config: map[string]string{"caches": "L1d=32768,8,64 L2=1048576,16,64"},
+			Facts:  map[string]string{"microcode": "0x1", "activity": "others=0.01 steal=0.001"}}
 		for range benchmarks {
-			one.Cells = append(one.Cells, Cell{Ns: 100 * (1 + 0.02*random.NormFloat64()), Spread: 0.01, N: 5, GHz: 3})
+			one.Cells = append(one.Cells,
+				Cell{Ns: 100 * (1 + 0.02*random.NormFloat64()), Spread: 0.01, N: 5, GHz: 3})
 		}
 		m.Machines = append(m.Machines, one)
 	}
 	return m
 }
 
-// TestSees: a machine is found that is well farther out of line than what is said to be seen, and none that is well
-// less; the more machines, the less that is.
+// TestSees: a machine is found that is well farther out of line than what is said to be seen, and
+// none that is well less; the more machines, the less that is.
 func TestSees(t *testing.T) {
 	last := math.Inf(1)
 	for _, machines := range []int{8, 16, 64} {
@@ -123,7 +128,8 @@ func TestSees(t *testing.T) {
 		for _, far := range []float64{0.6, 1.6} {
 			m.Machines[5].Cells[0].Ns = 100 * math.Pow(j.Sees, far)
 			if found := m.Judge(0.01).Findings; (len(found) == 1 && found[0].Machine == 5) != (far > 1) {
-				t.Errorf("%d machines, one %.2f times as slow where %.2f is seen: %v", machines, math.Pow(j.Sees, far), j.Sees, found)
+				t.Errorf("%d machines, one %.2f times as slow where %.2f is seen: %v", machines,
+					math.Pow(j.Sees, far), j.Sees, found)
 			}
 		}
 	}
@@ -132,8 +138,9 @@ func TestSees(t *testing.T) {
 	}
 }
 
-// TestWhy: what files say of a machine explains it. Where no cycles are counted, as in most virtual machines, loads
-// from the first cache say the clock, and where these are as fast as on the peers, nothing does.
+// TestWhy: what files say of a machine explains it. Where no cycles are counted, as in most
+// virtual machines, loads from the first cache say the clock, and where these are as fast as on
+// the peers, nothing does.
 func TestWhy(t *testing.T) {
 	for _, c := range []struct {
 		ns    []float64 // of A, and of chases through 16 KiB, 32 KiB, 1 MiB and 1 GiB
@@ -141,8 +148,10 @@ func TestWhy(t *testing.T) {
 		facts map[string]string
 		want  []string
 	}{
-		{[]float64{150, 101, 150, 151, 101}, 2, map[string]string{"microcode": "0x2", "activity": "others=1.50 steal=0.05"},
-			[]string{"2.00 GHz, the peers' at 3.00", "the host took 5.0%", "1.5 CPUs busy", "microcode: 0x2, the peers' 0x1", "from 32KiB to 1MiB are slower"}},
+		{[]float64{150, 101, 150, 151, 101}, 2,
+			map[string]string{"microcode": "0x2", "activity": "others=1.50 steal=0.05"},
+			[]string{"2.00 GHz, the peers' at 3.00", "the host took 5.0%", "1.5 CPUs busy",
+				"microcode: 0x2, the peers' 0x1", "from 32KiB to 1MiB are slower"}},
 		{[]float64{125, 125, 140, 125, 125}, 0, nil, []string{"times as long: its clock is 0.8"}},
 		{[]float64{125, 101, 140, 140, 140}, 0, nil, []string{"others that share its core"}},
 	} {
@@ -175,15 +184,17 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestBand: of a machine that is slower by a fifth everywhere no cache is said to hold less, though one working set is
-// just above that and others are just below.
+// TestBand: of a machine that is slower by a fifth everywhere no cache is said to hold less,
+// though one working set is just above that and others are just below.
 func TestBand(t *testing.T) {
-	m := &Matrix{Benchmarks: []string{"Latency/size=16KiB", "Latency/size=1MiB", "Latency/size=8MiB", "Latency/size=1GiB"}}
+	m := &Matrix{Benchmarks: []string{"Latency/size=16KiB", "Latency/size=1MiB", "Latency/size=8MiB",
+		"Latency/size=1GiB"}}
 	for _, c := range []struct {
 		ratios []float64
 		found  bool
 	}{
-		{[]float64{1.19, 1.21, 1.22, 1.18}, false}, {[]float64{1, 1.5, 1.4, 1.02}, true}, {[]float64{1.2, 1.2, 1.9, 1.2}, true},
+		{[]float64{1.19, 1.21, 1.22, 1.18}, false}, {[]float64{1, 1.5, 1.4, 1.02}, true},
+		{[]float64{1.2, 1.2, 1.9, 1.2}, true},
 		{[]float64{1, 1, 1.5, 1.6}, false}, {[]float64{1, 1, 1, 1}, false},
 	} {
 		if got := m.band(c.ratios); got != "" != c.found {
@@ -235,14 +246,16 @@ func TestMerged(t *testing.T) {
 		if m.Name == "node5" {
 			want = strings.Replace(want, "0.0000", "0.2000", 1)
 		}
-		if m.Facts["node"] != m.Name || m.Facts["activity"] != want || many.Machines[i].Facts["activity"] != want {
+		if m.Facts["node"] != m.Name || m.Facts["activity"] != want ||
+			many.Machines[i].Facts["activity"] != want {
 			t.Errorf("%s: %v, of its own file %v", m.Name, m.Facts, many.Machines[i].Facts)
 		}
 	}
 }
 
-// TestCopies: what several files have counts once, in whatever order they are read: the runs that a file was merged of, and a
-// copy of one. What only one has counts, also where the rest of it is in another.
+// TestCopies: what several files have counts once, in whatever order they are read: the runs that
+// a file was merged of, and a copy of one. What only one has counts, also where the rest of it is
+// in another.
 func TestCopies(t *testing.T) {
 	dir := t.TempDir()
 	line := func(host string, ns ...int) (text string) {
@@ -253,7 +266,8 @@ func TestCopies(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"a.txt": line("a", 10, 12, 12), "b.txt": line("b", 20), "again.txt": line("a", 12, 30, 40),
-		"all.txt": line("a", 10, 12, 12) + line("b", 20), "more.txt": line("a", 12, 10, 12, 50), "copy.txt": line("a", 10, 12, 12),
+		"all.txt": line("a", 10, 12, 12) + line("b", 20), "more.txt": line("a", 12, 10, 12, 50),
+		"copy.txt": line("a", 10, 12, 12),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -286,7 +300,8 @@ func TestCopies(t *testing.T) {
 				t.Errorf("%s: %s has %v GHz", test.files, machine.Name, c.GHz)
 			}
 		}
-		copies := strings.ReplaceAll(strings.ReplaceAll(strings.Join(m.Copies, " "), dir+string(filepath.Separator), ""), ".txt", "")
+		copies := strings.ReplaceAll(strings.ReplaceAll(strings.Join(m.Copies, " "),
+			dir+string(filepath.Separator), ""), ".txt", "")
 		if got := strings.Join(cells, ", "); got != test.cells || copies != test.copies {
 			t.Errorf("%s: %s, copies %q; want %s, %q", test.files, got, copies, test.cells, test.copies)
 		}
@@ -314,13 +329,14 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := Read("cpu", nil, nil, "x"); err == nil || !strings.Contains(err.Error(), "it is not a label") {
+	if _, err := Read("cpu", nil, nil, "x"); err == nil ||
+		!strings.Contains(err.Error(), "it is not a label") {
 		t.Error(err)
 	}
 }
 
-// TestForeignBytes: names that are no UTF-8 make no file that is none. A mark of UTF-8 at the head is not part of
-// the first line.
+// TestForeignBytes: names that are no UTF-8 make no file that is none. A mark of UTF-8 at the head
+// is not part of the first line.
 func TestForeignBytes(t *testing.T) {
 	m, err := readText(t, "\xEF\xBB\xBFhost: \xff\nBenchmarkX/a=\xfe 1 10 ns/op\n")
 	if err != nil {

@@ -137,18 +137,22 @@ func TestChanges(t *testing.T) {
 		series Series
 		want   []found
 	}{
-		{series(true, "lower", 4, 4, 5, 5, 4), []found{{4, 5, 0.25, true, "b", "c"}, {5, 4, -0.2, false, "d", "e"}}},
+		{series(true, "lower", 4, 4, 5, 5, 4),
+			[]found{{4, 5, 0.25, true, "b", "c"}, {5, 4, -0.2, false, "d", "e"}}},
 		{series(true, "higher", 4, 5), []found{{4, 5, 0.25, false, "a", "b"}}},
 		{series(true, "lower", 0, 1), []found{{0, 1, math.Inf(1), true, "a", "b"}}},
 		{series(true, "lower", 1000, 1001), nil}, // under the threshold
-		{series(false, "lower", 10, 11, 10, 11, 10, 11, 10, 20, 21, 20, 21, 20, 21, 20), []found{{10, 20, 1, true, "g", "h"}}},
+		{series(false, "lower", 10, 11, 10, 11, 10, 11, 10, 20, 21, 20, 21, 20, 21, 20),
+			[]found{{10, 20, 1, true, "g", "h"}}},
 	} {
-		if diff := cmp.Diff(test.want, of(test.series.Changes(0.05, 0.01)), cmp.AllowUnexported(found{})); diff != "" {
+		if diff := cmp.Diff(test.want, of(test.series.Changes(0.05, 0.01)),
+			cmp.AllowUnexported(found{})); diff != "" {
 			t.Error(diff)
 		}
 	}
 	// By default any change of an exact unit counts, and of times what is more than 1%.
-	slight := []float64{1000, 1000.1, 1000, 1000.1, 1000, 1000.1, 1000, 1001, 1001.1, 1001, 1001.1, 1001, 1001.1, 1001}
+	slight := []float64{1000, 1000.1, 1000, 1000.1, 1000, 1000.1, 1000, 1001, 1001.1, 1001, 1001.1,
+		1001, 1001.1, 1001}
 	for exact, want := range map[bool]int{true: 13, false: 0} {
 		if got := series(exact, "lower", slight...).Changes(0.05, DefaultThreshold); len(got) != want {
 			t.Errorf("exact %t: %d changes, want %d", exact, len(got), want)
@@ -168,7 +172,8 @@ func TestEntriesOfOneCommit(t *testing.T) {
 			noisy = append(noisy, Point{Commit: string(rune('a' + c)), Value: float64(10+c/6*5) * by})
 		}
 	}
-	counts := []Point{{Commit: "a", Value: 4}, {Commit: "b", Value: 4}, {Commit: "b", Value: 5}, {Commit: "b", Value: 4},
+	counts := []Point{{Commit: "a", Value: 4}, {Commit: "b", Value: 4}, {Commit: "b", Value: 5},
+		{Commit: "b", Value: 4},
 		{Commit: "c", Value: 5}, {Commit: "d", Value: 6}, {Commit: "d", Value: 6}}
 	for want, s := range map[string]Series{
 		" a-b 4 5 c-d 5 6": {Exact: true, Better: "lower", Points: counts},

@@ -49,7 +49,8 @@ func read(t testing.TB, s *Store, wantEntries, wantDamaged int) ([]Entry, []Dama
 	t.Helper()
 	entries, damaged, err := s.Entries()
 	if err != nil || len(entries) != wantEntries || len(damaged) != wantDamaged {
-		t.Fatalf("%d entries and %d damaged (%v), %v; want %d and %d", len(entries), len(damaged), damaged, err, wantEntries, wantDamaged)
+		t.Fatalf("%d entries and %d damaged (%v), %v; want %d and %d", len(entries), len(damaged),
+			damaged, err, wantEntries, wantDamaged)
 	}
 	return entries, damaged
 }
@@ -61,7 +62,8 @@ func TestAdd(t *testing.T) {
 	if _, added, err := s.Add("t.txt", run(1), "", time.Time{}); added || err != nil {
 		t.Errorf("the same again: %v, %v", added, err)
 	}
-	if _, _, err := s.Add("t.txt", append(bytes.TrimSpace(run(2)), '\n'), "v1.0", time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600))); err != nil {
+	if _, _, err := s.Add("t.txt", append(bytes.TrimSpace(run(2)), '\n'), "v1.0",
+		time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600))); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // without and with an index
@@ -69,8 +71,10 @@ func TestAdd(t *testing.T) {
 		if diff := cmp.Diff(e, entries[1]); diff != "" {
 			t.Error(diff)
 		}
-		if first := entries[0]; first.Commit != "v1.0" || first.Time.Format(time.RFC3339) != "2025-12-31T23:00:00Z" ||
-			!strings.HasPrefix(first.File, "20251231T230000Z-v1.0-"+e.Fingerprint+"-") || first.benchmarks() != 1 || len(first.Records) != 3 {
+		if first := entries[0]; first.Commit != "v1.0" ||
+			first.Time.Format(time.RFC3339) != "2025-12-31T23:00:00Z" ||
+			!strings.HasPrefix(first.File, "20251231T230000Z-v1.0-"+e.Fingerprint+"-") ||
+			first.benchmarks() != 1 || len(first.Records) != 3 {
 			t.Errorf("%+v", first)
 		}
 	}
@@ -87,13 +91,15 @@ func TestAddRefusals(t *testing.T) {
 		"":                                      "holds no benchmark results",
 		"BenchmarkX 1 2 ns/op\n":                "the results name no commit",
 		"# commit: abc\nBenchmarkX 1 2 ns/op\n": "the results name no date",
-		"# commit: ../../x\nBenchmarkX 1 2 ns/op\n":                                `commit "../../x": want letters`,
-		"# commit: abc\n# date: yesterday\nBenchmarkX 1 2 ns/op\n":                 `date "yesterday": want one such as`,
-		"# commit: abc\n# date: 0001-01-01T00:00:01Z\nBenchmarkX 1 2 ns/op\n":      "want a year from 1970",
-		"# commit: abc\n# date: 2026-01-01T00:00:00Z\nBenchmarkX 1 NaN ns/op\n":    "NaN ns/op is not a finite number",
-		"# commit: abc\n# date: 2026-01-01T00:00:00Z\ncpu: A\n" + differentMachine: "the results do not compare",
+		"# commit: ../../x\nBenchmarkX 1 2 ns/op\n":                             `commit "../../x": want letters`,
+		"# commit: abc\n# date: yesterday\nBenchmarkX 1 2 ns/op\n":              `date "yesterday": want one such as`,
+		"# commit: abc\n# date: 0001-01-01T00:00:01Z\nBenchmarkX 1 2 ns/op\n":   "want a year from 1970",
+		"# commit: abc\n# date: 2026-01-01T00:00:00Z\nBenchmarkX 1 NaN ns/op\n": "NaN ns/op is not a finite number",
+		"# commit: abc\n# date: 2026-01-01T00:00:00Z\ncpu: A\n" +
+			differentMachine: "the results do not compare",
 	} {
-		if _, _, err := s.Add("t.txt", []byte(text), "", time.Time{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := s.Add("t.txt", []byte(text), "", time.Time{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -112,18 +118,21 @@ func TestDoubts(t *testing.T) {
 		at   time.Time
 		want string // "" for nothing
 	}{
-		"a run":       {whole, time.Unix(1e9, 0), ""},
-		"cut off":     {"# command: bench run\n" + whole, time.Unix(1e9, 0), "it is cut off"},
-		"not all":     {"# partial: missing: shard 3 of 5\n" + whole, time.Unix(1e9, 0), "was merged of parts that are not all: missing: shard 3 of 5"},
+		"a run":   {whole, time.Unix(1e9, 0), ""},
+		"cut off": {"# command: bench run\n" + whole, time.Unix(1e9, 0), "it is cut off"},
+		"not all": {"# partial: missing: shard 3 of 5\n" + whole, time.Unix(1e9, 0),
+			"was merged of parts that are not all: missing: shard 3 of 5"},
 		"one of many": {"# shard: 2/8\n" + whole, time.Unix(1e9, 0), "it is shard 2/8 of a suite"},
-		"interrupted": {"# interrupted: after 3 of 8 samples\n" + whole, time.Unix(1e9, 0), "the run was interrupted after 3 of 8 samples"},
-		"to come":     {whole, time.Now().Add(48 * time.Hour), "is yet to come"},
+		"interrupted": {"# interrupted: after 3 of 8 samples\n" + whole, time.Unix(1e9, 0),
+			"the run was interrupted after 3 of 8 samples"},
+		"to come": {whole, time.Now().Add(48 * time.Hour), "is yet to come"},
 	} {
 		entry, _, err := Open(t.TempDir()).Add("t.txt", []byte(c.text), "0123abc", c.at)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
-		case c.want == "" && len(entry.Doubts) > 0, c.want != "" && (len(entry.Doubts) != 1 || !strings.Contains(entry.Doubts[0], c.want)):
+		case c.want == "" && len(entry.Doubts) > 0, c.want != "" &&
+			(len(entry.Doubts) != 1 || !strings.Contains(entry.Doubts[0], c.want)):
 			t.Errorf("%s: doubts %q, want %q", name, entry.Doubts, c.want)
 		}
 	}
@@ -177,7 +186,8 @@ func TestIndex(t *testing.T) {
 	}
 	check()
 	// One of a version that wrote other records is made anew.
-	old := bytes.ReplaceAll(bytes.Replace(must(unseal(index)), []byte(indexHead), nil, 1), []byte("ns/op"), []byte("sec/op"))
+	old := bytes.ReplaceAll(bytes.Replace(must(unseal(index)), []byte(indexHead), nil, 1),
+		[]byte("ns/op"), []byte("sec/op"))
 	if err := os.WriteFile(path, seal(old), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +247,8 @@ func TestWriteText(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := must(results.Parse("all", b.Bytes()))
-	for i, want := range []map[string]string{{"commit": "a", "kernel": "avx2", "cpu": "A"}, {"commit": "ab", "kernel": "", "cpu": "A"}} {
+	for i, want := range []map[string]string{{"commit": "a", "kernel": "avx2", "cpu": "A"},
+		{"commit": "ab", "kernel": "", "cpu": "A"}} {
 		for key, value := range want {
 			if got := set.Results[i].GetConfig(key); got != value {
 				t.Errorf("entry %d: %s is %q, want %q", i, key, got, value)
@@ -245,14 +256,16 @@ func TestWriteText(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := s.WriteText(&b, must(OfCommit(entries, "ab"))); err != nil || strings.Contains(b.String(), "\ncommit: ") || !strings.HasPrefix(b.String(), "cpu: A\n# date") {
+	if err := s.WriteText(&b, must(OfCommit(entries, "ab"))); err != nil ||
+		strings.Contains(b.String(), "\ncommit: ") || !strings.HasPrefix(b.String(), "cpu: A\n# date") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 	if whole, err := OfCommit(entries, "a"); err != nil || len(whole) != 1 || whole[0].Commit != "a" {
 		t.Error(whole, err)
 	}
 	for commit, want := range map[string]string{"ab": "it may be any of abc, abd", "b": ""} {
-		if _, err := OfCommit([]Entry{{Commit: "abc"}, {Commit: "abd"}}, commit); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := OfCommit([]Entry{{Commit: "abc"}, {Commit: "abd"}}, commit); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", commit, err, want)
 		}
 	}
@@ -261,13 +274,15 @@ func TestWriteText(t *testing.T) {
 // FuzzEntry: any text is an entry or an error, and an entry that was sealed is
 // read back.
 func FuzzEntry(f *testing.F) {
-	f.Add([]byte(version + commitKey + "abc\n" + timeKey + "2026-01-01T00:00:00Z\nBenchmarkX 1 2 ns/op\n"))
+	f.Add([]byte(version + commitKey + "abc\n" + timeKey +
+		"2026-01-01T00:00:00Z\nBenchmarkX 1 2 ns/op\n"))
 	f.Add(run(1))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if _, err := parseEntry("t.txt", text); err == nil {
 			t.Fatal("an entry without its seal was read")
 		}
-		if e, err := parseEntry("t.txt", seal(text)); err == nil && (e.Commit == "" || len(e.Records) == 0) {
+		if e, err := parseEntry("t.txt", seal(text)); err == nil &&
+			(e.Commit == "" || len(e.Records) == 0) {
 			t.Fatalf("%+v", e)
 		}
 		if got, err := unseal(seal(text)); err != nil || !bytes.Equal(got, text) {

@@ -30,7 +30,8 @@ func writer(dir string) {
 	count, _ := strconv.Atoi(os.Getenv("HISTORY_COUNT"))
 	if limit, err := strconv.Atoi(os.Getenv("HISTORY_LIMIT")); err == nil {
 		// The kernel fails a write at that byte of a file.
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(limit), Max: uint64(limit)}); err != nil {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE,
+			&syscall.Rlimit{Cur: uint64(limit), Max: uint64(limit)}); err != nil {
 			panic(err)
 		}
 	}
@@ -51,7 +52,8 @@ func writer(dir string) {
 func startWriter(t *testing.T, dir string, from, count, limit int) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "HISTORY_WRITER="+dir, fmt.Sprintf("HISTORY_FROM=%d", from), fmt.Sprintf("HISTORY_COUNT=%d", count))
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "HISTORY_WRITER="+dir,
+		fmt.Sprintf("HISTORY_FROM=%d", from), fmt.Sprintf("HISTORY_COUNT=%d", count))
 	if limit > 0 {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("HISTORY_LIMIT=%d", limit))
 	}

@@ -61,13 +61,15 @@ BenchmarkF/part=1 1 7 ns/op
 		t.Error(diff, faults, err)
 	}
 	text, _, err = merged(t, "", two)
-	if want := "Unit"; err != nil || !strings.Contains(text, "# version: v1\n# partial: missing: shard 1 of 2\n"+want) {
+	if want := "Unit"; err != nil ||
+		!strings.Contains(text, "# version: v1\n# partial: missing: shard 1 of 2\n"+want) {
 		t.Error(text, err)
 	}
 }
 
-// TestLines: what no reader of the format takes is a fault of its line, and what comes before it is left. The rows of
-// testdata/lines.txt are a line and its fault, after a tab, which is empty where there is none.
+// TestLines: what no reader of the format takes is a fault of its line, and what comes before it
+// is left. The rows of testdata/lines.txt are a line and its fault, after a tab, which is empty
+// where there is none.
 func TestLines(t *testing.T) {
 	rows, err := os.ReadFile("testdata/lines.txt")
 	if err != nil {
@@ -82,7 +84,8 @@ func TestLines(t *testing.T) {
 			want = "0.txt: line 2: " + want
 		}
 		text, faults, err := merged(t, "", "BenchmarkA 1 5 ns/op\n"+line+"\n"+last)
-		if strings.Join(faults, ";") != want || err != nil || !strings.Contains(text, "BenchmarkA 1 5 ns/op\n") {
+		if strings.Join(faults, ";") != want || err != nil ||
+			!strings.Contains(text, "BenchmarkA 1 5 ns/op\n") {
 			t.Errorf("%s: %q, %v, want %s", line, faults, err, want)
 		}
 	}
@@ -92,13 +95,15 @@ func TestLines(t *testing.T) {
 func TestTwice(t *testing.T) {
 	few, many := part(1, 1), shardText(1, 1, []int{1, 2})
 	for _, texts := range [][]string{{few, many}, {many, few}} {
-		if text, faults, err := merged(t, "", texts...); !strings.HasSuffix(text, "# end: 3 results\n") || len(faults) != 1 || err != nil {
+		if text, faults, err := merged(t, "", texts...); !strings.HasSuffix(text, "# end: 3 results\n") ||
+			len(faults) != 1 || err != nil {
 			t.Error(text, faults, err)
 		}
 	}
 }
 
-// TestNothing: what holds no result is refused as other readers refuse it, and one of several is named.
+// TestNothing: what holds no result is refused as other readers refuse it, and one of several is
+// named.
 func TestNothing(t *testing.T) {
 	for _, c := range []struct {
 		texts []string
