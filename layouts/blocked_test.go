@@ -28,13 +28,15 @@ func TestOneDNNTags(t *testing.T) {
 		Head           []int
 		Checksum       int64
 	}
+	var memory []int
 	eachCase(t, "onednn/tags.jsonl.gz", func(c tagCase) {
 		if slices.Contains(misnamed, c.Tag) {
 			return
 		}
 		tag := must(layouts.ParseTag(c.Tag))
 		b := must(tag.Layout(c.Shape...))
-		memory := make([]int, b.Nested().Numel())
+		memory = slices.Grow(memory[:0], b.Nested().Numel())[:b.Nested().Numel()]
+		clear(memory)
 		n := 0
 		for at := range b.Offsets() {
 			n++

@@ -75,13 +75,13 @@ func Example_offsets() {
 }
 
 func Example_channelsLast() {
-	l, _ := layouts.Contiguous(32, 64, 56, 56)
+	l, _ := layouts.Contiguous(2, 64, 56, 56)
 	x := must(layouts.NewTensor(must(layouts.NewStorage(layouts.Float32, l.Numel())), l))
 	y := must(x.ContiguousIn(layouts.ChannelsLast))
 	fmt.Println(y.Layout(), y.Layout().IsContiguous(), y.Layout().IsChannelsLast())
 	fmt.Println(y.Layout().ByteStrides(layouts.Float32))
 	// Output:
-	// shape 32x64x56x56, strides (200704, 1, 3584, 64), offset 0 false true
+	// shape 2x64x56x56, strides (200704, 1, 3584, 64), offset 0 false true
 	// [802816 4 14336 256]
 }
 
