@@ -75,7 +75,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			// A run under the race detector ends with a second of sleep otherwise.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
-			return untuned(env)
+			cache := filepath.Join(env.WorkDir, ".cache")
+			env.Setenv("XDG_CACHE_HOME", cache)
+			return untuned(cache)
 		},
 		Condition: condition,
 	})
@@ -121,12 +123,14 @@ func command(name string) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// untuned keeps a calibration that says nothing but the default, so that scripts that
-// run vector kernels neither take the time of one nor hang on what it finds.
-func untuned(env *testscript.Env) error {
-	cache := filepath.Join(env.WorkDir, ".cache")
-	env.Setenv("XDG_CACHE_HOME", cache)
-	c := tune.Calibration{CPU: tune.Identity(results.ThisMachine().CPU, cpu.Caches()), Date: time.Unix(1790000000, 0), Sets: map[string]kernel.Tuning{}}
+// untuned keeps a calibration that says nothing but the default, so that what runs vector
+// kernels neither takes the time of one nor hangs on what it finds.
+func untuned(cache string) error {
+	c := tune.Calibration{
+		CPU:  tune.Identity(results.ThisMachine().CPU, cpu.Caches()),
+		Date: time.Unix(1790000000, 0),
+		Sets: map[string]kernel.Tuning{},
+	}
 	for _, s := range kernel.Sets() {
 		if s.Streams() {
 			c.Sets[s.Name()] = kernel.Default()
@@ -137,6 +141,29 @@ func untuned(env *testscript.Env) error {
 		return err
 	}
 	return results.WriteFile(filepath.Join(cache, "stridebench", "kernels.yaml"), text)
+}
+
+// inFolder makes a folder of files the current one, and has another for what bench keeps.
+func inFolder(t *testing.T, files map[string]string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	t.Chdir(folder)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if err := untuned(os.Getenv("XDG_CACHE_HOME")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// typed is a command line as words, but for bench itself. It is the process's.
+func typed(verb string) []string {
+	os.Args = append([]string{"bench"}, strings.Fields(verb)...)
+	return os.Args[1:]
 }
 
 // condition is [exists:FILE], that there is such a file, [runs:avx2], that this
