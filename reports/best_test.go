@@ -60,28 +60,3 @@ func TestBestLeftOut(t *testing.T) {
 		}
 	}
 }
-
-// TestNamesOfCaches: names of caches are told apart, and slope where they are wider than their columns;
-// where there is one choice alone, none is said to cost the least.
-func TestNamesOfCaches(t *testing.T) {
-	for name, slopes := range map[string]bool{"c%d": false, "a-cache-of-a-long-name-%dk": true, strings.Repeat("long", 10) + "%dk" + strings.Repeat("x", 40): true} {
-		text := ""
-		for i := range 8 {
-			text += fmt.Sprintf("BenchmarkTraverse/op=sum/order=row/shape=8x8/dtype=int8/kernel=scalar/caches="+name+" 1 64 D-refs/op 1 D1-misses/op 1 LL-misses/op\n", i)
-		}
-		f := draws(t, best, dataOf(t, head+text))
-		labels := map[string]bool{}
-		for _, tick := range f.panels[0].X.Tick.Marker.Ticks(0, 8) {
-			labels[tick.Label] = true
-		}
-		if len(labels) != 8 {
-			t.Errorf("%d labels of 8 caches: %v", len(labels), labels)
-		}
-		if want := "Of 1 tensor and operation on 8 caches, no choice of order, padding or tile matters (by simulated misses)."; f.sentence != want {
-			t.Errorf("%q, want %q", f.sentence, want)
-		}
-		if got := f.panels[0].X.Tick.Label.Rotation != 0; got != slopes {
-			t.Errorf("%s: labels slope: %v", name, got)
-		}
-	}
-}

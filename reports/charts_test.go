@@ -407,28 +407,6 @@ func TestShorts(t *testing.T) {
 	})
 }
 
-func TestThreeDigits(t *testing.T) {
-	for v, want := range map[float64]string{18: "18.0", 16.72: "16.7", 3.001: "3.00", 0.5414: "0.541", 1834: "1834", 2e-9: "2e-09", 9.996: "10.0", 0.99997: "1.00"} {
-		if got := threeDigits(v); got != want {
-			t.Errorf("%g is %q, want %q", v, got, want)
-		}
-	}
-	for v, want := range map[float64]string{18: "18", 0.99997: "1.00", -9.996: "-10.0", 99.96: "100", 0.00123: "0.0012", 0.0625: "0.0625", 1e-9: "1e-09", 3.0000000000000004: "3", 8.999999999999998: "9"} {
-		if got := digits(v); got != want {
-			t.Errorf("in tables %g is %q, want %q", v, got, want)
-		}
-	}
-}
-
-// TestTwoDigits: a cell of a heat map has an exponent only where a value is too long without.
-func TestTwoDigits(t *testing.T) {
-	for v, want := range map[float64]string{0.0123: "0.012", 7: "7", 9.96: "10", 99.4: "99", 99.6: "100", 208.2: "208", 99999: "99999", 2e5: "2e+05", 1e-9: "1e-09"} {
-		if got := twoDigits(v); got != want {
-			t.Errorf("%v: %s, want %s", v, got, want)
-		}
-	}
-}
-
 // TestFarOutOfLine: what is many times as slow, or as fast, is told so, and not by a percentage of nine digits.
 func TestFarOutOfLine(t *testing.T) {
 	f := Fleet{matrix: &fleet.Matrix{Machines: []fleet.Machine{{Name: "a"}}}}
@@ -436,15 +414,6 @@ func TestFarOutOfLine(t *testing.T) {
 		0.5: "everything takes 50% less than on 9 peers", 0.001: "everything takes 0.001 times as long as on 9 peers"} {
 		if got := f.words(fleet.Finding{Aspect: fleet.All, Ratio: ratio, Peers: 9}).What; got != want {
 			t.Errorf("%v: %s, want %s", ratio, got, want)
-		}
-	}
-}
-
-// TestBrief: a figure of a sentence has no exponent.
-func TestBrief(t *testing.T) {
-	for v, want := range map[float64]string{0.012345: "0.0123", 7: "7", 9.999: "10", 123.4: "123", 999.4: "999", 999.6: "1000", 1234.5: "1234", 98765: "98765"} {
-		if got := brief(v); got != want {
-			t.Errorf("%v: %s, want %s", v, got, want)
 		}
 	}
 }
@@ -498,17 +467,6 @@ func TestAxesHaveLabels(t *testing.T) {
 		if at := labels(a); len(at) < min(len(measured), 2) {
 			t.Errorf("%v: labels at %v", measured, at)
 		}
-	}
-}
-
-// TestMeasuredTicks: of numbers of threads that are too close for labels, the most has one.
-func TestMeasuredTicks(t *testing.T) {
-	var labels []string
-	for _, tick := range measuredTicks([]point{{x: 1}, {x: 2}, {x: 192}, {x: 255}, {x: 256}}) {
-		labels = append(labels, tick.Label)
-	}
-	if want := []string{"256", "", "192", "2", "1"}; !slices.Equal(labels, want) {
-		t.Errorf("%q, want %q", labels, want)
 	}
 }
 
@@ -576,15 +534,6 @@ func TestKneeBesideLines(t *testing.T) {
 					t.Fatalf("%q from %v to %v: a line passes at %v, %v", name.String, name.Point, corner, x, y)
 				}
 			}
-		}
-	}
-}
-
-// TestChangeOf: what is a ten-thousandth of what it was is not gone.
-func TestChangeOf(t *testing.T) {
-	for ratio, want := range map[float64]string{0: "-100.0%", 0.0001: "-99.99%", 0.00002: "-99.998%", 0.5: "-50.0%", 1.5: "+50.0%", 3: "+200.0%", 1e-12: "-100.0%"} {
-		if got := changeOf(ratio); got != want {
-			t.Errorf("%v: got %s, want %s", ratio, got, want)
 		}
 	}
 }

@@ -218,54 +218,6 @@ func TestNothingToDraw(t *testing.T) {
 	}
 }
 
-// TestManyThreads: of more than there are bars for, each family has what gains most from threads and
-// what gains least, by the fewest threads and by the most.
-func TestManyThreads(t *testing.T) {
-	var text strings.Builder
-	add := func(name string, gains float64) {
-		for threads, ns := range map[int]float64{1: 12, 2: 11, 4: 12 / gains} {
-			text.WriteString(line(fmt.Sprintf("%s/kernel=scalar/threads=%d", name, threads), ns, 1e9))
-		}
-	}
-	for i := range 30 {
-		add(fmt.Sprintf("Traverse/op=fill/shape=%d", 100+i), 1+float64(i)/10)
-	}
-	add("Walk/shape=7", 0.5)
-	add("Walk/shape=8", 2)
-	text.WriteString(line("Alone/op=sum", 5, 1e9)) // which threads do not share
-	c := chart(t, makeReport(t, text.String()), "others")
-	checkPicture(t, c)
-	if want := "With 4 threads, Traverse fill scalar, shape 129, is 3.90 times as fast as with 1, and Walk scalar, shape 7, 0.500 times. 57 more are in the table."; c.Sentence != want {
-		t.Errorf("%q, want %q", c.Sentence, want)
-	}
-	for label, want := range map[string]bool{"129 threads 1": true, "129 threads 4": true, "129 threads 2": false, "100 threads 4": true, "115 threads 4": false, "7 threads 4": true, "8 threads 1": true, "sum": false} {
-		if got := strings.Contains(string(c.SVG), ">"+label+"</text>") || strings.Contains(string(c.SVG), " "+label+"</text>"); got != want {
-			t.Errorf("a bar of %q: %v", label, got)
-		}
-	}
-}
-
-// TestWildInterval: an interval that is many times as long as all bars is cut, and said.
-func TestWildInterval(t *testing.T) {
-	text := ""
-	for _, ns := range []float64{1, 1, 1, 1, 900, 900} {
-		text += line("Traverse/op=fill/shape=1000", ns, 1e9)
-	}
-	c := chart(t, makeReport(t, text), "others")
-	checkPicture(t, c)
-	if !strings.Contains(string(c.SVG), "(up to 900)</text>") {
-		t.Errorf("the cut is not said: %s", c.SVG)
-	}
-}
-
-// TestRest: what a chart of the suite shows has no bars besides.
-func TestRest(t *testing.T) {
-	r := made(t, frozenOnce)
-	if i := slices.IndexFunc(r.Charts, func(c reports.Chart) bool { return c.Name == "others" }); i >= 0 && strings.Contains(r.Charts[i].Sentence, "Copy") {
-		t.Errorf("copies are shown twice: %s", r.Charts[i].Sentence)
-	}
-}
-
 // TestFindings: the page has each finding whole, the terminal has ten lines at most, and a
 // design space does not say what else might have been measured.
 func TestFindings(t *testing.T) {
@@ -301,82 +253,47 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestMissesByElement: the same lines missed are the same figure, however wide the
-// accesses that miss them are.
-func TestMissesByElement(t *testing.T) {
-	r := makeReport(t, "BenchmarkStream/op=sum/kernel=scalar 1 1600 ns/op 1 ns/elem 1e9 B/s 1600 D-refs/op 100 D1-misses/op 0 LL-misses/op\n"+
-		"BenchmarkStream/op=sum/kernel=avx512 1 400 ns/op 0.25 ns/elem 1e9 B/s 100 D-refs/op 100 D1-misses/op 0 LL-misses/op\n")
-	dir := t.TempDir()
-	if _, err := r.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"index.html", "summary.md"} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := strings.Count(string(text), "0.0625"); n < 2 || strings.Contains(string(text), "miss %") || !strings.Contains(string(text), "D1 misses/elem") {
-			t.Errorf("%s has the misses by element %d times", name, n)
-		}
-	}
-}
-
-// TestUnstable: a time whose interval is wider than itself is unstable, and no percentage.
-func TestUnstable(t *testing.T) {
-	text := ""
+// TestTables: what the tables of a report's page and summary have and lack.
+func TestTables(t *testing.T) {
+	unstable := ""
 	for _, ns := range []float64{1, 1, 1, 1, 1, 90, 90} {
-		text += line("Traverse/op=fill/order=row/shape=64x64/dtype=int32", ns, 1e9)
+		unstable += line("Traverse/op=fill/order=row/shape=64x64/dtype=int32", ns, 1e9)
 	}
-	dir := t.TempDir()
-	if _, err := makeReport(t, text).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{"summary.md": "| unstable |", "index.html": `<td class="number wide" data-sort="89">unstable</td>`} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
+	for name, test := range map[string]struct {
+		text, page    string
+		summary, lack []string
+	}{
+		"an interval that is wider than its time is no percentage": {unstable,
+			`<td class="number wide" data-sort="89">unstable</td>`, []string{"| unstable |"}, nil},
+		"the same lines missed are the same figure, however wide the accesses are": {
+			"BenchmarkStream/op=sum/kernel=scalar 1 1600 ns/op 1 ns/elem 1600 D-refs/op 100 D1-misses/op\n" +
+				"BenchmarkStream/op=sum/kernel=avx512 1 400 ns/op 0.25 ns/elem 100 D-refs/op 100 D1-misses/op\n",
+			"D1 misses/elem", []string{"D1 misses/elem", "scalar | 1 | 1 |  | 1.60 |  | 0.0625 |", "avx512 | 1 | 0.250 |  | 0.400 |  | 0.0625 |"}, []string{"miss %"}},
+		"times of a pass alone are times, and nothing stands for what is not known": {
+			"BenchmarkLoaded/op=chase/size=64MiB/streams=1/load=0 1 146.7 ns/op\n" +
+				"BenchmarkLoaded/op=chase/size=64MiB/streams=1/load=50 1 150 ns/op 1e9 B/s\n" +
+				"BenchmarkTraverse/op=sum/order=row/shape=64x64 1 1600 ns/op 18.04 ns/elem 4096 D-refs/op 4095.9 D1-misses/op\n" +
+				"BenchmarkTraverse/op=sum/order=col/shape=64x64 1 1600 ns/op 3.6 ns/elem\n",
+			"0.147", []string{"streams=1/load=0 | 1 |  |  | 0.147 |  |  |  |", "load=50 | 1 |  |  | 0.150 | 0.931 |  |  |",
+				"order=row/shape=64x64 | 1 | 18.0 |  | 1.60 |  |", "order=col/shape=64x64 | 1 | 3.60 |  | 1.60 |  |"},
+			[]string{"simulated only"}},
+		"names are no markup": {"cpu: <img src=x>|`\n" + line("Copy/layout=<script>|[a](b)", 1, 1e9),
+			"&lt;script&gt;", nil, []string{"<script>|", "<img", "|[a]"}},
+	} {
+		path, text := page(t, makeReport(t, test.text))
+		summary, err := os.ReadFile(filepath.Join(filepath.Dir(path), "summary.md"))
+		if err != nil || !strings.Contains(text, test.page) {
+			t.Errorf("%s: the page lacks %q, %v", name, test.page, err)
 		}
-		if !strings.Contains(string(text), want) {
-			t.Errorf("%s lacks %q", name, want)
+		for _, want := range test.summary {
+			if !strings.Contains(string(summary), want) {
+				t.Errorf("%s: no %q in\n%s", name, want, summary)
+			}
 		}
-	}
-}
-
-// TestSummaryTable: what has times of a pass alone is timed, too, and nothing stands for what is not known.
-func TestSummaryTable(t *testing.T) {
-	loaded := "BenchmarkLoaded/op=chase/size=64MiB/streams=1/load=0 1 146.7 ns/op\nBenchmarkLoaded/op=chase/size=64MiB/streams=1/load=50 1 150 ns/op 1e9 B/s\n"
-	traverse := "BenchmarkTraverse/op=sum/order=row/shape=64x64 1 1600 ns/op 18.04 ns/elem 4096 D-refs/op 4095.9 D1-misses/op\nBenchmarkTraverse/op=sum/order=col/shape=64x64 1 1600 ns/op 3.6 ns/elem\n"
-	dir := t.TempDir()
-	if _, err := makeReport(t, loaded+traverse).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "summary.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"streams=1/load=0 | 1 |  |  | 0.147 |  |  |  |", "load=50 | 1 |  |  | 0.150 | 0.931 |  |  |",
-		"order=row/shape=64x64 | 1 | 18.0 |  | 1.60 |  |", "order=col/shape=64x64 | 1 | 3.60 |  | 1.60 |  |"} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-	if strings.Contains(string(text), "simulated only") {
-		t.Errorf("times are called simulated:\n%s", text)
-	}
-}
-
-func TestNamesAreEscaped(t *testing.T) {
-	dir := t.TempDir()
-	if _, err := makeReport(t, "cpu: <img src=x>|`\n"+line("Copy/layout=<script>|[a](b)", 1, 1e9)).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	summary, err := os.ReadFile(filepath.Join(dir, "summary.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, bad := range []string{"<script>", "<img", "|[a]"} {
-		if strings.Contains(string(summary), bad) {
-			t.Errorf("summary.md holds %q:\n%s", bad, summary)
+		for _, bad := range test.lack {
+			if strings.Contains(string(summary), bad) {
+				t.Errorf("%s: %q is in\n%s", name, bad, summary)
+			}
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -69,7 +68,6 @@ func TestScripts(t *testing.T) {
 			"exits":     exits,
 			"oneline":   oneLine,
 			"jsonfield": jsonField,
-			"interrupt": interrupt,
 			"islink":    isLink,
 		},
 		Setup: func(env *testscript.Env) error {
@@ -250,39 +248,4 @@ func isLink(ts *testscript.TestScript, neg bool, args []string) {
 	if to, err := os.Readlink(ts.MkAbs(args[0])); err != nil || to != args[1] {
 		ts.Fatalf("%s is no link to %s: %q, %v", args[0], args[1], to, err)
 	}
-}
-
-// interrupt FILE COMMAND ... starts a command with its output in FILE, sends
-// it an interrupt after its third benchmark line, and leaves its stderr in
-// FILE.err and its exit code in FILE.code.
-func interrupt(ts *testscript.TestScript, neg bool, args []string) {
-	path, err := exec.LookPath(args[1])
-	ts.Check(err)
-	out, err := os.Create(ts.MkAbs(args[0]))
-	ts.Check(err)
-	defer out.Close()
-	stderr, err := os.Create(ts.MkAbs(args[0] + ".err"))
-	ts.Check(err)
-	defer stderr.Close()
-	cmd := exec.Command(path, args[2:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, stderr
-	ts.Check(cmd.Start())
-	ended := make(chan struct{})
-	go func() {
-		_ = cmd.Wait() // the code is what is asked for
-		close(ended)
-	}()
-	for lines := 0; lines < 3; {
-		select {
-		case <-ended:
-			ts.Fatalf("%s ended before it was interrupted: %v", args[1], cmd.ProcessState)
-		case <-time.After(10 * time.Millisecond):
-		}
-		text, err := os.ReadFile(out.Name())
-		ts.Check(err)
-		lines = strings.Count(string(text), "\nBenchmark")
-	}
-	ts.Check(cmd.Process.Signal(syscall.SIGINT))
-	<-ended
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".code"), []byte(fmt.Sprintln(cmd.ProcessState.ExitCode())), 0o666))
 }

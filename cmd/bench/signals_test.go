@@ -164,6 +164,9 @@ func TestInterrupted(t *testing.T) {
 		{"run --shape 64x64 --sample-time 1m --times-only", " before the first sample", ""},
 		{"run --shape 64x64 --count 100000 -o gone/lost.txt",
 			` after \d+ of 100000 samples; ` + lost, ""},
+		{"run --shape 64x64 --count 100000", ` after \d+ of 100000 samples, which are printed`, ""},
+		{"run --shape 64x64 --count 100000 -o kept.txt",
+			` after \d+ of 100000 samples, which kept.txt keeps`, "kept.txt"},
 		{compare + " -o kept.txt", ", nothing is compared, and kept.txt keeps the samples", "kept.txt"},
 		{compare + " -o gone/lost.txt", ", nothing is compared or kept; " + lost, ""},
 		{"sweep space.yaml -o out.txt", `, out.txt.part keeps \d+ of 3600 combinations`, "out.txt.part"},
@@ -238,8 +241,9 @@ func TestSignals(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s", s, code, c.said(t, c.err))
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "kept.txt"))
-		if err != nil || !strings.Contains(string(text), "\n# interrupted: after ") {
-			t.Errorf("%v: the results do not say that they are not all: %v", s, err)
+		if err != nil || !strings.Contains(string(text), "\n# interrupted: after ") ||
+			string(text) != c.said(t, c.out) {
+			t.Errorf("%v: the results are not those printed, or do not say that they are not all: %v", s, err)
 		}
 		if got := filesIn(t, dir); got != "[- kept.txt]" {
 			t.Errorf("%v: there are %s", s, got)
