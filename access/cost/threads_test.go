@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -11,12 +13,11 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// threadsModel has a memory that gives all cores together so many times what it gives one.
+// threadsModel has a memory of which all cores together have as much as one times
+// so many.
 func threadsModel(scales float64) Model {
 	m := Model{Times: Generic("as a test"), Caches: simcache.Config{Levels: []simcache.Level{
-		{Name: "D1", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
-		{Name: "LL", Geometry: simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}},
-	}}}
+		{Name: "D1", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}}, {Name: "LL", Geometry: simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}}}}}
 	for i := range m.Times.Levels {
 		l := &m.Times.Levels[i]
 		l.LineAll, l.StoredAll, l.PastAll = l.Line/scales, l.Stored/scales, l.Past/scales
@@ -27,125 +28,115 @@ func threadsModel(scales float64) Model {
 func predictThreads(t *testing.T, m Model, s access.Spec, threads int) Prediction {
 	t.Helper()
 	s.Threads = threads
-	return predict(t, m, s)
+	p, err := s.Pattern()
+	if err != nil {
+		t.Fatal(err)
+	}
+	prediction, err := m.Predict(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prediction
 }
 
-// TestThreads: four threads wait for memory a quarter as long as one, as far as all cores together have more
-// of it than one. Misses stay as many. What cannot be cut takes as long.
+// TestThreads: with bandwidth for all, a stream by four threads takes a quarter as
+// long; where one core has all that there is, as long as by one, as far as memory is
+// what it waits for. Misses stay as many. What cannot be cut takes as long.
 func TestThreads(t *testing.T) {
 	sum := access.Spec{Shape: []int{64 << 20}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
 	past := sum
 	past.Op, past.Kernel = access.Copy, access.Builtin // which stores as much past the caches
 	for _, spec := range []access.Spec{sum, past} {
 		one := predictThreads(t, threadsModel(4), spec, 1)
-		for scales, want := range map[float64]float64{4: 4, 8: 4, 1: 1, 2: 2} {
-			four := predictThreads(t, threadsModel(scales), spec, 4)
-			if got := one.Memory / four.Memory; !about(got, want, .02) {
-				t.Errorf("%v with memory for %v cores: waits %.3f times less, want %v", spec.Op, scales, got, want)
+		for _, c := range []struct{ scales, want float64 }{{4, 4}, {8, 4}, {1, 1}, {2, 2}} {
+			four := predictThreads(t, threadsModel(c.scales), spec, 4)
+			if got := one.Memory / four.Memory; math.Abs(got-c.want) > .02*c.want {
+				t.Errorf("%v: memory gives %v cores as much as each alone: by four threads it is waited for %.3f times less, want %v", spec.Op, c.scales, got, c.want)
 			}
-			if a, b := one.Missed(1), four.Missed(1); !about(a, b, .01) || !about(one.Tensors[0].Refs, four.Tensors[0].Refs, 1e-6) {
+			if a, b := one.Missed(1), four.Missed(1); math.Abs(a-b) > .01*a || math.Abs(one.Tensors[0].Refs-four.Tensors[0].Refs) > 1 {
 				t.Errorf("%v: four threads miss %v times, one %v times", spec.Op, b, a)
 			}
 		}
+	}
+	// A loop that sums one element after the other takes what all cores were measured to have of that.
+	loop := access.Spec{Shape: []int{16 << 20}, DType: layouts.Int64}
+	streamed := threadsModel(4)
+	streamed.Times.Streamed = []probe.Stream{{Op: access.Sum, Ns: 10, All: 4}}
+	one, four := predictThreads(t, streamed, loop, 1), predictThreads(t, streamed, loop, 4)
+	if got, want := one.Memory/four.Memory, 4*10./16; math.Abs(got-want) > .02*want {
+		t.Errorf("a loop by four threads waits for memory %.3f times less, want %v", got, want)
 	}
 	chase := access.ChaseSpec(1000, 64)
 	if a, b := predictThreads(t, threadsModel(4), chase, 1), predictThreads(t, threadsModel(4), chase, 4); a.Ns != b.Ns {
 		t.Errorf("a chase takes %v ns by one thread, %v by four", a.Ns, b.Ns)
 	}
-}
-
-// TestThreadsShare: what threads have together fits a level that they share, or levels of their own.
-func TestThreadsShare(t *testing.T) {
-	for _, c := range []struct {
-		what                      string
-		elements, shared, threads int
-		fits                      bool
-	}{
-		{"4 MiB in 8 MiB", 1 << 20, 0, 4, true},
-		{"12 MiB in 8 MiB", 3 << 20, 0, 4, false},
-		{"6 MiB of two of eight that share 8 MiB", 3 << 19, 8, 2, true},
-		{"16 MiB in four of 8 MiB each", 4 << 20, 2, 8, true},
-		{"16 MiB in one of 8 MiB", 4 << 20, 16, 8, false},
-	} {
-		m := threadsModel(4)
-		m.Caches.Levels[1].SharedBy = c.shared
-		sum := access.Spec{Shape: []int{c.elements}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
-		if got := predictThreads(t, m, sum, c.threads).Missed(1); (got == 0) != c.fits {
-			t.Errorf("%s: %v misses", c.what, got)
-		}
-	}
-	m := threadsModel(4)
-	m.Caches.Levels = m.Caches.Levels[:1]
-	sum := access.Spec{Shape: []int{12 << 10}, DType: layouts.Int32, Grain: 1}
-	if two := predictThreads(t, m, sum, 2); two.Missed(0) > 0 {
-		t.Errorf("24 KiB of each of two threads miss 32 KiB %v times", two.Missed(0))
-	}
-}
-
-// TestThreadsLadder: of a working set that is a little too large for the last level, many threads find as
-// large a share there as one does.
-func TestThreadsLadder(t *testing.T) {
-	m := threadsModel(4)
-	m.Times.Ladder = []probe.Point{
-		{Size: 16 << 10, Ns: 1}, {Size: 64 << 10, Ns: 16}, {Size: 8 << 20, Ns: 16}, {Size: 16 << 20, Ns: 68}, {Size: 32 << 20, Ns: 120}}
-	sum := access.Spec{Shape: []int{4 << 20}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
-	for _, threads := range []int{1, 2, 4, 8} {
-		if got := predictThreads(t, m, sum, threads).Missed(1); !about(got, (16<<20)/64/2, .02) {
-			t.Errorf("%d threads miss the last level %v times, want half of the lines", threads, got)
-		}
+	// What four threads have together fits the last level, as what one has does.
+	sum.Shape = []int{1 << 20}
+	if four := predictThreads(t, threadsModel(4), sum, 4); four.Missed(1) > 0 {
+		t.Errorf("4 MiB by four threads miss 8 MiB %v times", four.Missed(1))
 	}
 }
 
 // TestBusy: of cores that read half as fast when all do, loops in the first level take up to twice as long, in
 // proportion to how many are busy; and as long where that was not measured.
 func TestBusy(t *testing.T) {
-	slow := threadsModel(4)
-	slow.Times = Measured(probe.Machine{Threads: 4, Levels: []probe.Level{
-		{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 200e9, ReadAll: 400e9}},
-		{Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 5}},
-	}})
-	for _, c := range []struct {
-		m       Model
-		threads int
-		want    float64
-	}{{slow, 2, 2 / (1 + 1./3)}, {slow, 3, 3 / (1 + 2./3)}, {slow, 4, 2}, {threadsModel(4), 4, 4}} {
-		for _, k := range []access.Kernel{access.Scalar, access.VectorKernels()[0]} {
-			spec := access.Spec{Shape: []int{1 << 20}, DType: layouts.Int32, Kernel: k, Grain: 1}
-			got := predictThreads(t, c.m, spec, 1).Loop / predictThreads(t, c.m, spec, c.threads).Loop
-			if !about(got, c.want, .02) {
-				t.Errorf("%v: the loop of %d threads takes %.3f times less, want %.3f", k, c.threads, got, c.want)
+	levels := []probe.Level{{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 200e9, ReadAll: 400e9}}, {Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 5}}}
+	m := threadsModel(4)
+	m.Times = Measured(probe.Machine{Threads: 4, Levels: levels})
+	for _, spec := range []access.Spec{
+		{Shape: []int{1 << 20}, DType: layouts.Int32},
+		{Shape: []int{1 << 20}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]},
+	} {
+		spec.Grain = 1
+		one := predictThreads(t, m, spec, 1)
+		for threads, want := range map[int]float64{2: 2 / (1 + 1./3), 4: 2, 3: 3 / (1 + 2./3)} {
+			if got := one.Loop / predictThreads(t, m, spec, threads).Loop; math.Abs(got-want) > .02*want {
+				t.Errorf("%v: the loop of %d threads takes %.3f times less, want %.3f", spec.Kernel, threads, got, want)
 			}
 		}
 	}
+	unknown := threadsModel(4)
+	spec := access.Spec{Shape: []int{1 << 20}, DType: layouts.Int32}
+	if got := predictThreads(t, unknown, spec, 1).Loop / predictThreads(t, unknown, spec, 4).Loop; math.Abs(got-4) > .02 {
+		t.Errorf("by four threads the loop takes %.3f times less, want 4", got)
+	}
 }
 
-// TestSharing: what all cores were measured to have of levels of their own is not believed where one of them
-// was slow meanwhile. A last level that is smaller than all second levels has the most that was read of half as much again.
+// TestSharing: what all cores were measured to have together of levels of their own is not believed where one of them was slow
+// meanwhile; that of a last level that is smaller than all second levels is the most that was read of half as much again.
 func TestSharing(t *testing.T) {
-	const mib = 1 << 20
-	m := probe.Machine{
-		Threads: 16, Memory: probe.Speed{Latency: 120, Read: 14e9, ReadAll: 100e9},
-		Levels: []probe.Level{
-			{Name: "L1D", Capacity: 48 << 10, Speed: probe.Speed{Latency: 1.8, Read: 222e9, ReadAll: 261e9, Copy: 318e9, CopyAll: 286e9}},
-			{Name: "L2", Capacity: 2 * mib, Speed: probe.Speed{Latency: 6, Read: 111e9, ReadAll: 819e9, Copy: 66e9, CopyAll: 85e9}},
-			{Name: "L3", Capacity: 24 * mib, Speed: probe.Speed{Latency: 39, Read: 23e9, Copy: 23e9}},
-		},
-		ReadLadder: []probe.Reading{
-			{Size: 20 * mib, Read: 24e9, ReadAll: 900e9}, {Size: 40 * mib, Read: 24e9, ReadAll: 250e9},
-			{Size: 48 * mib, Read: 24e9, ReadAll: 200e9}, {Size: 64 * mib, Read: 23e9, ReadAll: 190e9}},
-	}
+	m := probe.Machine{Threads: 16, Memory: probe.Speed{Latency: 120, Read: 14e9, ReadAll: 100e9}, Levels: []probe.Level{
+		{Name: "L1D", Capacity: 48 << 10, Speed: probe.Speed{Latency: 1.8, Read: 222e9, ReadAll: 261e9, Copy: 318e9, CopyAll: 286e9}},
+		{Name: "L2", Capacity: 2 << 20, Speed: probe.Speed{Latency: 6, Read: 111e9, ReadAll: 819e9, Copy: 66e9, CopyAll: 85e9}},
+		{Name: "L3", Capacity: 24 << 20, Speed: probe.Speed{Latency: 39, Read: 23e9, Copy: 23e9}},
+	}, ReadLadder: []probe.Reading{{Size: 20 << 20, Read: 24e9, ReadAll: 900e9}, {Size: 40 << 20, Read: 24e9, ReadAll: 250e9}, {Size: 48 << 20, Read: 24e9, ReadAll: 200e9}, {Size: 64 << 20, Read: 23e9, ReadAll: 190e9}}}
 	got := Measured(m)
-	if got.Busy != 0 || got.Levels[0].LineAll >= line/111. || !about(got.Levels[1].LineAll, line/200., 1e-9) {
-		t.Errorf("cores lose %v, of L2 a line of all takes %v ns, of L3 %v", got.Busy, got.Levels[0].LineAll, got.Levels[1].LineAll)
+	if got.Busy != 0 || got.Levels[0].LineAll != threadsUnknown(m, 0) {
+		t.Errorf("cores lose %v, and of L2 a line of all takes %v ns", got.Busy, got.Levels[0].LineAll)
+	}
+	if want := line / 200e9 * 1e9; got.Levels[1].LineAll != want {
+		t.Errorf("of L3 a line of all takes %v ns, want %v", got.Levels[1].LineAll, want)
+	}
+	if n := len(got.Passes[2].Paces); n != 2 || got.Passes[2].Paces[0].Missing != 0 {
+		t.Errorf("passes over 48 MiB: %+v", got.Passes[2])
 	}
 	m.Simulated.Levels = []simcache.Level{{}, {SharedBy: 4}, {}} // four have one second level
-	if got := Measured(m).Levels[0].LineAll; !about(got, line/819., 1e-9) {
-		t.Errorf("of a shared L2 a line of all takes %v ns", got)
+	if got, want := Measured(m).Levels[0].LineAll, line/819e9*1e9; got != want {
+		t.Errorf("of a shared L2 a line of all takes %v ns, want %v", got, want)
 	}
-	m.Levels[0].ReadAll, m.Levels[0].CopyAll = 2600e9, 2500e9
-	if got := Measured(m).Busy; !about(got, 16*222./2600, 1e-9) {
+	m.Simulated, m.Levels[0].ReadAll, m.Levels[0].CopyAll = simcache.Config{}, 2600e9, 2500e9
+	if got := Measured(m).Busy; math.Abs(got-16*222./2600) > 1e-9 {
 		t.Errorf("cores lose %v", got)
 	}
+}
+
+// threadsUnknown is what a line of level i takes of all cores where that was not measured.
+func threadsUnknown(m probe.Machine, i int) float64 {
+	m.Levels = slices.Clone(m.Levels)
+	for i := range m.Levels {
+		m.Levels[i].ReadAll, m.Levels[i].CopyAll = 0, 0
+	}
+	return Measured(m).Levels[i].LineAll
 }
 
 // TestPortion: an equal part of a cache is about that large, and a cache.
@@ -166,4 +157,59 @@ func TestPortion(t *testing.T) {
 			t.Errorf("all of %v is %v", g, got)
 		}
 	})
+}
+
+// TestThreadsLadder: of a working set that is a little too large for the last level, so many
+// threads find as large a share there as one does: what the ladder says is of all that is in
+// the level, not of one thread's part. Threads with last levels of their own find it all.
+func TestThreadsLadder(t *testing.T) {
+	m := threadsModel(4)
+	m.Times.Ladder = []probe.Point{{Size: 16 << 10, Ns: 1}, {Size: 64 << 10, Ns: 16}, {Size: 8 << 20, Ns: 16}, {Size: 16 << 20, Ns: 68}, {Size: 32 << 20, Ns: 120}}
+	sum := access.Spec{Shape: []int{4 << 20}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
+	one := predictThreads(t, m, sum, 1)
+	if lines := 16. * (1 << 20) / 64; one.Missed(1) < .3*lines || one.Missed(1) > .7*lines {
+		t.Fatalf("one thread misses the last level %v times, want half of %v", one.Missed(1), lines)
+	}
+	for _, threads := range []int{2, 4, 8} {
+		if many := predictThreads(t, m, sum, threads); math.Abs(many.Missed(1)-one.Missed(1)) > .02*one.Missed(1) {
+			t.Errorf("%d threads miss the last level %v times, one %v times", threads, many.Missed(1), one.Missed(1))
+		}
+	}
+	if m.Caches.Levels[1].SharedBy = 2; predictThreads(t, m, sum, 8).Missed(1) > 0 {
+		t.Error("eight threads miss four last levels, each of which holds what its two touch")
+	}
+}
+
+// TestThreadsServed: a portion of the last level is served as the last level is, however small.
+func TestThreadsServed(t *testing.T) {
+	m := threadsModel(64)
+	m.Caches.Levels = append(m.Caches.Levels[:1:1], simcache.Level{Name: "L2", Geometry: simcache.Geometry{Size: 256 << 10, Ways: 8, Line: 64}}, m.Caches.Levels[1])
+	for _, threads := range []int{1, 2, 16, 64} {
+		all := m.among(threads)
+		if l := all.serving(1); l.Name != "L3" || l.Latency != 16 {
+			t.Errorf("%d threads: what L2 misses is served by %s", threads, l.Name)
+		}
+		if l := all.serving(0); l.Name != "L2" {
+			t.Errorf("%d threads: what D1 misses is served by %s", threads, l.Name)
+		}
+		if l := all.serving(2); l.Name != "memory" {
+			t.Errorf("%d threads: what the last level misses is served by %s", threads, l.Name)
+		}
+	}
+}
+
+// TestThreadsShare: two threads have half of a level each that eight may share, and of the only
+// level all.
+func TestThreadsShare(t *testing.T) {
+	m := threadsModel(4)
+	m.Caches.Levels[1].SharedBy = 8
+	sum := access.Spec{Shape: []int{3 << 19}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
+	if two := predictThreads(t, m, sum, 2); two.Missed(1) > 0 {
+		t.Errorf("3 MiB of each of two threads miss 8 MiB %v times", two.Missed(1))
+	}
+	m.Caches.Levels = m.Caches.Levels[:1:1]
+	sum.Shape, sum.Grain = []int{12 << 10}, 1
+	if two := predictThreads(t, m, sum, 2); two.Missed(0) > 0 {
+		t.Errorf("24 KiB of each of two threads miss 32 KiB %v times", two.Missed(0))
+	}
 }
