@@ -89,8 +89,9 @@ func (s sequence) check() (wrong string) {
 	return ""
 }
 
-// TestExactDifferential compares the prover with brute force on random sequences of nests. Some are columns of rows that
-// are no whole lines: the end of a row is on the line where the next one begins, so that translation holds up to the last periods.
+// TestExactDifferential compares the prover with brute force on random sequences of nests. Some
+// are columns of rows that are no whole lines: the end of a row is on the line where the next
+// one begins, so that translation holds up to the last periods.
 func TestExactDifferential(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(enginetest.Cases(20000)) {
@@ -184,7 +185,8 @@ func TestExactIndependentDifferential(t *testing.T) {
 	}
 }
 
-// TestIndependenceBound: operands behind the one that looks up the last that may be, look up nothing.
+// TestIndependenceBound: operands behind the one that looks up the last that may be, look up
+// nothing.
 func TestIndependenceBound(t *testing.T) {
 	n := nest.Nest{}
 	for r := range 5 {
