@@ -43,15 +43,13 @@ func sane(x *prover) string {
 }
 
 // A sequence is nests to run one after the other on one cache, each with translation
-// tried on a loop, or on what the plan says for asPlanned.
+// tried on a loop, or on what the plan says for -1.
 type sequence struct {
 	levels   []engine.Level
 	maxEpoch uint64 // 0 for the prover's own
 	nests    []nest.Nest
 	loops    []int
 }
-
-const asPlanned = -1
 
 // sequenceOf draws 1 to 3 nests, each of at most so many accesses.
 func sequenceOf(d enginetest.Draw, most int) sequence {
