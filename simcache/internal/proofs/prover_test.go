@@ -43,15 +43,13 @@ func sane(x *prover) string {
 }
 
 // A sequence is nests to run one after the other on one cache, each with translation
-// tried on a loop, or on what the plan says for asPlanned.
+// tried on a loop, or on what the plan says for -1.
 type sequence struct {
 	levels   []engine.Level
 	maxEpoch uint64 // 0 for the prover's own
 	nests    []nest.Nest
 	loops    []int
 }
-
-const asPlanned = -1
 
 // sequenceOf draws 1 to 3 nests, each of at most so many accesses.
 func sequenceOf(d enginetest.Draw, most int) sequence {
@@ -89,8 +87,9 @@ func (s sequence) check() (wrong string) {
 	return ""
 }
 
-// TestExactDifferential compares the prover with brute force on random sequences of nests. Some are columns of rows that
-// are no whole lines: the end of a row is on the line where the next one begins, so that translation holds up to the last periods.
+// TestExactDifferential compares the prover with brute force on random sequences of nests. Some
+// are columns of rows that are no whole lines: the end of a row is on the line where the next
+// one begins, so that translation holds up to the last periods.
 func TestExactDifferential(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(enginetest.Cases(20000)) {
@@ -184,7 +183,8 @@ func TestExactIndependentDifferential(t *testing.T) {
 	}
 }
 
-// TestIndependenceBound: operands behind the one that looks up the last that may be, look up nothing.
+// TestIndependenceBound: operands behind the one that looks up the last that may be, look up
+// nothing.
 func TestIndependenceBound(t *testing.T) {
 	n := nest.Nest{}
 	for r := range 5 {

@@ -141,7 +141,8 @@ for y 0 3
 		@101000000+400*y+4*x =@104000000+4*y+512*x
 `
 
-// TestCases compares misses and contents with what a cache is, cold, and when the same runs again.
+// TestCases compares misses and contents with what a cache is, cold, and when the same runs
+// again.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	for _, c := range cases {
@@ -156,8 +157,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestLongBodies compares loops of hundreds of accesses, down columns and along lines: sets may hold more of them than
-// they have ways, and each address may come again, the last one first.
+// TestLongBodies compares loops of hundreds of accesses, down columns and along lines: sets may
+// hold more of them than they have ways, and each address may come again, the last one first.
 func TestLongBodies(t *testing.T) {
 	t.Parallel()
 	for i, n := range []int{66, 500, 520, 700} {

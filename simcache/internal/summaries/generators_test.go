@@ -41,7 +41,8 @@ func tlbs(d Draw) ([]engine.Level, nest.Program) {
 	return levels, d.Program(levels)
 }
 
-// stencils draws accesses that walk next to each other, a few sets apart, in step and out of step.
+// stencils draws accesses that walk next to each other, a few sets apart, in step and out of
+// step.
 func stencils(d Draw) ([]engine.Level, nest.Program) {
 	sets := d.Of(1, 2, 4, 8, 16, 64, 12, 24, 48)
 	second := engine.Level{Sets: sets * (1 + d(6)), Ways: 1 + d(4), Shift: uint(d.Of(5, 5, 5, 5, 6, 4))}
@@ -67,8 +68,9 @@ func stencils(d Draw) ([]engine.Level, nest.Program) {
 	return levels, nest.Program{Times(1+d(20), Times(5+d(d.Of(200, 200, 600)), body...))}
 }
 
-// between draws loops that mostly touch the same lines again and again, of which some are long enough for a summary
-// and others change a few sets in between; triangular loops make them longer.
+// between draws loops that mostly touch the same lines again and again, of which some are long
+// enough for a summary and others change a few sets in between; triangular loops make them
+// longer.
 func between(d Draw) ([]engine.Level, nest.Program) {
 	levels := []engine.Level{cache(d.Of(8, 16, 64, 12), d.Of(8, 8, 8, 4)), cache(32, 8)}[:1+d(4)/3]
 	depth := 1 + d(2)
@@ -98,8 +100,8 @@ func between(d Draw) ([]engine.Level, nest.Program) {
 	return levels, body
 }
 
-// quiet draws short loops over the same few lines in small caches, one after the other and again: what the first
-// level keeps of one is found by the next, and is old in the second.
+// quiet draws short loops over the same few lines in small caches, one after the other and
+// again: what the first level keeps of one is found by the next, and is old in the second.
 func quiet(d Draw) ([]engine.Level, nest.Program) {
 	sets := d.Of(1, 2, 4, 3)
 	levels := []engine.Level{cache(sets, d.Of(8, 8, 4, 2, 3)), cache(sets*(1+d(4)), 1+d(8)), cache(sets*8, 2)}[:2+d(5)/4]
@@ -126,8 +128,8 @@ func quiet(d Draw) ([]engine.Level, nest.Program) {
 	return levels, nest.Program{Times(3+d(8), body...)}
 }
 
-// small draws accesses to small arrays that go from line to line around a loop over larger ones, longer and elsewhere
-// each time.
+// small draws accesses to small arrays that go from line to line around a loop over larger ones,
+// longer and elsewhere each time.
 func small(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(4, 8, 16, 12), d.Of(8, 8, 2, 4))
 	away, on := line*d(20), d.Of(line, 2*line, line*l.Sets, line*(1+d(16)))
@@ -143,8 +145,8 @@ func small(d Draw) ([]engine.Level, nest.Program) {
 	return []engine.Level{l}, nest.Program{Times(2+d(3), Loop(Bound(1+d(3), 1), Loop(Bound(2+d(12), 0, d(3)), list...)))}
 }
 
-// arrays draws small arrays ahead of a loop that brings more lines to each set than it has ways, or about as many,
-// or to some sets only; its lines may meet others, and conditions may change.
+// arrays draws small arrays ahead of a loop that brings more lines to each set than it has ways,
+// or about as many, or to some sets only; its lines may meet others, and conditions may change.
 func arrays(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(4, 8, 16, 12), d.Of(8, 1, 2, 4))
 	span := line * l.Sets
@@ -173,8 +175,8 @@ func arrays(d Draw) ([]engine.Level, nest.Program) {
 	return []engine.Level{l}, nest.Program{Times(2+d(5), Times(10+d(40), list...))}
 }
 
-// triangles draws loops that grow with the one around, ahead of which small arrays are accessed, one line or two: they bring
-// less lines to a set than it has ways, then as many, then more.
+// triangles draws loops that grow with the one around, ahead of which small arrays are accessed,
+// one line or two: they bring less lines to a set than it has ways, then as many, then more.
 func triangles(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(4, 8, 16, 64, 12), d.Of(8, 8, 4, 6, 16, 3, 2, 1))
 	size, matrix, within := 20+d(60), Array(1), l.Sets*line
@@ -205,7 +207,8 @@ func triangles(d Draw) ([]engine.Level, nest.Program) {
 	return []engine.Level{l}, nest.Program{Times(2+d(12), Times(size, list...))}
 }
 
-// rows draws loops over the rows of an array against one that is another in each instance, or the same array's.
+// rows draws loops over the rows of an array against one that is another in each instance, or
+// the same array's.
 func rows(d Draw) ([]engine.Level, nest.Program) {
 	row := d.Of(line, 96, 40, 36, 160, 64)
 	base, array := d.Of(Array(0), Array(0), Array(0)+256, Array(1)), Array(0)
@@ -215,8 +218,8 @@ func rows(d Draw) ([]engine.Level, nest.Program) {
 	return levels, nest.Program{Times(2+d(12), Times(40+d(300), inner))}
 }
 
-// matrices draws products on first levels of 8 ways and second ones of 16: columns and rows, of which trips grow, around a
-// line that rests.
+// matrices draws products on first levels of 8 ways and second ones of 16: columns and rows, of
+// which trips grow, around a line that rests.
 func matrices(d Draw) ([]engine.Level, nest.Program) {
 	sets := d.Of(8, 16, line, 12, 20, 64)
 	levels := []engine.Level{cache(sets, 8), cache(sets<<d(3), 16)}
@@ -235,8 +238,8 @@ func matrices(d Draw) ([]engine.Level, nest.Program) {
 	return levels, nest.Program{Times(2+d(8), Loop(Bound(4+d(20), d(3)/2), body...))}
 }
 
-// nested draws nests in which some accesses rest, as the sums of convolutions do, and others go anywhere: through
-// few lines or many, or onto what rests.
+// nested draws nests in which some accesses rest, as the sums of convolutions do, and others go
+// anywhere: through few lines or many, or onto what rests.
 func nested(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(4, 8, 16, 12, 1), d.Of(8, 4, 3, 6, 16, 2))
 	levels := []engine.Level{l, cache(l.Sets*(1+d(4)), l.Ways+d(9))}[:1+d(3)/2]
@@ -275,8 +278,9 @@ func nested(d Draw) ([]engine.Level, nest.Program) {
 	return levels, nest.Program{Times(1+d(4), Times(2+d(12), body...))}
 }
 
-// circles draws loops that go through the same rows in each iteration, and along another one in each pass: one of these
-// rows, or elsewhere. There may be too few rows, or rows that meet or lie apart.
+// circles draws loops that go through the same rows in each iteration, and along another one in
+// each pass: one of these rows, or elsewhere. There may be too few rows, or rows that meet or
+// lie apart.
 func circles(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(1, 2, 4), d.Of(2, 4, 6, 8))
 	second := cache(l.Sets*d.Of(1, 2, 3, 4), d.Of(1, 2, 4, 8, 12))

@@ -8,8 +8,9 @@ import (
 	. "github.com/stridebench/stridebench/simcache/internal/enginetest"
 )
 
-// A sketch is passes over an innermost loop, of what moves in it and what rests, with accesses ahead and behind.
-// Strides are those of the rounds around the passes, of the passes, and of the loop.
+// A sketch is passes over an innermost loop, of what moves in it and what rests, with accesses
+// ahead and behind. Strides are those of the rounds around the passes, of the passes, and of the
+// loop.
 type sketch struct {
 	Draw
 	passes, trips int
@@ -25,7 +26,8 @@ func (s *sketch) move(base int, strides ...int) {
 	s.moving = append(s.moving, Access(base, strides...))
 }
 
-// place draws an access beside the loop: where something that moves begins, ends, comes to or was, or elsewhere.
+// place draws an access beside the loop: where something that moves begins, ends, comes to or
+// was, or elsewhere.
 func (s *sketch) place() nest.Operand {
 	if len(s.placed) > 0 && s.One(3) {
 		return s.placed[s.Draw(len(s.placed))].(nest.Operand)
@@ -127,8 +129,8 @@ func deeper(d Draw, l engine.Level) []engine.Level {
 	return []engine.Level{l, second, cache(2*second.Sets, 4)}[:2+d(20)/19]
 }
 
-// floods draws columns that bring to each set more lines than it has ways, or about as many, or to some
-// sets only; others walk along lines.
+// floods draws columns that bring to each set more lines than it has ways, or about as many, or
+// to some sets only; others walk along lines.
 func floods(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(4, 4, 8, 8, 16, 12), d.Of(4, 6, 8, 8, 3))
 	span := l.Sets * line
@@ -151,8 +153,9 @@ func floods(d Draw) ([]engine.Level, nest.Program) {
 	return []engine.Level{l}, s.program()
 }
 
-// even draws columns that flood sets for long, and go on evenly, or nearly so: they may come to lines of each
-// other, or of what is accessed beside them, or bring too few lines, after a while.
+// even draws columns that flood sets for long, and go on evenly, or nearly so: they may come to
+// lines of each other, or of what is accessed beside them, or bring too few lines, after a
+// while.
 func even(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(4, 8, 16), d.Of(4, 6, 8, 8, 3))
 	step := d.Of(13, 21, 5, -13, 52, 101, 3, 26, 103, -101, 105) * line
@@ -204,8 +207,9 @@ func topmost(p nest.Program) nest.Program {
 	})
 }
 
-// seconds draws columns and rows that go through a first level in each pass; the second is often so small
-// that passes flood it, or what goes on again is too much for it. Accesses beside may be on another line each time.
+// seconds draws columns and rows that go through a first level in each pass; the second is often
+// so small that passes flood it, or what goes on again is too much for it. Accesses beside may
+// be on another line each time.
 func seconds(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(2, 4, 8), d.Of(4, 5, 6, 8, 9))
 	second := cache(l.Sets*d.Of(1, 2, 3, 4, 5), d.Of(4, 6, 8, 11, 12, 16, 20))
@@ -240,8 +244,8 @@ func seconds(d Draw) ([]engine.Level, nest.Program) {
 	return []engine.Level{l, second}, p
 }
 
-// classes draws columns that flood a class of sets and turn to another one, where a row is found again, or gone;
-// laps may grow, as below a diagonal, and be too short to flood a class in one.
+// classes draws columns that flood a class of sets and turn to another one, where a row is found
+// again, or gone; laps may grow, as below a diagonal, and be too short to flood a class in one.
 func classes(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(8, 8, 16, 4, 12, 32), d.Of(4, 6, 8, 5, 3, 7))
 	every, grows := d.Of(2, 2, 4), d.Of(0, 0, 0, 1, 1, 2)
@@ -273,8 +277,8 @@ func classes(d Draw) ([]engine.Level, nest.Program) {
 	return []engine.Level{l}, s.program()
 }
 
-// slides draws columns that slide from pass to pass, over lines and rarely from line to line, of more or less
-// lines than flood all sets.
+// slides draws columns that slide from pass to pass, over lines and rarely from line to line, of
+// more or less lines than flood all sets.
 func slides(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(4, 4, 8, 8, 2, 12), d.Of(4, 6, 8, 5, 6, 3, 2))
 	span := l.Sets * line
@@ -300,8 +304,9 @@ func slides(d Draw) ([]engine.Level, nest.Program) {
 	return []engine.Level{l}, s.program()
 }
 
-// leaps draws slides of which most periods are one lap, or a few, in caches so small that what is beside them is in few
-// sets: it meets a row in or about a lap that a leap may begin or end at. A second level has room for a lap, just so, or not.
+// leaps draws slides of which most periods are one lap, or a few, in caches so small that what
+// is beside them is in few sets: it meets a row in or about a lap that a leap may begin or end
+// at. A second level has room for a lap, just so, or not.
 func leaps(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(1, 1, 2, 4), d.Of(4, 5, 6, 8))
 	s := &sketch{Draw: d, passes: 62 + d(40), grows: d.Of(0, 0, 1, 1, -1), around: of{0}, tame: !d.One(4)}
@@ -322,8 +327,8 @@ func leaps(d Draw) ([]engine.Level, nest.Program) {
 	return deeper(d, l), s.program()
 }
 
-// crowds draws loops that each begin and end in one set, which all that rests goes on in: it has about as many
-// ways as lines that are said to be in use.
+// crowds draws loops that each begin and end in one set, which all that rests goes on in: it has
+// about as many ways as lines that are said to be in use.
 func crowds(d Draw) ([]engine.Level, nest.Program) {
 	sets, moves, rests := d.Of(4, 8, 2, 4), 1+d(5)/3, d.Of(0, 1, 2, 2, 3)
 	l := cache(sets, max(1, 2*moves+rests+d.Of(0, 0, 0, 1, -1, -moves)))

@@ -183,8 +183,9 @@ for l 1 N
 			m[i][k] m[k+1][i+l] p[i] p[k+1] p[i+l] m[i][i+l] =m[i][i+l]
 `}
 
-// TestPolyBench compares all kernels at small sizes with package reference, in a small cache, in one of 32 KiB, and
-// in two and three levels; also where tables are emptied again and again, while what is in them is being recorded.
+// TestPolyBench compares all kernels at small sizes with package reference, in a small cache, in
+// one of 32 KiB, and in two and three levels; also where tables are emptied again and again,
+// while what is in them is being recorded.
 func TestPolyBench(t *testing.T) {
 	t.Parallel()
 	for i, levels := range [][]engine.Level{

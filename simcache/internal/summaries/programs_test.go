@@ -30,8 +30,8 @@ func accesses(p nest.Program, limit int) int {
 	return n
 }
 
-// asReference runs programs on an engine, one after the other, and compares the counts and what the levels hold
-// with those of a reference that ran the same before.
+// asReference runs programs on an engine, one after the other, and compares the counts and what
+// the levels hold with those of a reference that ran the same before.
 func asReference(t *testing.T, e *Engine, want *reference.Caches, programs ...nest.Program) {
 	t.Helper()
 	for _, p := range programs {
@@ -50,7 +50,8 @@ type held struct{ *Engine }
 
 func (h held) Contents(_ []uint64, level, set int) []uint64 { return h.Engine.Contents(level, set) }
 
-// run compares so many cases of a generator with the reference, and calls did with each engine, if it is one.
+// run compares so many cases of a generator with the reference, and calls did with each engine,
+// if it is one.
 func (g generator) run(t *testing.T, cases int, did func(e *Engine)) {
 	for seed := range uint64(cases) {
 		d := enginetest.Random(seed, uint64(len(g.name))<<8|uint64(g.name[0]))
@@ -71,7 +72,8 @@ func (g generator) run(t *testing.T, cases int, did func(e *Engine)) {
 	}
 }
 
-// TestPrograms compares misses and contents with what a cache is, on the programs of all generators.
+// TestPrograms compares misses and contents with what a cache is, on the programs of all
+// generators.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for _, g := range generators {
@@ -82,7 +84,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestCoverage prints how often each mechanism of the engine is met by the generators, and by which one most.
+// TestCoverage prints how often each mechanism of the engine is met by the generators, and by
+// which one most.
 func TestCoverage(t *testing.T) {
 	if !testing.Verbose() {
 		t.Skip("it only prints: use -v")
@@ -114,8 +117,8 @@ func TestCoverage(t *testing.T) {
 	t.Logf("mechanism, how often, by which generator most, how often there\n%s", table.String())
 }
 
-// TestSequences compares programs that run one after the other, where the last levels may have room for all that
-// is touched, and where summaries may take little memory.
+// TestSequences compares programs that run one after the other, where the last levels may have
+// room for all that is touched, and where summaries may take little memory.
 func TestSequences(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(enginetest.Cases(7000)) {
