@@ -79,16 +79,18 @@ func TestLimits(t *testing.T) {
 	for text, want := range map[string]string{
 		"\x1f\x8b\x08\x00 packed": "gzip",
 		double + "int x = A60;\n": "",
-		"#define F(x) x x\nint a = " + within("F(", "1", ")", 40) + ";\n":                                      "",
-		within("int x;\n", "", "", 50_000):                                                                     "",
-		"int x = " + within("(", ";", "", 50_000):                                                              "",
-		"int x = " + within("- ", "1;", "", 50_000):                                                            "",
-		"int x = 1" + within("+1", ";", "", 5_000):                                                             "",
-		"void f(void) " + within("{", "", "", 50_000):                                                          "",
-		"void f(void) { " + within("if (1) ", ";}", "", 10_000):                                                "",
-		"void f(void) { " + within("if (1) ; else ", ";}", "", 5_000):                                          "",
-		"#if " + within("(", "1", ")", 10_000) + "\n#endif\nvoid f(int x) { x" + within("[x", "; }", "", 3000): "",
-		"int a[2]; void f(void) {\n" + within("for (int i = 0; i < 1; i++)\n", "a[0] = 1; }", "", 65):          "t.c:66:10: i: it is inside of 64 loops",
+		"#define F(x) x x\nint a = " + within("F(", "1", ")", 40) + ";\n": "",
+		within("int x;\n", "", "", 50_000):                                "",
+		"int x = " + within("(", ";", "", 50_000):                         "",
+		"int x = " + within("- ", "1;", "", 50_000):                       "",
+		"int x = 1" + within("+1", ";", "", 5_000):                        "",
+		"void f(void) " + within("{", "", "", 50_000):                     "",
+		"void f(void) { " + within("if (1) ", ";}", "", 10_000):           "",
+		"void f(void) { " + within("if (1) ; else ", ";}", "", 5_000):     "",
+		"#if " + within("(", "1", ")", 10_000) + "\n#endif\nvoid f(int x) { x" +
+			within("[x", "; }", "", 3000): "",
+		"int a[2]; void f(void) {\n" +
+			within("for (int i = 0; i < 1; i++)\n", "a[0] = 1; }", "", 65): "t.c:66:10: i: it is inside of 64 loops",
 	} {
 		_, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
 		var refused *csource.Error

@@ -19,12 +19,14 @@ func TestCompiledRandom(t *testing.T) {
 		refused []string // words of errors
 	}{
 		"conditions": {80, (*drawn).conditions, "", []string{"too many cases"}},
-		"quotients":  {400, (*drawn).quotients, "", []string{"of a variable is not affine", "too many cases"}},
-		"rings":      {150, (*drawn).rings, "", []string{"is not known", "too many", "not affine"}},
+		"quotients": {400, (*drawn).quotients, "",
+			[]string{"of a variable is not affine", "too many cases"}},
+		"rings": {150, (*drawn).rings, "", []string{"is not known", "too many", "not affine"}},
 		"turns": {600, (*drawn).turns, "",
 			[]string{"is not known", "a pointer to one of several", "too many", "not affine"}},
-		"order":     {400, (*drawn).order, headOfOrder(), []string{""}},
-		"arguments": {800, (*drawn).arguments, headOfArguments, []string{"comes before what else is read here is not known"}},
+		"order": {400, (*drawn).order, headOfOrder(), []string{""}},
+		"arguments": {800, (*drawn).arguments, headOfArguments,
+			[]string{"comes before what else is read here is not known"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -33,9 +35,10 @@ func TestCompiledRandom(t *testing.T) {
 			for seed := range 8 * files {
 				g := &drawn{Rand: rand.New(rand.NewPCG(uint64(seed), 19)), left: 5 + seed%8, depth: 1}
 				p, err := readDrawn(seed, c.head, c.draw(g))
+				is := func(of string) bool { return strings.Contains(err.Error(), of) }
 				if err == nil {
 					programs = append(programs, p)
-				} else if !slices.ContainsFunc(c.refused, func(of string) bool { return strings.Contains(err.Error(), of) }) {
+				} else if !slices.ContainsFunc(c.refused, is) {
 					t.Fatalf("%v, of\n%s", err, p.text)
 				}
 				if len(programs) == files {
@@ -81,14 +84,15 @@ func (g *drawn) block(statement func() string) string {
 		n, form := 1+g.IntN(10), g.of(
 			"for (int iD = 0; iD < N; iD++) BODY", "for (int iD = 0; iD < N; iD += 2) BODY",
 			"for (int iD = N - 1; iD >= 0; iD--) BODY", "for (int iD = 0; iD <= iO; iD++) BODY",
-			"{ int iD = -1; while (++iD < N) BODY }", "{ int n = N, iD = -1; while (n--) { iD++; BODY } }",
+			"{ int iD = -1; while (++iD < N) BODY }",
+			"{ int n = N, iD = -1; while (n--) { iD++; BODY } }",
 			"{ int iD = 0; do { BODY } while (++iD < N); }")
 		depth := g.depth
 		g.depth++
 		body := g.block(statement)
 		g.depth--
-		text += strings.NewReplacer("D", fmt.Sprint(depth), "O", fmt.Sprint(depth-1), "N", fmt.Sprint(n), "BODY", body).
-			Replace(form) + "\n"
+		text += strings.NewReplacer("D", fmt.Sprint(depth), "O", fmt.Sprint(depth-1),
+			"N", fmt.Sprint(n), "BODY", body).Replace(form) + "\n"
 	}
 	return text + "}"
 }
@@ -98,16 +102,23 @@ func (g *drawn) turns() string {
 	body := g.block(func() string {
 		n := fmt.Sprint(g.IntN(4))
 		condition := g.of("k1 > "+n, "iV % 2", "iV % 3 == "+n, "iV > "+n)
-		form := g.of("{ double *t = pA; pA = pB; pB = t; }", "{ double *t = pA; pA = pB; pB = t; }", "pA++;",
-			g.of("k0 = 1 - k0;", "k0 ^= 1;", "k1 = (k1 + 1) % 3;"), "pA = C ? aB + V : pA;", "if (C) pA = pB;",
-			"(C ? pA : pB)[K] = 1;", "pA[k0 + K] = pB[k1];", "pA[k0 + K] = pB[k1];", "pA[k0 + K] = pB[k1];",
-			"pA[k0 + K] = pB[k1];", "pA[k0 + K] = pB[k1];")
+		const swap, copied = "{ double *t = pA; pA = pB; pB = t; }", "pA[k0 + K] = pB[k1];"
+		form := g.of(swap, swap, copied, copied, copied, copied, copied, "pA++;",
+			g.of("k0 = 1 - k0;", "k0 ^= 1;", "k1 = (k1 + 1) % 3;"),
+			"pA = C ? aB + V : pA;", "if (C) pA = pB;", "(C ? pA : pB)[K] = 1;")
 		form = strings.ReplaceAll(form, "C", condition)
 		return strings.NewReplacer("A", fmt.Sprint(g.IntN(3)), "B", fmt.Sprint(g.IntN(3)),
 			"K", fmt.Sprint(g.IntN(3)), "V", fmt.Sprint(g.IntN(g.depth))).Replace(form)
 	})
-	return "double a0[9000], a1[9000], a2[9000];\nvoid f(void) { double *p0 = a0, *p1 = a1 + 1, *p2 = a2; int k0 = 0, k1 = 1;\n" +
-		fmt.Sprintf("for (int i0 = 0; i0 < %d; i0++) %s\np0[k0] = p1[k1]; p2[0] = 1; }\n", 1+g.IntN(9), body)
+	return fmt.Sprintf(`double a0[9000], a1[9000], a2[9000];
+void f(void) {
+	double *p0 = a0, *p1 = a1 + 1, *p2 = a2;
+	int k0 = 0, k1 = 1;
+	for (int i0 = 0; i0 < %d; i0++) %s
+	p0[k0] = p1[k1];
+	p2[0] = 1;
+}
+`, 1+g.IntN(9), body)
 }
 
 // rings has integers that go round in rings of random sizes.
@@ -120,9 +131,10 @@ func (g *drawn) rings() string {
 		values += fmt.Sprintf(" %s r%d = %d;", kind, v, g.IntN(g.size[v]))
 	}
 	steps := []string{
-		"R = R == L ? 0 : R + 1;", "R = R + 1 < N ? R + 1 : 0;", "if (++R == N) R = 0;", "R++; if (R >= N) R = 0;",
-		"if (R == L) R = 0; else R++;", "R = (R + 1) % N;", "R = R != L ? R + 1 : 0;", "R += B; if (R >= N) R -= N;",
-		"R = (R + B) % N;", "R = R < N - B ? R + B : R + B - N;", "R = R == 0 ? L : R - 1;", "if (R == 0) R = N; R--;",
+		"R = R == L ? 0 : R + 1;", "R = R + 1 < N ? R + 1 : 0;", "if (++R == N) R = 0;",
+		"R++; if (R >= N) R = 0;", "if (R == L) R = 0; else R++;", "R = (R + 1) % N;",
+		"R = R != L ? R + 1 : 0;", "R += B; if (R >= N) R -= N;", "R = (R + B) % N;",
+		"R = R < N - B ? R + B : R + B - N;", "R = R == 0 ? L : R - 1;", "if (R == 0) R = N; R--;",
 		"R = (R + L) % N;", "if (--R < 0) R = L;", "if (R-- == 0) R += N;",
 	}
 	if kind == "unsigned" {
@@ -135,11 +147,16 @@ func (g *drawn) rings() string {
 		}
 		n := g.size[v]
 		by := min(1+g.IntN(3)*g.IntN(2), n-1)
-		return strings.NewReplacer("R", fmt.Sprint("r", v), "N", fmt.Sprint(n), "L", fmt.Sprint(n-1), "B", fmt.Sprint(by)).
-			Replace(g.of(steps...))
+		return strings.NewReplacer("R", fmt.Sprint("r", v), "N", fmt.Sprint(n),
+			"L", fmt.Sprint(n-1), "B", fmt.Sprint(by)).Replace(g.of(steps...))
 	})
-	return fmt.Sprintf("%s;\nvoid f(void) {%s\nfor (int i0 = 0; i0 < %d; i0++) %s\na0[r0] = a1[r1] + a2[r2]; }\n",
-		text, values, 1+g.IntN(70), body)
+	return fmt.Sprintf(`%s;
+void f(void) {
+	%s
+	for (int i0 = 0; i0 < %d; i0++) %s
+	a0[r0] = a1[r1] + a2[r2];
+}
+`, text, values, 1+g.IntN(70), body)
 }
 
 // conditions has ifs, within each other, of comparisons under && || and !. No proof is given up
@@ -148,19 +165,22 @@ func (g *drawn) conditions() string {
 	var condition func(deep int) string
 	condition = func(deep int) string {
 		if deep == 0 {
-			return fmt.Sprintf("%d * %s + %d * %s %s %d", 1+g.IntN(2), g.of("i", "j", "k"), g.IntN(3)-1, g.of("i", "j", "k"),
-				g.of("<", ">", "<=", ">=", "==", "!="), g.IntN(9)-3)
+			return fmt.Sprintf("%d * %s + %d * %s %s %d", 1+g.IntN(2), g.of("i", "j", "k"), g.IntN(3)-1,
+				g.of("i", "j", "k"), g.of("<", ">", "<=", ">=", "==", "!="), g.IntN(9)-3)
 		}
 		p, q := condition(deep-1), condition(deep-1)
-		return g.of("!("+p+")", "("+p+" && "+q+")", "("+p+" && "+q+")", "("+p+" || "+q+")", "("+p+" || "+q+")")
+		and, or := "("+p+" && "+q+")", "("+p+" || "+q+")"
+		return g.of("!("+p+")", and, and, or, or)
 	}
 	body, end, deep := "", "", 3+g.IntN(2)
 	for range 1 + g.IntN(3) {
 		body += "if (" + condition(deep) + ") { "
 		end = " } else b[j] = 1;" + end
 	}
-	return "char a[10], b[10]; void f(void) { for (int i = 0; i < 5; i++) for (int j = 0; j < 10; j++)\n" +
-		"for (int k = 0; k < 10; k++) {\n" + body + "a[j] = 1;" + end + "\n} }"
+	return `char a[10], b[10];
+void f(void) {
+	for (int i = 0; i < 5; i++) for (int j = 0; j < 10; j++) for (int k = 0; k < 10; k++) {
+` + body + "a[j] = 1;" + end + "\n} }"
 }
 
 // quotients has quotients and remainders of the variables of two loops: over i, and over j from a
@@ -181,13 +201,18 @@ func (g *drawn) quotients() string {
 		if name == "j" && g.IntN(4) == 0 {
 			first, end = fmt.Sprintf("(i %s %d ? %[2]d : i)", compares, from), fmt.Sprint(from+to)
 		}
-		head += strings.NewReplacer("V", name, "FIRST", first, "END", end, "MORE", fmt.Sprint(from+more), "<", compares,
-			"STEP", fmt.Sprint(sign, "= ", step)).Replace("for (int V = FIRST; V < END && V < MORE; V STEP) ")
+		head += strings.NewReplacer("V", name, "FIRST", first, "END", end, "<", compares,
+			"MORE", fmt.Sprint(from+more), "STEP", fmt.Sprint(sign, "= ", step)).
+			Replace("for (int V = FIRST; V < END && V < MORE; V STEP) ")
 	}
 	n := 1 + g.IntN(7)
-	x := fmt.Sprintf("((%d * i + %d * j + %d) %s)", g.IntN(5)-1, g.IntN(5)-2, g.IntN(9)-3, g.of(fmt.Sprint("% ", n),
-		fmt.Sprint("% ", n), fmt.Sprint("% ", -n), fmt.Sprint("/ ", n), g.of("& 1", "& 3", "& 7"), fmt.Sprint(">> ", n/2)))
-	return fmt.Sprintf("char a[1000], b[1000];\nvoid f(void) { %s{ a[%s + 500] = 1; if (%[2]s %% 2 == 0) b[j + 500] = 1; } }", head, x)
+	divided := g.of(fmt.Sprint("% ", n), fmt.Sprint("% ", n), fmt.Sprint("% ", -n),
+		fmt.Sprint("/ ", n), g.of("& 1", "& 3", "& 7"), fmt.Sprint(">> ", n/2))
+	x := fmt.Sprintf("((%d * i + %d * j + %d) %s)", g.IntN(5)-1, g.IntN(5)-2, g.IntN(9)-3, divided)
+	return fmt.Sprintf(`char a[1000], b[1000];
+void f(void) {
+	%s{ a[%s + 500] = 1; if (%[2]s %% 2 == 0) b[j + 500] = 1; }
+}`, head, x)
 }
 
 // headOfOrder has arrays of all types, and functions that read them and are not folded into calls.
@@ -217,7 +242,8 @@ func (g *drawn) order() string {
 		switch n := g.IntN(20); {
 		case deep > 0 && n < 12:
 			op := g.of("+", "-", "*", "+", "-", "*", "/ (x +", "&", "<")
-			return fmt.Sprintf("(%s %s %s)%s", write(deep-1), op, write(deep-1), strings.Repeat(")", strings.Count(op, "(")))
+			end := strings.Repeat(")", strings.Count(op, "("))
+			return fmt.Sprintf("(%s %s %s)%s", write(deep-1), op, write(deep-1), end)
 		case deep > 0 && n < 14:
 			return fmt.Sprintf("%s(%s)", g.of("-", "~", "!", "+", "("+types[of]+")"), write(deep-1))
 		case n < 16 && deep < 3:
@@ -243,8 +269,8 @@ static inline double half(double p) { return p / 2; }
 __attribute__((const)) double same(double p) { return p; }
 double __attribute__((__pure__)) pure(double p, double q) { return p - q; }
 static int clamp(int p, int low, int high) { return p < low ? low : p > high ? high : p; }
-double many(double p, double q, double s, double u, double w, double y, double z, double aa, double bb, double cc)
-{ return p + cc; }
+double many(double p, double q, double s, double u, double w, double y, double z, double aa,
+	double bb, double cc) { return p + cc; }
 static double dot(const double *p, const double *q, int count)
 { double s = 0; for (int i = 0; i < count; i++) s += p[i] * q[i]; return s; }
 static double at(const double *p, double by) { return p[2] * by; }
@@ -255,9 +281,10 @@ double given(int p, ...);
 // arguments is a statement of calls of functions of numbers and of arrays, of the file and of the
 // library, within each other. A value stands for each X in these, one of three for Y.
 func (g *drawn) arguments() string {
-	calls := strings.Split("least(X, X);least(X, X);mixed(X, X, X, X);mixed(X, X, X, X);half(X);same(X);pure(X, X);"+
-		"clamp(X, k[1], X);many(X, X, 2, X, x, X, X, n, a[1], X);dot(a, b + 1, Y);at(Z, X);at(Z, X);put(W, X, X);"+
-		"given(2, X, X);TWO(X, X);ONE(X);fma(X, X, X);abs(X);(x = X);(X OP 1.5 * X);(X OP 1.5 * X);(X OP 1.5 * X)", ";")
+	calls := []string{"least(X, X)", "least(X, X)", "mixed(X, X, X, X)", "mixed(X, X, X, X)", "half(X)",
+		"same(X)", "pure(X, X)", "clamp(X, k[1], X)", "many(X, X, 2, X, x, X, X, n, a[1], X)",
+		"dot(a, b + 1, Y)", "at(Z, X)", "at(Z, X)", "put(W, X, X)", "given(2, X, X)", "TWO(X, X)", "ONE(X)",
+		"fma(X, X, X)", "abs(X)", "(x = X)", "(X OP 1.5 * X)", "(X OP 1.5 * X)", "(X OP 1.5 * X)"}
 	value := regexp.MustCompile(`X|Y|Z|W|TWO|ONE|OP`)
 	var write func(text string, deep int) string
 	write = func(text string, deep int) string {
@@ -274,7 +301,8 @@ func (g *drawn) arguments() string {
 			case "TWO":
 				return g.of("fmax", "fmin", "copysign", "pow", "hypot", "atan2", "fmod")
 			case "ONE":
-				return g.of("sqrt", "fabs", "sin", "cos", "exp", "floorf", "ceil", "tanh", "log", "fabsf", "sqrtf", "rint")
+				return g.of("sqrt", "fabs", "sin", "cos", "exp", "floorf", "ceil", "tanh", "log", "fabsf",
+					"sqrtf", "rint")
 			}
 			if deep == 0 || g.IntN(4) == 0 {
 				return g.of("a[0]", "b[1]", "c[1]", "e[2]", "k[3]", "x", "2.5", "v[1]", "a[2]", "b[3]")
@@ -282,6 +310,7 @@ func (g *drawn) arguments() string {
 			return write(g.of(calls...), deep-1)
 		})
 	}
-	target := g.of("x = ", "a[1] = ", "b[2] += ", "c[3] -= ", "e[1] *= ", "k[2] += ", "v[2] /= 4 + ", "x += ")
+	target := g.of("x = ", "a[1] = ", "b[2] += ", "c[3] -= ", "e[1] *= ", "k[2] += ", "v[2] /= 4 + ",
+		"x += ")
 	return target + write(g.of(calls...), g.IntN(3))
 }
