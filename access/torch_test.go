@@ -138,7 +138,7 @@ func TestAtOnce(t *testing.T) {
 		count  int
 		sliced bool
 		want   int
-	}{{64, true, 32}, {56, true, 28}, {48, true, 24}, {100, true, 25}, {57, true, 19}, {59, true, 32}, {34, true, 17}, {56, false, 32}} {
+	}{{64, true, 32}, {56, true, 28}, {48, true, 24}, {100, true, 25}, {57, true, 19}, {59, true, 32}, {34, true, 17}, {16, true, 16}, {56, false, 32}} {
 		if got := atOnce(c.count, 32, c.sliced); got != c.want {
 			t.Errorf("of %d, sliced %t: %d, want %d", c.count, c.sliced, got, c.want)
 		}
