@@ -418,4 +418,8 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("%v is said to overlap", wide)
 		}
 	}
+	// The older rule of channels_last leaves out what has one channel and one place.
+	if l := must(layouts.New([]int{2, 1, 1, 1}, []int{1, 1, 1, 1}, 0)); l.HasChannelsLastStrides() {
+		t.Errorf("%v", l)
+	}
 }
