@@ -211,6 +211,9 @@ func documented(t *testing.T) map[string]string {
 
 // TestAction does with deploy/github what GitHub does.
 func TestAction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the action's steps take as long as all else here: make test-deep")
+	}
 	path := bench(t)
 	for name, test := range map[string]func(*testing.T, string){"loops": actionOnLoops, "suite": actionOnSuite, "inputs": actionInputs, "install": actionInstalls} {
 		t.Run(name, func(t *testing.T) { test(t, path) })

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/layouts"
@@ -154,7 +155,7 @@ func TestNativeOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		run.prepare()
-		data := as[int32](mem)[:elems]
+		data := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(mem))), elems)
 		want, backwards := slices.Clone(data), slices.Clone(data)
 		all := touches(p.Nests)
 		for i := 0; i < len(all); i += 2 {

@@ -1,7 +1,6 @@
 package simcache
 
 import (
-	"flag"
 	"maps"
 	"slices"
 	"sync"
@@ -23,8 +22,8 @@ func meet(what string, times uint64) {
 
 // TestCoverage prints what the cases of random tests meet: go test -run Coverage -v.
 func TestCoverage(t *testing.T) {
-	if flag.Lookup("test.run").Value.String() != "Coverage" {
-		t.Skip("it repeats other tests")
+	if !testing.Verbose() {
+		t.Skip("it repeats other tests, and prints a table with -v")
 	}
 	t.Run("of", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T){

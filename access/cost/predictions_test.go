@@ -1,7 +1,6 @@
 package cost_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +19,7 @@ import (
 // golden is the file of TestPredictions.
 const golden = "testdata/predictions.txt"
 
-var update = flag.Bool("update", false, "write "+golden+" anew")
+var update = os.Getenv("PREDICTIONS") == "write" // golden is written anew
 
 // A setting is a model, and the number of threads that walk every so manieth pattern.
 type setting struct {
@@ -84,7 +83,7 @@ func patterns(t *testing.T) (specs []access.Spec) {
 }
 
 // TestPredictions: the model says of the patterns what it said before. A change that is meant writes the file
-// anew, by 'go test ./access/cost -update'; scripts/fit says whether predictions came nearer to measured times.
+// anew, by 'PREDICTIONS=write go test ./access/cost'; scripts/fit says whether predictions came nearer to measured times.
 func TestPredictions(t *testing.T) {
 	if probe.PageSize() != 4096 {
 		t.Skip("the machines were measured on pages of 4 KiB")
@@ -115,7 +114,7 @@ func TestPredictions(t *testing.T) {
 			fmt.Fprintf(&b, " %.4g\n", got.Walked())
 		}
 	}
-	if *update {
+	if update {
 		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,13 +69,13 @@ func TestWritten(t *testing.T) {
 	golden(t, "measured.json", string(text)+"\n")
 }
 
-var update = flag.Bool("update", false, "write the files of testdata/format anew")
+var update = os.Getenv("FORMATS") == "write" // the files of testdata/format are written anew
 
 // golden compares a text with a file of testdata/format.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "format", name)
-	if *update {
+	if update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
