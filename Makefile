@@ -19,8 +19,8 @@ bin/bench:
 # in part. CONTRIBUTING.md says what each target proves and how long it takes.
 test:
 	@raced=$$(go list $(RACED)) && all=$$(go list ./...) && \
-	go test -vet=off -short -timeout 10m $$(echo "$$all" | grep -vxF "$$raced") && \
-	go test -vet=off -short -timeout 10m -race $$raced
+	go test -vet=off -ldflags=-w -short -timeout 10m $$(echo "$$all" | grep -vxF "$$raced") && \
+	go test -vet=off -ldflags=-w -short -timeout 10m -race $$raced
 
 # Packages with goroutines, or with state that goroutines share. The others that have some are
 # raced by test-deep alone: layouts counts who shares a storage, which one test does at a time,

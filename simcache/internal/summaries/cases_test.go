@@ -56,6 +56,13 @@ for x 0 N
 		@200000000+4*i @400000000+4*x+448*i
 	@400000000+452*x @200000000+4*x
 `},
+	{"a column ahead of a row, with what goes back in a second level",
+		[]engine.Level{cache(1, 6), cache(1, 102)}, 86, 90, `
+for i 0 3
+	for j 0 N
+		for k 0 j-i+66
+			@10500018c+4*j+96*k @1080000c0+16*k @101000114-16*j
+`},
 	{"a loop has more trips between its first and its last instance", []engine.Level{cache(4, 2)}, 14, 35, `
 for y 0 3
 	for x 0 8

@@ -98,7 +98,6 @@ type did struct {
 	Slid        int // laps that were counted, and not run
 	Leapt       int // of these, over which all was alike
 	Fed         int // laps of which all that misses went on to the second level, or all that is new
-	Spared      int // laps of which nothing need go on
 	Turned      int // laps alike, of columns that flood a class of sets
 	Short       int // of these, that are too short to flood it in one
 	Grown       int // laps that were longer than the one before
