@@ -13,19 +13,37 @@ const line = 32
 
 func cache(sets, ways int) engine.Level { return engine.Level{Sets: sets, Ways: ways, Shift: 5} }
 
-// A generator draws levels and a program for them.
+// A generator draws levels and a program for them, seldom none.
 type generator struct {
 	name  string
 	cases int
 	draw  func(d Draw) ([]engine.Level, nest.Program)
+	// thresholds are those of the engines, with the most accesses that a program may make; nil and
+	// 0 are usual ones.
+	thresholds of
+	most       int
 }
 
+var (
+	often = of{1, 5, 20}
+	long  = of{20, 100, 500}
+	usual = of{1, 5, 20, 20, 20, 20, 20, 100, 100, 500}
+)
+
 var generators = []generator{
-	{"anything", 20000, anything}, {"tlbs", 400, tlbs}, {"stencils", 9000, stencils}, {"between", 4000, between},
-	{"quiet", 3000, quiet}, {"small", 2000, small}, {"arrays", 6000, arrays}, {"triangles", 4000, triangles},
-	{"rows", 300, rows}, {"matrices", 400, matrices}, {"nested", 4000, nested}, {"circles", 1500, circles},
-	{"floods", 6000, floods}, {"even", 4000, even}, {"drifts", 8000, drifts}, {"seconds", 5000, seconds},
-	{"classes", 10400, classes}, {"slides", 3000, slides}, {"leaps", 9700, leaps}, {"crowds", 4000, crowds},
+	{"anything", 20000, anything, nil, 0}, {"tlbs", 400, tlbs, nil, 0},
+	{"stencils", 9000, stencils, nil, 0}, {"between", 4000, between, of{20, 40, 100}, 0},
+	{"quiet", 3000, quiet, often, 0}, {"small", 2000, small, of{5, 20, 40}, 0},
+	{"arrays", 6000, arrays, of{5, 20, 40}, 0}, {"triangles", 4000, triangles, of{5, 20, 60}, 0},
+	{"rows", 300, rows, of{10, 30, 100}, 0}, {"matrices", 400, matrices, nil, 0},
+	{"nested", 4000, nested, often, 0}, {"circles", 1500, circles, of{1, 20, 100}, 80_000},
+	{"floods", 6000, floods, long, 40_000}, {"even", 4000, even, long, 120_000},
+	{"drifts", 4000, drifts, of{20, 100}, 0}, {"lone", 4000, loners, of{20, 100}, 0},
+	{"seconds", 2000, seconds, of{20}, 150_000}, {"singles", 3000, singles, of{20}, 0},
+	{"turns", 6000, turns, long, 0}, {"known", 400, known, of{20}, 0},
+	{"grown", 4000, grown, long, 150_000}, {"slides", 3000, slides, long, 0},
+	{"leaps", 4000, leaps, long, 0}, {"feeds", 4000, feeds, long, 0},
+	{"just fed", 800, justFed, of{20}, 0}, {"crowds", 4000, crowds, of{20, 100, 500, 2000}, 0},
 }
 
 // anything draws programs of all kinds.

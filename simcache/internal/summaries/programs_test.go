@@ -1,9 +1,9 @@
 package summaries
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-
 	"reflect"
 	"slices"
 	"strings"
@@ -56,14 +56,18 @@ func (g generator) run(t *testing.T, cases int, did func(e *Engine)) {
 	for seed := range uint64(cases) {
 		d := enginetest.Random(seed, uint64(len(g.name))<<8|uint64(g.name[0]))
 		levels, p := g.draw(d)
-		most := mostAccesses
+		most := cmp.Or(g.most, mostAccesses)
 		if testing.Short() {
-			most /= 3
+			most = min(most, 30_000)
 		}
-		if accesses(p, most) > most {
+		if p == nil || accesses(p, most) > most {
 			continue
 		}
-		e := New(levels, Options{Brute: d.One(40), Threshold: d.Of(1, 5, 20, 20, 20, 20, 20, 100, 100, 500)})
+		thresholds := g.thresholds
+		if thresholds == nil {
+			thresholds = usual
+		}
+		e := New(levels, Options{Brute: d.One(40), Threshold: d.Of(thresholds...)})
 		if did == nil {
 			asReference(t, e, reference.New(levels), p)
 		} else if _, err := e.Run(p); err == nil {
