@@ -40,7 +40,7 @@ var generators = []generator{
 	{"floods", 6000, floods, long, 40_000}, {"even", 4000, even, long, 120_000},
 	{"drifts", 4000, drifts, of{20, 100}, 0}, {"lone", 4000, loners, of{20, 100}, 0},
 	{"seconds", 2000, seconds, of{20}, 150_000}, {"singles", 3000, singles, of{20}, 0},
-	{"turns", 6000, turns, long, 0}, {"known", 400, known, of{20}, 0},
+	{"turns", 6000, turned, long, 0}, {"known", 400, known, of{20}, 0},
 	{"grown", 4000, grown, long, 150_000}, {"slides", 3000, slides, long, 0},
 	{"leaps", 4000, leaps, long, 0}, {"feeds", 4000, feeds, long, 0},
 	{"just fed", 800, justFed, of{20}, 0}, {"crowds", 4000, crowds, of{20, 100, 500, 2000}, 0},
