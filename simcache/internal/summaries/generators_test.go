@@ -262,35 +262,40 @@ func nested(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(4, 8, 16, 12, 1), d.Of(8, 4, 3, 6, 16, 2))
 	levels := []engine.Level{l, cache(l.Sets*(1+d(4)), l.Ways+d(9))}[:1+d(3)/2]
 	span, depth, wide := l.Sets*line, 2+d(2), d.One(4)
-	access := func(array int, inner of) nest.Node {
-		o := Access(Array(array)+4*d(60), d.Of(0, 4, line, 4*line, span), d.Of(0, 4, 8, line, 3*line))
+	access := func(array int, inner of) nest.Operand {
+		around, own := d.Of(0, 4, line, 4*line, span), d.Of(0, 4, 8, line, 3*line)
+		o := Access(Array(array)+d(3)<<20+4*d(60), around, own)
 		o.Kind, o.Strides = nest.Kind(d(2)), append(o.Strides, inner...)
 		return o
 	}
+	rest := func() nest.Operand { return access(d.Of(0, 1, 1, 1), make(of, depth)) }
 	var body []nest.Node
 	for range 1 + d(d.Of(3, 3, 3, 6)) {
-		body = append(body, access(d.Of(d(3), 4, 5, 6), make(of, depth)))
+		body = append(body, rest())
 	}
 	for range 1 + d(3) {
 		moves := d.Strides(depth, 0, 4, 4, 8, line, -line, 3*line, 5*line-4, span, span+line)
 		if wide { // what moves outermost goes on by the span of the sets
 			moves[0] = span
 		}
-		body = append(body, access(d(3), moves))
+		body = append(body, access(0, moves))
 	}
 	body = d.Order(append(body, body[:d(2)]...)) // twice, as a compound assignment
 	for i := range depth {
-		one := Times(1+d(d.Of(4, 8, 20))-d(20)/19, body...)
+		trips := 1 + d(d.Of(4, 8, 20))
 		if i == 0 {
-			one.To[0].Const += 1 + d(12)
+			trips = 2 + d(20)
 		}
+		one := Times(trips-d(20)/19, body...)
 		if d.One(6) {
 			one.To[0].Coef = of{d(2), d(2)}
 		}
 		if body = []nest.Node{one}; d.One(12) {
 			one.From = append(one.From, Bound(-1, 0, 1))
 		} else if d.One(12) {
-			body = append(body, access(4, make(of, depth-i-1)))
+			o := rest()
+			o.Strides = o.Strides[:1+depth-i]
+			body = append(body, o)
 		}
 	}
 	return levels, nest.Program{Times(1+d(4), Times(2+d(12), body...))}
