@@ -32,7 +32,7 @@ var (
 
 var generators = []generator{
 	{"anything", 20000, anything, nil, 0}, {"tlbs", 400, tlbs, nil, 0},
-	{"stencils", 9000, stencils, nil, 0}, {"between", 4000, between, of{20, 40, 100}, 0},
+	{"stencils", 9000, stencils, of{20, 1 << 30}, 0}, {"between", 4000, between, of{20, 40, 100}, 0},
 	{"quiet", 3000, quiet, often, 0}, {"small", 2000, small, of{5, 20, 40}, 0},
 	{"arrays", 6000, arrays, of{5, 20, 40}, 0}, {"triangles", 4000, triangles, of{5, 20, 60}, 0},
 	{"rows", 300, rows, of{10, 30, 100}, 0}, {"matrices", 400, matrices, nil, 0},
@@ -55,7 +55,8 @@ func anything(d Draw) ([]engine.Level, nest.Program) {
 // tlbs draws programs on a first level of few sets, of more ways than a word has bits.
 func tlbs(d Draw) ([]engine.Level, nest.Program) {
 	sets := 1 + d(2)
-	levels := []engine.Level{cache(sets, 65+d(20)), cache(sets<<(1+d(3)), 1+d(12)), cache(16, 3)}[:2+d(4)/3]
+	first, second := cache(sets, 65+d(20)), cache(sets<<(1+d(3)), 1+d(12))
+	levels := []engine.Level{first, second, cache(16, 3)}[:2+d(4)/3]
 	return levels, d.Program(levels)
 }
 
@@ -63,7 +64,8 @@ func tlbs(d Draw) ([]engine.Level, nest.Program) {
 // step.
 func stencils(d Draw) ([]engine.Level, nest.Program) {
 	sets := d.Of(1, 2, 4, 8, 16, 64, 12, 24, 48)
-	second := engine.Level{Sets: sets * (1 + d(6)), Ways: 1 + d(4), Shift: uint(d.Of(5, 5, 5, 5, 6, 4))}
+	second := cache(sets*(1+d(6)), 1+d(4))
+	second.Shift = uint(d.Of(5, 5, 5, 5, 6, 4))
 	width, alike := d.Of(2, 4, 8, 16), !d.One(3)
 	row := line*d.Of(d(2*sets+8), 4+d(8)) + width*d(2)*d(8)
 	stride := d.Of(1, 1, 1, 1, 2, -1) * width
@@ -122,7 +124,8 @@ func between(d Draw) ([]engine.Level, nest.Program) {
 // again: what the first level keeps of one is found by the next, and is old in the second.
 func quiet(d Draw) ([]engine.Level, nest.Program) {
 	sets := d.Of(1, 2, 4, 3)
-	levels := []engine.Level{cache(sets, d.Of(8, 8, 4, 2, 3)), cache(sets*(1+d(4)), 1+d(8)), cache(sets*8, 2)}[:2+d(5)/4]
+	first, second := cache(sets, d.Of(8, 8, 4, 2, 3)), cache(sets*(1+d(4)), 1+d(8))
+	levels := []engine.Level{first, second, cache(sets*8, 2)}[:2+d(5)/4]
 	inner := func(depth int) nest.Node {
 		var list []nest.Node
 		for range 1 + d(3) {
@@ -160,7 +163,8 @@ func small(d Draw) ([]engine.Level, nest.Program) {
 		large = append(large, Access(Array(1+d(2))+d(40)*line, strides...))
 	}
 	list = append(list, Times(20+d(40), large...))
-	return []engine.Level{l}, nest.Program{Times(2+d(3), Loop(Bound(1+d(3), 1), Loop(Bound(2+d(12), 0, d(3)), list...)))}
+	grows := Loop(Bound(1+d(3), 1), Loop(Bound(2+d(12), 0, d(3)), list...))
+	return []engine.Level{l}, nest.Program{Times(2+d(3), grows)}
 }
 
 // arrays draws small arrays ahead of a loop that brings more lines to each set than it has ways,
@@ -184,10 +188,13 @@ func arrays(d Draw) ([]engine.Level, nest.Program) {
 		list = append(list, When(holds, accesses(of{Array(0)}, 2, of{0}, of{0, 1}), other))
 	}
 	around := (1 + d(4)) * span
-	columns := of{line, 3 * line, 5 * line, -3 * line, 2 * line, line + line/4, 7*line - 4, span + line, span}
-	large := accesses(of{Array(2), Array(2), Array(2), Array(0)}, 1, away, of{0, 0, 0, 4, 4, 1, around, -around}, columns)
+	columns := of{line, 3 * line, 5 * line, -3 * line, 2 * line, line + line/4, 7*line - 4,
+		span + line, span}
+	own := of{0, 0, 0, 4, 4, 1, around, -around}
+	large := accesses(of{Array(2), Array(2), Array(2), Array(0)}, 1, away, own, columns)
 	others := of{0, 0, 0, 0, 0, 4, around / 8, -around / 8}
-	large = append(large, accesses(of{Array(3), Array(3), Array(3), Array(2)}, 2, away, others, of{4, 0, 8, -4, line})...)
+	bases := of{Array(3), Array(3), Array(3), Array(2)}
+	large = append(large, accesses(bases, 2, away, others, of{4, 0, 8, -4, line})...)
 	trips := Bound((l.Ways+d(6))*l.Sets+d(20), d(2), d(3)-1)
 	list = append(list, Loop(trips, large...))
 	return []engine.Level{l}, nest.Program{Times(2+d(5), Times(10+d(40), list...))}
@@ -213,7 +220,8 @@ func triangles(d Draw) ([]engine.Level, nest.Program) {
 	if d.One(8) { // another loop
 		list = append(list, Times(1+d(30), Access(Array(0)+d(within)&^3, 0, d(2), 4)))
 	}
-	inner := []nest.Node{Access(matrix, row, 0, 4), Access(matrix+row, row, 4, row), Access(matrix, row, 4, 0)}
+	inner := []nest.Node{Access(matrix, row, 0, 4), Access(matrix+row, row, 4, row),
+		Access(matrix, row, 4, 0)}
 	if inner = inner[d(2) : 2+d(2)]; d.One(6) {
 		inner = append(inner, Access(matrix+d(40)*line, row, d.Of(0, 4), d.Of(0, 4, -4, row, line)))
 	}
@@ -324,7 +332,8 @@ func circles(d Draw) ([]engine.Level, nest.Program) {
 	}
 	for range d(5) / 3 { // beside it
 		by := line*(1+d(4)) + 4*d(8)
-		list = append(list, Access(d.Of(first+by, d.At(9), d.At(9)), d.Of(0, 4, 8, -4, line, by*d(passes)), by, 0))
+		base, with := d.Of(first+by, d.At(9), d.At(9)), d.Of(0, 4, 8, -4, line, by*d(passes))
+		list = append(list, Access(base, with, by, 0))
 	}
 	for range d(3) {
 		again := list[d(len(list))].(nest.Operand)
