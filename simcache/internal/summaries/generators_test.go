@@ -265,14 +265,18 @@ func matrices(d Draw) ([]engine.Level, nest.Program) {
 }
 
 // nested draws nests in which some accesses rest, as the sums of convolutions do, and others go
-// anywhere: through few lines or many, or onto what rests.
+// anywhere: through few lines or many, or onto what rests. Half of the nests come to the same sets
+// each time, so that summaries come again.
 func nested(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(4, 8, 16, 12, 1), d.Of(8, 4, 3, 6, 16, 2))
 	levels := []engine.Level{l, cache(l.Sets*(1+d(4)), l.Ways+d(9))}[:1+d(3)/2]
 	span, depth, wide := l.Sets*line, 2+d(2), d.One(4)
+	around, own := of{0, 4, line, 4 * line, span}, of{0, 4, 8, line, 3 * line}
+	if d.One(2) { // the same sets in each instance
+		around, own = of{0, span}, of{0, 0, 0, span}
+	}
 	access := func(array int, inner of) nest.Operand {
-		around, own := d.Of(0, 4, line, 4*line, span), d.Of(0, 4, 8, line, 3*line)
-		o := Access(Array(array)+d(3)<<20+4*d(60), around, own)
+		o := Access(Array(array)+d(3)<<20+4*d(60), d.Of(around...), d.Of(own...))
 		o.Kind, o.Strides = nest.Kind(d(2)), append(o.Strides, inner...)
 		return o
 	}
