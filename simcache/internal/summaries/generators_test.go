@@ -13,19 +13,37 @@ const line = 32
 
 func cache(sets, ways int) engine.Level { return engine.Level{Sets: sets, Ways: ways, Shift: 5} }
 
-// A generator draws levels and a program for them.
+// A generator draws levels and a program for them, seldom none.
 type generator struct {
 	name  string
 	cases int
 	draw  func(d Draw) ([]engine.Level, nest.Program)
+	// thresholds are those of the engines, with the most accesses that a program may make; nil and
+	// 0 are usual ones.
+	thresholds of
+	most       int
 }
 
+var (
+	often = of{1, 5, 20}
+	long  = of{20, 100, 500}
+	usual = of{1, 5, 20, 20, 20, 20, 20, 100, 100, 500}
+)
+
 var generators = []generator{
-	{"anything", 20000, anything}, {"tlbs", 400, tlbs}, {"stencils", 9000, stencils}, {"between", 4000, between},
-	{"quiet", 3000, quiet}, {"small", 2000, small}, {"arrays", 6000, arrays}, {"triangles", 4000, triangles},
-	{"rows", 300, rows}, {"matrices", 400, matrices}, {"nested", 4000, nested}, {"circles", 1500, circles},
-	{"floods", 6000, floods}, {"even", 4000, even}, {"drifts", 8000, drifts}, {"seconds", 5000, seconds},
-	{"classes", 10400, classes}, {"slides", 3000, slides}, {"leaps", 9700, leaps}, {"crowds", 4000, crowds},
+	{"anything", 20000, anything, nil, 0}, {"tlbs", 400, tlbs, nil, 0},
+	{"stencils", 9000, stencils, of{20, 1 << 30}, 0}, {"between", 4000, between, of{20, 40, 100}, 0},
+	{"quiet", 3000, quiet, often, 0}, {"small", 2000, small, of{5, 20, 40}, 0},
+	{"arrays", 6000, arrays, of{5, 20, 40}, 0}, {"triangles", 4000, triangles, of{5, 20, 60}, 0},
+	{"rows", 300, rows, of{10, 30, 100}, 0}, {"matrices", 400, matrices, nil, 0},
+	{"nested", 4000, nested, often, 0}, {"circles", 1500, circles, of{1, 20, 100}, 80_000},
+	{"floods", 6000, floods, long, 40_000}, {"even", 4000, even, long, 120_000},
+	{"drifts", 4000, drifts, of{20, 100}, 0}, {"lone", 4000, loners, of{20, 100}, 0},
+	{"seconds", 2000, seconds, of{20}, 150_000}, {"singles", 3000, singles, of{20}, 0},
+	{"turns", 6000, turned, long, 0}, {"known", 400, known, of{20}, 0},
+	{"grown", 4000, grown, long, 150_000}, {"slides", 3000, slides, long, 0},
+	{"leaps", 4000, leaps, long, 0}, {"feeds", 4000, feeds, long, 0},
+	{"just fed", 800, justFed, of{20}, 0}, {"crowds", 4000, crowds, of{20, 100, 500, 2000}, 0},
 }
 
 // anything draws programs of all kinds.
@@ -37,7 +55,8 @@ func anything(d Draw) ([]engine.Level, nest.Program) {
 // tlbs draws programs on a first level of few sets, of more ways than a word has bits.
 func tlbs(d Draw) ([]engine.Level, nest.Program) {
 	sets := 1 + d(2)
-	levels := []engine.Level{cache(sets, 65+d(20)), cache(sets<<(1+d(3)), 1+d(12)), cache(16, 3)}[:2+d(4)/3]
+	first, second := cache(sets, 65+d(20)), cache(sets<<(1+d(3)), 1+d(12))
+	levels := []engine.Level{first, second, cache(16, 3)}[:2+d(4)/3]
 	return levels, d.Program(levels)
 }
 
@@ -45,7 +64,8 @@ func tlbs(d Draw) ([]engine.Level, nest.Program) {
 // step.
 func stencils(d Draw) ([]engine.Level, nest.Program) {
 	sets := d.Of(1, 2, 4, 8, 16, 64, 12, 24, 48)
-	second := engine.Level{Sets: sets * (1 + d(6)), Ways: 1 + d(4), Shift: uint(d.Of(5, 5, 5, 5, 6, 4))}
+	second := cache(sets*(1+d(6)), 1+d(4))
+	second.Shift = uint(d.Of(5, 5, 5, 5, 6, 4))
 	width, alike := d.Of(2, 4, 8, 16), !d.One(3)
 	row := line*d.Of(d(2*sets+8), 4+d(8)) + width*d(2)*d(8)
 	stride := d.Of(1, 1, 1, 1, 2, -1) * width
@@ -104,7 +124,8 @@ func between(d Draw) ([]engine.Level, nest.Program) {
 // again: what the first level keeps of one is found by the next, and is old in the second.
 func quiet(d Draw) ([]engine.Level, nest.Program) {
 	sets := d.Of(1, 2, 4, 3)
-	levels := []engine.Level{cache(sets, d.Of(8, 8, 4, 2, 3)), cache(sets*(1+d(4)), 1+d(8)), cache(sets*8, 2)}[:2+d(5)/4]
+	first, second := cache(sets, d.Of(8, 8, 4, 2, 3)), cache(sets*(1+d(4)), 1+d(8))
+	levels := []engine.Level{first, second, cache(sets*8, 2)}[:2+d(5)/4]
 	inner := func(depth int) nest.Node {
 		var list []nest.Node
 		for range 1 + d(3) {
@@ -142,7 +163,8 @@ func small(d Draw) ([]engine.Level, nest.Program) {
 		large = append(large, Access(Array(1+d(2))+d(40)*line, strides...))
 	}
 	list = append(list, Times(20+d(40), large...))
-	return []engine.Level{l}, nest.Program{Times(2+d(3), Loop(Bound(1+d(3), 1), Loop(Bound(2+d(12), 0, d(3)), list...)))}
+	grows := Loop(Bound(1+d(3), 1), Loop(Bound(2+d(12), 0, d(3)), list...))
+	return []engine.Level{l}, nest.Program{Times(2+d(3), grows)}
 }
 
 // arrays draws small arrays ahead of a loop that brings more lines to each set than it has ways,
@@ -166,10 +188,13 @@ func arrays(d Draw) ([]engine.Level, nest.Program) {
 		list = append(list, When(holds, accesses(of{Array(0)}, 2, of{0}, of{0, 1}), other))
 	}
 	around := (1 + d(4)) * span
-	columns := of{line, 3 * line, 5 * line, -3 * line, 2 * line, line + line/4, 7*line - 4, span + line, span}
-	large := accesses(of{Array(2), Array(2), Array(2), Array(0)}, 1, away, of{0, 0, 0, 4, 4, 1, around, -around}, columns)
+	columns := of{line, 3 * line, 5 * line, -3 * line, 2 * line, line + line/4, 7*line - 4,
+		span + line, span}
+	own := of{0, 0, 0, 4, 4, 1, around, -around}
+	large := accesses(of{Array(2), Array(2), Array(2), Array(0)}, 1, away, own, columns)
 	others := of{0, 0, 0, 0, 0, 4, around / 8, -around / 8}
-	large = append(large, accesses(of{Array(3), Array(3), Array(3), Array(2)}, 2, away, others, of{4, 0, 8, -4, line})...)
+	bases := of{Array(3), Array(3), Array(3), Array(2)}
+	large = append(large, accesses(bases, 2, away, others, of{4, 0, 8, -4, line})...)
 	trips := Bound((l.Ways+d(6))*l.Sets+d(20), d(2), d(3)-1)
 	list = append(list, Loop(trips, large...))
 	return []engine.Level{l}, nest.Program{Times(2+d(5), Times(10+d(40), list...))}
@@ -195,7 +220,8 @@ func triangles(d Draw) ([]engine.Level, nest.Program) {
 	if d.One(8) { // another loop
 		list = append(list, Times(1+d(30), Access(Array(0)+d(within)&^3, 0, d(2), 4)))
 	}
-	inner := []nest.Node{Access(matrix, row, 0, 4), Access(matrix+row, row, 4, row), Access(matrix, row, 4, 0)}
+	inner := []nest.Node{Access(matrix, row, 0, 4), Access(matrix+row, row, 4, row),
+		Access(matrix, row, 4, 0)}
 	if inner = inner[d(2) : 2+d(2)]; d.One(6) {
 		inner = append(inner, Access(matrix+d(40)*line, row, d.Of(0, 4), d.Of(0, 4, -4, row, line)))
 	}
@@ -239,40 +265,49 @@ func matrices(d Draw) ([]engine.Level, nest.Program) {
 }
 
 // nested draws nests in which some accesses rest, as the sums of convolutions do, and others go
-// anywhere: through few lines or many, or onto what rests.
+// anywhere: through few lines or many, or onto what rests. Half of the nests come to the same sets
+// each time, so that summaries come again.
 func nested(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(4, 8, 16, 12, 1), d.Of(8, 4, 3, 6, 16, 2))
 	levels := []engine.Level{l, cache(l.Sets*(1+d(4)), l.Ways+d(9))}[:1+d(3)/2]
 	span, depth, wide := l.Sets*line, 2+d(2), d.One(4)
-	access := func(array int, inner of) nest.Node {
-		o := Access(Array(array)+4*d(60), d.Of(0, 4, line, 4*line, span), d.Of(0, 4, 8, line, 3*line))
+	around, own := of{0, 4, line, 4 * line, span}, of{0, 4, 8, line, 3 * line}
+	if d.One(2) { // the same sets in each instance
+		around, own = of{0, span}, of{0, 0, 0, span}
+	}
+	access := func(array int, inner of) nest.Operand {
+		o := Access(Array(array)+d(3)<<20+4*d(60), d.Of(around...), d.Of(own...))
 		o.Kind, o.Strides = nest.Kind(d(2)), append(o.Strides, inner...)
 		return o
 	}
+	rest := func() nest.Operand { return access(d.Of(0, 1, 1, 1), make(of, depth)) }
 	var body []nest.Node
 	for range 1 + d(d.Of(3, 3, 3, 6)) {
-		body = append(body, access(d.Of(d(3), 4, 5, 6), make(of, depth)))
+		body = append(body, rest())
 	}
 	for range 1 + d(3) {
 		moves := d.Strides(depth, 0, 4, 4, 8, line, -line, 3*line, 5*line-4, span, span+line)
 		if wide { // what moves outermost goes on by the span of the sets
 			moves[0] = span
 		}
-		body = append(body, access(d(3), moves))
+		body = append(body, access(0, moves))
 	}
 	body = d.Order(append(body, body[:d(2)]...)) // twice, as a compound assignment
 	for i := range depth {
-		one := Times(1+d(d.Of(4, 8, 20))-d(20)/19, body...)
+		trips := 1 + d(d.Of(4, 8, 20))
 		if i == 0 {
-			one.To[0].Const += 1 + d(12)
+			trips = 2 + d(20)
 		}
+		one := Times(trips-d(20)/19, body...)
 		if d.One(6) {
 			one.To[0].Coef = of{d(2), d(2)}
 		}
 		if body = []nest.Node{one}; d.One(12) {
 			one.From = append(one.From, Bound(-1, 0, 1))
 		} else if d.One(12) {
-			body = append(body, access(4, make(of, depth-i-1)))
+			o := rest()
+			o.Strides = o.Strides[:1+depth-i]
+			body = append(body, o)
 		}
 	}
 	return levels, nest.Program{Times(1+d(4), Times(2+d(12), body...))}
@@ -301,7 +336,8 @@ func circles(d Draw) ([]engine.Level, nest.Program) {
 	}
 	for range d(5) / 3 { // beside it
 		by := line*(1+d(4)) + 4*d(8)
-		list = append(list, Access(d.Of(first+by, d.At(9), d.At(9)), d.Of(0, 4, 8, -4, line, by*d(passes)), by, 0))
+		base, with := d.Of(first+by, d.At(9), d.At(9)), d.Of(0, 4, 8, -4, line, by*d(passes))
+		list = append(list, Access(base, with, by, 0))
 	}
 	for range d(3) {
 		again := list[d(len(list))].(nest.Operand)

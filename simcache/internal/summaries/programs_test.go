@@ -1,9 +1,9 @@
 package summaries
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-
 	"reflect"
 	"slices"
 	"strings"
@@ -56,14 +56,18 @@ func (g generator) run(t *testing.T, cases int, did func(e *Engine)) {
 	for seed := range uint64(cases) {
 		d := enginetest.Random(seed, uint64(len(g.name))<<8|uint64(g.name[0]))
 		levels, p := g.draw(d)
-		most := mostAccesses
+		most := cmp.Or(g.most, mostAccesses)
 		if testing.Short() {
-			most /= 3
+			most = min(most, 30_000)
 		}
-		if accesses(p, most) > most {
+		if p == nil || accesses(p, most) > most {
 			continue
 		}
-		e := New(levels, Options{Brute: d.One(40), Threshold: d.Of(1, 5, 20, 20, 20, 20, 20, 100, 100, 500)})
+		thresholds := g.thresholds
+		if thresholds == nil {
+			thresholds = usual
+		}
+		e := New(levels, Options{Brute: d.One(40), Threshold: d.Of(thresholds...)})
 		if did == nil {
 			asReference(t, e, reference.New(levels), p)
 		} else if _, err := e.Run(p); err == nil {
@@ -157,37 +161,21 @@ func TestSequences(t *testing.T) {
 }
 
 // closer moves the accesses of drawn programs, whose arrays lie far apart, so many bytes apart.
-func closer(p nest.Program, apart int) nest.Program {
-	move := func(o *nest.Operand) {
-		array := (o.Base - 1<<30) >> 22
-		o.Base -= array<<22 - array*uint64(apart)
-	}
-	return transformed(p, move, func(a nest.Affine) nest.Affine { return a })
-}
-
-// transformed is nodes with other accesses and other bounds.
-func transformed(list []nest.Node, access func(o *nest.Operand), bound func(nest.Affine) nest.Affine) (all []nest.Node) {
-	bounds := func(list []nest.Affine) (all []nest.Affine) {
-		for _, a := range list {
-			all = append(all, bound(a))
-		}
-		return all
-	}
+func closer(list []nest.Node, apart int) (moved []nest.Node) {
 	for _, n := range list {
 		switch m := n.(type) {
 		case nest.Operand:
-			access(&m)
+			array := (m.Base - 1<<30) >> 22
+			m.Base -= array<<22 - array*uint64(apart)
 			n = m
 		case *nest.Loop:
-			n = &nest.Loop{From: bounds(m.From), To: bounds(m.To), Step: m.Step, Body: transformed(m.Body, access, bound)}
+			l := *m
+			l.Body = closer(m.Body, apart)
+			n = &l
 		case *nest.If:
-			var when nest.Condition
-			for _, and := range m.When {
-				when = append(when, bounds(and))
-			}
-			n = enginetest.When(when, transformed(m.Then, access, bound), transformed(m.Else, access, bound))
+			n = enginetest.When(m.When, closer(m.Then, apart), closer(m.Else, apart))
 		}
-		all = append(all, n)
+		moved = append(moved, n)
 	}
-	return all
+	return moved
 }
