@@ -53,14 +53,6 @@ func TestCompiledRandom(t *testing.T) {
 	}
 }
 
-// cases is how many random cases are drawn of those of a whole test.
-func cases(all int) int {
-	if testing.Short() {
-		return max(1, all/20)
-	}
-	return all
-}
-
 // drawn draws C.
 type drawn struct {
 	*rand.Rand

@@ -724,3 +724,11 @@ func TestRandom(t *testing.T) {
 		t.Error("none is read")
 	}
 }
+
+// cases is how many random cases are drawn of those of a whole test.
+func cases(all int) int {
+	if testing.Short() {
+		return max(1, all/20)
+	}
+	return all
+}
