@@ -36,7 +36,7 @@ RACED += ./scripts/fit            # machines are left out side by side
 RACED += ./simcache/internal/lru  # each core looks up sets of its own
 
 # All there is: every random case, every package under the race detector, other CPUs in an
-# emulator where there is one (Debian's qemu-user-static). make fuzz is the rest.
+# emulator where there is one (Debian's qemu-user-static), every fuzz target for ten seconds.
 test-deep:
 	go test -timeout 30m ./...
 	go test -short -timeout 30m -race ./...
@@ -44,6 +44,7 @@ test-deep:
 		if command -v qemu-$${cpu%:*}-static >/dev/null; then $(MAKE) $${cpu#*:} || exit 1; \
 		else echo "$${cpu#*:}: not run, there is no qemu-$${cpu%:*}-static"; fi; \
 	done
+	$(MAKE) fuzz FUZZTIME=10s
 
 # What needs no run: the format, and what vet and staticcheck find.
 lint:

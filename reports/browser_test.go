@@ -152,6 +152,9 @@ func (b *browser) check(what string) {
 
 // TestPageInBrowser shows pages in a browser, the same for all of it.
 func TestPageInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes longer than all other tests here")
+	}
 	b := openBrowser(t)
 	example, _ := page(t, made(t, frozenOnce))
 	strange, _ := page(t, made(t, hostileOnce))

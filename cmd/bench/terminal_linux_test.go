@@ -179,7 +179,7 @@ func checkTable(t *testing.T, columns int, verb, words string) {
 func TestDumbTerminal(t *testing.T) {
 	for term, moves := range map[string]bool{"dumb": false, "xterm": true} {
 		screen, terminal := openTerminal(t, 80)
-		cmd := exec.Command("bench", "run", "--shape", "64x64", "--count", "20", "--sample-time", "20ms", "--no-calibrate", "-o", filepath.Join(t.TempDir(), "x.txt"))
+		cmd := exec.Command("bench", "run", "--shape", "64x64", "--count", "50", "--sample-time", "20ms", "--no-calibrate", "-o", filepath.Join(t.TempDir(), "x.txt"))
 		cmd.Env = append(os.Environ(), "TERM="+term)
 		cmd.Stdout, cmd.Stderr = terminal, terminal
 		if err := cmd.Start(); err != nil {
