@@ -211,12 +211,12 @@ func documented(t *testing.T) map[string]string {
 
 // TestAction does with deploy/github what GitHub does.
 func TestAction(t *testing.T) {
-	bench := filepath.Join(t.TempDir(), "bench")
-	if out, err := exec.Command("go", "build", "-o", bench, "./cmd/bench").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if testing.Short() {
+		t.Skip("the action's steps take as long as all else here: make test-deep")
 	}
+	path := bench(t)
 	for name, test := range map[string]func(*testing.T, string){"loops": actionOnLoops, "suite": actionOnSuite, "inputs": actionInputs, "install": actionInstalls} {
-		t.Run(name, func(t *testing.T) { test(t, bench) })
+		t.Run(name, func(t *testing.T) { test(t, path) })
 	}
 }
 

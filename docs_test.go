@@ -15,15 +15,15 @@ import (
 func TestBenchstatReadsStudies(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.txt")
 	for _, args := range [][]string{
-		{"run", "./cmd/bench", "run", "--filter", ".name:(Sets OR MissRatio)", "--D1", "32768,8,64", "-o", file},
-		{"tool", "benchstat", "-col", "/order", "-filter", ".name:MissRatio .unit:misses/op", file},
+		{bench(t), "run", "--filter", ".name:(Sets OR MissRatio)", "--D1", "32768,8,64", "-o", file},
+		{"go", "tool", "benchstat", "-col", "/order", "-filter", ".name:MissRatio .unit:misses/op", file},
 	} {
-		out, err := exec.Command("go", args...).Output()
+		out, err := exec.Command(args[0], args[1:]...).Output()
 		if err != nil {
-			t.Fatalf("go %q: %v", args, err)
+			t.Fatalf("%q: %v", args, err)
 		}
 		row := regexp.MustCompile(`MissRatio/op=sum/shape=1024x1024/dtype=int32/capacity=32KiB/kernel=scalar +65\.54k ± 0% +1048\.58k ± 0% +\+1500\.00% \(n=1\)`)
-		if args[0] == "tool" && !row.Match(out) {
+		if args[0] == "go" && !row.Match(out) {
 			t.Errorf("no row %v in\n%s", row, out)
 		}
 	}
@@ -45,37 +45,6 @@ func TestCIExamples(t *testing.T) {
 	}
 	if len(blocks) != 4 {
 		t.Errorf("found %d workflows", len(blocks))
-	}
-}
-
-// TestNamesAreTold: docs/results.md says what each family and each key of the suite's names is.
-func TestNamesAreTold(t *testing.T) {
-	told, err := os.ReadFile(filepath.Join("docs", "results.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys := map[string]bool{}
-	for _, name := range []string{"run.txt", "threads.txt", "loads.txt"} {
-		text, err := os.ReadFile(filepath.Join("docs", "example", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, match := range regexp.MustCompile(`(?m)^Benchmark\S+`).FindAllString(string(text), -1) {
-			parts := strings.Split(strings.TrimPrefix(match, "Benchmark"), "/")
-			keys[parts[0]] = true
-			for _, part := range parts[1:] {
-				key, _, _ := strings.Cut(part, "=")
-				keys[key] = true
-			}
-		}
-	}
-	for key := range keys {
-		if !strings.Contains(string(told), "**"+key+"**") {
-			t.Errorf("it does not say what %s is", key)
-		}
-	}
-	if len(keys) < 10 {
-		t.Errorf("names have the keys %v", keys)
 	}
 }
 

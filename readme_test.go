@@ -14,6 +14,7 @@ import (
 // environment it writes what they print into these pages instead (make example).
 // Whoever reads the README for the first time reads it to its end, if it is short.
 func TestREADME(t *testing.T) {
+	bench(t)
 	for page, blocks := range map[string]int{"README.md": 2, "docs/results.md": 2, "docs/workload.md": 1, "docs/model.md": 3, "docs/exact.md": 4} {
 		if n := runBlocks(t, page); n != blocks {
 			t.Errorf("found %d blocks in %s that can be run, want %d", n, page, blocks)
@@ -39,9 +40,6 @@ func runBlocks(t *testing.T, page string) (blocks int) {
 			continue
 		}
 		blocks++
-		if args, ours := strings.CutPrefix(command, "bench "); ours {
-			command = "go run ./cmd/bench " + args
-		}
 		got, err := exec.Command("sh", "-c", command).Output()
 		if err != nil {
 			t.Errorf("%s: %v", command, err)

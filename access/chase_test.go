@@ -3,9 +3,7 @@ package access
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -38,13 +36,7 @@ func TestRing(t *testing.T) {
 		if got := slices.Sorted(slices.Values(p.Ring)); !slices.Equal(got, want) || p.Elems != len(want) {
 			t.Fatalf("the ring has %v, want %v", got, want)
 		}
-		r, err := newRunner(p, newArena(p.Memory+64))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.check(); err != nil {
-			t.Fatal(err)
-		}
+		r, _ := checked(t, p)
 		if got := r.passes(3); got != 3 {
 			t.Fatalf("of 3 passes %v end where they began", got)
 		}
@@ -95,43 +87,6 @@ func TestSimulateChase(t *testing.T) {
 	} {
 		if c := counts[i]; c.Refs() != want.refs || c.D1Misses() != want.d1 || c.LLMisses() != want.ll || c.TLBMisses != want.tlb || c.Dw != 0 {
 			t.Errorf("%s: %+v, want %+v", patterns[i].Spec.Name(), c, want)
-		}
-	}
-}
-
-// TestMeasureChases: chases of several sizes share their memory, so each has to
-// write its own links before it is timed.
-func TestMeasureChases(t *testing.T) {
-	var patterns []Pattern
-	for _, lines := range []int{1, 2, 64, 640, 64000} { // of the last a part is timed
-		patterns = append(patterns, pattern(t, ChaseSpec(lines, 64)))
-	}
-	for sample, err := range Measure(context.Background(), patterns, Options{Count: 3, MinTime: 10 * time.Microsecond}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sample.Elapsed <= 0 {
-			t.Errorf("%+v", sample)
-		}
-	}
-}
-
-func TestChaseRefusals(t *testing.T) {
-	for _, test := range []struct {
-		spec Spec
-		want string
-	}{
-		{Spec{Shape: []int{8}, DType: layouts.Int32}, "dtype int32: a chase reads addresses, which are of int64: want int64"},
-		{Spec{Shape: []int{8}, DType: layouts.Int64, Order: Col}, `order "col": a chase has a random order`},
-		{Spec{Shape: []int{8}, DType: layouts.Int64, Tile: []int{2}}, "tile 2: a chase has a random order"},
-		{Spec{Shape: []int{8}, DType: layouts.Int64, Width: 16}, "width 16: a chase reads one element"},
-		{Spec{Shape: []int{8}, DType: layouts.Int64, Kernel: kernelOf("avx2")}, "kernel avx2: only scalar chases"},
-		{Spec{Shape: []int{1 << 33}, DType: layouts.Int64}, "shape 8589934592: a chase reaches over at most 32 GiB"},
-		{Spec{Shape: []int{1}, DType: layouts.Int64, View: layouts.MustParseChain("expand(4)")}, `view "expand(4)": a chase wants each element once`},
-	} {
-		test.spec.Op = Chase
-		if _, err := test.spec.Pattern(); err == nil || !strings.HasPrefix(err.Error(), test.want) {
-			t.Errorf("%+v gives %v", test.spec, err)
 		}
 	}
 }

@@ -3,16 +3,15 @@ package access
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,31 +26,25 @@ import (
 // traced are the patterns whose real accesses are compared with their nests:
 // each kernel, dtype and operation that exists, along rows, across them, and in
 // steps.
-func traced() (all []Pattern, err error) {
-	add := func(s Spec) {
-		p, refused := s.Pattern()
-		if refused != nil {
-			err = errors.Join(err, fmt.Errorf("%+v: %w", s, refused))
-		}
-		all = append(all, p)
+func traced(t *testing.T) (all []string) {
+	add := func(format string, values ...any) {
+		all = append(all, fmt.Sprintf(format, values...))
 	}
 	for dtype := layouts.Bool; dtype <= layouts.Complex128; dtype++ {
 		for op := range Chase {
-			for _, k := range []Kernel{Scalar, Builtin, kernelOf("portable"), kernelOf("avx2")} {
-				s := Spec{Op: op, Shape: []int{3, 33}, Pad: 1, DType: dtype, Kernel: k, With: map[Op][]int{Add: {1}}[op]}
-				if p, err := s.Pattern(); err != nil || Measurable(p, 0) != nil {
+			for _, kernel := range []string{"scalar", "builtin", "portable", "avx2"} {
+				end := fmt.Sprintf("%v kernel=%s%s", dtype, kernel, map[Op]string{Add: " with=1"}[op])
+				row := fmt.Sprintf("%v 3x33 %s pad=1", op, end)
+				if p, err := specOf(row).Pattern(); err != nil || Measurable(p, 0) != nil {
 					continue // there is no such kernel, or not here
 				}
-				add(s)
-				if k == Scalar || op == Copy && k == kernelOf("portable") {
-					s.View = layouts.MustParseChain("t()")
-					add(s)
-					s.Shape, s.View = []int{2, 2 * longRow}, layouts.MustParseChain("slice(1,0,999999,2)")
-					add(s)
+				add("%s", row)
+				if kernel == "scalar" || op == Copy && kernel == "portable" {
+					add("%s view=t()", row)
+					add("%v 2x%d %s view=slice(1,0,999999,2)", op, 2*longRow, end)
 				}
-				if k == Scalar {
-					s.Shape, s.View = []int{2, longRow}, layouts.Chain{}
-					add(s)
+				if kernel == "scalar" {
+					add("%v 2x%d %s", op, longRow, end)
 				}
 			}
 		}
@@ -61,48 +54,34 @@ func traced() (all []Pattern, err error) {
 			continue // which Valgrind does not know
 		}
 		for _, dtype := range []layouts.DType{layouts.Uint8, layouts.Int16, layouts.Float32, layouts.Float64, layouts.Complex128} {
-			s := Spec{Op: Copy, Shape: []int{67, 70}, Pad: 1, DType: dtype, View: layouts.MustParseChain("t()"), Kernel: VectorKernel(set)}
-			add(s) // in tiles, with edges
+			size, end := dtype.Size(), fmt.Sprintf("%v kernel=%s", dtype, set.Name())
+			side := 64 / size
+			add("copy %dx%d %s view=t()", 2*side, side, end)           // in tiles
+			add("copy %dx%d %s view=t() pad=1", 2*side+3, side+6, end) // with edges
 			// A few channels, interleaved and taken apart, with edges.
-			for _, shape := range [][]int{{2, 3, 70}, {2, 70, 3}} {
-				add(Spec{Op: Copy, Shape: shape, DType: dtype, View: layouts.MustParseChain("permute(0,2,1)"), Kernel: VectorKernel(set)})
-			}
+			add("copy 2x3x%d %s view=permute(0,2,1)", side+6, end)
+			add("copy 2x%dx3 %s view=permute(0,2,1)", side+6, end)
 			// Through buffers, where the set has them for such elements.
-			if size := dtype.Size(); size == 4 || size == 8 {
-				s.Shape, s.Pad = []int{4*256/size + 1, 20}, 4096/size-20
-				add(s)
+			if size == 4 || size == 8 {
+				add("copy %dx20 %s view=t() pad=%d", 4*256/size+1, end, 4096/size-20)
 			} else if size < 4 {
-				s.Shape, s.Pad = []int{256/size + 1, 2*64/size + 1}, 4096/size-2*64/size-1
-				add(s)
+				add("copy %dx%d %s view=t() pad=%d", 256/size+1, 2*side+1, end, 4096/size-2*side-1)
 			}
 		}
+		add("reorder 64x64 float32 from=ba to=AB16b16a2b kernel=%s", set.Name())
 	}
-	for _, dtype := range []layouts.DType{layouts.Uint8, layouts.Float32, layouts.Complex64, layouts.Complex128} {
-		ab, blocked := tag("ab"), tag("BA16a4b")
-		add(Spec{Op: Reorder, Shape: []int{33, 70}, DType: dtype, From: ab, To: blocked}) // with padding
-		add(Spec{Op: Reorder, Shape: []int{33, 70}, DType: dtype, From: blocked, To: ab, Order: AsFrom})
-		add(Spec{Op: Sum, Shape: []int{33, 70}, DType: dtype, From: blocked, Order: AsFrom})
-		add(Spec{Op: Fill, Shape: []int{33, 70}, DType: dtype, From: blocked})
+	for _, dtype := range []string{"uint8", "float32", "complex64", "complex128"} {
+		add("reorder 17x18 %s from=ab to=BA16a4b", dtype) // with padding
+		add("reorder 17x18 %s from=BA16a4b to=ab order=from", dtype)
+		add("sum 17x18 %s from=BA16a4b order=from", dtype)
+		add("fill 17x18 %s from=BA16a4b", dtype)
 	}
-	for _, set := range kernel.Sets() {
-		if set.Name() != "avx512" {
-			add(Spec{Op: Reorder, Shape: []int{64, 64}, DType: layouts.Float32, From: tag("ba"), To: tag("AB16b16a2b"), Kernel: VectorKernel(set)})
-		}
-	}
-	add(Spec{Op: Copy, Shape: []int{9, 10}, Tile: []int{4, 4}, DType: layouts.Int32})
-	add(Spec{Op: Add, Shape: []int{3, 5}, With: []int{3, 5}, Order: Col, DType: layouts.Float64})
-	add(Spec{Op: Chase, Shape: []int{100}, DType: layouts.Int64})
-	return all, err
+	return append(all, "copy 9x10 int32 tile=4x4", "add 3x5 float64 with=3x5 order=col", "chase 100 int64")
 }
 
 // longRow elements are so many that what the loops around them touch of the stack
 // is little beside.
-const longRow = 800
-
-// tracedTimes is how often each pass is traced: on a busy machine another thread
-// of Go's runtime may run in the middle of one, whose accesses would pass for
-// those of the stack.
-const tracedTimes = 3
+const longRow = 400
 
 // Traced memory lies where nests say that it does. A write to the page before it
 // begins a pass, and another one ends it.
@@ -114,65 +93,119 @@ const (
 
 // TestMain runs the tests, or for TestLackey the passes that it traces.
 func TestMain(m *testing.M) {
-	if os.Getenv("STRIDEBENCH_TRACED") == "" {
+	specs := os.Getenv("STRIDEBENCH_TRACED")
+	if specs == "" {
 		os.Exit(m.Run())
 	}
-	if err := runTraced(); err != nil {
+	if err := runTraced(strings.Split(specs, "; "), os.Getenv("STRIDEBENCH_MEMORY")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func runTraced() error {
+// runTraced runs one pass of each pattern, over memory that a file has, one after the
+// other: all that runs here is traced as text, so that it is little.
+func runTraced(specs []string, file string) error {
 	debug.SetGCPercent(-1)
 	runtime.LockOSThread()
-	patterns, err := traced()
+	memory, err := os.Open(file)
+	if err == nil {
+		err = mapAt(mark, Origin-mark, ^uintptr(0), 0)
+	}
 	if err != nil {
 		return err
 	}
-	length := uintptr(Origin - mark + tracedMemory)
-	at, _, errno := unix.Syscall6(unix.SYS_MMAP, mark, length, unix.PROT_READ|unix.PROT_WRITE,
-		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_FIXED_NOREPLACE, ^uintptr(0), 0)
-	if errno != 0 || at != mark {
-		return fmt.Errorf("mapping %d B at %#x: %#x, %v", length, uint64(mark), at, errno)
-	}
 	marker := (*byte)(unsafe.Add(nil, mark))
 	mem := unsafe.Slice((*byte)(unsafe.Add(nil, Origin)), tracedMemory)
-	for _, p := range patterns {
+	for i, text := range specs {
+		p, err := specOf(text).Pattern()
+		if err == nil {
+			err = mapAt(Origin, tracedMemory, memory.Fd(), uintptr(i)*tracedMemory)
+		}
+		if err != nil {
+			return err
+		}
 		r, err := newRunner(p, mem)
 		if err != nil {
 			return err
 		}
-		r.prepare() // what is in the tensors decides the path of some kernels
-		for range tracedTimes {
-			*marker = 1
-			r.passes(1)
-			*marker = 2
+		if p.Ring != nil {
+			r.prepare() // links are addresses of this process
 		}
+		*marker = 1
+		r.passes(1)
+		*marker = 2
 	}
 	return nil
 }
 
-// TestLackey compares every access that a native pass makes to the tensors and
-// buffers, as Valgrind's Lackey sees it, with those of the nests, byte for byte
-// and in order.
-func TestLackey(t *testing.T) {
-	valgrind, err := exec.LookPath("valgrind")
-	if err != nil || runtime.GOARCH != "amd64" || testing.Short() {
-		t.Skip("no Valgrind for amd64 here to trace the accesses of passes with, or -short")
+// mapAt maps memory at an address: of a file from an offset on, or zeros of none.
+func mapAt(at, length, file, offset uintptr) error {
+	flags := uintptr(unix.MAP_PRIVATE | unix.MAP_FIXED)
+	if file == ^uintptr(0) {
+		flags |= unix.MAP_ANON
 	}
-	// A build of its own: Valgrind runs no race detector.
-	binary := filepath.Join(t.TempDir(), "traced")
-	if out, err := exec.Command("go", "test", "-c", "-o", binary, ".").CombinedOutput(); err != nil {
+	const rights = unix.PROT_READ | unix.PROT_WRITE
+	got, _, errno := unix.Syscall6(unix.SYS_MMAP, at, length, rights, flags, file, offset)
+	if errno != 0 || got != at {
+		return fmt.Errorf("mapping %d B at %#x: %#x, %v", length, at, got, errno)
+	}
+	return nil
+}
+
+// prepared writes the file of what is in the memory of each pattern before its pass, which
+// decides the path of some kernels.
+func prepared(t *testing.T, specs []string) (name string) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "memory"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for i, text := range specs {
+		p := pattern(t, specOf(text))
+		mem := newArena(p.Memory)
+		r, err := newRunner(p, mem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.prepare()
+		if _, err := file.WriteAt(mem, int64(i)*tracedMemory); err != nil || len(mem) > tracedMemory {
+			t.Fatalf("%s: %d B of memory, %v", text, len(mem), err)
+		}
+	}
+	if err := file.Truncate(int64(len(specs)) * tracedMemory); err != nil {
+		t.Fatal(err)
+	}
+	return file.Name()
+}
+
+// unraced is a program of these tests without the race detector, which Valgrind does not run.
+func unraced(t *testing.T) string {
+	t.Helper()
+	info, known := debug.ReadBuildInfo()
+	raced := func(s debug.BuildSetting) bool { return s == debug.BuildSetting{Key: "-race", Value: "true"} }
+	if program, err := os.Executable(); err == nil && known && !slices.ContainsFunc(info.Settings, raced) {
+		return program
+	}
+	program := filepath.Join(t.TempDir(), "traced")
+	if out, err := exec.Command("go", "test", "-c", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("building the passes to trace: %v\n%s", err, out)
 	}
+	return program
+}
+
+// trace runs the passes of these patterns under Lackey.
+func trace(t *testing.T, program string, specs []string) []tracedPass {
+	t.Helper()
 	trace, log, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer trace.Close()
-	cmd := exec.Command(valgrind, "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--log-fd=3", binary)
-	cmd.Env = append(os.Environ(), "STRIDEBENCH_TRACED=1", "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1")
+	cmd := exec.Command("valgrind", "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--log-fd=3", program)
+	cmd.Env = append(os.Environ(), "STRIDEBENCH_TRACED="+strings.Join(specs, "; "),
+		"STRIDEBENCH_MEMORY="+prepared(t, specs), "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &out, &out, []*os.File{log}
 	if err := cmd.Start(); err != nil {
@@ -180,27 +213,36 @@ func TestLackey(t *testing.T) {
 	}
 	log.Close()
 	passes, err := tracedPasses(trace)
-	if waited := cmd.Wait(); err != nil || waited != nil {
-		t.Fatalf("%v, %v\n%s", err, waited, out.Bytes())
+	if waited := cmd.Wait(); err != nil || waited != nil || len(passes) != len(specs) {
+		t.Fatalf("%d passes of %d: %v, %v\n%s", len(passes), len(specs), err, waited, out.Bytes())
 	}
-	patterns, err := traced()
-	if err != nil {
-		t.Fatal(err)
+	return passes
+}
+
+// TestLackey compares every access that a native pass makes to the tensors and
+// buffers, as Valgrind's Lackey sees it, with those of the nests, byte for byte
+// and in order.
+func TestLackey(t *testing.T) {
+	if _, err := exec.LookPath("valgrind"); err != nil || runtime.GOARCH != "amd64" || testing.Short() {
+		t.Skip("no Valgrind for amd64 here to trace the accesses of passes with, or -short")
 	}
-	if len(passes) != tracedTimes*len(patterns) {
-		t.Fatalf("%d passes in the trace, want %d of each of %d patterns", len(passes), tracedTimes, len(patterns))
-	}
-	for i, p := range patterns {
-		others := math.MaxInt
-		for _, pass := range passes[tracedTimes*i:][:tracedTimes] {
+	program, specs := unraced(t), traced(t)
+	// On a busy machine another thread of Go's runtime may run in the middle of a pass: its
+	// accesses pass for those of the stack, and the pass is traced again.
+	for range 3 {
+		var again []string
+		for i, pass := range trace(t, program, specs) {
+			p := pattern(t, specOf(specs[i]))
 			comparePass(t, p, pass.touched)
-			others = min(others, pass.others)
+			if p.Spec.Shape[len(p.Spec.Shape)-1] >= longRow && pass.others >= len(pass.touched) {
+				again = append(again, specs[i])
+			}
 		}
-		if touched := len(passes[tracedTimes*i].touched); p.Spec.Shape[len(p.Spec.Shape)-1] >= longRow && others >= touched {
-			t.Errorf("%s: %d accesses of the view and %d of the stack: a body does not keep all that it uses in registers",
-				p.Spec.Name(), touched, others)
+		if specs = again; len(specs) == 0 {
+			return
 		}
 	}
+	t.Errorf("more accesses of the stack than of the view: a body does not keep all that it uses in registers, of %q", specs)
 }
 
 // A tracedPass is what Lackey saw of a pass.

@@ -1,13 +1,8 @@
 package access
 
 import (
-	"context"
-	"slices"
 	"testing"
-	"time"
 	"unsafe"
-
-	"github.com/stridebench/stridebench/layouts"
 )
 
 // TestMemory: measurements that follow each other are lent the same pages, of any size up to
@@ -54,32 +49,5 @@ func TestMemory(t *testing.T) {
 	m.Close()
 	if m.mem != nil || m.free != nil {
 		t.Errorf("%d B are kept", len(m.mem))
-	}
-}
-
-// TestMeasureInMemory: a measurement finds nothing that the one before left.
-func TestMeasureInMemory(t *testing.T) {
-	var m Memory
-	defer m.Close()
-	var passes []int
-	for _, s := range []Spec{
-		{Op: Fill, Shape: []int{300, 400}, DType: layouts.Float64},
-		{Op: Sum, Shape: []int{100, 200}, DType: layouts.Float32},
-		{Op: Chase, Shape: []int{64 << 10}, DType: layouts.Int64},
-		{Op: Copy, Shape: []int{90, 70}, DType: layouts.Int32},
-	} {
-		p, err := s.Pattern()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for sample, err := range Measure(context.Background(), []Pattern{p}, Options{Count: 2, MinTime: time.Microsecond, Memory: &m}) {
-			if err != nil {
-				t.Fatal(err) // or what is summed is wrong
-			}
-			passes = append(passes, sample.Passes)
-		}
-	}
-	if len(passes) != 8 || slices.Contains(passes, 0) {
-		t.Errorf("passes of the samples: %d", passes)
 	}
 }

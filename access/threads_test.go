@@ -205,16 +205,6 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsOfPadding: padding is no element of a part.
-func TestPartsOfPadding(t *testing.T) {
-	from, _ := layouts.ParseTag("abcd")
-	to, _ := layouts.ParseTag("aBcd16b")
-	p := pattern(t, Spec{Op: Reorder, Shape: []int{1, 3, 5, 2}, From: from, To: to, DType: layouts.Float32, Threads: 2, Grain: 1})
-	if checkParts(t, p); len(p.Parts()) != 2 {
-		t.Errorf("%d parts", len(p.Parts()))
-	}
-}
-
 // TestPartsOfOperands: operands as values, such as profiles have, are cut too.
 func TestPartsOfOperands(t *testing.T) {
 	random, cut := rand.New(rand.NewPCG(3, 9)), 0
@@ -238,32 +228,29 @@ func TestPartsOfOperands(t *testing.T) {
 	}
 }
 
-// TestNotCut: what has no parts, and what has.
+// TestNotCut: what has no parts, and what has, each of as many elements.
 func TestNotCut(t *testing.T) {
-	view := layouts.MustParseChain
-	for _, c := range []struct {
-		spec Spec
-		want int
-	}{
-		{Spec{Op: Chase, Shape: []int{1 << 20}, DType: layouts.Int64}, 0},
-		{Spec{Shape: []int{1, 1 << 20}, DType: layouts.Float32}, 4},
-		{Spec{Shape: []int{GrainSize}, DType: layouts.Float32}, 0},
-		{Spec{Shape: []int{GrainSize + 1}, DType: layouts.Float32}, 2}, // PyTorch: as many threads as grains
-		{Spec{Shape: []int{3 * GrainSize}, DType: layouts.Float32}, 3},
-		{Spec{Shape: []int{5, 1 << 20}, DType: layouts.Float32, Pad: 1}, 3}, // chunks of two rows
-		{Spec{Shape: []int{100}, DType: layouts.Float32, Grain: 1}, 4},
-		{Spec{Op: Fill, Shape: []int{1, 1}, DType: layouts.Float32, View: view("expand(300,300)")}, 0},
-		{Spec{Op: Fill, Shape: []int{300, 1}, DType: layouts.Float32, View: view("expand(300,300)")}, 3},
-		{Spec{Op: Copy, Shape: []int{300, 300}, DType: layouts.Float32, View: view("t()"), Order: Torch}, 0}, // by blocks
+	for text, want := range map[string]int{
+		"chase 1048576 int64":                                  0,
+		"sum 1x1048576 float32":                                4,
+		"sum 32768 float32":                                    0, // a grain
+		"sum 32769 float32":                                    2, // PyTorch: as many threads as grains
+		"sum 98304 float32":                                    3,
+		"sum 5x1048576 float32 pad=1":                          3, // chunks of two rows
+		"sum 100 float32 grain=1":                              4,
+		"sum 1099511627776 float32":                            4,
+		"fill 1x1 float32 view=expand(300,300)":                0,
+		"fill 300x1 float32 view=expand(300,300)":              3,
+		"copy 300x300 float32 view=t() order=torch":            0, // by blocks
+		"reorder 1x3x5x2 float32 from=abcd to=aBcd16b grain=1": 4,
 	} {
-		c.spec.Threads = 4
-		if got := len(pattern(t, c.spec).Parts()); got != c.want {
-			t.Errorf("%s has %d parts, want %d", c.spec.Name(), got, c.want)
+		p := pattern(t, specOf(text+" threads=4"))
+		elems := 0
+		for _, part := range p.Parts() {
+			elems += part.Elems
 		}
-	}
-	for _, s := range []Spec{{Shape: []int{4}, DType: layouts.Float32, Threads: -1}, {Shape: []int{4}, DType: layouts.Float32, Grain: -1}} {
-		if _, err := s.Pattern(); err == nil {
-			t.Errorf("%+v is taken", s)
+		if got := len(p.Parts()); got != want || want > 0 && elems != p.Elems {
+			t.Errorf("%s has %d parts of %d elements, want %d", text, got, elems, want)
 		}
 	}
 }
@@ -273,7 +260,7 @@ func TestThreaded(t *testing.T) {
 	c := Suite(true)[0][:1]
 	var names []string
 	for _, grain := range []int{0, GrainSize, 1} {
-		threaded, alone := Threaded([]Comparison{c, {{"Small", Spec{Shape: []int{9}, DType: layouts.Int32}}}, {{"Latency", ChaseSpec(9, 64)}}}, []int{4, 1}, grain)
+		threaded, alone := Threaded([]Comparison{c, {{"Small", specOf("sum 9 int32")}}, {{"Latency", ChaseSpec(9, 64)}}}, []int{4, 1}, grain)
 		if want := map[int]string{0: "[Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar Small Latency]", GrainSize: "[Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar Small Latency]", 1: "[Latency]"}[grain]; fmt.Sprint(alone) != want {
 			t.Errorf("by a grain of %d %s are alone, want %s", grain, alone, want)
 		}
@@ -285,7 +272,7 @@ func TestThreaded(t *testing.T) {
 	if got := strings.Join(names, " "); got != want {
 		t.Error(got)
 	}
-	s := Spec{Shape: []int{4}, DType: layouts.Float32, Threads: 2}
+	s := specOf("sum 4 float32 threads=2")
 	if got := s.Name(); got != "Traverse/op=sum/order=row/shape=4/dtype=float32/kernel=scalar/threads=2" {
 		t.Error(got)
 	}
@@ -332,8 +319,8 @@ func TestTeam(t *testing.T) {
 // TestMeasureThreads: several threads measure what one does, beside it; each pass is
 // checked, so that a wrong cut cannot pass.
 func TestMeasureThreads(t *testing.T) {
-	spec := Spec{Shape: []int{64, 63}, DType: layouts.Float32, Threads: 2, Grain: 1}
-	one, copied, chase := spec, spec, Spec{Op: Chase, Shape: []int{100}, DType: layouts.Int64}
+	spec := specOf("sum 64x63 float32 threads=2 grain=1")
+	one, copied, chase := spec, spec, specOf("chase 100 int64")
 	one.Threads = 0
 	copied.Op, copied.View, copied.Kernel = Copy, layouts.MustParseChain("t()"), VectorKernels()[len(VectorKernels())-1]
 	o := Options{Count: 3, MinTime: 200 * time.Microsecond, CPUs: []int{workers()[0], workers()[0]}} // also where there is one
@@ -405,19 +392,6 @@ func TestTouch(t *testing.T) {
 			if len(got) != len(want) {
 				t.Errorf("%s: worker %d touches %d pages of %d", s.Name(), i, len(got), len(want))
 			}
-		}
-	}
-}
-
-// TestManyElements: parts have the whole's elements also where these are more than 2^32.
-func TestManyElements(t *testing.T) {
-	p, err := Spec{Shape: []int{1 << 40}, DType: layouts.Float32, Threads: 4}.Pattern()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, part := range p.Parts() {
-		if part.Elems != 1<<38 {
-			t.Errorf("part %d has %d elements, want 2^38", i, part.Elems)
 		}
 	}
 }

@@ -78,10 +78,10 @@ func TestUncounted(t *testing.T) {
 	if _, err := large.InTurns(caches); err == nil || err.Error() != "49 million references would be looked up (at most 20 are)" {
 		t.Error(err)
 	}
-	if rows, err := pattern(t, Spec{Shape: []int{7000, 7000}, DType: layouts.Int32, Threads: 2}).InTurns(caches); err != nil || rows < 49e6/16 || rows > 4e6 {
+	if rows, err := pattern(t, specOf("sum 7000x7000 int32 threads=2")).InTurns(caches); err != nil || rows < 49e6/16 || rows > 4e6 {
 		t.Errorf("%v by rows, %v", rows, err)
 	}
-	small := pattern(t, Spec{Shape: []int{700, 700}, DType: layouts.Int32, Threads: 2})
+	small := pattern(t, specOf("sum 700x700 int32 threads=2"))
 	caches.Levels = slices.Clone(caches.Levels)
 	caches.Levels[1].Policy = simcache.FIFO
 	if got, err = Simulate(context.Background(), caches, []Pattern{small}, nil); err != nil || !got[0].Shared || got[0].D1Misses() != 30626 { // a line is in two parts

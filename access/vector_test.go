@@ -82,16 +82,9 @@ func checkKernel(t rapid.TB, s Spec) {
 	if Measurable(p, 0) != nil {
 		return // nothing to run, or not here
 	}
-	r, err := newRunner(p, newArena(p.Memory))
-	if err != nil {
-		t.Fatalf("%+v: %v", s, err)
-	}
-	sum, err := r.check()
-	if err != nil {
-		t.Fatalf("%+v: %v", s, err)
-	}
+	r, sum := checked(t, p)
 	if got := r.passes(3); got != 3*sum {
-		t.Fatalf("%+v: three passes sum to %v, one to %v", s, got, sum)
+		t.Fatalf("%s: three passes sum to %v, one to %v", s.Name(), got, sum)
 	}
 }
 
@@ -276,7 +269,7 @@ func TestVectorWidth(t *testing.T) {
 // TestBuffers: what a transposed copy reads and writes of its buffers is in its
 // nests, behind the tensors, and none of its bandwidth.
 func TestBuffers(t *testing.T) {
-	p := pattern(t, Spec{Op: Copy, Shape: []int{1024, 1024}, View: layouts.MustParseChain("t()"), DType: layouts.Float32, Kernel: kernelOf("avx2")})
+	p := pattern(t, specOf("copy 1024x1024 float32 view=t() kernel=avx2"))
 	refs := map[string]int{}
 	low, high := uint64(math.MaxUint64), uint64(0)
 	for _, a := range touches(p.Nests) {

@@ -2,9 +2,7 @@ package layouts_test
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -34,29 +32,6 @@ func Example() {
 	// 42
 }
 
-func TestContiguityIsPyTorchs(t *testing.T) {
-	for _, c := range []struct {
-		shape, strides []int
-		want           bool
-	}{
-		{[]int{3, 4}, []int{4, 1}, true},
-		{[]int{3, 1, 4}, []int{4, 77, 1}, true}, // size 1 is skipped
-		{[]int{0, 4}, []int{9, 9}, true},        // empty is contiguous
-		{[]int{4, 3}, []int{1, 4}, false},
-		{[]int{3, 4}, []int{5, 1}, false},
-		{[]int{2}, []int{0}, false},
-		{nil, nil, true},
-	} {
-		l, err := layouts.New(c.shape, c.strides, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := l.IsContiguous(); got != c.want {
-			t.Errorf("%v: contiguous %v, want %v", l, got, c.want)
-		}
-	}
-}
-
 // TestViewsReadTheSameElements follows random chains of views on a layout and,
 // beside it, on a plain list of indices that knows nothing of strides.
 func TestViewsReadTheSameElements(t *testing.T) {
@@ -75,7 +50,7 @@ func TestViewsReadTheSameElements(t *testing.T) {
 			// The view's shape, and from an index of it to the index before.
 			after := l.Shape()
 			index := func(i []int) []int { return i }
-			switch rapid.IntRange(0, 10).Draw(t, "op") {
+			switch rapid.IntRange(0, 8).Draw(t, "op") {
 			case 0:
 				call = "permute(" + join(perm) + ")"
 				for i, p := range perm {
@@ -89,30 +64,28 @@ func TestViewsReadTheSameElements(t *testing.T) {
 					return old
 				}
 			case 1:
-				start := rapid.IntRange(0, n-1).Draw(t, "start")
-				after[d] = rapid.IntRange(1, n-start).Draw(t, "length")
-				call = fmt.Sprintf("narrow(%d,%d,%d)", d, start, after[d])
-				index = func(i []int) []int { i[d] += start; return i }
+				start, step := rapid.IntRange(0, n-1).Draw(t, "start"), rapid.IntRange(1, n).Draw(t, "step")
+				after[d] = (n - start + step - 1) / step
+				call = fmt.Sprintf("slice(%d,%d,%d,%d)", d, start, n+9, step)
+				index = func(i []int) []int {
+					i[d] = start + i[d]*step
+					return i
+				}
 			case 2:
-				step := rapid.IntRange(1, n).Draw(t, "step")
-				after[d] = (n + step - 1) / step
-				call = fmt.Sprintf("slice(%d,0,%d,%d)", d, n+9, step)
-				index = func(i []int) []int { i[d] *= step; return i }
-			case 3:
 				call = fmt.Sprintf("flip(%d)", d)
 				index = func(i []int) []int { i[d] = n - 1 - i[d]; return i }
-			case 4:
+			case 3:
 				if n != 1 {
 					continue
 				}
 				after[d] = 3
 				call = "expand(" + join(after) + ")"
 				index = func(i []int) []int { i[d] = 0; return i }
-			case 5:
+			case 4:
 				call = fmt.Sprintf("unsqueeze(%d)", d)
 				after = slices.Insert(after, d, 1)
 				index = func(i []int) []int { return slices.Delete(i, d, d+1) }
-			case 6:
+			case 5:
 				if l.Rank() == 1 {
 					continue
 				}
@@ -120,13 +93,13 @@ func TestViewsReadTheSameElements(t *testing.T) {
 				call = fmt.Sprintf("select(%d,%d)", d, at-n*(at%2))
 				after = slices.Delete(after, d, d+1)
 				index = func(i []int) []int { return slices.Insert(i, d, at) }
-			case 7:
+			case 6:
 				size, step := rapid.IntRange(1, n).Draw(t, "size"), rapid.IntRange(1, 3).Draw(t, "step")
 				call = fmt.Sprintf("unfold(%d,%d,%d)", d, size, step)
 				after[d] = (n-size)/step + 1
 				after = append(after, size)
 				index = func(i []int) []int { i[d] = i[d]*step + i[len(i)-1]; return i[:len(i)-1] }
-			case 8:
+			case 7:
 				e, offset := (d+1)%l.Rank(), rapid.IntRange(-1, 1).Draw(t, "offset")
 				size := min(n-max(-offset, 0), l.Size(e)-max(offset, 0))
 				if d == e || size < 1 {
@@ -141,7 +114,7 @@ func TestViewsReadTheSameElements(t *testing.T) {
 					i = slices.Insert(i[:len(i)-1], min(d, e), at[min(d, e)])
 					return slices.Insert(i, max(d, e), at[max(d, e)])
 				}
-			case 9:
+			case 8:
 				if n%2 != 0 {
 					continue
 				}
@@ -149,22 +122,16 @@ func TestViewsReadTheSameElements(t *testing.T) {
 				after[d] = 2
 				after = slices.Insert(after, d, n/2)
 				index = func(i []int) []int { i[d] = 2*i[d] + i[d+1]; return slices.Delete(i, d+1, d+2) }
-			case 10:
-				to := perm[0]
-				call = fmt.Sprintf("movedim(%d,%d)", d, to-l.Rank())
-				after = slices.Insert(slices.Delete(after, d, d+1), to, n)
-				index = func(i []int) []int {
-					k := i[to]
-					return slices.Insert(slices.Delete(i, to, to+1), d, k)
-				}
 			}
 			if l, err = applied(l, call); err != nil {
 				t.Fatal(err)
 			}
 			plain = plain.view(after, index)
 		}
-		if !slices.Equal(l.Shape(), plain.shape) || !slices.Equal(slices.Collect(l.Offsets()), plain.values) {
-			t.Fatalf("%v reads %v, want shape %v reading %v", l, slices.Collect(l.Offsets()), plain.shape, plain.values)
+		if !slices.Equal(l.Shape(), plain.shape) ||
+			!slices.Equal(slices.Collect(l.Offsets()), plain.values) {
+			t.Fatalf("%v reads %v, want shape %v reading %v", l, slices.Collect(l.Offsets()), plain.shape,
+				plain.values)
 		}
 	})
 }
@@ -197,27 +164,6 @@ func join(s []int) string {
 	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(s)), ","), "[]")
 }
 
-func TestSplitAndFlattenAreInverse(t *testing.T) {
-	l, _ := layouts.Contiguous(6, 8)
-	for _, view := range []string{"", "transpose(0,1)", "flip(0)", "flip(0,1).transpose(0,1)", "slice(1,0,8,2)"} {
-		v, err := applied(l, view)
-		if err != nil {
-			t.Fatal(err)
-		}
-		split, err := v.Unflatten(0, 2, -1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := split.Flatten(0, 1)
-		if err != nil || !back.Equal(v) {
-			t.Errorf("%q: split to %v, flattened to %v (%v), want %v", view, split, back, err, v)
-		}
-		if !slices.Equal(slices.Collect(split.Offsets()), slices.Collect(v.Offsets())) {
-			t.Errorf("%q: the split walks other elements", view)
-		}
-	}
-}
-
 func TestLayoutsAreValues(t *testing.T) {
 	shape := []int{2, 3}
 	l, _ := layouts.Contiguous(shape...)
@@ -234,125 +180,30 @@ func TestLayoutsAreValues(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	l, _ := layouts.Contiguous(3, 4)
-	for view, want := range map[string]string{
-		"transpose(0,2)":                  "transpose: dim 2 is out of range for 2 dims (want -2 to 1)",
-		"permute(0,0)":                    "permute: dim 0 is named twice",
-		"permute(0)":                      "permute: 1 dims are named, the tensor has 2",
-		"narrow(1,2,3)":                   "narrow: length 3 from start 2 exceeds dim 1 of size 4 (want 0 to 2)",
-		"narrow(1,5,0)":                   "narrow: start 5 is out of range for dim 1 of size 4 (want -4 to 4)",
-		"slice(0,0,3,0)":                  "slice: step 0 is not positive",
-		"slice(0,0,3,-1)":                 "slice: step -1 is not positive",
-		"expand(6,4)":                     "expand: dim 0 has size 3 and cannot become 6",
-		"expand(4)":                       "expand: 1 sizes for a tensor of 2 dims",
-		"expand(-1,3,4)":                  "expand: size -1 of dim 0 is not allowed",
-		"flip(0,0)":                       "flip: dim 0 is named twice",
-		"select(0,3)":                     "select: index 3 is out of range for dim 0 of size 3 (want -3 to 2)",
-		"narrow(0,0,0).select(0,0)":       "select: dim 0 has size 0 and no index 0",
-		"view(5,-1)":                      "view: sizes [5 -1] do not hold the tensor's 12 elements",
-		"view(-1,-1)":                     "view: only one size can be -1",
-		"t().view(12)":                    "dims 0 and 1 do not merge",
-		"t().flatten()":                   "dims 0 and 1 do not merge",
-		"unflatten(0,2,2)":                "unflatten dim 0: sizes [2 2] do not hold the dim's 3 elements",
-		"narrow(1,2,-3)":                  "narrow: length -3 is negative (want 0 to 2 from start 2 of dim 1)",
-		"expand(9999999999,3,4)":          "", // stride 0: walks, holds no storage
-		"expand(9223372036854775807,3,4)": "more elements than an int can count",
-		"view(99999999999999999999)":      "is too large",
-		"rotate(1)":                       `"rotate" is not a view operation; PyTorch's views are others`,
-		"repeat(12,1)":                    "repeat copies in PyTorch",
-		"transpose(0)":                    "transpose: 1 arguments do not fit transpose(dim0, dim1)",
-		"transpose(0,1":                   "the parenthesis is not closed",
-		"transpose(0,1]":                  "the parenthesis is not closed",
-		"transpose(0,1)t()":               "want a dot",
-		"transpose(0,x)":                  `argument "x" is not an integer`,
-		"transpose":                       "want arguments: transpose(dim0, dim1)",
-	} {
-		_, err := applied(l, view)
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: got %v, want %q", view, err, want)
-		}
-	}
-	for _, shape := range []string{"", "x", "0x", "-3", "3x-1", "3x+1", "3 x4", "4x4x", "99999999999999999999", "4294967296x4294967296"} {
-		if got, err := layouts.ParseShape(shape); err == nil {
-			t.Errorf("ParseShape(%q) = %v, want an error", shape, got)
-		}
-	}
-	for shape, want := range map[string]string{"3 x4": "3x4", "3 x 4": "3x4", "3×4": "3x4", "3*4": "3x4", "3 4": "3x4", "3x 4": "3x4", " 3x4": "3x4"} {
-		if _, err := layouts.ParseShape(shape); err == nil || err.Error() != strconv.Quote(shape)+" is not a shape: did you mean "+want+"?" {
-			t.Errorf("ParseShape(%q): %v, want %s", shape, err, want)
-		}
-	}
-	if _, err := layouts.Contiguous(0, 1<<40, 1<<40); err == nil || strings.Contains(err.Error(), "more elements") {
-		t.Errorf("of no elements, too many: %v", err)
-	}
-	if _, err := layouts.New([]int{3}, []int{math.MaxInt}, 0); err == nil {
-		t.Error("New accepts an extent that overflows")
-	}
-	if _, err := layouts.New([]int{3}, []int{math.MinInt}, 0); err == nil {
-		t.Error("New accepts an extent that underflows")
-	}
-}
-
 func TestTensors(t *testing.T) {
-	x, err := layouts.Arange(layouts.Float64, 6)
-	if err != nil {
-		t.Fatal(err)
+	x := must(must(layouts.Arange(layouts.Float64, 6)).View(2, 3))
+	f := must(x.Flip(1))
+	if got := must(layouts.Values[float64](f)); !slices.Equal(got, []float64{2, 1, 0, 5, 4, 3}) {
+		t.Errorf("flip(1) gives %v", got)
 	}
-	if x, err = applied(x, "view(2,3)"); err != nil {
-		t.Fatal(err)
+	// a walk, within the storage
+	if _, err := applied(x, "flip(1)"); err != nil || f.Storage() == x.Storage() {
+		t.Error("the tensor's flip shares storage, PyTorch's copies", err)
 	}
-	f, err := x.Flip(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := layouts.Values[float64](f)
-	if err != nil || !slices.Equal(got, []float64{2, 1, 0, 5, 4, 3}) {
-		t.Errorf("flip(1) gives %v, %v", got, err)
-	}
-	if f.Storage() == x.Storage() {
-		t.Error("the tensor's flip shares storage, PyTorch's copies")
-	}
-	if _, err := applied(x, "flip(1)"); err != nil { // a walk, within the storage
-		t.Error(err)
-	}
-	if _, err := layouts.At[int32](x, 0, 0); err == nil {
-		t.Error("reading float64 as int32 is accepted")
-	}
-	if err := layouts.Set(x, 1.0, 2, 0); err == nil {
-		t.Error("an index out of range is accepted")
-	}
-	outside, _ := layouts.New([]int{7}, []int{1}, 0)
-	if _, err := layouts.NewTensor(x.Storage(), outside); err == nil {
-		t.Error("a layout larger than its storage is accepted")
-	}
-	if _, err := layouts.StorageOver(layouts.Int64, make([]byte, 12)); err == nil {
-		t.Error("12 bytes of int64 are accepted")
+	outside := must(layouts.New([]int{7}, []int{1}, 0))
+	for name, err := range map[string]error{
+		"reading float64 as int32":         second(layouts.At[int32](x, 0, 0)),
+		"an index out of range":            layouts.Set(x, 1.0, 2, 0),
+		"a layout larger than its storage": second(layouts.NewTensor(x.Storage(), outside)),
+		"12 bytes of int64":                second(layouts.StorageOver(layouts.Int64, make([]byte, 12))),
+	} {
+		if err == nil {
+			t.Errorf("%s is accepted", name)
+		}
 	}
 	for _, name := range layouts.DTypeNames() {
 		if d, err := layouts.ParseDType(name); err != nil || d.String() != name || d.Size() == 0 {
 			t.Errorf("dtype %s: %v, %v", name, d, err)
 		}
 	}
-	if _, err := layouts.ParseDType("int23"); err == nil || !strings.Contains(err.Error(), "float32") {
-		t.Errorf("ParseDType(int23): %v", err)
-	}
-}
-
-// FuzzApply: whatever the text, Apply returns; and a layout that it returns
-// stays within the storage that it started from.
-func FuzzApply(f *testing.F) {
-	for _, seed := range []string{"transpose(0,1).narrow(1,0,2)", "view(-1)", "slice(0,1,9,2).flip(0)", "unflatten(1,(2,2)).permute(2,0,1)", "expand(2,3,4)", "t()", "flatten()", "as_strided((2,3),[3,1],None)", "view(((12),),)", "squeeze().view(0xc)"} {
-		f.Add(seed)
-	}
-	start, _ := layouts.Contiguous(3, 4)
-	f.Fuzz(func(t *testing.T, chain string) {
-		l, err := applied(start, chain)
-		if err != nil || l.Numel() == 0 {
-			return
-		}
-		if low, high := l.Extent(); low < 0 || high > 11 {
-			t.Errorf("%q gives %v, which reaches %d to %d", chain, l, low, high)
-		}
-	})
 }

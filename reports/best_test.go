@@ -8,36 +8,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// TestBest: the best choice is that of the least cycles, by caches, and charts of one
-// machine leave a sweep out.
-func TestBest(t *testing.T) {
-	set, err := results.Parse("sweep", []byte(`
-BenchmarkTraverse/op=sum/order=row/shape=8x8/dtype=int32/kernel=scalar/caches=a 1 64 D-refs/op 4 D1-misses/op 0 LL-misses/op
-BenchmarkTraverse/op=sum/order=col/shape=8x8/dtype=int32/kernel=scalar/caches=a 1 64 D-refs/op 64 D1-misses/op 0 LL-misses/op
-BenchmarkTraverse/op=sum/order=row/shape=8x8/dtype=int32/kernel=scalar/caches=b 1 64 D-refs/op 64 D1-misses/op 64 LL-misses/op
-BenchmarkTraverse/op=sum/order=col/shape=8x8/dtype=int32/tile=4/kernel=scalar/caches=b 1 64 D-refs/op 4 D1-misses/op 4 LL-misses/op
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Make(set, Options{})
-	if err != nil || len(r.Charts) != 1 || len(r.Rows) != 4 {
-		t.Fatal(r.Charts, err)
-	}
-	want := "Of 1 tensor and operation on 2 caches, the choice matters most for sum 8x8 int32 on b: col, tile 4 is best, and the worst takes 14.1 times as many cycles (estimated from simulated misses)."
-	if c := r.Charts[0]; c.Name != "best" || c.Sentence != want || !strings.Contains(string(c.SVG), "row: 6.77x") {
-		t.Errorf("%s: %s", c.Name, c.Sentence)
-	}
-	set.Results = set.Results[:2]
-	if r, err = Make(set, Options{}); err != nil || !strings.HasPrefix(r.Charts[0].Sentence, "Of 1 tensor and operation on 1 hierarchy of caches, ") {
-		t.Error(r.Charts, err)
-	}
-	set.Results = set.Results[:1]
-	if r, err = Make(set, Options{}); err != nil || !strings.HasSuffix(r.Charts[0].Sentence, "no choice of order, padding or tile matters (by simulated misses).") {
-		t.Error(r.Charts, err)
-	}
-}
-
 // TestBestApart: copies of the suite that do different work are not choices of one, and a number says of what it is.
 func TestBestApart(t *testing.T) {
 	for name, want := range map[string]string{
@@ -87,31 +57,6 @@ func TestBestLeftOut(t *testing.T) {
 	} {
 		if !strings.Contains(string(c.SVG), want) {
 			t.Errorf("the chart does not say %q", want)
-		}
-	}
-}
-
-// TestNamesOfCaches: names of caches are told apart, and slope where they are wider than their columns;
-// where there is one choice alone, none is said to cost the least.
-func TestNamesOfCaches(t *testing.T) {
-	for name, slopes := range map[string]bool{"c%d": false, "a-cache-of-a-long-name-%dk": true, strings.Repeat("long", 10) + "%dk" + strings.Repeat("x", 40): true} {
-		text := ""
-		for i := range 8 {
-			text += fmt.Sprintf("BenchmarkTraverse/op=sum/order=row/shape=8x8/dtype=int8/kernel=scalar/caches="+name+" 1 64 D-refs/op 1 D1-misses/op 1 LL-misses/op\n", i)
-		}
-		f := draws(t, best, dataOf(t, head+text))
-		labels := map[string]bool{}
-		for _, tick := range f.panels[0].X.Tick.Marker.Ticks(0, 8) {
-			labels[tick.Label] = true
-		}
-		if len(labels) != 8 {
-			t.Errorf("%d labels of 8 caches: %v", len(labels), labels)
-		}
-		if want := "Of 1 tensor and operation on 8 caches, no choice of order, padding or tile matters (by simulated misses)."; f.sentence != want {
-			t.Errorf("%q, want %q", f.sentence, want)
-		}
-		if got := f.panels[0].X.Tick.Label.Rotation != 0; got != slopes {
-			t.Errorf("%s: labels slope: %v", name, got)
 		}
 	}
 }

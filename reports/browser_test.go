@@ -120,6 +120,17 @@ func (b *browser) open(path string, width int64, theme string) {
 	b.do(chromedp.EmulateViewport(width, 900))
 	b.emulate("screen", theme)
 	b.do(chromedp.Navigate("file://" + path))
+	b.drawn()
+}
+
+// drawn waits until what was last done is drawn: observers of sizes, listeners of scrolling and
+// clicks are called before the frame after, however long a busy machine takes for it.
+func (b *browser) drawn() {
+	b.Helper()
+	const frames = `new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))`
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](frames, chromedp.EvalAwaitPromise)); err != nil {
+		b.Fatal(err)
+	}
 }
 
 func (b *browser) emulate(media, theme string) {
@@ -141,6 +152,9 @@ func (b *browser) check(what string) {
 
 // TestPageInBrowser shows pages in a browser, the same for all of it.
 func TestPageInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes longer than all other tests here")
+	}
 	b := openBrowser(t)
 	example, _ := page(t, made(t, frozenOnce))
 	strange, _ := page(t, made(t, hostileOnce))

@@ -31,6 +31,9 @@ func aFleet(machines, slow int) *fleet.Matrix {
 // nothing that a label could bring.
 func TestFleet(t *testing.T) {
 	for _, machines := range []int{1, 20, 60} {
+		if testing.Short() && machines == 60 {
+			continue
+		}
 		f := MakeFleet(aFleet(machines, 13), Options{Command: "bench report --by host"})
 		dir := t.TempDir()
 		paths, err := f.Write(dir)

@@ -131,12 +131,12 @@ func drawOne(t *testing.T, m maker, d *data) (chart Chart, ok bool) {
 // shows what docs/example has, whatever that is, as this program draws it. To look
 // at what changed and to keep it: make gallery.
 func TestGallery(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drawing is slow under the race detector: make test draws the gallery without")
-	}
 	run := chartData(t, exampleDir, "", nil)
 	var charts []Chart
-	for _, m := range makers {
+	for i, m := range makers {
+		if testing.Short() && i%6 != 0 {
+			continue // drawing is slow
+		}
 		d := run
 		if slices.Contains([]string{"compare", "best", "threads", "loaded"}, m.name) {
 			d = chartData(t, exampleDir, m.name, nil)
@@ -152,9 +152,12 @@ func TestGallery(t *testing.T) {
 		}
 		charts = append(charts, chart)
 	}
-	want := map[string][]byte{"README.md": galleryPage(charts)}
+	want := map[string][]byte{}
 	for _, c := range charts {
 		want[c.Name+".png"] = c.PNG
+	}
+	if !testing.Short() {
+		want["README.md"] = galleryPage(charts)
 	}
 	if os.Getenv("GALLERY") == "write" {
 		writeGallery(t, want)
@@ -165,7 +168,7 @@ func TestGallery(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if want[f.Name()] == nil {
+		if want[f.Name()] == nil && !testing.Short() {
 			t.Errorf("docs/gallery/%s is no chart any more (make gallery makes the gallery anew)", f.Name())
 		}
 	}

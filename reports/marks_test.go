@@ -59,14 +59,6 @@ func TestFooterWraps(t *testing.T) {
 	}
 }
 
-func TestOrdinal(t *testing.T) {
-	for n, want := range map[string]string{"2": "2nd", "3": "3rd", "8": "8th", "11": "11th", "12": "12th", "13": "13th", "21": "21st", "22": "22nd", "32": "32nd", "112": "112th", "123": "123rd"} {
-		if got := ordinal(n); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-}
-
 // TestBoxed: a character that the font lacks is drawn, as a box.
 func TestBoxed(t *testing.T) {
 	look, err := Light.style()

@@ -6,11 +6,37 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-
 	"github.com/stridebench/stridebench/results/history"
 )
+
+// TestFigures: how figures are written, by what writes them.
+func TestFigures(t *testing.T) {
+	for name, c := range map[string]struct {
+		write func(float64) string
+		want  map[float64]string
+	}{
+		"three digits": {threeDigits, map[float64]string{18: "18.0", 16.72: "16.7", 3.001: "3.00",
+			0.5414: "0.541", 1834: "1834", 2e-9: "2e-09", 9.996: "10.0", 0.99997: "1.00"}},
+		"in tables": {digits, map[float64]string{18: "18", 0.99997: "1.00", -9.996: "-10.0", 99.96: "100",
+			0.00123: "0.0012", 0.0625: "0.0625", 1e-9: "1e-09",
+			3.0000000000000004: "3", 8.999999999999998: "9"}},
+		"in a heat map": {twoDigits, map[float64]string{0.0123: "0.012", 7: "7", 9.96: "10", 99.4: "99",
+			99.6: "100", 208.2: "208", 99999: "99999", 2e5: "2e+05", 1e-9: "1e-09"}},
+		"in a sentence": {brief, map[float64]string{0.012345: "0.0123", 7: "7", 9.999: "10", 123.4: "123",
+			999.4: "999", 999.6: "1000", 1234.5: "1234", 98765: "98765"}},
+		"a change": {changeOf, map[float64]string{0: "-100.0%", 0.0001: "-99.99%", 0.00002: "-99.998%",
+			0.5: "-50.0%", 1.5: "+50.0%", 3: "+200.0%", 1e-12: "-100.0%"}},
+		"an ordinal": {func(n float64) string { return ordinal(fmt.Sprint(n)) }, map[float64]string{
+			2: "2nd", 3: "3rd", 8: "8th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 22: "22nd",
+			112: "112th", 123: "123rd"}},
+	} {
+		for v, want := range c.want {
+			if got := c.write(v); got != want {
+				t.Errorf("%s: %v is %q, want %q", name, v, got, want)
+			}
+		}
+	}
+}
 
 // TestRatioCell: a ratio has a ground, the stronger the further it is from 1, which what is about 1 and what is unknown have not.
 func TestRatioCell(t *testing.T) {
@@ -27,79 +53,6 @@ func TestRatioCell(t *testing.T) {
 		if got := ratioCell(c.ratio); got.Text != c.text || string(got.Style) != c.style {
 			t.Errorf("%v: %q on %q, want %q on %q", c.ratio, got.Text, got.Style, c.text, c.style)
 		}
-	}
-}
-
-// TestOverlap: rectangles overlap if they do along both axes, by more than an edge.
-func TestOverlap(t *testing.T) {
-	of := func(x, y, width, height vg.Length) vg.Rectangle {
-		return vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}
-	}
-	a := of(10, 10, 10, 10)
-	for _, c := range []struct {
-		b    vg.Rectangle
-		want bool
-	}{
-		{a, true}, {of(12, 12, 2, 2), true}, {of(0, 0, 100, 100), true}, {of(5, 15, 6, 1), true}, {of(19, 5, 9, 6), true},
-		{of(20, 10, 5, 10), false}, {of(0, 10, 10, 10), false}, {of(10, 20, 10, 5), false}, {of(10, 0, 10, 10), false},
-		{of(30, 12, 2, 2), false}, {of(0, 12, 2, 2), false}, {of(12, 30, 2, 2), false}, {of(12, 0, 2, 2), false},
-	} {
-		if overlap(a, c.b) != c.want || overlap(c.b, a) != c.want {
-			t.Errorf("%v and %v: overlap is not %v", a, c.b, c.want)
-		}
-	}
-}
-
-// TestAlikeLabels: labels are cut where a word ends up to which all are the same.
-func TestAlikeLabels(t *testing.T) {
-	for _, c := range []struct {
-		labels []string
-		want   int
-	}{
-		{nil, 0}, {[]string{"copy of x"}, 0}, {[]string{"copy", "copy"}, 0}, {[]string{"copy of x", "copy of y"}, 8}, {[]string{"copy of xa", "copy of xb"}, 8},
-		{[]string{"a/b=1", "a/b=2", "a/c=1"}, 2}, {[]string{"sum", "copy"}, 0}, {[]string{"op", "op-a"}, 0}, {[]string{"op-", "op-a"}, 3}, {[]string{"", "op-a"}, 0},
-	} {
-		if got := alike(c.labels); got != c.want {
-			t.Errorf("%q: %d, want %d", c.labels, got, c.want)
-		}
-	}
-}
-
-// TestLegible: the last two labels of an axis are a part of it apart; ticks without a label are none.
-func TestLegible(t *testing.T) {
-	ticks := func(values ...float64) (all plot.ConstantTicks) {
-		for _, v := range values {
-			all = append(all, plot.Tick{Value: max(v, -v), Label: map[bool]string{true: "label"}[v > 0]})
-		}
-		return all
-	}
-	for _, c := range []struct {
-		ticks plot.ConstantTicks
-		want  bool
-	}{{nil, true}, {ticks(1), true}, {ticks(1, 2), true}, {ticks(1, 1.5), false}, {ticks(1, 1.01, 2, 4), true}, {ticks(1, 2, 2.1), false}, {ticks(1, 2, -2.1), true}, {ticks(1, -2, -2.1, 2.2), true}, {ticks(.5, .6), false}, {ticks(.25, .5), true}} {
-		if got := legible(c.ticks, 1, 1000); got != c.want {
-			t.Errorf("%v: %v", c.ticks, got)
-		}
-	}
-}
-
-// TestOutgrown: threads outgrow a level when the caches before it hold three quarters of what each has.
-func TestOutgrown(t *testing.T) {
-	s := scaling{bytes: 6 << 20, before: mark{at: 1 << 20}, series: series{points: []point{{x: 1}, {x: 4}, {x: 8}, {x: 16}}}}
-	if threads, found := s.outgrown(); threads != 8 || !found {
-		t.Errorf("%d threads outgrow 6 MiB of 1 MiB each (%v), want 8", threads, found)
-	}
-	s.bytes++
-	if threads, found := s.outgrown(); threads != 16 || !found {
-		t.Errorf("%d threads outgrow a little more (%v), want 16", threads, found)
-	}
-	s.bytes = 64 << 20
-	if threads, found := s.outgrown(); found {
-		t.Errorf("%d threads outgrow 64 MiB of 1 MiB each", threads)
-	}
-	s.bytes, s.before = 0, mark{}
-	if threads, found := s.outgrown(); found {
-		t.Errorf("%d threads outgrow what has no level before it", threads)
 	}
 }
 

@@ -218,192 +218,6 @@ func TestNothingToDraw(t *testing.T) {
 	}
 }
 
-// TestAnyResults: what no chart of the suite is for, such as patterns of one's own, of any
-// shape, operation and family, has bars with a finding, a table, and no list of all that
-// was not measured.
-func TestAnyResults(t *testing.T) {
-	pass := func(name string, ns float64) string {
-		return strings.Replace(line("Operands/name="+name+"/dtype=float32", ns, 1e9), " 100 ns/op", fmt.Sprint(" ", ns, " ns/op"), 1)
-	}
-	for name, test := range map[string]struct{ text, want string }{
-		"not square": {line("Traverse/op=sum/order=row/shape=64x32/dtype=int32", 1, 1e9), "Traverse sum row 64x32 (int32) takes 1.000 ns/elem."},
-		"a fill of one dim": {line("Traverse/op=fill/order=row/shape=1000/kernel=scalar", 3, 1e9) + line("Traverse/op=fill/order=row/shape=1000/kernel=avx2", 1, 1e9),
-			"Traverse fill row shape 1000 takes from 1.000 ns/elem (avx2) to 3.000 ns/elem (scalar), 3 times as long."},
-		"a sum in one order, of one size": {"Benchmark" + "Traverse/op=sum/order=row/shape=64x64/dtype=int32 1 2 ns/elem 9 D-refs/op 1 D1-misses/op\n",
-			"Traverse sum row 64x64 (int32) takes 2.000 ns/elem."},
-		"two families": {line("Reorder/from=abcd/to=ABcd16b16a2b/shape=8x8x2x2", 1, 1e9) + line("Sparse/matrix=web/dtype=float32", 2, 1e9),
-			"Reorder abcd ABcd16b16a2b (8x8x2x2) takes 1.000 ns/elem. Sparse web (float32) takes 2.000 ns/elem."},
-		"two dtypes of one size": {line("Traverse/op=sum/order=row/shape=64x64/dtype=int32", 1, 1e9) + line("Traverse/op=sum/order=row/shape=64x64/dtype=int64", 2, 1e9),
-			"Traverse sum row 64x64 takes from 1.000 ns/elem (int32) to 2.000 ns/elem (int64), 2 times as long."},
-		"twins of a bill": {pass("gelu/op=add/in=8x8", 99) +
-			pass("add/op=add/in=8x8/in2=8x8[1,8]", 9) + pass("add/op=add/in=8x8/in2=8x8", 6) +
-			pass("norm/op=copy/out=4x4/in=4x4", 2) + pass("norm/op=copy/out=4x4/in=4x4[1,4]", 4) +
-			pass("same/op=copy/out=2x4/in=2x4", 5) + pass("same/op=copy/out=2x4/in=2x4[1,2]", 5) +
-			pass("less/op=copy/out=2x2/in=2x2", 9) + pass("less/op=copy/out=2x2/in=2x2[1,2]", 6),
-			"Operands float32, compared with contiguous operands: add add 8x8 8x8[1,8] takes 1.50 times as long (9.000 ns/op against 6.000 ns/op), " +
-				"norm copy 4x4 4x4[1,4] takes 2 times as long (4.000 ns/op against 2.000 ns/op), " +
-				"same copy 2x4 2x4[1,2] takes as long, within the scatter (5.000 ns/op against 5.000 ns/op), and 1 more."},
-		"twins that scatter": {strings.Repeat(pass("add/op=add/in=8x8[1,8]", 9), 4) + strings.Repeat(pass("add/op=add/in=8x8[1,8]", 1), 3) + pass("add/op=add/in=8x8", 2),
-			"Operands add add float32, compared with contiguous operands: 8x8[1,8] is not distinguishable from them (9.000 ns/op against 2.000 ns/op)."},
-		"two layouts of one operator, one that repeats elements": {pass("add/op=add/in=8x8[16,1]/in2=8x8[0,1]", 4) + pass("add/op=add/in=8x8[1,8]/in2=8x8[0,1]", 9) + pass("add/op=add/in=8x8/in2=8x8[0,1]", 3),
-			"Operands add add 8x8[0,1] float32, compared with contiguous operands: 8x8[1,8] takes 3 times as long (9.000 ns/op against 3.000 ns/op), 8x8[16,1] takes 1.33 times as long (4.000 ns/op against 3.000 ns/op)."},
-		"two layouts alone": {pass("add/op=add/in=8x8[16,1]", 4) + pass("add/op=add/in=8x8[1,8]", 8),
-			"Operands add add float32 takes from 4.000 ns/elem (8x8[16,1]) to 8.000 ns/elem (8x8[1,8]), 2 times as long."},
-		"views of no operands": {line("Traverse/op=sum/order=row/shape=8x8/view=x[0]", 1, 1e9) + line("Traverse/op=sum/order=row/shape=8x8/view=x[1]", 2, 1e9),
-			"Traverse sum row 8x8 takes from 1.000 ns/elem (x[0]) to 2.000 ns/elem (x[1]), 2 times as long."},
-	} {
-		r := makeReport(t, test.text)
-		c := chart(t, r, "others")
-		if c.Sentence != test.want {
-			t.Errorf("%s: %q, want %q", name, c.Sentence, test.want)
-		}
-		checkPicture(t, c)
-		if len(r.Charts) > 1 && r.Charts[0].Name != "others" {
-			t.Errorf("%s: a chart of what has bars: %s", name, r.Charts[0].Sentence)
-		}
-		var said strings.Builder
-		r.WriteFindings(&said)
-		if n := strings.Count(said.String(), "\n"); n > len(r.Charts)+1 {
-			t.Errorf("%s: %d lines:\n%s", name, n, said.String())
-		}
-	}
-}
-
-// TestDTypes: what differs between copies alone is in their labels, and matrices of several dtypes
-// are no one line.
-func TestDTypes(t *testing.T) {
-	text := ""
-	for _, dtype := range []string{"float32", "bfloat16"} {
-		text += line("Copy/layout=view/shape=64x64/dtype="+dtype+"/view=t()", 1, float64(len(dtype))*1e9)
-	}
-	if got, want := chart(t, makeReport(t, text), "copy-bandwidth").Sentence, "The fastest copy (t() of 64x64, bfloat16) moves"; !strings.HasPrefix(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	text = ""
-	for _, pad := range []string{"", "/pad=16"} {
-		text += line("Copy/layout=view/shape=64x64/dtype=int8/view=t()"+pad, 1, float64(1+len(pad))*1e9)
-	}
-	if got, want := chart(t, makeReport(t, text), "copy-bandwidth").Sentence, "The fastest copy (t() of 64x64, rows padded by 16 elements) moves"; !strings.HasPrefix(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	sums, more := "", ""
-	for _, dtype := range []string{"int32", "float64"} {
-		for _, order := range []string{"row", "col"} {
-			sums += line("Traverse/op=sum/order="+order+"/shape=64x64/dtype="+dtype, 1, 1e9)
-		}
-	}
-	for _, order := range []string{"row", "col"} {
-		more += line("Traverse/op=sum/order="+order+"/shape=128x128/dtype=float64", 2, 1e9)
-	}
-	r := makeReport(t, sums)
-	if i := slices.IndexFunc(r.Charts, func(c reports.Chart) bool { return c.Name == "traverse-time" }); i >= 0 {
-		t.Errorf("two dtypes of one size are a line: %s", r.Charts[i].Sentence)
-	}
-	r = makeReport(t, sums+more)
-	if got := chart(t, r, "traverse-time").Sentence; !strings.Contains(got, "128x128 float64") {
-		t.Errorf("the line is of another dtype: %s", got)
-	}
-	if got := chart(t, r, "others").Sentence; !strings.Contains(got, "64x64 int32") && !strings.Contains(got, "64x64 (int32)") {
-		t.Errorf("the other dtype is not shown: %s", got)
-	}
-}
-
-// TestOneASize: a line has one time of each size: others of other paddings and kernels have bars.
-func TestOneASize(t *testing.T) {
-	text := ""
-	for i, size := range []string{"500x500", "1000x1000"} {
-		for k, pad := range []string{"/pad=32", "", "/pad=16"} {
-			text += line("Traverse/op=sum/order=col/shape="+size+"/dtype=int32"+pad+"/kernel=scalar", float64(2+3*i+k), 1e9)
-		}
-		for k, kernel := range []string{"scalar", "avx2", "avx512"} {
-			text += line("Stream/op=sum/shape="+size+"/dtype=int32/kernel="+kernel, float64(1+i+k), 1e9)
-		}
-	}
-	r := makeReport(t, text)
-	if svg := string(chart(t, r, "traverse-time").SVG); strings.Contains(svg, "avx512") || !strings.Contains(svg, ">row, avx2<") {
-		t.Errorf("the line in vectors is not of avx2")
-	}
-	want := "Traverse sum col int32 scalar takes from 2.000 ns/elem (500x500 pad 32 elements) to 7.000 ns/elem (1000x1000 pad 16 elements), 3.50 times as long. " +
-		"Stream sum int32 avx512 takes from 3.000 ns/elem (500x500) to 4.000 ns/elem (1000x1000), 1.33 times as long."
-	if got := chart(t, r, "others").Sentence; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// TestAlike: no finding compares a benchmark with itself, nor calls several one.
-func TestAlike(t *testing.T) {
-	const mountain = "Mountain/op=sum/dtype=int64/stride=1/kernel=scalar/size="
-	for name, tests := range map[string]map[string]string{
-		"latency": {line("Latency/op=chase/size=4KiB", 2, 1e9): "A load takes 2 ns in a working set of 4 KiB."},
-		"mountain": {line(mountain+"4KiB", 2, 1<<30): "Reading every 8 B of 4 KiB moves 1 GiB/s.",
-			line(mountain+"4KiB", 2, 1<<30) + line(mountain+"8KiB", 2, 1<<30): "Reading moves 1 GiB/s at every stride and working set."},
-		"others": {line("A/a=1", 2, 1e9) + line("A/a=2", 2, 1e9): "A takes 2.000 ns/elem, for each of 2."},
-	} {
-		for text, want := range tests {
-			if got := chart(t, makeReport(t, text), name).Sentence; got != want {
-				t.Errorf("%q, want %q", got, want)
-			}
-		}
-	}
-}
-
-// TestThreadsAlone: patterns of one's own that threads share have bars like others.
-func TestThreadsAlone(t *testing.T) {
-	text := line("Copy/layout=view/shape=64x64/dtype=int8/view=t()/threads=1", 2, 1e9) + line("Copy/layout=view/shape=64x64/dtype=int8/view=t()/threads=2", 1, 2e9)
-	want := "Copy view 64x64 int8 t() takes from 1.000 ns/elem (threads 2) to 2.000 ns/elem (threads 1), 2 times as long."
-	if got := chart(t, makeReport(t, text), "others").Sentence; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// TestManyThreads: of more than there are bars for, each family has what gains most from threads and
-// what gains least, by the fewest threads and by the most.
-func TestManyThreads(t *testing.T) {
-	var text strings.Builder
-	add := func(name string, gains float64) {
-		for threads, ns := range map[int]float64{1: 12, 2: 11, 4: 12 / gains} {
-			text.WriteString(line(fmt.Sprintf("%s/kernel=scalar/threads=%d", name, threads), ns, 1e9))
-		}
-	}
-	for i := range 30 {
-		add(fmt.Sprintf("Traverse/op=fill/shape=%d", 100+i), 1+float64(i)/10)
-	}
-	add("Walk/shape=7", 0.5)
-	add("Walk/shape=8", 2)
-	text.WriteString(line("Alone/op=sum", 5, 1e9)) // which threads do not share
-	c := chart(t, makeReport(t, text.String()), "others")
-	checkPicture(t, c)
-	if want := "With 4 threads, Traverse fill scalar, shape 129, is 3.90 times as fast as with 1, and Walk scalar, shape 7, 0.500 times. 57 more are in the table."; c.Sentence != want {
-		t.Errorf("%q, want %q", c.Sentence, want)
-	}
-	for label, want := range map[string]bool{"129 threads 1": true, "129 threads 4": true, "129 threads 2": false, "100 threads 4": true, "115 threads 4": false, "7 threads 4": true, "8 threads 1": true, "sum": false} {
-		if got := strings.Contains(string(c.SVG), ">"+label+"</text>") || strings.Contains(string(c.SVG), " "+label+"</text>"); got != want {
-			t.Errorf("a bar of %q: %v", label, got)
-		}
-	}
-}
-
-// TestWildInterval: an interval that is many times as long as all bars is cut, and said.
-func TestWildInterval(t *testing.T) {
-	text := ""
-	for _, ns := range []float64{1, 1, 1, 1, 900, 900} {
-		text += line("Traverse/op=fill/shape=1000", ns, 1e9)
-	}
-	c := chart(t, makeReport(t, text), "others")
-	checkPicture(t, c)
-	if !strings.Contains(string(c.SVG), "(up to 900)</text>") {
-		t.Errorf("the cut is not said: %s", c.SVG)
-	}
-}
-
-// TestRest: what a chart of the suite shows has no bars besides.
-func TestRest(t *testing.T) {
-	r := made(t, frozenOnce)
-	if i := slices.IndexFunc(r.Charts, func(c reports.Chart) bool { return c.Name == "others" }); i >= 0 && strings.Contains(r.Charts[i].Sentence, "Copy") {
-		t.Errorf("copies are shown twice: %s", r.Charts[i].Sentence)
-	}
-}
-
 // TestFindings: the page has each finding whole, the terminal has ten lines at most, and a
 // design space does not say what else might have been measured.
 func TestFindings(t *testing.T) {
@@ -439,82 +253,47 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestMissesByElement: the same lines missed are the same figure, however wide the
-// accesses that miss them are.
-func TestMissesByElement(t *testing.T) {
-	r := makeReport(t, "BenchmarkStream/op=sum/kernel=scalar 1 1600 ns/op 1 ns/elem 1e9 B/s 1600 D-refs/op 100 D1-misses/op 0 LL-misses/op\n"+
-		"BenchmarkStream/op=sum/kernel=avx512 1 400 ns/op 0.25 ns/elem 1e9 B/s 100 D-refs/op 100 D1-misses/op 0 LL-misses/op\n")
-	dir := t.TempDir()
-	if _, err := r.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"index.html", "summary.md"} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := strings.Count(string(text), "0.0625"); n < 2 || strings.Contains(string(text), "miss %") || !strings.Contains(string(text), "D1 misses/elem") {
-			t.Errorf("%s has the misses by element %d times", name, n)
-		}
-	}
-}
-
-// TestUnstable: a time whose interval is wider than itself is unstable, and no percentage.
-func TestUnstable(t *testing.T) {
-	text := ""
+// TestTables: what the tables of a report's page and summary have and lack.
+func TestTables(t *testing.T) {
+	unstable := ""
 	for _, ns := range []float64{1, 1, 1, 1, 1, 90, 90} {
-		text += line("Traverse/op=fill/order=row/shape=64x64/dtype=int32", ns, 1e9)
+		unstable += line("Traverse/op=fill/order=row/shape=64x64/dtype=int32", ns, 1e9)
 	}
-	dir := t.TempDir()
-	if _, err := makeReport(t, text).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{"summary.md": "| unstable |", "index.html": `<td class="number wide" data-sort="89">unstable</td>`} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
+	for name, test := range map[string]struct {
+		text, page    string
+		summary, lack []string
+	}{
+		"an interval that is wider than its time is no percentage": {unstable,
+			`<td class="number wide" data-sort="89">unstable</td>`, []string{"| unstable |"}, nil},
+		"the same lines missed are the same figure, however wide the accesses are": {
+			"BenchmarkStream/op=sum/kernel=scalar 1 1600 ns/op 1 ns/elem 1600 D-refs/op 100 D1-misses/op\n" +
+				"BenchmarkStream/op=sum/kernel=avx512 1 400 ns/op 0.25 ns/elem 100 D-refs/op 100 D1-misses/op\n",
+			"D1 misses/elem", []string{"D1 misses/elem", "scalar | 1 | 1 |  | 1.60 |  | 0.0625 |", "avx512 | 1 | 0.250 |  | 0.400 |  | 0.0625 |"}, []string{"miss %"}},
+		"times of a pass alone are times, and nothing stands for what is not known": {
+			"BenchmarkLoaded/op=chase/size=64MiB/streams=1/load=0 1 146.7 ns/op\n" +
+				"BenchmarkLoaded/op=chase/size=64MiB/streams=1/load=50 1 150 ns/op 1e9 B/s\n" +
+				"BenchmarkTraverse/op=sum/order=row/shape=64x64 1 1600 ns/op 18.04 ns/elem 4096 D-refs/op 4095.9 D1-misses/op\n" +
+				"BenchmarkTraverse/op=sum/order=col/shape=64x64 1 1600 ns/op 3.6 ns/elem\n",
+			"0.147", []string{"streams=1/load=0 | 1 |  |  | 0.147 |  |  |  |", "load=50 | 1 |  |  | 0.150 | 0.931 |  |  |",
+				"order=row/shape=64x64 | 1 | 18.0 |  | 1.60 |  |", "order=col/shape=64x64 | 1 | 3.60 |  | 1.60 |  |"},
+			[]string{"simulated only"}},
+		"names are no markup": {"cpu: <img src=x>|`\n" + line("Copy/layout=<script>|[a](b)", 1, 1e9),
+			"&lt;script&gt;", nil, []string{"<script>|", "<img", "|[a]"}},
+	} {
+		path, text := page(t, makeReport(t, test.text))
+		summary, err := os.ReadFile(filepath.Join(filepath.Dir(path), "summary.md"))
+		if err != nil || !strings.Contains(text, test.page) {
+			t.Errorf("%s: the page lacks %q, %v", name, test.page, err)
 		}
-		if !strings.Contains(string(text), want) {
-			t.Errorf("%s lacks %q", name, want)
+		for _, want := range test.summary {
+			if !strings.Contains(string(summary), want) {
+				t.Errorf("%s: no %q in\n%s", name, want, summary)
+			}
 		}
-	}
-}
-
-// TestSummaryTable: what has times of a pass alone is timed, too, and nothing stands for what is not known.
-func TestSummaryTable(t *testing.T) {
-	loaded := "BenchmarkLoaded/op=chase/size=64MiB/streams=1/load=0 1 146.7 ns/op\nBenchmarkLoaded/op=chase/size=64MiB/streams=1/load=50 1 150 ns/op 1e9 B/s\n"
-	traverse := "BenchmarkTraverse/op=sum/order=row/shape=64x64 1 1600 ns/op 18.04 ns/elem 4096 D-refs/op 4095.9 D1-misses/op\nBenchmarkTraverse/op=sum/order=col/shape=64x64 1 1600 ns/op 3.6 ns/elem\n"
-	dir := t.TempDir()
-	if _, err := makeReport(t, loaded+traverse).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "summary.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"streams=1/load=0 | 1 |  |  | 0.147 |  |  |  |", "load=50 | 1 |  |  | 0.150 | 0.931 |  |  |",
-		"order=row/shape=64x64 | 1 | 18.0 |  | 1.60 |  |", "order=col/shape=64x64 | 1 | 3.60 |  | 1.60 |  |"} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-	if strings.Contains(string(text), "simulated only") {
-		t.Errorf("times are called simulated:\n%s", text)
-	}
-}
-
-func TestNamesAreEscaped(t *testing.T) {
-	dir := t.TempDir()
-	if _, err := makeReport(t, "cpu: <img src=x>|`\n"+line("Copy/layout=<script>|[a](b)", 1, 1e9)).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	summary, err := os.ReadFile(filepath.Join(dir, "summary.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, bad := range []string{"<script>", "<img", "|[a]"} {
-		if strings.Contains(string(summary), bad) {
-			t.Errorf("summary.md holds %q:\n%s", bad, summary)
+		for _, bad := range test.lack {
+			if strings.Contains(string(summary), bad) {
+				t.Errorf("%s: %q is in\n%s", name, bad, summary)
+			}
 		}
 	}
 }

@@ -14,7 +14,8 @@ func Example() {
 	var file bytes.Buffer
 	w, err := results.NewWriter(&file, []results.Pair{
 		{Key: "goos", Value: "linux"}, {Key: "cpu", Value: "a CPU"},
-		{Key: results.CachesKey, Value: "L1d=32768,8,64 L2=524288,8,64"}, {Key: results.D1Key, Value: "32768,8,64"},
+		{Key: results.CachesKey, Value: "L1d=32768,8,64 L2=524288,8,64"},
+		{Key: results.D1Key, Value: "32768,8,64"},
 	}, []results.Pair{{Key: "date", Value: "2026-11-21T12:00:00Z"}})
 	if err != nil {
 		fmt.Println(err)
@@ -23,8 +24,9 @@ func Example() {
 
 	// 2. Each sample is a line.
 	for _, ns := range []float64{1300, 1250, 1275, 1260, 1290, 1280} {
-		err = w.Write("Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar", 500, []results.Value{
-			{Value: ns, Unit: "ns/op"}, {Value: 256, Unit: "D1-misses/op"}})
+		err = w.Write("Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar", 500,
+			[]results.Value{
+				{Value: ns, Unit: "ns/op"}, {Value: 256, Unit: "D1-misses/op"}})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -53,7 +55,8 @@ func Example() {
 	for _, r := range rows {
 		time, misses := r.Stats["sec/op"], r.Stats["D1-misses/op"]
 		fmt.Printf("%s by %s: %s (%s to %s, %d samples), %.0f misses\n", r.Family(), r.Key("order"),
-			results.Scale(time.Center, "sec/op"), results.Scale(time.Lo, "sec/op"), results.Scale(time.Hi, "sec/op"), time.N, misses.Center)
+			results.Scale(time.Center, "sec/op"), results.Scale(time.Lo, "sec/op"),
+			results.Scale(time.Hi, "sec/op"), time.N, misses.Center)
 	}
 	// Output:
 	// L1d has 32 KiB in 8 ways
@@ -63,8 +66,10 @@ func Example() {
 
 // What decides whether two files compare, and in which keys they differ.
 func ExampleFingerprintOf() {
-	here := map[string]string{"goos": "linux", "cpu": "one CPU", "cpus": "2", "goversion": "go1.26.0", "sim-d1": "32768,8,64"}
-	there := map[string]string{"goos": "linux", "cpu": "another", "cpus": "2", "goversion": "go1.26.1", "sim-d1": "49152,12,64"}
+	here := map[string]string{"goos": "linux", "cpu": "one CPU", "cpus": "2", "goversion": "go1.26.0",
+		"sim-d1": "32768,8,64"}
+	there := map[string]string{"goos": "linux", "cpu": "another", "cpus": "2", "goversion": "go1.26.1",
+		"sim-d1": "49152,12,64"}
 	fmt.Println("times:", results.FingerprintOf(here).Differ(results.FingerprintOf(there)))
 	fmt.Println("counts:", results.GeometryOf(here).Differ(results.GeometryOf(there)))
 	// Output:

@@ -52,13 +52,14 @@ func TestLinksAreFollowed(t *testing.T) {
 			if err := results.WriteFile(link, []byte(text)); err != nil {
 				t.Error(err)
 			}
-			if got, err := os.ReadFile(file); err != nil || string(got) != text {
-				t.Errorf("%s: %s holds %q, %v", test.name, test.file, got, err)
+			if got := must(os.ReadFile(file)); string(got) != text {
+				t.Errorf("%s: %s holds %q", test.name, test.file, got)
 			}
 			isLink(t, link, test.to)
 		}
 	}
-	for name, to := range map[string]string{"loop": "loop", "away": "absent/x.txt", "below": "real/below"} {
+	for name, to := range map[string]string{"loop": "loop", "away": "absent/x.txt",
+		"below": "real/below"} {
 		link := symlink(t, to, filepath.Join(dir, name))
 		if err := results.WriteFile(link, nil); err == nil || strings.Count(err.Error(), link) != 1 {
 			t.Errorf("%s: %v", name, err)
@@ -68,9 +69,8 @@ func TestLinksAreFollowed(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "absent")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder that a link leads to was made: %v", err)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "real", ".*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("%v are left, %v", left, err)
+	if left := must(filepath.Glob(filepath.Join(dir, "real", ".*"))); len(left) > 0 {
+		t.Errorf("%v are left", left)
 	}
 }
 
@@ -85,8 +85,8 @@ func TestModesAreKept(t *testing.T) {
 		if err := results.WriteFile(path, []byte("x")); err != nil {
 			t.Error(err)
 		}
-		if info, err := os.Stat(path); err != nil || info.Mode() != mode {
-			t.Errorf("mode %v became %v, %v", mode, info.Mode(), err)
+		if got := must(os.Stat(path)).Mode(); got != mode {
+			t.Errorf("mode %v became %v", mode, got)
 		}
 	}
 	if os.Geteuid() == 0 {
@@ -141,23 +141,19 @@ func TestPipesAndDevicesStay(t *testing.T) {
 // shell may have redirected to one that holds something.
 func TestOpenFilesAreAppendedTo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.txt")
-	if err := os.WriteFile(path, []byte("before\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	log, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must(os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600))
+	must(log.WriteString("before\n"))
 	defer log.Close()
-	link := symlink(t, filepath.Join("/dev/fd", strconv.Itoa(int(log.Fd()))), filepath.Join(t.TempDir(), "stdout"))
+	link := symlink(t, filepath.Join("/dev/fd", strconv.Itoa(int(log.Fd()))),
+		filepath.Join(t.TempDir(), "stdout"))
 	if _, err := os.Stat(link); err != nil {
 		t.Skip("this system has no /dev/fd: ", err)
 	}
 	if err := results.WriteFile(link, []byte("after\n")); err != nil {
 		t.Error(err)
 	}
-	if text, err := os.ReadFile(path); err != nil || string(text) != "before\nafter\n" {
-		t.Errorf("the file holds %q, %v", text, err)
+	if text := must(os.ReadFile(path)); string(text) != "before\nafter\n" {
+		t.Errorf("the file holds %q", text)
 	}
 }
 

@@ -8,31 +8,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseLabel(t *testing.T) {
-	if p, err := ParseLabel("zone=eu-west 1=a"); err != nil || p != (Pair{"zone", "eu-west 1=a"}) {
-		t.Errorf("%v, %v", p, err)
-	}
-	for text, want := range map[string]string{
-		"host": "want key=value", "=x": "key \"\"", "Host=x": "key \"Host\"", "cpu=x": "themselves", "sim-d1=x": "themselves", "kernel=x": "themselves",
-		"family=x": "themselves", "host=": "value \"\"", "host= x": "value", "host=a\nb": "value", "host=" + strings.Repeat("x", 129): "value",
-	} {
-		if _, err := ParseLabel(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-	config := map[string]string{"cpu": "A", "host": "h", "sim-ll": "1", "zone": "z", "goos": "linux", "pages": "4k"}
-	if diff := cmp.Diff(Fingerprint{{"host", "h"}, {"zone", "z"}}, LabelsOf(config)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestNodeComments(t *testing.T) {
 	root := fstest.MapFS{
 		"proc/sys/kernel/osrelease": {Data: []byte("6.1.0\n")},
-		"proc/cpuinfo":              {Data: []byte("processor\t: 0\nmicrocode\t: 0x1f\n\nprocessor\t: 1\nmicrocode\t: 0x20\n")},
+		"proc/cpuinfo": {Data: []byte(
+			"processor\t: 0\nmicrocode\t: 0x1f\n\nprocessor\t: 1\nmicrocode\t: 0x20\n")},
 	}
-	all := nodeComments(Machine{Memory: 1 << 30, Governors: []string{"performance"}, Turbo: "on"}, root)
-	want := []Pair{{"kernel-release", "6.1.0"}, {"microcode", "0x1f"}, {"memory", "1 GiB"}, {"governor", "performance"}, {"turbo", "on"}}
+	all := nodeComments(Machine{Memory: 1 << 30, Governors: []string{"performance"}, Turbo: "on"},
+		root)
+	want := []Pair{{"kernel-release", "6.1.0"}, {"microcode", "0x1f"}, {"memory", "1 GiB"},
+		{"governor", "performance"}, {"turbo", "on"}}
 	if diff := cmp.Diff(want, all[1:]); all[0].Key != NodeKey || diff != "" {
 		t.Error(all, diff)
 	}
@@ -41,7 +26,8 @@ func TestNodeComments(t *testing.T) {
 // TestConfigLabels: labels may differ between the benchmarks of one run, but not
 // between the samples of a benchmark.
 func TestConfigLabels(t *testing.T) {
-	set, err := Parse("a", []byte("cpu: A\nhost: a\nBenchmarkX 1 1 ns/op\nhost: b\nBenchmarkY 1 1 ns/op\n"))
+	set, err := Parse("a", []byte(
+		"cpu: A\nhost: a\nBenchmarkX 1 1 ns/op\nhost: b\nBenchmarkY 1 1 ns/op\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +35,13 @@ func TestConfigLabels(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"cpu": "A"}, config); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	if set, err = Parse("a", []byte("host: a\nBenchmarkX 1 1 ns/op\nhost: b\nBenchmarkX 1 1 ns/op\n")); err != nil {
+	all := map[string]string{"cpu": "A", "host": "h", "sim-ll": "1", "zone": "z", "goos": "linux",
+		"pages": "4k"}
+	if diff := cmp.Diff(Fingerprint{{"host", "h"}, {"zone", "z"}}, LabelsOf(all)); diff != "" {
+		t.Error(diff)
+	}
+	if set, err = Parse("a",
+		[]byte("host: a\nBenchmarkX 1 1 ns/op\nhost: b\nBenchmarkX 1 1 ns/op\n")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := set.Config(); err == nil || !strings.Contains(err.Error(), "differ in host") {

@@ -11,7 +11,8 @@ import (
 )
 
 func TestParseMeminfo(t *testing.T) {
-	total, available := parseMeminfo(strings.NewReader("MemTotal:       24684188 kB\nMemFree: 1 kB\nMemAvailable:   24307024 kB\nHugePages_Total:       0\nBroken: x kB\n"))
+	total, available := parseMeminfo(
+		strings.NewReader("MemTotal:       24684188 kB\nMemFree: 1 kB\nMemAvailable:   24307024 kB\nHugePages_Total:       0\nBroken: x kB\n"))
 	if total != 24684188<<10 || available != 24307024<<10 {
 		t.Errorf("%d and %d", total, available)
 	}
@@ -58,7 +59,8 @@ func TestActivity(t *testing.T) {
 		t.Errorf("%+v, %v, want %+v", got, known, want)
 	}
 	// One that came online meanwhile tells of all the time since the machine started.
-	more := Moment{at: end.at, cpus: map[int]ticks{0: end.cpus[0], 1: end.cpus[1], 2: {1e6, 1e6}}, own: end.own}
+	more := Moment{at: end.at, cpus: map[int]ticks{0: end.cpus[0], 1: end.cpus[1], 2: {1e6, 1e6}},
+		own: end.own}
 	if got, _ := start.Until(more); got != (Activity{CPUs: 3, Others: 0.4, Steal: 20.0 / 1320}) {
 		t.Errorf("with a CPU that came online: %+v", got)
 	}
@@ -72,11 +74,7 @@ func TestActivity(t *testing.T) {
 func TestFrequency(t *testing.T) {
 	dir := t.TempDir()
 	write := func(file, text string) {
-		path := filepath.Join(dir, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		if err := WriteFile(filepath.Join(dir, file), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,7 +85,8 @@ func TestFrequency(t *testing.T) {
 	write("cpu1/cpufreq/scaling_governor", "performance\n")
 	write("cpu10/cpufreq/scaling_governor", "powersave\n")
 	write("cpufreq/boost", "1\n")
-	if g, turbo := readGovernors(dir), readTurbo(dir); strings.Join(g, " ") != "performance powersave" || turbo != "on" {
+	if g, turbo := readGovernors(dir),
+		readTurbo(dir); strings.Join(g, " ") != "performance powersave" || turbo != "on" {
 		t.Errorf("%q, %q", g, turbo)
 	}
 	write("cpufreq/boost", "0\n")

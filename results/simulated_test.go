@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +88,8 @@ func (m *machine) measure(old, new float64, samples int, byTurns bool) (a, b []f
 //	go test -run '^$' -bench Simulated -benchtime 1x ./results
 func BenchmarkSimulatedGate(b *testing.B) {
 	for machineIs, n := range map[string]noise{"quiet": quiet, "busy": busy} {
-		for mode, samples := range map[string]int{"two-runs/n=10": 10, "by-turns/n=10": 10, "by-turns/n=30": 30} {
+		for mode, samples := range map[string]int{"two-runs/n=10": 10, "by-turns/n=10": 10,
+			"by-turns/n=30": 30} {
 			for _, planted := range []float64{0.02, 0.05, 0.10} {
 				b.Run(fmt.Sprintf("%s/%s/planted=%.0f%%", machineIs, mode, planted*100), func(b *testing.B) {
 					for b.Loop() {
@@ -109,10 +111,8 @@ func simulateGate(b *testing.B, n noise, samples int, byTurns bool, planted floa
 			slow = m.IntN(simulatedRows)
 		}
 		old, new := m.files(slow, planted, samples, byTurns)
-		r, err := check.Compare(parse(b, old), parse(b, new), check.Options{Alpha: 0.01, Threshold: 0.05, Times: check.TimesAuto})
-		if err != nil {
-			b.Fatal(err)
-		}
+		r := must(check.Compare(parse(old), parse(new),
+			check.Options{Alpha: 0.01, Threshold: 0.05, Times: check.TimesAuto}))
 		timed, exact := false, false // a false alarm
 		for _, v := range r.Of(check.Regression) {
 			right := v.Name == name(slow)
@@ -151,14 +151,7 @@ func count(yes bool) int {
 
 func name(row int) string { return fmt.Sprintf("X/row=%d", row) }
 
-func parse(t testing.TB, text string) *results.Set {
-	t.Helper()
-	set, err := results.Parse("simulated", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
+func parse(text string) *results.Set { return must(results.Parse("simulated", []byte(text))) }
 
 // files are the results of two versions, of which the newer is slower in one
 // row.
@@ -207,11 +200,7 @@ func simulateTrend(b *testing.B, n noise, planted float64) {
 		level := 1e6 * math.Pow(1+planted, float64(c/every))
 		for row := range simulatedRows {
 			xs, _ := m.measure(level, level, 10, false)
-			set := parse(b, lines(xs))
-			records, err := export.Records(set)
-			if err != nil {
-				b.Fatal(err)
-			}
+			records := must(export.Records(parse(lines(xs))))
 			records[0].Name = name(row)
 			e.Records = append(e.Records, records...)
 		}
@@ -222,12 +211,10 @@ func simulateTrend(b *testing.B, n noise, planted float64) {
 	for _, s := range history.AllSeries(entries) {
 		seen := map[int]bool{}
 		for _, change := range s.Changes(0.01, 0.01) {
-			var at int
-			if _, err := fmt.Sscan(change.First.Commit, &at); err != nil {
-				b.Fatal(err)
-			}
+			at := must(strconv.Atoi(change.First.Commit))
 			nearest := (at + every/2) / every * every
-			if planted > 0 && nearest > 0 && nearest < commits && max(at-nearest, nearest-at) <= 5 && !seen[nearest] {
+			if planted > 0 && nearest > 0 && nearest < commits && max(at-nearest, nearest-at) <= 5 &&
+				!seen[nearest] {
 				seen[nearest] = true
 				found++
 			} else {

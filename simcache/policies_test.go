@@ -25,6 +25,7 @@ type slowLevel struct {
 	counts   LevelCounts
 	misses   uint64
 	missedIn int
+	classes  bool
 	asked    []uint64        // blocks that references asked for, the most recent last
 	known    map[uint64]bool // blocks that references ever brought in
 	learned  map[int]*slowStride
@@ -240,7 +241,8 @@ func newSlow(c Config) *slow {
 	s := &slow{dirty: c.WriteBacks}
 	for i, l := range c.Levels {
 		seed := l.Seed
-		s.levels = append(s.levels, &slowLevel{Level: l, slots: map[uint64][]slowLine{}, policies: map[uint64]slowPolicy{}, random: &seed,
+		s.levels = append(s.levels, &slowLevel{Level: l, slots: map[uint64][]slowLine{}, classes: c.Observe != 0,
+			policies: map[uint64]slowPolicy{}, random: &seed,
 			counts: LevelCounts{Name: c.name(i), SetMisses: make([]uint64, l.Sets())}, known: map[uint64]bool{}, learned: map[int]*slowStride{}})
 	}
 	return s
@@ -294,7 +296,7 @@ func (l *slowLevel) why(block uint64) string {
 // look is one lookup of a block. It returns whether it was there, and whether
 // that is news for a prefetcher.
 func (l *slowLevel) look(block uint64, store, quiet bool, class *string) (hit, news bool) {
-	if !quiet {
+	if !quiet && l.classes {
 		if why := l.why(block); *class == "" {
 			_, there := l.in(block)
 			if !there && l.inVictims(block) < 0 {
@@ -670,7 +672,6 @@ func plain(r *rand.Rand, c Config) Config {
 // programs too.
 func TestPlainEqualSlow(t *testing.T) {
 	t.Parallel()
-	seen := map[string]uint64{}
 	for seed := range uint64(enginetest.Cases(1000)) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		c := plain(r, randomConfig(r))
@@ -678,15 +679,10 @@ func TestPlainEqualSlow(t *testing.T) {
 			continue
 		}
 		for _, l := range c.Levels {
-			seen[l.Policy.String()]++
-			seen[l.Inclusion.String()]++
+			meet("levels "+l.Policy.String(), 1)
+			meet("levels "+l.Inclusion.String(), 1)
 		}
-		compareWithSlow(t, seed, r, c, seen)
-	}
-	for what, n := range seen {
-		if observed := what == "victim" || what == "useful" || what == "useless" || what == "compulsory" || what == "capacity" || what == "conflict" || what == "passed"; int(n) < enginetest.Cases(40) && !observed {
-			t.Errorf("%s: seen %d times", what, n)
-		}
+		compareWithSlow(t, seed, r, c)
 	}
 }
 
@@ -694,15 +690,9 @@ func TestPlainEqualSlow(t *testing.T) {
 // model, on random traces with runs, reuse and straddles.
 func TestPoliciesEqualSlow(t *testing.T) {
 	t.Parallel()
-	seen := map[string]uint64{}
-	for seed := range uint64(500) {
+	for seed := range uint64(max(100, enginetest.Cases(500))) { // fewer miss faults
 		r := rand.New(rand.NewPCG(seed, 4))
-		compareWithSlow(t, seed, r, randomConfig(r), seen)
-	}
-	for what, n := range seen {
-		if n == 0 {
-			t.Errorf("%s: never seen", what)
-		}
+		compareWithSlow(t, seed, r, randomConfig(r))
 	}
 }
 
@@ -711,11 +701,12 @@ func FuzzPoliciesEqualSlow(f *testing.F) {
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 4))
-		compareWithSlow(t, seed, r, randomConfig(r), map[string]uint64{})
+		compareWithSlow(t, seed, r, randomConfig(r))
 	})
 }
 
-func compareWithSlow(t *testing.T, seed uint64, r *rand.Rand, c Config, seen map[string]uint64) {
+func compareWithSlow(t *testing.T, seed uint64, r *rand.Rand, c Config) {
+	t.Helper()
 	h, err := NewHierarchy(c)
 	if err != nil {
 		t.Fatal(err)
@@ -758,7 +749,7 @@ func compareWithSlow(t *testing.T, seed uint64, r *rand.Rand, c Config, seen map
 		}
 		for what, n := range map[string]uint64{"back": got.WriteBacks, "victim": got.VictimHits, "useful": got.Useful, "useless": got.Useless,
 			"compulsory": got.Compulsory, "capacity": got.Capacity, "conflict": got.Conflict, "passed": stores} {
-			seen[what] += n
+			meet("policies: "+what, n)
 		}
 	}
 	if err := h.data.(*policies.Engine).Ties(); err != nil {
@@ -801,7 +792,7 @@ func describe(c Config) string {
 // TestPoliciesEqualChain: the two engines agree on what both can simulate.
 func TestPoliciesEqualChain(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(400) {
+	for seed := range uint64(enginetest.Cases(400)) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		c := Config{WriteBacks: seed%2 == 0}
 		for range 1 + r.IntN(3) {

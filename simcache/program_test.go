@@ -28,7 +28,6 @@ func programConfig(d enginetest.Draw) Config {
 // one that observes, and holds the counts of each access to the reference's.
 func TestRunProgram(t *testing.T) {
 	t.Parallel()
-	proved, multiplied := 0, 0
 	for seed := range uint64(enginetest.Cases(1500)) {
 		d := enginetest.Random(seed, 51)
 		c := programConfig(d)
@@ -89,11 +88,11 @@ func TestRunProgram(t *testing.T) {
 					}
 				}
 				if visited, rest := h.Work(); i == 0 && rest > visited {
-					proved++
+					meet("programs mostly proved", 1)
 				}
 			}
 			if passes > len(c.Levels)+1 {
-				multiplied++
+				meet("programs whose passes are multiplied", 1)
 			}
 		}
 		for _, pair := range [][2]int{{0, 1}, {2, 3}} {
@@ -103,9 +102,6 @@ func TestRunProgram(t *testing.T) {
 				}
 			}
 		}
-	}
-	if proved < enginetest.Cases(100) || multiplied < enginetest.Cases(200) {
-		t.Errorf("%d mostly proved, %d multiplied", proved, multiplied)
 	}
 }
 
@@ -155,7 +151,6 @@ func TestReusesOfPrograms(t *testing.T) {
 		loop  int
 	}
 	type sum struct{ refs, misses, lines uint64 }
-	seen := map[Since]int{}
 	for seed := range uint64(enginetest.Cases(600)) {
 		d := enginetest.Random(seed, 52)
 		c := Config{Observe: Classes, Levels: []Level{{Geometry: Geometry{Size: 2048, Ways: 2, Line: 32}}}}
@@ -190,7 +185,7 @@ func TestReusesOfPrograms(t *testing.T) {
 							}
 						}
 						since, loop := here.since(last[lost])
-						seen[since]++
+						meet("programs: "+since.String(), 1)
 						missed := uint64(caches.Access(addr, uint64(operands[op].Width)))
 						touched = append(touched, block)
 						if end > block {
@@ -219,11 +214,6 @@ func TestReusesOfPrograms(t *testing.T) {
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("seed %d, %d passes:\n got %v\nwant %v\n%v", seed, passes, got, want, p)
-		}
-	}
-	for _, s := range []Since{Never, ThisIteration, ThisLoop, ThisPass, EarlierPass} {
-		if seen[s] < enginetest.Cases(500) {
-			t.Errorf("%v only %d times", s, seen[s])
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 )
 
 // A place is where a walk is: in which pass, which nest of it, and where in its
@@ -38,8 +39,7 @@ func (p place) since(before *place) (Since, int) {
 // all touches by line, and holds the counts of two levels to what it finds.
 func TestReusesByDefinition(t *testing.T) {
 	t.Parallel()
-	seen := map[Since]uint64{}
-	for seed := range uint64(400) {
+	for seed := range uint64(enginetest.Cases(400)) {
 		r := rand.New(rand.NewPCG(seed, 12))
 		c := Config{Observe: Classes, Levels: []Level{{Geometry: randomSmall(r), NoWriteAllocate: r.IntN(4) == 0}, {Geometry: randomSmall(r)}}}
 		if r.IntN(3) == 0 {
@@ -61,17 +61,12 @@ func TestReusesByDefinition(t *testing.T) {
 		for level, l := range h.Levels() {
 			got := map[string]Reuse{}
 			for _, r := range l.Reuses {
-				seen[r.Since] += r.Misses()
+				meet("nests: misses since "+r.Since.String(), r.Misses())
 				got[fmt.Sprint(r.Nest, r.Operand, r.Since, r.Loop)] = r
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want[level]) {
 				t.Fatalf("seed %d, level %d, %d passes over %+v:\n got %+v\nwant %+v", seed, level, passes, nests, got, want[level])
 			}
-		}
-	}
-	for _, s := range []Since{Never, ThisIteration, ThisLoop, ThisPass, EarlierPass} {
-		if seen[s] == 0 {
-			t.Errorf("nothing missed whose last touch was: %v", s)
 		}
 	}
 }

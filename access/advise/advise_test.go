@@ -18,7 +18,7 @@ import (
 )
 
 // model is a fixed machine, so that what is predicted is the same everywhere.
-var model = cost.Model{Times: cost.Generic(cost.Unmeasured), Rules: &rules, Caches: simcache.Config{
+var model = cost.Model{Times: cost.Generic(cost.Unmeasured), Rules: &rules, Window: 8 * cost.LeastWindow, Caches: simcache.Config{
 	Levels: []simcache.Level{
 		{Name: "D1", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
 		{Name: "L2", Geometry: simcache.Geometry{Size: 512 << 10, Ways: 8, Line: 64}},
@@ -68,9 +68,8 @@ func TestColumnWalk(t *testing.T) {
 	if d.Use.Spec.Order.String() != "1,0" || d.CopyFirst.From != 0 || d.CopyFirst.Against.Name() != "order 1,0" || a.Torch.From != 0 || a.Torch.Copy(1000) {
 		t.Errorf("use %s, from %d, in PyTorch from %d", d.Use.Name(), d.CopyFirst.From, a.Torch.From)
 	}
-	wants(t, a, "In PyTorch, do not call contiguous(): x.t().sum() takes ", " and never pays.", "In a loop of your own, use order 1,0: ",
-		"In row order, all of the miss time is due to x, which misses D1 and L2 at every element, LL once in 16 elements and the TLB at every element; most of it goes into page walks.",
-		"PyTorch's inner loop steps 4 B in x.")
+	wants(t, a, "do not call contiguous()", "x.t().sum()", "never pays", "order 1,0", "D1 and L2 at every element",
+		"LL once in 16 elements", "the TLB at every element", "page walks", "steps 4 B in x.")
 }
 
 // TestCopyFirst: PyTorch adds in the order of x.t(), which is the wrong one for y.
@@ -81,8 +80,8 @@ func TestCopyFirst(t *testing.T) {
 	if d.Use.First == nil || d.Use.id() != a.Ranked[0].id() || d.CopyFirst.From != 1 || a.Torch.From != 1 || !a.Torch.Copy(1) {
 		t.Errorf("use %s, from %d, in PyTorch from %d", d.Use.Name(), d.CopyFirst.From, a.Torch.From)
 	}
-	wants(t, a, "In PyTorch, call contiguous() first: it takes ", " and pays from the first pass on; x.t() + y then takes ",
-		"use a copy by ", ", then row order: ", "; without a copy, ", "PyTorch's inner loop steps 4 B in x, 16,000 B in y and 4 B in z.")
+	wants(t, a, "call contiguous() first", "from the first pass on", "x.t() + y", "a copy by ", "then row order", "without a copy",
+		"4 B in x, 16,000 B in y and 4 B in z.")
 }
 
 // TestCopyOnce: a copy is not copied first, but PyTorch's is, where it is made again and
@@ -93,9 +92,9 @@ func TestCopyOnce(t *testing.T) {
 	if a.Decide().CopyFirst != nil || first(a.Ranked, func(c Candidate) bool { return c.First != nil }) != nil || a.Torch.From != 2 || a.Torch.Copy(1) || !a.Torch.Copy(3) {
 		t.Errorf("copied first, in PyTorch from %d", a.Torch.From)
 	}
-	wants(t, a, "; y.copy_(x.t()) then takes ")
-	if got := a.Torch.steps(); got != "PyTorch copies blocks of 60x60 elements through a buffer." {
-		t.Error(got)
+	wants(t, a, "y.copy_(x.t())")
+	if steps := a.Torch.steps(); !strings.Contains(steps, "60x60") {
+		t.Error(steps)
 	}
 }
 
@@ -109,7 +108,7 @@ func TestDims(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wants(t, a, fmt.Sprintf("x.t().sum(%d) takes ", dim))
+		wants(t, a, fmt.Sprintf("x.t().sum(%d)", dim))
 		along[dim] = a.Torch.View.ns(Predicted)
 	}
 	if along[-1] != along[1] || along[0] >= along[1] {
@@ -143,8 +142,8 @@ func TestSameWalk(t *testing.T) {
 		spec access.Spec
 		want string
 	}{
-		{access.Spec{Op: access.Add, Shape: []int{1, 40}, With: []int{300, 40}, DType: layouts.Float32}, "do not call contiguous(): it returns the view itself"},
-		{access.Spec{Op: access.Fill, Shape: []int{30, 40}, View: layouts.MustParseChain("t()"), DType: layouts.Float32}, "do not call contiguous(): it would fill a copy"},
+		{access.Spec{Op: access.Add, Shape: []int{1, 40}, With: []int{300, 40}, DType: layouts.Float32}, "it returns the view itself"},
+		{access.Spec{Op: access.Fill, Shape: []int{30, 40}, View: layouts.MustParseChain("t()"), DType: layouts.Float32}, "it would fill a copy"},
 	} {
 		a := ask(t, c.spec, 100, access.VectorKernels()[0])
 		if first(a.Ranked, func(c Candidate) bool { return c.First != nil }) != nil || a.Decide().CopyFirst != nil {
@@ -158,9 +157,9 @@ func TestSameWalk(t *testing.T) {
 func TestPowerOfTwo(t *testing.T) {
 	s := access.Spec{Op: access.Copy, Shape: []int{1024, 1024}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}
 	a := ask(t, s, 1)
-	wants(t, a, "If x is yours to store, pad its rows from 4,096 to 4,160 B: ", "row order, rows of x padded by 16 takes ")
+	wants(t, a, "from 4,096 to 4,160 B", "rows of x padded by 16")
 	s.Pad = 16
-	if text := ask(t, s, 1).Why(); strings.Contains(text, "is yours to store") {
+	if text := ask(t, s, 1).Why(); strings.Contains(text, "padded") {
 		t.Errorf("padded rows are to be padded:\n%s", text)
 	}
 }
@@ -168,7 +167,7 @@ func TestPowerOfTwo(t *testing.T) {
 // TestChannels: NCHW to NHWC is for a vector kernel, if there is one, and the
 // copy pays after few passes.
 func TestChannels(t *testing.T) {
-	s := access.Spec{Op: access.Copy, Shape: []int{4, 32, 14, 14}, DType: layouts.Float32, View: layouts.MustParseChain("permute(0,2,3,1)")}
+	s := access.Spec{Op: access.Copy, Shape: []int{2, 32, 7, 7}, DType: layouts.Float32, View: layouts.MustParseChain("permute(0,2,3,1)")}
 	a := ask(t, s, 3, access.VectorKernels()[0])
 	if !slices.ContainsFunc(a.Ranked, func(c Candidate) bool { return c.Name() == "kernel portable" }) {
 		t.Error("the kernel is not ranked")
@@ -179,9 +178,10 @@ func TestChannels(t *testing.T) {
 	}
 }
 
+// TestContiguousView: a contiguous view is walked in row order, and not copied.
 func TestContiguousView(t *testing.T) {
 	a := ask(t, access.Spec{Shape: []int{1000, 1000}, DType: layouts.Float64}, 5)
-	wants(t, a, "row order is as good as any: ", "it returns the view itself")
+	wants(t, a, "row order", "it returns the view itself")
 	if a.Decide().CopyFirst != nil || a.Naive.Spec.Order != access.Row {
 		t.Errorf("%+v", a)
 	}
@@ -259,17 +259,9 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// TestOften: no number of elements is 1, since that is at every one.
-func TestOften(t *testing.T) {
-	for times, want := range map[float64]string{1: "at every element", .97: "at nearly every element", .7: "at nearly every element", .5: "once in 2 elements", 1.5: "1.5 times per element"} {
-		if got := often(times); got != want {
-			t.Errorf("%v times an element: %q, want %q", times, got, want)
-		}
-	}
-}
-
-// TestTiles: along the dim in which x lies closest in memory, and that in which a fresh tensor does, sizes that are smaller than the dim, and the whole
-// dim; not both whole, and none where that is one dim or there is but one operand.
+// TestTiles: tiles are along the dim in which x lies closest in memory, and that in which a fresh
+// tensor does. Sizes are smaller than the dim, or one is whole. There are none where that is one
+// dim, or for one operand.
 func TestTiles(t *testing.T) {
 	for _, c := range []struct {
 		shape []int
@@ -325,7 +317,8 @@ func TestPromising(t *testing.T) {
 	if len(got) != tiledOrders {
 		t.Errorf("%d are tiled, want %d", len(got), tiledOrders)
 	}
-	// Five dims, of which the last of 9 is tiled: 120 orders, and 24 in tiles, as stored and padded.
+	// Five dims, of which the last of 9 is tiled: 120 orders, and 24 in tiles, as stored and
+	// padded.
 	five := ask(t, access.Spec{Op: access.Copy, Shape: []int{2, 2, 2, 3, 9}, DType: layouts.Float32, View: layouts.MustParseChain("permute(4,3,2,1,0)")}, 1)
 	if want := 2 * (120 + 24); five.Considered != want {
 		t.Errorf("%d are considered, want %d", five.Considered, want)

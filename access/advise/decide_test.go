@@ -209,9 +209,9 @@ func torchHolds(t *rapid.T, a *Advice) {
 	with, without := rounded(first+n*after), rounded(n*view)
 	tie := with < without && without/with < Predicted.clear()
 	for words, want := range map[string]bool{
-		"PyTorch, call contiguous() first:":            with < without && !tie,
-		"PyTorch, do not call contiguous()":            with >= without,
-		"PyTorch, call contiguous() first, a near tie": tie,
+		", call contiguous() first": with < without,
+		"do not call contiguous()":  with >= without,
+		"near tie":                  tie,
 	} {
 		if strings.Contains(text, words) != want {
 			t.Errorf("%v with, %v without: %s", with, without, text)
@@ -259,7 +259,7 @@ func TestMeasuredDecides(t *testing.T) {
 	if d := a.Decide(); d.Use.Name() != "kernel portable" || predicted.Name() == d.Use.Name() {
 		t.Errorf("use %s, by prediction %s", d.Use.Name(), predicted.Name())
 	}
-	wants(t, a, "use kernel portable: 200 µs a pass, 5.00 times as fast as row order", "timed here, samples interleaved")
+	wants(t, a, "kernel portable", "200 µs", "5.00 times", "timed here")
 }
 
 // TestNotTimed: what was not timed decides by nothing more, and a copy that was not is

@@ -21,17 +21,17 @@ func TestBest(t *testing.T) {
 		view  string
 		op    access.Op
 	}{
-		{[]int{8, 32, 28, 28}, "permute(0,2,3,1)", access.Copy},
-		{[]int{8, 28, 28, 64}, "permute(3,1,0,2)", access.Copy},
-		{[]int{256, 512}, "t()", access.Add},
+		{[]int{4, 16, 14, 14}, "permute(0,2,3,1)", access.Copy},
+		{[]int{4, 14, 14, 32}, "permute(3,1,0,2)", access.Copy},
+		{[]int{64, 128}, "t()", access.Add},
 	} {
 		small := model // so that small tensors do not fit
-		small.Window = 8 * cost.LeastWindow
+		small.Window = cost.LeastWindow
 		small.Caches = simcache.Config{Levels: []simcache.Level{
-			{Name: "D1", Geometry: simcache.Geometry{Size: 4 << 10, Ways: 4, Line: 64}},
-			{Name: "L2", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
-			{Name: "LL", Geometry: simcache.Geometry{Size: 256 << 10, Ways: 16, Line: 64}}},
-			TLB: []simcache.TLB{{Entries: 16, Ways: 4, Page: 4096}, {Entries: 64, Ways: 4, Page: 4096}}}
+			{Name: "D1", Geometry: simcache.Geometry{Size: 1 << 10, Ways: 4, Line: 64}},
+			{Name: "L2", Geometry: simcache.Geometry{Size: 4 << 10, Ways: 8, Line: 64}},
+			{Name: "LL", Geometry: simcache.Geometry{Size: 16 << 10, Ways: 16, Line: 64}}},
+			TLB: []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}, {Entries: 8, Ways: 4, Page: 4096}}}
 		q := Question{Spec: access.Spec{Op: c.op, Shape: c.shape, DType: layouts.Float32, View: layouts.MustParseChain(c.view)},
 			Passes: 2, Kernels: []access.Kernel{access.Builtin}, Model: small}
 		all, err := Ask(context.Background(), q)
@@ -51,8 +51,8 @@ func TestBest(t *testing.T) {
 			t.Errorf("%s of %v: others are to be timed", c.op, c.shape)
 		}
 	}
-	if left < 200 {
-		t.Errorf("%d walks are left out: want more", left)
+	if left == 0 {
+		t.Error("nothing is left out")
 	}
 }
 
@@ -72,8 +72,8 @@ func keys(walks []Walk) (all []string) {
 	return all
 }
 
-// TestNear: near are the best that are asked for, the best of each kernel, as stored and padded, and the
-// naive walk.
+// TestNear: near are the best that are asked for, the best of each kernel, as stored and padded,
+// and the naive walk.
 func TestNear(t *testing.T) {
 	t.Parallel()
 	walk := func(ns float64, k access.Kernel, padded int, tile ...int) Walk {

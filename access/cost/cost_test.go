@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -233,47 +232,6 @@ func TestTensors(t *testing.T) {
 	}
 	if x, y := p.Tensors[0], p.Tensors[1]; x.Stride.Far != 1 || y.Stride.Next < .9 || x.Refs != 16e6 || math.Abs(x.Levels[0]-16e6) > 1e5 {
 		t.Errorf("x %+v, y %+v", x, y)
-	}
-}
-
-func TestMeasured(t *testing.T) {
-	m := probe.Machine{Date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
-		Levels: []probe.Level{
-			{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 200e9}},
-			{Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 4, Read: 64e9, Copy: 64e9, ReadAll: 512e9, CopyAll: 512e9, Near: 1.5, Far: 2.5}},
-			{Name: "L3", Capacity: 8 << 20, Speed: probe.Speed{Latency: 20}}},
-		Memory: probe.Speed{Latency: 90, Read: 16e9, Copy: 12.8e9, ReadAll: 32e9, CopyAll: 25.6e9},
-		TLB:    []probe.Reach{{Entries: 64, Miss: 3}}}
-	got := Measured(m)
-	if got.Source != "measured 2026-11-21" || got.Hit != 1 || len(got.Levels) != 3 || got.Walks[0] != 3 || got.Walks[1] != Generic("as a test").Walks[1] {
-		t.Errorf("%+v", got)
-	}
-	want := []Level{{Name: "L2", Capacity: 1 << 20, Latency: 4, Line: 1, Past: 1, LineAll: .125, PastAll: .125, Near: 1.5, Far: 2.5}, {Name: "L3", Capacity: 8 << 20, Latency: 20, Line: 1, Stored: .1, LineAll: .12, StoredAll: .01}, {Name: "memory", Capacity: math.Inf(1), Latency: 90, Line: 4, Stored: 2, Past: 6, LineAll: 2, StoredAll: 1, PastAll: 3}}
-	// At twice the reach of the second level, 3584 pages, a load took 40 ns; within
-	// it 4.
-	m.TLB = append(m.TLB, probe.Reach{Entries: 1792, Miss: 113})
-	m.PageLadder = []probe.Point{{Size: 32, Ns: 1}, {Size: 512, Ns: 4}, {Size: 2048, Ns: 30}, {Size: 3584, Ns: 40}, {Size: 8192, Ns: 150}}
-	if w := Measured(m).Walks; w[0] != 3 || w[1] != 36 {
-		t.Errorf("misses of the TLB cost %v ns, want 3 and 36", w)
-	}
-	for i, l := range got.Levels {
-		if w := want[i]; l.Name != w.Name || l.Capacity != w.Capacity || math.Abs(l.Latency-w.Latency)+math.Abs(l.Line-w.Line)+math.Abs(l.Stored-w.Stored)+math.Abs(l.Past-w.Past)+math.Abs(l.LineAll-w.LineAll)+math.Abs(l.StoredAll-w.StoredAll)+math.Abs(l.PastAll-w.PastAll) > 1e-9 {
-			t.Errorf("level %d: %+v, want %+v", i, l, w)
-		}
-	}
-	two := simcache.Config{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}}, {Geometry: simcache.Geometry{Size: 6 << 20, Ways: 12, Line: 64}}}}
-	if a, b := got.serving(two, 0), got.serving(two, 1); a.Name != "L3" || b.Name != "memory" {
-		t.Errorf("misses of D1 are served by %s, of LL by %s", a.Name, b.Name)
-	}
-	// One level, and nothing known of what is behind it but the memory.
-	one := probe.Machine{Levels: m.Levels[:1], Memory: m.Memory}
-	if l := Measured(one).serving(two, 0); l.Name != "memory" {
-		t.Errorf("misses are served by %s", l.Name)
-	}
-	// Nothing is known of the memory: it is not for nothing.
-	one.Memory = probe.Speed{}
-	if l := Measured(one).serving(two, 1); l.Name != "memory" || l.Latency != Generic("as a test").Levels[2].Latency {
-		t.Errorf("unknown memory is %+v", l)
 	}
 }
 

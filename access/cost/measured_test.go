@@ -16,48 +16,6 @@ import (
 // about tells whether two times are the same but for a share.
 func about(a, b, share float64) bool { return math.Abs(a-b) <= share*b }
 
-// TestMeasuredLoops: a loop takes what was measured of its operation and dtype, a byte of any kind what an int8 does, and
-// what was not measured what the rules say.
-func TestMeasuredLoops(t *testing.T) {
-	m := generic
-	m.Times.Loops = []probe.Loop{{Op: access.Sum, DType: layouts.Int32, Run: 7, Step: 9}, {Op: access.Copy, DType: layouts.Int8, Run: 3, Step: 5},
-		{Op: access.Fill, DType: layouts.Int8, Run: 11, Step: 13}}
-	const n = 4096
-	for _, c := range []struct {
-		spec access.Spec
-		want float64 // ns an element, 0 as by the rules
-	}{
-		{access.Spec{Op: access.Sum, DType: layouts.Int32}, 7},
-		{access.Spec{Op: access.Sum, DType: layouts.Int32, View: layouts.MustParseChain("slice(0,0,8192,2)")}, 9},
-		{access.Spec{Op: access.Copy, DType: layouts.Int8}, 3},
-		{access.Spec{Op: access.Copy, DType: layouts.Uint8, View: layouts.MustParseChain("slice(0,0,8192,2)")}, 5},
-		{access.Spec{Op: access.Fill, DType: layouts.Bool}, 11},
-		{access.Spec{Op: access.Reorder, DType: layouts.Int8}, 3},
-		{access.Spec{Op: access.Sum, DType: layouts.Float32}, 0},
-		{access.Spec{Op: access.Fill, DType: layouts.Int32}, 0},
-	} {
-		c.spec.Shape = []int{n}
-		if c.spec.View.String() != "" {
-			c.spec.Shape = []int{2 * n}
-		}
-		if c.spec.Op == access.Reorder {
-			tag, err := layouts.ParseTag("ab")
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.spec.Shape, c.spec.From, c.spec.To = []int{2, n / 2}, tag, tag
-		}
-		p := pattern(t, c.spec)
-		got, ruled := m.loop(p, p.Nests[0]), generic.loop(p, p.Nests[0])
-		if c.want == 0 && got != ruled {
-			t.Errorf("%v of %v: %v ns, want the rules' %v", c.spec.Op, c.spec.DType, got, ruled)
-		}
-		if c.want > 0 && !about(got, c.want*n, .05) {
-			t.Errorf("%v of %v: %v ns an element, want %v", c.spec.Op, c.spec.DType, got/n, c.want)
-		}
-	}
-}
-
 // TestMeasuredRuns: lines of memory in runs of which no stream goes on take what was measured of such; those of few rows
 // that go on take what a stream does.
 func TestMeasuredRuns(t *testing.T) {
@@ -97,87 +55,6 @@ func TestMeasuredRuns(t *testing.T) {
 	}
 	if got := each(8); got < next || got > 61 { // of longer runs than any that was measured
 		t.Errorf("two lines of few rows by turns take %v ns each, want those of long runs", got)
-	}
-}
-
-// TestOvershot: what prefetchers bring beyond the end of a run or of a short loop is of use where the next one goes on there.
-func TestOvershot(t *testing.T) {
-	m := generic
-	m.Times.Runs = []probe.Run{{Lines: 4, Ns: 14}} // little more than a stream
-	read := func(trips []int, strides ...int) nest.Nest {
-		return nest.Nest{Trips: trips, Operands: []nest.Operand{{Tensor: "x", Kind: nest.Read, Width: 4, Strides: strides}}}
-	}
-	visited := func(n nest.Nest) visit {
-		return visit{stride: strideOf(n, n.Operands[0], rowsOf(n, 64), 64), nest: n, op: n.Operands[0]}
-	}
-	// Stripes of so many bytes of 512 rows, one below the other.
-	stripes := func(bytes, pitch, apart int) visit { return visited(read([]int{100, 512, bytes / 4}, apart, pitch, 4)) }
-	for name, c := range map[string]struct {
-		v       visit
-		resumes bool
-	}{
-		"four lines":                 {stripes(256, 8000, 256), true},
-		"eight":                      {stripes(512, 8000, 512), true},
-		"two, which are no stream":   {stripes(128, 8000, 128), false},
-		"more than come":             {stripes(2048, 8000, 2048), false},
-		"rows that share sets":       {stripes(256, 8192, 256), false},
-		"stripes that lie far apart": {stripes(256, 8000, 4096), false},
-		"few rows, as are followed":  {visited(read([]int{100, 8, 64}, 256, 8000, 4)), false},
-	} {
-		if got := c.v.stride.resumes(); got != c.resumes {
-			t.Errorf("%s: resumes %t: %+v", name, got, c.v.stride)
-		}
-	}
-	v := stripes(256, 8000, 256)
-	if got := m.line(v, 2); got != 3.5 {
-		t.Errorf("a line of runs that resume takes %v ns, want the 3.5 that were measured", got)
-	}
-	if v.op.Kind = nest.Write; m.line(v, 2) <= 4 {
-		t.Errorf("one that is written takes %v ns, no more than one read", m.line(v, 2))
-	}
-	// Steps of 256 B, by so many in a row that is left then, or that the next ones follow.
-	for _, c := range []struct {
-		steps, apart int
-		want         float64
-	}{{8, 14336, 2}, {16, 14336, 1.5}, {8, 2048, 1}} {
-		v := visited(read([]int{56, c.steps}, c.apart, 256))
-		if got := v.stride.wasted(); got != c.want {
-			t.Errorf("%d steps, the next ones %d B behind: %v lines for each, want %v", c.steps, c.apart, got, c.want)
-		}
-		long := visited(read([]int{56, 1 << 20}, 0, 256))
-		near, _ := m.apart(v, 1)
-		if alone, _ := m.apart(long, 1); !about(near, c.want*alone, 1e-4) {
-			t.Errorf("%d steps take %v ns each, those of a long row %v", c.steps, near, alone)
-		}
-	}
-	if got := visited(read([]int{56, 8}, 100, 8192)).stride.wasted(); got != 1 {
-		t.Errorf("%v lines for each of another page, which no prefetcher brings", got)
-	}
-	// A gap of less than two lines, and one of more.
-	for jump, near := range map[int]bool{224: true, 255: true, 256: false} {
-		if s := visited(read([]int{100, 56, 32}, 200<<10, jump, 4)).stride; s.Near > 0 != near || s.Far > 0 == near || s.run > 0 == near {
-			t.Errorf("128 B in each %d B: %+v, is its gap nothing to a prefetcher: %t", jump, s, near)
-		}
-	}
-}
-
-// TestQueue: loads that begin short runs are as many in flight as stores behind them have places, if there are any; longer
-// runs are seen by prefetchers.
-func TestQueue(t *testing.T) {
-	m := generic
-	m.Rules = &Rules{Overlap: math.Inf(1), InFlight: 20, Crowded: 20, Walks: 1, Window: 1e9, Pending: 1e9, Stores: 1, Queue: 64}
-	latency := m.Times.Levels[2].Latency
-	read, write := nest.Operand{Kind: nest.Read, Width: 4, Strides: []int{0}}, nest.Operand{Kind: nest.Write, Width: 4, Strides: []int{0}}
-	sum, copies := nest.Nest{Operands: []nest.Operand{read}}, nest.Nest{Operands: []nest.Operand{read, write}}
-	for _, c := range []struct {
-		n          nest.Nest
-		run, every float64
-		inFlight   float64
-	}{{sum, 1, 16, 20}, {copies, 1, 16, 4}, {copies, 2, 32, 2}, {copies, 2, 256, 1}, {copies, 1, 1, 20}, {copies, 4, 64, 20}, {copies, 0, 16, 20}} {
-		_, far := m.apart(visit{stride: Stride{Far: 1, loop: -1, every: c.every, run: c.run}, nest: c.n, op: read}, 2)
-		if !about(far, latency/c.inFlight, 1e-9) {
-			t.Errorf("runs of %v lines by %d operands: %v ns, want %v in flight of %v ns", c.run, len(c.n.Operands), far, c.inFlight, latency)
-		}
 	}
 }
 

@@ -28,7 +28,7 @@ var hierarchies = []simcache.Config{
 // looking up every access.
 func TestPolyBenchCounts(t *testing.T) {
 	t.Parallel()
-	for _, k := range kernels {
+	for _, k := range kernels(t) {
 		for _, size := range []string{k.mini, k.small} {
 			if size == k.small && testing.Short() {
 				continue
@@ -90,7 +90,7 @@ func published(t testing.TB) map[string]uint64 {
 func BenchmarkPolyBench(b *testing.B) {
 	misses := published(b)
 	for name, c := range map[string]simcache.Config{"one": hierarchies[0], "two": hierarchies[3]} {
-		for _, k := range kernels {
+		for _, k := range kernels(b) {
 			b.Run("levels="+name+"/kernel="+k.name, func(b *testing.B) {
 				for b.Loop() {
 					sum := uint64(0)

@@ -1,7 +1,6 @@
 package csource_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -71,12 +70,6 @@ const preamble = `#include <math.h>
 #define TICK
 #endif
 `
-
-// randomFile is a file of the generator, the same for a seed.
-func randomFile(seed uint64) string {
-	g := &cGenerator{Rand: rand.New(rand.NewPCG(seed, 15)), left: 12}
-	return g.file()
-}
 
 func (g *cGenerator) file() string {
 	g.b.WriteString(preamble)
@@ -638,191 +631,104 @@ func (g *cGenerator) value(deep int) string {
 	return fmt.Sprintf("(VALUE(%s) %s VALUE(%s))", x, g.pick("+", "-", "*"), y)
 }
 
-// TestRandom: what is read of random files is what their compiled programs do, and
-// what is refused is an index that leaves its extent there, or a number that a
-// type cannot hold.
+// A randomFile is compiled, and read so and with pointers, functions and steps in place of what
+// these mean.
+type randomFile struct {
+	compiled, with string
+	refused        []string // words of errors for what is not known
+}
+
+// randomFiles are of all kinds that a generator writes.
+func randomFiles() (all []randomFile) {
+	cut := []string{"too many cases", "of a variable is not affine", "too many values for a subscript"}
+	steps := []string{"wrap", "by the same constant in every iteration", "it changes in each iteration",
+		"around it is not affine", "not change in step with", "a fraction of a variable", "is not decided",
+		"range of its type", "!= names", "does not end the loop in the direction"}
+	for _, c := range []struct {
+		files     int
+		generator cGenerator
+		refused   []string
+	}{
+		{60, cGenerator{}, nil},
+		{60, cGenerator{chosen: true}, cut},
+		{80, cGenerator{pointers: true}, nil},
+		{150, cGenerator{walks: true}, append(steps, "too many cases")},
+		{150, cGenerator{walks: true, chosen: true}, append(append(steps, cut...), "that are read one by one",
+			"a while is not understood", "the value of a constant array is known in subscripts", "after jumps is not known")},
+	} {
+		for seed := range cases(c.files) {
+			g := c.generator
+			g.Rand, g.left = rand.New(rand.NewPCG(uint64(seed), 17)), 12
+			g.divides, g.looks = g.chosen && seed%3 == 1, g.chosen && seed%3 == 2
+			with, without := g.programs()
+			if g.chosen && !g.walks { // a return leads out of a function
+				without = with
+			}
+			refused := append(slices.Clip(c.refused), "as a call in it may be none for compilers")
+			if strings.Contains(with, "unsigned") {
+				refused = append(refused, "wrap", "range of its type", "!= names")
+			}
+			all = append(all, randomFile{without, with, refused})
+		}
+	}
+	return all
+}
+
+// TestRandom: what is read of random files is what their compiled programs do. What is refused is
+// an index that leaves its extent there, a number that a type cannot hold, or what is not known.
 func TestRandom(t *testing.T) {
-	files := 60
-	if testing.Short() {
-		files = 20
-	}
+	files := randomFiles()
 	var texts []string
-	for seed := range files {
-		texts = append(texts, randomFile(uint64(seed)))
+	for _, file := range files {
+		texts = append(texts, file.compiled)
 	}
-	compiled(t, texts, folded)
-}
-
-// folded are words of what is refused where compilers may have a constant instead of a call.
-const folded = "as a call in it may be none for compilers"
-
-// TestRandomChosen: so it is with what is chosen by the loops' variables: jumps out of loops and functions, quotients and remainders, numbers of tables.
-func TestRandomChosen(t *testing.T) {
-	files := 60
-	if testing.Short() {
-		files = 20
-	}
-	var texts []string
-	jumps, quotients, looked := 0, 0, 0
-	for seed := range files {
-		g := &cGenerator{Rand: rand.New(rand.NewPCG(uint64(seed), 17)), left: 12, chosen: true, divides: seed%3 == 1, looks: seed%3 == 2}
-		with, _ := g.programs()
-		texts = append(texts, with)
-		jumps, quotients, looked = jumps+g.jumps, quotients+g.quotients, looked+g.looked
-	}
-	compiled(t, texts, folded, "too many cases", "of a variable is not affine", "too many values for a subscript")
-	if t.Logf("%d jumps, %d quotients, %d numbers of tables", jumps, quotients, looked); jumps < files/2 || quotients < files/2 || looked < files/2 {
-		t.Errorf("%d jumps, %d quotients and %d numbers of tables in %d files", jumps, quotients, looked, files)
-	}
-}
-
-// compiled compares what is read of files with what their compiled programs do. Some may be refused for other reasons, too.
-func compiled(t *testing.T, texts []string, also ...string) {
-	t.Helper()
-	files := len(texts)
-	exact, outside, wraps, many, accesses := 0, 0, 0, 0, 0
+	exact := 0
 	for i, l := range runLogged(t, texts) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			f, err := csource.Read("random.c", []byte(texts[i]), csource.Options{})
-			var refused *csource.Error
-			switch {
-			case err != nil && l.endless:
-				wraps++
-			case errors.As(err, &refused) && strings.Contains(refused.Why, "is outside of") && l.outside:
-				outside++
-			case errors.As(err, &refused) && strings.Contains(texts[i], "unsigned") &&
-				(strings.Contains(refused.Why, "wrap") || strings.Contains(refused.Why, "range of its type") || strings.Contains(refused.Why, "!= names")):
-				wraps++
-			case errors.As(err, &refused) && slices.ContainsFunc(also, func(why string) bool { return strings.Contains(refused.Why, why) }):
-				many++
-			case err != nil || l.outside || l.endless:
-				t.Errorf("an index is outside of its extent: %v; %v, of\n%s", l.outside, err, texts[i])
-			default:
+			file := files[i]
+			defer func() {
+				if t.Failed() {
+					t.Logf("of\n%s\nand\n%s", file.compiled, file.with)
+				}
+			}()
+			read := func(text string) *csource.File {
+				f, err := csource.Read("random.c", []byte(text), csource.Options{})
+				is := func(word string) bool { return strings.Contains(err.Error(), word) }
+				switch {
+				case err == nil && (l.outside || l.endless):
+					t.Error("an index is outside of its extent, or a loop does not end")
+				case err == nil, l.endless, l.outside && is("is outside of"):
+				case !slices.ContainsFunc(file.refused, is):
+					t.Error(err)
+				}
+				return f
+			}
+			f := read(file.compiled)
+			if f == nil && !l.outside { // numbers may wrap, which are of other types in functions
+				return
+			}
+			with := read(file.with)
+			if f != nil && len(f.Arrays) > 0 {
 				exact++
-				accesses += len(l.accesses)
-				same(t, f, l.accesses)
-			}
-			if t.Failed() {
-				t.Logf("of\n%s", texts[i])
-			}
-		})
-	}
-	t.Logf("%d files are exact (%d accesses), %d leave an array, %d might wrap, %d have too many cases", exact, accesses, outside, wraps, many)
-	if exact < files/3 || outside == 0 || many > files/4 {
-		t.Errorf("%d files are exact, %d leave an array, of %d", exact, outside, files)
-	}
-}
-
-// TestRandomPointers: random files in which arrays are reached by pointers, and blocks are functions that get them, make the accesses
-// of the same files without these, and are refused where those are, but for subscripts of which a sum might wrap.
-func TestRandomPointers(t *testing.T) {
-	t.Parallel()
-	files := 80
-	if testing.Short() {
-		files = 30
-	}
-	exact, outside, wraps, pointers, calls := 0, 0, 0, 0, 0
-	for seed := range files {
-		g := &cGenerator{Rand: rand.New(rand.NewPCG(uint64(seed), 16)), left: 12, pointers: true}
-		with, without := g.programs()
-		got, err := csource.Read("with.c", []byte(with), csource.Options{})
-		want, err2 := csource.Read("without.c", []byte(without), csource.Options{})
-		might := func(err error) bool {
-			return err != nil && strings.Contains(with, "unsigned") && !strings.Contains(err.Error(), "is outside of")
-		}
-		switch {
-		case err == nil && err2 == nil:
-			exact++
-			calls += len(g.parts)
-			pointers += strings.Count(with, "q")
-			if a, b := walked(got), walked(want); a != b {
-				t.Errorf("%d: %.1000s\nof\n%s\nand %.1000s\nof\n%s", seed, a, with, b, without)
-			}
-		case might(err) || might(err2):
-			wraps++
-		case err == nil || err2 == nil || !strings.Contains(err.Error(), "is outside of") || !strings.Contains(err2.Error(), "is outside of"):
-			t.Errorf("%d: %v, %v, of\n%s\nand\n%s", seed, err, err2, with, without)
-		default:
-			outside++
-		}
-		if t.Failed() {
-			break
-		}
-	}
-	t.Logf("%d files are the same (%d names of pointers, %d functions), %d leave an array, %d might wrap", exact, pointers, calls, outside, wraps)
-	if exact < files/4 || pointers < 2*exact || calls < exact/4 || outside == 0 {
-		t.Errorf("%d files are the same, with %d pointers and %d functions, %d leave an array", exact, pointers, calls, outside)
-	}
-}
-
-// TestRandomWalking: random files in which pointers and integers are changed by steps do what their compiled programs do, or are
-// refused where their steps are not the same in every iteration; with pointers as with the subscripts in their place.
-func TestRandomWalking(t *testing.T) {
-	randomWalking(t, func(int) *cGenerator { return &cGenerator{left: 12, walks: true} })
-}
-
-// TestRandomWalkingChosen: so do those with jumps, quotients or tables, too; steps that these make uneven are refused.
-func TestRandomWalkingChosen(t *testing.T) {
-	randomWalking(t, func(seed int) *cGenerator {
-		return &cGenerator{left: 12, walks: true, chosen: true, divides: seed%3 == 1, looks: seed%3 == 2}
-	}, "of a variable is not affine", "too many values for a subscript", "that are read one by one", "a while is not understood", "the value of a constant array is known in subscripts", "after jumps is not known")
-}
-
-// randomWalking compares files of generators. Some may be refused for other reasons, too.
-func randomWalking(t *testing.T, generator func(seed int) *cGenerator, also ...string) {
-	t.Helper()
-	files := 150
-	if testing.Short() {
-		files = 40
-	}
-	var with, without []string
-	for seed := range files {
-		g := generator(seed)
-		g.Rand = rand.New(rand.NewPCG(uint64(seed), 17))
-		a, b := g.programs()
-		with, without = append(with, a), append(without, b)
-	}
-	exact, outside, wraps, lost, steps := 0, 0, 0, 0, 0
-	for i, l := range runLogged(t, without) {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			f, err := csource.Read("without.c", []byte(without[i]), csource.Options{})
-			g, err2 := csource.Read("with.c", []byte(with[i]), csource.Options{})
-			is := func(err error, words ...string) bool {
-				return err != nil && slices.ContainsFunc(words, func(word string) bool { return strings.Contains(err.Error(), word) })
-			}
-			const constant, anew, often, several = "by the same constant in every iteration", "it changes in each iteration", "around it is not affine", "not change in step with"
-			switch {
-			case is(err, also...) && (err2 != nil || !l.outside):
-				lost++
-			case err == nil && is(err2, also...): // the value of a pointer, without which nothing is known
-				same(t, f, l.accesses)
-				lost++
-			case is(err, constant, anew, often, several, "a fraction of a variable", "too many cases", "is not decided") && (err2 != nil || !l.outside):
-				lost++
-			case is(err, "is outside of") && l.outside && err2 != nil:
-				outside++
-			case is(err, "wrap", "range of its type", "!= names", "does not end the loop in the direction"):
-				wraps++
-			case err != nil || err2 != nil || l.outside || l.endless:
-				t.Errorf("an index is outside of its extent: %v; %v; %v", l.outside, err, err2)
-			default:
-				exact++
-				steps += strings.Count(with[i], "w")
-				for at := range l.accesses { // arrays lie higher where an address without its variables is below 0
+				for at := range l.accesses { // where an address without its variables is below 0
 					l.accesses[at].addr += f.Arrays[0].Base - 1<<32
 				}
-				same(t, f, l.accesses)
-				if a, b := walked(g), walked(f); a != b {
-					t.Errorf("%.1000s\n%.1000s", a, b)
-				}
+				same(t, f, l.accesses, nil)
 			}
-			if t.Failed() {
-				t.Logf("of\n%s\nand\n%s", with[i], without[i])
+			if f != nil && with != nil && walked(with) != walked(f) {
+				t.Errorf("%.1000s\n%.1000s", walked(with), walked(f))
 			}
 		})
 	}
-	t.Logf("%d files are exact (%d names of variables), %d leave an array, %d might wrap, in %d a value is not known", exact, steps, outside, wraps, lost)
-	if exact < files/4 || steps < 5*exact {
-		t.Errorf("%d files are exact, with %d names of variables", exact, steps)
+	if t.Logf("%d of %d files are the same", exact, len(files)); exact == 0 {
+		t.Error("none is read")
 	}
+}
+
+// cases is how many random cases are drawn of those of a whole test.
+func cases(all int) int {
+	if testing.Short() {
+		return max(1, all/20)
+	}
+	return all
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -10,23 +9,21 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
-
-	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A machine runs the addresses of the assembly, on any CPU: what goes on in
+// A state is what a machine has that runs the addresses of assembly, on any CPU: what goes on in
 // vectors is left out, what these read and write is written down.
-type machine struct {
-	state
-	lists  map[int]int // what lies in memory of the lists that functions go by
-	result int         // which conditional jumps go by
-}
-
-// A state is what any machine has.
 type state struct {
 	registers map[string]int
 	frame     map[string]int // arguments by name
+	result    int            // which conditional jumps of amd64 go by
 	touched   []touched
+}
+
+// touched is one access by machine code or plan.
+type touched struct {
+	write     bool
+	at, width int
 }
 
 // value is that of a constant, an argument or a register.
@@ -48,134 +45,188 @@ func (s *state) value(operand string) (int, error) {
 	return 0, fmt.Errorf("%s has no value", operand)
 }
 
-// touched is one access by machine code or plan.
-type touched struct {
-	write     bool
-	at, width int
+func (s *state) touch(write bool, at, width int) {
+	s.touched = append(s.touched, touched{write, at, width})
 }
 
-// assembly is the checked-in code, line by line of each function.
-func assembly(t *testing.T, file string) map[string][]string {
+// An instruction is one line of assembly, of a label with its colon as the name.
+type instruction struct {
+	name     string
+	operands []string
+}
+
+var listOrWord = regexp.MustCompile(`\[[^\]]*\]|[^,\s]+`)
+
+// assembly is the checked-in code of each function.
+func assembly(t *testing.T, file string) map[string][]instruction {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	functions := map[string][]string{}
-	name := ""
+	functions := map[string][]instruction{}
+	function := ""
 	for line := range strings.Lines(string(text)) {
 		line, _, _ = strings.Cut(line, "//")
 		line = strings.TrimSpace(line)
 		if f, ok := strings.CutPrefix(line, "TEXT ·"); ok {
-			name, _, _ = strings.Cut(f, "(SB)")
-		} else if line != "" && name != "" {
-			functions[name] = append(functions[name], line)
+			function, _, _ = strings.Cut(f, "(SB)")
+		} else if line != "" && function != "" {
+			name, rest, _ := strings.Cut(line, " ")
+			of := instruction{name, listOrWord.FindAllString(rest, -1)}
+			functions[function] = append(functions[function], of)
 		}
 	}
 	return functions
 }
 
-// run executes a function with these arguments, and returns what it touched of
-// what lies at from <= address < to.
-func run(t *testing.T, code []string, arguments map[string]int, from, to int) []touched {
-	t.Helper()
-	return runWith(t, code, arguments, nil, from, to)
+// code runs functions of a file.
+type code struct {
+	functions map[string][]instruction
+	// step executes one instruction, and returns the label to which it jumps, "" of none.
+	step func(s *state, lists map[int]int, name string, operands []string) (label string, err error)
 }
 
-// runWith does so where lists are in memory, by the address of each number of theirs.
-func runWith(t *testing.T, code []string, arguments map[string]int, lists map[int]int, from, to int) []touched {
+// run executes a function with these arguments and numbers in memory, and returns what it touched
+// but for what lies on the stack or elsewhere.
+func (c code) run(
+	t *testing.T, name string, arguments map[string]int, lists map[int]int,
+) []touched {
 	t.Helper()
-	m := machine{state: state{registers: map[string]int{}, frame: arguments}, lists: lists}
-	for at := 0; ; at++ {
-		name, rest, _ := strings.Cut(code[at], " ")
-		if strings.HasSuffix(name, ":") {
+	m := &state{registers: map[string]int{}, frame: arguments}
+	code := c.functions[name]
+	for at := 0; at < len(code); at++ {
+		of := code[at]
+		if of.name == "RET" {
+			apart := func(a touched) bool { return a.at < 1<<32 || a.at >= elsewhere }
+			return slices.DeleteFunc(m.touched, apart)
+		}
+		if strings.HasSuffix(of.name, ":") {
 			continue
 		}
-		operands := strings.Split(strings.ReplaceAll(rest, " ", ""), ",")
-		if name == "RET" {
-			return slices.DeleteFunc(m.touched, func(a touched) bool { return a.at < from || a.at >= to })
+		label, err := c.step(m, lists, of.name, of.operands)
+		if err != nil {
+			t.Fatalf("%s: %s %v: %v", name, of.name, of.operands, err)
 		}
-		if name == "JMP" {
-			at = slices.Index(code, operands[0]+":")
-		} else if jumps, ok := map[string]bool{"JZ": m.result == 0, "JNZ": m.result != 0, "JL": m.result < 0, "JGE": m.result >= 0}[name]; ok {
-			if jumps {
-				at = slices.Index(code, operands[0]+":")
-			}
-		} else if err := m.step(name, operands); err != nil {
-			t.Fatalf("%s: %v", code[at], err)
+		if label != "" {
+			at = slices.IndexFunc(code, func(i instruction) bool { return i.name == label+":" })
 		}
 	}
+	t.Fatalf("%s has no end", name)
+	return nil
 }
 
-// step executes one instruction.
-func (m *machine) step(name string, operands []string) error {
-	last := operands[len(operands)-1]
-	value := 0
-	if name[0] != 'V' && name != "SFENCE" && !strings.HasPrefix(name, "PREFETCH") {
-		var err error
-		if value, err = m.value(operands[0]); err != nil {
-			return err
-		}
+// Where the test has the memory: what is read, written, and neither. The stack is near 0.
+const (
+	readAt, writtenAt, elsewhere = 1 << 40, 2 << 40, 1 << 62
+)
+
+// narrow is how many bytes an instruction touches that has no vectors.
+var narrow = map[string]int{"MOVWQZX": 2, "MOVW": 2, "MOVBQZX": 1, "MOVB": 1}
+
+// address are the parts of the address of what lies in memory, none of anything else.
+func address(operand string) []string {
+	if parts, known := addresses[operand]; known {
+		return parts
 	}
-	set := func(v int) { m.registers[last], m.result = v, v }
-	source, dest := memory.MatchString(operands[0]), memory.MatchString(last)
+	addresses[operand] = memory.FindStringSubmatch(operand)
+	return addresses[operand]
+}
+
+var (
+	memory    = regexp.MustCompile(`^(-?\d*)\((\w+)\)(?:\((\w+)\*(\d)\))?$`)
+	addresses = map[string][]string{}
+)
+
+// valueOrAddress is the value of [state], or the address of what lies in memory.
+func (s *state) valueOrAddress(operand string) (int, error) {
+	if parts := address(operand); parts != nil {
+		offset, _ := strconv.Atoi(parts[1])
+		scale, _ := strconv.Atoi(parts[4])
+		return offset + s.registers[parts[2]] + s.registers[parts[3]]*scale, nil
+	}
+	return s.value(operand)
+}
+
+// stepAMD64 executes one instruction. Lists are what lies in memory of the lists that functions
+// go by.
+func stepAMD64(
+	m *state, lists map[int]int, name string, operands []string,
+) (label string, err error) {
+	jumps, is := map[string]bool{
+		"JMP": true, "JZ": m.result == 0, "JNZ": m.result != 0, "JL": m.result < 0, "JGE": m.result >= 0,
+	}[name]
 	switch {
-	case name == "MOVQ" && source:
-		m.registers[last] = m.lists[value]
-	case name == "MOVWQZX" && source || name == "MOVBQZX" && source: // what lies there counts nowhere
-		m.touched = append(m.touched, touched{false, value, narrow[name]})
-		m.registers[last] = 0
-	case name == "MOVW" && dest || name == "MOVB" && dest:
-		at, err := m.value(last)
-		m.touched = append(m.touched, touched{true, at, narrow[name]})
-		return err
-	case name == "MOVQ" || name == "LEAQ":
-		m.registers[last] = value
-	case name == "ADDQ":
-		set(m.registers[last] + value)
-	case name == "SUBQ":
-		set(m.registers[last] - value)
-	case name == "IMULQ":
-		set(m.registers[last] * value)
-	case name == "SHLQ":
-		set(m.registers[last] << value)
-	case name == "SHRQ":
-		set(m.registers[last] >> value)
-	case name == "ANDQ":
-		set(m.registers[last] & value)
-	case name == "ORQ":
-		set(m.registers[last] | value)
-	case name == "CMPQ":
-		other, err := m.value(last)
-		m.result = value - other
-		return err
-	case name == "CMOVQEQ":
-		if m.result == 0 {
-			m.registers[last] = value
-		}
-	case name == "DECQ":
-		set(value - 1)
-	case name == "TESTQ":
-		other, err := m.value(last)
-		m.result = value & other
-		return err
-	case name == "SFENCE" || strings.HasPrefix(name, "PREFETCH"): // accesses of no nest
+	case is && jumps:
+		return operands[0], nil
+	case is || name == "SFENCE" || strings.HasPrefix(name, "PREFETCH"): // accesses of no nest
+		return "", nil
 	case name[0] == 'V':
-		return m.vector(name, operands)
-	default:
-		return fmt.Errorf("an instruction that the test does not know")
+		return "", m.vector(name, operands)
 	}
-	return nil
+	last := operands[len(operands)-1]
+	source, err1 := m.valueOrAddress(operands[0])
+	target, err2 := m.valueOrAddress(last)
+	set := func(v int) { m.registers[last], m.result = v, v }
+	fromMemory, toMemory := address(operands[0]) != nil, address(last) != nil
+	switch width := narrow[name]; {
+	case err1 != nil:
+		return "", err1
+	case width > 0 && fromMemory: // what lies there counts nowhere
+		m.touch(false, source, width)
+		m.registers[last] = 0
+		return "", nil
+	case width > 0 && toMemory:
+		m.touch(true, target, width)
+		return "", err2
+	case name == "MOVQ" && fromMemory:
+		m.registers[last] = lists[source]
+		return "", nil
+	case name == "MOVQ" || name == "LEAQ":
+		m.registers[last] = source
+		return "", nil
+	case err2 != nil:
+		return "", err2
+	}
+	switch name {
+	case "ADDQ":
+		set(target + source)
+	case "SUBQ":
+		set(target - source)
+	case "IMULQ":
+		set(target * source)
+	case "SHLQ":
+		set(target << source)
+	case "SHRQ":
+		set(target >> source)
+	case "ANDQ":
+		set(target & source)
+	case "ORQ":
+		set(target | source)
+	case "DECQ":
+		set(target - 1)
+	case "CMPQ":
+		m.result = source - target
+	case "TESTQ":
+		m.result = source & target
+	case "CMOVQEQ":
+		if m.result == 0 {
+			m.registers[last] = source
+		}
+	default:
+		return "", fmt.Errorf("an instruction that the test does not know")
+	}
+	return "", nil
 }
 
 // vector writes down what an instruction of vectors touches. It is as wide as
 // its registers unless its name says otherwise.
-func (m *machine) vector(name string, operands []string) error {
+func (s *state) vector(name string, operands []string) error {
 	for i, operand := range operands {
 		if !strings.HasSuffix(operand, ")") || strings.HasSuffix(operand, "(FP)") {
 			continue
 		}
-		at, err := m.value(operand)
+		at, err := s.valueOrAddress(operand)
 		if err != nil {
 			return err
 		}
@@ -188,194 +239,101 @@ func (m *machine) vector(name string, operands []string) error {
 		case "VINSERTF128", "VINSERTI128", "VINSERTI32X4":
 			width = 16
 		}
-		m.touched = append(m.touched, touched{i == len(operands)-1, at, width})
+		s.touch(i == len(operands)-1, at, width)
 	}
 	return nil
 }
 
-// narrow is how many bytes an instruction touches that has no vectors.
-var narrow = map[string]int{"MOVWQZX": 2, "MOVW": 2, "MOVBQZX": 1, "MOVB": 1}
-
-var memory = regexp.MustCompile(`^(-?\d*)\((\w+)\)(?:\((\w+)\*(\d)\))?$`)
-
-// value is that of [state], or the address of what lies in memory.
-func (m *machine) value(operand string) (int, error) {
-	if parts := memory.FindStringSubmatch(operand); parts != nil {
-		offset, _ := strconv.Atoi(parts[1])
-		scale, _ := strconv.Atoi(parts[4])
-		return offset + m.registers[parts[2]] + m.registers[parts[3]]*scale, nil
-	}
-	return m.state.value(operand)
-}
-
-// Where the test has the memory: what is read, written, and neither.
-const (
-	readAt, writtenAt, elsewhere = 1 << 40, 2 << 40, 3 << 40
-)
-
-// said is what a step says is touched, with memory where these are.
-func said(s Step, read, written, buffers int) []touched {
-	var all []touched
-	at, steps := make([]int, len(s.Body)), make([][]int, len(s.Body))
-	for i, a := range s.Body {
-		steps[i] = nest.Steps(counts(s.Loops), stridesOf(s, a))
-		switch {
-		case a.Buffered():
-			at[i] = buffers + a.Offset
-		case a.Write:
-			at[i] = written + s.To + a.Offset
-		default:
-			at[i] = read + s.From + a.Offset
-		}
-	}
-	for l := range nest.Walk(counts(s.Loops)) {
-		for i, a := range s.Body {
-			if l >= 0 {
-				at[i] += steps[i][l]
+// said is what steps say is touched, with memory where these are.
+func said(read, written, buffers int, steps ...Step) (all []touched) {
+	for _, s := range steps {
+		eachTrip(s, read, written, buffers, func(_ int, at []int) {
+			for i, a := range s.Body {
+				all = append(all, touched{a.Write, at[i], a.Width})
 			}
-			all = append(all, touched{a.Write, at[i], a.Width})
-		}
+		})
 	}
 	return all
 }
 
-// same compares what code touches with what a plan says.
-func same(t *testing.T, what string, got, want []touched) {
+// sameTouched compares what code touches with what a plan says.
+func sameTouched(t *testing.T, what string, got, want []touched) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Errorf("%s: the code makes %d accesses, the plan says %d", what, len(got), len(want))
-		return
-	}
-	for i := range got {
+	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
-			t.Errorf("%s: access %d of %d is %+v, the plan says %+v", what, i, len(want), got[i], want[i])
-			return
+			t.Fatalf("%s: access %d of %d is %+v, the plan says %+v", what, i, len(want), got[i], want[i])
 		}
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%s: the code makes %d accesses, the plan says %d", what, len(got), len(want))
 	}
 }
 
 // TestMachineCode: the assembly touches what plans say, byte for byte and in
 // that order, whatever the CPU.
 func TestMachineCode(t *testing.T) {
-	amd64, arm64 := assembly(t, "kernels_amd64.s"), assembly(t, "kernels_arm64.s")
+	amd64 := code{assembly(t, "kernels_amd64.s"), stepAMD64}
+	arm64 := code{assembly(t, "kernels_arm64.s"), stepARM64}
 	for _, s := range All()[1:] {
-		functions, run, streams := amd64, run, []string{"Stream"}
+		c := codeOf{amd64, s, strings.ToUpper(s.Like().name), []string{"", "Stream"}}
 		if s == neon {
-			functions, run, streams = arm64, runARM, nil // it has no other stores
+			c.code, c.streams = arm64, c.streams[:1] // it has no other stores
 		}
-		level, _, _ := strings.Cut(strings.ToUpper(s.name), "-")
-		for size, read := range s.tiles {
-			p := &Plan{set: s, size: size}
-			for _, stream := range append(streams, "") {
-				name := "transpose" + stream
-				arguments := map[string]int{"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": 1000, "srcPitch": -776, "dstStep": 64, "srcStep": 72, "ahead": 2}
-				want := said(Step{Loops: []Loop{{3, 64, 72}}, Body: p.tileBody(nil, read, 0, -776, 1000)}, readAt, writtenAt, 0)
-				name = fmt.Sprint(name, size, level)
-				same(t, name, run(t, functions[name], arguments, readAt-1<<30, elsewhere), want)
-			}
-			for _, stream := range append(streams, "") {
-				if !slices.Contains(s.pairs, size) {
-					continue
-				}
-				arguments := map[string]int{"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": 1000, "srcPitch": -776, "dstStep": 128, "srcStep": 72, "ahead": 2}
-				both := p.tileBody(p.tileBody(nil, read, 0, -776, 1000), read, line/size, -776, 1000)
-				want := said(Step{Loops: []Loop{{3, 128, 72}}, Body: both}, readAt, writtenAt, 0)
-				name := fmt.Sprint("transposePairs", stream, size, level)
-				same(t, name, run(t, functions[name], arguments, readAt-1<<30, elsewhere), want)
-			}
-		}
-		for _, c := range rowCases() {
-			groups := c.groups
-			arguments := map[string]int{"lanes": elsewhere, "x": readAt, "dst": writtenAt, "src": readAt, "value": 0, "groups": groups, "rows": 3, "pitch": c.pitch, "ahead": 4096, "dstPitch": c.pitch, "srcPitch": c.other}
-			for name, ops := range map[string][]Access{"copy": element(s.width), "stream": element(s.width), "fill": element(s.width)[1:],
-				"addInt32": element(s.width)[:1], "addFloat32": element(s.width)[:1], "addFloat64": element(s.width)[:1],
-				"addFloat16": element(s.width)[:1], "addBFloat16": element(s.width)[:1],
-				"addAskInt32": element(s.width)[:1], "addAskFloat32": element(s.width)[:1], "addAskFloat64": element(s.width)[:1],
-				"addAskFloat16": element(s.width)[:1], "addAskBFloat16": element(s.width)[:1]} {
-				if (name == "stream" || strings.HasPrefix(name, "addAsk")) && streams == nil || strings.HasSuffix(name, "Float16") && !s.halves {
-					continue
-				}
-				pitch := map[bool]int{false: c.pitch, true: c.other}[len(ops) == 2]
-				want := said(Step{Loops: []Loop{{3, c.pitch, pitch}, {groups * line / s.width, s.width, s.width}}, Body: ops}, readAt, writtenAt, 0)
-				same(t, fmt.Sprintf("%s%s of %d groups, %d and %d apart", name, level, groups, c.pitch, c.other), run(t, functions[name+level], arguments, readAt-1<<30, elsewhere), want)
-			}
+		c.tiles(t)
+		for _, rows := range rowCases() {
+			c.rows(t, rows)
 		}
 		if s.panels != nil {
-			samePanels(t, functions, s)
+			c.panels(t)
 		}
 		for _, size := range s.blocks {
-			for _, name := range []string{"transposeBlock", "transposeStreamBlock"} {
-				for blocks := 1; blocks <= 6; blocks++ {
-					sameBlocks(t, functions[fmt.Sprint(name, size, level)], &Plan{set: s, size: size}, blocks)
+			for _, stream := range c.streams {
+				for blocks := 1; blocks <= 4; blocks++ {
+					c.blocks(t, fmt.Sprint("transpose", stream, "Block", size), size, blocks)
 				}
 			}
 		}
 	}
+	codeOf{amd64, avx2, "AVX2", []string{"", "Stream"}}.zipped(t)
 }
 
-// samePanels runs the code of panels, which is that of AVX2 in all sets that have any and
-// whose rows lie where lists say.
-func samePanels(t *testing.T, functions map[string][]string, s *Set) {
-	const level = "AVX2"
-	lists := map[int]int{}
-	list := func(at int, values ...int) int {
-		for i, v := range values {
-			lists[at+8*i] = v
+// codeOf is the code of a set.
+type codeOf struct {
+	code
+	set     *Set
+	level   string   // as it stands in names of functions
+	streams []string // how the stores are named
+}
+
+// check compares a function with what a step says.
+func (c codeOf) check(
+	t *testing.T, name string, arguments map[string]int, lists map[int]int, s Step,
+) {
+	t.Helper()
+	name += c.level
+	what := fmt.Sprintf("%s: %v", name, arguments)
+	sameTouched(t, what, c.run(t, name, arguments, lists), said(readAt, writtenAt, writtenAt, s))
+}
+
+// tiles checks the code of tiles and of pairs of them.
+func (c codeOf) tiles(t *testing.T) {
+	const from, to = -776, 1000
+	for size, read := range c.set.tiles {
+		p := &Plan{set: c.set, size: size}
+		arguments := map[string]int{
+			"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": to, "srcPitch": from, "srcStep": 72, "ahead": 2,
 		}
-		return at
-	}
-	runs := func(name string, arguments map[string]int, want []Access) {
-		t.Helper()
-		said := said(Step{Body: want}, readAt, writtenAt, writtenAt)
-		same(t, name, runWith(t, functions[name], arguments, lists, readAt-1<<30, elsewhere), said)
-	}
-	for size, tile := range s.panels {
-		rows := make([]int, 2*tile.rows)
-		for i := range rows {
-			rows[i] = i * i % 97 * -776
-		}
-		arguments := map[string]int{"dst": writtenAt, "src": readAt, "rows": list(elsewhere, rows...), "strips": 2, "tiles": 3, "dstPitch": 1000, "asked": readAt, "asks": elsewhere + 4096}
-		var want []Access
-		for i := range 6 {
-			strip, tiles := i/3*tile.rows, i%3*tile.bytes
-			want = append(want, tile.body(size, rows[strip:], tiles, nil, tiles/size*1000+strip*size, 1000, nil)...)
-		}
-		name := fmt.Sprint("gather", size, level)
-		runs(name, arguments, want)
-		asks := 0 // which no loop of a tile repeats
-		for _, code := range functions[name] {
-			if strings.HasPrefix(code, "PREFETCH") {
-				asks++
+		body := p.tileBody(nil, read, 0, from, to)
+		for _, stream := range c.streams {
+			arguments["dstStep"] = line
+			one := Step{Loops: []Loop{{3, line, 72}}, Body: body}
+			c.check(t, fmt.Sprint("transpose", stream, size), arguments, nil, one)
+			if slices.Contains(c.set.pairs, size) {
+				arguments["dstStep"] = 2 * line
+				both := p.tileBody(slices.Clone(body), read, line/size, from, to)
+				pair := Step{Loops: []Loop{{3, 2 * line, 72}}, Body: both}
+				c.check(t, fmt.Sprint("transposePairs", stream, size), arguments, nil, pair)
 			}
-		}
-		if asks != asksOfTile(size) {
-			t.Errorf("%s: the code asks for %d lines a tile, and is given %d", name, asks, asksOfTile(size))
-		}
-	}
-	from, to := []int{500, -64, 8000}, []int{0, 3000, -999}
-	arguments := map[string]int{"dst": writtenAt, "to": list(elsewhere, to...), "src": readAt, "from": list(elsewhere+800, from...), "rows": 3, "asked": readAt, "asks": elsewhere + 4096}
-	for bytes := 1; bytes < 200; bytes++ {
-		var want []Access
-		for i := range to {
-			for _, u := range units(bytes, 32) {
-				want = append(want, Access{Offset: from[i] + u[0], Width: u[1]}, Access{Write: true, Offset: to[i] + u[0], Width: u[1]})
-			}
-		}
-		arguments["bytes"], arguments["groups"] = bytes, bytes/line
-		runs("move"+level, arguments, want)
-		if bytes%line == 0 {
-			runs("drain"+level, arguments, want)
-			runs("drainStream"+level, arguments, want)
-			var halves []Access
-			for i := 0; i < len(want); i += 2 {
-				for _, half := range []int{0, 16} {
-					for _, a := range want[i : i+2] {
-						halves = append(halves, Access{Write: a.Write, Offset: a.Offset + half, Width: 16})
-					}
-				}
-			}
-			runs("drain16"+level, arguments, halves)
-			runs("drainStream16"+level, arguments, halves)
 		}
 	}
 }
@@ -394,23 +352,133 @@ func rowCases() (all []rowCase) {
 	return all
 }
 
-// sameBlocks runs the code of a run of so many blocks.
-func sameBlocks(t *testing.T, code []string, p *Plan, blocks int) {
+// rows checks the code of copies, fills and sums.
+func (c codeOf) rows(t *testing.T, of rowCase) {
+	arguments := map[string]int{
+		"lanes": elsewhere, "x": readAt, "dst": writtenAt, "src": readAt, "value": 0, "ahead": 4096,
+		"groups": of.groups, "rows": 3, "pitch": of.pitch, "dstPitch": of.pitch, "srcPitch": of.other,
+	}
+	width := c.set.width
+	check := func(name string, ops []Access, other int) {
+		t.Helper()
+		loops := []Loop{{3, of.pitch, other}, {of.groups * line / width, width, width}}
+		c.check(t, name, arguments, nil, Step{Loops: loops, Body: ops})
+	}
+	copies, asks := []string{"copy", "stream"}, []string{"add", "addAsk"}
+	for i := range c.streams {
+		check(copies[i], element(width), of.other)
+		for _, dtype := range []string{"Int32", "Float32", "Float64", "Float16", "BFloat16"} {
+			if c.set.halves || !strings.HasSuffix(dtype, "Float16") {
+				check(asks[i]+dtype, element(width)[:1], of.pitch)
+			}
+		}
+	}
+	check("fill", element(width)[1:], of.pitch)
+}
+
+// zipped checks the code of rows in registers.
+func (c codeOf) zipped(t *testing.T) {
+	arguments := map[string]int{
+		"dst": writtenAt, "src": readAt, "masks": elsewhere, "groups": 5, "pitch": -1000, "asked": elsewhere,
+	}
+	for n := 2; n <= mostZipped; n++ {
+		for _, stream := range c.streams {
+			apart := []Loop{{5, line, n * line}}
+			for name, step := range map[string]Step{
+				"zip":   {Loops: []Loop{{5, n * line, line}}, Body: zipBody(n, -1000)},
+				"unzip": {Loops: apart, Body: unzipBody(n, -1000)},
+				"pick":  {Loops: apart, Body: pickBody(n)},
+			} {
+				c.check(t, fmt.Sprint(name, stream, n), arguments, nil, step)
+			}
+		}
+	}
+}
+
+// panels checks the code of panels, which is that of AVX2 in all sets that have any, and whose
+// rows lie where lists say.
+func (c codeOf) panels(t *testing.T) {
+	c.level = "AVX2"
+	lists := map[int]int{}
+	list := func(at int, values ...int) int {
+		for i, v := range values {
+			lists[at+8*i] = v
+		}
+		return at
+	}
+	for size, tile := range c.set.panels {
+		rows := make([]int, 2*tile.rows)
+		for i := range rows {
+			rows[i] = i * i % 97 * -776
+		}
+		arguments := map[string]int{
+			"dst": writtenAt, "src": readAt, "rows": list(elsewhere, rows...), "strips": 2, "tiles": 3,
+			"dstPitch": 1000, "asked": readAt, "asks": elsewhere + 4096,
+		}
+		var want []Access
+		for i := range 6 {
+			strip, tiles := i/3*tile.rows, i%3*tile.bytes
+			to := tiles/size*1000 + strip*size
+			want = append(want, tile.body(size, rows[strip:], tiles, nil, to, 1000, nil)...)
+		}
+		name := fmt.Sprint("gather", size)
+		c.check(t, name, arguments, lists, Step{Body: want})
+		asks := 0 // which no loop of a tile repeats
+		for _, of := range c.functions[name+c.level] {
+			if strings.HasPrefix(of.name, "PREFETCH") {
+				asks++
+			}
+		}
+		if asks != asksOfTile(size) {
+			t.Errorf("%s: the code asks for %d lines a tile, and is given %d", name, asks, asksOfTile(size))
+		}
+	}
+	from, to := []int{500, -64, 8000}, []int{0, 3000, -999}
+	arguments := map[string]int{
+		"dst": writtenAt, "to": list(elsewhere, to...), "src": readAt, "from": list(elsewhere+800, from...),
+		"rows": 3, "asked": readAt, "asks": elsewhere + 4096,
+	}
+	moves := func(bytes, vector int) Step {
+		var s Step
+		for i := range to {
+			for _, u := range units(bytes, vector) {
+				s.Body = append(s.Body, Access{Offset: from[i] + u[0], Width: u[1]},
+					Access{Write: true, Offset: to[i] + u[0], Width: u[1]})
+			}
+		}
+		return s
+	}
+	for bytes := 1; bytes < 200; bytes++ {
+		arguments["bytes"], arguments["groups"] = bytes, bytes/line
+		c.check(t, "move", arguments, lists, moves(bytes, 32))
+		for _, stream := range c.streams {
+			if bytes%line == 0 {
+				c.check(t, "drain"+stream, arguments, lists, moves(bytes, 32))
+				c.check(t, "drain"+stream+"16", arguments, lists, moves(bytes, 16))
+			}
+		}
+	}
+}
+
+// blocks checks the code of a run of so many blocks.
+func (c codeOf) blocks(t *testing.T, name string, size, blocks int) {
 	t.Helper()
-	to, from := Loop{0, p.size, 8192}, Loop{0, 4096, p.size}
+	to, from := Loop{0, size, 8192}, Loop{0, 4096, size}
 	along := Loop{blocks, 256, 320}
+	p := &Plan{set: c.set, size: size}
 	p.blockRun(along, 3, to, from, 0, 0)
 	memory := make([]byte, 1<<20)
 	dst, src, buffers := memory, memory[1<<18:], memory[1<<19:]
-	at := func(p *byte) int { return int(uintptr(unsafe.Pointer(p))) }
-	var got, want []touched
-	for _, s := range p.Steps {
-		want = append(want, said(s, at(&src[0]), at(&dst[0]), at(&buffers[0]))...)
-	}
+	var got []touched
 	move := func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch int) {
-		got = append(got, run(t, code, map[string]int{"dst": at(dst), "drain": at(drain), "src": at(src), "fill": at(fill),
-			"lines": lines, "dstPitch": dstPitch, "srcPitch": srcPitch, "bufferPitch": bufferPitch}, 0, math.MaxInt)...)
+		got = append(got, c.run(t, name+c.level, map[string]int{
+			"dst": at(dst), "drain": at(drain), "src": at(src), "fill": at(fill), "lines": lines,
+			"dstPitch": dstPitch, "srcPitch": srcPitch, "bufferPitch": bufferPitch,
+		}, nil)...)
 	}
 	p.block(3, to, from).move(dst, src, buffers, along, 0, 0, move, move)
-	same(t, fmt.Sprintf("%d blocks of %d B", blocks, p.size), got, want)
+	sameTouched(t, name, got, said(at(&src[0]), at(&dst[0]), at(&buffers[0]), p.Steps...))
 }
+
+// at is the address of a byte.
+func at(b *byte) int { return int(uintptr(unsafe.Pointer(b))) }

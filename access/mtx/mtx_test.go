@@ -81,41 +81,50 @@ func TestMark(t *testing.T) {
 func TestRefused(t *testing.T) {
 	const head = "%%MatrixMarket matrix coordinate real general\n"
 	for _, c := range []struct{ text, want string }{
-		{"", "f:1: the file is empty; want %%MatrixMarket"},
-		{"\x1f\x8b\x08", "f:1: it is packed by gzip: unpack it first"},
-		{"hello", "f:1: no header"},
-		{"%%MatrixMarket matrix array real general\n", `f:1: the format is "array"; want`},
-		{"%%MatrixMarket matrix coordinate complex general\n", `f:1: entries are "complex"`},
-		{"%%MatrixMarket matrix coordinate real hermitian\n", `f:1: the matrix is "hermitian"`},
-		{"%%MatrixMarket matrix coordinate pattern skew-symmetric\n", "f:1: a pattern is not skew-symmetric"},
-		{head, "f:2: the file ends before its sizes"},
-		{head + "% c\n\n3 3\n", "f:4: 2 numbers, want ROWS COLUMNS ENTRIES"},
-		{head + "3 x 1\n", `f:2: "x" is not a number of columns`},
-		{head + "3 3 -1\n", `f:2: "-1" is not a number of entries`},
-		{head + "99999999999999999999 3 1\n", "f:2: 99999999999999999999 rows are more than 2147483647"},
-		{head + "3 3000000000 1\n", "f:2: 3000000000 columns are more than 2147483647"},
-		{head + "2000000000 3 1\n1 1 1\n", "f:2: 2000000000 rows for 1 entries: rows are almost all empty"},
-		{head + "0 3 1\n", "f:2: 1 entries of a matrix of 0 rows"},
-		{"%%MatrixMarket matrix coordinate real symmetric\n3 4 1\n", "f:2: a symmetric matrix of 3 rows and 4 columns"},
-		{head + "3 3 1\n0 1 1\n", "f:3: row 0 is not within 1 to 3"},
-		{head + "3 3 1\n1 4 1\n", "f:3: column 4 is not within 1 to 3"},
-		{head + "3 3 1\n1 99999999999999999999999 1\n", "f:3: column 99999999999999999999999 is not within"},
-		{head + "3 3 1\n-1 1 1\n", `f:3: "-1" is not a valid row`},
-		{head + "3 3 1\n1 1\n", `f:3: "1 1" is not an entry (want ROW COLUMN VALUE)`},
-		{head + "3 3 1\n1 1 1 1\n", `f:3: "1 1 1 1" is not an entry`},
-		{head + "3 3 1\n1 1 1e999\n", `f:3: value "1e999" is not a 64-bit number`},
-		{head + "3 3 1\n1 1 0x1p2\n", `f:3: value "0x1p2" is not a 64-bit number`},
-		{head + "3 3 2\n1 1 1\n", "f:4: the file ends after 1 entries, and its sizes say 2"},
-		{head + "3 3 1\n1 1 1\n% c\n2 2 2\n", "f:5: there are more entries than the 1 that the sizes say"},
-		{"%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 1.5\n", `f:3: value "1.5" is not a 64-bit integer`},
-		{"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1 1\n", `f:3: "1 1 1" is not an entry of a pattern`},
-		{"%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 1\n", "f:3: entry 2 2 of a skew-symmetric matrix is 1"},
-		{head + "%" + strings.Repeat("x", 1<<17) + "\n", "f:2: the line is longer than 65536 B"},
+		{"", "f:1: | empty | %%MatrixMarket"},
+		{"\x1f\x8b\x08", "f:1: | gzip | unpack"},
+		{"hello", "f:1: | header"},
+		{"%%MatrixMarket matrix array real general\n", `f:1: | "array"`},
+		{"%%MatrixMarket matrix coordinate complex general\n", `f:1: | "complex"`},
+		{"%%MatrixMarket matrix coordinate real hermitian\n", `f:1: | "hermitian"`},
+		{"%%MatrixMarket matrix coordinate pattern skew-symmetric\n", "f:1: | skew-symmetric"},
+		{head, "f:2: | ends | sizes"},
+		{head + "% c\n\n3 3\n", "f:4: | 2 numbers | ROWS COLUMNS ENTRIES"},
+		{head + "3 x 1\n", `f:2: | "x" | columns`},
+		{head + "3 3 -1\n", `f:2: | "-1" | entries`},
+		{head + "99999999999999999999 3 1\n", "f:2: | 99999999999999999999 rows | 2147483647"},
+		{head + "3 3000000000 1\n", "f:2: | 3000000000 columns | 2147483647"},
+		{head + "2000000000 3 1\n1 1 1\n", "f:2: | 2000000000 rows | 1 entries"},
+		{head + "0 3 1\n", "f:2: | 1 entries | 0 rows"},
+		{"%%MatrixMarket matrix coordinate real symmetric\n3 4 1\n",
+			"f:2: | symmetric | 3 rows | 4 columns"},
+		{head + "3 3 1\n0 1 1\n", "f:3: | row 0 | 1 to 3"},
+		{head + "3 3 1\n1 4 1\n", "f:3: | column 4 | 1 to 3"},
+		{head + "3 3 1\n1 99999999999999999999999 1\n", "f:3: | column 99999999999999999999999"},
+		{head + "3 3 1\n-1 1 1\n", `f:3: | "-1" | row`},
+		{head + "3 3 1\n1 1\n", `f:3: | "1 1" | ROW COLUMN VALUE`},
+		{head + "3 3 1\n1 1 1 1\n", `f:3: | "1 1 1 1"`},
+		{head + "3 3 1\n1 1 1e999\n", `f:3: | "1e999" | 64-bit`},
+		{head + "3 3 1\n1 1 0x1p2\n", `f:3: | "0x1p2" | 64-bit`},
+		{head + "3 3 2\n1 1 1\n", "f:4: | 1 entries | say 2"},
+		{head + "3 3 1\n1 1 1\n% c\n2 2 2\n", "f:5: | more entries | the 1 "},
+		{"%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 1.5\n",
+			`f:3: | "1.5" | 64-bit integer`},
+		{"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1 1\n", `f:3: | "1 1 1" | pattern`},
+		{"%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 1\n",
+			"f:3: | entry 2 2 | skew-symmetric | 1"},
+		{head + "%" + strings.Repeat("x", 1<<17) + "\n", "f:2: | 65536 B"},
 	} {
 		_, err := mtx.Read(strings.NewReader(c.text), "f")
 		var bad *mtx.Error
-		if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%.80q: %v, want %q", c.text, err, c.want)
+		if !errors.As(err, &bad) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.80q: %v", c.text, err)
+			continue
+		}
+		for want := range strings.SplitSeq(c.want, " | ") {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%.80q: %v, want %q", c.text, err, want)
+			}
 		}
 	}
 	if _, err := mtx.Read(iotest.ErrReader(errors.New("disk on fire")), "f"); err == nil || err.Error() != "f:1: disk on fire" {

@@ -392,14 +392,16 @@ func TestRefused(t *testing.T) {
 	w := gzip.NewWriter(&zipped)
 	_, _ = w.Write([]byte(chrome(reshaped()...)))
 	_ = w.Close()
+	defer func(was int64) { maxValue = was }(maxValue)
+	maxValue = 1 << 20
 	for name, test := range map[string]struct{ text, want string }{
 		"empty":              {"", "it is empty"},
 		"white":              {" \n\t", "it is empty"},
 		"text":               {"hello, world\n", "it is not a profile: neither JSON"},
 		"a model":            {"PK\x03\x04\x00\x00\x08\x08model/data.pkl", "it is a zip file, such as torch.save writes, and not a profile: record"},
 		"UTF-16":             {"\xff\xfe{\x00}\x00", "it is UTF-16, such as PowerShell's > writes"},
-		"a large model":      {"PK\x03\x04" + strings.Repeat("data\n", 1<<20), "it is a zip file, such as torch.save writes, and not a profile: record"},
-		"much UTF-16":        {"\xff\xfe{\x00" + strings.Repeat("a\x00\n\x00", 1<<20), "it is UTF-16, such as PowerShell's > writes"},
+		"a large model":      {"PK\x03\x04" + strings.Repeat("data\n", 1<<16), "it is a zip file, such as torch.save writes, and not a profile: record"},
+		"much UTF-16":        {"\xff\xfe{\x00" + strings.Repeat("a\x00\n\x00", 1<<16), "it is UTF-16, such as PowerShell's > writes"},
 		"binary":             {"\x7fELF\x00\x01\xff", "it is not a profile: neither JSON"},
 		"another object":     {`{"a":[1,2,{"b":3}]}`, "it is not a profile: a JSON object with neither traceEvents nor nodes"},
 		"no events":          {`{"traceEvents":[]}`, "it has no operators"},
@@ -412,7 +414,7 @@ func TestRefused(t *testing.T) {
 		"cut in its head":    {`{"traceEvents":[{"ph":`, "it cannot be read: it ends early, at byte"},
 		"gzip of nothing":    {"\x1f\x8b", "it cannot be read: it ends early"},
 		"gzip cut":           {zipped.String()[:40], "it cannot be read: it ends early"},
-		"a long value":       {`[{"x":"` + strings.Repeat("y", int(maxValue)+1<<20), "one value of more than 16 MiB"},
+		"a long value":       {`[{"x":"` + strings.Repeat("y", int(maxValue)+1<<20), "one value of more than 1 MiB"},
 		"deep":               {`[` + strings.Repeat(`[`, 20000), "it cannot be read"},
 	} {
 		p, err := Read(File{"x.json", strings.NewReader(test.text)})
@@ -510,7 +512,7 @@ func TestStreaming(t *testing.T) {
 // TestReadingEnds: a file is read no further than to where the context ends.
 func TestReadingEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.json")
-	text, err := io.ReadAll(&generator{n: 20_000, atEnd: func() {}})
+	text, err := io.ReadAll(&generator{n: 8_000, atEnd: func() {}})
 	if err == nil {
 		err = os.WriteFile(path, text, 0o666)
 	}

@@ -30,6 +30,8 @@ type Options struct {
 	// ask is a machine of a test: instead of this one, it says how many ns an element
 	// of a pass takes.
 	ask func(p access.Pattern) float64
+	// hasty takes one short sample of each pattern, as a test does that is not about times.
+	hasty bool
 }
 
 // The smallest working set of a ladder, and the largest that there may be, in
@@ -42,6 +44,13 @@ const (
 // sampleTime is the least length of a sample: many short ones are steadier than
 // few long ones.
 const sampleTime = 500 * time.Microsecond
+
+func (o Options) sampleTime() time.Duration {
+	if o.hasty {
+		return time.Microsecond
+	}
+	return sampleTime
+}
 
 // The stages, and the share of the budget that each has.
 const (
@@ -143,8 +152,11 @@ func (s *sampler) moment(calls int, specs []access.Spec, count int, share float6
 		}
 		return ns, nil
 	}
+	if s.hasty {
+		calls, count = 1, 1
+	}
 	budget := time.Duration(share * float64(s.Budget))
-	o := access.Options{Count: count, MinTime: sampleTime, MaxMemory: s.MaxMemory, Pages: pages, Obtained: obtained}
+	o := access.Options{Count: count, MinTime: s.sampleTime(), MaxMemory: s.MaxMemory, Pages: pages, Obtained: obtained}
 	for _, l := range s.Workers {
 		o.CPUs = append(o.CPUs, l.CPU)
 	}

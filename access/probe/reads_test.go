@@ -93,12 +93,3 @@ func TestReadLadder(t *testing.T) {
 		t.Errorf("all read %v of 160 MiB, want 64 and 80 MiB and no more", all)
 	}
 }
-
-// TestBandwidthCell: bandwidths have three digits and no exponent.
-func TestBandwidthCell(t *testing.T) {
-	for v, want := range map[float64]string{0: "unknown", 9.4151e9: "9.42 GB/s", 94.15e9: "94.2 GB/s", 999.4e9: "999 GB/s", 999.6e9: "1000 GB/s", 12345e9: "12345 GB/s"} {
-		if got := bandwidthCell(v); got != want {
-			t.Errorf("%v B/s is %q, want %q", v, got, want)
-		}
-	}
-}

@@ -156,7 +156,7 @@ func (s *sampler) nodes(m *Machine) error {
 // remote measures memory of one node from CPUs of another.
 func (s *sampler) remote(from, of int, cpus []int) (Remote, error) {
 	chase := access.ChaseSpec(s.MaxSize/line, line)
-	o := access.Options{Count: 3, MinTime: sampleTime, MaxMemory: s.MaxMemory, Pages: s.pages, CPUs: cpus, Bind: []int{of}}
+	o := access.Options{Count: 3, MinTime: s.sampleTime(), MaxMemory: s.MaxMemory, Pages: s.pages, CPUs: cpus, Bind: []int{of}}
 	read := reading(s.MaxSize)
 	read.Threads, read.Grain = len(cpus), 1
 	r := Remote{CPUs: from, Memory: of}
@@ -193,7 +193,11 @@ func (s *sampler) loaded(m *Machine) error {
 		return nil
 	}
 	streams := len(s.Workers) - 1
-	o := access.LoadOptions{Chase: s.MaxSize, Stream: s.MaxSize, Loads: loads, Count: 9, MinTime: max(min(mostLoadTime, s.Budget/1000), leastLoadTime), Pages: s.pages}
+	o := access.LoadOptions{Chase: s.MaxSize, Stream: s.MaxSize, Loads: loads, Count: 9, Pages: s.pages}
+	o.MinTime = max(min(mostLoadTime, s.Budget/1000), leastLoadTime)
+	if s.hasty {
+		o.Count = 1
+	}
 	if s.MaxMemory > 0 { // each stream keeps out of the caches, if it can
 		o.Stream = min(o.Stream, max((s.MaxMemory/2-o.Chase)/max(streams, 1), 1<<20))
 	}

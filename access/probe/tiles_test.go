@@ -1,9 +1,7 @@
 package probe
 
 import (
-	"strings"
 	"testing"
-	"text/tabwriter"
 
 	"github.com/stridebench/stridebench/access"
 )
@@ -41,16 +39,6 @@ func TestTiles(t *testing.T) {
 			t.Errorf("%+v, want %v ns of 16 elements", got, want)
 		}
 	}
-	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	m.writeTiles(table)
-	table.Flush()
-	text := b.String()
-	for _, line := range []string{"transposed by tiles of  x8 ", "8, row-major            129 ns       131 ns       133 ns       138 ns\n", "64, col-major           1.03e+03 ns"} {
-		if !strings.Contains(text, line) {
-			t.Errorf("no %q in\n%s", line, text)
-		}
-	}
 	for _, most = range []int{48 << 20, 50 << 20, 1 << 20} { // of which some would be an even number of lines
 		s.MaxSize = most
 		if err := s.tiles(&m); err != nil || len(m.Tiles) == 0 {
@@ -65,30 +53,5 @@ func TestTiles(t *testing.T) {
 	}
 	if speeds, sets := s.workingSets(&Machine{Memory: m.Memory}); len(speeds) != 1 || sets[0] != 2*s.MaxSize {
 		t.Errorf("%d speeds are measured on %v B", len(speeds), sets)
-	}
-}
-
-// TestTilesRefused: what nothing can be concluded from is refused, with its place.
-func TestTilesRefused(t *testing.T) {
-	text, err := example().Format()
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := "{order: row, rows: 8, columns: 16, ns: 21.5}"
-	if !strings.Contains(string(text), good) {
-		t.Fatalf("no %s in\n%s", good, text)
-	}
-	for bad, want := range map[string]string{
-		"{order: torch, rows: 8, columns: 16, ns: 1}":              "order \"torch\" (want row or col)",
-		"{order: row, rows: 0, columns: 16, ns: 1}":                "1 ns in tiles of 0 rows and 16 columns (want all of them positive)",
-		"{order: row, rows: 8, columns: -1, ns: 1}":                "1 ns in tiles of 8 rows and -1 columns (want all of them positive)",
-		"{order: row, rows: 8, columns: 8, ns: .inf}":              "+Inf ns in tiles",
-		good + "\n    - " + good:                                   "a second time of tiles of 8 rows and 16 columns",
-		good + "\n    - {order: row, rows: 16, columns: 8, ns: 1}": "3 tiles (want 5: all rows by all columns of each order)",
-	} {
-		_, err := Parse("f", []byte(strings.Replace(string(text), good, bad, 1)))
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "f:") {
-			t.Errorf("%s: %v, want %s", bad, err, want)
-		}
 	}
 }

@@ -107,23 +107,17 @@ func TestKeptCounts(t *testing.T) {
 	known(mostAhead, "(3")
 }
 
-// TestCountsOfOtherCaches: counts are kept by the caches, too.
-func TestCountsOfOtherCaches(t *testing.T) {
-	small := openTally("", simcache.Config{Levels: simcache.TwoLevels(simcache.Geometry{Size: 1 << 10, Ways: 2, Line: 64}, simcache.Geometry{Size: 8 << 10, Ways: 4, Line: 64})})
-	large := openTally("", simcache.Config{Levels: simcache.TwoLevels(simcache.Geometry{Size: 2 << 10, Ways: 2, Line: 64}, simcache.Geometry{Size: 8 << 10, Ways: 4, Line: 64})})
-	tlb := openTally("", simcache.Config{Levels: simcache.TwoLevels(simcache.Geometry{Size: 1 << 10, Ways: 2, Line: 64}, simcache.Geometry{Size: 8 << 10, Ways: 4, Line: 64}), TLB: []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}}})
-	if small.caches == large.caches || small.caches == tlb.caches || len(small.caches) != 16 {
-		t.Errorf("%s, %s, %s", small.caches, large.caches, tlb.caches)
+// TestCountsKeys: counts are kept by the caches, by who walks what, and by who shares the last level.
+func TestCountsKeys(t *testing.T) {
+	caches := func(size int) simcache.Config {
+		return simcache.Config{Levels: simcache.TwoLevels(
+			simcache.Geometry{Size: size, Ways: 2, Line: 64}, simcache.Geometry{Size: 8 << 10, Ways: 4, Line: 64})}
 	}
-}
-
-// TestCountsOfThreads: counts are kept by who walks what, and by who shares the last level.
-func TestCountsOfThreads(t *testing.T) {
-	caches := simcache.Config{Levels: simcache.TwoLevels(simcache.Geometry{Size: 1 << 10, Ways: 2, Line: 64}, simcache.Geometry{Size: 8 << 10, Ways: 4, Line: 64})}
-	apart := simcache.Config{Levels: slices.Clone(caches.Levels)}
+	apart, tlb := caches(1<<10), caches(1<<10)
 	apart.Levels[1].SharedBy = 1
+	tlb.TLB = []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}}
 	keys := map[string]bool{}
-	for _, c := range []simcache.Config{caches, apart} {
+	for _, c := range []simcache.Config{caches(1 << 10), caches(2 << 10), apart, tlb} {
 		for _, threads := range []int{1, 2, 3} {
 			p, err := access.Spec{Shape: []int{64, 64}, DType: layouts.Int32, Threads: threads, Grain: 1}.Pattern()
 			if err != nil {
@@ -132,8 +126,8 @@ func TestCountsOfThreads(t *testing.T) {
 			keys[openTally("", c).key(p)] = true
 		}
 	}
-	if len(keys) != 6 {
-		t.Errorf("%d keys of one, two and three threads on caches of all cores and of each: %v", len(keys), keys)
+	if len(keys) != 12 {
+		t.Errorf("%d keys of one, two and three threads on four kinds of caches: %v", len(keys), keys)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestTuneCore(t *testing.T) {
 		anew   bool
 	}{{one, false}, {other, true}} {
 		for _, w := range cpu.Workers() {
-			s := &Session{Plan: plan, machine: results.Machine{CPU: "Some CPU", Available: 1 << 30}, detected: c.caches}
+			s := &Session{Plan: plan, machine: results.Machine{CPU: "Some CPU", Available: 16 << 20}, detected: c.caches}
 			s.CPUs = []int{w.CPU}
 			ctx := &watched{Context: context.Background()}
 			_, err := s.Tune(ctx, Tuner{File: file})

@@ -17,6 +17,21 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
+// checkError wants an error that begins with a place and names all else of a list.
+func checkError(t *testing.T, text string, err error, want string) {
+	t.Helper()
+	place, others, _ := strings.Cut(want, " | ")
+	if err == nil || !strings.HasPrefix(err.Error(), place) {
+		t.Errorf("%.300q gives %v, want %s", text, err, want)
+		return
+	}
+	for other := range strings.SplitSeq(others, " | ") {
+		if !strings.Contains(err.Error(), other) {
+			t.Errorf("%.300q gives %v, want %q", text, err, other)
+		}
+	}
+}
+
 // groups are the names of each comparison.
 func groups(w Workload) [][]string {
 	var all [][]string
@@ -100,7 +115,7 @@ func TestVector(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if _, err := Parse("f", []byte(head+"  - {tensor: a, order: col, kernel: vector}\n")); err == nil ||
-		err.Error() != "f:6:3: nothing to run: this CPU has no vector kernels that walk any of these" {
+		!strings.HasPrefix(err.Error(), "f:6:3: ") || !strings.Contains(err.Error(), "vector kernels") {
 		t.Error(err)
 	}
 }
@@ -157,58 +172,70 @@ func TestNamesStay(t *testing.T) {
 // TestErrors: what is wrong, where, and what would be right.
 func TestErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"", "f: no benchmarks (want a list of them)"},
-		{"benchmarks: []\n", "f:1:13: no benchmarks"},
-		{"benchmarks: 3\n", "f:1:13: "},
-		{"tensor: 3\n", `f:1:1: unknown field "tensor" (want one of tensors, benchmarks)`},
-		{"tensors:\n  a: {shape: 4, dtyp: int8}\n", `f:2:17: unknown field "dtyp" (want one of shape, dtype, pad)`},
-		{"tensors:\n  a: {dtype: int8}\n", "f:2:7: tensor a has no shape (such as shape: 4000x4000)"},
-		{"tensors:\n  a: {shape: [4, 4]}\n", "f:2:14: a list (want a word or a number; sizes are joined by x: 64x64)"},
-		{"tensors:\n  a: {shape: 4x}\n", `f:2:14: shape "4x": a size is missing (want non-negative integers joined by x`},
-		{"tensors:\n  a: {shape: 4294967296x4294967296}\n", `f:2:14: shape "4294967296x4294967296": `},
-		{"tensors:\n  a: {shape: 2147483648x2147483648, dtype: float64}\n", "f:2:14: shape 2147483648x2147483648: of float64 it is more bytes than the address space holds"},
-		{"tensors:\n  a: {shape: " + strings.Repeat("1x", 64) + "1}\n", "f:2:14: 65 dims (want at most 64)"},
-		{"tensors:\n  a: {shape: 4, dtype: int23}\n", `f:2:24: dtype "int23": no such dtype (known: bool, `},
-		{"tensors:\n  a: {shape: 4, pad: -1}\n", "f:2:22: pad -1: negative"},
-		{"tensors:\n  a: {shape: 4, pad: 1.5}\n", "f:2:22: 1.5 where a whole number is wanted"},
-		{"tensors:\n  a: {shape: 4x4, pad: 9223372036854775807}\n", "f:2:24: pad 9223372036854775807: more than the address space holds"},
-		{"tensors:\n  a b: {shape: 4}\n", `f:2:3: "a b" is not a name of a tensor (want letters`},
-		{"tensors:\n  a: {shape: 4}\n  a: {shape: 5}\n", `f:3:3: mapping key "a" already defined`},
-		{head + "  - {order: col}\n", "f:6:6: no tensor (there are a, b, c)"},
-		{"benchmarks:\n  - {order: col}\n", "f:2:6: no tensor (there are none)"},
-		{head + "  - {tensor: d}\n", `f:6:14: tensor "d" is not among the tensors (there are a, b, c)`},
-		{head + "  - {tensor: a, tiles: 2x2}\n", `f:6:17: unknown field "tiles" (want one of name, tensor, view, op, with, from, to, order, tile, kernel, operands, dims, twin)`},
-		{head + "  - {tensor: a, view: []}\n", "f:6:23: an empty list (want one value or more, or leave the key out)"},
-		{head + "  - {tensor: a, view: ''}\n", "f:6:23: a view of 0 characters (want none, or a chain"},
-		{head + "  - {tensor: a, view: [none, {t: 1}]}\n", "f:6:30: no value"},
-		{head + "  - {tensor: a, view: [none, 'transpose(0,2)']}\n", `f:6:30: view "transpose(0,2)": transpose: dim 2 is out of range`},
-		{head + "  - {tensor: a, view: [transpose(0,1)]}\n", `f:6:24: view "transpose(0": transpose: the parenthesis is not closed in "transpose(0"; in brackets commas part the values: quote a view that has one`},
-		{head + "  - {tensor: a, view: t().reshape(-1)}\n", `f:6:23: view "t().reshape(-1)": reshape copies here, since`},
-		{head + "  - {tensor: a, op: mul}\n", `f:6:21: op "mul": no such operation (known: sum, fill, copy, add`},
-		{head + "  - {tensor: a, op: chase}\n", "f:2:28: dtype int32: a chase reads addresses, which are of int64: want int64"},
-		{"tensors:\n  a: {shape: 4294967295, dtype: int64}\nbenchmarks:\n  - {tensor: a, op: chase}\n", "f:2:14: shape 4294967295: a chase goes round at most 16777216 elements"},
-		{head + "  - {tensor: a, op: add}\n", "f:6:6: op add wants the shape of the tensor to add (such as with: 1x4000)"},
-		{head + "  - {tensor: a, with: 1x48}\n", "f:6:23: with goes with op: add"},
-		{head + "  - {tensor: a, op: add, with: [1x48, 2x48]}\n", "f:6:39: with 2x48: broadcast: sizes 64 and 2 of dim -2"},
-		{head + "  - {tensor: a, order: [row, up]}\n", `f:6:30: order "up": "up" is not a dim`},
-		{head + "  - {tensor: c, order: '1,0'}\n", `f:6:24: order "1,0": not each of the view's 3 dims once`},
-		{head + "  - {tensor: a, tile: 32}\n", "f:6:23: tile 32: 1 sizes for the 2 dims"},
-		{head + "  - {tensor: a, tile: 0x4}\n", "f:6:23: tile 0x4: size 0 of dim 0 is not positive"},
-		{head + "  - {tensor: a, tile: big}\n", `f:6:23: tile "big": "big" is not a size`},
-		{head + "  - {tensor: a, kernel: mmx}\n", "f:6:25: kernel \"mmx\": no such kernel (there are scalar, builtin, portable, avx2-blocks, avx2, avx512, neon)"},
-		{head + "  - {tensor: a, kernel: portable, order: col}\n", "f:6:25: kernel portable: elements that are walked"},
-		{head + "  - {tensor: a, name: a/b}\n", `f:6:23: "a/b" is not a name of benchmarks`},
-		{head + "  - {tensor: a, name: run-2}\n", `f:6:23: "run-2" is not a name of benchmarks (want letters, digits, _ . -, at most 64, a letter first, no -<digits> last)`},
-		{head + "  - {tensor: a}\n  - tensor: a\n", "f:7:5: Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar is on line 6 already (a name: would tell them apart)"},
-		{head + "  - {tensor: [a, a]}\n", "f:6:6: Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar comes twice of this entry: leave one of two like values out"},
-		{head + "  - {tensor: a, order: [" + strings.Repeat("row,", 1000) + "row]}\n", "f:6:6: more than 1000 benchmarks in a file"},
-		{head + "  - {tensor: a, order: [" + strings.Repeat("row,", 40) + "row], tile: [" + strings.Repeat("2x2,", 40) + "2x2]}\n", "f:6:6: more than 1000 benchmarks in a file"},
-		{"tensors:\n  e: {shape: 0x4}\nbenchmarks:\n  - {tensor: e}\n", "f:4:6: Traverse/op=sum/order=row/shape=0x4/dtype=float32/kernel=scalar: the view has no element to time"},
+		{"", "f: | no benchmarks"},
+		{"benchmarks: []\n", "f:1:13: | no benchmarks"},
+		{"benchmarks: 3\n", "f:1:13:"},
+		{"tensor: 3\n", `f:1:1: | "tensor" | tensors, benchmarks`},
+		{"tensors:\n  a: {shape: 4, dtyp: int8}\n", `f:2:17: | "dtyp" | shape, dtype, pad`},
+		{"tensors:\n  a: {dtype: int8}\n", "f:2:7: | tensor a | shape: 4000x4000"},
+		{"tensors:\n  a: {shape: [4, 4]}\n", "f:2:14: | list | 64x64"},
+		{"tensors:\n  a: {shape: 4x}\n", `f:2:14: | "4x" | non-negative integers joined by x`},
+		{"tensors:\n  a: {shape: 4294967296x4294967296}\n", `f:2:14: | "4294967296x4294967296"`},
+		{"tensors:\n  a: {shape: 2147483648x2147483648, dtype: float64}\n",
+			"f:2:14: | 2147483648x2147483648 | float64"},
+		{"tensors:\n  a: {shape: " + strings.Repeat("1x", 64) + "1}\n", "f:2:14: | 65 dims | at most 64"},
+		{"tensors:\n  a: {shape: 4, dtype: int23}\n", `f:2:24: | "int23" | bool,`},
+		{"tensors:\n  a: {shape: 4, pad: -1}\n", "f:2:22: | pad -1 | negative"},
+		{"tensors:\n  a: {shape: 4, pad: 1.5}\n", "f:2:22: | 1.5 | whole number"},
+		{"tensors:\n  a: {shape: 4x4, pad: 9223372036854775807}\n", "f:2:24: | pad 9223372036854775807"},
+		{"tensors:\n  a b: {shape: 4}\n", `f:2:3: | "a b" | letters`},
+		{"tensors:\n  a: {shape: 4}\n  a: {shape: 5}\n", `f:3:3: | "a"`},
+		{head + "  - {order: col}\n", "f:6:6: | no tensor | a, b, c"},
+		{"benchmarks:\n  - {order: col}\n", "f:2:6: | no tensor | none"},
+		{head + "  - {tensor: d}\n", `f:6:14: | "d" | a, b, c`},
+		{head + "  - {tensor: a, tiles: 2x2}\n",
+			`f:6:17: | "tiles" | name, tensor, view, op, with, from, to, order, tile, kernel, operands`},
+		{head + "  - {tensor: a, view: []}\n", "f:6:23: | empty list"},
+		{head + "  - {tensor: a, view: ''}\n", "f:6:23: | view | none"},
+		{head + "  - {tensor: a, view: [none, {t: 1}]}\n", "f:6:30: | no value"},
+		{head + "  - {tensor: a, view: [none, 'transpose(0,2)']}\n",
+			`f:6:30: | "transpose(0,2)" | dim 2`},
+		{head + "  - {tensor: a, view: [transpose(0,1)]}\n",
+			`f:6:24: | "transpose(0" | parenthesis | quote`},
+		{head + "  - {tensor: a, view: t().reshape(-1)}\n", `f:6:23: | "t().reshape(-1)" | copies`},
+		{head + "  - {tensor: a, op: mul}\n", `f:6:21: | "mul" | sum, fill, copy, add`},
+		{head + "  - {tensor: a, op: chase}\n", "f:2:28: | dtype int32 | want int64"},
+		{"tensors:\n  a: {shape: 4294967295, dtype: int64}\nbenchmarks:\n  - {tensor: a, op: chase}\n",
+			"f:2:14: | shape 4294967295 | 16777216"},
+		{head + "  - {tensor: a, op: add}\n", "f:6:6: | op add | with: 1x4000"},
+		{head + "  - {tensor: a, with: 1x48}\n", "f:6:23: | with | op: add"},
+		{head + "  - {tensor: a, op: add, with: [1x48, 2x48]}\n",
+			"f:6:39: | with 2x48 | 64 and 2 | dim -2"},
+		{head + "  - {tensor: a, order: [row, up]}\n", `f:6:30: | "up"`},
+		{head + "  - {tensor: c, order: '1,0'}\n", `f:6:24: | "1,0" | 3 dims`},
+		{head + "  - {tensor: a, tile: 32}\n", "f:6:23: | tile 32 | 2 dims"},
+		{head + "  - {tensor: a, tile: 0x4}\n", "f:6:23: | tile 0x4 | dim 0"},
+		{head + "  - {tensor: a, tile: big}\n", `f:6:23: | "big"`},
+		{head + "  - {tensor: a, kernel: mmx}\n",
+			`f:6:25: | "mmx" | scalar, builtin, portable, avx2-blocks, avx2, avx512, neon`},
+		{head + "  - {tensor: a, kernel: portable, order: col}\n", "f:6:25: | kernel portable"},
+		{head + "  - {tensor: a, name: a/b}\n", `f:6:23: | "a/b"`},
+		{head + "  - {tensor: a, name: run-2}\n",
+			`f:6:23: | "run-2" | letters, digits, _ . -, at most 64, a letter first, no -<digits> last`},
+		{head + "  - {tensor: a}\n  - tensor: a\n",
+			"f:7:5: | Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar | line 6 | name:"},
+		{head + "  - {tensor: [a, a]}\n",
+			"f:6:6: | Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar | twice"},
+		{head + "  - {tensor: a, order: [" + strings.Repeat("row,", 1000) + "row]}\n",
+			"f:6:6: | 1000 benchmarks"},
+		{head + "  - {tensor: a, order: [" + strings.Repeat("row,", 40) + "row], " +
+			"tile: [" + strings.Repeat("2x2,", 40) + "2x2]}\n",
+			"f:6:6: | 1000 benchmarks"},
+		{"tensors:\n  e: {shape: 0x4}\nbenchmarks:\n  - {tensor: e}\n",
+			"f:4:6: | Traverse/op=sum/order=row/shape=0x4/dtype=float32/kernel=scalar | no element"},
 	} {
 		_, err := Parse("f", []byte(test.text))
-		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
-			t.Errorf("%.300q gives %v\nwant %s", test.text, err, test.want)
-		}
+		checkError(t, test.text, err, test.want)
 	}
 }
 
@@ -305,16 +332,15 @@ func TestFormats(t *testing.T) {
 		t.Error(diff)
 	}
 	for text, want := range map[string]string{
-		"{tensor: c, op: reorder, from: abc}":            "f:6:6: op reorder wants the format that it makes (such as to: aBcd16b)",
-		"{tensor: c, op: reorder, to: abc}":              "f:6:21: op reorder: it wants the format that x is in (from, such as abcd)",
-		"{tensor: c, op: sum, from: aBc4b, to: abc}":     "f:6:43: to goes with op: reorder",
-		"{tensor: c, op: reorder, from: aBc, to: abc}":   `f:6:36: from "aBc": format "aBc", character 4: B has no block after the dims, such as aBc16b; without one it is b`,
-		"{tensor: a, op: reorder, from: abc, to: abc}":   "f:6:36: from abc: format abc has 3 dims, shape 64x48 has 2",
-		"{tensor: b, op: sum, from: ba}":                 "f:6:6: pad 16: a format says itself how far its rows are apart",
-		"{tensor: c, op: sum, from: cab, view: flip(0)}": `f:6:43: view "flip(0)": a tensor in a format has no views`,
+		"{tensor: c, op: reorder, from: abc}":            "f:6:6: | op reorder | to: aBcd16b",
+		"{tensor: c, op: reorder, to: abc}":              "f:6:21: | op reorder | from",
+		"{tensor: c, op: sum, from: aBc4b, to: abc}":     "f:6:43: | to | op: reorder",
+		"{tensor: c, op: reorder, from: aBc, to: abc}":   `f:6:36: | "aBc"`,
+		"{tensor: a, op: reorder, from: abc, to: abc}":   "f:6:36: | abc | 3 dims | 64x48",
+		"{tensor: b, op: sum, from: ba}":                 "f:6:6: | pad 16 | format",
+		"{tensor: c, op: sum, from: cab, view: flip(0)}": `f:6:43: | "flip(0)"`,
 	} {
-		if _, err := Parse("f", []byte(head+"  - "+text)); err == nil || err.Error() != want {
-			t.Errorf("%s:\n%v\nwant\n%s", text, err, want)
-		}
+		_, err := Parse("f", []byte(head+"  - "+text))
+		checkError(t, text, err, want)
 	}
 }

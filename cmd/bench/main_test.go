@@ -1,15 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,44 +23,112 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
+// TestMain is bench itself where it is started by that name: sh, a terminal and signals
+// in the tests want a process.
 func TestMain(m *testing.M) {
-	bench := func() {
-		progress.LineAfter = time.Hour // what a command says does not depend on the machine
+	progress.LineAfter = time.Hour // what a command says does not depend on the machine
+	if os.Args[0] = filepath.Base(os.Args[0]); os.Args[0] == "bench" {
 		main()
 	}
-	testscript.Main(m, map[string]func(){"bench": bench, "hybrid": func() { // a bench of a machine whose CPUs 0 and 1 have caches of their own
-		apart = func(...int) (int, []int) { return 3, []int{0, 1} }
-		bench()
-	}})
+	os.Exit(runTests(m))
+}
+
+// runTests runs the tests with this program as bench in $PATH.
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, filepath.Join(dir, "bench"))
+	}
+	if err == nil {
+		err = os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	return m.Run()
 }
 
 // TestScripts runs testdata/script/*.txtar, which are the program's tests as
 // its users type them.
 func TestScripts(t *testing.T) {
+	dir, err := filepath.Abs(filepath.Join("testdata", "script")) // commands change the folder
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("testdata", "script"),
+		Dir: dir,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"bench":     command("bench"),
+			"hybrid":    command("hybrid"),
 			"exits":     exits,
 			"oneline":   oneLine,
 			"jsonfield": jsonField,
-			"interrupt": interrupt,
 			"islink":    isLink,
 		},
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each run under the race detector ends with a second of sleep
-			return untuned(env)
+			// A run under the race detector ends with a second of sleep otherwise.
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			cache := filepath.Join(env.WorkDir, ".cache")
+			env.Setenv("XDG_CACHE_HOME", cache)
+			return untuned(cache)
 		},
-		Condition:           condition,
-		RequireExplicitExec: true,
+		Condition: condition,
 	})
 }
 
-// untuned keeps a calibration that says nothing but the default, so that scripts that
-// run vector kernels neither take the time of one nor hang on what it finds.
-func untuned(env *testscript.Env) error {
-	cache := filepath.Join(env.WorkDir, ".cache")
-	env.Setenv("XDG_CACHE_HOME", cache)
-	c := tune.Calibration{CPU: tune.Identity(results.ThisMachine().CPU, cpu.Caches()), Date: time.Unix(1790000000, 0), Sets: map[string]kernel.Tuning{}}
+// The command line, the folder and the environment are the process's. One command has them
+// at a time.
+var process sync.Mutex
+
+// inProcess runs bench in the test's process, and returns its exit code.
+func inProcess(ts *testscript.TestScript, name string, args []string) int {
+	process.Lock()
+	defer process.Unlock()
+	here, err := os.Getwd()
+	ts.Check(err)
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	defer func() { ts.Check(os.Chdir(here)) }()
+	for _, name := range []string{
+		"HOME", "XDG_CACHE_HOME", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
+		"SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX",
+	} {
+		before := os.Getenv(name)
+		ts.Check(os.Setenv(name, ts.Getenv(name)))
+		defer func() { ts.Check(os.Setenv(name, before)) }()
+	}
+	if name == "hybrid" {
+		before := apart
+		apart = func(...int) (int, []int) { return 3, []int{0, 1} }
+		defer func() { apart = before }()
+	}
+	os.Args = append([]string{"bench"}, args...)
+	clear(piped) // what an earlier command read
+	return run(context.Background(), args, ts.Stdout(), ts.Stderr())
+}
+
+// command is bench in the test's process, as a command of scripts. `exec bench` starts one.
+// Of the name hybrid, it runs on a machine whose CPUs 0 and 1 have caches of their own.
+func command(name string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if code := inProcess(ts, name, args); (code != 0) != neg {
+			ts.Fatalf("exit code %d", code)
+		}
+	}
+}
+
+// untuned keeps a calibration that says nothing but the default, so that what runs vector
+// kernels neither takes the time of one nor hangs on what it finds.
+func untuned(cache string) error {
+	c := tune.Calibration{
+		CPU:  tune.Identity(results.ThisMachine().CPU, cpu.Caches()),
+		Date: time.Unix(1790000000, 0),
+		Sets: map[string]kernel.Tuning{},
+	}
 	for _, s := range kernel.Sets() {
 		if s.Streams() {
 			c.Sets[s.Name()] = kernel.Default()
@@ -69,6 +139,29 @@ func untuned(env *testscript.Env) error {
 		return err
 	}
 	return results.WriteFile(filepath.Join(cache, "stridebench", "kernels.yaml"), text)
+}
+
+// inFolder makes a folder of files the current one, and has another for what bench keeps.
+func inFolder(t *testing.T, files map[string]string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	t.Chdir(folder)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if err := untuned(os.Getenv("XDG_CACHE_HOME")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// typed is a command line as words, but for bench itself. It is the process's.
+func typed(verb string) []string {
+	os.Args = append([]string{"bench"}, strings.Fields(verb)...)
+	return os.Args[1:]
 }
 
 // condition is [exists:FILE], that there is such a file, [runs:avx2], that this
@@ -105,10 +198,10 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND ...")
 	}
-	err := ts.Exec(args[1], args[2:]...)
 	code := 0
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if args[1] == "bench" {
+		code = inProcess(ts, args[1], args[2:])
+	} else if exit := new(exec.ExitError); errors.As(ts.Exec(args[1], args[2:]...), &exit) {
 		code = exit.ExitCode()
 	}
 	if strconv.Itoa(code) != args[0] {
@@ -155,39 +248,4 @@ func isLink(ts *testscript.TestScript, neg bool, args []string) {
 	if to, err := os.Readlink(ts.MkAbs(args[0])); err != nil || to != args[1] {
 		ts.Fatalf("%s is no link to %s: %q, %v", args[0], args[1], to, err)
 	}
-}
-
-// interrupt FILE COMMAND ... starts a command with its output in FILE, sends
-// it an interrupt after its third benchmark line, and leaves its stderr in
-// FILE.err and its exit code in FILE.code.
-func interrupt(ts *testscript.TestScript, neg bool, args []string) {
-	path, err := exec.LookPath(args[1])
-	ts.Check(err)
-	out, err := os.Create(ts.MkAbs(args[0]))
-	ts.Check(err)
-	defer out.Close()
-	stderr, err := os.Create(ts.MkAbs(args[0] + ".err"))
-	ts.Check(err)
-	defer stderr.Close()
-	cmd := exec.Command(path, args[2:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, stderr
-	ts.Check(cmd.Start())
-	ended := make(chan struct{})
-	go func() {
-		_ = cmd.Wait() // the code is what is asked for
-		close(ended)
-	}()
-	for lines := 0; lines < 3; {
-		select {
-		case <-ended:
-			ts.Fatalf("%s ended before it was interrupted: %v", args[1], cmd.ProcessState)
-		case <-time.After(10 * time.Millisecond):
-		}
-		text, err := os.ReadFile(out.Name())
-		ts.Check(err)
-		lines = strings.Count(string(text), "\nBenchmark")
-	}
-	ts.Check(cmd.Process.Signal(syscall.SIGINT))
-	<-ended
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".code"), []byte(fmt.Sprintln(cmd.ProcessState.ExitCode())), 0o666))
 }

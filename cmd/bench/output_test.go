@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -44,58 +42,47 @@ BenchmarkTraverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar 1 1 ns/
 BenchmarkTraverse/op=sum/order=col/shape=64x64/dtype=int32/kernel=scalar 1 2 ns/elem 4096 D-refs/op 256 D1-misses/op
 `
 
-// printAll runs all verbs with a stdout, and returns for each the exit code and
-// what it says on stderr.
-func printAll(t *testing.T, stdout *os.File, check func(verb string, code int, stderr string)) {
+// printAll runs all verbs, each with a stdout of its own, and checks the exit code and what
+// is on stderr.
+func printAll(t *testing.T, open func() (*os.File, error), code int, says string) {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{"run.txt": traversed, "worse.txt": strings.ReplaceAll(traversed, " 256 ", " 257 "), "a.trace": " L 1000,4\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	inFolder(t, map[string]string{
+		"run.txt":   traversed,
+		"worse.txt": strings.ReplaceAll(traversed, " 256 ", " 257 "),
+		"a.trace":   " L 1000,4\n",
+	})
 	for _, verb := range printing {
-		cmd := exec.Command("bench", strings.Fields(verb)...)
-		var stderr bytes.Buffer
-		cmd.Dir, cmd.Stdout, cmd.Stderr = dir, stdout, &stderr
-		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "HOME="+dir, "XDG_CACHE_HOME="+dir)
-		if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-			t.Fatal(err)
+		if testing.Short() && strings.Contains(verb, "--measure") {
+			continue // it takes seconds
 		}
-		check(verb, cmd.ProcessState.ExitCode(), stderr.String())
+		stdout, err := open()
+		if err != nil {
+			t.Skip(err)
+		}
+		var stderr bytes.Buffer
+		got := run(t.Context(), typed(verb), stdout, &stderr)
+		said := strings.Contains(stderr.String(), "bench: write ")
+		if got != code || said != (says != "") || !strings.Contains(stderr.String(), says) {
+			t.Errorf("bench %s: exit code %d, %q", verb, got, stderr.String())
+		}
 	}
 }
 
 // TestFullStdout: every verb notices that what it prints is lost.
 func TestFullStdout(t *testing.T) {
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer full.Close()
-	printAll(t, full, func(verb string, code int, stderr string) {
-		if code != exitUsage || !strings.Contains(stderr, "bench: write /dev/stdout: no space left on device\n") {
-			t.Errorf("bench %s: exit code %d, %q", verb, code, stderr)
-		}
-	})
+	printAll(t, func() (*os.File, error) { return os.OpenFile("/dev/full", os.O_WRONLY, 0) },
+		exitUsage, "no space left on device\n")
 }
 
-// TestUnreadStdout: where nobody reads what is printed, nothing is said of it; of a phase
-// that takes long, perhaps.
+// TestUnreadStdout: where nobody reads what is printed, nothing is said of it.
 func TestUnreadStdout(t *testing.T) {
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer writer.Close()
-	if err := reader.Close(); err != nil {
-		t.Fatal(err)
-	}
-	printAll(t, writer, func(verb string, code int, stderr string) {
-		if code != exitPipe || strings.Contains(stderr, "write") || strings.Contains(stderr, "pipe") {
-			t.Errorf("bench %s: exit code %d, %q", verb, code, stderr)
+	printAll(t, func() (*os.File, error) {
+		reader, writer, err := os.Pipe()
+		if err != nil {
+			return nil, err
 		}
-	})
+		return writer, reader.Close()
+	}, exitPipe, "")
 }
 
 // TestAtPages: of pages that cannot be had, the flag is told.

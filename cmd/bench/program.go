@@ -145,8 +145,11 @@ func (f *simFlags) follow(c call, h *simcache.Hierarchy, what, parts string) (st
 	f.meter.Phase(what, 0)
 	var done atomic.Uint64 // the share, as bits
 	h.Progress(func(share float64) { done.Store(math.Float64bits(share)) })
-	return patience(c, 5*time.Second, parts, func() float64 { return math.Float64frombits(done.Load()) })
+	return patience(c, quiet, parts, func() float64 { return math.Float64frombits(done.Load()) })
 }
+
+// quiet is after how long a count says first that it goes on.
+var quiet = 5 * time.Second
 
 // patience says on stderr that counting goes on, and how far it is, once it took so long and
 // each time that it took twice as long, until stop. How long summaries take, and what repeats, is

@@ -1,26 +1,36 @@
 package main
 
 import (
-	"bufio"
 	"io"
-	"sync/atomic"
+	"os"
+	"regexp"
 	"testing"
 	"time"
 )
 
-// TestPatience: what goes on for long says so, more than once.
+// TestPatience: a count that goes on for long says so, more than once, and how far it is.
 func TestPatience(t *testing.T) {
-	reader, writer := io.Pipe()
-	var calls atomic.Int32
-	shares := []float64{.0001, .125}
-	stop := patience(call{err: writer}, 2*time.Millisecond, "references", func() float64 { return shares[min(calls.Add(1), 2)-1] })
-	lines := bufio.NewReader(reader)
-	for _, want := range []string{"2ms, less than 0.1%", "4ms, 12.5%"} {
-		line, err := lines.ReadString('\n')
-		if want = "note: after " + want + " of the references are counted; others may take longer; Ctrl-C ends it\n"; err != nil || line != want {
-			t.Errorf("%q, %v, want %q", line, err, want)
-		}
+	defer func(before time.Duration) { quiet = before }(quiet)
+	quiet = time.Millisecond
+	inFolder(t, map[string]string{"long.c": `float a[3000], b[3000];
+void f(void) {
+	for (int i = 0; i < 3000; i++)
+		for (int k = 0; k <= i; k++)
+			a[i] += a[k] + b[i-k];
+}
+`})
+	stderr, err := os.Create("stderr") // notes come beside all else
+	if err != nil {
+		t.Fatal(err)
 	}
-	reader.Close()
-	stop()
+	defer stderr.Close()
+	verb := "sim --program long.c --function f --D1 1024,2,64 --LL 4096,2,64"
+	if code := run(t.Context(), typed(verb), io.Discard, stderr); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	said, err := os.ReadFile("stderr")
+	note := `note: after [124]+ms, (less than )?[0-9.]+% of the .* are counted; .*\n`
+	if !regexp.MustCompile(note + note).Match(said) {
+		t.Errorf("%q, %v", said, err)
+	}
 }

@@ -3,9 +3,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -121,55 +122,6 @@ func TestSignalsWhileSimulating(t *testing.T) {
 	}
 }
 
-// TestSignalsWhileSummarizing: a program that takes long ends at once, after it has said
-// that it goes on.
-func TestSignalsWhileSummarizing(t *testing.T) {
-	dir := t.TempDir()
-	text := "float a[10000000], b[10000000];\nvoid f(void) {\nfor (long i = 0; i < 10000000; i++) for (long k = 0; k <= i; k++) a[i] += a[k] + b[i-k];\n}\n"
-	if err := os.WriteFile(filepath.Join(dir, "long.c"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	c := start(t, dir, "bench", "sim", "--program", "long.c", "--function", "f")
-	c.await(t, c.err, func(text string) bool { return strings.Contains(text, "note: after 5s, ") })
-	c.send(t, syscall.SIGINT)
-	<-c.ended
-	if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT {
-		t.Errorf("it ended by %v, and not by the signal, which a shell counts as 130", c.ProcessState)
-	}
-}
-
-// TestSignalsWhileSweeping: what was simulated is kept, and what to do is said.
-func TestSignalsWhileSweeping(t *testing.T) {
-	dir := t.TempDir()
-	var shapes []string
-	for n := range 300 {
-		shapes = append(shapes, fmt.Sprintf("%dx%d", 1000+n, 2000-n))
-	}
-	space := "shapes: [" + strings.Join(shapes, ", ") + "]\ndtypes: [float32, float64]\nops: [sum, fill, copy]\norders: [row, col]\npads: [0, 1, 2]\n" +
-		"caches:\n- {name: tiny, d1: \"1024,2,64\", ll: \"8192,4,64\"}\n"
-	if err := os.WriteFile(filepath.Join(dir, "space.yaml"), []byte(space), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	c := start(t, dir, "bench", "sweep", "space.yaml", "-o", "out.txt")
-	for record := ""; strings.Count(record, "\n") < 3; {
-		time.Sleep(10 * time.Millisecond)
-		text, err := os.ReadFile(filepath.Join(dir, "out.txt.part"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-		record = string(text)
-	}
-	c.send(t, syscall.SIGTERM)
-	<-c.ended
-	text := c.said(t, c.err)
-	if said := regexp.MustCompile(`(?m)^bench: interrupted, out.txt.part keeps \d+ of 10800 combinations: the same command continues$`); c.ProcessState.ExitCode() != 143 || !said.MatchString(text) {
-		t.Errorf("%v, %q", c.ProcessState, text)
-	}
-	if got := filesIn(t, dir); got != "[- out.txt.part - space.yaml]" && got != "[- out.txt.part space.yaml]" {
-		t.Errorf("there are %s", got)
-	}
-}
-
 // TestSecondSignalOfSweep: within a simulation that lasts long, the second signal ends the sweep, and says
 // that the record stays.
 func TestSecondSignalOfSweep(t *testing.T) {
@@ -196,30 +148,73 @@ func TestSecondSignalOfSweep(t *testing.T) {
 	}
 }
 
-// TestSignalsWithoutResults: verbs of which nothing is kept say so. From when on they
-// watch for signals nothing tells: one that came too soon is sent later to another.
-func TestSignalsWithoutResults(t *testing.T) {
-	for _, test := range []struct{ verb, want string }{
-		{"advise --shape 8x16x32x64x32 --view permute(4,2,3,1,0) --op copy --passes 1000000 --time", "interrupted, nothing is advised"},
-		{"machine --measure -o m.yaml", "interrupted, nothing is saved"},
-		{"run --ab bench --shape 64x64 --count 1000 -o new.txt --ab-out old.txt", "interrupted, of two interleaved programs nothing is kept"},
-		{"check --ab bench --quick", "interrupted, of two interleaved programs nothing is kept"},
+// TestInterrupted: a verb that is interrupted keeps what was finished, where there is something
+// to keep, and says so. Nothing shows from when on it has something. One that was interrupted
+// too soon is interrupted later.
+func TestInterrupted(t *testing.T) {
+	const ab = ", of two interleaved programs nothing is kept"
+	const compare = "check --baseline base.txt --quick --filter /shape:64x64 --count 1000"
+	const lost = "--out: write gone/lost.txt: no such file or directory"
+	for _, test := range []struct{ verb, says, kept string }{
+		{"advise --shape 64x64x64x64 --view permute(3,2,1,0) --op copy --passes 1000000 --time",
+			", nothing is advised", ""},
+		{"machine --measure -o m.yaml", ", nothing is saved", ""},
+		{"run --ab bench --shape 64x64 --count 1000 -o new.txt --ab-out old.txt", ab, ""},
+		{"check --ab bench --quick", ab, ""},
+		{"run --shape 64x64 --sample-time 1m --times-only", " before the first sample", ""},
+		{"run --shape 64x64 --count 100000 -o gone/lost.txt",
+			` after \d+ of 100000 samples; ` + lost, ""},
+		{"run --shape 64x64 --count 100000", ` after \d+ of 100000 samples, which are printed`, ""},
+		{"run --shape 64x64 --count 100000 -o kept.txt",
+			` after \d+ of 100000 samples, which kept.txt keeps`, "kept.txt"},
+		{compare + " -o kept.txt", ", nothing is compared, and kept.txt keeps the samples", "kept.txt"},
+		{compare + " -o gone/lost.txt", ", nothing is compared or kept; " + lost, ""},
+		{"sweep space.yaml -o out.txt", `, out.txt.part keeps \d+ of 3600 combinations`, "out.txt.part"},
 	} {
-		for wait, again := 100*time.Millisecond, true; again; wait *= 2 {
-			dir := t.TempDir()
-			c := start(t, dir, "bench", strings.Fields(test.verb)...)
-			time.Sleep(wait)
-			c.send(t, syscall.SIGHUP)
-			<-c.ended
-			again = c.ProcessState.Sys().(syscall.WaitStatus).Signaled()
-			if got := c.said(t, c.err); !again && (c.ProcessState.ExitCode() != 129 || !strings.HasSuffix("\n"+got, "\nbench: "+test.want+"\n")) {
-				t.Errorf("bench %s: %v, %q", test.verb, c.ProcessState, got)
-			}
-			if got := filesIn(t, dir); got != "[]" {
-				t.Errorf("bench %s: %s is left", test.verb, got)
-			}
+		folder := inFolder(t, map[string]string{"space.yaml": manyShapes()})
+		interruptAfter(t, "run --shape 64x64 --dtype int32 --count 1 -o base.txt", time.Hour)
+		said, code := "", 0
+		says := regexp.MustCompile("(?m)^bench: interrupted" + test.says + ".*\n\\z")
+		for wait := 50 * time.Millisecond; !says.MatchString(said) && wait < time.Minute; wait *= 2 {
+			said, code = interruptAfter(t, test.verb, wait)
+		}
+		if code != 128+int(syscall.SIGHUP) || !says.MatchString(said) {
+			t.Errorf("bench %s: exit code %d, %q", test.verb, code, said)
+		}
+		want := strings.Fields("base.txt " + test.kept + " space.yaml")
+		if got := filesIn(t, folder); got != "[- "+strings.Join(want, " - ")+"]" {
+			t.Errorf("bench %s: there are %s, want %s", test.verb, got, want)
 		}
 	}
+}
+
+// interruptAfter runs a command line in a context that ends a while later, as at a signal.
+func interruptAfter(t *testing.T, verb string, later time.Duration) (said string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone, err := filepath.Abs("gone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(later, func() {
+		_ = os.RemoveAll(gone) // it is missed where it is not gone
+		cancel(stopSignal{syscall.SIGHUP})
+	})
+	defer timer.Stop()
+	var stderr strings.Builder
+	code = run(ctx, typed(verb), io.Discard, &stderr)
+	return stderr.String(), code
+}
+
+// manyShapes is a space of many combinations for bench sweep.
+func manyShapes() string {
+	var shapes []string
+	for n := range 300 {
+		shapes = append(shapes, fmt.Sprintf("%dx%d", 1000+n, 2000-n))
+	}
+	return "shapes: [" + strings.Join(shapes, ", ") + "]\n" +
+		"dtypes: [float32, float64]\nops: [sum, fill, copy]\norders: [row, col]\n" +
+		"caches:\n- {name: tiny, d1: \"1024,2,64\", ll: \"8192,4,64\"}\n"
 }
 
 func filesIn(t *testing.T, dir string) string {
@@ -246,8 +241,9 @@ func TestSignals(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s", s, code, c.said(t, c.err))
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "kept.txt"))
-		if err != nil || !strings.Contains(string(text), "\n# interrupted: after ") {
-			t.Errorf("%v: the results do not say that they are not all: %v", s, err)
+		if err != nil || !strings.Contains(string(text), "\n# interrupted: after ") ||
+			string(text) != c.said(t, c.out) {
+			t.Errorf("%v: the results are not those printed, or do not say that they are not all: %v", s, err)
 		}
 		if got := filesIn(t, dir); got != "[- kept.txt]" {
 			t.Errorf("%v: there are %s", s, got)
@@ -255,106 +251,36 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestSignalAndNoFile: where the file cannot be put in its place, nothing says that it keeps anything, but
-// why it does not.
-func TestSignalAndNoFile(t *testing.T) {
-	dir := t.TempDir()
-	c := start(t, dir, "bench", "run", "--shape", "64x64", "--count", "100000", "--raw", "-o", "gone/lost.txt")
-	c.written(t, 3)
-	if err := os.RemoveAll(filepath.Join(dir, "gone")); err != nil {
-		t.Fatal(err)
-	}
-	c.send(t, syscall.SIGINT)
-	<-c.ended
-	said := regexp.MustCompile(`(?m)^bench: interrupted after \d+ of 100000 samples; --out: write gone/lost.txt: no such file or directory$`)
-	if text := c.said(t, c.err); c.ProcessState.ExitCode() != 130 || !said.MatchString(text) {
-		t.Errorf("%v, %q", c.ProcessState, text)
-	}
-}
-
-// TestCheckKeeps: of a check that a signal ends the results are kept that --out names, where there are some.
-func TestCheckKeeps(t *testing.T) {
-	dir := t.TempDir()
-	base := start(t, dir, "bench", "run", "--quick", "--filter", ".name:Traverse /kernel:scalar /shape:64x64", "--count", "1", "--sample-time", "10us", "-o", "base.txt")
-	<-base.ended
-	kept := filepath.Join(dir, "kept.txt")
-	for wait := 200 * time.Millisecond; ; wait *= 2 {
-		c := start(t, dir, "bench", "check", "--baseline", "base.txt", "--quick", "--filter", ".name:Traverse /kernel:scalar /shape:64x64", "--count", "50000", "-o", "kept.txt")
-		time.Sleep(wait)
-		c.send(t, syscall.SIGINT)
-		<-c.ended
-		text, err := os.ReadFile(kept)
-		said := c.said(t, c.err)
-		switch {
-		case err == nil && (c.ProcessState.ExitCode() != 130 || !strings.Contains(string(text), "\n# interrupted: after ") ||
-			!strings.Contains(said, "bench: interrupted, nothing is compared, and kept.txt keeps the samples that were finished\n")):
-			t.Errorf("%v: %s\n%s", c.ProcessState, said, text)
-			return
-		case err == nil:
-			return
-		case wait > time.Minute: // which no machine takes to calibrate and simulate so little
-			t.Fatalf("nothing is kept: %s", said)
-		}
-	}
-}
-
-// TestCheckAndNoFile: where that file cannot be put in its place, the check says so.
-func TestCheckAndNoFile(t *testing.T) {
-	dir := t.TempDir()
-	base := start(t, dir, "bench", "run", "--quick", "--filter", ".name:Traverse /kernel:scalar /shape:64x64", "--count", "1", "--sample-time", "10us", "-o", "base.txt")
-	<-base.ended
-	for wait := 200 * time.Millisecond; ; wait *= 2 {
-		c := start(t, dir, "bench", "check", "--baseline", "base.txt", "--quick", "--filter", ".name:Traverse /kernel:scalar /shape:64x64", "--count", "50000", "-o", "gone/lost.txt")
-		time.Sleep(wait)
-		if err := os.RemoveAll(filepath.Join(dir, "gone")); err != nil {
-			t.Fatal(err)
-		}
-		c.send(t, syscall.SIGINT)
-		<-c.ended
-		said := c.said(t, c.err)
-		switch missing := "bench: interrupted, nothing is compared or kept; --out: write gone/lost.txt: no such file or directory\n"; {
-		case c.ProcessState.ExitCode() == 130 && strings.HasSuffix(said, missing):
-			return
-		case wait > time.Minute:
-			t.Fatalf("%v: %q", c.ProcessState, said)
-		}
-	}
-}
-
-// TestSecondSignal: a pass that takes long is not broken off by the first signal, which is answered
-// all the same, and is by the second.
+// TestSecondSignal: a pass that takes long is not broken off by the first signal, which is
+// answered all the same. The second breaks it off.
 func TestSecondSignal(t *testing.T) {
-	dir := t.TempDir()
-	c := start(t, dir, "bench", "run", "--shape", "1x1", "--view", "expand(1000000,1000000)", "--count", "1", "--times-only", "--raw", "-o", "lost.txt")
-	c.written(t, 0)
-	if got := filesIn(t, dir); !strings.Contains(got, ".lost.txt.") {
-		t.Errorf("nothing is on its way: %s", got)
-	}
-	time.Sleep(500 * time.Millisecond) // until it is in the pass
-	c.send(t, syscall.SIGINT)
-	c.await(t, c.err, func(text string) bool {
-		return text == "bench: stopping after this pass; Ctrl-C again stops now\n"
-	})
-	time.Sleep(2 * together)
-	c.send(t, syscall.SIGINT)
-	<-c.ended
-	if status := c.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGINT {
-		t.Errorf("it ended by %v, %s", c.ProcessState, c.said(t, c.err))
-	}
-	if got := filesIn(t, dir); got != "[]" {
-		t.Errorf("%s is left", got)
-	}
-}
-
-// TestLongSample: a sample of many passes ends after one of them.
-func TestLongSample(t *testing.T) {
-	c := start(t, t.TempDir(), "bench", "run", "--shape", "64x64", "--count", "1", "--sample-time", "1m", "--times-only")
-	c.written(t, 0)
-	time.Sleep(500 * time.Millisecond) // until it is in the sample
-	c.send(t, syscall.SIGINT)
-	<-c.ended
-	if text := c.said(t, c.err); c.ProcessState.ExitCode() != 130 || !strings.HasSuffix(text, "bench: interrupted before the first sample\n") {
-		t.Errorf("%v, %q", c.ProcessState, text)
+	for wait := 200 * time.Millisecond; ; wait *= 2 { // until it is in the pass
+		dir := t.TempDir()
+		c := start(t, dir, "bench", "run", "--shape", "1x1", "--view", "expand(1000000,1000000)",
+			"--count", "1", "--times-only", "--raw", "-o", "lost.txt")
+		c.written(t, 0)
+		if got := filesIn(t, dir); !strings.Contains(got, ".lost.txt.") {
+			t.Errorf("nothing is on its way: %s", got)
+		}
+		time.Sleep(wait)
+		c.send(t, syscall.SIGINT)
+		c.await(t, c.err, func(text string) bool { return text != "" })
+		said := c.said(t, c.err)
+		if strings.Contains(said, "interrupted before the first sample") && wait < time.Minute {
+			continue
+		}
+		time.Sleep(2 * together)
+		c.send(t, syscall.SIGINT)
+		<-c.ended
+		status := c.ProcessState.Sys().(syscall.WaitStatus)
+		if !strings.Contains(said, "stopping after this pass; Ctrl-C again") ||
+			!status.Signaled() || status.Signal() != syscall.SIGINT {
+			t.Errorf("it ended by %v, %s", c.ProcessState, said)
+		}
+		if got := filesIn(t, dir); got != "[]" {
+			t.Errorf("%s is left", got)
+		}
+		return
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,18 +13,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal returns both ends of a terminal of 80 columns: what is written to the
+// openTerminal returns both ends of a terminal of so many columns: what is written to the
 // second is read from the first.
-func openTerminal(t *testing.T) (screen, terminal *os.File) {
-	t.Helper()
-	return openTerminalOf(t, 80)
-}
-
-// openTerminalOf is openTerminal of so many columns.
-func openTerminalOf(t *testing.T, columns uint16) (screen, terminal *os.File) {
+func openTerminal(t *testing.T, columns int) (screen, terminal *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -36,7 +32,7 @@ func openTerminalOf(t *testing.T, columns uint16) (screen, terminal *os.File) {
 		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
 	}
 	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns})
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)})
 	}
 	if err == nil {
 		terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -62,7 +58,7 @@ func TestProgressOnTerminal(t *testing.T) {
 			[]string{`taking 1000000 samples .*% [0-9hm]+s left`},
 			`^(?s:(warning|note): .*)?bench: interrupted after [0-9]+ of 1000000 samples, which bar.txt keeps\r\n$`},
 	} {
-		screen, terminal := openTerminal(t)
+		screen, terminal := openTerminal(t, 80)
 		dir := t.TempDir()
 		s := started{Cmd: exec.Command("bench", strings.Fields(test.verb)...), ended: make(chan struct{})}
 		s.Dir, s.Stdout, s.Stderr = dir, create(t, dir+"/out"), terminal
@@ -106,73 +102,75 @@ func all(text string, patterns []string) bool {
 	return true
 }
 
-// TestTablesOnTerminal: no line of a table or of the words around it is wider than the terminal, but for a name or hash that is
-// wider by itself, and none is a line that only has spaces, however many columns there are.
+// TestTablesOnTerminal: no line of a table or of the words around it is wider than the
+// terminal, but for a name or hash that is wider by itself. None only has spaces. Each verb is
+// shown in 40 columns, and in more, at which its tables are wide.
 func TestTablesOnTerminal(t *testing.T) {
-	here := t.TempDir()
-	read := func(path ...string) string {
-		text, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, path...)...))
+	text, err := os.ReadFile(filepath.Join("testdata", "tables.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := txtar.Parse(text)
+	files := map[string]string{}
+	for _, f := range tables.Files {
+		files[f.Name] = string(f.Data)
+	}
+	for name, path := range map[string]string{
+		"p.json.gz": "access/bill/testdata/before.json.gz", "zen.yaml": "access/probe/testdata/zen4-vm-1.yaml",
+		"old.txt": "docs/example/old.txt", "new.txt": "docs/example/new.txt",
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", path))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(text)
+		files[name] = string(text)
 	}
-	loops := "double a[64][64];\nvoid kernel(void) {\n\tfor (int i = 0; i < 64; i++)\n\t\tfor (int j = 0; j < 64; j++)\n\t\t\ta[j][i] = 0;\n}\n"
-	for name, text := range map[string]string{"p.json.gz": read("access", "bill", "testdata", "before.json.gz"), "loops.c": loops,
-		"zen.yaml": read("access", "probe", "testdata", "zen4-vm-1.yaml"), "old.txt": read("docs", "example", "old.txt"), "new.txt": read("docs", "example", "new.txt")} {
-		if err := os.WriteFile(filepath.Join(here, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+	inFolder(t, files)
+	for line := range strings.Lines(string(tables.Comment)) {
+		verb, words, shown := strings.Cut(strings.TrimSpace(line), " | ")
+		if !shown { // it has something to show later
+			showOn(t, 80, verb)
+			continue
 		}
-	}
-	for _, file := range []string{"old.txt", "new.txt"} {
-		add := exec.Command("bench", "history", "add", file)
-		add.Dir = here
-		if said, err := add.CombinedOutput(); err != nil {
-			t.Fatalf("bench history add %s: %v: %s", file, err, said)
-		}
-	}
-	for verb, has := range map[string]string{
-		"machine --D1 32768,8,64":   "counters:",
-		"machine --caches zen.yaml": "serves up to",
-		"machine --presets":         "AMD Ryzen 7 5800X, 32 KiB + 512 KiB + 32 MiB exclusive (a victim cache of L2)",
-		"sim --preset list":         "Cachegrind's I1, D1 and LL in the row and column experiment",
-		"history list":              "benchmarks",
-		"history trend":             "changes found:",
-		"history show Copy/layout=contiguous/shape=4096x4096/dtype=float32/kernel=scalar":                            "median",
-		"check --baseline old.txt new.txt":                                                                           "The machine may explain differences",
-		"advise --shape 256x256 --view t() --op copy --preset intel-skylake-server":                                  "TLB walks",
-		"sim --shape 4000x4000 --dtype int32 --width 16 --passes 10 --order col":                                     "LL miss rate:",
-		"sim --shape 512x512 --order col --explain --preset amd-zen3":                                                "What would help",
-		"sim --shape 512x512 --order col --curve --preset amd-zen3":                                                  "cold misses",
-		"sim --program loops.c --function kernel --explain --preset cachegrind-article":                              "statement",
-		"import p.json.gz --preset amd-zen3":                                                                         "channels_last",
-		"import --step p.json.gz --preset amd-zen3":                                                                  "calls in sequence take",
-		"run --shape 64x64 --order row --order col --count 2 --sample-time 100us --no-calibrate --D1 32768,8,64":     "not saved",
-		"run --shape 64x64 --view flip(0) --order row --order col --count 1 --sample-time 100us --no-calibrate -o t": "ratio",
-	} {
-		widths := []uint16{40, 80}
+		columns := 80
 		if name, _, _ := strings.Cut(verb, " "); name == "machine" || name == "history" || name == "check" {
-			widths = []uint16{40, 60} // some of these fit 80
+			columns = 60 // some of these fit 80
 		}
-		for _, columns := range widths {
-			screen, terminal := openTerminalOf(t, columns)
-			cmd := exec.Command("bench", strings.Fields(verb)...)
-			cmd.Dir, cmd.Stdout = here, terminal
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			terminal.Close() // the command has it
-			var text bytes.Buffer
-			_, _ = text.ReadFrom(screen) // up to the error that nobody has the terminal any more
-			words := strings.Join(strings.Fields(text.String()), " ")
-			if err := cmd.Wait(); err != nil || !strings.Contains(words, has) {
-				t.Fatalf("bench %s: %v: %q", verb, err, text.String())
-			}
-			for line := range strings.SplitSeq(strings.ReplaceAll(text.String(), "\r\n", "\n"), "\n") {
-				if n := utf8.RuneCountInString(line); n > int(columns) && strings.Contains(strings.TrimSpace(line), " ") || line != "" && strings.TrimSpace(line) == "" {
-					t.Errorf("bench %s: of %d columns, a line has %d: %q", verb, columns, n, line)
-				}
-			}
+		if !testing.Short() {
+			checkTable(t, columns, verb, words)
+		}
+		checkTable(t, 40, verb, words)
+	}
+}
+
+// showOn runs a command line with a terminal of so many columns as its stdout, and returns what
+// is on the screen.
+func showOn(t *testing.T, columns int, verb string) string {
+	t.Helper()
+	screen, terminal := openTerminal(t, columns)
+	shown := make(chan string)
+	go func() {
+		text, _ := io.ReadAll(screen) // up to the error that nobody has the terminal any more
+		shown <- string(text)
+	}()
+	var stderr strings.Builder
+	if code := run(t.Context(), typed(verb), terminal, &stderr); code != 0 {
+		t.Fatalf("bench %s: exit code %d: %s", verb, code, &stderr)
+	}
+	return strings.ReplaceAll(<-shown, "\r\n", "\n")
+}
+
+// checkTable checks that a screen has some words, and how wide its lines are.
+func checkTable(t *testing.T, columns int, verb, words string) {
+	t.Helper()
+	text := showOn(t, columns, verb)
+	if !strings.Contains(strings.Join(strings.Fields(text), " "), words) {
+		t.Errorf("bench %s does not say %q: %q", verb, words, text)
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		n, trimmed := utf8.RuneCountInString(line), strings.TrimSpace(line)
+		if n > columns && strings.Contains(trimmed, " ") || line != "" && trimmed == "" {
+			t.Errorf("bench %s: of %d columns, a line has %d: %q", verb, columns, n, line)
 		}
 	}
 }
@@ -180,8 +178,8 @@ func TestTablesOnTerminal(t *testing.T) {
 // TestDumbTerminal: what can only print, as TERM=dumb says, is not told to move.
 func TestDumbTerminal(t *testing.T) {
 	for term, moves := range map[string]bool{"dumb": false, "xterm": true} {
-		screen, terminal := openTerminalOf(t, 80)
-		cmd := exec.Command("bench", "run", "--shape", "64x64", "--count", "40", "--sample-time", "20ms", "--no-calibrate", "-o", filepath.Join(t.TempDir(), "x.txt"))
+		screen, terminal := openTerminal(t, 80)
+		cmd := exec.Command("bench", "run", "--shape", "64x64", "--count", "50", "--sample-time", "20ms", "--no-calibrate", "-o", filepath.Join(t.TempDir(), "x.txt"))
 		cmd.Env = append(os.Environ(), "TERM="+term)
 		cmd.Stdout, cmd.Stderr = terminal, terminal
 		if err := cmd.Start(); err != nil {

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -42,7 +41,8 @@ func file(head string, benches ...bench) string {
 	}
 	for _, x := range benches {
 		for _, t := range x.times {
-			fmt.Fprintf(&b, "Benchmark%s 1 %v ns/op %v ns/elem %v B/s %v D1-misses/op\n", x.name, t, t/100, 1e9/t, x.misses)
+			fmt.Fprintf(&b, "Benchmark%s 1 %v ns/op %v ns/elem %v B/s %v D1-misses/op\n", x.name, t, t/100,
+				1e9/t, x.misses)
 		}
 	}
 	return b.String()
@@ -57,17 +57,25 @@ func around(median float64, n int) []float64 {
 	return times
 }
 
-func compare(t testing.TB, old, new string, o check.Options) (*check.Report, error) {
-	t.Helper()
-	a, err := results.Parse("old.txt", []byte(old))
+func must[T any](v T, err error) T {
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	b, err := results.Parse("new.txt", []byte(new))
-	if err != nil {
-		t.Fatal(err)
-	}
+	return v
+}
+
+func compare(old, new string, o check.Options) (*check.Report, error) {
+	a, b := must(results.Parse("old.txt", []byte(old))), must(results.Parse("new.txt", []byte(new)))
 	return check.Compare(a, b, o)
+}
+
+// written is a report in a format.
+func written(format string, r *check.Report) string {
+	var b bytes.Buffer
+	if err := check.Formats[format](&b, r); err != nil {
+		panic(err)
+	}
+	return b.String()
 }
 
 // found lists what a report says, a line each.
@@ -82,50 +90,64 @@ func found(r *check.Report) []string {
 }
 
 func TestCompare(t *testing.T) {
-	old := file(machineHead, bench{"X/a=1", around(1000, 10), 100}, bench{"Y", around(1000, 10), 0})
-	with := func(o check.Options, f func(*check.Options)) check.Options { f(&o); return o }
+	two := func(head string, time, misses, other float64) string { // X/a=1, and the misses of Y
+		return file(head, bench{"X/a=1", around(time, 10), misses}, bench{"Y", around(1000, 10), other})
+	}
+	instead := func(from, to string) string { return strings.Replace(machineHead, from, to, 1) }
+	with := func(f func(*check.Options)) check.Options {
+		o := usual
+		f(&o)
+		return o
+	}
+	old := two(machineHead, 1000, 100, 0)
 	for _, test := range []struct {
 		name, new string
 		options   check.Options
 		want      []string
 	}{
 		{"the same", old, usual, nil},
-		{"a time and a count rise", file(machineHead, bench{"X/a=1", around(1100, 10), 101}, bench{"Y", around(1000, 10), 0}), usual,
+		{"a time and a count rise", two(machineHead, 1100, 101, 0), usual,
 			[]string{"regression X/a=1 sec/op", "regression X/a=1 D1-misses/op"}},
-		{"under the threshold", file(machineHead, bench{"X/a=1", around(1040, 10), 100}, bench{"Y", around(1000, 10), 0}), usual, nil},
-		{"under a larger threshold", file(machineHead, bench{"X/a=1", around(1100, 10), 100}, bench{"Y", around(1000, 10), 0}),
-			with(usual, func(o *check.Options) { o.Threshold = 0.2 }), nil},
-		{"within the tolerance", file(machineHead, bench{"X/a=1", around(1000, 10), 101}, bench{"Y", around(1000, 10), 0}),
-			with(usual, func(o *check.Options) { o.ExactTolerance = 0.01 }), nil},
-		{"a count rises from 0", file(machineHead, bench{"X/a=1", around(1000, 10), 100}, bench{"Y", around(1000, 10), 1}),
-			with(usual, func(o *check.Options) { o.ExactTolerance = 0.5 }), []string{"regression Y D1-misses/op"}},
-		{"improvements", file(machineHead, bench{"X/a=1", around(500, 10), 99}, bench{"Y", around(1000, 10), 0}), usual,
+		{"under the threshold", two(machineHead, 1040, 100, 0), usual, nil},
+		{"under a larger threshold", two(machineHead, 1100, 100, 0),
+			with(func(o *check.Options) { o.Threshold = 0.2 }), nil},
+		{"within the tolerance", two(machineHead, 1000, 101, 0),
+			with(func(o *check.Options) { o.ExactTolerance = 0.01 }), nil},
+		{"a count rises from 0", two(machineHead, 1000, 100, 1),
+			with(func(o *check.Options) { o.ExactTolerance = 0.5 }), []string{"regression Y D1-misses/op"}},
+		{"improvements", two(machineHead, 500, 99, 0), usual,
 			[]string{"improvement X/a=1 sec/op", "improvement X/a=1 D1-misses/op"}},
-		{"one vanished, one appeared", file(machineHead, bench{"X/a=1", around(1000, 10), 100}, bench{"Z", around(1, 10), 5}), usual,
+		{"one vanished, one appeared",
+			file(machineHead, bench{"X/a=1", around(1000, 10), 100}, bench{"Z", around(1, 10), 5}), usual,
 			[]string{"vanished: Y is in the baseline only", "appeared: Z is in the new results only"}},
-		{"too few samples", file(machineHead, bench{"X/a=1", around(3000, 2), 100}, bench{"Y", around(1000, 10), 0}), usual,
+		{"too few samples", file(machineHead, bench{"X/a=1", around(3000, 2), 100},
+			bench{"Y", around(1000, 10), 0}), usual,
 			[]string{"too few samples: 10 in the baseline and 2 in the new results can never be significant; 6 in both (--count 6) would suffice: X/a=1"}},
-		{"another machine", file(strings.Replace(machineHead, "cpu: A", "cpu: B", 1), bench{"X/a=1", around(3000, 10), 101}, bench{"Y", around(1000, 10), 0}), usual,
-			[]string{"regression X/a=1 D1-misses/op", `not compared: times are of different machines, which differ in cpu ("A" and "B")`}},
-		{"other cores", file(strings.Replace(machineHead, "cpus: 2\n", "", 1), bench{"X/a=1", around(3000, 10), 100}, bench{"Y", around(1000, 10), 0}), usual,
+		{"another machine", two(instead("cpu: A", "cpu: B"), 3000, 101, 0), usual,
+			[]string{"regression X/a=1 D1-misses/op",
+				`not compared: times are of different machines, which differ in cpu ("A" and "B")`}},
+		{"other cores", two(instead("cpus: 2\n", ""), 3000, 100, 0), usual,
 			[]string{`not compared: times are of different machines, which differ in cpus ("2" and absent)`}},
-		{"another kernel", file(machineHead+"kernel: avx2\n", bench{"X/a=1", around(3000, 10), 100}, bench{"Y", around(1000, 10), 0}), usual,
+		{"another kernel", two(machineHead+"kernel: avx2\n", 3000, 100, 0), usual,
 			[]string{`not compared: times are of different machines, which differ in kernel (absent and "avx2")`}},
-		{"other simulated caches", file(strings.Replace(machineHead, "32768,8", "65536,8", 1), bench{"X/a=1", around(3000, 10), 900}, bench{"Y", around(1000, 10), 0}), usual,
-			[]string{"regression X/a=1 sec/op", `not compared: simulated units are of different caches, which differ in sim-d1 ("32768,8,64" and "65536,8,64")`}},
-		{"no times", file(machineHead, bench{"X/a=1", around(3000, 10), 100}, bench{"Y", around(1000, 10), 0}),
-			with(usual, func(o *check.Options) { o.Times = check.TimesOff }), []string{"not compared: times are off"}},
-		{"a new file that calls worse better", strings.ReplaceAll(file(machineHead, bench{"X/a=1", around(3000, 10), 101}, bench{"Y", around(1000, 10), 0}),
-			"assume=exact better=lower", "assume=nothing better=higher") + "Unit ns/op better=higher\n", usual,
+		{"other simulated caches", two(instead("32768,8", "65536,8"), 3000, 900, 0), usual,
+			[]string{"regression X/a=1 sec/op",
+				`not compared: simulated units are of different caches, which differ in sim-d1 ("32768,8,64" and "65536,8,64")`}},
+		{"no times", two(machineHead, 3000, 100, 0),
+			with(func(o *check.Options) { o.Times = check.TimesOff }),
+			[]string{"not compared: times are off"}},
+		{"a new file that calls worse better", strings.ReplaceAll(two(machineHead, 3000, 101, 0),
+			"assume=exact better=lower", "assume=nothing better=higher") + "Unit ns/op better=higher\n",
+			usual,
 			[]string{"regression X/a=1 sec/op", "regression X/a=1 D1-misses/op"}},
-		{"counts that are not exact", file(machineHead, bench{"X/a=1", around(1000, 9), 100}, bench{"X/a=1", around(1000, 1), 200}, bench{"Y", around(1000, 10), 0}), usual,
-			[]string{"regression X/a=1 D1-misses/op", "not exact: X/a=1 D1-misses/op is from 100 to 200 in the new results"}},
+		{"counts that are not exact",
+			file(machineHead, bench{"X/a=1", around(1000, 9), 100}, bench{"X/a=1", around(1000, 1), 200},
+				bench{"Y", around(1000, 10), 0}), usual,
+			[]string{"regression X/a=1 D1-misses/op",
+				"not exact: X/a=1 D1-misses/op is from 100 to 200 in the new results"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r, err := compare(t, old, test.new, test.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(compare(old, test.new, test.options))
 			if diff := cmp.Diff(test.want, found(r)); diff != "" {
 				t.Error(diff)
 			}
@@ -136,26 +158,32 @@ func TestCompare(t *testing.T) {
 // TestOrdered: names whose keys have another order are one, unless both are in the baseline.
 func TestOrdered(t *testing.T) {
 	old := file(machineHead, bench{"X/n=1/m=2", []float64{1}, 100})
-	r, err := compare(t, old, file(machineHead, bench{"X/m=2/n=1", []float64{1}, 101}), usual)
+	r, err := compare(old, file(machineHead, bench{"X/m=2/n=1", []float64{1}, 101}), usual)
 	if err != nil || len(r.Vanished)+len(r.Appeared) > 0 || len(r.Of(check.Regression)) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	both := file(machineHead, bench{"X/n=1/m=2", []float64{1}, 100}, bench{"X/m=2/n=1", []float64{1}, 7})
-	r, err = compare(t, both, both, usual)
-	if err != nil || len(r.Comparisons) == 0 || len(r.Vanished)+len(r.Appeared)+len(r.Of(check.Regression)) > 0 {
+	both := file(machineHead, bench{"X/n=1/m=2", []float64{1}, 100},
+		bench{"X/m=2/n=1", []float64{1}, 7})
+	r, err = compare(both, both, usual)
+	if err != nil || len(r.Comparisons) == 0 ||
+		len(r.Vanished)+len(r.Appeared)+len(r.Of(check.Regression)) > 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
 
-// TestManyTimes: a change of many times has no exponent.
-func TestManyTimes(t *testing.T) {
-	r, err := compare(t, file(machineHead, bench{"X", []float64{1}, 125_000}), file(machineHead, bench{"X", []float64{1}, 1e9}), usual)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	if err := check.Formats["text"](&b, r); err != nil || !strings.Contains(b.String(), "(+799900%, exact)") {
-		t.Errorf("%s, %v", &b, err)
+// TestLargeCounts: a change of many times has no exponent, and counts are whole up to a length
+// that nobody reads.
+func TestLargeCounts(t *testing.T) {
+	for want, misses := range map[string][2]float64{
+		"(+799900%, exact)":                     {125_000, 1e9},
+		"999999999999999 -> 2e+15 D1-misses/op": {999999999999999, 2e15},
+	} {
+		old, new := fmt.Sprintf("%.0f", misses[0]), fmt.Sprintf("%.0f", misses[1])
+		r := must(compare(exactHead+"BenchmarkX 1 "+old+" D1-misses/op\n",
+			exactHead+"BenchmarkX 1 "+new+" D1-misses/op\n", usual))
+		if text := written("text", r); !strings.Contains(text, want) {
+			t.Errorf("no %s in %s", want, text)
+		}
 	}
 }
 
@@ -170,10 +198,7 @@ func TestOtherUnits(t *testing.T) {
 		return b.String()
 	}
 	head := "cpu: A\nUnit points better=higher\nUnit allocs/op assume=exact\n"
-	r, err := compare(t, head+lines(1000), "cpu: A\n"+lines(500), usual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(compare(head+lines(1000), "cpu: A\n"+lines(500), usual))
 	if diff := cmp.Diff([]string{"regression X ops/s", "regression X points"}, found(r)); diff != "" {
 		t.Error(diff)
 	}
@@ -192,22 +217,31 @@ func TestNothing(t *testing.T) {
 		options  check.Options
 		want     string
 	}{
-		{old, file(machineHead, bench{"Y", around(1000, 10), 100}), usual, "nothing can be compared: no benchmark is in both files"},
-		{unknown, unknown, usual, "nothing can be compared: times are of unknown machines: the files name neither cpu nor caches"},
-		{old, file("cpu: B\nsim-d1: 1\n", bench{"X", around(1000, 10), 100}), usual, "nothing can be compared: times are of different machines"},
-		{old, strings.Replace(old, "cpu: A", "cpu: B", 1), require, "nothing can be compared: times are required: times are of different machines"},
-		{old, file("cpu: B\n", bench{"Y", around(1000, 10), 100}), usual, "nothing can be compared: no benchmark is in both files"},
-		{old, machineHead + "BenchmarkX 1 7 points\n", usual, "nothing can be compared: no benchmark has a unit that is judged in both files"},
+		{old, file(machineHead, bench{"Y", around(1000, 10), 100}), usual,
+			"nothing can be compared: no benchmark is in both files"},
+		{unknown, unknown, usual,
+			"nothing can be compared: times are of unknown machines: the files name neither cpu nor caches"},
+		{old, file("cpu: B\nsim-d1: 1\n", bench{"X", around(1000, 10), 100}), usual,
+			"nothing can be compared: times are of different machines"},
+		{old, strings.Replace(old, "cpu: A", "cpu: B", 1), require,
+			"nothing can be compared: times are required: times are of different machines"},
+		{old, file("cpu: B\n", bench{"Y", around(1000, 10), 100}), usual,
+			"nothing can be compared: no benchmark is in both files"},
+		{old, machineHead + "BenchmarkX 1 7 points\n", usual,
+			"nothing can be compared: no benchmark has a unit that is judged in both files"},
 		{old, machineHead + "BenchmarkX 1 7 ns/op\n", off, "nothing can be compared: times are off"},
-		{old, machineHead + "BenchmarkX 1 7 ns/op\n", usual, "nothing can be compared: too few samples to judge any time by"},
+		{old, machineHead + "BenchmarkX 1 7 ns/op\n", usual,
+			"nothing can be compared: too few samples to judge any time by"},
 		{counts, counts, usual, ""},
-		{counts, counts, require, "nothing can be compared: times are required, and no benchmark has one in both files"},
+		{counts, counts, require,
+			"nothing can be compared: times are required, and no benchmark has one in both files"},
 		{old, "cpu: A\n" + old, usual, ""},
-		{old, old + "cpu: B\nBenchmarkX 1 2 ns/op\n", usual, "new results: the results do not compare, since they differ in cpu"},
+		{old, old + "cpu: B\nBenchmarkX 1 2 ns/op\n", usual,
+			"new results: the results do not compare, since they differ in cpu"},
 		{old, "cpu: A\nBenchmarkX 1 NaN ns/op\n", usual, "new.txt:2: NaN ns/op is not a finite number"},
 		{old, "cpu: A\nBenchmarkX 1 Inf ns/op\n", usual, "new.txt:2: +Inf ns/op is not a finite number"},
 	} {
-		r, err := compare(t, test.old, test.new, test.options)
+		r, err := compare(test.old, test.new, test.options)
 		if err == nil {
 			err = r.Err()
 		}
@@ -228,42 +262,52 @@ func TestNothing(t *testing.T) {
 // is allowed; what would not be judged does not.
 func TestVanished(t *testing.T) {
 	head := strings.Replace(machineHead, "cpu: A", "cpu: %s", 1)
-	lines := func(cpu string, lines ...string) string { // of one benchmark each, as many samples as decide
+	lines := func(cpu string, lines ...string) string { // and what all have, as many samples as decide
 		var b strings.Builder
 		fmt.Fprintf(&b, head, cpu)
 		for i := range 7 {
-			for _, l := range lines {
+			for _, l := range append(lines, "K/kernel=scalar 1 %d ns/op 5 D1-misses/op") {
 				fmt.Fprintf(&b, "Benchmark"+l+"\n", 100+i)
 			}
 		}
 		return b.String()
 	}
-	const keeps = "K/kernel=scalar 1 %d ns/op 5 D1-misses/op"
 	for _, test := range []struct {
 		name, old, new string
 		times          check.Times
 		want           []string // missing
 	}{
-		{"a name", lines("A", keeps, "X/order=row 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X/order=col 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/order=row"}},
-		{"a name that has times only", lines("A", keeps, "X 1 %d ns/op"), lines("A", keeps), check.TimesOff, []string{"X"}},
-		{"a count", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 %d ns/op"), check.TimesAuto, []string{"X D1-misses/op"}},
-		{"a time", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 5 D1-misses/op 0 LL-misses/op %d points"), check.TimesAuto, []string{"X ns/op"}},
-		{"a time, and times are off", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 5 D1-misses/op %d points"), check.TimesOff, nil},
-		{"what explains a time", lines("A", "K 1 %d ns/op 5 hw-cycles/op 7 predicted-ns/op 5 D1-misses/op"), lines("A", "K 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
-		{"a kernel of another CPU", lines("A", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("B", keeps, "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
-		{"a kernel of this CPU", lines("A", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=avx2"}},
-		{"a kernel that others have", lines("A", keeps, "X/kernel=scalar 1 %d ns/op 5 D1-misses/op"), lines("B", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=scalar"}},
-		{"caches of a sweep", "sim-caches: a=1024,2,64+8192,4,64\n" + lines("A", keeps, "X/caches=a 1 %d D1-misses/op"), lines("A", keeps), check.TimesAuto, []string{"X/caches=a"}},
-		{"a set of other caches", lines("A", keeps, "X/set=63 1 %d misses/op"), strings.Replace(lines("A", keeps), "32768,8", "65536,8", 1), check.TimesAuto, nil},
+		{"a name", lines("A", "X/order=row 1 %d ns/op 5 D1-misses/op"),
+			lines("A", "X/order=col 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/order=row"}},
+		{"a name that has times only", lines("A", "X 1 %d ns/op"), lines("A"), check.TimesOff,
+			[]string{"X"}},
+		{"a count", lines("A", "X 1 %d ns/op 5 D1-misses/op"), lines("A", "X 1 %d ns/op"),
+			check.TimesAuto, []string{"X D1-misses/op"}},
+		{"a time", lines("A", "X 1 %d ns/op 5 D1-misses/op"),
+			lines("A", "X 1 5 D1-misses/op 0 LL-misses/op %d points"), check.TimesAuto, []string{"X ns/op"}},
+		{"a time, and times are off", lines("A", "X 1 %d ns/op 5 D1-misses/op"),
+			lines("A", "X 1 5 D1-misses/op %d points"), check.TimesOff, nil},
+		{"what explains a time",
+			lines("A", "K 1 %d ns/op 5 hw-cycles/op 7 predicted-ns/op 5 D1-misses/op"),
+			lines("A", "K 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
+		{"a kernel of another CPU", lines("A", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"),
+			lines("B", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
+		{"a kernel of this CPU", lines("A", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"),
+			lines("A", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto,
+			[]string{"X/kernel=avx2"}},
+		{"a kernel that others have", lines("A", "X/kernel=scalar 1 %d ns/op 5 D1-misses/op"),
+			lines("B", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), check.TimesAuto,
+			[]string{"X/kernel=scalar"}},
+		{"caches of a sweep", "sim-caches: a=1024,2,64+8192,4,64\n" + lines("A",
+			"X/caches=a 1 %d D1-misses/op"), lines("A"), check.TimesAuto, []string{"X/caches=a"}},
+		{"a set of other caches", lines("A", "X/set=63 1 %d misses/op"),
+			strings.Replace(lines("A"), "32768,8", "65536,8", 1), check.TimesAuto, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, allowed := range []bool{false, true} {
 				o := usual
 				o.Times, o.AllowVanished = test.times, allowed
-				r, err := compare(t, test.old, test.new, o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must(compare(test.old, test.new, o))
 				var missing []string
 				for _, l := range r.Missing() {
 					missing = append(missing, l.String())
@@ -272,59 +316,41 @@ func TestVanished(t *testing.T) {
 				if allowed {
 					want = nil
 				}
-				if diff := cmp.Diff(want, missing); diff != "" || r.Failed() != (want != nil) || len(r.Vanished) == 0 || r.Nothing != "" {
-					t.Errorf("allowed %v: %s failed %v, vanished %v, nothing %q", allowed, diff, r.Failed(), r.Vanished, r.Nothing)
+				if diff := cmp.Diff(want, missing); diff != "" || r.Failed() != (want != nil) ||
+					len(r.Vanished) == 0 || r.Nothing != "" {
+					t.Errorf("allowed %v: %s failed %v, vanished %v, nothing %q", allowed, diff, r.Failed(),
+						r.Vanished, r.Nothing)
 				}
 			}
 		})
 	}
 }
 
-// TestButThreads: names that differ only in threads=1 are said to, with what to do, whether others are
+// TestHints: names that differ only in threads=1 are said to, with what to do, whether others are
 // in both files or none.
-func TestButThreads(t *testing.T) {
+func TestHints(t *testing.T) {
 	without := file(machineHead, bench{"X/order=row", around(1000, 10), 100})
 	with := file(machineHead, bench{"X/order=row/threads=1", around(1000, 10), 100})
 	both := file("", bench{"Y", around(1000, 10), 100})
+	twice := without + file("", bench{"X/order=row", around(1000, 10), 50})
 	for _, test := range []struct{ old, new, says, not string }{
 		{without, with, "(1 name differs only in threads=1 of the new results: run them without --threads, or the baseline with it too), 1 vanished\n", "--allow-vanished"},
 		{with, without, "(1 name differs only in threads=1 of the baseline: run the new results with --threads too, or the baseline without), 1 vanished\n", "--allow-vanished"},
-		{without + both, with + both, "Of the benchmarks in one file only, 1 name differs only in threads=1 of the new results", "("},
-		{without, file(machineHead, bench{"X/order=col/threads=1", around(1000, 10), 100}), "no benchmark is in both files, 1 vanished", "threads=1 of"},
+		{without + both, with + both,
+			"Of the benchmarks in one file only, 1 name differs only in threads=1 of the new results", "("},
+		{without, file(machineHead, bench{"X/order=col/threads=1", around(1000, 10), 100}),
+			"no benchmark is in both files, 1 vanished", "threads=1 of"},
 		{without + both, both, "1 vanished", "threads"},
+		// Two counts of a benchmark are told of, but not in a baseline, whose both sides a merge may have kept.
+		{twice, twice, "give one another name", "vanished"},
+		{without, twice, "give one another name", "vanished"},
+		{twice, without, "compared", "give one another name"},
+		{without, without, "compared", "give one another name"},
 	} {
-		r, err := compare(t, test.old, test.new, usual)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b strings.Builder
-		if err := check.Formats["text"](&b, r); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(b.String(), test.says) || strings.Contains(b.String(), test.not) {
-			t.Errorf("want %q and not %q:\n%s", test.says, test.not, b.String())
-		}
-	}
-}
-
-// TestTwoOfOneName: a file that has two counts of a benchmark is said to, with what to do; a baseline may, of
-// which a merge kept both sides.
-func TestTwoOfOneName(t *testing.T) {
-	one, two := file(machineHead, bench{"X", around(1000, 10), 100}), file(machineHead, bench{"X", around(1000, 10), 100}, bench{"X", around(1000, 10), 50})
-	for _, test := range []struct {
-		old, new string
-		said     bool
-	}{{two, two, true}, {one, two, true}, {two, one, false}, {one, one, false}} {
-		r, err := compare(t, test.old, test.new, usual)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b strings.Builder
-		if err := check.Formats["text"](&b, r); err != nil {
-			t.Fatal(err)
-		}
-		if said := strings.Contains(b.String(), "give one another name"); said != test.said {
-			t.Errorf("said %v:\n%s", said, b.String())
+		r := must(compare(test.old, test.new, usual))
+		text := written("text", r)
+		if !strings.Contains(text, test.says) || strings.Contains(text, test.not) {
+			t.Errorf("want %q and not %q:\n%s", test.says, test.not, text)
 		}
 	}
 }
@@ -335,25 +361,21 @@ func TestNothingFormats(t *testing.T) {
 	old := file(machineHead, bench{hostile, around(1000, 10), 100})
 	for _, test := range []struct{ new, want string }{
 		{file(machineHead, bench{"Y", around(1000, 10), 100}), "no benchmark is in both files"},
-		{file("cpu: <script>`@all\nsim-d1: 1\n", bench{hostile, around(1000, 10), 100}), "times are of different machines"},
+		{file("cpu: <script>`@all\nsim-d1: 1\n", bench{hostile, around(1000, 10), 100}),
+			"times are of different machines"},
 	} {
-		r, err := compare(t, old, test.new, usual)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, write := range check.Formats {
-			var b bytes.Buffer
-			if err := write(&b, r); err != nil {
-				t.Fatal(err)
+		r := must(compare(old, test.new, usual))
+		for name := range check.Formats {
+			text := written(name, r)
+			if !strings.Contains(text, test.want) || strings.Contains(text, "No regression") {
+				t.Errorf("%s does not say it:\n%s", name, text)
 			}
-			if !strings.Contains(b.String(), test.want) || strings.Contains(b.String(), "No regression") {
-				t.Errorf("%s does not say it:\n%s", name, b.String())
-			}
-			if page := ours.ReplaceAllString(b.String(), ""); name == "markdown" && strings.ContainsAny(page, "<`@") {
+			if page := ours.ReplaceAllString(text, ""); name == "markdown" &&
+				strings.ContainsAny(page, "<`@") {
 				t.Errorf("markup in %s", page)
 			}
-			if name == "junit" && xmlCounts(t, b.String())["failure"] == 0 {
-				t.Errorf("junit has no failure: %s", b.String())
+			if name == "junit" && xmlCounts(t, text)["failure"] == 0 {
+				t.Errorf("junit has no failure: %s", text)
 			}
 		}
 	}
@@ -365,7 +387,8 @@ func TestNothingFormats(t *testing.T) {
 // suffice, what lies apart is found.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Z]/k=[a-z]`), 1, 6, rapid.ID).Draw(t, "names")
+		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Z]/k=[a-z]`), 1, 6, rapid.ID).Draw(t,
+			"names")
 		draw := func(label string) (benches []bench) {
 			for i, name := range names {
 				n := rapid.IntRange(1, 12).Draw(t, label)
@@ -379,19 +402,8 @@ func TestProperties(t *testing.T) {
 		}
 		old, new := draw("old"), draw("new")
 		both := func(a, b []bench) *check.Report {
-			x, err := results.Parse("old", []byte(file(machineHead, a...)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			y, err := results.Parse("new", []byte(file(machineHead, b...)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := check.Compare(x, y, check.Options{Alpha: 0.05, Times: check.TimesAuto})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r
+			options := check.Options{Alpha: 0.05, Times: check.TimesAuto}
+			return must(compare(file(machineHead, a...), file(machineHead, b...), options))
 		}
 		there, back := both(old, new), both(new, old)
 		if a, b := len(there.Of(check.Regression)), len(back.Of(check.Improvement)); a != b {
@@ -436,10 +448,8 @@ func TestFalseAlarms(t *testing.T) {
 			}
 			return benches
 		}
-		r, err := compare(t, file(machineHead, draw()...), file(machineHead, draw()...), check.Options{Alpha: alpha})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(compare(file(machineHead, draw()...), file(machineHead, draw()...),
+			check.Options{Alpha: alpha}))
 		if len(found(r)) > 0 {
 			alarms++
 		}
@@ -454,21 +464,19 @@ const hostile = "X/<script>alert(1)</script>|`*_[a](b)@all#1&www.x.y\x1b[31m\u20
 
 // TestFormats: every format can be read by what it is for, whatever the names.
 func TestFormats(t *testing.T) {
-	old := file(machineHead, bench{hostile, around(1000, 10), 100}, bench{"Y", around(1000, 10), 0}, bench{"V" + hostile, around(1, 2), 3})
-	r, err := compare(t, old, file(machineHead, bench{hostile, around(2000, 10), 50}, bench{"Y", around(1000, 10), 1}), usual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := file(machineHead, bench{hostile, around(1000, 10), 100}, bench{"Y", around(1000, 10), 0},
+		bench{"V" + hostile, around(1, 2), 3})
+	r := must(compare(old, file(machineHead, bench{hostile, around(2000, 10), 50},
+		bench{"Y", around(1000, 10), 1}), usual))
 	r.Baseline, r.New = "old<b>.txt", "new.txt"
 	outputs := map[string]string{}
-	for name, write := range check.Formats {
-		var b bytes.Buffer
-		if err := write(&b, r); err != nil {
-			t.Fatal(err)
+	for name := range check.Formats {
+		outputs[name] = written(name, r)
+		if name != "json" && strings.ContainsAny(outputs[name], "\x1b\u202e") {
+			t.Errorf("%s has an escape sequence: %q", name, outputs[name])
 		}
-		outputs[name] = b.String()
-		if name != "json" && strings.ContainsAny(b.String(), "\x1b\u202e") {
-			t.Errorf("%s has an escape sequence: %q", name, b.String())
+		if strings.Contains(outputs[name], "sec/") { // where the files, which stand beside it, have ns
+			t.Errorf("%s has seconds:\n%s", name, outputs[name])
 		}
 	}
 	for _, forbidden := range []string{"<script", "<b>", "@all", "all#", "[a]", "www.", "`"} {
@@ -487,9 +495,6 @@ func TestFormats(t *testing.T) {
 			t.Errorf("a row has not %d cells: %s", columns-1, line)
 		}
 	}
-	if len(outputs["markdown"]) > 65536 {
-		t.Error("too long for a comment")
-	}
 	var decoded struct {
 		Regressions int
 		Comparisons []struct {
@@ -501,18 +506,15 @@ func TestFormats(t *testing.T) {
 	if err := json.Unmarshal([]byte(outputs["json"]), &decoded); err != nil {
 		t.Fatal(err)
 	}
-	if decoded.Regressions != 2 || len(decoded.Comparisons) != 4 || decoded.Comparisons[2].Change != nil {
+	if decoded.Regressions != 2 || len(decoded.Comparisons) != 4 ||
+		decoded.Comparisons[2].Change != nil {
 		t.Errorf("json says %+v", decoded)
-	}
-	for name, out := range outputs { // as the files have them, which stand beside it
-		if strings.Contains(out, "sec/") {
-			t.Errorf("%s has seconds where the files have ns:\n%s", name, out)
-		}
 	}
 	if c := decoded.Comparisons[1]; c.Unit != "ns/op" || c.Baseline < 900 || c.Baseline > 1100 {
 		t.Errorf("json says %+v", c)
 	}
-	if got := xmlCounts(t, outputs["junit"]); got["failure"] != 3 || got["testcase"] != 5 || got["skipped"] != 0 {
+	if got := xmlCounts(t, outputs["junit"]); got["failure"] != 3 || got["testcase"] != 5 ||
+		got["skipped"] != 0 {
 		t.Errorf("junit has %v", got)
 	}
 }
@@ -542,32 +544,22 @@ func TestMarkdownLength(t *testing.T) {
 	var olds, news []bench
 	for i := range 500 {
 		name := fmt.Sprintf("X/%s/i=%d", strings.Repeat("<", 190), i)
-		olds, news = append(olds, bench{name, around(1000, 1), 1}), append(news, bench{name, around(1000, 1), 2})
+		olds, news = append(olds, bench{name, around(1000, 1), 1}),
+			append(news, bench{name, around(1000, 1), 2})
 	}
-	r, err := compare(t, file(machineHead, olds...), file(machineHead, append(news, bench{"Z", around(1, 1), 1})...), usual)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := check.Formats["markdown"](&b, r); err != nil {
-		t.Fatal(err)
-	}
-	if b.Len() > 65536 || !strings.Contains(b.String(), "and 450 more") {
-		t.Errorf("%d characters", b.Len())
+	r := must(compare(file(machineHead, olds...),
+		file(machineHead, append(news, bench{"Z", around(1, 1), 1})...), usual))
+	if page := written("markdown", r); len(page) > 65536 || !strings.Contains(page, "and 450 more") {
+		t.Errorf("%d characters", len(page))
 	}
 	for i := range 100 {
 		wide := fmt.Sprintf("%s/i=%d", strings.Repeat("\U0001f600", 190), i)
-		olds, news = append(olds, bench{"V" + wide, around(1, 1), 1}), append(news, bench{"A" + wide, around(1, 1), 1})
+		olds, news = append(olds, bench{"V" + wide, around(1, 1), 1}),
+			append(news, bench{"A" + wide, around(1, 1), 1})
 	}
-	if r, err = compare(t, file(machineHead, olds...), file(machineHead, news...), usual); err != nil {
-		t.Fatal(err)
-	}
-	b.Reset()
-	if err := check.Formats["markdown"](&b, r); err != nil {
-		t.Fatal(err)
-	}
-	if b.Len() > 65536 || len(r.Missing()) != 100 {
-		t.Errorf("%d characters, %d missing", b.Len(), len(r.Missing()))
+	r = must(compare(file(machineHead, olds...), file(machineHead, news...), usual))
+	if page := written("markdown", r); len(page) > 65536 || len(r.Missing()) != 100 {
+		t.Errorf("%d characters, %d missing", len(page), len(r.Missing()))
 	}
 }
 
@@ -579,11 +571,9 @@ func FuzzCompare(f *testing.F) {
 	f.Add(file(machineHead, bench{"X", around(2000, 3), 100}))
 	f.Add(file(machineHead, bench{hostile, around(2000, 3), 100}))
 	f.Add("BenchmarkX 1 NaN ns/op\n")
-	f.Add("Unit D1-misses/op better=higher\n" + machineHead + "BenchmarkX 1 -1 ns/op 1e300 D1-misses/op\n")
-	old, err := results.Parse("old", []byte(file(machineHead, bench{"X", around(1000, 10), 100})))
-	if err != nil {
-		f.Fatal(err)
-	}
+	f.Add("Unit D1-misses/op better=higher\n" + machineHead +
+		"BenchmarkX 1 -1 ns/op 1e300 D1-misses/op\n")
+	old := must(results.Parse("old", []byte(file(machineHead, bench{"X", around(1000, 10), 100}))))
 	f.Fuzz(func(t *testing.T, text string) {
 		set, err := results.Parse("new", []byte(text))
 		if err != nil {
@@ -593,62 +583,30 @@ func FuzzCompare(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for name, write := range check.Formats {
-			var b bytes.Buffer
-			if err := write(&b, r); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			if page := ours.ReplaceAllString(b.String(), ""); name == "markdown" && strings.ContainsAny(page, "<`") {
+		for name := range check.Formats {
+			if page := ours.ReplaceAllString(written(name, r), ""); name == "markdown" &&
+				strings.ContainsAny(page, "<`") {
 				t.Fatalf("markup in %s", page)
 			}
 		}
 	})
 }
 
-// BenchmarkCompare is the gate on 10,000 results, reading included.
-func BenchmarkCompare(b *testing.B) {
-	var benches []bench
-	for i := range 1000 {
-		benches = append(benches, bench{fmt.Sprintf("X/i=%d", i), around(1000+float64(i), 10), float64(i)})
-	}
-	text := file(machineHead, benches...)
-	start := time.Now()
-	for b.Loop() {
-		if _, err := compare(b, text, text, usual); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(time.Since(start).Seconds()/float64(b.N), "s/check")
-}
-
 // TestBackwards: a baseline that was made after the new results is told of, and nothing else is.
 func TestBackwards(t *testing.T) {
 	parse := func(file, date string) *results.Set {
-		text := "Unit D1-misses/op assume=exact better=lower\nBenchmarkX 1 5 D1-misses/op\n"
-		if date != "" {
-			text = "# date: " + date + "\n" + text
-		}
-		set, err := results.Parse(file, []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return set
+		return must(results.Parse(file, []byte(date+exactHead+"BenchmarkX 1 5 D1-misses/op\n")))
 	}
-	const earlier, later = "2026-11-24T10:00:00Z", "2026-11-25T09:00:00Z"
+	const earlier, later = "# date: 2026-11-24T10:00:00Z\n", "# date: 2026-11-25T09:00:00Z\n"
 	for _, c := range []struct {
 		old, new string
 		want     bool
-	}{{earlier, later, false}, {later, earlier, true}, {later, later, false}, {later, "", false}, {"", later, false}, {later, "today", false}} {
-		r, err := check.CompareFiles(parse("old.txt", c.old), "old.txt", parse("new.txt", c.new), "new.txt", usual)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var text strings.Builder
-		if err := check.Formats["text"](&text, r); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(text.String(), "swap them"); got != c.want || r.Failed() {
-			t.Errorf("baseline of %q, new of %q: %s", c.old, c.new, text.String())
+	}{{earlier, later, false}, {later, earlier, true}, {later, later, false}, {later, "", false},
+		{"", later, false}, {later, "# date: today\n", false}} {
+		r := must(check.CompareFiles(parse("old.txt", c.old), "old.txt", parse("new.txt", c.new),
+			"new.txt", usual))
+		if text := written("text", r); strings.Contains(text, "swap them") != c.want || r.Failed() {
+			t.Errorf("baseline of %q, new of %q: %s", c.old, c.new, text)
 		}
 	}
 }

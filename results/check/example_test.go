@@ -15,7 +15,8 @@ func Example() {
 		var b strings.Builder
 		b.WriteString(head)
 		for _, ns := range times {
-			fmt.Fprintf(&b, "BenchmarkTraverse/order=col/shape=64x64 1 %d ns/op %d D1-misses/op\n", ns, misses)
+			fmt.Fprintf(&b, "BenchmarkTraverse/order=col/shape=64x64 1 %d ns/op %d D1-misses/op\n", ns,
+				misses)
 		}
 		set, err := results.Parse(name, []byte(b.String()))
 		if err != nil {
@@ -29,7 +30,8 @@ func Example() {
 	new := run("new.txt", 4096, 1210, 1190, 1205, 1202, 1195, 1198, 1207, 1201)
 
 	// 2. Compare them. Exact units need no statistics; times do, and a threshold.
-	report, err := check.Compare(old, new, check.Options{Alpha: 0.01, Threshold: 0.05, Times: check.TimesAuto})
+	report, err := check.Compare(old, new,
+		check.Options{Alpha: 0.01, Threshold: 0.05, Times: check.TimesAuto})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -46,7 +48,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("the page names the benchmark:", strings.Contains(page.String(), "Traverse/order=col/shape=64x64"))
+	fmt.Println("the page names the benchmark:",
+		strings.Contains(page.String(), "Traverse/order=col/shape=64x64"))
 	// Output:
 	// Traverse/order=col/shape=64x64 D1-misses/op: +1500%
 	// Traverse/order=col/shape=64x64 sec/op: +20%

@@ -129,7 +129,8 @@ func TestNoUnits(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	var b bytes.Buffer
-	if err := export.Formats["github-action-benchmark"](&b, list); err != nil || strings.Contains(b.String(), "1 samples") {
+	if err := export.Formats["github-action-benchmark"](&b, list); err != nil ||
+		strings.Contains(b.String(), "1 samples") {
 		t.Errorf("%v, %s", err, b.String())
 	}
 }
@@ -139,7 +140,8 @@ func TestForeignBytes(t *testing.T) {
 	list := records(t, "BenchmarkX/a=\xff\xfeé 1 10 ns/op\n")
 	for name, format := range export.Formats {
 		var b bytes.Buffer
-		if err := format(&b, list); err != nil || !utf8.Valid(b.Bytes()) || !strings.Contains(strings.ReplaceAll(b.String(), `\ufffd`, "\uFFFD"), "X/a=\uFFFD\uFFFDé") {
+		if err := format(&b, list); err != nil || !utf8.Valid(b.Bytes()) ||
+			!strings.Contains(strings.ReplaceAll(b.String(), `\ufffd`, "\uFFFD"), "X/a=\uFFFD\uFFFDé") {
 			t.Errorf("%s: %v, %q", name, err, b.String())
 		}
 	}
@@ -162,14 +164,16 @@ func TestUnits(t *testing.T) {
 	for _, r := range list[len(results.Units):] {
 		got[r.Unit] = r.Median
 	}
-	if diff := cmp.Diff(map[string]float64{"ns-total": 3.25, "rows/ns": 7, "ns*ns/op": 2}, got); diff != "" {
+	if diff := cmp.Diff(map[string]float64{"ns-total": 3.25, "rows/ns": 7, "ns*ns/op": 2},
+		got); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestRefusals(t *testing.T) {
 	long := records(t, "Benchmark"+strings.Repeat("X", 1020)+" 1 2 ns/op\n")
-	if err := export.Formats["bencher"](&bytes.Buffer{}, long); err == nil || !strings.Contains(err.Error(), "at most 1024 characters") {
+	if err := export.Formats["bencher"](&bytes.Buffer{}, long); err == nil ||
+		!strings.Contains(err.Error(), "at most 1024 characters") {
 		t.Error(err)
 	}
 	set, err := results.Parse("x.txt", []byte("BenchmarkX 1 NaN ns/op\n"))
@@ -180,7 +184,9 @@ func TestRefusals(t *testing.T) {
 		t.Error("NaN was exported")
 	}
 	var b bytes.Buffer
-	if err := export.Formats["csv"](&b, []export.Record{{Name: "BenchmarkX", Unit: "=1+1"}}); err != nil || !strings.Contains(b.String(), ",'=1+1,") {
+	if err := export.Formats["csv"](&b,
+		[]export.Record{{Name: "BenchmarkX", Unit: "=1+1"}}); err != nil ||
+		!strings.Contains(b.String(), ",'=1+1,") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }

@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -52,12 +54,13 @@ func faulty(node int, memory bool) float64 {
 
 // TestJudge: what is planted is found, and nothing else.
 func TestJudge(t *testing.T) {
-	m := made(t, fleettest.Fleet{Nodes: 40, Benchmarks: 20, Samples: 5, Slow: faulty, Scatter: func(node int) float64 {
-		if node == 30 {
-			return 0.1
-		}
-		return 0.01
-	}})
+	m := made(t, fleettest.Fleet{Nodes: 40, Benchmarks: 20, Samples: 5, Slow: faulty,
+		Scatter: func(node int) float64 {
+			if node == 30 {
+				return 0.1
+			}
+			return 0.01
+		}})
 	var got []string
 	for _, f := range m.Judge(0.01).Findings {
 		got = append(got, fmt.Sprintf("%s %v %.1f", m.Machines[f.Machine].Name, f.Aspect, f.Ratio))
@@ -65,7 +68,8 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if len(got) != 4 || got[0][:13] != "node4 memory " || got[1][:14] != "node18 caches " || got[2] != "node12 all 1.2" || got[3][:15] != "node31 scatter " {
+	if len(got) != 4 || got[0][:13] != "node4 memory " || got[1][:14] != "node18 caches " ||
+		got[2] != "node12 all 1.2" || got[3][:15] != "node31 scatter " {
 		t.Errorf("%q", got)
 	}
 }
@@ -79,7 +83,8 @@ func TestNothing(t *testing.T) {
 		for i := range 8 + random.IntN(40) {
 			own := 1 + 0.05*random.NormFloat64()
 			cell := func() Cell {
-				return Cell{Ns: 100 * own * (1 + 0.02*random.NormFloat64()), Spread: 0.01 + 0.005*random.Float64(), N: 5}
+				return Cell{Ns: 100 * own * (1 + 0.02*random.NormFloat64()),
+					Spread: 0.01 + 0.005*random.Float64(), N: 5}
 			}
 			m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Cells: []Cell{cell(), cell()}})
 		}
@@ -92,28 +97,40 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestSees: a machine is found that is well farther out of line than what is said to be seen, and none that is well
-// less; the more machines, the less that is.
+// inLine is a fleet of machines that are within a few percent of each other.
+func inLine(machines int, benchmarks ...string) *Matrix {
+	m := &Matrix{Label: "host", Benchmarks: benchmarks, Memory: make([]bool, len(benchmarks))}
+	random := rand.New(rand.NewPCG(3, uint64(machines)))
+	for i := range machines {
+		one := Machine{Name: fmt.Sprint(i),
+			Config: map[string]string{"caches": "L1d=32768,8,64 L2=1048576,16,64"},
+			Facts:  map[string]string{"microcode": "0x1", "activity": "others=0.01 steal=0.001"}}
+		for range benchmarks {
+			one.Cells = append(one.Cells,
+				Cell{Ns: 100 * (1 + 0.02*random.NormFloat64()), Spread: 0.01, N: 5, GHz: 3})
+		}
+		m.Machines = append(m.Machines, one)
+	}
+	return m
+}
+
+// TestSees: a machine is found that is well farther out of line than what is said to be seen, and
+// none that is well less; the more machines, the less that is.
 func TestSees(t *testing.T) {
 	last := math.Inf(1)
 	for _, machines := range []int{8, 16, 64} {
-		random := rand.New(rand.NewPCG(3, uint64(machines)))
-		m := &Matrix{Label: "host", Benchmarks: []string{"A"}, Memory: []bool{false}}
-		for i := range machines {
-			m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Cells: []Cell{{Ns: 100 * (1 + 0.02*random.NormFloat64()), Spread: 0.01, N: 5}}})
-		}
+		m := inLine(machines, "A")
 		j := m.Judge(0.01)
 		if j.Sees >= last || j.Sees <= 1.03 || len(j.Findings) > 0 {
 			t.Errorf("%d machines: %v is seen, %v with fewer; %v", machines, j.Sees, last, j.Findings)
 		}
 		last = j.Sees
 		for _, far := range []float64{0.6, 1.6} {
-			was := m.Machines[5].Cells[0].Ns
 			m.Machines[5].Cells[0].Ns = 100 * math.Pow(j.Sees, far)
 			if found := m.Judge(0.01).Findings; (len(found) == 1 && found[0].Machine == 5) != (far > 1) {
-				t.Errorf("%d machines, one %.2f times as slow where %.2f is seen: %v", machines, math.Pow(j.Sees, far), j.Sees, found)
+				t.Errorf("%d machines, one %.2f times as slow where %.2f is seen: %v", machines,
+					math.Pow(j.Sees, far), j.Sees, found)
 			}
-			m.Machines[5].Cells[0].Ns = was
 		}
 	}
 	if j := (&Matrix{}).Judge(0.01); j.Sees != 0 {
@@ -121,84 +138,67 @@ func TestSees(t *testing.T) {
 	}
 }
 
-// TestWhy: what files say of a machine explains it.
+// TestWhy: what files say of a machine explains it. Where no cycles are counted, as in most
+// virtual machines, loads from the first cache say the clock, and where these are as fast as on
+// the peers, nothing does.
 func TestWhy(t *testing.T) {
-	m := &Matrix{Label: "host", Benchmarks: []string{"A", "Latency/op=chase/size=16KiB/k=1", "Latency/op=chase/size=1MiB/k=1", "Latency/op=chase/size=1GiB/k=1"}, Memory: make([]bool, 4)}
-	for i := range 40 {
-		cell := Cell{Ns: 100 + float64(i%3), N: 5, GHz: 3}
-		m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Facts: map[string]string{"microcode": "0x1", "activity": "others=0.01 steal=0.001"}, Cells: []Cell{cell, cell, cell, cell}})
-	}
-	slow := &m.Machines[4]
-	slow.Facts = map[string]string{"microcode": "0x2", "activity": "others=1.50 steal=0.05"}
-	for k, ns := range []float64{150, 101, 151, 101} {
-		slow.Cells[k].Ns, slow.Cells[k].GHz = ns, 2
-	}
-	found := m.Judge(0.01).Findings
-	if len(found) != 1 {
-		t.Fatal(found)
-	}
-	for _, want := range []string{"2.00 GHz, the peers' at 3.00", "the host took 5.0%", "1.5 CPUs busy", "microcode: 0x2, the peers' 0x1", "from 1MiB to 1MiB are slower"} {
-		if !strings.Contains(found[0].Why, want) {
-			t.Errorf("no %q in %q", want, found[0].Why)
+	for _, c := range []struct {
+		ns    []float64 // of A, and of chases through 16 KiB, 32 KiB, 1 MiB and 1 GiB
+		ghz   float64
+		facts map[string]string
+		want  []string
+	}{
+		{[]float64{150, 101, 150, 151, 101}, 2,
+			map[string]string{"microcode": "0x2", "activity": "others=1.50 steal=0.05"},
+			[]string{"2.00 GHz, the peers' at 3.00", "the host took 5.0%", "1.5 CPUs busy",
+				"microcode: 0x2, the peers' 0x1", "from 32KiB to 1MiB are slower"}},
+		{[]float64{125, 125, 140, 125, 125}, 0, nil, []string{"times as long: its clock is 0.8"}},
+		{[]float64{125, 101, 140, 140, 140}, 0, nil, []string{"others that share its core"}},
+	} {
+		var names []string
+		for _, size := range []string{"16KiB", "32KiB", "1MiB", "1GiB"} {
+			names = append(names, "Latency/op=chase/size="+size+"/k=1")
+		}
+		m := inLine(40, append([]string{"A"}, names...)...)
+		slow := &m.Machines[4]
+		maps.Copy(slow.Facts, c.facts)
+		for k, ns := range c.ns {
+			slow.Cells[k].Ns = ns
+		}
+		for i := range m.Machines {
+			for k := range m.Machines[i].Cells {
+				if c.ghz == 0 || i == 4 {
+					m.Machines[i].Cells[k].GHz = c.ghz
+				}
+			}
+		}
+		found := m.Judge(0.01).Findings
+		if len(found) != 1 {
+			t.Fatal(found)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(found[0].Why, want) {
+				t.Errorf("no %q in %q", want, found[0].Why)
+			}
 		}
 	}
 }
 
-// TestWhyNot: what all peers have, too, explains none of them, and nothing is said of memory that was not timed.
-func TestWhyNot(t *testing.T) {
-	m := &Matrix{Label: "host", Benchmarks: []string{"A"}, Memory: []bool{false}}
-	for i := range 40 {
-		m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Facts: map[string]string{"activity": fmt.Sprintf("others=1.%d steal=0.02%d", i%3, i%3)}, Cells: []Cell{{Ns: 100 + float64(i%3), N: 5}}})
-	}
-	m.Machines[4].Cells[0].Ns = 150
-	found := m.Judge(0.01).Findings
-	if len(found) != 1 || found[0].Machine != 4 || found[0].Why != "look at its clock, or at others that share its core" {
-		t.Error(found)
-	}
-	m.Benchmarks, m.Memory = append(m.Benchmarks, "B"), append(m.Memory, true)
-	for i := range m.Machines {
-		m.Machines[i].Cells = append(m.Machines[i].Cells, Cell{Ns: 100 + float64(i%3), N: 5})
-	}
-	if found = m.Judge(0.01).Findings; len(found) != 1 || found[0].Why != "memory is as fast as on its peers: look at its clock, or at others that share its core" {
-		t.Error(found)
-	}
-}
-
-// TestBand: of a machine that is slower by a fifth everywhere no cache is said to hold less, though one working set is
-// just above that and others are just below.
+// TestBand: of a machine that is slower by a fifth everywhere no cache is said to hold less,
+// though one working set is just above that and others are just below.
 func TestBand(t *testing.T) {
-	m := &Matrix{Benchmarks: []string{"Latency/size=16KiB", "Latency/size=1MiB", "Latency/size=8MiB", "Latency/size=1GiB"}}
+	m := &Matrix{Benchmarks: []string{"Latency/size=16KiB", "Latency/size=1MiB", "Latency/size=8MiB",
+		"Latency/size=1GiB"}}
 	for _, c := range []struct {
 		ratios []float64
 		found  bool
 	}{
-		{[]float64{1.19, 1.21, 1.22, 1.18}, false}, {[]float64{1, 1.5, 1.4, 1.02}, true}, {[]float64{1.2, 1.2, 1.9, 1.2}, true},
+		{[]float64{1.19, 1.21, 1.22, 1.18}, false}, {[]float64{1, 1.5, 1.4, 1.02}, true},
+		{[]float64{1.2, 1.2, 1.9, 1.2}, true},
 		{[]float64{1, 1, 1.5, 1.6}, false}, {[]float64{1, 1, 1, 1}, false},
 	} {
 		if got := m.band(c.ratios); got != "" != c.found {
 			t.Errorf("%v: %q", c.ratios, got)
-		}
-	}
-}
-
-// TestClock: where no cycles are counted, as in most virtual machines, loads from the
-// first cache tell the clock, and where these are as fast as on the peers, nothing does.
-func TestClock(t *testing.T) {
-	for _, test := range []struct {
-		ns   float64 // of loads from the first cache
-		want string
-	}{{125, "take 1.24 times as long: its clock is 0.81 of the peers'"}, {101, "others that share its core"}} {
-		m := &Matrix{Label: "host", Benchmarks: []string{"A", "Latency/op=chase/size=16KiB/k=1", "Latency/op=chase/size=32KiB/k=1"}, Memory: make([]bool, 3)}
-		for i := range 40 {
-			cell := Cell{Ns: 100 + float64(i%3), N: 5}
-			m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Config: map[string]string{"caches": "L1d=32768,8,64 L2=1048576,16,64"}, Cells: []Cell{cell, cell, cell}})
-		}
-		for k, ns := range []float64{125, test.ns, 140} {
-			m.Machines[4].Cells[k].Ns = ns
-		}
-		found := m.Judge(0.01).Findings
-		if len(found) != 1 || !strings.Contains(found[0].Why, test.want) {
-			t.Errorf("%+v, want %q", found, test.want)
 		}
 	}
 }
@@ -212,10 +212,8 @@ func TestMerged(t *testing.T) {
 	}
 	path := filepath.Join(dir, "node5.txt")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, bytes.Replace(text, []byte("steal=0.0000"), []byte("steal=0.2000"), 1), 0o666); err != nil {
+	text = bytes.Replace(text, []byte("steal=0.0000"), []byte("steal=0.2000"), 1)
+	if err := errors.Join(err, os.WriteFile(path, text, 0o666)); err != nil {
 		t.Fatal(err)
 	}
 	paths, err := merge.Find([]string{dir}, "")
@@ -235,18 +233,9 @@ func TestMerged(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, err := Read("host", nil, nil, merged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	many, err := Read("host", nil, nil, paths...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	many, err2 := Read("host", nil, nil, paths...)
 	var a, c bytes.Buffer
-	if err := one.WriteCSV(&a); err != nil {
-		t.Fatal(err)
-	}
-	if err := many.WriteCSV(&c); err != nil {
+	if err := errors.Join(err, err2, one.WriteCSV(&a), many.WriteCSV(&c)); err != nil {
 		t.Fatal(err)
 	}
 	if a.String() != c.String() || strings.Count(a.String(), "\n") != 1+12*4 {
@@ -257,14 +246,16 @@ func TestMerged(t *testing.T) {
 		if m.Name == "node5" {
 			want = strings.Replace(want, "0.0000", "0.2000", 1)
 		}
-		if m.Facts["node"] != m.Name || m.Facts["activity"] != want || many.Machines[i].Facts["activity"] != want {
+		if m.Facts["node"] != m.Name || m.Facts["activity"] != want ||
+			many.Machines[i].Facts["activity"] != want {
 			t.Errorf("%s: %v, of its own file %v", m.Name, m.Facts, many.Machines[i].Facts)
 		}
 	}
 }
 
-// TestCopies: what several files have counts once, in whatever order they are read: the runs that a file was merged of, and a
-// copy of one. What only one has counts, also where the rest of it is in another.
+// TestCopies: what several files have counts once, in whatever order they are read: the runs that
+// a file was merged of, and a copy of one. What only one has counts, also where the rest of it is
+// in another.
 func TestCopies(t *testing.T) {
 	dir := t.TempDir()
 	line := func(host string, ns ...int) (text string) {
@@ -275,7 +266,8 @@ func TestCopies(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"a.txt": line("a", 10, 12, 12), "b.txt": line("b", 20), "again.txt": line("a", 12, 30, 40),
-		"all.txt": line("a", 10, 12, 12) + line("b", 20), "more.txt": line("a", 12, 10, 12, 50), "copy.txt": line("a", 10, 12, 12),
+		"all.txt": line("a", 10, 12, 12) + line("b", 20), "more.txt": line("a", 12, 10, 12, 50),
+		"copy.txt": line("a", 10, 12, 12),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -308,51 +300,45 @@ func TestCopies(t *testing.T) {
 				t.Errorf("%s: %s has %v GHz", test.files, machine.Name, c.GHz)
 			}
 		}
-		copies := strings.ReplaceAll(strings.ReplaceAll(strings.Join(m.Copies, " "), dir+string(filepath.Separator), ""), ".txt", "")
+		copies := strings.ReplaceAll(strings.ReplaceAll(strings.Join(m.Copies, " "),
+			dir+string(filepath.Separator), ""), ".txt", "")
 		if got := strings.Join(cells, ", "); got != test.cells || copies != test.copies {
 			t.Errorf("%s: %s, copies %q; want %s, %q", test.files, got, copies, test.cells, test.copies)
 		}
 	}
 }
 
-// TestMark: a file is the same machine with a mark of UTF-8 at its head.
-func TestMark(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.txt")
-	if err := os.WriteFile(path, []byte("\xEF\xBB\xBFhost: a\nBenchmarkA 1 5 ns/op\n"), 0o666); err != nil {
+// readText reads a file of a text.
+func readText(t *testing.T, text string) (*Matrix, error) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("a.txt", []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := Read("host", nil, nil, path); err != nil || len(m.Machines) != 1 || m.Machines[0].Name != "a" {
-		t.Error(m, err)
-	}
+	return Read("host", nil, nil, "a.txt")
 }
 
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"BenchmarkA 1 5 ns/op\n":            "a.txt:1: a result without a line \"host:\" before it (bench run --label host=VALUE writes one)",
+		"BenchmarkA 1 5 ns/op\n":            `a.txt:1: a result without a line "host:"`,
 		"host: a\nBenchmarkA 1 -5 ns/op\n":  "a.txt:2: -5 ns/op: want a finite number of more than 0",
 		"host: a\n":                         "a.txt holds no benchmark results: no line begins with Benchmark",
 		"host: a\nBenchmarkA 1 5 ns/op 3\n": "a.txt:2: missing units",
 	} {
-		path := filepath.Join(t.TempDir(), "a.txt")
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Read("host", nil, nil, path); err == nil || strings.ReplaceAll(err.Error(), filepath.Dir(path)+string(filepath.Separator), "") != want {
+		if _, err := readText(t, text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := Read("cpu", nil, nil, "x"); err == nil || !strings.Contains(err.Error(), "it is not a label") {
+	if _, err := Read("cpu", nil, nil, "x"); err == nil ||
+		!strings.Contains(err.Error(), "it is not a label") {
 		t.Error(err)
 	}
 }
 
-// TestForeignBytes: names that are no UTF-8 make no file that is none.
+// TestForeignBytes: names that are no UTF-8 make no file that is none. A mark of UTF-8 at the head
+// is not part of the first line.
 func TestForeignBytes(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.txt")
-	if err := os.WriteFile(path, []byte("host: \xff\nBenchmarkX/a=\xfe 1 10 ns/op\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	m, err := Read("host", nil, nil, path)
+	m, err := readText(t, "\xEF\xBB\xBFhost: \xff\nBenchmarkX/a=\xfe 1 10 ns/op\n")
 	if err != nil {
 		t.Fatal(err)
 	}

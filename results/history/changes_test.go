@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -136,18 +137,22 @@ func TestChanges(t *testing.T) {
 		series Series
 		want   []found
 	}{
-		{series(true, "lower", 4, 4, 5, 5, 4), []found{{4, 5, 0.25, true, "b", "c"}, {5, 4, -0.2, false, "d", "e"}}},
+		{series(true, "lower", 4, 4, 5, 5, 4),
+			[]found{{4, 5, 0.25, true, "b", "c"}, {5, 4, -0.2, false, "d", "e"}}},
 		{series(true, "higher", 4, 5), []found{{4, 5, 0.25, false, "a", "b"}}},
 		{series(true, "lower", 0, 1), []found{{0, 1, math.Inf(1), true, "a", "b"}}},
 		{series(true, "lower", 1000, 1001), nil}, // under the threshold
-		{series(false, "lower", 10, 11, 10, 11, 10, 11, 10, 20, 21, 20, 21, 20, 21, 20), []found{{10, 20, 1, true, "g", "h"}}},
+		{series(false, "lower", 10, 11, 10, 11, 10, 11, 10, 20, 21, 20, 21, 20, 21, 20),
+			[]found{{10, 20, 1, true, "g", "h"}}},
 	} {
-		if diff := cmp.Diff(test.want, of(test.series.Changes(0.05, 0.01)), cmp.AllowUnexported(found{})); diff != "" {
+		if diff := cmp.Diff(test.want, of(test.series.Changes(0.05, 0.01)),
+			cmp.AllowUnexported(found{})); diff != "" {
 			t.Error(diff)
 		}
 	}
 	// By default any change of an exact unit counts, and of times what is more than 1%.
-	slight := []float64{1000, 1000.1, 1000, 1000.1, 1000, 1000.1, 1000, 1001, 1001.1, 1001, 1001.1, 1001, 1001.1, 1001}
+	slight := []float64{1000, 1000.1, 1000, 1000.1, 1000, 1000.1, 1000, 1001, 1001.1, 1001, 1001.1,
+		1001, 1001.1, 1001}
 	for exact, want := range map[bool]int{true: 13, false: 0} {
 		if got := series(exact, "lower", slight...).Changes(0.05, DefaultThreshold); len(got) != want {
 			t.Errorf("exact %t: %d changes, want %d", exact, len(got), want)
@@ -161,26 +166,25 @@ func TestChanges(t *testing.T) {
 // TestEntriesOfOneCommit: they differ by chance, and that is no change; nor does
 // it matter in which order they are.
 func TestEntriesOfOneCommit(t *testing.T) {
-	series := Series{Name: "BenchmarkX", Unit: "u", Exact: true, Better: "lower"}
-	for _, p := range []struct {
-		commit string
-		value  float64
-	}{{"a", 4}, {"b", 4}, {"b", 5}, {"b", 4}, {"c", 5}, {"d", 6}, {"d", 6}} {
-		series.Points = append(series.Points, Point{Commit: p.commit, Value: p.value})
-	}
-	changes := series.Changes(0.05, 0.01)
-	if len(changes) != 2 || changes[0].Last.Commit != "a" || changes[0].First.Commit != "b" || changes[1].First.Commit != "d" {
-		t.Errorf("%+v", changes)
-	}
-	series.Exact = false
-	series.Points = nil
+	var noisy []Point
 	for c := range 12 {
 		for _, by := range []float64{1, 9, 1.1} { // one of three is far off
-			series.Points = append(series.Points, Point{Commit: string(rune('a' + c)), Value: float64(10+c/6*5) * by})
+			noisy = append(noisy, Point{Commit: string(rune('a' + c)), Value: float64(10+c/6*5) * by})
 		}
 	}
-	changes = series.Changes(0.05, 0.01)
-	if len(changes) != 1 || changes[0].Last.Commit != "f" || changes[0].First.Commit != "g" || changes[0].Before != 11 {
-		t.Errorf("%+v", changes)
+	counts := []Point{{Commit: "a", Value: 4}, {Commit: "b", Value: 4}, {Commit: "b", Value: 5},
+		{Commit: "b", Value: 4},
+		{Commit: "c", Value: 5}, {Commit: "d", Value: 6}, {Commit: "d", Value: 6}}
+	for want, s := range map[string]Series{
+		" a-b 4 5 c-d 5 6": {Exact: true, Better: "lower", Points: counts},
+		" f-g 11 16.5":     {Better: "lower", Points: noisy},
+	} {
+		got := ""
+		for _, c := range s.Changes(0.05, 0.01) {
+			got += fmt.Sprintf(" %s-%s %v %v", c.Last.Commit, c.First.Commit, c.Before, c.After)
+		}
+		if got != want {
+			t.Errorf("changes%s, want%s", got, want)
+		}
 	}
 }

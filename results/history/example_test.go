@@ -23,7 +23,8 @@ func Example() {
 	for day, misses := range []int{256, 256, 256, 256, 320, 320, 320} {
 		text := fmt.Sprintf("cpu: a CPU\nsim-d1: 32768,8,64\nUnit D1-misses/op assume=exact better=lower\n"+
 			"BenchmarkTraverse/order=row/shape=64x64 1 %d D1-misses/op\n", misses)
-		if _, _, err := store.Add("t.txt", []byte(text), fmt.Sprintf("commit%d", day), first.AddDate(0, 0, day)); err != nil {
+		if _, _, err := store.Add("t.txt", []byte(text), fmt.Sprintf("commit%d", day),
+			first.AddDate(0, 0, day)); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -41,7 +42,8 @@ func Example() {
 	// 3. Each benchmark, in each unit, is a series, with its changes.
 	for _, s := range history.AllSeries(entries) {
 		for _, c := range s.Changes(0.05, 0.05) {
-			fmt.Printf("%s %s: %g to %g after %s, up to %s\n", c.Name, c.Unit, c.Before, c.After, c.Last.Commit, c.First.Commit)
+			fmt.Printf("%s %s: %g to %g after %s, up to %s\n", c.Name, c.Unit, c.Before, c.After,
+				c.Last.Commit, c.First.Commit)
 		}
 	}
 	// Output:

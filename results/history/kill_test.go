@@ -4,6 +4,7 @@ package history
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,7 +30,8 @@ func writer(dir string) {
 	count, _ := strconv.Atoi(os.Getenv("HISTORY_COUNT"))
 	if limit, err := strconv.Atoi(os.Getenv("HISTORY_LIMIT")); err == nil {
 		// The kernel fails a write at that byte of a file.
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(limit), Max: uint64(limit)}); err != nil {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE,
+			&syscall.Rlimit{Cur: uint64(limit), Max: uint64(limit)}); err != nil {
 			panic(err)
 		}
 	}
@@ -50,14 +52,12 @@ func writer(dir string) {
 func startWriter(t *testing.T, dir string, from, count, limit int) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "HISTORY_WRITER="+dir, fmt.Sprintf("HISTORY_FROM=%d", from), fmt.Sprintf("HISTORY_COUNT=%d", count))
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "HISTORY_WRITER="+dir,
+		fmt.Sprintf("HISTORY_FROM=%d", from), fmt.Sprintf("HISTORY_COUNT=%d", count))
 	if limit > 0 {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("HISTORY_LIMIT=%d", limit))
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(cmd.StdoutPipe())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -124,17 +124,12 @@ func TestKilledAtEveryByte(t *testing.T) {
 	e := add(t, s, run(1))
 	read(t, s, 1, 0)
 	for _, file := range []string{e.File, indexFile} {
-		text, err := os.ReadFile(filepath.Join(dir, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(os.ReadFile(filepath.Join(dir, file)))
 		for i := range text {
 			temp := filepath.Join(dir, fmt.Sprintf(".%s.%d", file, i))
-			if err := os.WriteFile(temp, text[:i], 0o600); err != nil {
-				t.Fatal(err)
-			}
+			err := os.WriteFile(temp, text[:i], 0o600)
 			whole(t, s, map[string]bool{e.File: true})
-			if err := os.Remove(temp); err != nil {
+			if err := errors.Join(err, os.Remove(temp)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -20,8 +20,10 @@ func TestTrendBy(t *testing.T) {
 			if node == 1 && week >= 8 {
 				ns += 30
 			}
-			text := fmt.Sprintf("cpu: A\ncaches: L1d=32768,8,64\nhost: node%d\nBenchmarkX 1 %d ns/op\n", 9+node, ns)
-			if _, _, err := store.Add("t.txt", []byte(text), "abc", start.AddDate(0, 0, 7*week)); err != nil {
+			text := fmt.Sprintf("cpu: A\ncaches: L1d=32768,8,64\nhost: node%d\nBenchmarkX 1 %d ns/op\n",
+				9+node, ns)
+			if _, _, err := store.Add("t.txt", []byte(text), "abc",
+				start.AddDate(0, 0, 7*week)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -36,13 +38,15 @@ func TestTrendBy(t *testing.T) {
 			t.Fatal(trend, err)
 		}
 		c := trend.Changes[0]
-		if !c.Worse || c.Label != "host=node10" || !c.First.Time.Equal(start.AddDate(0, 0, 7*8)) || !strings.HasSuffix(c.String(), ", on host=node10") {
+		if !c.Worse || c.Label != "host=node10" || !c.First.Time.Equal(start.AddDate(0, 0, 7*8)) ||
+			!strings.HasSuffix(c.String(), ", on host=node10") {
 			t.Errorf("%v", c)
 		}
 		if found := history.TrendOf(entries, 0.01, 0.01, false).Changes; len(found) != 0 {
 			t.Error(found)
 		}
-		if _, err := history.TrendBy(entries, "zone", 0.01, 0.01, false); err == nil || !strings.Contains(err.Error(), "no entry has the label zone") {
+		if _, err := history.TrendBy(entries, "zone", 0.01, 0.01, false); err == nil ||
+			!strings.Contains(err.Error(), "no entry has the label zone") {
 			t.Error(err)
 		}
 	}

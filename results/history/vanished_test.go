@@ -3,13 +3,12 @@ package history
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSweptVanished: caches that left a sweep have vanished, by name or without one, and another sweep takes
-// nothing of the first one's place.
+// TestSweptVanished: caches that left a sweep have vanished, by name or without one, and another
+// sweep takes nothing of the first one's place.
 func TestSweptVanished(t *testing.T) {
 	const named = "sim-caches: a=1024,2,64+8192,4,64 b=2048,2,64+8192,4,64\n"
 	line := func(shape, caches string) string {
@@ -19,22 +18,23 @@ func TestSweptVanished(t *testing.T) {
 		first, then string
 		want        []string
 	}{
-		{named + line("8x8", "a") + line("8x8", "b"), "sim-caches: a=1024,2,64+8192,4,64\n" + line("8x8", "a"), []string{"BenchmarkX/shape=8x8/caches=b"}},
-		{line("8x8", "1K+8K") + line("8x8", "2K+8K"), line("8x8", "1K+8K"), []string{"BenchmarkX/shape=8x8/caches=2K+8K"}},
+		{named + line("8x8", "a") + line("8x8", "b"),
+			"sim-caches: a=1024,2,64+8192,4,64\n" + line("8x8", "a"),
+			[]string{"BenchmarkX/shape=8x8/caches=b"}},
+		{line("8x8", "1K+8K") + line("8x8", "2K+8K"), line("8x8", "1K+8K"),
+			[]string{"BenchmarkX/shape=8x8/caches=2K+8K"}},
 		{line("8x8", "1K+8K") + line("8x8", "2K+8K"), line("9x9", "1K+8K"), nil},
 		{named + line("8x8", "a") + line("8x8", "b"), line("9x9", "1K+8K"), nil},
-		{named + line("8x8", "a") + line("8x8", "b"), "sim-caches: a=4096,2,64+8192,4,64 b=2048,2,64+8192,4,64\n" + line("8x8", "a") + line("8x8", "b"), nil}, // other caches of the name
+		// other caches of the name
+		{named + line("8x8", "a") + line("8x8", "b"),
+			"sim-caches: a=4096,2,64+8192,4,64 b=2048,2,64+8192,4,64\n" + line("8x8", "a") + line("8x8",
+				"b"), nil},
 	} {
 		s := Open(t.TempDir())
 		for i, text := range []string{c.first, c.then} {
-			if _, _, err := s.Add("x.txt", []byte(text), fmt.Sprintf("abc%d", i), time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)); err != nil {
-				t.Fatal(err)
-			}
+			add(t, s, fmt.Appendf(nil, "# commit: abc%d\n# date: 2026-01-0%dT00:00:00Z\n%s", i, i+1, text))
 		}
-		entries, _, err := s.Entries()
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries, _ := read(t, s, 2, 0)
 		var got []string
 		for _, g := range vanished(entries) {
 			got = append(got, g.Name)

@@ -10,11 +10,15 @@ import (
 // FuzzRead: what is merged of two files is one that can be read, with all of their results.
 func FuzzRead(f *testing.F) {
 	f.Add(shardText(1, 2, []int{1, 2}), shardText(2, 2, []int{3}), "")
-	f.Add(shardText(1, 2, []int{1}, "host: a\n"), shardText(1, 1, []int{1}, "host: b\n"), "host")
-	f.Add(shardText(1, 2, []int{2}), "BenchmarkA 1 1 ns/op\nhost: x\n\nBenchmarkB 1 2 ns/op\n# part: 7\n", "host")
-	f.Add(shardText(1, 2, []int{1, 3})+"cpu:\nfamily:\n# history-sha256: 0\n"+shardText(2, 2, []int{2}), shardText(1, 1, []int{4}, "host: b\n"), "") // as an export of a history
-	f.Add(shardText(1, 2, []int{1})+shardText(1, 2, nil), shardText(2, 2, []int{2})+"# end: 1 results\n", "host")
+	f.Add(part(1, 2, "host: a\n"), part(1, 1, "host: b\n"), "host")
+	f.Add(shardText(1, 2, []int{2}),
+		"BenchmarkA 1 1 ns/op\nhost: x\n\nBenchmarkB 1 2 ns/op\n# part: 7\n", "host")
+	// as an export of a history
+	f.Add(shardText(1, 2, []int{1, 3})+"cpu:\nfamily:\n# history-sha256: 0\n"+part(2, 2),
+		shardText(1, 1, []int{4}, "host: b\n"), "")
+	f.Add(part(1, 2)+shardText(1, 2, nil), part(2, 2)+"# end: 1 results\n", "host")
 	f.Add("# shard: 9/2\nBenchmarkA 1 1 ns/op", "Benchmark 1\n# end: 1 results\n", "")
+	f.Add("Unit nop bete 1\n"+shardText(1, 2, []int{1}), part(2, 2), "")
 	f.Fuzz(func(t *testing.T, one, two, by string) {
 		p, err := Read(write(t, t.TempDir(), one, two), nil, by, nil)
 		if err != nil {

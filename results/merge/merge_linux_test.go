@@ -16,12 +16,14 @@ import (
 // files, and so has one that links to files elsewhere. One that leads nowhere is an error.
 func TestLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := errors.Join(os.MkdirAll("runs/1", 0o777), os.Mkdir("linked", 0o777), os.Symlink("runs/1", "latest"), os.Symlink("../runs/1/0.txt", "linked/a.txt")); err != nil {
+	if err := errors.Join(os.MkdirAll("runs/1", 0o777), os.Mkdir("linked", 0o777),
+		os.Symlink("runs/1", "latest"), os.Symlink("../runs/1/0.txt", "linked/a.txt")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join("runs", "1"), shardText(1, 1, []int{1}))
+	write(t, filepath.Join("runs", "1"), part(1, 1))
 	found, err := Find([]string{"latest", "linked", "runs"}, "")
-	if diff := cmp.Diff([]string{"latest/0.txt", "linked/a.txt", "runs/1/0.txt"}, found); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"latest/0.txt", "linked/a.txt", "runs/1/0.txt"}, found); diff != "" ||
+		err != nil {
 		t.Error(diff, err)
 	}
 	if err := os.Symlink("nowhere", "linked/b.txt"); err != nil {
@@ -39,7 +41,7 @@ func TestPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := w.WriteString(shardText(1, 1, []int{1})); err != nil {
+	if _, err := w.WriteString(part(1, 1)); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
@@ -47,7 +49,9 @@ func TestPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := plan.Write(io.Discard); err == nil || !strings.Contains(err.Error(), "it is scanned and then copied, which takes a file, or - for stdin, not another pipe") {
+	if err := plan.Write(io.Discard); err == nil ||
+		!strings.Contains(err.Error(),
+			"it is scanned and then copied, which takes a file, or - for stdin, not another pipe") {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,6 +42,11 @@ func shardText(index, of int, parts []int, labels ...string) string {
 	return b.String()
 }
 
+// part is the shard of a run that has the part of its number.
+func part(index, of int, labels ...string) string {
+	return shardText(index, of, []int{index}, labels...)
+}
+
 func familyOf(part int) string { return fmt.Sprintf("F%d", part/3) }
 
 func write(t testing.TB, dir string, texts ...string) (paths []string) {
@@ -73,7 +79,8 @@ func merged(t testing.TB, by string, texts ...string) (text string, faults []str
 		err = plan.Write(&b)
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("%s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+		return "", nil, fmt.Errorf("%s",
+			strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
 	for _, f := range plan.Faults {
 		faults = append(faults, strings.ReplaceAll(f, dir+string(filepath.Separator), ""))
@@ -114,7 +121,8 @@ func TestShards(t *testing.T) {
 		var got []string
 		for _, one := range set.Results {
 			value, _ := one.Value("sec/op")
-			got = append(got, fmt.Sprintf("%s %.1f %s", one.Name, value*1e9, one.GetConfig(results.FamilyKey)))
+			got = append(got, fmt.Sprintf("%s %.1f %s", one.Name, value*1e9,
+				one.GetConfig(results.FamilyKey)))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			r.Fatal(diff)
@@ -122,62 +130,31 @@ func TestShards(t *testing.T) {
 	})
 }
 
-// TestMark: a mark of UTF-8 at the head of a shard moves none of its parts.
-func TestMark(t *testing.T) {
+// TestShardsAsFiles: shards are as good with a mark of UTF-8 at the head, with line ends of
+// Windows, as entries of a history, and one after the other in one file.
+func TestShardsAsFiles(t *testing.T) {
 	one, two := shardText(1, 2, []int{1, 3}), shardText(2, 2, []int{2, 4})
 	want, _, err := merged(t, "", one, two)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, faults, err := merged(t, "", "\xEF\xBB\xBF"+one, "\xEF\xBB\xBF"+two)
-	if diff := cmp.Diff(want, text); diff != "" || faults != nil || err != nil {
-		t.Error(diff, faults, err)
-	}
-}
-
-// TestReturns: a shard with line ends of Windows, as git makes them there, is as good as
-// the others.
-func TestReturns(t *testing.T) {
-	one, two := shardText(1, 2, []int{1, 3}), shardText(2, 2, []int{2, 4})
-	want, _, err := merged(t, "", one, two)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, faults, err := merged(t, "", one, strings.ReplaceAll(two, "\n", "\r\n"))
-	if diff := cmp.Diff(want, strings.ReplaceAll(text, "\r", "")); diff != "" || faults != nil || err != nil {
-		t.Error(diff, faults, err)
-	}
-}
-
-// TestEntry: an entry of a history is a run as it was before it became one.
-func TestEntry(t *testing.T) {
-	one, two := shardText(1, 2, []int{1, 3}), shardText(2, 2, []int{2, 4})
-	want, _, err := merged(t, "", one, two)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := "# " + results.HistoryKey + ": 0123\n"
-	text, faults, err := merged(t, "", one+sum, two+sum)
-	if diff := cmp.Diff(want, text); diff != "" || faults != nil || err != nil {
-		t.Error(diff, faults, err)
-	}
-}
-
-// TestOneAfterTheOther: files that were written into one are merged as if each were one.
-func TestOneAfterTheOther(t *testing.T) {
-	one, two := shardText(1, 2, []int{1, 3}), shardText(2, 2, []int{2, 4})
-	want, _, err := merged(t, "", one, two)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, between := range []string{"", "cpu:\nfamily:\n"} { // as bench history export has it
-		text, faults, err := merged(t, "", one+between+two)
-		if diff := cmp.Diff(want, text); diff != "" || faults != nil || err != nil {
-			t.Error(diff, faults, err)
+	const mark, sum = "\xEF\xBB\xBF", "# " + results.HistoryKey + ": 0123\n"
+	for name, texts := range map[string][]string{
+		"marks":               {mark + one, mark + two},
+		"returns":             {one, strings.ReplaceAll(two, "\n", "\r\n")},
+		"entries":             {one + sum, two + sum},
+		"one file":            {one + two},
+		"an exported history": {one + "cpu:\nfamily:\n" + two},
+	} {
+		text, faults, err := merged(t, "", texts...)
+		if diff := cmp.Diff(want, strings.ReplaceAll(text, "\r", "")); diff != "" || faults != nil ||
+			err != nil {
+			t.Errorf("%s: %s, %v, %v", name, diff, faults, err)
 		}
 	}
 	_, faults, err := merged(t, "", one+two+strings.Repeat("# end: 0 results\n", maxKept))
-	if err != nil || len(faults) != 1 || !strings.HasSuffix(faults[0], "more runs in one file than can be merged") {
+	if err != nil || len(faults) != 1 ||
+		!strings.HasSuffix(faults[0], "more runs in one file than can be merged") {
 		t.Errorf("%.9q, %v", faults, err)
 	}
 }
@@ -202,7 +179,7 @@ func TestFaults(t *testing.T) {
 		text, _, _ := strings.Cut(shardText(2, 2, []int{2}, label), "# part")
 		return text
 	}
-	one, two, three := shardText(1, 4, []int{1}), shardText(2, 4, []int{2}), shardText(3, 4, []int{3})
+	one, two, three := part(1, 4), part(2, 4), part(3, 4)
 	for _, c := range []struct {
 		by    string
 		texts []string
@@ -210,18 +187,28 @@ func TestFaults(t *testing.T) {
 	}{
 		{"", []string{one, three}, "missing: shard 2, 4 of 4"},
 		{"", []string{two}, "missing: shard 1, 3-4 of 4"},
-		{"", []string{one, two, two, three, shardText(4, 4, []int{4})}, "shard 2/4 is there twice: 1.txt and 2.txt"},
-		{"", []string{shardText(1, 1, []int{1}), shardText(1, 1, []int{1})}, "0.txt and 1.txt are both a whole run"},
-		{"", []string{shardText(1, 1, []int{1}, "tuning-x: 1\nhost: a\n"), shardText(1, 1, []int{1}, "tuning-x: 2\nhost: b\n")}, "0.txt and 1.txt are both a whole run: --by host keeps the runs apart"},
-		{"", []string{shardText(1, 1, []int{1}, "host: a\n"), shardText(1, 1, []int{1}, "host: b\n"), shardText(1, 1, []int{1})}, "0.txt and 1.txt are both a whole run; 0.txt and 2.txt are both a whole run"},
-		{"", []string{shardText(1, 1, []int{1}, "host: a\n"), shardText(1, 1, []int{1}, "host: b\n"), shardText(1, 1, []int{1}, "host: a\n")}, "0.txt and 1.txt are both a whole run; 0.txt and 2.txt are both a whole run"},
-		{"", []string{shardText(1, 1, []int{1}, "sim-levels: 2 7\n"), shardText(1, 1, []int{1}, "sim-levels: 2 7\n")}, "0.txt and 1.txt are both a whole run: counts of bench sim need no merge: cat makes one file of them"},
-		{"host", []string{shardText(1, 2, []int{1}, "host: a\n"), shardText(2, 2, []int{2}, "host: a\n"), shardText(2, 2, []int{2}, "host: b\n")}, "missing of host b: shard 1 of 2"},
-		{"", []string{strings.Replace(one, "# end: 1", "# end: 2", 1)}, "0.txt: it has 1 result, and its last line says 2; missing: shard 2-4 of 4"},
-		{"", []string{one + one}, "shard 1/4 is there twice: 0.txt and 0.txt from line 13 on; missing: shard 2-4 of 4"},
-		{"", []string{two, "", strings.Replace(one, " 0.5 ns/op", " x ns/op", 1)}, "1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: \"x\" is not a number, and nothing is left of shard 1/4; missing: shard 3-4 of 4"},
-		{"host", []string{shardText(1, 2, []int{1}, "host: a\n"), cut("host: a\n")}, "1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is left of shard 2/2"},
-		{"host", []string{shardText(1, 2, []int{1}, "host: a\n"), cut("host: b\n")}, "1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is left of shard 2/2; missing of host a: shard 2 of 2"},
+		{"", []string{one, two, two, three, part(4, 4)}, "shard 2/4 is there twice: 1.txt and 2.txt"},
+		{"", []string{part(1, 1), part(1, 1)}, "0.txt and 1.txt are both a whole run"},
+		{"", []string{part(1, 1, "tuning-x: 1\nhost: a\n"), part(1, 1, "tuning-x: 2\nhost: b\n")},
+			"0.txt and 1.txt are both a whole run: --by host keeps the runs apart"},
+		{"", []string{part(1, 1, "host: a\n"), part(1, 1, "host: b\n"), part(1, 1)},
+			"0.txt and 1.txt are both a whole run; 0.txt and 2.txt are both a whole run"},
+		{"", []string{part(1, 1, "host: a\n"), part(1, 1, "host: b\n"), part(1, 1, "host: a\n")},
+			"0.txt and 1.txt are both a whole run; 0.txt and 2.txt are both a whole run"},
+		{"", []string{part(1, 1, "sim-levels: 2 7\n"), part(1, 1, "sim-levels: 2 7\n")},
+			"0.txt and 1.txt are both a whole run: counts of bench sim need no merge: cat makes one file of them"},
+		{"host", []string{part(1, 2, "host: a\n"), part(2, 2, "host: a\n"), part(2, 2, "host: b\n")},
+			"missing of host b: shard 1 of 2"},
+		{"", []string{strings.Replace(one, "# end: 1", "# end: 2", 1)},
+			"0.txt: it has 1 result, and its last line says 2; missing: shard 2-4 of 4"},
+		{"", []string{one + one},
+			"shard 1/4 is there twice: 0.txt and 0.txt from line 13 on; missing: shard 2-4 of 4"},
+		{"", []string{two, "", strings.Replace(one, " 0.5 ns/op", " x ns/op", 1)},
+			"1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: \"x\" is not a number, and nothing is left of shard 1/4; missing: shard 3-4 of 4"},
+		{"host", []string{part(1, 2, "host: a\n"), cut("host: a\n")},
+			"1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is left of shard 2/2"},
+		{"host", []string{part(1, 2, "host: a\n"), cut("host: b\n")},
+			"1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is left of shard 2/2; missing of host a: shard 2 of 2"},
 	} {
 		_, faults, err := merged(t, c.by, c.texts...)
 		if got := strings.Join(faults, "; "); err != nil || got != c.want {
@@ -231,30 +218,37 @@ func TestFaults(t *testing.T) {
 }
 
 func TestMixed(t *testing.T) {
-	one := shardText(1, 2, []int{1}, "host: a\n")
-	two := shardText(2, 2, []int{2}, "host: a\n")
+	one := part(1, 2, "host: a\n")
+	two := part(2, 2, "host: a\n")
 	for _, c := range []struct{ by, old, new, want string }{
-		{"", "# version: v1", "# version: v2", `the programs are not the same: 0.txt has the line "# version: v1", 1.txt "# version: v2"`},
-		{"", "Unit ns/op better=lower", "Unit ns/op better=higher", `the programs are not the same: 0.txt has the line "Unit ns/op better=lower", 1.txt "Unit ns/op better=higher"`},
-		{"", "# suite: abc", "# suite: abd", `the suites are not the same: 0.txt has the line "# suite: abc", 1.txt "# suite: abd"`},
-		{"", "cpu: A", "cpu: A\nsim-d1: 1,1,1", `the shards of a run differ: 0.txt has the line "sim-d1: ", 1.txt "sim-d1: 1,1,1"`},
+		{"", "# version: v1", "# version: v2",
+			`the programs are not the same: 0.txt has the line "# version: v1", 1.txt "# version: v2"`},
+		{"", "Unit ns/op better=lower", "Unit ns/op better=higher",
+			`the programs are not the same: 0.txt has the line "Unit ns/op better=lower", 1.txt "Unit ns/op better=higher"`},
+		{"", "# suite: abc", "# suite: abd",
+			`the suites are not the same: 0.txt has the line "# suite: abc", 1.txt "# suite: abd"`},
+		{"", "cpu: A", "cpu: A\nsim-d1: 1,1,1",
+			`the shards of a run differ: 0.txt has the line "sim-d1: ", 1.txt "sim-d1: 1,1,1"`},
 		{"", "2/2", "2/3", `the shards of a run differ: 0.txt has the line "# shard: 1/2", 1.txt "# shard: 2/3"`},
 		{"", "# part: 2", "# part: 1", "0.txt and 1.txt both have part 1 of the suite"},
 		{"host", "host: a\n", "", `1.txt has no line "host:" (bench run --label host=VALUE writes one)`},
 		{"zone", "", "", `0.txt has no line "zone:" (bench run --label zone=VALUE writes one)`},
 	} {
-		if _, _, err := merged(t, c.by, one, strings.Replace(two, c.old, c.new, 1)); err == nil || err.Error() != c.want {
+		if _, _, err := merged(t, c.by, one, strings.Replace(two, c.old, c.new, 1)); err == nil ||
+			err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.new, err, c.want)
 		}
 	}
 	// The suite is one where the CPU is, of whichever run.
-	alien := strings.Replace(shardText(1, 1, []int{1}, "host: b\n"), "suite: abc", "suite: abd", 1)
-	if _, _, err := merged(t, "host", shardText(1, 1, []int{1}, "host: a\n"), alien); err == nil || !strings.HasPrefix(err.Error(), "the suites are not the same: ") {
+	alien := strings.Replace(part(1, 1, "host: b\n"), "suite: abc", "suite: abd", 1)
+	if _, _, err := merged(t, "host", part(1, 1, "host: a\n"), alien); err == nil ||
+		!strings.HasPrefix(err.Error(), "the suites are not the same: ") {
 		t.Error(err)
 	}
 	// What runs of many machines may differ in.
-	other := strings.Replace(strings.Replace(shardText(1, 1, []int{1}, "host: b\n"), "cpu: A", "cpu: B\nsim-d1: 1,1,1", 1), "suite: abc", "suite: abd", 1)
-	text, faults, err := merged(t, "host", other, shardText(1, 1, []int{1}, "host: a\n"))
+	other := strings.Replace(strings.Replace(part(1, 1, "host: b\n"), "cpu: A",
+		"cpu: B\nsim-d1: 1,1,1", 1), "suite: abc", "suite: abd", 1)
+	text, faults, err := merged(t, "host", other, part(1, 1, "host: a\n"))
 	if err != nil || faults != nil {
 		t.Fatal(err, faults)
 	}
@@ -265,7 +259,8 @@ func TestMixed(t *testing.T) {
 	}
 	got := ""
 	for _, r := range set.Results {
-		got += fmt.Sprintf("cpu: %s\nhost: %s\nsim-d1: %s\n%s\n", r.GetConfig("cpu"), r.GetConfig("host"), r.GetConfig("sim-d1"), r.Name)
+		got += fmt.Sprintf("cpu: %s\nhost: %s\nsim-d1: %s\n%s\n", r.GetConfig("cpu"), r.GetConfig("host"),
+			r.GetConfig("sim-d1"), r.Name)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -279,8 +274,10 @@ func TestMixed(t *testing.T) {
 
 // TestMerged: of what is wrong with files, it is told apart that one is merged already.
 func TestMerged(t *testing.T) {
-	plan, err := Read(write(t, t.TempDir(), "BenchmarkA 1 5 ns/op\nzone: 1\n", "BenchmarkA 1 5 ns/op\nnonsense\n"), nil, "", nil)
-	if err != nil || len(plan.Faults) != 3 || len(plan.Merged) != 1 || plan.Merged[0] != plan.Faults[0] || !strings.Contains(plan.Merged[0], "merged already") {
+	plan, err := Read(write(t, t.TempDir(), "BenchmarkA 1 5 ns/op\nzone: 1\n",
+		"BenchmarkA 1 5 ns/op\nnonsense\n"), nil, "", nil)
+	if err != nil || len(plan.Faults) != 3 || len(plan.Merged) != 1 ||
+		plan.Merged[0] != plan.Faults[0] || !strings.Contains(plan.Merged[0], "merged already") {
 		t.Errorf("%q, of which %q: %v", plan.Faults, plan.Merged, err)
 	}
 }
@@ -288,13 +285,14 @@ func TestMerged(t *testing.T) {
 func TestNatural(t *testing.T) {
 	names := []string{"node10", "node9", "node09", "a", "node9b", "", "node", "b1", "a22", "9z"}
 	slices.SortStableFunc(names, Natural)
-	if diff := cmp.Diff([]string{"", "9z", "a", "a22", "b1", "node", "node09", "node9", "node9b", "node10"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"", "9z", "a", "a22", "b1", "node", "node09", "node9", "node9b",
+		"node10"}, names); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestSameOrder: runs whose labels are the same number come in one order each time, and so does what
-// their configuration lacks.
+// TestSameOrder: runs whose labels are the same number come in one order each time, and so does
+// what their configuration lacks.
 func TestSameOrder(t *testing.T) {
 	one := "a: 1\nb: 2\nc: 3\nnode: node1\nBenchmarkA 1 5 ns/op\n# overhead: 3%\n# end: 1 results\n"
 	other := "node: node01\nBenchmarkA 1 5 ns/op\n# overhead: 3%\n# end: 1 results\n"
@@ -330,23 +328,15 @@ func TestScale(t *testing.T) {
 		t.Fatal(plan, err)
 	}
 	scanned := time.Since(start)
-	out, err := results.Create(filepath.Join(dir, "out", "fleet.txt"))
+	out, err := os.Create(filepath.Join(dir, "fleet.text"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer out.Discard()
-	if err := plan.Write(out); err != nil {
+	if err := errors.Join(plan.Write(out), out.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := out.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	all := time.Since(start)
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	info, err := os.Stat(filepath.Join(dir, "out", "fleet.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d files, %d results, %s: scanned in %v, merged in %v, %s from the system", nodes, plan.Results, results.Bytes(int(info.Size())), scanned.Round(time.Millisecond), all.Round(time.Millisecond), results.Bytes(int(m.Sys)))
+	t.Logf("%d files, %d results: scanned in %v, merged in %v, %s from the system",
+		nodes, plan.Results, scanned, time.Since(start), results.Bytes(int(m.Sys)))
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/perf/benchfmt"
+
 	"github.com/stridebench/stridebench/results"
 )
 
@@ -170,6 +172,7 @@ type scanner struct {
 	family string
 	end    int // what the last line says, -1 if it says nothing
 	kept   int // lines of configuration that files go on with
+	units  benchfmt.Reader
 }
 
 // close ends the last span.
@@ -202,8 +205,7 @@ func (s *scanner) line(line []byte) error {
 	case bytes.HasPrefix(line, []byte("# ")):
 		return s.comment(string(line[2:]))
 	case bytes.HasPrefix(line, []byte("Unit ")):
-		s.file.units = append(s.file.units, string(line))
-		return s.few(len(s.file.units))
+		return s.unit(line)
 	case len(line) == 0:
 		return nil
 	}
@@ -232,6 +234,20 @@ func (s *scanner) line(line []byte) error {
 	}
 	s.file.config = append(s.file.config, results.Pair{Key: key, Value: value})
 	return s.few(len(s.file.config))
+}
+
+// unit takes what is said of a unit, if the format has it so.
+func (s *scanner) unit(line []byte) error {
+	for s.units.Reset(bytes.NewReader(line), ""); s.units.Scan(); {
+		if wrong, is := s.units.Result().(*benchfmt.SyntaxError); is {
+			return fmt.Errorf("%.60q: %s", line, wrong.Msg)
+		}
+	}
+	if err := s.units.Err(); err != nil {
+		return fmt.Errorf("%.60q: %w", line, err)
+	}
+	s.file.units = append(s.file.units, string(line))
+	return s.few(len(s.file.units))
 }
 
 // few refuses a head that is larger than any that the program writes.

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -60,62 +61,49 @@ BenchmarkF/part=1 1 7 ns/op
 		t.Error(diff, faults, err)
 	}
 	text, _, err = merged(t, "", two)
-	if want := "Unit"; err != nil || !strings.Contains(text, "# version: v1\n# partial: missing: shard 1 of 2\n"+want) {
+	if want := "Unit"; err != nil ||
+		!strings.Contains(text, "# version: v1\n# partial: missing: shard 1 of 2\n"+want) {
 		t.Error(text, err)
 	}
 }
 
-// TestLines: what no reader of the format takes is a fault of its line, and what comes before it is left.
+// TestLines: what no reader of the format takes is a fault of its line, and what comes before it
+// is left. The rows of testdata/lines.txt are a line and its fault, after a tab, which is empty
+// where there is none.
 func TestLines(t *testing.T) {
-	for line, want := range map[string]string{
-		"# part: x":                       `part "x": want a number`,
-		"# part: 0":                       `part "0": want a number`,
-		"# shard: 3/2":                    `shard "3/2": want i/n`,
-		"# shard: 0/2":                    `shard "0/2": want i/n`,
-		"# shard: 1":                      `shard "1": want i/n`,
-		"# end: x results":                `end "x results": want a number of results`,
-		"# end: -1 results":               `end "-1 results": want a number of results`,
-		"nonsense":                        `"nonsense" is not a line of results`,
-		"Cpu: A":                          `"Cpu: A" is not a line of results`,
-		"{cpu: A":                         `"{cpu: A" is not a line of results`,
-		": A":                             `": A" is not a line of results`,
-		"a b: A":                          `"a b: A" is not a line of results`,
-		"zone: 1":                         "zone changes inside the file, which is merged already: take the files that it was made of",
-		"BenchmarkX 1  5 ns/op":           `"BenchmarkX 1  5 ns/op" has two spaces in a row`,
-		"BenchmarkX 1":                    `"BenchmarkX 1" is not a line of results`,
-		"BenchmarkX 1 5":                  `"BenchmarkX 1 5" is not a line of results`,
-		"BenchmarkX 1.5 5 ns/op":          "1.5 is not a finite number from 0 on",
-		"BenchmarkX x 5 ns/op":            `"x" is not a number`,
-		"BenchmarkX 1 -5 ns/op":           "-5 is not a finite number from 0 on",
-		"BenchmarkX 1 +Inf ns/op":         "+Inf is not a finite number from 0 on",
-		"BenchmarkX 1 1.2.3 ns/op":        `"1.2.3" is not a number`,
-		"BenchmarkX 1 . ns/op":            `"." is not a number`,
-		"BenchmarkX 1 5 ns/op 1e400 B/op": `"1e400" is not a number`,
-	} {
-		text, faults, err := merged(t, "", "BenchmarkA 1 5 ns/op\n"+line+"\n")
-		if len(faults) != 1 || faults[0] != "0.txt: line 2: "+want || err != nil || !strings.Contains(text, "BenchmarkA 1 5 ns/op\n") {
-			t.Errorf("%s: %q, %v, want %s", line, faults, err, want)
-		}
+	rows, err := os.ReadFile("testdata/lines.txt")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, line := range []string{"", "# any: thing", "BenchmarkX 1 5e3 ns/op", "BenchmarkX 9 0.5 ns/op 1e+06 B/op"} {
-		n := 1 + strings.Count(line, "Benchmark")
-		if _, faults, err := merged(t, "", fmt.Sprintf("BenchmarkA 1 5 ns/op\n%s\n# end: %d results\n", line, n)); faults != nil || err != nil {
-			t.Errorf("%s: %q, %v", line, faults, err)
+	for row := range strings.Lines(string(rows)) {
+		line, want, _ := strings.Cut(strings.TrimSuffix(row, "\n"), "\t")
+		last := ""
+		if want == "" {
+			last = fmt.Sprintf("# end: %d results\n", 1+strings.Count(line, "Benchmark"))
+		} else {
+			want = "0.txt: line 2: " + want
+		}
+		text, faults, err := merged(t, "", "BenchmarkA 1 5 ns/op\n"+line+"\n"+last)
+		if strings.Join(faults, ";") != want || err != nil ||
+			!strings.Contains(text, "BenchmarkA 1 5 ns/op\n") {
+			t.Errorf("%s: %q, %v, want %s", line, faults, err, want)
 		}
 	}
 }
 
 // TestTwice: of a shard that is there twice the file with more results is left.
 func TestTwice(t *testing.T) {
-	few, many := shardText(1, 1, []int{1}), shardText(1, 1, []int{1, 2})
+	few, many := part(1, 1), shardText(1, 1, []int{1, 2})
 	for _, texts := range [][]string{{few, many}, {many, few}} {
-		if text, faults, err := merged(t, "", texts...); !strings.HasSuffix(text, "# end: 3 results\n") || len(faults) != 1 || err != nil {
+		if text, faults, err := merged(t, "", texts...); !strings.HasSuffix(text, "# end: 3 results\n") ||
+			len(faults) != 1 || err != nil {
 			t.Error(text, faults, err)
 		}
 	}
 }
 
-// TestNothing: what holds no result is refused as other readers refuse it, and one of several is named.
+// TestNothing: what holds no result is refused as other readers refuse it, and one of several is
+// named.
 func TestNothing(t *testing.T) {
 	for _, c := range []struct {
 		texts []string

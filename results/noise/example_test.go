@@ -9,8 +9,10 @@ import (
 // What makes the times of a run doubtful.
 func Example() {
 	// 1. Take the times of each benchmark in the order in which they were taken.
-	still := noise.Series{Name: "Traverse/order=row", Times: []float64{100, 101, 99, 100, 102, 100, 101, 99, 100, 101, 100, 99}}
-	twice := noise.Series{Name: "Traverse/order=col", Times: []float64{200, 301, 199, 300, 302, 200, 201, 299, 300, 201, 200, 299}}
+	still := noise.Series{Name: "Traverse/order=row",
+		Times: []float64{100, 101, 99, 100, 102, 100, 101, 99, 100, 101, 100, 99}}
+	twice := noise.Series{Name: "Traverse/order=col",
+		Times: []float64{200, 301, 199, 300, 302, 200, 201, 299, 300, 201, 200, 299}}
 
 	// 2. Ask for what is doubtful in all of them together: a quiet run has nothing.
 	fmt.Println(len(noise.Samples([]noise.Series{still})), "warnings")

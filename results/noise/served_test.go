@@ -3,7 +3,6 @@ package noise_test
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,17 +12,20 @@ import (
 
 // stated are caches of sizes in KiB, the last one's in MiB.
 func stated(l1, l2, l3 int) []results.Cache {
-	return []results.Cache{{Name: "L1d", Size: l1 << 10}, {Name: "L1i", Size: 64 << 20}, {Name: "L2", Size: l2 << 10}, {Name: "L3", Size: l3 << 20}}
+	return []results.Cache{{Name: "L1d", Size: l1 << 10}, {Name: "L1i", Size: 64 << 20},
+		{Name: "L2", Size: l2 << 10}, {Name: "L3", Size: l3 << 20}}
 }
 
-// ladder is the latency at sizes from 4 KiB on, each one and a half of a power of two and
-// the power: ns up to a size, in KiB.
-func ladder(most int, up ...[2]float64) (rungs []noise.Rung) {
-	for size := 4; size <= most; size *= 2 {
+// ladder is the latency at sizes from 4 KiB to 96 MiB, each one and a half of a power of two and
+// the power: up are sizes in KiB, each with the ns up to it.
+func ladder(up ...float64) (rungs []noise.Rung) {
+	for size := 4; size <= 64<<10; size *= 2 {
 		for _, kib := range []int{size, size * 3 / 2} {
-			i := slices.IndexFunc(up, func(u [2]float64) bool { return float64(kib) <= u[0] })
-			if i >= 0 && kib <= most {
-				rungs = append(rungs, noise.Rung{Size: kib << 10, Ns: up[i][1]})
+			for i := 0; i < len(up); i += 2 {
+				if float64(kib) <= up[i] {
+					rungs = append(rungs, noise.Rung{Size: kib << 10, Ns: up[i+1]})
+					break
+				}
 			}
 		}
 	}
@@ -41,25 +43,34 @@ func TestServedBy(t *testing.T) {
 		simulated int // MiB
 		want      string
 	}{
-		"a tenth":              {ladder(64<<10, [2]float64{48, 1.5}, [2]float64{2 * mib, 5}, [2]float64{8 * mib, 25}, [2]float64{12 * mib, 60}, [2]float64{all, 130}), xeon, 105, "8 MiB to 12 MiB of 105 MiB"},
-		"measured before":      {ladder(64<<10, [2]float64{48, 1.5}, [2]float64{2 * mib, 5}, [2]float64{8 * mib, 25}, [2]float64{12 * mib, 60}, [2]float64{all, 130}), xeon, 9, ""},
-		"all of it":            {ladder(64<<10, [2]float64{32, 1}, [2]float64{512, 4}, [2]float64{32 * mib, 12}, [2]float64{all, 100}), stated(32, 512, 32), 32, ""},
-		"three quarters":       {ladder(64<<10, [2]float64{32, 1}, [2]float64{512, 4}, [2]float64{20 * mib, 12}, [2]float64{all, 100}), stated(32, 512, 32), 32, ""},
-		"translations slow it": {ladder(64<<10, [2]float64{32, 1}, [2]float64{512, 4}, [2]float64{6 * mib, 12}, [2]float64{24 * mib, 20}, [2]float64{all, 90}), stated(32, 512, 32), 32, ""},
-		"larger than ladders":  {ladder(64<<10, [2]float64{48, 1.5}, [2]float64{2 * mib, 5}, [2]float64{all, 25}), xeon, 105, ""},
-		"a coarse ladder":      {[]noise.Rung{{Size: 16 << 10, Ns: 1}, {Size: 128 << 10, Ns: 4}, {Size: 1 << 20, Ns: 14}, {Size: 8 << 20, Ns: 130}}, stated(32, 512, 32), 32, "1 MiB to 8 MiB of 32 MiB"},
-		"no ladder":            {nil, xeon, 105, ""},
-		"one cache":            {ladder(64<<10, [2]float64{32, 1}, [2]float64{all, 100}), stated(32, 512, 32)[:2], 32, ""},
+		"a tenth": {ladder(48, 1.5, 2*mib, 5, 8*mib, 25, 12*mib, 60, all, 130), xeon, 105,
+			"8 MiB to 12 MiB of 105 MiB"},
+		"measured before": {ladder(48, 1.5, 2*mib, 5, 8*mib, 25, 12*mib, 60, all, 130), xeon, 9, ""},
+		"all of it": {ladder(32, 1, 512, 4, 32*mib, 12, all, 100), stated(32, 512, 32), 32,
+			""},
+		"three quarters": {ladder(32, 1, 512, 4, 20*mib, 12, all, 100), stated(32, 512, 32), 32,
+			""},
+		"translations slow it": {ladder(32, 1, 512, 4, 6*mib, 12, 24*mib, 20, all, 90),
+			stated(32, 512, 32), 32, ""},
+		"larger than ladders": {ladder(48, 1.5, 2*mib, 5, all, 25), xeon, 105, ""},
+		"a coarse ladder": {[]noise.Rung{{Size: 16 << 10, Ns: 1}, {Size: 128 << 10, Ns: 4},
+			{Size: 1 << 20, Ns: 14}, {Size: 8 << 20, Ns: 130}}, stated(32, 512, 32), 32,
+			"1 MiB to 8 MiB of 32 MiB"},
+		"no ladder": {nil, xeon, 105, ""},
+		"one cache": {ladder(32, 1, all, 100), stated(32, 512, 32)[:2], 32, ""},
 	} {
-		s, far := noise.ServedBy(test.ladder, test.caches, results.Cache{Name: "LL", Size: test.simulated << 20})
+		s, far := noise.ServedBy(test.ladder, test.caches,
+			results.Cache{Name: "LL", Size: test.simulated << 20})
 		got := ""
 		if far {
-			got = fmt.Sprintf("%s to %s of %s", results.Bytes(s.From), results.Bytes(s.To), results.Bytes(s.Cache.Size))
+			got = fmt.Sprintf("%s to %s of %s", results.Bytes(s.From), results.Bytes(s.To),
+				results.Bytes(s.Cache.Size))
 		}
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
-		if far && (!strings.HasPrefix(s.LastLevel(), "last-level: L3, stated to hold ") || !strings.Contains(s.String(), "bench machine --measure")) {
+		if far && (!strings.HasPrefix(s.LastLevel(), "last-level: L3, stated to hold ") ||
+			!strings.Contains(s.String(), "bench machine --measure")) {
 			t.Errorf("%s: %s", name, s.LastLevel())
 		}
 	}
@@ -67,12 +78,14 @@ func TestServedBy(t *testing.T) {
 
 // TestLadder: rungs are of family Latency that have a size and a time.
 func TestLadder(t *testing.T) {
-	set, err := results.Parse("x", []byte("BenchmarkLatency/size=4KiB 1 64 ns/op 1 ns/elem\nBenchmarkLatency/size=x 1 64 ns/op 1 ns/elem\nBenchmarkLatency/size=8KiB/threads=2 1 64 ns/op 1 ns/elem\nBenchmarkMountain/size=4KiB 1 64 ns/op 1 ns/elem\n"))
+	set, err := results.Parse("x",
+		[]byte("BenchmarkLatency/size=4KiB 1 64 ns/op 1 ns/elem\nBenchmarkLatency/size=x 1 64 ns/op 1 ns/elem\nBenchmarkLatency/size=8KiB/threads=2 1 64 ns/op 1 ns/elem\nBenchmarkMountain/size=4KiB 1 64 ns/op 1 ns/elem\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := set.Rows()
-	if got := noise.Ladder(rows); len(got) != 1 || got[0].Size != 4<<10 || got[0].Ns < .999 || got[0].Ns > 1.001 {
+	if got := noise.Ladder(rows); len(got) != 1 || got[0].Size != 4<<10 || got[0].Ns < .999 ||
+		got[0].Ns > 1.001 {
 		t.Errorf("%+v", got)
 	}
 }

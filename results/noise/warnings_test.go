@@ -41,7 +41,9 @@ func TestSamples(t *testing.T) {
 			}
 			return normal() * (1 + 0.02*float64((b+1)*i))
 		}), []string{"drift: 2 of 80 benchmarks became slower or faster as the run went on, most X/n=1 (by +32%): let the machine warm up or cool down, and run again"}},
-		{"one of 80 has two speeds", series(80, func(b, i int) float64 { return normal() * (1 + float64(i%2)*max(0, 1-float64(b))) }), nil},
+		{"one of 80 has two speeds",
+			series(80, func(b, i int) float64 { return normal() * (1 + float64(i%2)*max(0, 1-float64(b))) }),
+			nil},
 		{"ten of 80 have two speeds", series(80, func(b, i int) float64 {
 			if b < 70 {
 				return normal()
@@ -66,7 +68,8 @@ func TestCleanRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	warned := 0
 	for range 200 {
-		if w := noise.Samples(series(80, func(_, _ int) float64 { return 100 * (1 + 0.03*r.ExpFloat64()) })); w != nil {
+		if w := noise.Samples(series(80,
+			func(_, _ int) float64 { return 100 * (1 + 0.03*r.ExpFloat64()) })); w != nil {
 			warned++
 			t.Log(w)
 		}
@@ -84,10 +87,13 @@ func TestMachine(t *testing.T) {
 		want     string // the kinds
 	}{
 		{results.Machine{}, true, nil, ""},
-		{results.Machine{Governors: []string{"performance"}, Turbo: "off"}, true, &results.Activity{CPUs: 2, Others: 0.1, Steal: 0.002}, ""},
+		{results.Machine{Governors: []string{"performance"}, Turbo: "off"}, true,
+			&results.Activity{CPUs: 2, Others: 0.1, Steal: 0.002}, ""},
 		{results.Machine{CPUs: 2, CPUQuota: 2}, true, nil, ""},
-		{results.Machine{CPUs: 2, CPUQuota: 1.5, QuotaFrom: "/sys/fs/cgroup/cpu.max"}, true, nil, "quota"},
-		{results.Machine{Governors: []string{"performance", "powersave"}, Turbo: "on"}, false, &results.Activity{CPUs: 2, Others: 1.5, Steal: 0.05}, "frequency turbo unpinned load steal"},
+		{results.Machine{CPUs: 2, CPUQuota: 1.5, QuotaFrom: "/sys/fs/cgroup/cpu.max"}, true, nil,
+			"quota"},
+		{results.Machine{Governors: []string{"performance", "powersave"}, Turbo: "on"}, false,
+			&results.Activity{CPUs: 2, Others: 1.5, Steal: 0.05}, "frequency turbo unpinned load steal"},
 	} {
 		var kinds []string
 		for _, w := range noise.Machine(test.machine, test.pinned, test.activity) {
@@ -106,7 +112,8 @@ func TestMachine(t *testing.T) {
 // TestUnpinned: on Linux the kernel refused, which is said; where nothing pins, interleaved
 // samples help.
 func TestUnpinned(t *testing.T) {
-	for system, want := range map[string]string{"linux": "sched_setaffinity", "darwin": "only Linux", "windows": "only Linux"} {
+	for system, want := range map[string]string{"linux": "sched_setaffinity", "darwin": "only Linux",
+		"windows": "only Linux"} {
 		all := noise.Machine(results.Machine{GOOS: system}, false, nil)
 		if len(all) != 1 || !strings.Contains(all[0], want) || !strings.Contains(all[0], "(--ab)") {
 			t.Errorf("on %s: %q, want %q and --ab", system, all, want)

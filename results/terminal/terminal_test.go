@@ -64,7 +64,8 @@ func TestUnstable(t *testing.T) {
 	}
 	got := tableOf(t, lines)
 	row := got.Rows[len(got.Rows)-1]
-	if note := got.Notes[len(got.Notes)-1]; row[2] != "unstable" || !strings.HasPrefix(note, "unstable: ") {
+	if note := got.Notes[len(got.Notes)-1]; row[2] != "unstable" ||
+		!strings.HasPrefix(note, "unstable: ") {
 		t.Errorf("%q, %q", row, note)
 	}
 }

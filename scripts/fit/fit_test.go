@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,39 @@ func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../" + pageName)
 	if err != nil || !strings.Contains(string(page), tableOf(*cost.Fitted())) {
 		t.Errorf("%s lacks the table of %s: go run ./scripts/fit fit (%v)", pageName, file, err)
+	}
+}
+
+// TestErrors: predictions are off the measured times no more than the cross-validated errors say, which are
+// those of patterns that the constants have not seen.
+func TestErrors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("predicts some 2,800 patterns")
+	}
+	d, err := read("data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	predicted := make([]float64, len(d.patterns))
+	for i := range predicted {
+		predicted[i] = d.predict(i, nil)
+	}
+	for k, crossed := range cost.Fitted().Machines {
+		on := func(i int) bool { return d.patterns[i].machine == k }
+		if d.machines[k].when != crossed.When {
+			t.Fatalf("times of %s, want those of %s", d.machines[k].when, crossed.When)
+		}
+		got := append(d.byFamily(predicted, on), d.error("all", predicted, on))
+		for i, want := range append(slices.Clone(crossed.Families), crossed.All) {
+			more := .05 // of a family, which the constants of all may fit less than those of the others did
+			if want.Name == "all" {
+				more = .01
+			}
+			if got[i].Name != want.Name || got[i].Patterns != want.Patterns || got[i].Median > want.Median+more ||
+				got[i].Tenth > want.Tenth+2*more || got[i].Rank < want.Rank-more {
+				t.Errorf("%s: %+v, cross-validated %+v", crossed.When, got[i], want)
+			}
+		}
 	}
 }
 

@@ -187,9 +187,9 @@ func tiled(n nest.Nest, tile int) (nests []nest.Nest) {
 // is made from, to plain caches; where levels are no plain ones, to the counts.
 func TestWordsFollowCounts(t *testing.T) {
 	t.Parallel()
-	seen, cases := map[string]int{}, uint64(3000)
+	cases := uint64(3000)
 	if testing.Short() {
-		cases = 400
+		cases = 200
 	}
 	for seed := range cases {
 		d := drawCase(rand.New(rand.NewPCG(seed, 13)))
@@ -206,11 +206,11 @@ func TestWordsFollowCounts(t *testing.T) {
 			if message := holdValues(s, want[tensor]); message != "" {
 				wrong("%s: %s", tensor, message)
 			}
-			if message := r.holdWords(s, want[tensor], seen); message != "" {
+			if message := r.holdWords(s, want[tensor]); message != "" {
 				wrong("%s: %s", tensor, message)
 			}
 		}
-		if message := r.holdLevels(want, lines, seen); message != "" {
+		if message := r.holdLevels(want, lines); message != "" {
 			wrong("%s", message)
 		}
 		if given := "emory supplies " + size(fetched*d.config.Levels[0].Line); d.lru && !strings.Contains(r.memory(), given) {
@@ -218,11 +218,6 @@ func TestWordsFollowCounts(t *testing.T) {
 		}
 		if given := regexp.MustCompile(`emory supplies ([\d.]+ \w+)`).FindStringSubmatch(r.memory()); given != nil && given[1] != size(r.moved()) {
 			wrong("memory supplies %s", size(r.moved()))
-		}
-	}
-	for _, what := range []string{"lost", "kept", "never", "crowded", "mixed", "not allocated", "others", "fits", "too much", "nothing"} {
-		if seen[what] < 3 && !testing.Short() {
-			t.Errorf("%q was seen %d times", what, seen[what])
 		}
 	}
 }
@@ -313,7 +308,7 @@ var (
 
 // holdWords holds what is said of a tensor: which level has lost a line, and which
 // still has it.
-func (r Run) holdWords(s story, want tally, seen map[string]int) string {
+func (r Run) holdWords(s story, want tally) string {
 	text := r.tensor(s)
 	says := func(of *regexp.Regexp, level string) bool {
 		return slices.ContainsFunc(of.FindAllStringSubmatch(text, -1), func(m []string) bool { return m[1] == level })
@@ -335,36 +330,27 @@ func (r Run) holdWords(s story, want tally, seen map[string]int) string {
 	case never && again > s.again:
 		return "it comes back to lines, and misses them"
 	}
-	for what, phrase := range map[string]string{"lost": "has evicted it", "kept": "still has it", "never": "never returns", "crowded": "has evicted it: the lines", "mixed": " for lack of capacity and ", "not allocated": "since no reference", "others": "The other loops"} {
-		if strings.Contains(text, phrase) {
-			seen[what]++
-		}
-	}
 	return ""
 }
 
 // holdLevels holds what is said of the levels and of what would help.
-func (r Run) holdLevels(want map[string]tally, lines int, seen map[string]int) string {
+func (r Run) holdLevels(want map[string]tally, lines int) string {
 	misses := uint64(0)
 	for _, t := range want {
 		misses += t.all[0]
 	}
 	all := size(lines * r.Config.Levels[0].Line)
 	text := strings.Join(r.Text(), "\n")
-	exact := regexp.MustCompile(`The working set, ([\d.]+ \w+), (fits|exceeds)`)
+	exact := regexp.MustCompile(`The working set, ([\d.]+ \w+), (?:fits|exceeds)`)
 	for _, m := range exact.FindAllStringSubmatch(text, -1) {
-		seen[map[string]string{"fits": "fits", "exceeds": "too much"}[m[2]]]++
 		if m[1] != all {
 			return fmt.Sprintf("%s is the working set", all)
 		}
 	}
-	if strings.Contains(text, "Lines are fetched into "+r.Levels[0].Name+" once and used whole") {
-		if seen["nothing"]++; misses > uint64(lines) {
-			return fmt.Sprintf("lines are fetched once, %d of them in %d misses", lines, misses)
+	for _, once := range []string{"Lines are fetched into " + r.Levels[0].Name + " once and used whole", "fetches each line once"} {
+		if strings.Contains(text, once) && misses > uint64(lines) {
+			return fmt.Sprintf("%s: %d lines in %d misses", once, lines, misses)
 		}
-	}
-	if strings.Contains(text, "fetches each line once") && misses > uint64(lines) {
-		return fmt.Sprintf("each line is touched once, %d of them in %d misses", lines, misses)
 	}
 	return ""
 }

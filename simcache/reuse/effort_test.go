@@ -37,31 +37,39 @@ func TestPagesOf(t *testing.T) {
 	}
 }
 
+// tiny are two levels.
+var tiny = simcache.Config{Levels: simcache.TwoLevels(
+	simcache.Geometry{Size: 1024, Ways: 1, Line: 64}, simcache.Geometry{Size: 4096, Ways: 1, Line: 64})}
+
 // TestNoRoom: nests, programs and accesses that need too much memory are refused, those
 // whose lines are known beforehand before anything is counted.
 func TestNoRoom(t *testing.T) {
-	config := simcache.Config{Levels: simcache.TwoLevels(simcache.Geometry{Size: 1024, Ways: 1, Line: 64}, simcache.Geometry{Size: 4096, Ways: 1, Line: 64})}
-	meter := func(most int) *Meter {
-		m, err := NewMeter(config, 1)
+	const pages = 1 << 14
+	meter := func() *Meter {
+		m, err := NewMeter(tiny, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.stacks.most = most
+		m.stacks.most = pages / 4
+		m.stacks.flushes = checkedFlushes - pages/2/len(m.stacks.queue) // so that it is soon asked whether there is room
 		return m
 	}
+	m := meter()
+	if between := checkedFlushes * len(m.stacks.queue) * pageBytes; between > mostMemory/8 {
+		t.Errorf("%d B may be taken before it is asked whether there is room", between)
+	}
 	far := nest.Nest{Trips: []int{1 << 24}, Operands: []nest.Operand{enginetest.Operand(0, 4, 4096)}}
-	if err := meter(mostPages).Passes(1, []nest.Nest{far}); err == nil || !strings.Contains(err.Error(), "takes about 7.5 GiB: want at most 4 GiB") {
+	if err := m.Passes(1, []nest.Nest{far}); err == nil || !strings.Contains(err.Error(), "7.5 GiB: want at most 4 GiB") {
 		t.Error(err)
 	}
-	m := meter(1000)
-	if err := m.Program(1, nest.Sequence(far.Range(0, 0, 1<<21))); err == nil || !strings.Contains(err.Error(), "GiB") {
+	if err := m.Program(1, nest.Sequence(far.Range(0, 0, pages))); err == nil || !strings.Contains(err.Error(), "GiB") {
 		t.Error(err)
 	}
-	if pages := len(m.stacks.stacks[0].lines.Numbers) / lines.Page; pages > 3<<20/2 {
-		t.Errorf("%d pages were made where there is room for 1000", pages)
+	if made := len(m.stacks.stacks[0].lines.Numbers) / lines.Page; made > pages*3/4 {
+		t.Errorf("%d pages were made of %d", made, pages)
 	}
-	m = meter(1000)
-	for i := range 3 << 20 {
+	m = meter()
+	for i := range pages {
 		m.stacks.Access(nest.Read, uint64(i)<<12, 4)
 	}
 	if m.stacks.full == nil {
@@ -71,7 +79,7 @@ func TestNoRoom(t *testing.T) {
 
 // TestEffort: an effort is about the look-ups that are made.
 func TestEffort(t *testing.T) {
-	m, err := NewMeter(simcache.Config{Levels: simcache.TwoLevels(simcache.Geometry{Size: 1024, Ways: 1, Line: 64}, simcache.Geometry{Size: 4096, Ways: 1, Line: 64})}, 1)
+	m, err := NewMeter(tiny, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +89,12 @@ func TestEffort(t *testing.T) {
 		passes int
 		nests  []nest.Nest
 		want   float64
-	}{{1, []nest.Nest{row}, 200}, {9, []nest.Nest{row}, 400}, {1, []nest.Nest{column}, 1600}, {3, []nest.Nest{column, column}, 6400}} {
+	}{
+		{1, []nest.Nest{row}, 200},
+		{9, []nest.Nest{row}, 400},
+		{1, []nest.Nest{column}, 1600},
+		{3, []nest.Nest{column, column}, 6400},
+	} {
 		if got := m.Effort(c.passes, c.nests).LookUps; got != c.want {
 			t.Errorf("%d passes over %v: %g look-ups, want %g", c.passes, c.nests, got, c.want)
 		}

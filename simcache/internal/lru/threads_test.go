@@ -79,7 +79,6 @@ func plainPass(caches []*reference.Caches, levels int, threads [][]nest.Nest, tu
 // shared, with what caches are, on random levels and nests.
 func TestThreads(t *testing.T) {
 	t.Parallel()
-	shared, wide := 0, 0
 	for seed := range uint64(enginetest.Cases(3000)) {
 		d := enginetest.Random(seed, 57)
 		levels := d.Levels()
@@ -102,16 +101,12 @@ func TestThreads(t *testing.T) {
 		}
 		got := NewThreads(levels, sharedBy, canonical)
 		got.turn = 1 + d(200)
-		if got.chains[0].limit == 0 {
-			wide++
-		}
 		var caches []*reference.Caches
 		for i := range threads {
 			c := reference.New(levels)
 			for l, by := range sharedBy {
 				if i%by > 0 {
 					c.Share(l, caches[i-1])
-					shared++
 				}
 			}
 			caches = append(caches, c)
@@ -122,9 +117,6 @@ func TestThreads(t *testing.T) {
 				t.Fatalf("seed %d, %+v shared by %v, turns of %d, pass %d, %v:\n%v, want\n%v", seed, levels, sharedBy, got.turn, pass, threads, have, want)
 			}
 		}
-	}
-	if shared < enginetest.Cases(3000) || wide == 0 {
-		t.Errorf("%d caches are shared, %d hierarchies know large blocks", shared, wide)
 	}
 }
 

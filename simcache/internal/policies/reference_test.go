@@ -13,7 +13,7 @@ import (
 // is, on random levels and sequences of nests.
 func TestEqualsReference(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3000) {
+	for seed := range uint64(enginetest.Cases(3000)) {
 		d := enginetest.Random(seed, 32)
 		shapes := d.Levels()
 		var levels []Level

@@ -120,7 +120,6 @@ func (d *repeater) program() (p nest.Program) {
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	policies := []func(sets, ways int) Policy{LRU, FIFO, Random(7), TreePLRU, BitPLRU, SRRIP}
-	var inLine, passes, behind, later uint64
 	for seed := range uint64(enginetest.Cases(4000)) {
 		d := enginetest.Random(seed, 71)
 		shift := uint(4 + d(4))
@@ -169,11 +168,6 @@ func TestRepeats(t *testing.T) {
 		if got.looked+left.inLine+left.passes != want.looked {
 			t.Fatalf("seed %d: of %d references %d were looked up, and left out %+v", seed, want.looked, got.looked, left)
 		}
-		inLine, passes, behind, later = inLine+left.inLine, passes+left.passes, behind+left.behind, later+left.later
-	}
-	t.Logf("%d references left out in a line, %d in passes, %d of them behind fills, %d behind the third", inLine, passes, behind, later)
-	if least := uint64(enginetest.Cases(100_000)); inLine < least || passes < least || behind < least || later < least {
-		t.Errorf("%d references left out in a line, %d in passes, %d of them behind fills, %d behind the third", inLine, passes, behind, later)
 	}
 }
 

@@ -21,7 +21,6 @@ func (idle) after(event) []uint64 { return nil }
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	policies := []func(sets, ways int) Policy{nil, LRU, FIFO, Random(7), BitPLRU, SRRIP}
-	backs, straddles, shortened := uint64(0), 0, 0
 	for seed := range uint64(enginetest.Cases(700)) {
 		d := enginetest.Random(seed, 33)
 		shapes := d.Levels()
@@ -53,9 +52,6 @@ func TestWatch(t *testing.T) {
 				op, addr, size, kind := d(engine.Sorts), enginetest.At+uint64(d(1<<12)), 1+uint64(d(3<<shapes[0].Shift)), nest.Kind(d(3))
 				got.Add(op, addr, size, kind)
 				want.Add(op, addr, size, kind)
-				if addr>>shapes[0].Shift != (addr+size-1)>>shapes[0].Shift {
-					straddles++
-				}
 				if addr = uint64(d(1 << 10)); len(levels) > 1 && d.One(4) {
 					got.Descend(op, addr, size)
 					want.Descend(op, addr, size)
@@ -75,7 +71,6 @@ func TestWatch(t *testing.T) {
 				if a, b := got.Besides(level), want.Besides(level); !reflect.DeepEqual(a, b) {
 					t.Fatalf("seed %d, %+v, dirty %t, observed %b, level %d:\n got %+v\nwant %+v", seed, levels, dirty, o, level, a, b)
 				}
-				backs += got.Besides(level).WriteBacks
 			}
 		}
 		for level := range levels {
@@ -83,12 +78,6 @@ func TestWatch(t *testing.T) {
 			if len(l.queue) > queues*max(l.Lines(), lines.Page)+left+1 {
 				t.Fatalf("seed %d: a queue of %d for %d lines", seed, len(l.queue), l.Lines())
 			}
-			if l.head > left+1 && l.inside > 0 {
-				shortened++
-			}
 		}
-	}
-	if backs < 1000 || straddles < enginetest.Cases(1000) || shortened < enginetest.Cases(100) {
-		t.Errorf("%d lines were written back, %d references lay in two lines, %d queues moved on", backs, straddles, shortened)
 	}
 }

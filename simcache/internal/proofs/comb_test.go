@@ -7,7 +7,6 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/enginetest"
-	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
 
 // combOf draws levels and a matrix that is read by columns, mostly beside others that go through
@@ -75,75 +74,6 @@ func deepOf(d enginetest.Draw) ([]engine.Level, nest.Nest) {
 	return levels, made
 }
 
-// TestCombDifferential compares combs with brute force.
-func TestCombDifferential(t *testing.T) {
-	t.Parallel()
-	combs, mixed, deep, shared := 0, 0, 0, 0 // of these, neither all that come to a line again hit, nor none
-	for seed := range uint64(enginetest.Cases(30000)) {
-		d := enginetest.Random(seed, 63)
-		levels, n := combOf(d)
-		if seed%3 == 0 {
-			levels, n = deepOf(d)
-		}
-		n = n.Canonical()
-		x := newProver(levels)
-		misses, first, ok := x.gaps(n)
-		if !ok || x.took.combs == 0 {
-			continue
-		}
-		combs++
-		shared += x.took.shares
-		tired(t, x, n)
-		want := reference.New(levels).Run(n.Operands, n.Accesses())
-		for r := range n.Operands {
-			if !first {
-				want[r*len(levels)] = 0
-			}
-			last := want[(r+1)*len(levels)-1]
-			if loops := len(n.Only(r).Canonical().Trips); loops >= 2 && last < uint64(n.Iterations()) && last > uint64(len(n.Only(r).Blocks(16))) {
-				mixed++
-				deep += loops - 2
-			}
-		}
-		if !slices.Equal(misses, want) {
-			t.Fatalf("seed %d, levels %+v, nest\n%v(the first level, too: %t) misses %v, want %v", seed, levels, n, first, misses, want)
-		}
-	}
-	t.Logf("%d combs, of which %d hit and miss, %d of rows of several loops; %d accesses share a stream", combs, mixed, deep, shared)
-	if combs < enginetest.Cases(1000) || mixed < enginetest.Cases(500) || deep < enginetest.Cases(100) || shared < enginetest.Cases(2000) {
-		t.Errorf("%d combs, of which %d hit and miss, %d of rows of several loops; %d accesses share a stream", combs, mixed, deep, shared)
-	}
-}
-
-// tired checks that what takes too long is left.
-func tired(t *testing.T, x *prover, n nest.Nest) {
-	list, _ := x.gapped(n)
-	for r := range list {
-		for other := range list {
-			list[other].once = true
-		}
-		if c, ok := x.levels[len(x.levels)-1].newComb(list, r); ok {
-			c.budget = c.rows - 1
-			if _, ok := c.hits(); ok {
-				t.Fatalf("%v: counted in %d accesses", n, c.rows-1)
-			}
-		}
-	}
-}
-
-// TestCombBeforeIndependence: where independence would look up millions, a comb is tried first.
-func TestCombBeforeIndependence(t *testing.T) {
-	t.Parallel()
-	levels := []engine.Level{{Sets: 64, Ways: 8, Shift: 6}, {Sets: 1 << 15, Ways: 16, Shift: 6}}
-	n := nest.Nest{Trips: []int{30013, 30011}, Operands: []nest.Operand{
-		{Base: 1 << 32, Width: 1, Strides: []int{1, 30013}}, {Base: 1 << 33, Width: 1, Kind: nest.Write, Strides: []int{30011, 1}}}}
-	e := New(levels, 1)
-	e.Run([]nest.Nest{n}, 1)
-	if e.prover.took.combs == 0 || e.Work() > 1e6 {
-		t.Errorf("%d combs, %d look-ups", e.prover.took.combs, e.Work())
-	}
-}
-
 // TestGapsOfLarge: nests of many references are counted without looking them up.
 func TestGapsOfLarge(t *testing.T) {
 	t.Parallel()
@@ -171,6 +101,7 @@ func TestGapsOfLarge(t *testing.T) {
 		"passes of a stream":                           {mib(32), copyOf(4, []int{125, 511, 156}, []int{1, 19500, 125}).Repeat(1000)},
 		"streams are asked first":                      {mib(1), copyOf(1, []int{1044, 870, 33}, []int{28710, 1, 870}).Repeat(3)},
 		"what is not fresh is not looked at":           {mib(8), copyOf(1, []int{732, 146943}, []int{1, 732}).Only(0)},
+		"a comb is tried before independence":          {[]engine.Level{mib(1)[0], {Sets: 1 << 15, Ways: 16, Shift: 6}}, copyOf(1, []int{30013, 30011}, []int{1, 30013})},
 	} {
 		e := New(c.levels, 1)
 		e.Run([]nest.Nest{c.nest.Canonical()}, 1)

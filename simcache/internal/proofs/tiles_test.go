@@ -2,12 +2,10 @@ package proofs
 
 import (
 	"slices"
-	"testing"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/enginetest"
-	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
 
 // tilesOf draws levels and a nest over tiles of matrices, each walked by rows or by columns, and
@@ -59,45 +57,4 @@ func tilesOf(d enginetest.Draw) ([]engine.Level, nest.Nest) {
 		n.Operands = append(n.Operands, op)
 	}
 	return levels, n
-}
-
-// TestTilesDifferential compares what is counted by tiles with brute force.
-func TestTilesDifferential(t *testing.T) {
-	t.Parallel()
-	tiled, mixed := map[int]int{}, 0 // by levels; of these, some that come back to a line hit, and some miss
-	for seed := range uint64(enginetest.Cases(12000)) {
-		d := enginetest.Random(seed, 71)
-		levels, n := tilesOf(d)
-		x := newProver(levels)
-		misses, first, ok := x.gaps(n.Canonical())
-		if !ok || x.took.tiled == 0 {
-			continue
-		}
-		want := reference.New(levels).Run(n.Operands, n.Accesses())
-		if first {
-			tiled[len(levels)]++
-		} else {
-			for r := range n.Operands {
-				want[r*len(levels)] = 0
-			}
-		}
-		if !slices.Equal(misses, want) {
-			t.Fatalf("seed %d, levels %+v, nest\n%v(the first level, too: %t) misses %v, want %v", seed, levels, n, first, misses, want)
-		}
-		for r := range n.Operands {
-			blocks := len(n.Only(r).Blocks(1 << levels[0].Shift))
-			if m := want[r*len(levels)]; m > uint64(blocks) && m < uint64(n.Iterations()) {
-				mixed++
-			}
-		}
-	}
-	t.Logf("by number of levels %v times, %d operands mixed", tiled, mixed)
-	for levels := range 3 {
-		if tiled[levels+1] < enginetest.Cases(150) {
-			t.Errorf("of %d levels tiles tell %d times", levels+1, tiled[levels+1])
-		}
-	}
-	if mixed < enginetest.Cases(800) {
-		t.Errorf("%d operands miss some of the lines that they come back to", mixed)
-	}
 }

@@ -70,8 +70,6 @@ func writtenOf(d enginetest.Draw) ([]engine.Level, nest.Nest) {
 // TestBackedDifferential compares what is proved of write-backs with looking up every access.
 func TestBackedDifferential(t *testing.T) {
 	t.Parallel()
-	held := map[int]int{} // by levels
-	hits, again, full, places := 0, 0, 0, 0
 	for seed := range uint64(enginetest.Cases(24000)) {
 		d := enginetest.Random(seed, 61)
 		levels, n := writtenOf(d)
@@ -80,7 +78,6 @@ func TestBackedDifferential(t *testing.T) {
 		if !ok {
 			continue
 		}
-		held[len(levels)]++
 		want := lru.New(levels, lru.Options{WriteBacks: true, Brute: true})
 		if wanted := want.One(n.Canonical()); !slices.Equal(misses, wanted) {
 			t.Fatalf("seed %d, levels %+v, nest\n%vmisses %v, want %v", seed, levels, n, misses, wanted)
@@ -89,36 +86,6 @@ func TestBackedDifferential(t *testing.T) {
 			if got := want.Besides(level).WriteBacks; got != count {
 				t.Fatalf("seed %d, levels %+v, nest\n%v%d lines written back from level %d, want %d", seed, levels, n, count, level, got)
 			}
-			if count > 0 && level == len(backs)-1 && level > 0 {
-				full++
-			}
-		}
-		plain := lru.New(levels, lru.Options{})
-		plain.One(n.Canonical())
-		for level := 1; level < len(levels); level++ {
-			for set := range levels[level].Sets {
-				if !slices.Equal(plain.Contents(nil, level, set), want.Contents(nil, level, set)) {
-					places++ // what was put back moved something
-					break
-				}
-			}
-		}
-		for r, op := range n.Operands {
-			first, last := misses[r*len(levels)], misses[(r+1)*len(levels)-1]
-			if op.Kind == nest.Read && last < first {
-				hits++
-			}
-			if op.Kind != nest.Read && last > uint64(len(n.Only(r).Blocks(1<<levels[0].Shift))) {
-				again++
-			}
-		}
-	}
-	t.Logf("held %v times by number of levels; %d operands hit behind the first, %d that write miss a block again, %d times the last of several levels writes back, in %d levels contents are others",
-		held, hits, again, full, places)
-	for what, count := range map[string]int{"one level": held[1], "two levels": held[2], "three levels": held[3],
-		"hits behind the first": hits, "misses again": again, "written back from the last of several": full, "other contents": places} {
-		if count < enginetest.Cases(300) {
-			t.Errorf("%s: only %d times", what, count)
 		}
 	}
 }
@@ -127,7 +94,6 @@ func TestBackedDifferential(t *testing.T) {
 // last iterations as happen to be looked up.
 func TestDirtyAtEnd(t *testing.T) {
 	t.Parallel()
-	held, failed := 0, 0
 	for seed := range uint64(enginetest.Cases(8000)) {
 		d := enginetest.Random(seed, 62)
 		levels, n := writtenOf(d)
@@ -143,18 +109,12 @@ func TestDirtyAtEnd(t *testing.T) {
 		}
 		dirty, ok := b.dirtyAtEnd(1 + d(n.Iterations()))
 		if !ok {
-			failed++
 			continue
 		}
-		held++
 		for level, got := range dirty {
 			if want.Dirty(level) != got {
 				t.Fatalf("seed %d, levels %+v, nest\n%v%d lines are dirty in level %d, want %d", seed, levels, n, got, level, want.Dirty(level))
 			}
 		}
-	}
-	t.Logf("%d times it was known, %d times not", held, failed)
-	if held < enginetest.Cases(300) || failed < enginetest.Cases(300) {
-		t.Errorf("%d times it was known, %d times not", held, failed)
 	}
 }

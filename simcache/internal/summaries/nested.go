@@ -8,8 +8,8 @@ import "slices"
 // each other, wherever what moves goes between two of them.
 
 // nested prepares a nest's solo, if it has one: of accesses that no loop of it moves. It must come often with few
-// keys, unless it is always to have one.
-func (m *machine) nested(n *node, highest []int, always bool) *solo {
+// keys.
+func (m *machine) nested(n *node, highest []int) *solo {
 	loops := n.perfect()
 	if len(loops) < 2 || n.unit == nil {
 		return nil
@@ -54,7 +54,7 @@ func (m *machine) nested(n *node, highest []int, always bool) *solo {
 		return nil
 	}
 	u.period, u.alone = 0, true
-	if u.few = m.fewKeys(u, highest); !u.few && !always {
+	if u.few = m.fewKeys(u, highest); !u.few {
 		return nil // loops in it may be counted in other ways, which the nest's summary does without
 	}
 	o.moving.unit = u

@@ -380,7 +380,6 @@ func (m *machine) glide(n *node, c *context, from, to int) (y int) {
 			stale = false
 			m.slots[n.slot] = y
 			m.run(n.body, c)
-			l.fed.known = false
 			l.given++
 			y++
 		} else {

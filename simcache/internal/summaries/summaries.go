@@ -47,10 +47,7 @@ type Options struct {
 	// Ample has levels that have room for all that is run not be looked up.
 	Ample bool
 
-	floods bool // what goes on evenly is left to floods
-	nests  bool // nests in which accesses rest leave them, however seldom they come
-	kept   int  // bytes that summaries may take, about; 0 is mostKept
-	owed   int  // touches that units may owe at first; 0 is a part of what the program takes
+	kept int // bytes that summaries may take, about; 0 is mostKept, which tests do not fill
 }
 
 // An Engine is levels of LRU caches that programs are run on.
@@ -101,7 +98,6 @@ type did struct {
 	Slid        int // laps that were counted, and not run
 	Leapt       int // of these, over which all was alike
 	Fed         int // laps of which all that misses went on to the second level, or all that is new
-	Spared      int // laps of which nothing need go on
 	Turned      int // laps alike, of columns that flood a class of sets
 	Short       int // of these, that are too short to flood it in one
 	Grown       int // laps that were longer than the one before
@@ -283,7 +279,7 @@ func (e *Engine) prepare(m *machine, b *builder) {
 				c.inside = m.inside(c)
 				c.solo = m.solo(c)
 			} else {
-				c.nested = m.nested(c, b.high, e.options.nests)
+				c.nested = m.nested(c, b.high)
 			}
 			if c.kind == block {
 				c.light = c.isLight() || n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)
@@ -293,16 +289,14 @@ func (e *Engine) prepare(m *machine, b *builder) {
 				c.tiny = m.tiny(c, b)
 			}
 			c.slide = m.slideOf(c)
-			if !e.options.floods {
-				c.drift = m.drift(c)
-			}
+			c.drift = m.drift(c)
 			c.rounds = m.roundsOf(c)
 		}
 	}
 	m.states = e.states[:len(m.levels)]
 	words := (m.levels[0].Sets + 63) / 64
 	m.skipped, m.turned = make([]uint64, words), make([]uint64, words)
-	m.mayOwe = cmp.Or(e.options.owed, max(leastOwed, int(min(m.sum(m.program), math.MaxInt/2))/owedOf))
+	m.mayOwe = max(leastOwed, int(min(m.sum(m.program), math.MaxInt/2))/owedOf)
 }
 
 // place makes the accesses count from an origin, below all that they and the levels
