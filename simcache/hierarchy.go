@@ -104,7 +104,7 @@ type Hierarchy struct {
 	total  totals        // of the data levels
 	pages  totals        // of the TLB
 	extra  []extraPasses // counted, but not walked
-	sources              // of AccessOf
+	sources              // of AccessAll
 	tell   func(share float64)
 }
 

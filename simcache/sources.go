@@ -1,6 +1,8 @@
 package simcache
 
 import (
+	"slices"
+
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
@@ -9,6 +11,10 @@ import (
 type sources struct {
 	list    []source
 	tracked int // of them the engine has room for
+
+	regions []uint64 // by slot, see regionBits
+	region  uint64   // of the last reference
+	toSlot  uint64   // what makes its addresses those of the slot
 }
 
 type source struct {
@@ -18,26 +24,70 @@ type source struct {
 	misses []uint64 // by level
 }
 
+// A Reference is one access of a source, of Size bytes at an address.
+type Reference struct {
+	Addr         uint64
+	Source, Size int32
+}
+
 // NewSource returns the number of a source of references of one kind, such as a place in a
-// program, for AccessOf: 0, 1 and so on.
+// program, for AccessAll: 0, 1 and so on.
 func (h *Hierarchy) NewSource(kind nest.Kind) int {
 	h.sources.list = append(h.sources.list,
 		source{kind: kind, sort: engine.Sort(kind), misses: make([]uint64, len(h.config.Levels))})
 	return len(h.sources.list) - 1
 }
 
-// AccessOf is Access by a source, which is counted apart too, see SourceCounts.
-func (h *Hierarchy) AccessOf(source int, addr uint64, size int) {
-	if source >= h.tracked {
+// regionBits is log2 of a region of addresses, 64 GiB. A program uses few, far apart: the tags
+// of its lines would be wide, which is slow. So a region is taken to lie in the next free slot,
+// from address 0 on. No set changes by that, where set counts are powers of two.
+const regionBits = 36
+
+// AccessAll simulates references of sources in their order, as Access does. Each source is
+// counted apart too, see SourceCounts. It moves addresses, so that a hierarchy that takes these
+// takes no others.
+func (h *Hierarchy) AccessAll(refs []Reference) {
+	if len(h.sources.list) > h.tracked {
 		h.trackSources()
 	}
-	s := &h.sources.list[source]
-	s.refs++
-	h.total.refs[s.sort]++
-	h.data.Add(engine.Sorts+source, addr, uint64(size), s.kind)
-	if h.tlb != nil {
-		h.tlb.Add(s.sort, addr, uint64(size), s.kind)
+	for _, r := range refs {
+		if r.Addr>>regionBits != h.region {
+			h.enter(r.Addr >> regionBits)
+		}
+		s := &h.sources.list[r.Source]
+		s.refs++
+		h.total.refs[s.sort]++
+		addr := r.Addr + h.toSlot
+		h.data.Add(engine.Sorts+int(r.Source), addr, uint64(r.Size), s.kind)
+		if h.tlb != nil {
+			h.tlb.Add(s.sort, addr, uint64(r.Size), s.kind)
+		}
 	}
+}
+
+// enter moves the addresses of a region to its slot.
+func (h *Hierarchy) enter(region uint64) {
+	h.region = region
+	if !h.movable() {
+		return
+	}
+	if h.regions == nil {
+		h.regions = []uint64{0}
+	}
+	slot := slices.Index(h.regions, region)
+	if slot < 0 {
+		slot = len(h.regions)
+		h.regions = append(h.regions, region)
+	}
+	h.toSlot = (uint64(slot) - region) << regionBits
+}
+
+// movable reports whether addresses of a region may move by whole regions.
+func (h *Hierarchy) movable() bool {
+	levels := slices.Concat(h.config.Levels, PageLevels(h.config.TLB))
+	return !slices.ContainsFunc(levels, func(l Level) bool {
+		return !isPowerOfTwo(l.Geometry.Sets()) || l.Geometry.Sets()*l.Geometry.Line > 1<<regionBits
+	})
 }
 
 // trackSources makes room for the sources that there are, and some.
