@@ -15,12 +15,14 @@ type sources struct {
 	regions []uint64 // by slot, see regionBits
 	region  uint64   // of the last reference
 	toSlot  uint64   // what makes its addresses those of the slot
+	moved   []engine.Reference
 }
 
 type source struct {
 	kind   nest.Kind
 	sort   int
 	refs   uint64
+	told   uint64   // of them, to the totals
 	misses []uint64 // by level
 }
 
@@ -50,18 +52,27 @@ func (h *Hierarchy) AccessAll(refs []Reference) {
 	if len(h.sources.list) > h.tracked {
 		h.trackSources()
 	}
-	for _, r := range refs {
-		if r.Addr>>regionBits != h.region {
+	if len(h.moved) < len(refs) {
+		h.moved = make([]engine.Reference, len(refs))
+	}
+	moved, list := h.moved[:len(refs)], h.sources.list
+	region, toSlot := h.region, h.toSlot
+	for i, r := range refs {
+		if r.Addr>>regionBits != region {
 			h.enter(r.Addr >> regionBits)
+			region, toSlot = h.region, h.toSlot
 		}
-		s := &h.sources.list[r.Source]
+		s := &list[r.Source]
 		s.refs++
-		h.total.refs[s.sort]++
-		addr := r.Addr + h.toSlot
-		h.data.Add(engine.Sorts+int(r.Source), addr, uint64(r.Size), s.kind)
-		if h.tlb != nil {
-			h.tlb.Add(s.sort, addr, uint64(r.Size), s.kind)
+		moved[i] = engine.Reference{
+			Addr: r.Addr + toSlot, Size: r.Size, Op: engine.Sorts + r.Source, Kind: s.kind}
+	}
+	h.data.AddAll(moved)
+	if h.tlb != nil {
+		for i := range moved {
+			moved[i].Op = int32(engine.Sort(moved[i].Kind))
 		}
+		h.tlb.AddAll(moved)
 	}
 }
 
@@ -95,6 +106,15 @@ func (h *Hierarchy) trackSources() {
 	h.tally()
 	h.tracked = max(len(h.sources.list), 2*h.tracked)
 	h.data.Track(engine.Sorts + h.tracked)
+}
+
+// addRefs adds to totals what the sources refer to.
+func (s *sources) addRefs(t *totals) {
+	for i := range s.list {
+		one := &s.list[i]
+		t.refs[one.sort] += one.refs - one.told
+		one.told = one.refs
+	}
 }
 
 // SourceCounts returns what each source has counted so far, of the first level and of the last.
