@@ -137,6 +137,38 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestRanges: structs and the C library's memset and memcpy are accesses of 16 B, none twice,
+// and a copy reads before it writes.
+func TestRanges(t *testing.T) {
+	for _, command := range []string{"gcc -O2", "gcc -O0", "clang -O2"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			path := build(t, command, "ranges.c")
+			for function, want := range map[string][2]int{
+				"small": {300, 300}, "large": {2000, 2000}, "zero": {0, 2000}, "set": {0, 1600}, "copy": {10000, 10000},
+			} {
+				r, _ := run(t, path, compiled.Options{Function: function})
+				var got [2]int
+				var before nest.Kind
+				for i, a := range r.accesses {
+					s := r.sources[a.Source]
+					if !strings.HasPrefix(s.Object, "heap") { // -O0 keeps scalars on the stack
+						continue
+					}
+					got[s.Kind]++
+					if want[0] > 0 && i > 0 && s.Kind == before {
+						t.Fatalf("%s: access %d is another %v", function, i, s.Kind)
+					}
+					before = s.Kind
+				}
+				if got != want {
+					t.Errorf("%s: %v accesses, want %v", function, got, want)
+				}
+			}
+		})
+	}
+}
+
 // TestCalls: the calls that are counted, which ends a run, and what is said of it.
 func TestCalls(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@
 typedef uint64_t u64;
 
 enum { WORDS = 1 << 21, PART = 1 << 14, SPANS = 2048, PLACES = 1 << 18, MOST = 60000, CALLS = 64, VERSION = 1 };
-enum { READ, WRITE, MODIFY };
+enum { READ, WRITE, MODIFY, LIBRARY = 4 };
 enum { PLACE = 1, ALLOC, RANGE, THREADS, FORK, EXIT, FULL, BY };
 
 // What bench and the program share, mapped over this. The program writes words [0, done) modulo
@@ -137,7 +137,7 @@ QUICK void record(u64 addr, u64 size, u64 kind, u64 pc) {
 }
 
 static void record_range(u64 addr, u64 bytes, u64 kind, u64 pc) {
-  struct place *p = bytes ? counted(0, kind, pc) : 0;
+  struct place *p = bytes ? counted(0, kind & WRITE, pc) : 0;
   if (p)
     say(RANGE, p->id, addr | kind << 48, bytes);
 }
@@ -223,10 +223,10 @@ QUICK int ours(u64 pc) { return pc - text < etext - text; }
 
 #define WRITTEN(to, n) \
   if (ours(CALLER)) \
-    record_range((u64)(to), n, WRITE, CALLER);
+    record_range((u64)(to), n, LIBRARY | WRITE, CALLER);
 #define MOVED(to, from, n) \
   if (ours(CALLER)) \
-    record_range((u64)(from), n, READ, CALLER); \
+    record_range((u64)(from), n, LIBRARY | READ, CALLER); \
   WRITTEN(to, n)
 
 void *memset(void *to, int c, size_t n) {
