@@ -18,6 +18,7 @@ type Program struct {
 	lines   []lineEntry // in the order of addresses
 	code    []code      // functions, the outer ones of inlined ones first
 	globals []global
+	linked  map[string]string // names of variables by their symbols
 }
 
 // A lineEntry is a row of a line table; file is "" where code of no line begins.
@@ -61,7 +62,7 @@ func Open(path string) (*Program, error) {
 	if !slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "__tsan_func_entry" }) {
 		return nil, fmt.Errorf("%s was not built by bench cc: bench cc -- g++ -O2 FILE.cpp -o %s", path, path)
 	}
-	p := &Program{path: path}
+	p := &Program{path: path, linked: map[string]string{}}
 	data, err := file.DWARF()
 	if err == nil {
 		err = p.readDWARF(data)
@@ -85,7 +86,8 @@ func (p *Program) addSymbols(symbols []elf.Symbol) {
 		if elf.ST_TYPE(s.Info) != elf.STT_OBJECT || s.Size == 0 {
 			continue
 		}
-		name := cmp.Or(named[s.Value], s.Name)
+		symbol, _, _ := strings.Cut(s.Name, "@") // a version follows in what is a library's
+		name := cmp.Or(named[s.Value], p.linked[symbol], symbol)
 		p.globals = append(p.globals, global{span{s.Value, s.Size}, name})
 	}
 	slices.SortStableFunc(p.globals, func(a, b global) int { return cmp.Compare(a.from, b.from) })
@@ -97,6 +99,9 @@ func (p *Program) readDWARF(data *dwarf.Data) error {
 	for {
 		unit, err := w.reader.Next()
 		if err != nil || unit == nil {
+			for _, e := range w.variables {
+				w.variable(e)
+			}
 			p.sortCode()
 			return err
 		}
@@ -145,7 +150,9 @@ type walker struct {
 	program *Program
 	reader  *dwarf.Reader
 	names   map[dwarf.Offset]string
-	files   []*dwarf.LineFile // of the unit
+	// variables are named in the end, since what they are declared by may come behind.
+	variables []*dwarf.Entry
+	files     []*dwarf.LineFile // of the unit
 }
 
 // children reads what is in an entry, in a scope such as "std::vector<int>::".
@@ -166,14 +173,15 @@ func (w *walker) children(parent *dwarf.Entry, scope string) error {
 				inner += name + "::"
 			}
 		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
-			if name != "" {
-				w.names[e.Offset] = scope + name
-			}
+			w.setName(e, scope, name)
 			if err := w.function(e); err != nil {
 				return err
 			}
-		case dwarf.TagVariable:
-			w.variable(e, scope)
+		case dwarf.TagVariable, dwarf.TagMember:
+			if e.Val(dwarf.AttrDeclaration) != nil || e.Val(dwarf.AttrLinkageName) != nil || hasAddress(e) {
+				w.setName(e, scope, name)
+				w.variables = append(w.variables, e)
+			}
 		}
 		if err := w.children(e, inner); err != nil {
 			return err
@@ -231,17 +239,30 @@ func (w *walker) name(e *dwarf.Entry) string {
 	return ""
 }
 
-// variable adds one that has an address of its own.
-func (w *walker) variable(e *dwarf.Entry, scope string) {
+// setName gives an entry its name.
+func (w *walker) setName(e *dwarf.Entry, scope, name string) {
+	if name != "" {
+		w.names[e.Offset] = scope + name
+	}
+}
+
+// hasAddress reports whether an entry is of a variable that has an address of its own.
+func hasAddress(e *dwarf.Entry) bool {
 	const atAddress = 0x03 // DW_OP_addr
 	where, _ := e.Val(dwarf.AttrLocation).([]byte)
+	return len(where) == 9 && where[0] == atAddress
+}
+
+// variable adds one that has an address, or the name of one that has a symbol.
+func (w *walker) variable(e *dwarf.Entry) {
 	name := w.name(e)
-	if own, is := e.Val(dwarf.AttrName).(string); is {
-		name = scope + own
-	}
-	if len(where) == 9 && where[0] == atAddress && name != "" {
+	if hasAddress(e) && name != "" {
+		where, _ := e.Val(dwarf.AttrLocation).([]byte)
 		addr := w.reader.ByteOrder().Uint64(where[1:])
 		w.program.globals = append(w.program.globals, global{span{addr, 0}, name})
+	}
+	if symbol, is := e.Val(dwarf.AttrLinkageName).(string); is {
+		w.program.linked[symbol] = name
 	}
 }
 
