@@ -4,6 +4,9 @@
 #ifndef N
 #define N 4000
 #endif
+#ifndef TIMES
+#define TIMES 1
+#endif
 using namespace std;
 
 static int a[N][N];
@@ -22,7 +25,8 @@ __attribute__((noinline)) void loop2() {
 
 template <typename F> double milliseconds(F f) {
   auto start = chrono::steady_clock::now();
-  f();
+  for (int i = 0; i < TIMES; i++)
+    f();
   return chrono::duration<double, milli>(chrono::steady_clock::now() - start).count();
 }
 
