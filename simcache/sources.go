@@ -1,6 +1,7 @@
 package simcache
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -16,6 +17,10 @@ type sources struct {
 	region  uint64   // of the last reference
 	toSlot  uint64   // what makes its addresses those of the slot
 	moved   []engine.Reference
+
+	recent  []uint64 // by set of the first level: the line that was accessed last, plus one
+	isKnown bool     // that this is so: another access to it is a hit that changes nothing
+	shift   uint     // log2 of the line
 }
 
 type source struct {
@@ -53,27 +58,40 @@ func (h *Hierarchy) AccessAll(refs []Reference) {
 	if len(h.sources.list) > h.tracked {
 		h.trackSources()
 	}
-	if len(h.moved) < len(refs) {
-		h.moved = make([]engine.Reference, len(refs))
-	}
-	moved, list := h.moved[:len(refs)], h.sources.list
+	moved, list, recent, shift := h.moved[:0], h.sources.list, h.recent, h.shift&63
 	region, toSlot := h.region, h.toSlot
-	for i, r := range refs {
+	for _, r := range refs {
 		if r.Addr>>regionBits != region {
 			h.enter(r.Addr >> regionBits)
 			region, toSlot = h.region, h.toSlot
 		}
 		s := &list[r.Source]
 		s.refs++
-		moved[i] = engine.Reference{
-			Addr: r.Addr + toSlot, Size: r.Size, Op: engine.Sorts + r.Source, Kind: s.kind}
+		addr := r.Addr + toSlot
+		line, last := addr>>shift+1, (addr+uint64(r.Size)-1)>>shift+1
+		if recent[line&uint64(len(recent)-1)] == line && line == last {
+			continue // it is the most recently used line of its set, and nothing changes
+		}
+		h.setRecent(line, last)
+		moved = append(moved, engine.Reference{
+			Addr: addr, Size: r.Size, Op: engine.Sorts + r.Source, Kind: s.kind})
 	}
+	h.moved = moved
 	h.data.AddAll(moved)
 	if h.tlb != nil {
 		for i := range moved {
 			moved[i].Op = int32(engine.Sort(moved[i].Kind))
 		}
 		h.tlb.AddAll(moved)
+	}
+}
+
+// setRecent notes that lines were accessed.
+func (h *Hierarchy) setRecent(first, last uint64) {
+	if h.isKnown {
+		for line := first; line <= last; line++ {
+			h.recent[line&uint64(len(h.recent)-1)] = line
+		}
 	}
 }
 
@@ -104,6 +122,14 @@ func (h *Hierarchy) movable() bool {
 
 // trackSources makes room for the sources that there are, and some.
 func (h *Hierarchy) trackSources() {
+	if h.tracked == 0 {
+		first := h.config.Levels[0].Geometry
+		h.isKnown = h.config.lone() && h.tlb == nil && isPowerOfTwo(first.Sets())
+		h.recent, h.shift = make([]uint64, 1), uint(bits.TrailingZeros(uint(first.Line)))
+		if h.isKnown {
+			h.recent = make([]uint64, first.Sets())
+		}
+	}
 	h.tally()
 	h.tracked = max(len(h.sources.list), 2*h.tracked)
 	h.data.Track(engine.Sorts + h.tracked)

@@ -59,8 +59,9 @@ func TestAccessAll(t *testing.T) {
 // referenceOf is one to where programs have their variables, heap and stack, of a source.
 func referenceOf(random *rand.Rand, sources int) simcache.Reference {
 	areas := []uint64{0x404000, 0x555555559000, 0x7ffff7d80000, 0x7ffffffde000, 0xffff00000000}
+	within := []uint64{200, 40000}[random.IntN(2)] // so that many lines are touched twice in a row
 	return simcache.Reference{
-		Addr:   areas[random.IntN(len(areas))] + random.Uint64N(40000),
+		Addr:   areas[random.IntN(len(areas))] + random.Uint64N(within),
 		Source: int32(random.IntN(sources)),
 		Size:   1 + random.Int32N(16),
 	}

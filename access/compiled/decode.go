@@ -93,13 +93,15 @@ type sourceKey struct {
 
 // decode reads words.
 func (d *decoder) decode(words []uint64) error {
+	batch := d.batch
 	for _, w := range words {
 		if d.special || w>>48 == 0 {
+			d.batch = batch
 			isAccess, err := d.take(w)
 			if err != nil {
 				return err
 			}
-			if !isAccess {
+			if batch = d.batch; !isAccess {
 				continue
 			}
 		}
@@ -108,8 +110,13 @@ func (d *decoder) decode(words []uint64) error {
 			p.source, p.last = d.source(p, addr, p.kind)
 			p.changed = d.objects.changed
 		}
-		d.access(p.source, addr, p.width)
+		batch = append(batch, simcache.Reference{Addr: addr, Source: int32(p.source), Size: int32(p.width)})
+		if len(batch) >= batchSize {
+			d.sink.Accesses(batch)
+			batch = batch[:0]
+		}
 	}
+	d.batch = batch
 	d.flush()
 	return nil
 }

@@ -16,20 +16,27 @@ ll=8388608,16,64
 names=(article stencil csr)
 declare -A commands=(
   [article]="g++ $flags -DN=4000 -DTIMES=3 $sources/article.cpp"
-  [stencil]="gcc $flags -DN=4000 $sources/stencil.c"
-  [csr]="gcc $flags -DROWS=3000000 $sources/csr.c"
+  [stencil]="gcc $flags -DN=1500 -DTIMES=8 $sources/stencil.c"
+  [csr]="gcc $flags -DROWS=400000 -DTIMES=10 $sources/csr.c"
 )
 
-# best KEY COMMAND... runs a command, and keeps the least of its seconds as least[KEY].
-declare -A least
+# best KEY COMMAND... runs a command, and keeps the least of its seconds as least[KEY], and
+# of those of all CPUs together as work[KEY].
+declare -A least work
+TIMEFORMAT='%R %U %S'
 best() {
-  local key=$1 start end
+  local key=$1 wall user system
   shift
-  start=${EPOCHREALTIME/./}
-  "$@"
-  end=${EPOCHREALTIME/./}
-  if [[ -z ${least[$key]:-} ]] || ((end - start < least[$key])); then
-    least[$key]=$((end - start))
+  read -r wall user system < <({ time "$@" >/dev/null 2>&1; } 2>&1)
+  keep "least[$key]" "$wall"
+  keep "work[$key]" "$(echo "$user + $system" | bc)"
+}
+
+# keep NAME SECONDS keeps the least in a variable.
+keep() {
+  local -n variable=$1
+  if [[ -z ${variable:-} || $(echo "$2 < $variable" | bc) == 1 ]]; then
+    variable=$2
   fi
 }
 
@@ -55,27 +62,26 @@ for ((round = 0; round < rounds; round++)); do
     best "$name-build" with_build "$name"
     best "$name-ours" ours "$name"
     best "$name-cachegrind" cachegrind "$name"
-    best "$name-plain" "./$name.plain" >/dev/null
+    best "$name-plain" "./$name.plain"
   done
 done
 
-echo "The least of $rounds interleaved rounds, in seconds; accesses in millions a second."
-row='%-8s %6s %11s %11s %6s %9s %6s %9s %9s\n'
+echo "The least of $rounds interleaved rounds: seconds of the whole command, and of all CPUs"
+echo "together; millions of accesses a second; and the ratio of bench to Cachegrind."
+row='%-8s %-10s %8s %8s %8s %8s %8s\n'
 # shellcheck disable=SC2059 # the row is a format
-printf "$row" program alone sim\ --exec with\ build rate cachegrind rate ratio with\ build
+printf "$row" program command seconds of\ CPUs accesses ratio of\ CPUs
 for name in "${names[@]}"; do
-  python3 - "$name" "${least[$name-plain]}" "${least[$name-ours]}" "${least[$name-build]}" \
-    "${least[$name-cachegrind]}" "$row" <<'END'
-import json
-import re
-import sys
-
-name, (plain, ours, build, cachegrind), row = sys.argv[1], map(int, sys.argv[2:6]), sys.argv[6]
-counts = json.load(open(name + ".json"))["counts"]
-refs = int(re.search(r"D +refs: +([\d,]+)", open(name + ".txt").read())[1].replace(",", ""))
-print((row.replace("\\n", "")) % (
-    name, f"{plain / 1e6:.2f}", f"{ours / 1e6:.2f}", f"{build / 1e6:.2f}",
-    f"{(counts['Dr'] + counts['Dw']) / ours:.0f}", f"{cachegrind / 1e6:.2f}",
-    f"{refs / cachegrind:.0f}", f"{ours / cachegrind:.2f}", f"{build / cachegrind:.2f}"))
-END
+  refs=$(python3 -c 'import json, sys; c = json.load(sys.stdin)["counts"]; print(c["Dr"] + c["Dw"])' <"$name.json")
+  theirs=$(sed -n 's/,//g; s/.*D *refs: *\([0-9]*\).*/\1/p' "$name.txt")
+  for command in plain ours build cachegrind; do
+    key=$name-$command
+    n=$refs
+    [[ $command != cachegrind ]] || n=$theirs
+    # shellcheck disable=SC2059 # the row is a format
+    printf "$row" "$name" "$command" "${least[$key]}" "${work[$key]}" \
+      "$(echo "$n / ${least[$key]} / 1000000" | bc)" \
+      "$(echo "scale=2; ${least[$key]} / ${least[$name-cachegrind]}" | bc)" \
+      "$(echo "scale=2; ${work[$key]} / ${work[$name-cachegrind]}" | bc)"
+  done
 done

@@ -278,7 +278,7 @@ __attribute__((constructor(101))) static void begin(void) {
   const char *fd = getenv("STRIDEBENCH_ACCESSES");
   if (!fd)
     return;
-  void *at = mmap(&ring, sizeof ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, atoi(fd), 0);
+  void *at = mmap(&ring, sizeof ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, atoi(fd), 0);
   close(atoi(fd));
   unsetenv("STRIDEBENCH_ACCESSES");
   if (at == MAP_FAILED)

@@ -16,6 +16,9 @@ __attribute__((noinline)) void product(const struct csr *m, const double *x, dou
   }
 }
 
+#ifndef TIMES
+#define TIMES 1
+#endif
 #ifndef ROWS
 #define ROWS 40000
 #endif
@@ -36,6 +39,7 @@ int main(void) {
     }
   }
   m.start[ROWS] = ROWS * IN_ROW;
-  product(&m, x, y);
+  for (int i = 0; i < TIMES; i++)
+    product(&m, x, y);
   return y[0] < 0;
 }

@@ -18,6 +18,9 @@ __attribute__((noinline)) void step(const struct grid *g) {
                                  from[(i - 1) * n + j] + from[(i + 1) * n + j]);
 }
 
+#ifndef TIMES
+#define TIMES 1
+#endif
 #ifndef N
 #define N 700
 #endif
@@ -26,6 +29,7 @@ int main(void) {
   struct grid g = {N, N, 0.5, 0.125, malloc(sizeof(double) * N * N), malloc(sizeof(double) * N * N)};
   for (long i = 0; i < N * N; i++)
     g.from[i] = i % 7;
-  step(&g);
+  for (int i = 0; i < TIMES; i++)
+    step(&g);
   return g.to[N + 1] < 0;
 }
