@@ -11,10 +11,9 @@ import (
 
 // TestAccessAll: references of sources count what single ones do, and the sources what all do.
 func TestAccessAll(t *testing.T) {
-	levels := simcache.TwoLevels(
-		simcache.Geometry{Size: 4096, Ways: 4, Line: 64}, simcache.Geometry{Size: 65536, Ways: 16, Line: 64})
-	odd := simcache.TwoLevels(
-		simcache.Geometry{Size: 4096, Ways: 4, Line: 64}, simcache.Geometry{Size: 3 << 14, Ways: 16, Line: 64})
+	d1 := simcache.Geometry{Size: 4096, Ways: 4, Line: 64}
+	levels := simcache.TwoLevels(d1, simcache.Geometry{Size: 65536, Ways: 16, Line: 64})
+	odd := simcache.TwoLevels(d1, simcache.Geometry{Size: 3 << 14, Ways: 16, Line: 64})
 	odd[1].Modulo = true
 	tlb := []simcache.TLB{{Entries: 8, Ways: 2, Page: 4096}, {Entries: 12, Ways: 4, Page: 4096}}
 	for name, config := range map[string]simcache.Config{

@@ -45,13 +45,14 @@ var differences = map[string]difference{
 	"stack": {"The compiler keeps return addresses, saved registers and what finds no register on " +
 		"the stack. These are no accesses of the source, and it puts no call before them.",
 		regexp.MustCompile(`^\t(push|pop|call|ret|leave)|\(%rsp`)},
-	"constant": {"Floating-point constants lie in memory. The compiler puts no call before their loads.",
+	"constant": {"Floating-point constants lie in memory. The compiler puts no call before their " +
+		"loads.",
 		regexp.MustCompile(`\.LC\d+\(%rip\)`)},
 	"modify": {"Cachegrind counts an instruction that reads and writes one place as one read. " +
 		"Here that is a read and a write, which hits.",
 		regexp.MustCompile(`^\t(add|sub|inc|dec)[bwlq]\t([^(]*, *)?[^,(]*\([^)]*\)$`)},
-	"library": {"memmove moves what a vector holds when it grows. Here that is accesses of 16 B, in the " +
-		"C library wider ones. So references leave it out, and misses do not.", nil},
+	"library": {"memmove moves what a vector holds when it grows. Here that is accesses of 16 B, in " +
+		"the C library wider ones. So references leave it out, and misses do not.", nil},
 }
 
 // relocates is the file of the C++ library whose accesses are those of memmove.
@@ -123,8 +124,9 @@ func ourCounts(t *testing.T, command, file, function string) (all, moved simcach
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(
-		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64})})
+	d1 := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}
+	ll := simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}
+	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(d1, ll)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +206,8 @@ func parseCounts(text string) (line int, c simcache.Counts, ok bool) {
 			return 0, c, false
 		}
 	}
-	return int(n[0]), simcache.Counts{Dr: n[4], D1mr: n[5], DLmr: n[6], Dw: n[7], D1mw: n[8], DLmw: n[9]}, true
+	c = simcache.Counts{Dr: n[4], D1mr: n[5], DLmr: n[6], Dw: n[7], D1mw: n[8], DLmw: n[9]}
+	return int(n[0]), c, true
 }
 
 // ofMemmove are the functions of the C library that do what memmove does.
@@ -218,7 +221,7 @@ func sumOf(lines []cachegrindLine, inside *regexp.Regexp, differ []string) (sum 
 	for _, l := range lines {
 		c := l.counts
 		switch {
-		case slices.Contains(differ, "library") && l.instruction == "" && ofMemmove.MatchString(l.function):
+		case l.instruction == "" && ofMemmove.MatchString(l.function) && slices.Contains(differ, "library"):
 			sum.D1mr, sum.D1mw = sum.D1mr+c.D1mr, sum.D1mw+c.D1mw
 		case l.instruction == "" || !inside.MatchString(l.function):
 		case differs(l, "stack") || differs(l, "constant"):

@@ -110,7 +110,8 @@ func (d *decoder) decode(words []uint64) error {
 			p.source, p.last = d.source(p, addr, p.kind)
 			p.changed = d.objects.changed
 		}
-		batch = append(batch, simcache.Reference{Addr: addr, Source: int32(p.source), Size: int32(p.width)})
+		batch = append(batch, simcache.Reference{
+			Addr: addr, Source: int32(p.source), Size: int32(p.width)})
 		if len(batch) >= batchSize {
 			d.sink.Accesses(batch)
 			batch = batch[:0]

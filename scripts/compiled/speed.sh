@@ -72,7 +72,10 @@ row='%-8s %-10s %8s %8s %8s %8s %8s\n'
 # shellcheck disable=SC2059 # the row is a format
 printf "$row" program command seconds of\ CPUs accesses ratio of\ CPUs
 for name in "${names[@]}"; do
-  refs=$(python3 -c 'import json, sys; c = json.load(sys.stdin)["counts"]; print(c["Dr"] + c["Dw"])' <"$name.json")
+  refs=$(python3 -c 'if True:
+    import json, sys
+    counts = json.load(sys.stdin)["counts"]
+    print(counts["Dr"] + counts["Dw"])' <"$name.json")
   theirs=$(sed -n 's/,//g; s/.*D *refs: *\([0-9]*\).*/\1/p' "$name.txt")
   for command in plain ours build cachegrind; do
     key=$name-$command

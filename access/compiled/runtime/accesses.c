@@ -41,7 +41,6 @@ static u64 called[CALLS], level; // from where, of the calls that are under way
 static int one;   // only calls first to last are counted
 static u64 text, etext; // the program's code, once it reports
 extern char __executable_start, __etext;
-
 #define CALLER ((u64)__builtin_return_address(0))
 #define QUICK static inline __attribute__((always_inline))
 #define SLOW static __attribute__((noinline))
@@ -278,7 +277,8 @@ __attribute__((constructor(101))) static void begin(void) {
   const char *fd = getenv("STRIDEBENCH_ACCESSES");
   if (!fd)
     return;
-  void *at = mmap(&ring, sizeof ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, atoi(fd), 0);
+  int how = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+  void *at = mmap(&ring, sizeof ring, PROT_READ | PROT_WRITE, how, atoi(fd), 0);
   close(atoi(fd));
   unsetenv("STRIDEBENCH_ACCESSES");
   if (at == MAP_FAILED)
