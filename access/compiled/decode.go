@@ -29,6 +29,7 @@ type decoder struct {
 	objects *objects
 	said    [4]uint64 // of what is said, so far
 	words   int       // of it that have come
+	arrange *arranger // nil where arrays stay where they are
 	callers [6]uint64 // of what allocates next, the innermost first
 	by      map[[7]uint64]Place
 	outcome Outcome
@@ -61,7 +62,7 @@ type place struct {
 	kind  nest.Kind
 	where Place
 
-	last    span   // of addresses that it accessed last
+	last    placed // what it accessed last
 	changed uint64 // objects.changed when that was looked up
 	source  int    // of that
 	sources map[sourceKey]int
@@ -91,19 +92,24 @@ func (d *decoder) decode(words []uint64) error {
 			p.source, p.last = d.source(p, addr, p.kind)
 			p.changed = d.objects.changed
 		}
-		d.sink.Access(p.source, addr, p.width)
+		if p.source >= 0 {
+			d.sink.Access(p.source, addr+p.last.move, p.width)
+		}
 	}
 	return nil
 }
 
 // source returns the source of a place's accesses to what is at an address, and the
-// addresses that belong to it.
-func (d *decoder) source(p *place, addr uint64, kind nest.Kind) (int, span) {
-	object, within := d.objects.find(addr)
-	key := sourceKey{object, kind}
+// addresses that belong to it; -1 for what is not reported.
+func (d *decoder) source(p *place, addr uint64, kind nest.Kind) (int, placed) {
+	within := d.objects.find(addr)
+	if within.hidden {
+		return -1, within
+	}
+	key := sourceKey{within.object, kind}
 	source, known := p.sources[key]
 	if !known {
-		source = d.sink.New(Source{Kind: kind, Place: p.where, Object: d.objects.names[object]})
+		source = d.sink.New(Source{Kind: kind, Place: p.where, Object: d.objects.names[within.object]})
 		p.sources[key] = source
 	}
 	return source, within
@@ -123,7 +129,9 @@ func (d *decoder) say() error {
 		d.places = append(d.places, place{width: int(b), kind: kinds[c],
 			where: d.program.place(a - 1 - d.program.bias), sources: map[sourceKey]int{}})
 	case saysAlloc:
-		d.objects.allocate(a, b, d.allocator(c))
+		if by := d.allocator(c); d.arrange == nil || !d.arrangeParameter(span{a, b}, by) {
+			d.objects.allocate(a, b, by)
+		}
 	case saysBy:
 		copy(d.callers[:], d.callers[3:]) // the outer ones come last
 		copy(d.callers[3:], []uint64{a, b, c})
@@ -151,7 +159,9 @@ func (d *decoder) walk(p *place, addr, bytes uint64, kind nest.Kind) {
 			source, within = d.source(p, addr, kind)
 		}
 		next := min(end, (addr+rangeWidth)&^(rangeWidth-1))
-		d.sink.Access(source, addr, int(next-addr))
+		if source >= 0 {
+			d.sink.Access(source, addr+within.move, int(next-addr))
+		}
 		addr = next
 	}
 }

@@ -36,10 +36,12 @@ type code struct {
 	line     int
 }
 
-// A global is a variable with an address.
+// A global is a variable with an address, or an array of the file that is not used, at 0.
 type global struct {
 	span
-	name string
+	name  string
+	array bool // it is one, or a struct that holds one
+	order int  // among those that DWARF has, from 1 on; 0 for others
 }
 
 // Open reads what names the places and objects of a program. The error says what would be
@@ -76,17 +78,22 @@ func Open(path string) (*Program, error) {
 // addSymbols adds the variables of the symbol table, by their names in the source where
 // DWARF has them.
 func (p *Program) addSymbols(symbols []elf.Symbol) {
-	named := map[uint64]string{}
-	for _, g := range p.globals {
-		named[g.from] = g.name
+	named, unused := map[uint64]global{}, []global(nil)
+	for i, g := range p.globals {
+		if g.order = i + 1; g.from == 0 {
+			unused = append(unused, g)
+		} else {
+			named[g.from] = g
+		}
 	}
-	p.globals = nil
+	p.globals = unused
 	for _, s := range symbols {
 		if elf.ST_TYPE(s.Info) != elf.STT_OBJECT || s.Size == 0 {
 			continue
 		}
-		name := cmp.Or(named[s.Value], s.Name)
-		p.globals = append(p.globals, global{span{s.Value, s.Size}, name})
+		g := named[s.Value]
+		g.span, g.name = span{s.Value, s.Size}, cmp.Or(g.name, s.Name)
+		p.globals = append(p.globals, g)
 	}
 	slices.SortStableFunc(p.globals, func(a, b global) int { return cmp.Compare(a.from, b.from) })
 }
@@ -146,6 +153,7 @@ type walker struct {
 	reader  *dwarf.Reader
 	names   map[dwarf.Offset]string
 	files   []*dwarf.LineFile // of the unit
+	inside  bool              // a function
 }
 
 // children reads what is in an entry, in a scope such as "std::vector<int>::".
@@ -175,9 +183,12 @@ func (w *walker) children(parent *dwarf.Entry, scope string) error {
 		case dwarf.TagVariable:
 			w.variable(e, scope)
 		}
+		outside := w.inside
+		w.inside = w.inside || e.Tag == dwarf.TagSubprogram
 		if err := w.children(e, inner); err != nil {
 			return err
 		}
+		w.inside = outside
 	}
 }
 
@@ -239,10 +250,37 @@ func (w *walker) variable(e *dwarf.Entry, scope string) {
 	if own, is := e.Val(dwarf.AttrName).(string); is {
 		name = scope + own
 	}
-	if len(where) == 9 && where[0] == atAddress && name != "" {
-		addr := w.reader.ByteOrder().Uint64(where[1:])
-		w.program.globals = append(w.program.globals, global{span{addr, 0}, name})
+	g := global{name: name}
+	if of, is := e.Val(dwarf.AttrType).(dwarf.Offset); is {
+		t, err := w.data.Type(of)
+		g.array = err == nil && holdsArray(t)
+		if g.array {
+			g.size = uint64(t.Size())
+		}
 	}
+	isAt := len(where) == 9 && where[0] == atAddress
+	if isAt {
+		g.from = w.reader.ByteOrder().Uint64(where[1:])
+	}
+	declared, _ := e.Val(dwarf.AttrDeclaration).(bool)
+	if name != "" && (isAt || g.array && scope == "" && where == nil && !declared && !w.inside) {
+		w.program.globals = append(w.program.globals, g)
+	}
+}
+
+// holdsArray reports whether a type is an array, or a struct with one.
+func holdsArray(t dwarf.Type) bool {
+	switch t := t.(type) {
+	case *dwarf.TypedefType:
+		return holdsArray(t.Type)
+	case *dwarf.QualType:
+		return holdsArray(t.Type)
+	case *dwarf.ArrayType:
+		return true
+	case *dwarf.StructType:
+		return slices.ContainsFunc(t.Field, func(f *dwarf.StructField) bool { return holdsArray(f.Type) })
+	}
+	return false
 }
 
 // place names the code at an address of the file.
