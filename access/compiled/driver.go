@@ -14,11 +14,10 @@ import (
 	"strings"
 )
 
-// Compilers are the commands that build source files, by suffix. Each reference in the text of
-// a function is an access then, but scalars of its own are none.
+// Compilers are the commands that build source files, by suffix.
 var Compilers = map[string]string{
-	".c": "gcc -O0", ".cc": "g++ -O0", ".cpp": "g++ -O0", ".cxx": "g++ -O0", ".C": "g++ -O0",
-	".f": "gfortran -O0", ".f90": "gfortran -O0", ".F90": "gfortran -O0",
+	".c": "gcc", ".cc": "g++", ".cpp": "g++", ".cxx": "g++", ".C": "g++",
+	".f": "gfortran", ".f90": "gfortran", ".F90": "gfortran",
 }
 
 // A Task is a function of a source file that is built with what calls it.
@@ -305,4 +304,45 @@ func (w *driverWriter) array(p string) (argument string, err error) {
 			"%s[row] = (__typeof__(*%[4]s))calloc(%s, sizeof **%[4]s);\n", rows, len(w.arrays), ParameterFile, name, columns)
 	}
 	return name, nil
+}
+
+// blanked are what has no braces of the language: comments, literals and directives.
+var blanked = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(?m:^[ \t]*#(?:[^\n\\]|\\.)*)`)
+
+var (
+	regionBegins = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+scop\b`)
+	regionEnds   = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+endscop\b`)
+	headName     = regexp.MustCompile(`([A-Za-z_]\w*)\s*\(`)
+)
+
+// FindRegion finds the lines between #pragma scop and #pragma endscop in the text of a file, and
+// the function that they are in. Without them the region has no lines.
+func FindRegion(file string, text []byte) (function string, r Region) {
+	begin, end := regionBegins.FindIndex(text), regionEnds.FindIndex(text)
+	if begin == nil || end == nil || end[0] < begin[0] {
+		return "", Region{}
+	}
+	code := blanked.ReplaceAllFunc(text[:begin[0]], func(s []byte) []byte {
+		return bytes.Repeat([]byte(" "), len(s))
+	})
+	var within []string // the heads of the braces that are open
+	from := 0
+	for i, c := range code {
+		switch c {
+		case '{':
+			within = append(within, string(code[from:i]))
+			from = i + 1
+		case '}':
+			within, from = within[:max(len(within)-1, 0)], i+1
+		case ';':
+			from = i + 1
+		}
+	}
+	line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
+	for _, head := range within {
+		if m := headName.FindStringSubmatch(head); m != nil {
+			return m[1], Region{filepath.Base(file), line(begin[0]), line(end[0])}
+		}
+	}
+	return "", Region{}
 }
