@@ -12,7 +12,11 @@
 // accesses of 16 B.
 package compiled
 
-import "github.com/stridebench/stridebench/layouts/nest"
+import (
+	"io"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
 
 // A Place is where in the source an access is made, with the innermost function, be it
 // inlined. What has no line has the zero File.
@@ -53,6 +57,8 @@ type Outcome struct {
 // Options say what is run.
 type Options struct {
 	Args        []string // after the program's name
+	Stdin       io.Reader
+	Environment []string // NAME=VALUE; the stack begins below it, so that it moves addresses
 	Function    string   // the function whose accesses are reported, with what it calls; "" is all
 	First, Last uint64   // the calls of it that are, from 1 on; 0, 0 is all
 	Region      Region   // in place of a function, if it has lines

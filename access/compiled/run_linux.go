@@ -36,9 +36,9 @@ func (p *Program) Run(ctx context.Context, o Options, sink Sink) (Outcome, error
 		return Outcome{}, err
 	}
 	cmd := exec.Command(path, o.Args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, printed, said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Stdin, printed, said
 	cmd.ExtraFiles = []*os.File{file}
-	cmd.Env = environment()
+	cmd.Env = append([]string{"STRIDEBENCH_ACCESSES=3"}, o.Environment...)
 	cmd.WaitDelay = time.Second // of children that hold its output
 	fixed, err := start(cmd)
 	if err != nil {
@@ -75,17 +75,6 @@ func (p *Program) choose(r *ring, o Options) error {
 		r.Span[i] = [2]uint64{s.from, s.end()}
 	}
 	return nil
-}
-
-// environment is what a program sees, always the same, since its stack begins below it.
-func environment() []string {
-	env := []string{"STRIDEBENCH_ACCESSES=3"}
-	for _, name := range []string{"PATH", "HOME", "LD_LIBRARY_PATH"} {
-		if value, set := os.LookupEnv(name); set {
-			env = append(env, name+"="+value)
-		}
-	}
-	return env
 }
 
 // start starts a command in a process group of its own, with addresses that do not change

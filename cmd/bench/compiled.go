@@ -190,7 +190,8 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refus
 	}
 	driver, err := task.Build(c.ctx, path)
 	if err != nil {
-		return fmt.Errorf("--program: %w; it cannot be compiled and run instead: %w", refused, err)
+		why := strings.ReplaceAll(err.Error(), task.Path, f.program.file)
+		return fmt.Errorf("--program: %w; it cannot be compiled and run instead: %s", refused, why)
 	}
 	how := "its main calls " + task.Function
 	if !driver.Main {
@@ -218,6 +219,7 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 	f.meter = progress.New(c.err)
 	f.meter.Phase("running "+name, 0)
 	count := &counter{h: h, curve: curve}
+	o.Stdin, o.Environment = os.Stdin, environment()
 	outcome, err := program.Run(c.ctx, o, count)
 	if err != nil && c.ctx.Err() == nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -243,6 +245,17 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 		err = errors.Join(err, fmt.Errorf("%s%s; these are the counts until then", name, wrong))
 	}
 	return errors.Join(err, count.full)
+}
+
+// environment is what a program sees of bench's environment: no more, so that it is the same
+// in every run.
+func environment() (all []string) {
+	for _, name := range []string{"PATH", "HOME", "LD_LIBRARY_PATH"} {
+		if value, set := os.LookupEnv(name); set {
+			all = append(all, name+"="+value)
+		}
+	}
+	return all
 }
 
 // wrongEnd says how a program ended that did not end well, or "".
