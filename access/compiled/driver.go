@@ -280,7 +280,7 @@ func (w *driverWriter) array(p string) (argument string, err error) {
 	delete(w.sizes, name)
 	w.arrays = append(w.arrays, name)
 	rows, columns, isRows := strings.Cut(size, "][")
-	if at := firstExtent.FindStringIndex(p[to:]); at != nil && !strings.Contains(p, "*") {
+	if at := firstExtent.FindStringIndex(p[to:]); at != nil && !strings.Contains(p[:from], "*") {
 		inside, rest := bracketed(p[to+at[0]:])
 		inside = firstExtent.ReplaceAllString("["+inside, "")
 		if sized {

@@ -18,7 +18,18 @@ type Program struct {
 	lines   []lineEntry // in the order of addresses
 	code    []code      // functions, the outer ones of inlined ones first
 	globals []global
+	locals  []Local
 }
+
+// A Local is an array of a function's own. An optimising compiler does not report its accesses
+// unless its address leaves the function.
+type Local struct {
+	Name string
+	Place
+}
+
+// Locals returns the arrays of functions' own whose accesses may be missing.
+func (p *Program) Locals() []Local { return p.locals }
 
 // A lineEntry is a row of a line table; file is "" where code of no line begins.
 type lineEntry struct {
@@ -107,6 +118,8 @@ func (p *Program) readDWARF(data *dwarf.Data) error {
 			p.sortCode()
 			return err
 		}
+		producer, _ := unit.Val(dwarf.AttrProducer).(string)
+		w.plain = strings.HasPrefix(producer, "GNU") && !strings.Contains(producer, " -O")
 		if err := errors.Join(w.readLines(unit), w.children(unit, "")); err != nil {
 			return err
 		}
@@ -154,6 +167,8 @@ type walker struct {
 	names   map[dwarf.Offset]string
 	files   []*dwarf.LineFile // of the unit
 	inside  bool              // a function
+	within  string            // its name
+	plain   bool              // the unit is GCC's of -O0, which reports locals too
 }
 
 // children reads what is in an entry, in a scope such as "std::vector<int>::".
@@ -183,12 +198,14 @@ func (w *walker) children(parent *dwarf.Entry, scope string) error {
 		case dwarf.TagVariable:
 			w.variable(e, scope)
 		}
-		outside := w.inside
-		w.inside = w.inside || e.Tag == dwarf.TagSubprogram
+		outside, without := w.inside, w.within
+		if e.Tag == dwarf.TagSubprogram {
+			w.inside, w.within = true, scope+name
+		}
 		if err := w.children(e, inner); err != nil {
 			return err
 		}
-		w.inside = outside
+		w.inside, w.within = outside, without
 	}
 }
 
@@ -263,6 +280,17 @@ func (w *walker) variable(e *dwarf.Entry, scope string) {
 		g.from = w.reader.ByteOrder().Uint64(where[1:])
 	}
 	declared, _ := e.Val(dwarf.AttrDeclaration).(bool)
+	if g.array && !isAt && !declared && w.inside && !w.plain {
+		file, _ := e.Val(dwarf.AttrDeclFile).(int64)
+		line, _ := e.Val(dwarf.AttrDeclLine).(int64)
+		l := Local{name, Place{Function: w.within, Line: int(line)}}
+		if int(file) < len(w.files) && w.files[file] != nil {
+			l.File = w.files[file].Name
+		}
+		if !ofSystem(l.File) {
+			w.program.locals = append(w.program.locals, l)
+		}
+	}
 	if name != "" && (isAt || g.array && scope == "" && where == nil && !declared && !w.inside) {
 		w.program.globals = append(w.program.globals, g)
 	}

@@ -234,6 +234,7 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 	if outcome.Forked {
 		c.note("%s: it starts other processes, whose accesses are not counted", name)
 	}
+	f.noteLocals(c, name, program, count)
 	run := explain.RunOf(h, m.Config, nil, nil, f.passes)
 	run.Tensors, run.Code = count.lines()
 	run.Curve = curve.Table()
@@ -245,6 +246,29 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 		err = errors.Join(err, fmt.Errorf("%s%s; these are the counts until then", name, wrong))
 	}
 	return errors.Join(err, count.full)
+}
+
+// noteLocals says which arrays may be missing in the counts, of functions that were counted.
+func (f *simFlags) noteLocals(c call, name string, program *compiled.Program, count *counter) {
+	counted := map[string]bool{f.program.Function: true}
+	for _, s := range count.sources {
+		counted[s.Place.Function] = true
+	}
+	var missing []string
+	for _, l := range program.Locals() {
+		what := fmt.Sprintf("%s (%s:%d)", l.Name, filepath.Base(l.File), l.Line)
+		if counted[l.Function] && !slices.Contains(missing, what) {
+			missing = append(missing, what)
+		}
+	}
+	if n := len(missing); n > 3 {
+		missing = append(missing[:3], fmt.Sprintf("%d others", n-3))
+	}
+	if missing != nil {
+		c.note("%s: arrays on the stack may be missing in the counts: %s; the compiler reports them "+
+			"where their address leaves the function: declare them static, or build with gcc -O0",
+			name, strings.Join(missing, ", "))
+	}
 }
 
 // environment is what a program sees of bench's environment: no more, so that it is the same

@@ -56,7 +56,7 @@ func newSim() *cobra.Command {
 	flags.IntVar(&f.grain, "grain", access.GrainSize, "with --threads, the fewest elements for which another thread is used")
 	flags.IntVar(&f.cores, "cores", 1, "cores that look accesses up, each for some of the sets; the counts are the same")
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON: counts, geometry, loops, and what was looked up or proved")
-	flags.StringVarP(&f.results, "out", "o", "", "`file` for the counts by array or object, as results that 'bench check' compares")
+	flags.StringVarP(&f.results, "out", "o", "", "`file` for the counts by array or object, for 'bench check'")
 	flags.StringVar(&f.out, "cachegrind-out", "", "`file` for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
 }
