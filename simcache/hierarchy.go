@@ -97,15 +97,15 @@ func (l LevelCounts) Misses() uint64 { return l.FetchMisses + l.ReadMisses + l.W
 // A Hierarchy is caches that start cold. It is not safe for concurrent use; use
 // one per goroutine.
 type Hierarchy struct {
-	config Config
-	i1     *lru.Chain // nil without I1
-	data   engine.Engine
-	tlb    engine.Engine // nil without TLB
-	total  totals        // of the data levels
-	pages  totals        // of the TLB
-	extra  []extraPasses // counted, but not walked
-	sources              // of AccessOf
-	tell   func(share float64)
+	config  Config
+	i1      *lru.Chain // nil without I1
+	data    engine.Engine
+	tlb     engine.Engine // nil without TLB
+	total   totals        // of the data levels
+	pages   totals        // of the TLB
+	extra   []extraPasses // counted, but not walked
+	sources               // of AccessAll
+	tell    func(share float64)
 }
 
 // extraPasses are passes of which the engine knows nothing, since they do all that the last one did that
@@ -363,6 +363,7 @@ func (t *totals) add(nests []nest.Nest, misses [][][]uint64, last int) {
 
 // tally adds the misses of single references to the totals.
 func (h *Hierarchy) tally() {
+	h.sources.addRefs(&h.total)
 	h.total.take(h.data, &h.sources)
 	if h.tlb != nil {
 		h.pages.take(h.tlb, nil)

@@ -1,6 +1,8 @@
 package simcache
 
 import (
+	"slices"
+
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
@@ -9,35 +11,94 @@ import (
 type sources struct {
 	list    []source
 	tracked int // of them the engine has room for
+
+	regions []uint64 // by slot, see regionBits
+	region  uint64   // of the last reference
+	toSlot  uint64   // what makes its addresses those of the slot
+	moved   []engine.Reference
 }
 
 type source struct {
 	kind   nest.Kind
 	sort   int
 	refs   uint64
+	told   uint64   // of them, to the totals
 	misses []uint64 // by level
 }
 
+// A Reference is one access of a source, of Size bytes at an address.
+type Reference struct {
+	Addr         uint64
+	Source, Size int32
+}
+
 // NewSource returns the number of a source of references of one kind, such as a place in a
-// program, for AccessOf: 0, 1 and so on.
+// program, for AccessAll: 0, 1 and so on.
 func (h *Hierarchy) NewSource(kind nest.Kind) int {
 	h.sources.list = append(h.sources.list,
 		source{kind: kind, sort: engine.Sort(kind), misses: make([]uint64, len(h.config.Levels))})
 	return len(h.sources.list) - 1
 }
 
-// AccessOf is Access by a source, which is counted apart too, see SourceCounts.
-func (h *Hierarchy) AccessOf(source int, addr uint64, size int) {
-	if source >= h.tracked {
+// regionBits is log2 of a region of addresses, 64 GiB. A program uses few, far apart: the tags
+// of its lines would be wide, which is slow. So a region is taken to lie in the next free slot,
+// from address 0 on. No set changes by that, where set counts are powers of two.
+const regionBits = 36
+
+// AccessAll simulates references of sources in their order, as Access does. Each source is
+// counted apart too, see SourceCounts. It moves addresses, so that a hierarchy that takes these
+// takes no others.
+func (h *Hierarchy) AccessAll(refs []Reference) {
+	if len(h.sources.list) > h.tracked {
 		h.trackSources()
 	}
-	s := &h.sources.list[source]
-	s.refs++
-	h.total.refs[s.sort]++
-	h.data.Add(engine.Sorts+source, addr, uint64(size), s.kind)
-	if h.tlb != nil {
-		h.tlb.Add(s.sort, addr, uint64(size), s.kind)
+	if len(h.moved) < len(refs) {
+		h.moved = make([]engine.Reference, len(refs))
 	}
+	moved, list := h.moved[:len(refs)], h.sources.list
+	region, toSlot := h.region, h.toSlot
+	for i, r := range refs {
+		if r.Addr>>regionBits != region {
+			h.enter(r.Addr >> regionBits)
+			region, toSlot = h.region, h.toSlot
+		}
+		s := &list[r.Source]
+		s.refs++
+		moved[i] = engine.Reference{
+			Addr: r.Addr + toSlot, Size: r.Size, Op: engine.Sorts + r.Source, Kind: s.kind}
+	}
+	h.data.AddAll(moved)
+	if h.tlb != nil {
+		for i := range moved {
+			moved[i].Op = int32(engine.Sort(moved[i].Kind))
+		}
+		h.tlb.AddAll(moved)
+	}
+}
+
+// enter moves the addresses of a region to its slot.
+func (h *Hierarchy) enter(region uint64) {
+	h.region = region
+	if !h.movable() {
+		return
+	}
+	if h.regions == nil {
+		h.regions = []uint64{0}
+	}
+	slot := slices.Index(h.regions, region)
+	if slot < 0 {
+		slot = len(h.regions)
+		h.regions = append(h.regions, region)
+	}
+	h.toSlot = (uint64(slot) - region) << regionBits
+}
+
+// movable reports whether addresses of a region may move by whole regions.
+func (h *Hierarchy) movable() bool {
+	levels := slices.Concat(h.config.Levels, PageLevels(h.config.TLB))
+	return !slices.ContainsFunc(levels, func(l Level) bool {
+		return !isPowerOfTwo(l.Geometry.Sets()) || l.Geometry.Sets()*l.Geometry.Line > 1<<regionBits
+	})
 }
 
 // trackSources makes room for the sources that there are, and some.
@@ -45,6 +106,15 @@ func (h *Hierarchy) trackSources() {
 	h.tally()
 	h.tracked = max(len(h.sources.list), 2*h.tracked)
 	h.data.Track(engine.Sorts + h.tracked)
+}
+
+// addRefs adds to totals what the sources refer to.
+func (s *sources) addRefs(t *totals) {
+	for i := range s.list {
+		one := &s.list[i]
+		t.refs[one.sort] += one.refs - one.told
+		one.told = one.refs
+	}
 }
 
 // SourceCounts returns what each source has counted so far, of the first level and of the last.

@@ -16,6 +16,7 @@ import (
 	"io"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // A Place is where in the source an access is made, with the innermost function, be it
@@ -37,8 +38,8 @@ type Source struct {
 type Sink interface {
 	// New returns the number of a new source.
 	New(Source) int
-	// Access is one of a source, of size bytes at an address.
-	Access(source int, addr uint64, size int)
+	// Accesses are the next ones. The slice is used again after the call.
+	Accesses([]simcache.Reference)
 }
 
 // An Outcome is how a run ended.

@@ -11,18 +11,13 @@ import (
 
 	"github.com/stridebench/stridebench/access/compiled"
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // A record keeps all accesses.
 type record struct {
 	sources  []compiled.Source
-	accesses []access
-}
-
-type access struct {
-	source int
-	addr   uint64
-	size   int
+	accesses []simcache.Reference
 }
 
 func (r *record) New(s compiled.Source) int {
@@ -30,8 +25,8 @@ func (r *record) New(s compiled.Source) int {
 	return len(r.sources) - 1
 }
 
-func (r *record) Access(source int, addr uint64, size int) {
-	r.accesses = append(r.accesses, access{source, addr, size})
+func (r *record) Accesses(refs []simcache.Reference) {
+	r.accesses = append(r.accesses, refs...)
 }
 
 // build builds a file of testdata, and skips the test where there is no such compiler.
@@ -81,12 +76,12 @@ func TestOrder(t *testing.T) {
 				if len(r.accesses) != 2*n*n || outcome.Calls != 1 || outcome.Code != 0 {
 					t.Fatalf("%s: %d accesses, want %d; %+v", function, len(r.accesses), 2*n*n, outcome)
 				}
-				base := r.accesses[0].addr
+				base := r.accesses[0].Addr
 				for i, a := range r.accesses {
-					s := r.sources[a.source]
+					s := r.sources[a.Source]
 					at := base + uint64(i/2/n)*strides[0] + uint64(i/2%n)*strides[1]
 					kind := nest.Kind(i % 2) // a read, then a write
-					if a.addr != at || a.size != 4 || s.Kind != kind || s.Object != "a" || s.Place.Function != function {
+					if a.Addr != at || a.Size != 4 || s.Kind != kind || s.Object != "a" || s.Place.Function != function {
 						t.Fatalf("%s: access %d is %+v of %+v, want %v of 4 B at %#x", function, i, a, s, kind, at)
 					}
 				}
@@ -101,8 +96,8 @@ func TestFortran(t *testing.T) {
 	r, _ := run(t, build(t, "gfortran -O2", "column.f90"), compiled.Options{Function: "rows"})
 	const n = 200
 	for i, a := range r.accesses {
-		want := r.accesses[0].addr + uint64(i/2/n)*8 + uint64(i/2%n)*8*n
-		if s := r.sources[a.source]; a.addr != want || s.Object != "a" || s.Place.Line != 14 {
+		want := r.accesses[0].Addr + uint64(i/2/n)*8 + uint64(i/2%n)*8*n
+		if s := r.sources[a.Source]; a.Addr != want || s.Object != "a" || s.Place.Line != 14 {
 			t.Fatalf("access %d is %+v of %+v, want %#x", i, a, s, want)
 		}
 	}
@@ -126,7 +121,7 @@ func TestNames(t *testing.T) {
 				r, _ := run(t, path, compiled.Options{Function: function})
 				got := map[string]int{}
 				for _, a := range r.accesses {
-					object := r.sources[a.source].Object
+					object := r.sources[a.Source].Object
 					if strings.HasSuffix(object, "numbers") { // Clang's is mangled
 						object = "numbers"
 					}
@@ -210,8 +205,8 @@ type stopAfter struct {
 	cancel func()
 }
 
-func (s *stopAfter) Access(int, uint64, int) {
-	if s.n++; s.n == 100000 {
+func (s *stopAfter) Accesses(refs []simcache.Reference) {
+	if s.n += len(refs); s.n >= 100000 {
 		s.cancel()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // What a word without a place begins, see runtime.c: it has three more.
@@ -33,6 +34,24 @@ type decoder struct {
 	callers [6]uint64 // of what allocates next, the innermost first
 	by      map[[7]uint64]Place
 	outcome Outcome
+	batch   []simcache.Reference // that the sink does not have yet
+}
+
+// batchSize is how many accesses a sink is given at a time, few enough for a first-level cache.
+const batchSize = 512
+
+// access lets an access wait for the sink.
+func (d *decoder) access(source int, addr uint64, size int) {
+	r := simcache.Reference{Addr: addr, Source: int32(source), Size: int32(size)}
+	if d.batch = append(d.batch, r); len(d.batch) >= batchSize {
+		d.flush()
+	}
+}
+
+// flush gives the sink what waits.
+func (d *decoder) flush() {
+	d.sink.Accesses(d.batch)
+	d.batch = d.batch[:0]
 }
 
 // allocator returns the line that allocated something: the innermost of the calls that is not
@@ -93,9 +112,10 @@ func (d *decoder) decode(words []uint64) error {
 			p.changed = d.objects.changed
 		}
 		if p.source >= 0 {
-			d.sink.Access(p.source, addr+p.last.move, p.width)
+			d.access(p.source, addr+p.last.move, p.width)
 		}
 	}
+	d.flush()
 	return nil
 }
 
@@ -160,7 +180,7 @@ func (d *decoder) walk(p *place, addr, bytes uint64, kind nest.Kind) {
 		}
 		next := min(end, (addr+rangeWidth)&^(rangeWidth-1))
 		if source >= 0 {
-			d.sink.Access(source, addr+within.move, int(next-addr))
+			d.access(source, addr+within.move, int(next-addr))
 		}
 		addr = next
 	}

@@ -84,9 +84,7 @@ void f(struct p *q) { for (int i = 0; i < 10; i++) g(q, i); }`: {"q[10]"},
 			for _, s := range r.sources {
 				got.NewSource(s.Kind)
 			}
-			for _, a := range r.accesses {
-				got.AccessOf(a.source, a.addr, a.size)
-			}
+			got.AccessAll(r.accesses)
 			if diff := cmp.Diff(want.Counts(), got.Counts()); diff != "" || want.Counts().Refs() == 0 {
 				t.Errorf("%s\ncounts are (-affine +compiled)\n%s", text, diff)
 			}

@@ -313,11 +313,16 @@ func (c *counter) New(s compiled.Source) int {
 	return c.h.NewSource(s.Kind)
 }
 
-// Access implements compiled.Sink.
-func (c *counter) Access(source int, addr uint64, size int) {
-	c.h.AccessOf(source, addr, size)
-	if c.curve != nil && c.full == nil {
-		c.full = c.curve.Access(addr, size)
+// Accesses implements compiled.Sink.
+func (c *counter) Accesses(refs []simcache.Reference) {
+	c.h.AccessAll(refs)
+	if c.curve == nil {
+		return
+	}
+	for _, r := range refs {
+		if c.full == nil {
+			c.full = c.curve.Access(r.Addr, int(r.Size))
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 // The runtime that bench cc links a program with, in place of libtsan. The compiler has put a
 // call before every load and store (-fsanitize=thread); each writes one word to a ring in
-// memory that is shared with bench. See runtime.go for the words.
+// memory that is shared with bench. See decode.go for the words.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,13 +19,13 @@ enum { WORDS = 1 << 21, PART = 1 << 14, SPANS = 2048, PLACES = 1 << 18, MOST = 6
 enum { READ, WRITE, MODIFY };
 enum { PLACE = 1, ALLOC, RANGE, THREADS, FORK, EXIT, FULL, BY };
 
-// What bench and the program share. The program writes words [0, done) modulo WORDS; bench has
-// read those before taken.
+// What bench and the program share, mapped over this. The program writes words [0, done) modulo
+// WORDS; bench has read those before taken.
 static struct shared {
   u64 version, done, taken, published, bias, stack, calls, first, last, spans;
   u64 span[SPANS][2]; // code that is counted, with what it calls; none for all of it
   u64 word[WORDS];
-} *ring;
+} __attribute__((aligned(1 << 16))) ring; // so that nothing else lies in its last page
 
 // A place is the code that makes an access, by the address after its call.
 static struct place {
@@ -37,28 +37,30 @@ static struct place {
 static u64 ids, known; // places that have one, and all
 static u64 depth; // calls in and below what is counted
 static u64 mask;  // 1 if this call of it is counted
+static u64 all;   // mask && depth: whatever is accessed now is counted
 static u64 called[CALLS], level; // from where, of the calls that are under way
 static int one;   // only calls first to last are counted
-static u64 text, etext;
+static u64 text, etext; // the program's code, once it reports
 
 extern char __executable_start, __etext;
 
 #define CALLER ((u64)__builtin_return_address(0))
 #define QUICK static inline __attribute__((always_inline))
+#define SLOW static __attribute__((noinline))
 
-// wait publishes what was written, and waits until there is room for another part.
-static __attribute__((noinline)) void wait_for_room(void) {
-  __atomic_store_n(&ring->published, ring->done, __ATOMIC_RELEASE);
-  while (ring->done - __atomic_load_n(&ring->taken, __ATOMIC_ACQUIRE) > WORDS - 2 * PART) {
-    struct timespec soon = {0, 20000};
+// wait_for_room publishes what was written, and waits until there is room for another part.
+SLOW void wait_for_room(void) {
+  __atomic_store_n(&ring.published, ring.done, __ATOMIC_RELEASE);
+  while (ring.done - __atomic_load_n(&ring.taken, __ATOMIC_ACQUIRE) > WORDS - 2 * PART) {
+    struct timespec soon = {0, 200000};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &soon, 0);
   }
 }
 
 QUICK void put(u64 word) {
-  u64 n = ring->done;
-  ring->word[n % WORDS] = word;
-  ring->done = n + 1;
+  u64 n = ring.done;
+  ring.word[n % WORDS] = word;
+  ring.done = n + 1;
   if (n % PART == 0)
     wait_for_room();
 }
@@ -71,21 +73,28 @@ static void say(u64 what, u64 a, u64 b, u64 c) {
 }
 
 static int within(u64 pc) {
-  for (u64 i = 0; i < ring->spans; i++)
-    if (pc - ring->bias - ring->span[i][0] < ring->span[i][1] - ring->span[i][0])
+  for (u64 i = 0; i < ring.spans; i++)
+    if (pc - ring.bias - ring.span[i][0] < ring.span[i][1] - ring.span[i][0])
       return 1;
   return 0;
 }
 
-static void stop(u64 why);
+// From the first thread or child process on, the order of accesses is not known.
+static void stop(u64 why) {
+  if (text && mask | one)
+    say(why, 0, 0, 0);
+  mask = one = depth = all = 0;
+}
 
-static __attribute__((noinline)) struct place *new_place(u64 pc) {
+QUICK u64 hash(u64 pc) { return pc * 0x9e3779b97f4a7c15 >> 46; }
+
+SLOW struct place *new_place(u64 pc) {
   static struct place none;
   if (known > MOST) {
     stop(FULL);
     return &none;
   }
-  u64 i = pc * 0x9e3779b97f4a7c15 >> 46;
+  u64 i = hash(pc);
   while (places[i].pc && places[i].pc != pc)
     i = (i + 1) % PLACES;
   if (!places[i].pc) {
@@ -97,56 +106,65 @@ static __attribute__((noinline)) struct place *new_place(u64 pc) {
 }
 
 QUICK struct place *at(u64 pc) {
-  struct place *p = &places[pc * 0x9e3779b97f4a7c15 >> 46];
-  return __builtin_expect(p->pc == pc, 1) ? p : new_place(pc);
+  struct place *p = &places[hash(pc)];
+  return p->pc == pc ? p : new_place(pc);
 }
 
-static __attribute__((noinline)) void name(struct place *p, u64 size, u64 kind) {
-  p->id = ++ids;
-  say(PLACE, p->pc, size, kind);
+// counted returns the place of an access that is counted, which has a number then, or 0.
+static struct place *counted(u64 size, u64 kind, u64 pc) {
+  struct place *p = at(pc);
+  if (!all && !(mask && p->inside))
+    return 0;
+  if (!p->id) {
+    p->id = ++ids;
+    say(PLACE, pc, size, kind);
+  }
+  return p;
+}
+
+SLOW void record_slowly(u64 addr, u64 size, u64 kind, u64 pc) {
+  struct place *p = counted(size, kind, pc);
+  if (p)
+    put(addr | p->id << 48);
 }
 
 QUICK void record(u64 addr, u64 size, u64 kind, u64 pc) {
-  if (!mask)
-    return;
-  struct place *p = at(pc);
-  if (!depth && !p->inside)
-    return;
-  if (__builtin_expect(!p->id, 0))
-    name(p, size, kind);
-  put(addr | p->id << 48);
+  struct place *p = &places[hash(pc)];
+  if (p->pc == pc && p->id && all)
+    put(addr | p->id << 48);
+  else if (mask)
+    record_slowly(addr, size, kind, pc);
 }
 
 static void record_range(u64 addr, u64 bytes, u64 kind, u64 pc) {
-  if (!mask || !bytes)
-    return;
-  struct place *p = at(pc);
-  if (!depth && !p->inside)
-    return;
-  if (!p->id)
-    name(p, 0, kind);
-  say(RANGE, p->id, addr | kind << 48, bytes);
+  struct place *p = bytes ? counted(0, kind, pc) : 0;
+  if (p)
+    say(RANGE, p->id, addr | kind << 48, bytes);
 }
 
 void __tsan_func_entry(void *caller) {
   called[level++ % CALLS] = (u64)caller;
-  if (!ring || !ring->spans)
+  if (!text || !ring.spans)
     return;
   if (depth)
     depth++;
   else if (at(CALLER)->inside) {
     depth = 1;
-    ring->calls++;
+    ring.calls++;
     if (one)
-      mask = ring->calls >= ring->first && ring->calls <= ring->last;
+      mask = ring.calls >= ring.first && ring.calls <= ring.last;
   } else if (within((u64)caller - 1))
     depth = 1;
+  all = mask && depth;
 }
 
 void __tsan_func_exit(void) {
   level--;
-  if (ring && ring->spans && depth && !--depth && one)
-    mask = 0;
+  if (ring.spans && depth && !--depth) {
+    all = 0;
+    if (one)
+      mask = 0;
+  }
 }
 
 void __tsan_init(void) {}
@@ -201,7 +219,7 @@ void __tsan_atomic_signal_fence(int order) { __atomic_signal_fence(__ATOMIC_SEQ_
 
 // What the C library reads and writes for the program. These are also called before the
 // runtime is ready, and by other libraries, whose accesses are not reported.
-QUICK int ours(u64 pc) { return ring && pc >= text && pc < etext; }
+QUICK int ours(u64 pc) { return pc - text < etext - text; }
 
 #define WRITTEN(to, n) \
   if (ours(CALLER)) \
@@ -274,13 +292,6 @@ static void *made(void *p) {
   void *name(size_t n, size_t to) { return made(given(__libc_memalign(to, n), n, CALLER)); }
 NEW(_Znwm) NEW(_Znam) NEW_ALIGNED(_ZnwmSt11align_val_t) NEW_ALIGNED(_ZnamSt11align_val_t)
 
-// From the first thread or child process on, the order of accesses is not known.
-static void stop(u64 why) {
-  if (ring && mask | one)
-    say(why, 0, 0, 0);
-  mask = one = depth = 0;
-}
-
 int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *with) {
   int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
   next = (__typeof__(next))dlsym(RTLD_NEXT, "pthread_create");
@@ -290,10 +301,7 @@ int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), 
 
 static void forked(void) { say(FORK, 0, 0, 0); }
 
-static void in_child(void) {
-  mask = one = 0;
-  ring = 0;
-}
+static void in_child(void) { mask = one = all = text = etext = 0; }
 
 static int first_object(struct dl_phdr_info *info, size_t size, void *bias) {
   *(u64 *)bias = info->dlpi_addr;
@@ -304,23 +312,23 @@ __attribute__((constructor(101))) static void begin(void) {
   const char *fd = getenv("STRIDEBENCH_ACCESSES");
   if (!fd)
     return;
-  void *at = mmap(0, sizeof *ring, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(fd), 0);
+  void *at = mmap(&ring, sizeof ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, atoi(fd), 0);
   close(atoi(fd));
   unsetenv("STRIDEBENCH_ACCESSES");
   if (at == MAP_FAILED)
     return;
-  ring = at;
-  dl_iterate_phdr(first_object, &ring->bias);
+  dl_iterate_phdr(first_object, &ring.bias);
   text = (u64)&__executable_start, etext = (u64)&__etext;
-  ring->stack = (u64)&fd;
-  one = ring->last != 0;
-  depth = !ring->spans;
+  ring.stack = (u64)&fd;
+  one = ring.last != 0;
+  depth = !ring.spans;
   mask = !one;
+  all = mask && depth;
   pthread_atfork(forked, 0, in_child);
-  ring->version = VERSION;
+  ring.version = VERSION;
 }
 
 __attribute__((destructor)) static void end(void) {
-  if (ring)
+  if (text)
     say(EXIT, 0, 0, 0);
 }

@@ -53,6 +53,8 @@ func Sort(k nest.Kind) int {
 type Engine interface {
 	// Add simulates a reference. Operands of single references are their sorts.
 	Add(op int, addr, size uint64, kind nest.Kind)
+	// AddAll is Add of each in turn.
+	AddAll(refs []Reference)
 	// At tells the address of the instruction that the next references are of.
 	At(pc uint64)
 	// Descend simulates a fetch that missed in I1, from the second level on.
@@ -79,6 +81,13 @@ type Engine interface {
 	Work() uint64
 	// Besides is what is counted at a level besides references and misses.
 	Besides(level int) Besides
+}
+
+// A Reference is a single one, as Add takes it.
+type Reference struct {
+	Addr     uint64
+	Size, Op int32
+	Kind     nest.Kind
 }
 
 // Besides is what an engine counts at a level besides references and misses. What

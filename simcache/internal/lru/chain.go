@@ -220,6 +220,42 @@ func (c *Chain) Add(op int, addr, size uint64, kind nest.Kind) {
 	}
 }
 
+// AddAll is Add of each reference in turn. Those that can be packed wait without a call for each.
+func (c *Chain) AddAll(refs []engine.Reference) {
+	for len(refs) > 0 {
+		refs = refs[c.pack(refs):]
+		if len(c.waiting[0]) >= batch {
+			c.drain(0)
+		} else if len(refs) > 0 {
+			c.Add(int(refs[0].Op), refs[0].Addr, uint64(refs[0].Size), refs[0].Kind)
+			refs = refs[1:]
+		}
+	}
+}
+
+// pack lets references wait for the first level until one cannot be packed, or the batch is
+// full. It returns how many.
+func (c *Chain) pack(refs []engine.Reference) int {
+	waiting := c.waiting[0]
+	grain, limit, dirty := c.grain, c.limit, c.dirty
+	if c.classes != 0 {
+		limit = 0
+	}
+	refs = refs[:min(len(refs), batch-len(waiting))]
+	for i := range refs {
+		r := &refs[i]
+		last := r.Addr + uint64(r.Size) - 1
+		if (r.Addr^last)>>(grain&63) != 0 || last >= limit || r.Op >= opCount {
+			refs = refs[:i]
+			break
+		}
+		write := dirties(r.Kind) & dirty
+		waiting = append(waiting, r.Addr>>(grain&63)<<grains|uint64(r.Op)<<opBit|write)
+	}
+	c.waiting[0] = waiting
+	return len(refs)
+}
+
 // wait lets a packed reference wait for a level.
 func (c *Chain) wait(level int, ref uint64) {
 	refs := append(c.waiting[level], ref)

@@ -284,6 +284,13 @@ func (d *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 	}
 }
 
+// AddAll is Add of each reference in turn.
+func (d *Engine) AddAll(refs []engine.Reference) {
+	for _, r := range refs {
+		d.Add(int(r.Op), r.Addr, uint64(r.Size), r.Kind)
+	}
+}
+
 // Descend simulates a fetch that missed in I1, from the second level on.
 func (d *Engine) Descend(op int, addr, size uint64) {
 	if d.watch != nil {

@@ -111,6 +111,12 @@ func (e *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 	e.Chain.Add(op, addr, size, kind)
 }
 
+// AddAll is Add of each reference in turn.
+func (e *Engine) AddAll(refs []engine.Reference) {
+	e.fetchBack()
+	e.Chain.AddAll(refs)
+}
+
 // Descend simulates a fetch that missed in I1, at the second level.
 func (e *Engine) Descend(op int, addr, size uint64) {
 	e.fetchBack()
