@@ -42,7 +42,8 @@ func (h *Hierarchy) NewSource(kind nest.Kind) int {
 
 // regionBits is log2 of a region of addresses, 64 GiB. A program uses few, far apart: the tags
 // of its lines would be wide, which is slow. So a region is taken to lie in the next free slot,
-// from address 0 on. No set changes by that, where set counts are powers of two.
+// from address 0 on. No set changes by that, where set counts are powers of two. An access would
+// have to be misaligned to lie in two regions: its end is then looked up in the next slot.
 const regionBits = 36
 
 // AccessAll simulates references of sources in their order, as Access does. Each source is

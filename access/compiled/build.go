@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -31,6 +32,9 @@ func Command(ctx context.Context, args []string) (cmd *exec.Cmd, remove func() e
 		all = append(all, "-fno-sanitize-link-runtime", "-Qunused-arguments",
 			"-mllvm", "-tsan-instrument-read-before-write", // else a[i]++ is one access
 			"-gdwarf-4") // whose addresses of variables debug/dwarf reads
+	}
+	if !clang && runtime.GOARCH == "amd64" { // else GCC writes out what memset and memcpy do
+		all = append(all, "-mstringop-strategy=libcall", "-fno-builtin-memset")
 	}
 	if !links(args) {
 		return exec.CommandContext(ctx, args[0], all...), func() error { return nil }, nil

@@ -121,16 +121,69 @@ func TestNames(t *testing.T) {
 				r, _ := run(t, path, compiled.Options{Function: function})
 				got := map[string]int{}
 				for _, a := range r.accesses {
-					object := r.sources[a.Source].Object
-					if strings.HasSuffix(object, "numbers") { // Clang's is mangled
-						object = "numbers"
-					}
-					got[object]++
+					got[r.sources[a.Source].Object]++
 				}
 				for object, n := range want {
 					if got[object] != n {
 						t.Errorf("%s: %v, want %v", function, got, want)
 					}
+				}
+			}
+		})
+	}
+}
+
+// TestGlobals: variables have the names of the source.
+func TestGlobals(t *testing.T) {
+	for _, command := range []string{"g++ -O2", "g++ -O0", "clang++ -O1", "clang++ -O0"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			r, _ := run(t, build(t, command, "globals.cpp"), compiled.Options{Function: "all"})
+			got := map[string]int{}
+			for _, a := range r.accesses {
+				got[r.sources[a.Source].Object]++
+			}
+			for object, n := range map[string]int{"outer::plain": 10, "outer::hidden": 20, "S::member": 30,
+				"box<int>::held": 40, "file": 50, "kept": 60, "c": 70} {
+				if got[object] != 2*n {
+					t.Errorf("%s: %d accesses, want %d", object, got[object], 2*n)
+				}
+			}
+			for object := range got {
+				if strings.HasPrefix(object, "_Z") {
+					t.Errorf("%s: want the name of the source", object)
+				}
+			}
+		})
+	}
+}
+
+// TestRanges: structs and the C library's memset and memcpy are accesses of 16 B, none twice,
+// and a copy reads before it writes.
+func TestRanges(t *testing.T) {
+	for _, command := range []string{"gcc -O2", "gcc -O0", "clang -O2"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			path := build(t, command, "ranges.c")
+			for function, want := range map[string][2]int{
+				"small": {300, 300}, "large": {2000, 2000}, "zero": {0, 2000}, "set": {0, 1600}, "copy": {10000, 10000},
+			} {
+				r, _ := run(t, path, compiled.Options{Function: function})
+				var got [2]int
+				var before nest.Kind
+				for i, a := range r.accesses {
+					s := r.sources[a.Source]
+					if !strings.HasPrefix(s.Object, "heap") { // -O0 keeps scalars on the stack
+						continue
+					}
+					got[s.Kind]++
+					if want[0] > 0 && i > 0 && s.Kind == before {
+						t.Fatalf("%s: access %d is another %v", function, i, s.Kind)
+					}
+					before = s.Kind
+				}
+				if got != want {
+					t.Errorf("%s: %v accesses, want %v", function, got, want)
 				}
 			}
 		})

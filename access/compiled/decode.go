@@ -19,9 +19,6 @@ const (
 	saysBy
 )
 
-// rangeWidth is the width of the accesses that stand for a range, such as that of a memset.
-const rangeWidth = 16
-
 // A decoder turns words of the ring into accesses.
 type decoder struct {
 	program *Program
@@ -35,6 +32,8 @@ type decoder struct {
 	by      map[[7]uint64]Place
 	outcome Outcome
 	batch   []simcache.Reference // that the sink does not have yet
+	ranges  []byteRange          // one after the other, that are no accesses yet
+	special bool                 // words are under way, or ranges are there
 }
 
 // batchSize is how many accesses a sink is given at a time, few enough for a first-level cache.
@@ -96,15 +95,14 @@ type sourceKey struct {
 // decode reads words.
 func (d *decoder) decode(words []uint64) error {
 	for _, w := range words {
-		if d.words > 0 || w>>48 == 0 {
-			d.said[d.words] = w
-			if d.words++; d.words == len(d.said) {
-				d.words = 0
-				if err := d.say(); err != nil {
-					return err
-				}
+		if d.special || w>>48 == 0 {
+			isAccess, err := d.take(w)
+			if err != nil {
+				return err
 			}
-			continue
+			if !isAccess {
+				continue
+			}
 		}
 		p, addr := &d.places[w>>48], w&(1<<48-1)
 		if addr-p.last.from >= p.last.size || p.changed != d.objects.changed {
@@ -117,6 +115,21 @@ func (d *decoder) decode(words []uint64) error {
 	}
 	d.flush()
 	return nil
+}
+
+// take takes a word that is not only an access, and reports whether it is one.
+func (d *decoder) take(w uint64) (isAccess bool, err error) {
+	if d.words == 0 && w>>48 != 0 {
+		d.release()
+		return true, nil
+	}
+	d.said[d.words] = w
+	if d.words++; d.words == len(d.said) {
+		d.words = 0
+		err = d.say()
+	}
+	d.special = d.words > 0 || len(d.ranges) > 0
+	return false, err
 }
 
 // source returns the source of a place's accesses to what is at an address, and the
@@ -149,6 +162,7 @@ func (d *decoder) say() error {
 		d.places = append(d.places, place{width: int(b), kind: kinds[c],
 			where: d.program.place(a - 1 - d.program.bias), sources: map[sourceKey]int{}})
 	case saysAlloc:
+		d.release()
 		if by := d.allocator(c); d.arrange == nil || !d.arrangeParameter(span{a, b}, by) {
 			d.objects.allocate(a, b, by)
 		}
@@ -156,7 +170,8 @@ func (d *decoder) say() error {
 		copy(d.callers[:], d.callers[3:]) // the outer ones come last
 		copy(d.callers[3:], []uint64{a, b, c})
 	case saysRange:
-		d.walk(&d.places[a], b&(1<<48-1), c, kinds[b>>48])
+		d.hold(byteRange{place: int(a), addr: b & (1<<48 - 1), bytes: c,
+			kind: kinds[b>>48&1], library: b>>48&ofLibrary != 0})
 	case saysThreads:
 		d.outcome.Stopped = "it starts a thread, and the order of accesses of several is not known"
 	case saysFork:
@@ -169,19 +184,4 @@ func (d *decoder) say() error {
 		return fmt.Errorf("a word %#x: the program was built by another bench", d.said[0])
 	}
 	return nil
-}
-
-// walk makes the accesses that stand for a range of bytes.
-func (d *decoder) walk(p *place, addr, bytes uint64, kind nest.Kind) {
-	source, within := d.source(p, addr, kind)
-	for end := addr + bytes; addr < end; {
-		if addr-within.from >= within.size {
-			source, within = d.source(p, addr, kind)
-		}
-		next := min(end, (addr+rangeWidth)&^(rangeWidth-1))
-		if source >= 0 {
-			d.access(source, addr+within.move, int(next-addr))
-		}
-		addr = next
-	}
 }

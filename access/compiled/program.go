@@ -19,6 +19,7 @@ type Program struct {
 	code    []code      // functions, the outer ones of inlined ones first
 	globals []global
 	locals  []Local
+	linked  map[string]string // names of variables by their symbols
 }
 
 // A Local is an array of a function's own. An optimising compiler does not report its accesses
@@ -74,7 +75,7 @@ func Open(path string) (*Program, error) {
 	if !slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "__tsan_func_entry" }) {
 		return nil, fmt.Errorf("%s was not built by bench cc: bench cc -- g++ -O2 FILE.cpp -o %s", path, path)
 	}
-	p := &Program{path: path}
+	p := &Program{path: path, linked: map[string]string{}}
 	data, err := file.DWARF()
 	if err == nil {
 		err = p.readDWARF(data)
@@ -102,8 +103,9 @@ func (p *Program) addSymbols(symbols []elf.Symbol) {
 		if elf.ST_TYPE(s.Info) != elf.STT_OBJECT || s.Size == 0 {
 			continue
 		}
+		symbol, _, _ := strings.Cut(s.Name, "@") // a version follows in what is a library's
 		g := named[s.Value]
-		g.span, g.name = span{s.Value, s.Size}, cmp.Or(g.name, s.Name)
+		g.span, g.name = span{s.Value, s.Size}, cmp.Or(g.name, p.linked[symbol], symbol)
 		p.globals = append(p.globals, g)
 	}
 	slices.SortStableFunc(p.globals, func(a, b global) int { return cmp.Compare(a.from, b.from) })
@@ -115,6 +117,9 @@ func (p *Program) readDWARF(data *dwarf.Data) error {
 	for {
 		unit, err := w.reader.Next()
 		if err != nil || unit == nil {
+			for _, e := range w.variables {
+				w.variable(e)
+			}
 			p.sortCode()
 			return err
 		}
@@ -165,10 +170,11 @@ type walker struct {
 	program *Program
 	reader  *dwarf.Reader
 	names   map[dwarf.Offset]string
-	files   []*dwarf.LineFile // of the unit
-	inside  bool              // a function
-	within  string            // its name
-	plain   bool              // the unit is GCC's of -O0, which reports locals too
+	// variables are named in the end, since what they are declared by may come behind.
+	variables []*dwarf.Entry
+	files     []*dwarf.LineFile // of the unit
+	within    string            // the function that is read, or ""
+	plain     bool              // the unit is GCC's of -O0, which reports locals too
 }
 
 // children reads what is in an entry, in a scope such as "std::vector<int>::".
@@ -189,23 +195,26 @@ func (w *walker) children(parent *dwarf.Entry, scope string) error {
 				inner += name + "::"
 			}
 		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
-			if name != "" {
-				w.names[e.Offset] = scope + name
-			}
+			w.setName(e, scope, name)
 			if err := w.function(e); err != nil {
 				return err
 			}
-		case dwarf.TagVariable:
-			w.variable(e, scope)
+		case dwarf.TagVariable, dwarf.TagMember:
+			if e.Val(dwarf.AttrDeclaration) != nil || e.Val(dwarf.AttrLinkageName) != nil || hasAddress(e) ||
+				scope == "" && w.within == "" {
+				w.setName(e, scope, name)
+				w.variables = append(w.variables, e)
+			}
+			w.local(e, name)
 		}
-		outside, without := w.inside, w.within
+		without := w.within
 		if e.Tag == dwarf.TagSubprogram {
-			w.inside, w.within = true, scope+name
+			w.within = cmp.Or(w.name(e), "?")
 		}
 		if err := w.children(e, inner); err != nil {
 			return err
 		}
-		w.inside, w.within = outside, without
+		w.within = without
 	}
 }
 
@@ -259,54 +268,74 @@ func (w *walker) name(e *dwarf.Entry) string {
 	return ""
 }
 
-// variable adds one that has an address of its own.
-func (w *walker) variable(e *dwarf.Entry, scope string) {
-	const atAddress = 0x03 // DW_OP_addr
-	where, _ := e.Val(dwarf.AttrLocation).([]byte)
-	name := w.name(e)
-	if own, is := e.Val(dwarf.AttrName).(string); is {
-		name = scope + own
-	}
-	g := global{name: name}
-	if of, is := e.Val(dwarf.AttrType).(dwarf.Offset); is {
-		t, err := w.data.Type(of)
-		g.array = err == nil && holdsArray(t)
-		if g.array {
-			g.size = uint64(t.Size())
-		}
-	}
-	isAt := len(where) == 9 && where[0] == atAddress
-	if isAt {
-		g.from = w.reader.ByteOrder().Uint64(where[1:])
-	}
-	declared, _ := e.Val(dwarf.AttrDeclaration).(bool)
-	if g.array && !isAt && !declared && w.inside && !w.plain {
-		file, _ := e.Val(dwarf.AttrDeclFile).(int64)
-		line, _ := e.Val(dwarf.AttrDeclLine).(int64)
-		l := Local{name, Place{Function: w.within, Line: int(line)}}
-		if int(file) < len(w.files) && w.files[file] != nil {
-			l.File = w.files[file].Name
-		}
-		if !ofSystem(l.File) {
-			w.program.locals = append(w.program.locals, l)
-		}
-	}
-	if name != "" && (isAt || g.array && scope == "" && where == nil && !declared && !w.inside) {
-		w.program.globals = append(w.program.globals, g)
+// setName gives an entry its name.
+func (w *walker) setName(e *dwarf.Entry, scope, name string) {
+	if name != "" {
+		w.names[e.Offset] = scope + name
 	}
 }
 
-// holdsArray reports whether a type is an array, or a struct with one.
-func holdsArray(t dwarf.Type) bool {
+// hasAddress reports whether an entry is of a variable that has an address of its own.
+func hasAddress(e *dwarf.Entry) bool {
+	const atAddress = 0x03 // DW_OP_addr
+	where, _ := e.Val(dwarf.AttrLocation).([]byte)
+	return len(where) == 9 && where[0] == atAddress
+}
+
+// variable adds one that has an address, or the name of one that has a symbol.
+func (w *walker) variable(e *dwarf.Entry) {
+	name := w.name(e)
+	g := global{name: name, array: w.holdsArray(e)}
+	switch {
+	case name == "":
+	case hasAddress(e):
+		where, _ := e.Val(dwarf.AttrLocation).([]byte)
+		g.from = w.reader.ByteOrder().Uint64(where[1:])
+		w.program.globals = append(w.program.globals, g)
+	case g.array && e.Val(dwarf.AttrDeclaration) == nil:
+		if t, err := w.data.Type(e.Val(dwarf.AttrType).(dwarf.Offset)); err == nil {
+			g.size = uint64(t.Size())
+			w.program.globals = append(w.program.globals, g)
+		}
+	}
+	if symbol, is := e.Val(dwarf.AttrLinkageName).(string); is {
+		w.program.linked[symbol] = name
+	}
+}
+
+// local adds an array of a function's own.
+func (w *walker) local(e *dwarf.Entry, name string) {
+	if w.within == "" || w.plain || name == "" || hasAddress(e) || !w.holdsArray(e) {
+		return
+	}
+	file, _ := e.Val(dwarf.AttrDeclFile).(int64)
+	line, _ := e.Val(dwarf.AttrDeclLine).(int64)
+	if int(file) < len(w.files) && w.files[file] != nil && !ofSystem(w.files[file].Name) {
+		at := Place{w.within, w.files[file].Name, int(line)}
+		w.program.locals = append(w.program.locals, Local{name, at})
+	}
+}
+
+// holdsArray reports whether a variable is an array, or a struct with one.
+func (w *walker) holdsArray(e *dwarf.Entry) bool {
+	of, is := e.Val(dwarf.AttrType).(dwarf.Offset)
+	if !is {
+		return false
+	}
+	t, err := w.data.Type(of)
+	return err == nil && hasArray(t)
+}
+
+func hasArray(t dwarf.Type) bool {
 	switch t := t.(type) {
 	case *dwarf.TypedefType:
-		return holdsArray(t.Type)
+		return hasArray(t.Type)
 	case *dwarf.QualType:
-		return holdsArray(t.Type)
+		return hasArray(t.Type)
 	case *dwarf.ArrayType:
 		return true
 	case *dwarf.StructType:
-		return slices.ContainsFunc(t.Field, func(f *dwarf.StructField) bool { return holdsArray(f.Type) })
+		return slices.ContainsFunc(t.Field, func(f *dwarf.StructField) bool { return hasArray(f.Type) })
 	}
 	return false
 }

@@ -14,7 +14,7 @@ const (
 	ringWords  = 1 << 21
 	ringPart   = 1 << 14
 	ringSpans  = 2048
-	ringFormat = 1
+	ringFormat = 2
 )
 
 // A ring is the memory that a program reports its accesses through; the runtime's struct shared.

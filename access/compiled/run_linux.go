@@ -123,7 +123,10 @@ func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 				return fmt.Errorf("%s: it did not begin to report (built by another bench, or it cannot start): %s",
 					cmd.Path, d.outcome.how())
 			}
-			return d.upTo(r, &taken, r.Done)
+			failed := d.upTo(r, &taken, r.Done)
+			d.release()
+			d.flush()
+			return failed
 		case <-pause.C:
 		}
 	}

@@ -10,13 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef uint64_t u64;
-
-enum { WORDS = 1 << 21, PART = 1 << 14, SPANS = 2048, PLACES = 1 << 18, MOST = 60000, CALLS = 64, VERSION = 1 };
-enum { READ, WRITE, MODIFY };
+enum { VERSION = 2, WORDS = 1 << 21, PART = 1 << 14, SPANS = 2048 };
+enum { PLACES = 1 << 18, MOST = 60000, CALLS = 64 };
+enum { READ, WRITE, MODIFY, LIBRARY = 4 };
 enum { PLACE = 1, ALLOC, RANGE, THREADS, FORK, EXIT, FULL, BY };
 
 // What bench and the program share, mapped over this. The program writes words [0, done) modulo
@@ -41,7 +40,6 @@ static u64 all;   // mask && depth: whatever is accessed now is counted
 static u64 called[CALLS], level; // from where, of the calls that are under way
 static int one;   // only calls first to last are counted
 static u64 text, etext; // the program's code, once it reports
-
 extern char __executable_start, __etext;
 
 #define CALLER ((u64)__builtin_return_address(0))
@@ -51,10 +49,8 @@ extern char __executable_start, __etext;
 // wait_for_room publishes what was written, and waits until there is room for another part.
 SLOW void wait_for_room(void) {
   __atomic_store_n(&ring.published, ring.done, __ATOMIC_RELEASE);
-  while (ring.done - __atomic_load_n(&ring.taken, __ATOMIC_ACQUIRE) > WORDS - 2 * PART) {
-    struct timespec soon = {0, 200000};
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &soon, 0);
-  }
+  while (ring.done - __atomic_load_n(&ring.taken, __ATOMIC_ACQUIRE) > WORDS - 2 * PART)
+    usleep(200);
 }
 
 QUICK void put(u64 word) {
@@ -66,10 +62,9 @@ QUICK void put(u64 word) {
 }
 
 static void say(u64 what, u64 a, u64 b, u64 c) {
-  put(what);
-  put(a);
-  put(b);
-  put(c);
+  u64 words[] = {what, a, b, c};
+  for (int i = 0; i < 4; i++)
+    put(words[i]);
 }
 
 static int within(u64 pc) {
@@ -87,27 +82,20 @@ static void stop(u64 why) {
 }
 
 QUICK u64 hash(u64 pc) { return pc * 0x9e3779b97f4a7c15 >> 46; }
-
-SLOW struct place *new_place(u64 pc) {
+SLOW struct place *at(u64 pc) {
   static struct place none;
-  if (known > MOST) {
-    stop(FULL);
-    return &none;
-  }
   u64 i = hash(pc);
   while (places[i].pc && places[i].pc != pc)
     i = (i + 1) % PLACES;
-  if (!places[i].pc) {
-    known++;
-    places[i].pc = pc;
-    places[i].inside = within(pc - 1);
-  }
+  if (places[i].pc)
+    return &places[i];
+  if (known++ == MOST)
+    stop(FULL);
+  if (known > MOST)
+    return &none;
+  places[i].pc = pc;
+  places[i].inside = within(pc - 1);
   return &places[i];
-}
-
-QUICK struct place *at(u64 pc) {
-  struct place *p = &places[hash(pc)];
-  return p->pc == pc ? p : new_place(pc);
 }
 
 // counted returns the place of an access that is counted, which has a number then, or 0.
@@ -137,7 +125,7 @@ QUICK void record(u64 addr, u64 size, u64 kind, u64 pc) {
 }
 
 static void record_range(u64 addr, u64 bytes, u64 kind, u64 pc) {
-  struct place *p = bytes ? counted(0, kind, pc) : 0;
+  struct place *p = bytes ? counted(0, kind & WRITE, pc) : 0;
   if (p)
     say(RANGE, p->id, addr | kind << 48, bytes);
 }
@@ -160,15 +148,11 @@ void __tsan_func_entry(void *caller) {
 
 void __tsan_func_exit(void) {
   level--;
-  if (ring.spans && depth && !--depth) {
-    all = 0;
-    if (one)
-      mask = 0;
-  }
+  if (ring.spans && depth && !--depth)
+    all = 0, mask &= !one;
 }
 
 void __tsan_init(void) {}
-
 #define ACCESS(name, size, kind) \
   void __tsan_##name(void *a) { record((u64)a, size, kind, CALLER); }
 #define ACCESSES(n) \
@@ -181,70 +165,47 @@ void __tsan_vptr_update(void **a, void *to) { record((u64)a, 8, WRITE, CALLER); 
 void __tsan_read_range(void *a, u64 n) { record_range((u64)a, n, READ, CALLER); }
 void __tsan_write_range(void *a, u64 n) { record_range((u64)a, n, WRITE, CALLER); }
 
-// Atomic operations, which the compiler leaves to the runtime.
+// Atomic operations, which the compiler leaves to the runtime. All are in one order.
+#define ORDER __ATOMIC_SEQ_CST
+#define OPERATION(result, n, name, parameters, kind, does) \
+  result __tsan_atomic##n##_##name parameters { \
+    record((u64)a, n / 8, kind, CALLER); \
+    return does; \
+  }
 #define FETCH(t, n, op) \
-  t __tsan_atomic##n##_fetch_##op(volatile t *a, t v, int order) { \
-    record((u64)a, n / 8, MODIFY, CALLER); \
-    return __atomic_fetch_##op(a, v, __ATOMIC_SEQ_CST); \
-  }
-#define EXCHANGE(t, n, strength, weak) \
-  int __tsan_atomic##n##_compare_exchange_##strength(volatile t *a, t *c, t v, int o, int f) { \
-    record((u64)a, n / 8, MODIFY, CALLER); \
-    return __atomic_compare_exchange_n(a, c, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-  }
+  OPERATION(t, n, fetch_##op, (t *a, t v, int o), MODIFY, __atomic_fetch_##op(a, v, ORDER))
+#define EXCHANGE(t, n, name) \
+  OPERATION(int, n, compare_exchange_##name, (t *a, t *c, t v, int o, int f), MODIFY, \
+            __atomic_compare_exchange_n(a, c, v, 0, ORDER, ORDER))
 #define ATOMIC(t, n) \
-  t __tsan_atomic##n##_load(const volatile t *a, int order) { \
-    record((u64)a, n / 8, READ, CALLER); \
-    return __atomic_load_n(a, __ATOMIC_SEQ_CST); \
-  } \
-  void __tsan_atomic##n##_store(volatile t *a, t v, int order) { \
-    record((u64)a, n / 8, WRITE, CALLER); \
-    __atomic_store_n(a, v, __ATOMIC_SEQ_CST); \
-  } \
-  t __tsan_atomic##n##_exchange(volatile t *a, t v, int order) { \
-    record((u64)a, n / 8, MODIFY, CALLER); \
-    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST); \
-  } \
+  OPERATION(t, n, load, (const t *a, int o), READ, __atomic_load_n(a, ORDER)) \
+  OPERATION(void, n, store, (t *a, t v, int o), WRITE, __atomic_store_n(a, v, ORDER)) \
+  OPERATION(t, n, exchange, (t *a, t v, int o), MODIFY, __atomic_exchange_n(a, v, ORDER)) \
+  OPERATION(t, n, compare_exchange_val, (t *a, t c, t v, int o, int f), MODIFY, \
+            (__atomic_compare_exchange_n(a, &c, v, 0, ORDER, ORDER), c)) \
   FETCH(t, n, add) FETCH(t, n, sub) FETCH(t, n, and) FETCH(t, n, or) FETCH(t, n, xor) \
-  FETCH(t, n, nand) EXCHANGE(t, n, strong, 0) EXCHANGE(t, n, weak, 1) \
-  t __tsan_atomic##n##_compare_exchange_val(volatile t *a, t c, t v, int o, int f) { \
-    record((u64)a, n / 8, MODIFY, CALLER); \
-    __atomic_compare_exchange_n(a, &c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-    return c; \
-  }
+  FETCH(t, n, nand) EXCHANGE(t, n, strong) EXCHANGE(t, n, weak)
 ATOMIC(uint8_t, 8) ATOMIC(uint16_t, 16) ATOMIC(uint32_t, 32) ATOMIC(uint64_t, 64)
-
-void __tsan_atomic_thread_fence(int order) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-void __tsan_atomic_signal_fence(int order) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_thread_fence(int o) { __atomic_thread_fence(ORDER); }
+void __tsan_atomic_signal_fence(int o) { __atomic_signal_fence(ORDER); }
 
 // What the C library reads and writes for the program. These are also called before the
 // runtime is ready, and by other libraries, whose accesses are not reported.
 QUICK int ours(u64 pc) { return pc - text < etext - text; }
 
-#define WRITTEN(to, n) \
-  if (ours(CALLER)) \
-    record_range((u64)(to), n, WRITE, CALLER);
-#define MOVED(to, from, n) \
-  if (ours(CALLER)) \
-    record_range((u64)(from), n, READ, CALLER); \
-  WRITTEN(to, n)
-
 void *memset(void *to, int c, size_t n) {
-  WRITTEN(to, n)
+  if (ours(CALLER))
+    record_range((u64)to, n, LIBRARY | WRITE, CALLER);
   for (size_t i = 0; i < n; i++)
     ((char *)to)[i] = c;
   return to;
 }
 
-void *memcpy(void *restrict to, const void *restrict from, size_t n) {
-  MOVED(to, from, n)
-  for (size_t i = 0; i < n; i++)
-    ((char *)to)[i] = ((const char *)from)[i];
-  return to;
-}
-
 void *memmove(void *to, const void *from, size_t n) {
-  MOVED(to, from, n)
+  if (ours(CALLER)) {
+    record_range((u64)from, n, LIBRARY | READ, CALLER);
+    record_range((u64)to, n, LIBRARY | WRITE, CALLER);
+  }
   char *t = to;
   const char *f = from;
   if ((size_t)(t - f) >= n)
@@ -255,6 +216,13 @@ void *memmove(void *to, const void *from, size_t n) {
       t[n] = f[n];
   return to;
 }
+
+// Newer versions of Clang call these by other names.
+#define NAMED(name) __attribute__((alias(#name)))
+void *memcpy(void *, const void *, size_t) NAMED(memmove);
+void *__tsan_memcpy(void *, const void *, size_t) NAMED(memmove);
+void *__tsan_memmove(void *, const void *, size_t) NAMED(memmove);
+void *__tsan_memset(void *, int, size_t) NAMED(memset);
 
 // What the program allocates, by the place that asks for it.
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
@@ -274,7 +242,7 @@ void *malloc(size_t n) { return given(__libc_malloc(n), n, CALLER); }
 void *calloc(size_t n, size_t m) { return given(__libc_calloc(n, m), n * m, CALLER); }
 void *realloc(void *p, size_t n) { return given(__libc_realloc(p, n), n, CALLER); }
 void *memalign(size_t to, size_t n) { return given(__libc_memalign(to, n), n, CALLER); }
-void *aligned_alloc(size_t to, size_t n) { return given(__libc_memalign(to, n), n, CALLER); }
+void *aligned_alloc(size_t, size_t) NAMED(memalign);
 int posix_memalign(void **p, size_t to, size_t n) {
   *p = given(__libc_memalign(to, n), n, CALLER);
   return *p ? 0 : 12; // ENOMEM
@@ -293,14 +261,12 @@ static void *made(void *p) {
 NEW(_Znwm) NEW(_Znam) NEW_ALIGNED(_ZnwmSt11align_val_t) NEW_ALIGNED(_ZnamSt11align_val_t)
 
 int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *with) {
-  int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-  next = (__typeof__(next))dlsym(RTLD_NEXT, "pthread_create");
+  __typeof__(&pthread_create) next = dlsym(RTLD_NEXT, "pthread_create");
   stop(THREADS);
   return next(t, a, run, with);
 }
 
 static void forked(void) { say(FORK, 0, 0, 0); }
-
 static void in_child(void) { mask = one = all = text = etext = 0; }
 
 static int first_object(struct dl_phdr_info *info, size_t size, void *bias) {

@@ -1,0 +1,94 @@
+package compiled
+
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+const (
+	rangeWidth = 16  // of the accesses that stand for a range, such as that of a memset
+	smallRange = 256 // bytes up to which compilers copy by single moves, from the start on
+	ofLibrary  = 4   // the bit of a kind that says that memset, memcpy or memmove does it
+)
+
+// A byteRange is bytes that are accessed one after the other.
+type byteRange struct {
+	place       int // its number
+	addr, bytes uint64
+	kind        nest.Kind
+	library     bool // by memset, memcpy or memmove
+
+	next   uint64 // the first byte that was not accessed yet
+	source int
+	within placed // that the source belongs to
+}
+
+// hold keeps a range until it is known whether the next one belongs to it.
+func (d *decoder) hold(r byteRange) {
+	if len(d.ranges) > 0 && r.bytes != d.ranges[0].bytes || len(d.ranges) == 4 {
+		d.release()
+	}
+	r.next = r.addr
+	d.ranges = append(d.ranges, r)
+}
+
+// release makes accesses of the ranges that are held. A range that is read and one that is
+// written are a copy, which goes through both at once. What memset or memcpy does for the
+// compiler was already told before it was called.
+func (d *decoder) release() {
+	held := d.ranges
+	for len(held) > 0 {
+		n := 1
+		if len(held) > 1 && held[0].kind != held[1].kind && held[0].library == held[1].library {
+			n = 2
+			if held[0].kind != nest.Read {
+				held[0], held[1] = held[1], held[0]
+			}
+		}
+		d.walk(held[:n])
+		told := held[:n]
+		for held = held[n:]; len(held) > 0 && held[0].isToldBy(told); {
+			held = held[1:]
+		}
+	}
+	d.ranges, d.special = d.ranges[:0], false
+}
+
+// isToldBy reports whether a range is of the library, and one of those that the compiler told of.
+func (r byteRange) isToldBy(told []byteRange) bool {
+	return r.library && slices.ContainsFunc(told, func(t byteRange) bool {
+		return !t.library && t.kind == r.kind && t.addr == r.addr
+	})
+}
+
+// walk goes through ranges at once, the first of them first.
+func (d *decoder) walk(ranges []byteRange) {
+	for more := true; more; {
+		more = false
+		for i := range ranges {
+			more = d.step(&ranges[i]) || more
+		}
+	}
+}
+
+// step makes the next access of a range, and reports whether there was one.
+func (d *decoder) step(r *byteRange) bool {
+	end := r.addr + r.bytes
+	if r.next == end {
+		return false
+	}
+	if r.next-r.within.from >= r.within.size {
+		r.source, r.within = d.source(&d.places[r.place], r.next, r.kind)
+	}
+	to := r.next + rangeWidth
+	if r.bytes > smallRange {
+		to &^= rangeWidth - 1
+	}
+	to = min(to, end)
+	if r.source >= 0 {
+		d.access(r.source, r.next+r.within.move, int(to-r.next))
+	}
+	r.next = to
+	return true
+}
