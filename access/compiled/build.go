@@ -47,10 +47,11 @@ func Command(ctx context.Context, args []string) (cmd *exec.Cmd, remove func() e
 	if err := buildRuntime(ctx, args[0], dir); err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
-	if !clang { // GCC finds the empty ones first, and needs no libtsan
+	if clang {
+		all = append(all, "-x", "none", filepath.Join(dir, runtimeObject))
+	} else { // which links the first libtsan_preinit.o that it finds, and libtsan
 		all = append(all, "-B"+dir, "-L"+dir)
 	}
-	all = append(all, "-x", "none", filepath.Join(dir, "runtime.o"))
 	return exec.CommandContext(ctx, args[0], all...), remove, nil
 }
 
@@ -67,22 +68,19 @@ func links(args []string) bool {
 	return inputs
 }
 
+// runtimeObject is what GCC links into a program of -fsanitize=thread beside libtsan.
+const runtimeObject = "libtsan_preinit.o"
+
 // buildRuntime compiles the runtime for a compiler, with a libtsan in which there is nothing.
 func buildRuntime(ctx context.Context, compiler, dir string) error {
 	source := filepath.Join(dir, "runtime.c")
-	empty := filepath.Join(dir, "empty.c")
-	err := errors.Join(os.WriteFile(source, runtimeSource, 0o600), os.WriteFile(empty, nil, 0o600))
-	cc := ofC(compiler)
-	compile := func(source, object string, flags ...string) {
-		args := append(flags, "-c", source, "-o", filepath.Join(dir, object))
-		if out, failed := exec.CommandContext(ctx, cc, args...).CombinedOutput(); failed != nil {
-			err = errors.Join(err, fmt.Errorf("compiling the runtime by %s: %w\n%s", cc, failed, out))
-		}
-	}
-	compile(source, "runtime.o", "-O3", "-fPIC", "-fno-builtin", "-w")
-	compile(empty, "libtsan_preinit.o")
-	if err != nil {
+	if err := os.WriteFile(source, runtimeSource, 0o600); err != nil {
 		return err
+	}
+	cmd := exec.CommandContext(ctx, ofC(compiler), "-O2", "-fPIC", "-fno-builtin", "-w",
+		"-c", source, "-o", filepath.Join(dir, runtimeObject))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("compiling the runtime by %s: %w\n%s", cmd.Path, err, out)
 	}
 	return os.WriteFile(filepath.Join(dir, "libtsan.a"), []byte("!<arch>\n"), 0o600)
 }

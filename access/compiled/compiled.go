@@ -13,6 +13,8 @@
 package compiled
 
 import (
+	"io"
+
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -56,6 +58,24 @@ type Outcome struct {
 // Options say what is run.
 type Options struct {
 	Args        []string // after the program's name
+	Stdin       io.Reader
+	Environment []string // NAME=VALUE; the stack begins below it, so that it moves addresses
 	Function    string   // the function whose accesses are reported, with what it calls; "" is all
 	First, Last uint64   // the calls of it that are, from 1 on; 0, 0 is all
+	Region      Region   // in place of a function, if it has lines
+	Arrange     *Arrangement
+}
+
+// A Region is lines of a file whose accesses are reported, with what they call.
+type Region struct {
+	File     string // its base name
+	From, To int
+}
+
+// An Arrangement places arrays as package csource does: those of the file in the order of their
+// declarations, then those of a [Driver], at multiples of Align from Origin on. Accesses to
+// variables of the file that are no arrays are not reported.
+type Arrangement struct {
+	Origin, Align uint64
+	Parameters    []string // names of the driver's arrays
 }

@@ -27,6 +27,7 @@ type decoder struct {
 	objects *objects
 	said    [4]uint64 // of what is said, so far
 	words   int       // of it that have come
+	arrange *arranger // nil where arrays stay where they are
 	callers [6]uint64 // of what allocates next, the innermost first
 	by      map[[7]uint64]Place
 	outcome Outcome
@@ -79,7 +80,7 @@ type place struct {
 	kind  nest.Kind
 	where Place
 
-	last    span   // of addresses that it accessed last
+	last    placed // what it accessed last
 	changed uint64 // objects.changed when that was looked up
 	source  int    // of that
 	sources map[sourceKey]int
@@ -110,8 +111,11 @@ func (d *decoder) decode(words []uint64) error {
 			p.source, p.last = d.source(p, addr, p.kind)
 			p.changed = d.objects.changed
 		}
+		if p.source < 0 {
+			continue
+		}
 		batch = append(batch, simcache.Reference{
-			Addr: addr, Source: int32(p.source), Size: int32(p.width)})
+			Addr: addr + p.last.move, Source: int32(p.source), Size: int32(p.width)})
 		if len(batch) >= batchSize {
 			d.sink.Accesses(batch)
 			batch = batch[:0]
@@ -138,13 +142,16 @@ func (d *decoder) take(w uint64) (isAccess bool, err error) {
 }
 
 // source returns the source of a place's accesses to what is at an address, and the
-// addresses that belong to it.
-func (d *decoder) source(p *place, addr uint64, kind nest.Kind) (int, span) {
-	object, within := d.objects.find(addr)
-	key := sourceKey{object, kind}
+// addresses that belong to it; -1 for what is not reported.
+func (d *decoder) source(p *place, addr uint64, kind nest.Kind) (int, placed) {
+	within := d.objects.find(addr)
+	if within.hidden {
+		return -1, within
+	}
+	key := sourceKey{within.object, kind}
 	source, known := p.sources[key]
 	if !known {
-		source = d.sink.New(Source{Kind: kind, Place: p.where, Object: d.objects.names[object]})
+		source = d.sink.New(Source{Kind: kind, Place: p.where, Object: d.objects.names[within.object]})
 		p.sources[key] = source
 	}
 	return source, within
@@ -165,7 +172,9 @@ func (d *decoder) say() error {
 			where: d.program.place(a - 1 - d.program.bias), sources: map[sourceKey]int{}})
 	case saysAlloc:
 		d.release()
-		d.objects.allocate(a, b, d.allocator(c))
+		if by := d.allocator(c); d.arrange == nil || !d.arrangeParameter(span{a, b}, by) {
+			d.objects.allocate(a, b, by)
+		}
 	case saysBy:
 		copy(d.callers[:], d.callers[3:]) // the outer ones come last
 		copy(d.callers[3:], []uint64{a, b, c})

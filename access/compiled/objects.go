@@ -27,6 +27,8 @@ type objects struct {
 type placed struct {
 	span
 	object int
+	move   uint64 // added to its addresses, modulo 2^64
+	hidden bool   // its accesses are not reported
 }
 
 // A page has the objects of its granules of 16 B, which is what malloc aligns to. They are
@@ -68,7 +70,7 @@ func (o *objects) allocate(addr, size uint64, by Place) {
 	o.changed++
 	object := o.named(name)
 	if size >= large {
-		o.put(placed{span{addr, size}, object})
+		o.put(placed{span: span{addr, size}, object: object})
 		return
 	}
 	o.clear(span{addr, size})
@@ -98,20 +100,20 @@ func (o *objects) clear(s span) (at int) {
 // put puts a large object in the place of what lay there.
 func (o *objects) put(p placed) { o.large = slices.Insert(o.large, o.clear(p.span), p) }
 
-// find returns the object at an address, and addresses around it that belong to it too.
-func (o *objects) find(addr uint64) (object int, within span) {
+// find returns the object at an address, with addresses around it that belong to it too.
+func (o *objects) find(addr uint64) placed {
 	i, _ := slices.BinarySearchFunc(o.large, addr+1, func(p placed, from uint64) int {
 		return cmp.Compare(p.end(), from)
 	})
 	if i < len(o.large) && o.large[i].from <= addr {
-		return o.large[i].object, o.large[i].span
+		return o.large[i]
 	}
 	if addr-o.stack.from < o.stack.size {
-		return o.named("stack"), o.stack
+		return placed{span: o.stack, object: o.named("stack")}
 	}
-	within = span{addr &^ (granule - 1), granule}
+	within := span{addr &^ (granule - 1), granule}
 	if p := o.small[addr/pageSize]; p != nil && p[addr%pageSize/granule] != 0 {
-		return int(p[addr%pageSize/granule]) - 1, within
+		return placed{span: within, object: int(p[addr%pageSize/granule]) - 1}
 	}
-	return o.named(elsewhere), within
+	return placed{span: within, object: o.named(elsewhere)}
 }

@@ -18,8 +18,19 @@ type Program struct {
 	lines   []lineEntry // in the order of addresses
 	code    []code      // functions, the outer ones of inlined ones first
 	globals []global
+	locals  []Local
 	linked  map[string]string // names of variables by their symbols
 }
+
+// A Local is an array of a function's own. An optimising compiler does not report its accesses
+// unless its address leaves the function.
+type Local struct {
+	Name string
+	Place
+}
+
+// Locals returns the arrays of functions' own whose accesses may be missing.
+func (p *Program) Locals() []Local { return p.locals }
 
 // A lineEntry is a row of a line table; file is "" where code of no line begins.
 type lineEntry struct {
@@ -37,10 +48,12 @@ type code struct {
 	line     int
 }
 
-// A global is a variable with an address.
+// A global is a variable with an address, or an array of the file that is not used, at 0.
 type global struct {
 	span
-	name string
+	name  string
+	array bool // it is one, or a struct that holds one
+	order int  // among those that DWARF has, from 1 on; 0 for others
 }
 
 // Open reads what names the places and objects of a program. The error says what would be
@@ -77,18 +90,23 @@ func Open(path string) (*Program, error) {
 // addSymbols adds the variables of the symbol table, by their names in the source where
 // DWARF has them.
 func (p *Program) addSymbols(symbols []elf.Symbol) {
-	named := map[uint64]string{}
-	for _, g := range p.globals {
-		named[g.from] = g.name
+	named, unused := map[uint64]global{}, []global(nil)
+	for i, g := range p.globals {
+		if g.order = i + 1; g.from == 0 {
+			unused = append(unused, g)
+		} else {
+			named[g.from] = g
+		}
 	}
-	p.globals = nil
+	p.globals = unused
 	for _, s := range symbols {
 		if elf.ST_TYPE(s.Info) != elf.STT_OBJECT || s.Size == 0 {
 			continue
 		}
 		symbol, _, _ := strings.Cut(s.Name, "@") // a version follows in what is a library's
-		name := cmp.Or(named[s.Value], p.linked[symbol], symbol)
-		p.globals = append(p.globals, global{span{s.Value, s.Size}, name})
+		g := named[s.Value]
+		g.span, g.name = span{s.Value, s.Size}, cmp.Or(g.name, p.linked[symbol], symbol)
+		p.globals = append(p.globals, g)
 	}
 	slices.SortStableFunc(p.globals, func(a, b global) int { return cmp.Compare(a.from, b.from) })
 }
@@ -105,6 +123,8 @@ func (p *Program) readDWARF(data *dwarf.Data) error {
 			p.sortCode()
 			return err
 		}
+		producer, _ := unit.Val(dwarf.AttrProducer).(string)
+		w.plain = strings.HasPrefix(producer, "GNU") && !strings.Contains(producer, " -O")
 		if err := errors.Join(w.readLines(unit), w.children(unit, "")); err != nil {
 			return err
 		}
@@ -153,6 +173,8 @@ type walker struct {
 	// variables are named in the end, since what they are declared by may come behind.
 	variables []*dwarf.Entry
 	files     []*dwarf.LineFile // of the unit
+	within    string            // the function that is read, or ""
+	plain     bool              // the unit is GCC's of -O0, which reports locals too
 }
 
 // children reads what is in an entry, in a scope such as "std::vector<int>::".
@@ -178,14 +200,21 @@ func (w *walker) children(parent *dwarf.Entry, scope string) error {
 				return err
 			}
 		case dwarf.TagVariable, dwarf.TagMember:
-			if e.Val(dwarf.AttrDeclaration) != nil || e.Val(dwarf.AttrLinkageName) != nil || hasAddress(e) {
+			if e.Val(dwarf.AttrDeclaration) != nil || e.Val(dwarf.AttrLinkageName) != nil || hasAddress(e) ||
+				scope == "" && w.within == "" {
 				w.setName(e, scope, name)
 				w.variables = append(w.variables, e)
 			}
+			w.local(e, name)
+		}
+		without := w.within
+		if e.Tag == dwarf.TagSubprogram {
+			w.within = cmp.Or(w.name(e), "?")
 		}
 		if err := w.children(e, inner); err != nil {
 			return err
 		}
+		w.within = without
 	}
 }
 
@@ -256,14 +285,59 @@ func hasAddress(e *dwarf.Entry) bool {
 // variable adds one that has an address, or the name of one that has a symbol.
 func (w *walker) variable(e *dwarf.Entry) {
 	name := w.name(e)
-	if hasAddress(e) && name != "" {
+	g := global{name: name, array: w.holdsArray(e)}
+	switch {
+	case name == "":
+	case hasAddress(e):
 		where, _ := e.Val(dwarf.AttrLocation).([]byte)
-		addr := w.reader.ByteOrder().Uint64(where[1:])
-		w.program.globals = append(w.program.globals, global{span{addr, 0}, name})
+		g.from = w.reader.ByteOrder().Uint64(where[1:])
+		w.program.globals = append(w.program.globals, g)
+	case g.array && e.Val(dwarf.AttrDeclaration) == nil:
+		if t, err := w.data.Type(e.Val(dwarf.AttrType).(dwarf.Offset)); err == nil {
+			g.size = uint64(t.Size())
+			w.program.globals = append(w.program.globals, g)
+		}
 	}
 	if symbol, is := e.Val(dwarf.AttrLinkageName).(string); is {
 		w.program.linked[symbol] = name
 	}
+}
+
+// local adds an array of a function's own.
+func (w *walker) local(e *dwarf.Entry, name string) {
+	if w.within == "" || w.plain || name == "" || hasAddress(e) || !w.holdsArray(e) {
+		return
+	}
+	file, _ := e.Val(dwarf.AttrDeclFile).(int64)
+	line, _ := e.Val(dwarf.AttrDeclLine).(int64)
+	if int(file) < len(w.files) && w.files[file] != nil && !ofSystem(w.files[file].Name) {
+		at := Place{w.within, w.files[file].Name, int(line)}
+		w.program.locals = append(w.program.locals, Local{name, at})
+	}
+}
+
+// holdsArray reports whether a variable is an array, or a struct with one.
+func (w *walker) holdsArray(e *dwarf.Entry) bool {
+	of, is := e.Val(dwarf.AttrType).(dwarf.Offset)
+	if !is {
+		return false
+	}
+	t, err := w.data.Type(of)
+	return err == nil && hasArray(t)
+}
+
+func hasArray(t dwarf.Type) bool {
+	switch t := t.(type) {
+	case *dwarf.TypedefType:
+		return hasArray(t.Type)
+	case *dwarf.QualType:
+		return hasArray(t.Type)
+	case *dwarf.ArrayType:
+		return true
+	case *dwarf.StructType:
+		return slices.ContainsFunc(t.Field, func(f *dwarf.StructField) bool { return hasArray(f.Type) })
+	}
+	return false
 }
 
 // place names the code at an address of the file.

@@ -21,7 +21,7 @@ type byteRange struct {
 
 	next   uint64 // the first byte that was not accessed yet
 	source int
-	within span // that belongs to the source
+	within placed // that the source belongs to
 }
 
 // hold keeps a range until it is known whether the next one belongs to it.
@@ -86,7 +86,9 @@ func (d *decoder) step(r *byteRange) bool {
 		to &^= rangeWidth - 1
 	}
 	to = min(to, end)
-	d.access(r.source, r.next, int(to-r.next))
+	if r.source >= 0 {
+		d.access(r.source, r.next+r.within.move, int(to-r.next))
+	}
 	r.next = to
 	return true
 }

@@ -36,15 +36,15 @@ func (p *Program) Run(ctx context.Context, o Options, sink Sink) (Outcome, error
 		return Outcome{}, err
 	}
 	cmd := exec.Command(path, o.Args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, printed, said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Stdin, printed, said
 	cmd.ExtraFiles = []*os.File{file}
-	cmd.Env = environment()
+	cmd.Env = append([]string{"STRIDEBENCH_ACCESSES=3"}, o.Environment...)
 	cmd.WaitDelay = time.Second // of children that hold its output
 	fixed, err := start(cmd)
 	if err != nil {
 		return Outcome{}, err
 	}
-	d := &decoder{program: p, sink: sink, places: make([]place, 1)}
+	d := &decoder{program: p, sink: sink, places: make([]place, 1), arrange: newArranger(o.Arrange)}
 	d.outcome.Moved = !fixed
 	failed := d.follow(ctx, r, cmd)
 	d.outcome.Calls, d.outcome.Output, d.outcome.Said = r.Calls, printed.bytes, said.String()
@@ -53,11 +53,15 @@ func (p *Program) Run(ctx context.Context, o Options, sink Sink) (Outcome, error
 
 // choose says which code is counted.
 func (p *Program) choose(r *ring, o Options) error {
-	if o.Function == "" {
-		return nil
-	}
 	spans, inlined := p.functionCode(o.Function)
+	if o.Region.To > 0 {
+		spans = p.lineCode(o.Region)
+	}
 	switch {
+	case o.Function == "" && o.Region.To == 0:
+		return nil
+	case len(spans) == 0 && o.Region.To > 0:
+		return fmt.Errorf("%s: no code of lines %d to %d", o.Region.File, o.Region.From, o.Region.To)
 	case len(spans) == 0:
 		return fmt.Errorf("%s has no function %s", p.path, o.Function)
 	case inlined && o.Last > 0:
@@ -71,17 +75,6 @@ func (p *Program) choose(r *ring, o Options) error {
 		r.Span[i] = [2]uint64{s.from, s.end()}
 	}
 	return nil
-}
-
-// environment is what a program sees, always the same, since its stack begins below it.
-func environment() []string {
-	env := []string{"STRIDEBENCH_ACCESSES=3"}
-	for _, name := range []string{"PATH", "HOME", "LD_LIBRARY_PATH"} {
-		if value, set := os.LookupEnv(name); set {
-			env = append(env, name+"="+value)
-		}
-	}
-	return env
 }
 
 // start starts a command in a process group of its own, with addresses that do not change
@@ -161,7 +154,10 @@ func (d *decoder) begin(r *ring) {
 	d.program.bias = r.Bias
 	d.objects = newObjects(r.Stack)
 	for _, g := range d.program.globals {
-		d.objects.put(placed{span{g.from + r.Bias, g.size}, d.objects.named(g.name)})
+		d.objects.put(placed{span: span{g.from + r.Bias, g.size}, object: d.objects.named(g.name)})
+	}
+	if d.arrange != nil {
+		d.arrangeGlobals()
 	}
 }
 

@@ -235,6 +235,9 @@ func readAt(name string, text []byte, opts Options) (*File, error) {
 	var values map[string]int
 	var err error
 	var sizes map[string]string
+	if i := slices.IndexFunc(opts.Defines, compiledOnly); i >= 0 {
+		return nil, &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("-D '%s': only what is compiled has that", opts.Defines[i])}
+	}
 	if opts.Defines, sizes, err = partSizes(opts.Defines); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -14,10 +14,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/compiled"
+	"github.com/stridebench/stridebench/access/csource"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
+	"github.com/stridebench/stridebench/simcache/machines"
 	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
@@ -101,14 +104,10 @@ func (f *simFlags) calls(c call) (first, last uint64, err error) {
 	return first, last, nil
 }
 
-// compilers are the commands that build source files, by suffix.
-var compilers = map[string]string{".c": "gcc -O2", ".cc": "g++ -O2", ".cpp": "g++ -O2", ".cxx": "g++ -O2",
-	".f": "gfortran -O2", ".f90": "gfortran -O2", ".F90": "gfortran -O2"}
-
 // program is the executable, built if it is named by its source, and what removes it.
 func (e *execFlags) program(c call) (path string, remove func(), err error) {
 	remove = func() {}
-	compiler, isSource := compilers[filepath.Ext(e.path)]
+	compiler, isSource := compiled.Compilers[filepath.Ext(e.path)]
 	if !isSource {
 		if e.cc != "" {
 			return "", remove, fmt.Errorf("--cc %s: it builds a source file, and --exec %s is none", e.cc, e.path)
@@ -118,22 +117,27 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 	if _, err := os.Stat(e.path); err != nil {
 		return "", remove, fmt.Errorf("--exec: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "bench-exec-")
+	path, remove, err = temporaryProgram()
 	if err != nil {
 		return "", remove, err
 	}
-	remove = func() { os.RemoveAll(dir) }
-	path = filepath.Join(dir, "program")
-	args := append(strings.Fields(cmp.Or(e.cc, compiler)), e.path, "-o", path)
+	args := append(strings.Fields(cmp.Or(e.cc, compiler+" -O2")), e.path, "-o", path)
 	build, done, err := compiled.Command(c.ctx, args)
 	if err != nil {
 		return "", remove, fmt.Errorf("--exec %s: %w", e.path, err)
 	}
 	out, err := build.CombinedOutput()
 	if err := errors.Join(err, done()); err != nil {
-		return "", remove, fmt.Errorf("--exec %s: %s: %w\n%s", e.path, strings.Join(args, " "), err, out)
+		said := strings.ReplaceAll(string(out), path, "program")
+		return "", remove, fmt.Errorf("--exec %s: %s: %w\n%s", e.path, strings.Join(args[:len(args)-2], " "), err, said)
 	}
 	return path, remove, nil
+}
+
+// temporaryProgram is the path of a program that is to be built, and what removes it.
+func temporaryProgram() (path string, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "bench-exec-")
+	return filepath.Join(dir, "program"), func() { os.RemoveAll(dir) }, err
 }
 
 // simulateExec counts what a compiled program accesses.
@@ -147,52 +151,139 @@ func (f *simFlags) simulateExec(c call) error {
 	if err != nil {
 		return err
 	}
-	stop := watch(c.ctx, "what was counted so far is written")
-	defer stop()
 	path, remove, err := f.exec.program(c)
 	defer remove()
 	if err != nil {
 		return err
 	}
+	return f.runCompiled(c, m, "--exec "+f.exec.path, path, options)
+}
+
+// compileProgram counts what a C file's function accesses that is no affine loops, by
+// compiling and running it.
+func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refused *csource.Error) error {
+	name := "--program " + f.program.file
+	given, err := csource.Parts(text, f.program.Defines)
+	if err != nil {
+		return fmt.Errorf("--define: %w", err)
+	}
+	path, remove, err := temporaryProgram()
+	defer remove()
+	if err != nil {
+		return err
+	}
+	task := compiled.Task{Path: f.program.file, Function: f.program.Function, Macros: given.Macros,
+		Values: given.Values, Sizes: given.Sizes, Folders: f.program.IncludeDirs, Passes: f.passes}
+	if task.Path == "-" {
+		task.Path = filepath.Join(filepath.Dir(path), "stdin.c")
+		if err := os.WriteFile(task.Path, text, 0o600); err != nil {
+			return err
+		}
+	}
+	options := compiled.Options{Function: f.program.Function}
+	if task.Function == "" {
+		task.Function, options.Region = compiled.FindRegion(task.Path, text)
+	}
+	task.Compiler = strings.Fields(cmp.Or(f.exec.cc, compiled.Compilers[filepath.Ext(task.Path)]))
+	if task.Function == "" || len(task.Compiler) == 0 {
+		return fmt.Errorf("--program: %w", refused)
+	}
+	driver, err := task.Build(c.ctx, path)
+	if err != nil {
+		why := strings.ReplaceAll(err.Error(), task.Path, f.program.file)
+		return fmt.Errorf("--program: %w; it cannot be compiled and run instead: %s", refused, why)
+	}
+	how := "its main calls " + task.Function
+	if !driver.Main {
+		how = "arrays are zeros, also where an if depends on them"
+	}
+	c.note("%v: compiled and run instead: %s; about 20 million accesses are counted a second (--exact affine refuses)", refused, how)
+	options.Arrange = &compiled.Arrangement{Origin: m.Config.Aligned(access.Origin, f.program.Align),
+		Align: uint64(f.program.Align), Parameters: driver.Parameters}
+	return f.runCompiled(c, m, name, path, options)
+}
+
+// runCompiled runs a program and shows what it accesses. Errors begin with its name.
+func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o compiled.Options) error {
+	stop := watch(c.ctx, "what was counted so far is written")
+	defer stop()
 	program, err := compiled.Open(path)
 	if err != nil {
-		return fmt.Errorf("--exec: %w", err)
+		flag, _, _ := strings.Cut(name, " ")
+		return fmt.Errorf("%s: %w", flag, err)
 	}
 	h, curve, err := f.start(c, m.Config)
 	if err != nil {
 		return err
 	}
 	f.meter = progress.New(c.err)
-	f.meter.Phase("running "+f.exec.path, 0)
+	f.meter.Phase("running "+name, 0)
 	count := &counter{h: h, curve: curve}
-	outcome, err := program.Run(c.ctx, options, count)
+	o.Stdin, o.Environment = os.Stdin, environment()
+	outcome, err := program.Run(c.ctx, o, count)
 	if err != nil && c.ctx.Err() == nil {
-		return fmt.Errorf("--exec %s: %w", f.exec.path, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	if options.Function != "" && outcome.Calls == 0 && h.Counts().Refs() == 0 {
-		return fmt.Errorf("--exec %s: it never calls %s%s", f.exec.path, options.Function, f.exec.wrong(outcome))
+	wrong := wrongEnd(outcome)
+	if o.Function != "" && outcome.Calls == 0 && h.Counts().Refs() == 0 {
+		return fmt.Errorf("%s: it never calls %s%s", name, o.Function, wrong)
 	}
 	if outcome.Moved {
-		c.note("--exec %s: the kernel does not fix its addresses, so that counts may differ from run to run", f.exec.path)
+		c.note("%s: the kernel does not fix its addresses, so that counts may differ from run to run", name)
 	}
 	if outcome.Forked {
-		c.note("--exec %s: it starts other processes, whose accesses are not counted", f.exec.path)
+		c.note("%s: it starts other processes, whose accesses are not counted", name)
 	}
-	run := explain.RunOf(h, m.Config, nil, nil, 1)
+	f.noteLocals(c, name, program, count)
+	run := explain.RunOf(h, m.Config, nil, nil, f.passes)
 	run.Tensors, run.Code = count.lines()
 	run.Curve = curve.Table()
 	err = f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Trace(m.Name, f.hierarchy.explain) })
 	if c.ctx.Err() != nil {
 		return errors.Join(err, stopped(c.ctx, "these are the counts so far"))
 	}
-	if wrong := f.exec.wrong(outcome); wrong != "" {
-		err = errors.Join(err, fmt.Errorf("--exec %s%s; these are the counts until then", f.exec.path, wrong))
+	if wrong != "" {
+		err = errors.Join(err, fmt.Errorf("%s%s; these are the counts until then", name, wrong))
 	}
 	return errors.Join(err, count.full)
 }
 
-// wrong says how a program ended that did not end well, or "".
-func (e *execFlags) wrong(o compiled.Outcome) string {
+// noteLocals says which arrays may be missing in the counts, of functions that were counted.
+func (f *simFlags) noteLocals(c call, name string, program *compiled.Program, count *counter) {
+	counted := map[string]bool{f.program.Function: true}
+	for _, s := range count.sources {
+		counted[s.Place.Function] = true
+	}
+	var missing []string
+	for _, l := range program.Locals() {
+		what := fmt.Sprintf("%s (%s:%d)", l.Name, filepath.Base(l.File), l.Line)
+		if counted[l.Function] && !slices.Contains(missing, what) {
+			missing = append(missing, what)
+		}
+	}
+	if n := len(missing); n > 3 {
+		missing = append(missing[:3], fmt.Sprintf("%d others", n-3))
+	}
+	if missing != nil {
+		c.note("%s: arrays on the stack may be missing in the counts: %s; the compiler reports them "+
+			"where their address leaves the function: declare them static, or build with gcc -O0",
+			name, strings.Join(missing, ", "))
+	}
+}
+
+// environment is what a program sees of bench's environment: no more, so that it is the same
+// in every run.
+func environment() (all []string) {
+	for _, name := range []string{"PATH", "HOME", "LD_LIBRARY_PATH"} {
+		if value, set := os.LookupEnv(name); set {
+			all = append(all, name+"="+value)
+		}
+	}
+	return all
+}
+
+// wrongEnd says how a program ended that did not end well, or "".
+func wrongEnd(o compiled.Outcome) string {
 	said := ""
 	if o.Said != "" {
 		said = fmt.Sprintf(" (%s)", o.Said)

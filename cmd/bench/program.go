@@ -28,15 +28,14 @@ type programFlags struct {
 
 func (p *programFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&p.file, "program", "", "simulate the loops of a C `file` instead; those between #pragma scop and #pragma endscop, or with --function a function's; - for stdin")
-	flags.StringArrayVarP(&p.Defines, "define", "D", nil, "with --program, a macro, or the value of a parameter or another variable, `NAME=VALUE`, or how much a parameter that is a pointer points to, 'NAME[EXTENT]'; repeatable")
+	flags.StringArrayVarP(&p.Defines, "define", "D", nil, "with --program, a macro or a variable's value, `NAME=VALUE`, or what a pointer points to, 'NAME[EXTENT]'; of a field, 'p->NAME=VALUE'; repeatable")
 	flags.StringArrayVarP(&p.IncludeDirs, "include", "I", nil, "with --program, a `folder` of headers; repeatable, and no other is looked into")
-	flags.StringVar(&p.Function, "function", "", "with --program, read the body of the function of this `name`")
+	flags.StringVar(&p.Function, "function", "", "with --program and --exec, the function of this `name`")
 	flags.IntVar(&p.Align, "align", csource.DefaultAlign, "with --program, bytes to whose multiples arrays are aligned, a power of two")
 }
 
-// read reads the program for these caches, and says on stderr what a reader of the
-// counts should know.
-func (p *programFlags) read(c call, config simcache.Config) (*csource.File, error) {
+// load returns the text of the file.
+func (p *programFlags) load(c call) ([]byte, error) {
 	input, err := openInput(c, "program", p.file)
 	if err != nil {
 		return nil, err
@@ -46,6 +45,12 @@ func (p *programFlags) read(c call, config simcache.Config) (*csource.File, erro
 	if err != nil {
 		return nil, fmt.Errorf("--program: %w", err)
 	}
+	return text, nil
+}
+
+// read reads the program for these caches, and says on stderr what a reader of the
+// counts should know.
+func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csource.File, error) {
 	if p.Align <= 0 || p.Align&(p.Align-1) != 0 {
 		return nil, fmt.Errorf("--align %d: want a power of two", p.Align)
 	}
@@ -83,7 +88,14 @@ func (f *simFlags) simulateProgram(c call) error {
 	if err != nil {
 		return err
 	}
-	file, err := f.program.read(c, m.Config)
+	text, err := f.program.load(c)
+	if err != nil {
+		return err
+	}
+	file, err := f.program.read(c, text, m.Config)
+	if refused, is := errors.AsType[*csource.Error](err); is && f.exact.value != "affine" {
+		return f.compileProgram(c, m, text, refused)
+	}
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ import (
 func newSim() *cobra.Command {
 	var f simFlags
 	cmd := &cobra.Command{
-		Use:   "sim {--shape SHAPE | --program FILE.c | --trace FILE | --matrix FILE}",
-		Short: "Simulate the cache misses of an access pattern, a C file's loops, or a trace",
+		Use:   "sim {--shape SHAPE | --program FILE.c | --exec FILE | --trace FILE | --matrix FILE}",
+		Short: "Simulate the cache misses of a pattern, a program, or a trace",
 		Args:  noArgs, SuggestFor: []string{"simulate"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
@@ -50,13 +50,13 @@ func newSim() *cobra.Command {
 	f.geometry.add(flags)
 	f.hierarchy.add(flags)
 	f.curve.add(flags)
-	f.exact = oneOf("how", "auto", "brute")
-	flags.Var(&f.exact, "exact", "auto or brute: auto skips look-ups whose outcome it can prove; brute looks up every access; the counts are the same")
+	f.exact = oneOf("how", "auto", "brute", "affine")
+	flags.Var(&f.exact, "exact", "auto, brute or affine: auto skips look-ups whose outcome it can prove; brute looks up every access; the counts are the same; affine refuses a C function that would have to be compiled and run")
 	flags.IntVar(&f.threads, "threads", 1, "threads that share the pattern; each walks a part on a core with its own first level")
 	flags.IntVar(&f.grain, "grain", access.GrainSize, "with --threads, the fewest elements for which another thread is used")
 	flags.IntVar(&f.cores, "cores", 1, "cores that look accesses up, each for some of the sets; the counts are the same")
-	flags.BoolVar(&f.asJSON, "json", false, "print as JSON: counts, geometry, loops, and how many accesses were looked up or proved, for the caches and again for the TLB")
-	flags.StringVarP(&f.results, "out", "o", "", "`file` for the counts of a program, a trace or a matrix, one line per array, as results that 'bench check' compares")
+	flags.BoolVar(&f.asJSON, "json", false, "print as JSON: counts, geometry, loops, and what was looked up or proved")
+	flags.StringVarP(&f.results, "out", "o", "", "`file` for the counts by array or object, for 'bench check'")
 	flags.StringVar(&f.out, "cachegrind-out", "", "`file` for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
 }

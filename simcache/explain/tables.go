@@ -486,6 +486,9 @@ func (r Run) tied() bool {
 // tensorTable has a row a tensor, or for the trace.
 func (r Run) tensorTable() Table {
 	t := r.missesOf("tensor")
+	if r.Code != nil {
+		return r.rows("object", r.Tensors, func(l simcache.Line) string { return l.Function })
+	}
 	for _, l := range r.Tensors {
 		t = append(t, r.misses(l.Function, l.Counts))
 	}
