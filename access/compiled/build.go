@@ -17,14 +17,14 @@ import (
 var runtimeSource []byte
 
 // Command returns the command of a compiler (gcc, g++, gfortran, clang, clang++ and their
-// versions) such that what it builds reports its accesses, see [Program.Run]. The runtime is
-// linked unless the command only compiles. The caller calls remove after the command.
-func Command(ctx context.Context, args []string) (cmd *exec.Cmd, remove func() error, err error) {
+// versions) such that what it builds reports its accesses, see [Program.Run]. It links a
+// runtime unless the command only compiles, for which it needs a folder until it has ended.
+func Command(ctx context.Context, dir string, args []string) (*exec.Cmd, error) {
 	if len(args) == 0 {
-		return nil, nil, errors.New("want a compiler and its arguments: g++ -O2 a.cpp -o a.out")
+		return nil, errors.New("want a compiler and its arguments: g++ -O2 a.cpp -o a.out")
 	}
 	if _, err := exec.LookPath(args[0]); err != nil {
-		return nil, nil, fmt.Errorf("no compiler %s: %w", args[0], err)
+		return nil, fmt.Errorf("no compiler %s: %w", args[0], err)
 	}
 	all := append(slices.Clone(args[1:]), "-g", "-fsanitize=thread")
 	clang := strings.Contains(filepath.Base(args[0]), "clang")
@@ -36,23 +36,22 @@ func Command(ctx context.Context, args []string) (cmd *exec.Cmd, remove func() e
 	if !clang && runtime.GOARCH == "amd64" { // else GCC writes out what memset and memcpy do
 		all = append(all, "-mstringop-strategy=libcall", "-fno-builtin-memset")
 	}
-	if !links(args) {
-		return exec.CommandContext(ctx, args[0], all...), func() error { return nil }, nil
-	}
-	dir, err := os.MkdirTemp("", "bench-cc-")
-	if err != nil {
-		return nil, nil, err
-	}
-	remove = func() error { return os.RemoveAll(dir) }
-	if err := buildRuntime(ctx, args[0], dir); err != nil {
-		return nil, nil, errors.Join(err, remove())
-	}
-	if clang {
+	switch {
+	case !links(args):
+		return compiler(ctx, args[0], all...), nil
+	case clang:
 		all = append(all, "-x", "none", filepath.Join(dir, runtimeObject))
-	} else { // which links the first libtsan_preinit.o that it finds, and libtsan
+	default: // GCC links the first libtsan_preinit.o that it finds, and libtsan
 		all = append(all, "-B"+dir, "-L"+dir)
 	}
-	return exec.CommandContext(ctx, args[0], all...), remove, nil
+	return compiler(ctx, args[0], all...), buildRuntime(ctx, args[0], dir)
+}
+
+// compiler is a command that removes its temporary files where the context ends it.
+func compiler(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	return cmd
 }
 
 // links reports whether a compiler's arguments make it link a program.
@@ -72,12 +71,12 @@ func links(args []string) bool {
 const runtimeObject = "libtsan_preinit.o"
 
 // buildRuntime compiles the runtime for a compiler, with a libtsan in which there is nothing.
-func buildRuntime(ctx context.Context, compiler, dir string) error {
+func buildRuntime(ctx context.Context, name, dir string) error {
 	source := filepath.Join(dir, "runtime.c")
 	if err := os.WriteFile(source, runtimeSource, 0o600); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, ofC(compiler), "-O2", "-fPIC", "-fno-builtin", "-w",
+	cmd := compiler(ctx, ofC(name), "-O2", "-fPIC", "-fno-builtin", "-w",
 		"-c", source, "-o", filepath.Join(dir, runtimeObject))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("compiling the runtime by %s: %w\n%s", cmd.Path, err, out)

@@ -45,13 +45,11 @@ type Sink interface {
 // An Outcome is how a run ended.
 type Outcome struct {
 	Calls   uint64 // of the function
-	Exited  bool   // by itself, so that its exit code means something
 	Code    int
 	Signal  string // that ended it, if one did
 	Stopped string // why nothing was reported from then on, if so
 	Forked  bool   // child processes ran, whose accesses are not reported
 	Moved   bool   // addresses differ from run to run: the kernel would not fix them
-	Output  int64  // bytes that it printed
 	Said    string // the last line on its stderr
 }
 

@@ -14,7 +14,6 @@ const (
 	saysRange
 	saysThreads
 	saysFork
-	saysExit
 	saysFull
 	saysBy
 )
@@ -187,8 +186,6 @@ func (d *decoder) say() error {
 		d.outcome.Forked = true
 	case saysFull:
 		d.outcome.Stopped = "more than 60,000 places in its code make accesses"
-	case saysExit:
-		d.outcome.Exited = true
 	default:
 		return fmt.Errorf("a word %#x: the program was built by another bench", d.said[0])
 	}

@@ -3,11 +3,9 @@ package compiled
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -39,7 +37,7 @@ type Driver struct {
 	Parameters []string // those that are arrays, in their order, which are zeros
 }
 
-// Build builds a program at a path. The main of the file calls the function, unless the task
+// Build builds a program at a path, in a folder that other files go to, too. The main of the file calls the function, unless the task
 // gives values to the function's parameters or the file has none: then a main of ours calls it.
 func (t Task) Build(ctx context.Context, path string) (Driver, error) {
 	list, err := t.parameters(ctx)
@@ -61,7 +59,6 @@ func (t Task) Build(ctx context.Context, path string) (Driver, error) {
 	if err := os.WriteFile(source, w.text.Bytes(), 0o600); err != nil {
 		return Driver{}, err
 	}
-	defer os.Remove(source)
 	return Driver{Parameters: w.arrays}, t.compile(ctx, source, path)
 }
 
@@ -71,12 +68,11 @@ func (t Task) compile(ctx context.Context, source, path string) error {
 	if filepath.Ext(t.Path) == ".c" {
 		args = append(args, "-Dconst=") // no reads of constants are reported
 	}
-	cmd, remove, err := Command(ctx, args)
+	cmd, err := Command(ctx, filepath.Dir(path), args)
 	if err != nil {
 		return err
 	}
-	out, err := cmd.CombinedOutput()
-	if err = errors.Join(err, remove()); err != nil {
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s does not compile it: %s", t.Compiler[0], firstError(out, err))
 	}
 	return nil
@@ -132,7 +128,7 @@ var mainOf = regexp.MustCompile(`(?m)\bmain\s*\([^()]*\)\s*\{`)
 func (t Task) parameters(ctx context.Context) (list parameterList, err error) {
 	args := slices.Concat(t.Compiler[1:], t.options(), []string{"-E", "-P", "-w", t.Path})
 	var failed bytes.Buffer
-	cmd := exec.CommandContext(ctx, t.Compiler[0], args...)
+	cmd := compiler(ctx, t.Compiler[0], args...)
 	cmd.Stderr = &failed
 	text, err := cmd.Output()
 	if err != nil {
@@ -243,19 +239,26 @@ func (w *driverWriter) write(parameters []string) error {
 	return nil
 }
 
+// hasField reports whether there is a value for a field of what a text begins.
+func (w *driverWriter) hasField(begins string) bool {
+	for key := range w.values {
+		if strings.HasPrefix(key, begins) {
+			return true
+		}
+	}
+	return false
+}
+
 var realType = regexp.MustCompile(`\b(float|double|_Complex|complex)\b`)
 
 // scalar declares a parameter that has a value.
 func (w *driverWriter) scalar(p, name string) error {
 	value, given := w.values[name]
-	fields := slices.ContainsFunc(slices.Collect(maps.Keys(w.values)), func(key string) bool {
-		return strings.HasPrefix(key, name+".")
-	})
 	switch {
 	case given:
 	case realType.MatchString(p):
 		value = "0"
-	case fields:
+	case w.hasField(name + "."):
 		value = "{0}"
 	default:
 		return fmt.Errorf("the value of %s is not known: give it by -D %s=1000", name, name)
@@ -274,9 +277,6 @@ func (w *driverWriter) array(p string) (argument string, err error) {
 	from, to := nameOf(p)
 	name := p[from:to]
 	size, sized := w.sizes[name]
-	fields := slices.ContainsFunc(slices.Collect(maps.Keys(w.values)), func(key string) bool {
-		return strings.HasPrefix(key, name+"->")
-	})
 	delete(w.sizes, name)
 	w.arrays = append(w.arrays, name)
 	rows, columns, isRows := strings.Cut(size, "][")
@@ -295,7 +295,7 @@ func (w *driverWriter) array(p string) (argument string, err error) {
 		return "*" + name, nil
 	}
 	switch {
-	case fields && !sized:
+	case !sized && w.hasField(name+"->"):
 		rows = "1"
 	case !sized:
 		return "", fmt.Errorf("how much %s points to is not known: give it by -D '%s[1000]'", name, name)
@@ -309,43 +309,23 @@ func (w *driverWriter) array(p string) (argument string, err error) {
 	return name, nil
 }
 
-// blanked are what has no braces of the language: comments, literals and directives.
-var blanked = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(?m:^[ \t]*#(?:[^\n\\]|\\.)*)`)
-
 var (
 	regionBegins = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+scop\b`)
 	regionEnds   = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+endscop\b`)
-	headName     = regexp.MustCompile(`([A-Za-z_]\w*)\s*\(`)
+	definition   = regexp.MustCompile(`(?m)^\w[^;{}()#]*?(\w+)\s*\([^;{}]*\)\s*\{`)
 )
 
 // FindRegion finds the lines between #pragma scop and #pragma endscop in the text of a file, and
-// the function that they are in. Without them the region has no lines.
+// the function that they are in, which begins a line. Without them the region has no lines.
 func FindRegion(file string, text []byte) (function string, r Region) {
 	begin, end := regionBegins.FindIndex(text), regionEnds.FindIndex(text)
 	if begin == nil || end == nil || end[0] < begin[0] {
 		return "", Region{}
 	}
-	code := blanked.ReplaceAllFunc(text[:begin[0]], func(s []byte) []byte {
-		return bytes.Repeat([]byte(" "), len(s))
-	})
-	var within []string // the heads of the braces that are open
-	from := 0
-	for i, c := range code {
-		switch c {
-		case '{':
-			within = append(within, string(code[from:i]))
-			from = i + 1
-		case '}':
-			within, from = within[:max(len(within)-1, 0)], i+1
-		case ';':
-			from = i + 1
-		}
+	heads := definition.FindAllSubmatch(text[:begin[0]], -1)
+	if heads == nil {
+		return "", Region{}
 	}
 	line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
-	for _, head := range within {
-		if m := headName.FindStringSubmatch(head); m != nil {
-			return m[1], Region{filepath.Base(file), line(begin[0]), line(end[0])}
-		}
-	}
-	return "", Region{}
+	return string(heads[len(heads)-1][1]), Region{filepath.Base(file), line(begin[0]), line(end[0])}
 }

@@ -106,7 +106,7 @@ func TestTasks(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("there is no gcc here")
 	}
-	for _, c := range []struct {
+	for _, c := range some([]struct {
 		text, values, sizes string // of names, separated by spaces
 		accesses            int
 		err                 string
@@ -126,7 +126,7 @@ func TestTasks(t *testing.T) {
 		{"void f(int n) { }", "n=4", "y=4", 0, "y is no pointer"},
 		{"void g(int n) { }", "n=4", "", 0, "no function f"},
 		{"void f(int n) { nothing; }", "n=4", "", 0, "nothing"},
-	} {
+	}) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			task := compiled.Task{Compiler: []string{"gcc"}, Function: "f", Values: pairs(c.values), Sizes: pairs(c.sizes)}

@@ -44,8 +44,7 @@ type code struct {
 	from, to uint64
 	name     string // with its namespaces and classes
 	inlined  bool
-	file     string // of the call that it was inlined for
-	line     int
+	call     Place // that it was inlined for
 }
 
 // A global is a variable with an address, or an array of the file that is not used, at 0.
@@ -113,29 +112,34 @@ func (p *Program) addSymbols(symbols []elf.Symbol) {
 
 // readDWARF reads the lines, functions and variables of all units.
 func (p *Program) readDWARF(data *dwarf.Data) error {
-	w := &walker{data: data, program: p, reader: data.Reader(), names: map[dwarf.Offset]string{}}
+	w := &walker{data: data, program: p, reader: data.Reader(),
+		names: map[dwarf.Offset]string{}, origins: map[dwarf.Offset]dwarf.Offset{}}
 	for {
 		unit, err := w.reader.Next()
-		if err != nil || unit == nil {
-			for _, e := range w.variables {
-				w.variable(e)
-			}
-			p.sortCode()
+		if err != nil {
 			return err
+		}
+		if unit == nil {
+			break
 		}
 		producer, _ := unit.Val(dwarf.AttrProducer).(string)
 		w.plain = strings.HasPrefix(producer, "GNU") && !strings.Contains(producer, " -O")
-		if err := errors.Join(w.readLines(unit), w.children(unit, "")); err != nil {
+		if err := errors.Join(w.readLines(unit), w.children(unit, "", 0)); err != nil {
 			return err
 		}
 	}
-}
-
-func (p *Program) sortCode() {
+	for _, f := range w.found { // now that all have names
+		if f.Tag == dwarf.TagVariable || f.Tag == dwarf.TagMember {
+			w.variable(f)
+		} else if err := w.function(f); err != nil {
+			return err
+		}
+	}
 	slices.SortStableFunc(p.lines, func(a, b lineEntry) int { return cmp.Compare(a.addr, b.addr) })
 	slices.SortStableFunc(p.code, func(a, b code) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
 	})
+	return nil
 }
 
 // readLines adds the line table of a unit.
@@ -145,9 +149,7 @@ func (w *walker) readLines(unit *dwarf.Entry) error {
 	if err != nil || table == nil {
 		return err
 	}
-	p := w.program
-	var row dwarf.LineEntry
-	for {
+	for row := (dwarf.LineEntry{}); ; {
 		err := table.Next(&row)
 		if errors.Is(err, io.EOF) {
 			w.files = table.Files()
@@ -160,7 +162,7 @@ func (w *walker) readLines(unit *dwarf.Entry) error {
 		if !row.EndSequence {
 			entry.file, entry.line = row.File.Name, row.Line
 		}
-		p.lines = append(p.lines, entry)
+		w.program.lines = append(w.program.lines, entry)
 	}
 }
 
@@ -169,16 +171,23 @@ type walker struct {
 	data    *dwarf.Data
 	program *Program
 	reader  *dwarf.Reader
-	names   map[dwarf.Offset]string
-	// variables are named in the end, since what they are declared by may come behind.
-	variables []*dwarf.Entry
-	files     []*dwarf.LineFile // of the unit
-	within    string            // the function that is read, or ""
-	plain     bool              // the unit is GCC's of -O0, which reports locals too
+	names   map[dwarf.Offset]string       // with their scopes
+	origins map[dwarf.Offset]dwarf.Offset // what entries without a name are instances of
+	found   []found
+	files   []*dwarf.LineFile // of the unit
+	plain   bool              // the unit is GCC's of -O0, which reports locals too
 }
 
-// children reads what is in an entry, in a scope such as "std::vector<int>::".
-func (w *walker) children(parent *dwarf.Entry, scope string) error {
+// A found entry is of a function, an inlined call or a variable.
+type found struct {
+	*dwarf.Entry
+	files  []*dwarf.LineFile
+	within dwarf.Offset // the function that it is in, 0 if it is in none
+	plain  bool
+}
+
+// children reads what is in an entry, in a scope such as "std::vector<int>::" and a function.
+func (w *walker) children(parent *dwarf.Entry, scope string, within dwarf.Offset) error {
 	if !parent.Children {
 		return nil
 	}
@@ -187,145 +196,98 @@ func (w *walker) children(parent *dwarf.Entry, scope string) error {
 		if err != nil || e == nil || e.Tag == 0 {
 			return err
 		}
-		inner := scope
-		name, _ := e.Val(dwarf.AttrName).(string)
+		inner, function := scope, within
+		name, named := e.Val(dwarf.AttrName).(string)
 		switch e.Tag {
 		case dwarf.TagNamespace, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagModule:
-			if name != "" {
+			if named {
 				inner += name + "::"
 			}
-		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
-			w.setName(e, scope, name)
-			if err := w.function(e); err != nil {
-				return err
+		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine, dwarf.TagVariable, dwarf.TagMember:
+			if named {
+				w.names[e.Offset] = scope + name
 			}
-		case dwarf.TagVariable, dwarf.TagMember:
-			if e.Val(dwarf.AttrDeclaration) != nil || e.Val(dwarf.AttrLinkageName) != nil || hasAddress(e) ||
-				scope == "" && w.within == "" {
-				w.setName(e, scope, name)
-				w.variables = append(w.variables, e)
+			for _, attribute := range []dwarf.Attr{dwarf.AttrAbstractOrigin, dwarf.AttrSpecification} {
+				if of, is := e.Val(attribute).(dwarf.Offset); is {
+					w.origins[e.Offset] = of
+				}
 			}
-			w.local(e, name)
+			w.found = append(w.found, found{e, w.files, within, w.plain})
+			if e.Tag == dwarf.TagSubprogram {
+				function = e.Offset
+			}
 		}
-		without := w.within
-		if e.Tag == dwarf.TagSubprogram {
-			w.within = cmp.Or(w.name(e), "?")
-		}
-		if err := w.children(e, inner); err != nil {
+		if err := w.children(e, inner, function); err != nil {
 			return err
 		}
-		w.within = without
 	}
 }
 
-// function adds the code of a function, if it has any.
-func (w *walker) function(e *dwarf.Entry) error {
-	ranges, err := w.data.Ranges(e)
-	if err != nil {
-		return err
-	}
-	for _, r := range ranges {
-		if r[1] > r[0] {
-			c := code{from: r[0], to: r[1], name: w.name(e), inlined: e.Tag == dwarf.TagInlinedSubroutine}
-			if file, is := e.Val(dwarf.AttrCallFile).(int64); is && int(file) < len(w.files) && w.files[file] != nil {
-				line, _ := e.Val(dwarf.AttrCallLine).(int64)
-				c.file, c.line = w.files[file].Name, int(line)
-			}
-			w.program.code = append(w.program.code, c)
-		}
-	}
-	return nil
-}
-
-// name is that of an entry, or of the one that it is an instance of.
-func (w *walker) name(e *dwarf.Entry) string {
+// name is that of an entry, or of what it is an instance of.
+func (w *walker) name(at dwarf.Offset) string {
 	for range 8 { // an inlined call, the function, its declaration
-		if name, known := w.names[e.Offset]; known {
+		if name, named := w.names[at]; named {
 			return name
 		}
-		of, is := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
-		if !is {
-			of, is = e.Val(dwarf.AttrSpecification).(dwarf.Offset)
-		}
-		if !is {
-			break
-		}
-		if name, known := w.names[of]; known {
-			w.names[e.Offset] = name
-			return name
-		}
-		reader := w.data.Reader()
-		reader.Seek(of)
-		next, err := reader.Next()
-		if err != nil || next == nil {
-			break
-		}
-		e = next
-		if name, is := e.Val(dwarf.AttrName).(string); is {
-			return name
-		}
+		at = w.origins[at]
 	}
 	return ""
 }
 
-// setName gives an entry its name.
-func (w *walker) setName(e *dwarf.Entry, scope, name string) {
-	if name != "" {
-		w.names[e.Offset] = scope + name
+// line is the file and line that attributes of an entry name.
+func (f found) line(file, line dwarf.Attr) (at Place) {
+	if i, is := f.Val(file).(int64); is && int(i) < len(f.files) && f.files[i] != nil {
+		n, _ := f.Val(line).(int64)
+		at.File, at.Line = f.files[i].Name, int(n)
 	}
+	return at
 }
 
-// hasAddress reports whether an entry is of a variable that has an address of its own.
-func hasAddress(e *dwarf.Entry) bool {
-	const atAddress = 0x03 // DW_OP_addr
-	where, _ := e.Val(dwarf.AttrLocation).([]byte)
-	return len(where) == 9 && where[0] == atAddress
-}
-
-// variable adds one that has an address, or the name of one that has a symbol.
-func (w *walker) variable(e *dwarf.Entry) {
-	name := w.name(e)
-	g := global{name: name, array: w.holdsArray(e)}
-	switch {
-	case name == "":
-	case hasAddress(e):
-		where, _ := e.Val(dwarf.AttrLocation).([]byte)
-		g.from = w.reader.ByteOrder().Uint64(where[1:])
-		w.program.globals = append(w.program.globals, g)
-	case g.array && e.Val(dwarf.AttrDeclaration) == nil:
-		if t, err := w.data.Type(e.Val(dwarf.AttrType).(dwarf.Offset)); err == nil {
-			g.size = uint64(t.Size())
-			w.program.globals = append(w.program.globals, g)
+// function adds the code of a function, if it has any.
+func (w *walker) function(f found) error {
+	ranges, err := w.data.Ranges(f.Entry)
+	for _, r := range ranges {
+		if r[1] > r[0] {
+			w.program.code = append(w.program.code, code{r[0], r[1], w.name(f.Offset),
+				f.Tag == dwarf.TagInlinedSubroutine, f.line(dwarf.AttrCallFile, dwarf.AttrCallLine)})
 		}
 	}
-	if symbol, is := e.Val(dwarf.AttrLinkageName).(string); is {
+	return err
+}
+
+// variable adds one that has an address, the name of one that has a symbol, or an array.
+func (w *walker) variable(f found) {
+	const atAddress = 0x03 // DW_OP_addr
+	name := w.name(f.Offset)
+	if symbol, is := f.Val(dwarf.AttrLinkageName).(string); is {
 		w.program.linked[symbol] = name
 	}
+	g := global{name: name}
+	if of, is := f.Val(dwarf.AttrType).(dwarf.Offset); is {
+		if t, err := w.data.Type(of); err == nil && hasArray(t) {
+			g.array, g.size = true, uint64(t.Size())
+		}
+	}
+	where, _ := f.Val(dwarf.AttrLocation).([]byte)
+	isAt := len(where) == 9 && where[0] == atAddress
+	if isAt {
+		g.from = w.reader.ByteOrder().Uint64(where[1:])
+	}
+	own := g.array && f.Tag == dwarf.TagVariable && f.Val(dwarf.AttrDeclaration) == nil
+	switch {
+	case name == "":
+	case isAt, own && f.within == 0:
+		w.program.globals = append(w.program.globals, g)
+	case own && !f.plain:
+		at := f.line(dwarf.AttrDeclFile, dwarf.AttrDeclLine)
+		at.Function = w.name(f.within)
+		if at.File != "" && !ofSystem(at.File) {
+			w.program.locals = append(w.program.locals, Local{name, at})
+		}
+	}
 }
 
-// local adds an array of a function's own.
-func (w *walker) local(e *dwarf.Entry, name string) {
-	if w.within == "" || w.plain || name == "" || hasAddress(e) || !w.holdsArray(e) {
-		return
-	}
-	file, _ := e.Val(dwarf.AttrDeclFile).(int64)
-	line, _ := e.Val(dwarf.AttrDeclLine).(int64)
-	if int(file) < len(w.files) && w.files[file] != nil && !ofSystem(w.files[file].Name) {
-		at := Place{w.within, w.files[file].Name, int(line)}
-		w.program.locals = append(w.program.locals, Local{name, at})
-	}
-}
-
-// holdsArray reports whether a variable is an array, or a struct with one.
-func (w *walker) holdsArray(e *dwarf.Entry) bool {
-	of, is := e.Val(dwarf.AttrType).(dwarf.Offset)
-	if !is {
-		return false
-	}
-	t, err := w.data.Type(of)
-	return err == nil && hasArray(t)
-}
-
+// hasArray reports whether a type is an array, or a struct with one.
 func hasArray(t dwarf.Type) bool {
 	switch t := t.(type) {
 	case *dwarf.TypedefType:
@@ -370,7 +332,7 @@ func (p *Program) ownPlace(addr uint64) Place {
 	at := p.place(addr)
 	for i := len(p.code) - 1; i >= 0 && ofSystem(at.File); i-- {
 		if c := p.code[i]; c.from <= addr && addr < c.to && c.inlined {
-			at.File, at.Line = c.file, c.line
+			at.File, at.Line = c.call.File, c.call.Line
 		}
 	}
 	return at

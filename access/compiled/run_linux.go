@@ -1,15 +1,14 @@
 package compiled
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -30,13 +29,13 @@ func (p *Program) Run(ctx context.Context, o Options, sink Sink) (Outcome, error
 	if err := p.choose(r, o); err != nil {
 		return Outcome{}, err
 	}
-	said, printed := &lastLine{}, &lastLine{}
+	var said lastLine
 	path, err := filepath.Abs(p.path)
 	if err != nil {
 		return Outcome{}, err
 	}
 	cmd := exec.Command(path, o.Args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Stdin, printed, said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Stdin, nil, &said
 	cmd.ExtraFiles = []*os.File{file}
 	cmd.Env = append([]string{"STRIDEBENCH_ACCESSES=3"}, o.Environment...)
 	cmd.WaitDelay = time.Second // of children that hold its output
@@ -47,7 +46,7 @@ func (p *Program) Run(ctx context.Context, o Options, sink Sink) (Outcome, error
 	d := &decoder{program: p, sink: sink, places: make([]place, 1), arrange: newArranger(o.Arrange)}
 	d.outcome.Moved = !fixed
 	failed := d.follow(ctx, r, cmd)
-	d.outcome.Calls, d.outcome.Output, d.outcome.Said = r.Calls, printed.bytes, said.String()
+	d.outcome.Calls, d.outcome.Said = r.Calls, said.last()
 	return d.outcome, failed
 }
 
@@ -88,7 +87,7 @@ func start(cmd *exec.Cmd) (fixed bool, err error) {
 		_, _, errno = syscall.Syscall(unix.SYS_PERSONALITY, old|noRandomize, 0, 0)
 		defer syscall.Syscall(unix.SYS_PERSONALITY, old, 0, 0)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	return errno == 0, cmd.Start()
 }
 
@@ -120,8 +119,8 @@ func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 			d.ended(err)
 			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left running
 			if r.Version != ringFormat {
-				return fmt.Errorf("%s: it did not begin to report (built by another bench, or it cannot start): %s",
-					cmd.Path, d.outcome.how())
+				return fmt.Errorf("%s does not report (built by another bench, or it cannot start): %v",
+					cmd.Path, err)
 			}
 			failed := d.upTo(r, &taken, r.Done)
 			d.release()
@@ -165,42 +164,27 @@ func (d *decoder) begin(r *ring) {
 func (d *decoder) ended(err error) {
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
-	case err == nil:
-		d.outcome.Exited = true
 	case failed && exit.Exited():
-		d.outcome.Exited, d.outcome.Code = true, exit.ExitCode()
+		d.outcome.Code = exit.ExitCode()
 	case failed:
 		d.outcome.Signal = exit.Sys().(syscall.WaitStatus).Signal().String()
-	default:
+	case err != nil:
 		d.outcome.Signal = err.Error()
 	}
 }
 
-// how says how a program ended that should not have.
-func (o Outcome) how() string {
-	if o.Exited {
-		return fmt.Sprintf("it exited with %d", o.Code)
-	}
-	return o.Signal
-}
-
-// A lastLine keeps the last line that is written, and how much is.
-type lastLine struct {
-	bytes int64
-	text  []byte
-}
+// A lastLine keeps the end of what is written to it.
+type lastLine []byte
 
 func (l *lastLine) Write(b []byte) (int, error) {
 	const most = 400
-	l.bytes += int64(len(b))
-	l.text = append(l.text, b[max(0, len(b)-most):]...)
-	l.text = bytes.Clone(l.text[max(0, len(l.text)-most):])
+	*l = append(*l, b...)
+	*l = slices.Clone((*l)[max(0, len(*l)-most):])
 	return len(b), nil
 }
 
-func (l *lastLine) String() string {
-	text := strings.TrimSpace(string(l.text))
+// last is the last line.
+func (l lastLine) last() string {
+	text := strings.TrimSpace(string(l))
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
-
-var _ io.Writer = (*lastLine)(nil)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -30,12 +31,17 @@ func newCC() *cobra.Command {
 		Short: "Build a program whose accesses bench sim --exec counts",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := callOf(cmd)
-			build, remove, err := compiled.Command(cmd.Context(), args)
+			dir, remove, err := temporaryFolder(c.ctx)
+			defer remove()
+			if err != nil {
+				return err
+			}
+			build, err := compiled.Command(c.ctx, dir, args)
 			if err != nil {
 				return err
 			}
 			build.Stdin, build.Stdout, build.Stderr = os.Stdin, c.out, c.err
-			return errors.Join(build.Run(), remove())
+			return build.Run()
 		},
 	}
 }
@@ -117,27 +123,33 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 	if _, err := os.Stat(e.path); err != nil {
 		return "", remove, fmt.Errorf("--exec: %w", err)
 	}
-	path, remove, err = temporaryProgram()
+	dir, remove, err := temporaryFolder(c.ctx)
 	if err != nil {
 		return "", remove, err
 	}
+	path = filepath.Join(dir, "program")
 	args := append(strings.Fields(cmp.Or(e.cc, compiler+" -O2")), e.path, "-o", path)
-	build, done, err := compiled.Command(c.ctx, args)
+	build, err := compiled.Command(c.ctx, dir, args)
 	if err != nil {
 		return "", remove, fmt.Errorf("--exec %s: %w", e.path, err)
 	}
-	out, err := build.CombinedOutput()
-	if err := errors.Join(err, done()); err != nil {
+	if out, err := build.CombinedOutput(); err != nil {
 		said := strings.ReplaceAll(string(out), path, "program")
 		return "", remove, fmt.Errorf("--exec %s: %s: %w\n%s", e.path, strings.Join(args[:len(args)-2], " "), err, said)
 	}
 	return path, remove, nil
 }
 
-// temporaryProgram is the path of a program that is to be built, and what removes it.
-func temporaryProgram() (path string, remove func(), err error) {
-	dir, err := os.MkdirTemp("", "bench-exec-")
-	return filepath.Join(dir, "program"), func() { os.RemoveAll(dir) }, err
+// temporaryFolder is one that is removed in the end, also where a signal ends the program.
+func temporaryFolder(ctx context.Context) (dir string, remove func(), err error) {
+	stop := watch(ctx, "the compiler has ended")
+	dir, err = os.MkdirTemp("", "bench-")
+	leftovers.Store(dir, true)
+	return dir, func() {
+		os.RemoveAll(dir)
+		leftovers.Delete(dir)
+		stop()
+	}, err
 }
 
 // simulateExec counts what a compiled program accesses.
@@ -153,7 +165,10 @@ func (f *simFlags) simulateExec(c call) error {
 	}
 	path, remove, err := f.exec.program(c)
 	defer remove()
-	if err != nil {
+	switch {
+	case c.ctx.Err() != nil:
+		return stopped(c.ctx, "nothing was counted")
+	case err != nil:
 		return err
 	}
 	return f.runCompiled(c, m, "--exec "+f.exec.path, path, options)
@@ -167,15 +182,16 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refus
 	if err != nil {
 		return fmt.Errorf("--define: %w", err)
 	}
-	path, remove, err := temporaryProgram()
+	dir, remove, err := temporaryFolder(c.ctx)
 	defer remove()
 	if err != nil {
 		return err
 	}
+	path := filepath.Join(dir, "program")
 	task := compiled.Task{Path: f.program.file, Function: f.program.Function, Macros: given.Macros,
 		Values: given.Values, Sizes: given.Sizes, Folders: f.program.IncludeDirs, Passes: f.passes}
 	if task.Path == "-" {
-		task.Path = filepath.Join(filepath.Dir(path), "stdin.c")
+		task.Path = filepath.Join(dir, "stdin.c")
 		if err := os.WriteFile(task.Path, text, 0o600); err != nil {
 			return err
 		}
@@ -189,7 +205,10 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refus
 		return fmt.Errorf("--program: %w", refused)
 	}
 	driver, err := task.Build(c.ctx, path)
-	if err != nil {
+	switch {
+	case c.ctx.Err() != nil:
+		return stopped(c.ctx, "nothing was counted")
+	case err != nil:
 		why := strings.ReplaceAll(err.Error(), task.Path, f.program.file)
 		return fmt.Errorf("--program: %w; it cannot be compiled and run instead: %s", refused, why)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -97,12 +98,16 @@ func catchSignals() context.Context {
 				continue
 			}
 			results.DiscardAll()
+			leftovers.Range(func(dir, _ any) bool { return os.RemoveAll(dir.(string)) == nil })
 			interrupted(progress.Clear(), verb.keeps.Load())
 			end(stop)
 		}
 	}()
 	return ctx
 }
+
+// leftovers are the temporary folders that there are.
+var leftovers sync.Map
 
 // together is how soon after the first a second signal is taken for the same.
 const together = 300 * time.Millisecond

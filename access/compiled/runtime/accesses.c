@@ -16,7 +16,7 @@ typedef uint64_t u64;
 enum { VERSION = 2, WORDS = 1 << 21, PART = 1 << 14, SPANS = 2048 };
 enum { PLACES = 1 << 18, MOST = 60000, CALLS = 64 };
 enum { READ, WRITE, MODIFY, LIBRARY = 4 };
-enum { PLACE = 1, ALLOC, RANGE, THREADS, FORK, EXIT, FULL, BY };
+enum { PLACE = 1, ALLOC, RANGE, THREADS, FORK, FULL, BY };
 
 // What bench and the program share, mapped over this. The program writes words [0, done) modulo
 // WORDS; bench has read those before taken.
@@ -292,9 +292,4 @@ __attribute__((constructor(101))) static void begin(void) {
   all = mask && depth;
   pthread_atfork(forked, 0, in_child);
   ring.version = VERSION;
-}
-
-__attribute__((destructor)) static void end(void) {
-  if (text)
-    say(EXIT, 0, 0, 0);
 }
