@@ -11,7 +11,8 @@ import (
 // sources are where single references come from, which are counted apart.
 type sources struct {
 	list    []source
-	tracked int // of them the engine has room for
+	refs    []uint64 // by source: references that the totals do not have yet
+	tracked int      // of them the engine has room for
 
 	regions []uint64 // by slot, see regionBits
 	region  uint64   // of the last reference
@@ -27,7 +28,6 @@ type source struct {
 	kind   nest.Kind
 	sort   int
 	refs   uint64
-	told   uint64   // of them, to the totals
 	misses []uint64 // by level
 }
 
@@ -42,6 +42,7 @@ type Reference struct {
 func (h *Hierarchy) NewSource(kind nest.Kind) int {
 	h.sources.list = append(h.sources.list,
 		source{kind: kind, sort: engine.Sort(kind), misses: make([]uint64, len(h.config.Levels))})
+	h.sources.refs = append(h.sources.refs, 0)
 	return len(h.sources.list) - 1
 }
 
@@ -58,15 +59,14 @@ func (h *Hierarchy) AccessAll(refs []Reference) {
 	if len(h.sources.list) > h.tracked {
 		h.trackSources()
 	}
-	moved, list, recent, shift := h.moved[:0], h.sources.list, h.recent, h.shift&63
+	moved, counts, recent, shift := h.moved[:0], h.sources.refs, h.recent, h.shift&63
 	region, toSlot := h.region, h.toSlot
 	for _, r := range refs {
 		if r.Addr>>regionBits != region {
 			h.enter(r.Addr >> regionBits)
 			region, toSlot = h.region, h.toSlot
 		}
-		s := &list[r.Source]
-		s.refs++
+		counts[r.Source]++
 		addr := r.Addr + toSlot
 		line, last := addr>>shift+1, (addr+uint64(r.Size)-1)>>shift+1
 		if recent[line&uint64(len(recent)-1)] == line && line == last {
@@ -74,7 +74,7 @@ func (h *Hierarchy) AccessAll(refs []Reference) {
 		}
 		h.setRecent(line, last)
 		moved = append(moved, engine.Reference{
-			Addr: addr, Size: r.Size, Op: engine.Sorts + r.Source, Kind: s.kind})
+			Addr: addr, Size: r.Size, Op: engine.Sorts + r.Source, Kind: h.sources.list[r.Source].kind})
 	}
 	h.moved = moved
 	h.data.AddAll(moved)
@@ -139,8 +139,9 @@ func (h *Hierarchy) trackSources() {
 func (s *sources) addRefs(t *totals) {
 	for i := range s.list {
 		one := &s.list[i]
-		t.refs[one.sort] += one.refs - one.told
-		one.told = one.refs
+		one.refs += s.refs[i]
+		t.refs[one.sort] += s.refs[i]
+		s.refs[i] = 0
 	}
 }
 
