@@ -76,21 +76,10 @@ func buildRuntime(ctx context.Context, name, dir string) error {
 	if err := os.WriteFile(source, runtimeSource, 0o600); err != nil {
 		return err
 	}
-	cmd := compiler(ctx, ofC(name), "-O2", "-fPIC", "-fno-builtin", "-w",
-		"-c", source, "-o", filepath.Join(dir, runtimeObject))
+	cmd := compiler(ctx, name, "-O2", "-fPIC", "-fno-builtin", "-w",
+		"-x", "c", "-c", source, "-o", filepath.Join(dir, runtimeObject))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("compiling the runtime by %s: %w\n%s", cmd.Path, err, out)
 	}
 	return os.WriteFile(filepath.Join(dir, "libtsan.a"), []byte("!<arch>\n"), 0o600)
-}
-
-// ofC is the C compiler that belongs to a compiler: gcc-12 for g++-12 or gfortran-12.
-func ofC(compiler string) string {
-	dir, name := filepath.Split(compiler)
-	for _, r := range [][2]string{{"clang++", "clang"}, {"gfortran", "gcc"}, {"g++", "gcc"}, {"c++", "cc"}} {
-		if i := strings.LastIndex(name, r[0]); i >= 0 {
-			return dir + name[:i] + r[1] + name[i+len(r[0]):]
-		}
-	}
-	return compiler
 }

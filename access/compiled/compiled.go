@@ -61,7 +61,7 @@ type Options struct {
 	Function    string   // the function whose accesses are reported, with what it calls; "" is all
 	First, Last uint64   // the calls of it that are, from 1 on; 0, 0 is all
 	Region      Region   // in place of a function, if it has lines
-	Arrange     *Arrangement
+	Arrange     Arrangement
 }
 
 // A Region is lines of a file whose accesses are reported, with what they call.
@@ -72,7 +72,8 @@ type Region struct {
 
 // An Arrangement places arrays as package csource does: those of the file in the order of their
 // declarations, then those of a [Driver], at multiples of Align from Origin on. Accesses to
-// variables of the file that are no arrays are not reported.
+// variables of the file that are no arrays are not reported. Without Align, all stay where
+// they are.
 type Arrangement struct {
 	Origin, Align uint64
 	Parameters    []string // names of the driver's arrays

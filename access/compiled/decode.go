@@ -26,7 +26,7 @@ type decoder struct {
 	objects *objects
 	said    [4]uint64 // of what is said, so far
 	words   int       // of it that have come
-	arrange *arranger // nil where arrays stay where they are
+	arrange Arrangement
 	callers [6]uint64 // of what allocates next, the innermost first
 	by      map[[7]uint64]Place
 	outcome Outcome
@@ -65,9 +65,6 @@ func (d *decoder) allocator(pc uint64) Place {
 		if at = d.program.ownPlace(pc - 1 - d.program.bias); at.File != "" && !ofSystem(at.File) {
 			break
 		}
-	}
-	if d.by == nil {
-		d.by = map[[7]uint64]Place{}
 	}
 	d.by[key] = at
 	return at
@@ -164,14 +161,11 @@ func (d *decoder) say() error {
 	a, b, c := d.said[1], d.said[2], d.said[3]
 	switch d.said[0] {
 	case saysPlace:
-		if c >= uint64(len(kinds)) {
-			return fmt.Errorf("a place of kind %d: the program was built by another bench", c)
-		}
 		d.places = append(d.places, place{width: int(b), kind: kinds[c],
 			where: d.program.place(a - 1 - d.program.bias), sources: map[sourceKey]int{}})
 	case saysAlloc:
 		d.release()
-		if by := d.allocator(c); d.arrange == nil || !d.arrangeParameter(span{a, b}, by) {
+		if by := d.allocator(c); !d.arrangeParameter(span{a, b}, by) {
 			d.objects.allocate(a, b, by)
 		}
 	case saysBy:

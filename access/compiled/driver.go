@@ -37,14 +37,15 @@ type Driver struct {
 	Parameters []string // those that are arrays, in their order, which are zeros
 }
 
-// Build builds a program at a path, in a folder that other files go to, too. The main of the file calls the function, unless the task
-// gives values to the function's parameters or the file has none: then a main of ours calls it.
+// Build builds a program at a path, in a folder that other files go to, too. The main of the
+// file calls the function, unless the task gives values to the function's parameters or the
+// file has none: then a main of ours calls it.
 func (t Task) Build(ctx context.Context, path string) (Driver, error) {
-	list, err := t.parameters(ctx)
+	parameters, hasMain, err := t.parameters(ctx)
 	if err != nil {
 		return Driver{}, err
 	}
-	if list.hasMain && len(t.Values)+len(t.Sizes) == 0 {
+	if hasMain && len(t.Values)+len(t.Sizes) == 0 {
 		if t.Passes > 1 {
 			return Driver{}, fmt.Errorf("%d passes: %s has a main, which runs once and calls %s as it does",
 				t.Passes, t.Path, t.Function)
@@ -52,7 +53,7 @@ func (t Task) Build(ctx context.Context, path string) (Driver, error) {
 		return Driver{Main: true}, t.compile(ctx, t.Path, path)
 	}
 	w := driverWriter{task: t, values: maps.Clone(t.Values), sizes: maps.Clone(t.Sizes)}
-	if err := w.write(list.all); err != nil {
+	if err := w.write(parameters); err != nil {
 		return Driver{}, err
 	}
 	source := path + filepath.Ext(t.Path)
@@ -99,92 +100,69 @@ func firstError(out []byte, err error) string {
 	return strings.TrimSpace(string(out) + err.Error())
 }
 
-// A parameterList is the parameters of a function, as the preprocessor leaves them.
-type parameterList struct {
-	all     []string
-	hasMain bool
-}
+// A parameter is one of a function, as the preprocessor leaves it: its name, and what is written
+// before and after that.
+type parameter struct{ before, name, after string }
 
-var lastWord = regexp.MustCompile(`[A-Za-z_]\w*\s*$`)
-
-// nameOf is where the name of a parameter is in its declaration: the last word before its
-// extents, or that after the * in (*a)[n].
-func nameOf(parameter string) (from, to int) {
-	before := parameter
-	if i := strings.IndexByte(before, '['); i >= 0 {
-		before = before[:i]
-	}
-	before = strings.TrimRight(before, " \t\n)")
-	at := lastWord.FindStringIndex(before)
-	if at == nil {
-		return 0, 0
-	}
-	return at[0], at[1]
-}
-
-var mainOf = regexp.MustCompile(`(?m)\bmain\s*\([^()]*\)\s*\{`)
+var (
+	mainOf    = regexp.MustCompile(`\bmain\s*\([^()]*\)\s*\{`)
+	declared  = regexp.MustCompile(`^(.*[\s*(])(\w+)(\)?\s*(?:\[.*)?)$`)
+	realType  = regexp.MustCompile(`\b(float|double|_Complex)\b`)
+	qualifier = regexp.MustCompile(`\b(restrict|__restrict|__restrict__|const|static|volatile)\b`)
+)
 
 // parameters finds the definition of the function in the text that the compiler sees.
-func (t Task) parameters(ctx context.Context) (list parameterList, err error) {
+func (t Task) parameters(ctx context.Context) (all []parameter, hasMain bool, err error) {
 	args := slices.Concat(t.Compiler[1:], t.options(), []string{"-E", "-P", "-w", t.Path})
 	var failed bytes.Buffer
 	cmd := compiler(ctx, t.Compiler[0], args...)
 	cmd.Stderr = &failed
 	text, err := cmd.Output()
 	if err != nil {
-		return list, fmt.Errorf("%s: %s", t.Compiler[0], firstError(failed.Bytes(), err))
+		return nil, false, fmt.Errorf("%s: %s", t.Compiler[0], firstError(failed.Bytes(), err))
 	}
-	list.hasMain = mainOf.Match(text)
+	hasMain = mainOf.Match(text)
 	own := t.Function[strings.LastIndexByte(t.Function, ':')+1:]
-	named := regexp.MustCompile(`\b` + regexp.QuoteMeta(own) + `\s*\(`)
-	for _, at := range named.FindAllIndex(text, -1) {
-		inside, after := bracketed(string(text[at[1]-1:]))
-		if !strings.HasPrefix(strings.TrimLeft(after, " \t\n"), "{") {
+	for _, at := range regexp.MustCompile(`\b`+own+`\s*\(`).FindAllIndex(text, -1) {
+		list, after := bracketed(string(text[at[1]:]))
+		if !strings.HasPrefix(strings.TrimSpace(after), "{") {
 			continue
 		}
-		for _, p := range splitOutside(inside, ',') {
-			if p = strings.Join(strings.Fields(p), " "); p != "" && p != "void" {
-				list.all = append(list.all, p)
+		for _, p := range list {
+			if p = strings.Join(strings.Fields(p), " "); p == "" || p == "void" {
+				continue
 			}
+			m := declared.FindStringSubmatch(p)
+			if m == nil {
+				return nil, hasMain, fmt.Errorf("%s(%s): want a parameter with a name", t.Function, p)
+			}
+			all = append(all, parameter{m[1], m[2], m[3]})
 		}
-		return list, nil
+		return all, hasMain, nil
 	}
-	if list.hasMain { // as where a template or another language has it
-		return list, nil
+	if !hasMain { // which may call what a template or another language has
+		err = fmt.Errorf("%s has no function %s", t.Path, t.Function)
 	}
-	return list, fmt.Errorf("%s has no function %s", t.Path, t.Function)
+	return nil, hasMain, err
 }
 
-// bracketed is the text within the bracket that a text begins with, and what follows it.
-func bracketed(text string) (inside, after string) {
-	depth := 0
-	for i, c := range text {
-		switch {
-		case strings.ContainsRune("([{", c):
-			depth++
-		case strings.ContainsRune(")]}", c):
-			if depth--; depth == 0 {
-				return text[1:i], text[i+1:]
-			}
-		}
-	}
-	return "", ""
-}
-
-// splitOutside splits a text at a character outside of brackets.
-func splitOutside(text string, at rune) (parts []string) {
+// bracketed parts a text at the commas up to the end of its bracket, and from what follows it.
+func bracketed(text string) (parts []string, after string) {
 	depth, from := 0, 0
 	for i, c := range text {
 		switch {
+		case depth == 0 && (c == ',' || c == ')'):
+			parts = append(parts, text[from:i])
+			if from = i + 1; c == ')' {
+				return parts, text[from:]
+			}
 		case strings.ContainsRune("([{", c):
 			depth++
 		case strings.ContainsRune(")]}", c):
 			depth--
-		case c == at && depth == 0:
-			parts, from = append(parts, text[from:i]), i+1
 		}
 	}
-	return append(parts, text[from:])
+	return nil, ""
 }
 
 // A driverWriter writes a main that allocates what a function's parameters point to, which is
@@ -199,31 +177,23 @@ type driverWriter struct {
 // ParameterFile is the file in whose n-th line the n-th array of a driver is allocated.
 const ParameterFile = "<parameters>"
 
-func (w *driverWriter) write(parameters []string) error {
+func (w *driverWriter) write(parameters []parameter) error {
 	path, err := filepath.Abs(w.task.Path)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&w.text, "#define main not_called\n#include %q\n#undef main\n", path)
-	w.text.WriteString("int main(void) {\n")
+	fmt.Fprintf(&w.text, "#define main not_called\n#include %q\n#undef main\nint main(void) {\n", path)
 	arguments := make([]string, len(parameters))
-	for i, p := range parameters { // integers first: arrays have extents of them
-		from, to := nameOf(p)
-		name := strings.TrimSpace(p[from:to])
-		switch {
-		case name == "" || strings.HasSuffix(p, "..."):
-			return fmt.Errorf("%s(%s): a parameter has no name", w.task.Function, strings.Join(parameters, ", "))
-		case strings.ContainsAny(p, "*["):
-		default:
-			arguments[i] = name
-			if err := w.scalar(p, name); err != nil {
-				return err
+	for _, arrays := range []bool{false, true} { // which have extents of the others
+		for i, p := range parameters {
+			switch isArray := strings.ContainsAny(p.before+p.after, "*["); {
+			case isArray != arrays:
+			case isArray:
+				arguments[i], err = w.array(p)
+			default:
+				arguments[i], err = p.name, w.scalar(p)
 			}
-		}
-	}
-	for i, p := range parameters {
-		if arguments[i] == "" {
-			if arguments[i], err = w.array(p); err != nil {
+			if err != nil {
 				return err
 			}
 		}
@@ -232,7 +202,8 @@ func (w *driverWriter) write(parameters []string) error {
 		fmt.Fprintf(&w.text, "%s = %s;\n", name, w.values[name])
 	}
 	for name, size := range w.sizes {
-		return fmt.Errorf("-D '%s[%s]': %s is no pointer among the parameters of %s", name, size, name, w.task.Function)
+		return fmt.Errorf("-D '%s[%s]': %[1]s is no pointer among the parameters of %[3]s",
+			name, size, w.task.Function)
 	}
 	fmt.Fprintf(&w.text, "for (int pass = 0; pass < %d; pass++) %s(%s);\nreturn 0; }\n",
 		max(w.task.Passes, 1), w.task.Function, strings.Join(arguments, ", "))
@@ -249,83 +220,75 @@ func (w *driverWriter) hasField(begins string) bool {
 	return false
 }
 
-var realType = regexp.MustCompile(`\b(float|double|_Complex|complex)\b`)
-
 // scalar declares a parameter that has a value.
-func (w *driverWriter) scalar(p, name string) error {
-	value, given := w.values[name]
+func (w *driverWriter) scalar(p parameter) error {
+	value, given := w.values[p.name]
 	switch {
 	case given:
-	case realType.MatchString(p):
+	case realType.MatchString(p.before):
 		value = "0"
-	case w.hasField(name + "."):
+	case w.hasField(p.name + "."):
 		value = "{0}"
 	default:
-		return fmt.Errorf("the value of %s is not known: give it by -D %s=1000", name, name)
+		return fmt.Errorf("the value of %s is not known: give it by -D %[1]s=1000", p.name)
 	}
-	delete(w.values, name)
-	fmt.Fprintf(&w.text, "%s = %s;\n", p, value)
+	delete(w.values, p.name)
+	fmt.Fprintf(&w.text, "%s%s = %s;\n", p.before, p.name, value)
 	return nil
 }
 
-// firstExtent is that of an array, with words that say nothing of its size.
-var firstExtent = regexp.MustCompile(`\[\s*(?:(?:restrict|__restrict|__restrict__|const|static|volatile)\b\s*)*`)
-
 // array allocates what a parameter points to, an array of its extents or of the size given, and
 // returns what the function is called with.
-func (w *driverWriter) array(p string) (argument string, err error) {
-	from, to := nameOf(p)
-	name := p[from:to]
-	size, sized := w.sizes[name]
-	delete(w.sizes, name)
-	w.arrays = append(w.arrays, name)
-	rows, columns, isRows := strings.Cut(size, "][")
-	if at := firstExtent.FindStringIndex(p[to:]); at != nil && !strings.Contains(p[:from], "*") {
-		inside, rest := bracketed(p[to+at[0]:])
-		inside = firstExtent.ReplaceAllString("["+inside, "")
-		if sized {
-			inside = size
-		}
-		if strings.TrimSpace(inside) == "" {
-			return "", fmt.Errorf("how much %s points to is not known: give it by -D '%s[1000]'", name, name)
-		}
-		fmt.Fprintf(&w.text, "typedef %s the_%s[%s]%s;\n#line %d %q\n"+
-			"the_%[2]s *%[2]s = (the_%[2]s *)__builtin_calloc(1, sizeof *%[2]s);\n",
-			p[:from], name, inside, rest, len(w.arrays), ParameterFile)
-		return "*" + name, nil
-	}
+func (w *driverWriter) array(p parameter) (argument string, err error) {
+	size := w.sizes[p.name]
+	delete(w.sizes, p.name)
+	w.arrays = append(w.arrays, p.name)
+	isPointer := strings.Contains(p.before, "*")
+	extent, rest, _ := strings.Cut(strings.TrimPrefix(p.after, "["), "]")
 	switch {
-	case !sized && w.hasField(name+"->"):
-		rows = "1"
-	case !sized:
-		return "", fmt.Errorf("how much %s points to is not known: give it by -D '%s[1000]'", name, name)
+	case size != "":
+	case !isPointer:
+		size = strings.TrimSpace(qualifier.ReplaceAllString(extent, ""))
+	case w.hasField(p.name + "->"):
+		size = "1"
 	}
-	fmt.Fprintf(&w.text, "#line %d %q\n%s = (__typeof__(%s))__builtin_calloc(%s, sizeof *%[4]s);\n",
-		len(w.arrays), ParameterFile, p, name, rows)
+	if size == "" {
+		return "", fmt.Errorf("how much %s points to is not known: give it by -D '%[1]s[1000]'", p.name)
+	}
+	line := fmt.Sprintf("#line %d %q\n", len(w.arrays), ParameterFile)
+	if !isPointer {
+		fmt.Fprintf(&w.text, "typedef %s the_%s[%s]%s;\n%[5]s"+
+			"the_%[2]s *%[2]s = (the_%[2]s *)__builtin_calloc(1, sizeof *%[2]s);\n",
+			p.before, p.name, size, rest, line)
+		return "*" + p.name, nil
+	}
+	rows, columns, isRows := strings.Cut(size, "][")
+	fmt.Fprintf(&w.text, "%s%s%s%s = (__typeof__(%[3]s))__builtin_calloc(%[5]s, sizeof *%[3]s);\n",
+		line, p.before, p.name, p.after, rows)
 	if isRows {
-		fmt.Fprintf(&w.text, "for (long row = 0; row < %s; row++)\n#line %d %q\n"+
-			"%s[row] = (__typeof__(*%[4]s))__builtin_calloc(%s, sizeof **%[4]s);\n", rows, len(w.arrays), ParameterFile, name, columns)
+		fmt.Fprintf(&w.text, "for (long row = 0; row < %s; row++)\n"+
+			"%s%s[row] = (__typeof__(*%[3]s))__builtin_calloc(%[4]s, sizeof **%[3]s);\n",
+			rows, line, p.name, columns)
 	}
-	return name, nil
+	return p.name, nil
 }
 
 var (
-	regionBegins = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+scop\b`)
-	regionEnds   = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+endscop\b`)
-	definition   = regexp.MustCompile(`(?m)^\w[^;{}()#]*?(\w+)\s*\([^;{}]*\)\s*\{`)
+	pragmas    = regexp.MustCompile(`(?ms)^[ \t]*#\s*pragma\s+scop\b.*?^[ \t]*#\s*pragma\s+endscop\b`)
+	definition = regexp.MustCompile(`(?m)^\w[^;{}()#]*?(\w+)\s*\([^;{}]*\)\s*\{`)
 )
 
 // FindRegion finds the lines between #pragma scop and #pragma endscop in the text of a file, and
 // the function that they are in, which begins a line. Without them the region has no lines.
 func FindRegion(file string, text []byte) (function string, r Region) {
-	begin, end := regionBegins.FindIndex(text), regionEnds.FindIndex(text)
-	if begin == nil || end == nil || end[0] < begin[0] {
+	at := pragmas.FindIndex(text)
+	if at == nil {
 		return "", Region{}
 	}
-	heads := definition.FindAllSubmatch(text[:begin[0]], -1)
+	heads := definition.FindAllSubmatch(text[:at[0]], -1)
 	if heads == nil {
 		return "", Region{}
 	}
 	line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
-	return string(heads[len(heads)-1][1]), Region{filepath.Base(file), line(begin[0]), line(end[0])}
+	return string(heads[len(heads)-1][1]), Region{filepath.Base(file), line(at[0]), line(at[1])}
 }

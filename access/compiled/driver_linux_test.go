@@ -28,7 +28,7 @@ func drive(t *testing.T, text string, task compiled.Task, o compiled.Options) *r
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Arrange = &compiled.Arrangement{Origin: 1 << 32, Align: 64, Parameters: driver.Parameters}
+	o.Arrange = compiled.Arrangement{Origin: 1 << 32, Align: 64, Parameters: driver.Parameters}
 	r, outcome := run(t, path, o)
 	if outcome.Code != 0 || outcome.Signal != "" {
 		t.Errorf("%s\nended with %+v", text, outcome)

@@ -1,10 +1,10 @@
 package compiled
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sort"
 )
 
 // A span is addresses.
@@ -84,11 +84,14 @@ func (o *objects) allocate(addr, size uint64, by Place) {
 	}
 }
 
+// search is the first large object that ends behind an address.
+func (o *objects) search(addr uint64) int {
+	return sort.Search(len(o.large), func(i int) bool { return o.large[i].end() > addr })
+}
+
 // clear forgets large objects that lie in a span.
 func (o *objects) clear(s span) (at int) {
-	from, _ := slices.BinarySearchFunc(o.large, s.from+1, func(p placed, from uint64) int {
-		return cmp.Compare(p.end(), from)
-	})
+	from := o.search(s.from)
 	to := from
 	for to < len(o.large) && o.large[to].from < s.end() {
 		to++
@@ -102,10 +105,7 @@ func (o *objects) put(p placed) { o.large = slices.Insert(o.large, o.clear(p.spa
 
 // find returns the object at an address, with addresses around it that belong to it too.
 func (o *objects) find(addr uint64) placed {
-	i, _ := slices.BinarySearchFunc(o.large, addr+1, func(p placed, from uint64) int {
-		return cmp.Compare(p.end(), from)
-	})
-	if i < len(o.large) && o.large[i].from <= addr {
+	if i := o.search(addr); i < len(o.large) && o.large[i].from <= addr {
 		return o.large[i]
 	}
 	if addr-o.stack.from < o.stack.size {

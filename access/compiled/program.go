@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -19,7 +20,6 @@ type Program struct {
 	code    []code      // functions, the outer ones of inlined ones first
 	globals []global
 	locals  []Local
-	linked  map[string]string // names of variables by their symbols
 }
 
 // A Local is an array of a function's own. An optimising compiler does not report its accesses
@@ -32,11 +32,10 @@ type Local struct {
 // Locals returns the arrays of functions' own whose accesses may be missing.
 func (p *Program) Locals() []Local { return p.locals }
 
-// A lineEntry is a row of a line table; file is "" where code of no line begins.
+// A lineEntry is a row of a line table; at has no file where code of no line begins.
 type lineEntry struct {
 	addr uint64
-	file string
-	line int
+	at   Place
 }
 
 // Code is machine code of a function, which may be inlined in another.
@@ -52,7 +51,6 @@ type global struct {
 	span
 	name  string
 	array bool // it is one, or a struct that holds one
-	order int  // among those that DWARF has, from 1 on; 0 for others
 }
 
 // Open reads what names the places and objects of a program. The error says what would be
@@ -60,21 +58,20 @@ type global struct {
 func Open(path string) (*Program, error) {
 	file, err := elf.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no program that can run here (want one that was built by bench cc): %w",
-			path, err)
+		return nil, fmt.Errorf("%s is no program that can run here "+
+			"(want one that was built by bench cc): %w", path, err)
 	}
 	defer file.Close()
 	symbols, err := file.Symbols()
-	if errors.Is(err, elf.ErrNoSymbols) {
-		return nil, fmt.Errorf("%s is stripped: want it with its symbols and lines (build without -s and strip)", path)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s is stripped: want it with its symbols and lines "+
+			"(build without -s and strip): %w", path, err)
 	}
-	if !slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "__tsan_func_entry" }) {
-		return nil, fmt.Errorf("%s was not built by bench cc: bench cc -- g++ -O2 FILE.cpp -o %s", path, path)
+	reports := func(s elf.Symbol) bool { return s.Name == "__tsan_func_entry" }
+	if !slices.ContainsFunc(symbols, reports) {
+		return nil, fmt.Errorf("%s was not built by bench cc: bench cc -- g++ -O2 FILE.cpp -o %[1]s", path)
 	}
-	p := &Program{path: path, linked: map[string]string{}}
+	p := &Program{path: path}
 	data, err := file.DWARF()
 	if err == nil {
 		err = p.readDWARF(data)
@@ -82,38 +79,13 @@ func Open(path string) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: what names its lines: %w", path, err)
 	}
-	p.addSymbols(symbols)
 	return p, nil
-}
-
-// addSymbols adds the variables of the symbol table, by their names in the source where
-// DWARF has them.
-func (p *Program) addSymbols(symbols []elf.Symbol) {
-	named, unused := map[uint64]global{}, []global(nil)
-	for i, g := range p.globals {
-		if g.order = i + 1; g.from == 0 {
-			unused = append(unused, g)
-		} else {
-			named[g.from] = g
-		}
-	}
-	p.globals = unused
-	for _, s := range symbols {
-		if elf.ST_TYPE(s.Info) != elf.STT_OBJECT || s.Size == 0 {
-			continue
-		}
-		symbol, _, _ := strings.Cut(s.Name, "@") // a version follows in what is a library's
-		g := named[s.Value]
-		g.span, g.name = span{s.Value, s.Size}, cmp.Or(g.name, p.linked[symbol], symbol)
-		p.globals = append(p.globals, g)
-	}
-	slices.SortStableFunc(p.globals, func(a, b global) int { return cmp.Compare(a.from, b.from) })
 }
 
 // readDWARF reads the lines, functions and variables of all units.
 func (p *Program) readDWARF(data *dwarf.Data) error {
 	w := &walker{data: data, program: p, reader: data.Reader(),
-		names: map[dwarf.Offset]string{}, origins: map[dwarf.Offset]dwarf.Offset{}}
+		known: map[dwarf.Offset]declaration{}}
 	for {
 		unit, err := w.reader.Next()
 		if err != nil {
@@ -160,7 +132,7 @@ func (w *walker) readLines(unit *dwarf.Entry) error {
 		}
 		entry := lineEntry{addr: row.Address}
 		if !row.EndSequence {
-			entry.file, entry.line = row.File.Name, row.Line
+			entry.at.File, entry.at.Line = row.File.Name, row.Line
 		}
 		w.program.lines = append(w.program.lines, entry)
 	}
@@ -171,11 +143,16 @@ type walker struct {
 	data    *dwarf.Data
 	program *Program
 	reader  *dwarf.Reader
-	names   map[dwarf.Offset]string       // with their scopes
-	origins map[dwarf.Offset]dwarf.Offset // what entries without a name are instances of
+	known   map[dwarf.Offset]declaration
 	found   []found
 	files   []*dwarf.LineFile // of the unit
 	plain   bool              // the unit is GCC's of -O0, which reports locals too
+}
+
+// A declaration is what an entry says of itself.
+type declaration struct {
+	name            string       // with its scope, or ""
+	typed, instance dwarf.Offset // its type, and the entry that it is an instance of, or 0
 }
 
 // A found entry is of a function, an inlined call or a variable.
@@ -204,14 +181,15 @@ func (w *walker) children(parent *dwarf.Entry, scope string, within dwarf.Offset
 				inner += name + "::"
 			}
 		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine, dwarf.TagVariable, dwarf.TagMember:
+			var d declaration
 			if named {
-				w.names[e.Offset] = scope + name
+				d.name = scope + name
 			}
-			for _, attribute := range []dwarf.Attr{dwarf.AttrAbstractOrigin, dwarf.AttrSpecification} {
-				if of, is := e.Val(attribute).(dwarf.Offset); is {
-					w.origins[e.Offset] = of
-				}
-			}
+			d.typed, _ = e.Val(dwarf.AttrType).(dwarf.Offset)
+			specified, _ := e.Val(dwarf.AttrSpecification).(dwarf.Offset)
+			origin, _ := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+			d.instance = max(specified, origin) // it has one of these at most
+			w.known[e.Offset] = d
 			w.found = append(w.found, found{e, w.files, within, w.plain})
 			if e.Tag == dwarf.TagSubprogram {
 				function = e.Offset
@@ -223,15 +201,14 @@ func (w *walker) children(parent *dwarf.Entry, scope string, within dwarf.Offset
 	}
 }
 
-// name is that of an entry, or of what it is an instance of.
-func (w *walker) name(at dwarf.Offset) string {
+// declaration is that of an entry, with the name and type of what it is an instance of.
+func (w *walker) declaration(at dwarf.Offset) (all declaration) {
 	for range 8 { // an inlined call, the function, its declaration
-		if name, named := w.names[at]; named {
-			return name
-		}
-		at = w.origins[at]
+		d := w.known[at]
+		all.name, all.typed = cmp.Or(all.name, d.name), cmp.Or(all.typed, d.typed)
+		at = d.instance
 	}
-	return ""
+	return all
 }
 
 // line is the file and line that attributes of an entry name.
@@ -248,7 +225,7 @@ func (w *walker) function(f found) error {
 	ranges, err := w.data.Ranges(f.Entry)
 	for _, r := range ranges {
 		if r[1] > r[0] {
-			w.program.code = append(w.program.code, code{r[0], r[1], w.name(f.Offset),
+			w.program.code = append(w.program.code, code{r[0], r[1], w.declaration(f.Offset).name,
 				f.Tag == dwarf.TagInlinedSubroutine, f.line(dwarf.AttrCallFile, dwarf.AttrCallLine)})
 		}
 	}
@@ -258,15 +235,10 @@ func (w *walker) function(f found) error {
 // variable adds one that has an address, the name of one that has a symbol, or an array.
 func (w *walker) variable(f found) {
 	const atAddress = 0x03 // DW_OP_addr
-	name := w.name(f.Offset)
-	if symbol, is := f.Val(dwarf.AttrLinkageName).(string); is {
-		w.program.linked[symbol] = name
-	}
-	g := global{name: name}
-	if of, is := f.Val(dwarf.AttrType).(dwarf.Offset); is {
-		if t, err := w.data.Type(of); err == nil && hasArray(t) {
-			g.array, g.size = true, uint64(t.Size())
-		}
+	d := w.declaration(f.Offset)
+	g := global{name: d.name}
+	if t, err := w.data.Type(d.typed); err == nil {
+		g.array, g.size = hasArray(t), uint64(max(t.Size(), 0))
 	}
 	where, _ := f.Val(dwarf.AttrLocation).([]byte)
 	isAt := len(where) == 9 && where[0] == atAddress
@@ -275,14 +247,14 @@ func (w *walker) variable(f found) {
 	}
 	own := g.array && f.Tag == dwarf.TagVariable && f.Val(dwarf.AttrDeclaration) == nil
 	switch {
-	case name == "":
+	case d.name == "":
 	case isAt, own && f.within == 0:
 		w.program.globals = append(w.program.globals, g)
 	case own && !f.plain:
 		at := f.line(dwarf.AttrDeclFile, dwarf.AttrDeclLine)
-		at.Function = w.name(f.within)
+		at.Function = w.declaration(f.within).name
 		if at.File != "" && !ofSystem(at.File) {
-			w.program.locals = append(w.program.locals, Local{name, at})
+			w.program.locals = append(w.program.locals, Local{d.name, at})
 		}
 	}
 }
@@ -304,17 +276,9 @@ func hasArray(t dwarf.Type) bool {
 
 // place names the code at an address of the file.
 func (p *Program) place(addr uint64) (at Place) {
-	i, exact := slices.BinarySearchFunc(p.lines, addr+1, func(e lineEntry, addr uint64) int {
-		return cmp.Compare(e.addr, addr)
-	})
-	if !exact {
-		i--
-	}
-	if i >= 0 && p.lines[min(i, len(p.lines)-1)].addr > addr {
-		i--
-	}
-	if i >= 0 {
-		at.File, at.Line = p.lines[i].file, p.lines[i].line
+	after := sort.Search(len(p.lines), func(i int) bool { return p.lines[i].addr > addr })
+	if after > 0 {
+		at = p.lines[after-1].at
 	}
 	for _, c := range p.code {
 		if c.from > addr {
@@ -347,9 +311,7 @@ func ofSystem(file string) bool {
 // or without the arguments of a template.
 func (c code) matches(name string) bool {
 	own, _, _ := strings.Cut(c.name, "<")
-	return slices.ContainsFunc([]string{c.name, own}, func(full string) bool {
-		return full == name || strings.HasSuffix(full, "::"+name)
-	})
+	return strings.HasSuffix("::"+c.name, "::"+name) || strings.HasSuffix("::"+own, "::"+name)
 }
 
 // functionCode returns the code of a function, and whether it is inlined anywhere.

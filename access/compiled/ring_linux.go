@@ -1,6 +1,7 @@
 package compiled
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -19,7 +20,14 @@ const (
 
 // A ring is the memory that a program reports its accesses through; the runtime's struct shared.
 type ring struct {
-	Version, Done, Taken, Published, Bias, Stack, Calls, First, Last, Spans uint64
+	Version     uint64
+	Done        uint64        // words that are written, once the program has ended
+	Taken       atomic.Uint64 // words that may be written over
+	Published   atomic.Uint64 // words that are whole while the program runs
+	Bias, Stack uint64
+	Calls       uint64
+	First, Last uint64
+	Spans       uint64
 
 	Span [ringSpans][2]uint64
 	Word [ringWords]uint64
@@ -32,15 +40,13 @@ func newRing() (*ring, *os.File, error) {
 		return nil, nil, fmt.Errorf("memory for accesses: %w", err)
 	}
 	file := os.NewFile(uintptr(fd), "accesses")
-	size := int(unsafe.Sizeof(ring{}))
-	if err := file.Truncate(int64(size)); err != nil {
-		file.Close()
-		return nil, nil, err
+	const size = int(unsafe.Sizeof(ring{}))
+	var memory []byte
+	if err = file.Truncate(int64(size)); err == nil {
+		memory, err = unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	}
-	memory, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
-		file.Close()
-		return nil, nil, fmt.Errorf("memory for accesses: %w", err)
+		return nil, nil, errors.Join(fmt.Errorf("memory for accesses: %w", err), file.Close())
 	}
 	return (*ring)(unsafe.Pointer(&memory[0])), file, nil
 }
@@ -49,9 +55,3 @@ func newRing() (*ring, *os.File, error) {
 func (r *ring) unmap() error {
 	return unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(r)), unsafe.Sizeof(*r)))
 }
-
-// written is up to where words are whole while the program runs.
-func (r *ring) written() uint64 { return atomic.LoadUint64(&r.Published) }
-
-// take gives words up to here back to the program.
-func (r *ring) take(to uint64) { atomic.StoreUint64(&r.Taken, to) }

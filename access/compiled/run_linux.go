@@ -1,6 +1,7 @@
 package compiled
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,8 @@ func (p *Program) Run(ctx context.Context, o Options, sink Sink) (Outcome, error
 	if err != nil {
 		return Outcome{}, err
 	}
-	d := &decoder{program: p, sink: sink, places: make([]place, 1), arrange: newArranger(o.Arrange)}
+	d := &decoder{program: p, sink: sink, places: make([]place, 1), arrange: o.Arrange,
+		by: map[[7]uint64]Place{}}
 	d.outcome.Moved = !fixed
 	failed := d.follow(ctx, r, cmd)
 	d.outcome.Calls, d.outcome.Said = r.Calls, said.last()
@@ -59,12 +61,10 @@ func (p *Program) choose(r *ring, o Options) error {
 	switch {
 	case o.Function == "" && o.Region.To == 0:
 		return nil
-	case len(spans) == 0 && o.Region.To > 0:
-		return fmt.Errorf("%s: no code of lines %d to %d", o.Region.File, o.Region.From, o.Region.To)
 	case len(spans) == 0:
-		return fmt.Errorf("%s has no function %s", p.path, o.Function)
+		return fmt.Errorf("it has no function %s", cmp.Or(o.Function, "with #pragma scop"))
 	case inlined && o.Last > 0:
-		return fmt.Errorf("the compiler made %s part of its callers, so that its calls cannot be counted: "+
+		return fmt.Errorf("%s is inlined, so that its calls cannot be counted: "+
 			"declare it with __attribute__((noinline))", o.Function)
 	case len(spans) > ringSpans:
 		return fmt.Errorf("%s has %d pieces of code, want at most %d", o.Function, len(spans), ringSpans)
@@ -95,40 +95,34 @@ func start(cmd *exec.Cmd) (fixed bool, err error) {
 func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	kill := func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		<-ended
-	}
 	taken, pause := uint64(0), time.NewTicker(200*time.Microsecond)
 	defer pause.Stop()
-	for {
-		to := r.written()
-		err := d.upTo(r, &taken, to)
-		switch {
-		case err != nil || d.outcome.Stopped != "":
-			kill()
-			return err
-		case ctx.Err() != nil:
-			kill()
-			return errors.Join(d.upTo(r, &taken, r.Done), context.Cause(ctx))
-		case to > taken:
-			continue
+	var failed error
+	for running := true; running; {
+		failed = d.upTo(r, &taken, r.Published.Load())
+		if failed != nil || d.outcome.Stopped != "" || ctx.Err() != nil {
+			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			<-ended
+			break
 		}
 		select {
 		case err := <-ended:
+			running = false
 			d.ended(err)
 			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left running
 			if r.Version != ringFormat {
 				return fmt.Errorf("%s does not report (built by another bench, or it cannot start): %v",
 					cmd.Path, err)
 			}
-			failed := d.upTo(r, &taken, r.Done)
-			d.release()
-			d.flush()
-			return failed
 		case <-pause.C:
 		}
 	}
+	if failed == nil && d.outcome.Stopped == "" {
+		failed = d.upTo(r, &taken, r.Done)
+	}
+	d.release()
+	d.flush()
+	return errors.Join(failed, context.Cause(ctx))
 }
 
 // upTo decodes words up to one.
@@ -143,7 +137,7 @@ func (d *decoder) upTo(r *ring, taken *uint64, to uint64) error {
 			return err
 		}
 		*taken += n
-		r.take(*taken)
+		r.Taken.Store(*taken)
 	}
 	return nil
 }
@@ -153,10 +147,14 @@ func (d *decoder) begin(r *ring) {
 	d.program.bias = r.Bias
 	d.objects = newObjects(r.Stack)
 	for _, g := range d.program.globals {
-		d.objects.put(placed{span: span{g.from + r.Bias, g.size}, object: d.objects.named(g.name)})
-	}
-	if d.arrange != nil {
-		d.arrangeGlobals()
+		p := placed{span: span{g.from + r.Bias, g.size}, object: d.objects.named(g.name)}
+		if d.arrange.Align > 0 && g.array {
+			p.move = d.arrange.place(g.size) - p.from
+		}
+		p.hidden = d.arrange.Align > 0 && !g.array
+		if g.from != 0 {
+			d.objects.put(p)
+		}
 	}
 }
 

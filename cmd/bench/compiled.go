@@ -217,7 +217,7 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refus
 		how = "arrays are zeros, also where an if depends on them"
 	}
 	c.note("%v: compiled and run instead: %s; about 20 million accesses are counted a second (--exact affine refuses)", refused, how)
-	options.Arrange = &compiled.Arrangement{Origin: m.Config.Aligned(access.Origin, f.program.Align),
+	options.Arrange = compiled.Arrangement{Origin: m.Config.Aligned(access.Origin, f.program.Align),
 		Align: uint64(f.program.Align), Parameters: driver.Parameters}
 	return f.runCompiled(c, m, name, path, options)
 }
