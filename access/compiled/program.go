@@ -19,7 +19,7 @@ type Program struct {
 	lines   []lineEntry // in the order of addresses
 	code    []code      // functions, the outer ones of inlined ones first
 	globals []global
-	locals  []Local
+	Locals  []Local // whose accesses may be missing
 }
 
 // A Local is an array of a function's own. An optimising compiler does not report its accesses
@@ -28,9 +28,6 @@ type Local struct {
 	Name string
 	Place
 }
-
-// Locals returns the arrays of functions' own whose accesses may be missing.
-func (p *Program) Locals() []Local { return p.locals }
 
 // A lineEntry is a row of a line table; at has no file where code of no line begins.
 type lineEntry struct {
@@ -254,7 +251,7 @@ func (w *walker) variable(f found) {
 		at := f.line(dwarf.AttrDeclFile, dwarf.AttrDeclLine)
 		at.Function = w.declaration(f.within).name
 		if at.File != "" && !ofSystem(at.File) {
-			w.program.locals = append(w.program.locals, Local{d.name, at})
+			w.program.Locals = append(w.program.Locals, Local{d.name, at})
 		}
 	}
 }

@@ -274,7 +274,7 @@ func (f *simFlags) noteLocals(c call, name string, program *compiled.Program, co
 		counted[s.Place.Function] = true
 	}
 	var missing []string
-	for _, l := range program.Locals() {
+	for _, l := range program.Locals {
 		what := fmt.Sprintf("%s (%s:%d)", l.Name, filepath.Base(l.File), l.Line)
 		if counted[l.Function] && !slices.Contains(missing, what) {
 			missing = append(missing, what)
