@@ -24,10 +24,9 @@ type files struct {
 	once   map[string]bool // files that are not read again
 	texts  [][]byte        // of all that was read
 	notes  []Note          // on pragmas
-	asked  map[string]bool // macros that tell compilers apart
-	asking []Note          // on these
 
-	leftOut map[string]*Error // functions that are not understood, and why
+	missing map[string]bool // files that are not found, and are as if they were empty
+	missed  []Note          // on these
 }
 
 // maxChain is how deep files may include each other, as GCC has it.
@@ -118,18 +117,9 @@ func (f *files) circle() string {
 	return fmt.Sprintf("more than %d files that include each other", maxChain)
 }
 
-// first is the error of reading a file, if there was one: the parser says of it
-// only that the file is not there.
-func (f *files) first(err error) error {
-	if f.failed != nil {
-		return f.failed
-	}
-	return err
-}
-
 func (f *files) Open(path string) (fs.File, error) {
 	if header, in := strings.CutPrefix(path, builtinPath+"/"); in {
-		if text, known := headers[header]; known {
+		if text, known := headers[header]; known || f.missing[header] {
 			return &file{Reader: bytes.NewReader([]byte(text)), name: header}, nil
 		}
 		return nil, fs.ErrNotExist
@@ -145,7 +135,7 @@ func (f *files) Open(path string) (fs.File, error) {
 		}
 		f.texts = append(f.texts, text)
 		if err == nil {
-			text, err = f.bounded(path, text)
+			text, err = tamed(path, text)
 		}
 		if err != nil {
 			f.failed = errors.Join(f.failed, err)

@@ -1,7 +1,6 @@
 package csource
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -12,79 +11,108 @@ import (
 
 // A header is what the head of a loop says.
 type header struct {
-	node  cc.Node
+	s     *cc.IterationStatement
 	v     loopVar
 	name  string
 	first piece
 	step  int
-	rows  []piece // at least 0 as long as the loop goes on
-	until []piece // not 0 as long as it goes on
-	wraps bool    // the variable is compared as unsigned
-	early bool    // the condition takes the step, as of for (i = n; i-- > 0;)
-	ahead int     // and so is what lies so far above it
-
-	body    *cc.Statement
-	also    []*expr          // steps of other variables, behind the body
-	changed []*cc.Declarator // walkers that an iteration changes
-	paths   []path           // of those that have a value in front of the loop
-	changes *expr            // of a counted loop, the condition if it changes variables
-	late    bool             // the condition is evaluated behind an iteration, as that of a do
-	counted bool             // the variable counts iterations from 0, and the condition is one on walkers
-	owed    []check          // of a counted loop, what must not hold wherever the condition is evaluated
+	rows  []piece       // at least 0 as long as the loop goes on
+	until []nest.Affine // not 0 as long as it goes on
+	wraps bool          // the variable is compared as unsigned
+	ahead int           // and so is what lies so far above it
 }
 
-// loop is the head of the loop, to be named in a refusal.
-func (h *header) loop() string {
-	if s, is := h.node.(*cc.IterationStatement); is && s.Case == cc.IterationStatementWhile {
-		return "while (...)"
-	} else if h.late {
-		return "do ... while (...)"
-	} else if h.counted {
-		return "for (...)"
-	}
-	return "for (" + h.name + " ...)"
-}
-
-// parts are the parts of the parser's tree that an iteration is.
-func (h *header) parts() []cc.Node {
-	list := []cc.Node{h.body}
-	if h.changes != nil {
-		list = append(list, h.changes.node)
-	}
-	for _, e := range h.also {
-		list = append(list, e.node)
-	}
-	return list
+// fails is the error about the head of the loop.
+func (h *header) fails(why string, args ...any) *Error {
+	return &Error{Pos: place(h.s), Expr: "for (" + h.name + " ...)", Why: fmt.Sprintf(why, args...)}
 }
 
 // maxLoops is how many loops are inside of each other at most: what is found out about a
 // nest takes time with a power of them.
 const maxLoops = 64
 
-// A heading is what stands in the brackets of a for, or of a while.
-type heading struct {
-	declared  *cc.Declaration
-	assigned  []*expr
-	condition cc.ExpressionNode
-	steps     []*expr
+// forLoop builds a for.
+func (b *builder) forLoop(s *cc.IterationStatement) *Error {
+	h := header{s: s}
+	condition, step := s.ExpressionList2, s.ExpressionList3
+	if s.Case == cc.IterationStatementForDecl {
+		condition, step = s.ExpressionList, s.ExpressionList2
+	}
+	if isNil(condition) || isNil(step) {
+		return h.fails("a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++)")
+	}
+	by := expression(step)
+	if !by.assigns() || by.args[0].op != opVar || by.args[0].decl == nil {
+		return by.fails("want the step of one variable, such as i++ or i += 2")
+	}
+	v := by.args[0].decl
+	if err := b.firsts(s, v); err != nil {
+		return err
+	}
+	if err := b.loopVariable(&h, v); err != nil {
+		return err
+	}
+	first, _ := b.values.of(v)
+	if first.failed != nil {
+		return first.failed
+	}
+	begin, err := b.convert(by.args[0], first.i, h.v.t)
+	if err != nil {
+		return err
+	}
+	h.first, h.wraps = begin.piece, !h.v.t.signed
+	b.forget(s)
+	h.v.at = nest.Variable(len(b.loops))
+	b.loops, b.asked = append(b.loops, h.v), &h
+	if err = b.step(&h, by); err == nil {
+		err = b.goesOn(&h, expression(condition))
+	}
+	b.loops, b.asked = b.loops[:len(b.loops)-1], nil
+	if err == nil {
+		err = b.split(h, 0)
+	}
+	b.forget(s)
+	b.bind(v, value{failed: refuse(s, "its value behind the loop is not understood")})
+	return err
 }
 
-// headingOf is the heading of a loop.
-func headingOf(s *cc.IterationStatement) heading {
-	switch s.Case {
-	case cc.IterationStatementForDecl:
-		return heading{declared: s.Declaration, condition: s.ExpressionList, steps: listed(s.ExpressionList2)}
-	case cc.IterationStatementFor:
-		return heading{assigned: listed(s.ExpressionList), condition: s.ExpressionList2, steps: listed(s.ExpressionList3)}
+// firsts builds what a for does first, and gives its variable the first value.
+func (b *builder) firsts(s *cc.IterationStatement, own *cc.Declarator) *Error {
+	found := false
+	give := func(v *cc.Declarator, e *expr) {
+		found = true
+		var to value
+		to.i, to.failed = b.integer(e)
+		b.bind(v, to)
 	}
-	return heading{condition: s.ExpressionList}
+	if s.Case == cc.IterationStatementForDecl {
+		for l := s.Declaration.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+			init := l.InitDeclarator
+			if v := init.Declarator; v != own {
+				if err := b.declares(init); err != nil {
+					return err
+				}
+			} else if init.Case == cc.InitDeclaratorInit && init.Initializer.Case == cc.InitializerExpr {
+				give(v, expression(init.Initializer.AssignmentExpression))
+			}
+		}
+	} else if !isNil(s.ExpressionList) {
+		for _, e := range listed(s.ExpressionList) {
+			if e.op == "=" && e.args[0].op == opVar && e.args[0].decl == own {
+				give(own, e.args[1])
+			} else if err := b.value(e.node); err != nil {
+				return err
+			}
+		}
+	}
+	if _, known := b.values.of(own); !found && !known {
+		return refuse(s, "a loop that does not say the first value of its variable is not understood")
+	}
+	return nil
 }
 
 // listed are the expressions between commas.
 func listed(n cc.ExpressionNode) []*expr {
-	if isNil(n) {
-		return nil
-	}
 	if e := expression(n); e.op != "," {
 		return []*expr{e}
 	} else {
@@ -92,218 +120,55 @@ func listed(n cc.ExpressionNode) []*expr {
 	}
 }
 
-// forLoop builds a for.
-func (b *builder) forLoop(s *cc.IterationStatement) *Error {
-	parts := headingOf(s)
-	own, counted := b.ownVariable(s, parts)
-	if counted {
-		return b.counted(s, parts)
-	}
-	h, first, step, err := b.headerOf(s, parts, own)
-	if err != nil {
-		return err
-	}
-	if err := b.loopVariable(&h, first); err != nil {
-		return err
-	}
-	var begin integer
-	if own != nil {
-		begin, err = b.walkedFirst(first, own)
-	} else {
-		begin, err = b.integer(first)
-	}
-	if err != nil {
-		return err
-	}
-	if begin, err = b.converted(first, begin, h.v.t); err != nil {
-		return err
-	}
-	h.first, h.wraps = begin.piece, !h.v.t.signed
-	var goesOn *expr
-	if !isNil(parts.condition) {
-		goesOn = h.before(expression(parts.condition), step)
-	}
-	if goesOn == nil || isNil(step) && !h.early {
-		return &Error{Pos: place(s), Expr: "for (...)", Why: "a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++), or downwards for (i = n; i-- > 0;)"}
-	}
-	h.v.at = nest.Variable(len(b.loops))
-	b.loops = append(b.loops, h.v)
-	b.asked = &h
-	err = b.heads(&h, goesOn, step)
-	b.asked = nil
-	b.loops = b.loops[:len(b.loops)-1]
-	if err != nil {
-		return err
-	}
-	return b.split(h, 0)
-}
-
-// headerOf is the header of a for loop with its variable, which is own if that is known, what this is at first, and the step that changes it.
-func (b *builder) headerOf(s *cc.IterationStatement, parts heading, own *cc.Declarator) (h header, first *expr, step cc.ExpressionNode, err *Error) {
-	h, step = header{node: s, body: s.Statement}, s.ExpressionList3
-	if s.Case == cc.IterationStatementForDecl {
-		step = s.ExpressionList2
-	}
-	switch {
-	case own != nil:
-		h.v.decl = own
-		first, err = b.firsts(parts, own)
-		for _, e := range parts.steps {
-			if e.args[0].decl == own {
-				step = e.node
-			} else {
-				h.also = append(h.also, e)
-			}
-		}
-	case s.Case == cc.IterationStatementForDecl:
-		h.v.decl, first, err = b.declaredFirst(s.Declaration)
-	default:
-		h.v.decl, first, err = b.assignedFirst(s)
-	}
-	return h, first, step, err
-}
-
-// loopVariable says of the header's variable, which is first at first, its name and type, or why it can be none.
-func (b *builder) loopVariable(h *header, first *expr) *Error {
-	head := func(why string, args ...any) *Error { return refuse(h.v.decl, why, args...) }
-	h.name = h.v.decl.Name()
-	if len(b.loops) == maxLoops {
-		return head("it is inside of %d loops, and no more are read", maxLoops)
-	}
+// loopVariable says of the header's variable its name and type, or why it can be none.
+func (b *builder) loopVariable(h *header, v *cc.Declarator) *Error {
+	h.v.decl, h.name = v, v.Name()
 	var ok bool
-	if h.v.t, ok = typeOf(h.v.decl.Type()); !ok || h.v.t.bits < 32 {
-		instead := ""
-		if isPointer(h.v.decl) {
-			instead = fmt.Sprintf(": write for (i = 0; i < n; i++) over the array, and its subscripts in place of *%s", h.name)
-		}
-		return head("the variable of a loop has to be an int, a long, or unsigned%s", instead)
-	}
-	if h.v.decl.AddressTaken() {
-		return head("the address of the variable of a loop is taken")
-	}
-	if b.shared[h.v.decl] {
-		return head("the variable of a loop is declared again, in a function: declare it in the loop, as for (int %s = 0; ...)", h.name)
-	}
-	for _, outer := range b.loops {
-		if outer.decl == h.v.decl {
-			return notInteger(first, false, "%s is the variable of a loop around it", h.name)
-		}
-	}
-	return nil
-}
-
-// before is the condition of a loop: of i-- > 0 or i-- without another step, which is early, i > 0 or i.
-func (h *header) before(condition *expr, step cc.ExpressionNode) *expr {
-	taken := condition
-	if condition.op == ">" || condition.op == "!=" {
-		taken = condition.args[0]
-	}
-	h.early = isNil(step) && taken.op == opBehind && taken.way() < 0 && taken.args[0].op == opVar && taken.args[0].decl == h.v.decl
+	h.v.t, ok = typeOf(v.Type())
 	switch {
-	case !h.early:
-		return condition
-	case taken == condition:
-		return taken.args[0]
-	}
-	return &expr{op: condition.op, node: condition.node, args: []*expr{taken.args[0], condition.args[1]}}
-}
-
-// declaredFirst is the variable of for (int i = first; ...).
-func (b *builder) declaredFirst(d *cc.Declaration) (*cc.Declarator, *expr, *Error) {
-	l := d.InitDeclaratorList
-	if l == nil || l.InitDeclaratorList != nil || l.InitDeclarator.Case != cc.InitDeclaratorInit ||
-		l.InitDeclarator.Initializer == nil || l.InitDeclarator.Initializer.Case != cc.InitializerExpr {
-		return nil, nil, refuse(d, "want one variable with its first value")
-	}
-	return l.InitDeclarator.Declarator, expression(l.InitDeclarator.Initializer.AssignmentExpression), nil
-}
-
-// assignedFirst is the variable of for (i = first; ...).
-func (b *builder) assignedFirst(s *cc.IterationStatement) (*cc.Declarator, *expr, *Error) {
-	if isNil(s.ExpressionList) {
-		return nil, nil, &Error{Pos: place(s), Expr: "for (...)", Why: "a loop that does not say the first value of its variable is not understood"}
-	}
-	e := expression(s.ExpressionList)
-	if e.op != "=" || e.args[0].op != opVar || e.args[0].decl == nil || isArray(e.args[0].decl) {
-		return nil, nil, notInteger(e, false, "want one variable and its first value")
-	}
-	return e.args[0].decl, e.args[1], nil
-}
-
-// heads reads the condition and the step of a loop.
-func (b *builder) heads(h *header, condition *expr, step cc.ExpressionNode) *Error {
-	if h.early {
-		h.step = -1
-	} else if err := b.step(h, expression(step)); err != nil {
-		return err
-	}
-	if err := b.goesOn(h, condition); err != nil || !h.early {
-		return err
-	}
-	return h.stepped(len(b.loops) - 1)
-}
-
-// stepped turns what was read of the variable in front of an early step into what is behind it.
-func (h *header) stepped(own int) *Error {
-	behind := func(a nest.Affine) (nest.Affine, error) {
-		if !usesVar(a, own) {
-			return a, nil
-		}
-		return plus(a, 1, nest.Constant(a.Coef[own]))
-	}
-	var failed, err error
-	h.first, failed = h.first.plus(-1, constant(1))
-	for _, list := range [][]piece{h.rows, h.until} {
-		for i := range list {
-			list[i], err = list[i].each(false, behind)
-			failed = errors.Join(failed, err)
-		}
-	}
-	if failed != nil {
-		return &Error{Pos: place(h.node), Expr: h.loop(), Why: errRange.Error()}
+	case len(b.loops) == maxLoops:
+		return refuse(v, "it is inside of %d loops, and no more are read", maxLoops)
+	case !ok || h.v.t.bits < 32 || isArray(v):
+		return refuse(v, "the variable of a loop has to be an int, a long, or unsigned")
+	case v.AddressTaken() || v.IsVolatile() || b.changed[v.Name()] > 1 && v.Linkage() != cc.None:
+		return refuse(v, "something else than the loop may change its variable: its address is taken, it is volatile, or a function declares it again")
+	case slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl == v }):
+		return refuse(v, "it is the variable of a loop around it")
 	}
 	return nil
 }
 
 // step reads i++, ++i, i += c, i = i + c, and their opposites.
 func (b *builder) step(h *header, e *expr) *Error {
-	if len(e.args) == 0 || e.args[0].op != opVar || e.args[0].decl != h.v.decl {
-		return notInteger(e, false, "want a step of %s", h.name)
-	}
-	var by integer
-	var err *Error
 	switch e.op {
 	case opBefore, opBehind:
 		h.step = e.way()
 		return nil
-	case "+=", "-=":
-		if by, err = b.integer(e.args[1]); err != nil {
-			return err
-		}
-	case "=":
-		if by, err = b.integer(e.args[1]); err != nil {
-			return err
-		}
-		p, failed := by.plus(-1, piece{affine: nest.Variable(len(b.loops) - 1)})
-		if failed != nil {
-			return notInteger(e, false, "%v", failed)
-		}
-		by.piece = p
+	case "+=", "-=", "=":
 	default:
-		return notInteger(e, false, "want a step of %s by a constant", h.name)
+		return e.fails("want a step of %s by a constant", h.name)
+	}
+	by, err := b.integer(e.args[1])
+	if err != nil {
+		return err
+	}
+	if e.op == "=" {
+		var failed error
+		if by.piece, failed = by.plus(-1, piece{affine: h.v.at}); failed != nil {
+			return e.failed(failed)
+		}
 	}
 	n, fixed := by.number()
-	if !fixed {
-		return notInteger(e, false, "the step is not a constant")
-	}
 	if h.step = n; e.op == "-=" {
 		h.step = -n
 	}
-	if h.step == 0 {
-		return notInteger(e, false, "the step is 0: the loop does not end")
-	}
-	if h.step > 1<<40 || h.step < -1<<40 {
-		return notInteger(e, false, "a step of %d", h.step)
+	switch {
+	case !fixed:
+		return e.fails("the step is not a constant")
+	case n == 0:
+		return e.fails("the step is 0: the loop does not end")
+	case max(n, -n) > 1<<40:
+		return e.fails("a step of %d", h.step)
 	}
 	return nil
 }
@@ -316,13 +181,11 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 			return err
 		}
 		return b.goesOn(h, e.args[1])
-	case opVar, opBefore, opBehind: // as i != 0
-		x, err := b.integer(e)
-		h.until = append(h.until, x.piece)
-		return err
 	case "<", "<=", ">", ">=", "!=":
 	default:
-		return notInteger(e, b.ofData(e), "want comparisons by < <= > >= != in the condition of a loop, and && between them")
+		err := e.fails("want comparisons by < <= > >= != in the condition of a loop, and && between them")
+		err.data = b.ofData(e)
+		return err
 	}
 	x, y, err := b.compared(e)
 	if err != nil {
@@ -336,13 +199,15 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 	if failed == nil && (e.op == "<" || e.op == ">") {
 		row, failed = row.plus(1, constant(-1))
 	}
-	if failed != nil {
-		return notInteger(e, false, "%v", failed)
-	}
-	if e.op == "!=" {
-		h.until = append(h.until, row)
-	} else {
+	switch {
+	case failed != nil:
+		return e.failed(failed)
+	case e.op != "!=":
 		h.rows = append(h.rows, row)
+	case row.kind != leaf || h.first.kind != leaf:
+		return e.fails("a condition by != on one of several values is not understood: write <")
+	default:
+		h.until = append(h.until, row.affine)
 	}
 	return nil
 }
@@ -357,33 +222,27 @@ func (b *builder) split(h header, depth int) *Error {
 	if h.step < 0 {
 		wanted = least
 	}
-	ways := []*piece{}
-	if _, ok := h.first.all(wanted); !ok || len(h.until) > 0 && h.first.kind != leaf {
-		ways = append(ways, &h.first)
+	var at *piece
+	if _, ok := h.first.all(wanted); !ok {
+		at = &h.first
 	}
-	h.rows, h.until = slices.Clone(h.rows), slices.Clone(h.until)
+	h.rows = slices.Clone(h.rows)
 	for i := range h.rows {
-		if _, ok := h.rows[i].all(least); !ok {
-			ways = append(ways, &h.rows[i])
+		if _, ok := h.rows[i].all(least); !ok && at == nil {
+			at = &h.rows[i]
 		}
 	}
-	for i := range h.until {
-		if h.until[i].kind != leaf {
-			ways = append(ways, &h.until[i])
-		}
-	}
-	if len(ways) == 0 {
+	if at == nil {
 		return b.loop(h)
 	}
-	at := ways[0]
 	c, err := at.choice()
 	if err != nil || depth >= maxSplits {
-		return &Error{Pos: place(h.node), Expr: "for (...)", Why: "the bounds have too many cases"}
+		return h.fails("the bounds have too many cases")
 	}
 	for _, all := range c.when {
 		for _, a := range all {
 			if usesVar(a, len(b.loops)) {
-				return &Error{Pos: place(h.node), Expr: "for (...)", Why: "a bound depends on the loop's own variable by a condition"}
+				return h.fails("a bound depends on the loop's own variable by a condition")
 			}
 		}
 	}
@@ -398,84 +257,80 @@ func (b *builder) split(h header, depth int) *Error {
 
 // loop builds a loop whose bounds are affine.
 func (b *builder) loop(h header) *Error {
-	own := len(b.loops)
-	fail := func(why string) *Error {
-		return &Error{Pos: place(h.node), Expr: h.loop(), Why: why}
-	}
-	wanted, sign := greatest, 1
+	own, wanted, sign := len(b.loops), greatest, 1
 	if h.step < 0 {
 		wanted, sign = least, -1
 	}
 	l := &nest.Loop{Name: h.name, Step: h.step}
 	l.From, _ = h.first.all(wanted)
-	var before []nest.Affine // at least 0, or the loop has no iteration
+	before := nest.Condition{{}} // where it does not hold, the loop has no iteration
 	for _, row := range h.rows {
 		list, _ := row.all(least)
 		for _, a := range list {
-			if !usesVar(a, own) {
-				before = append(before, a)
+			if usesVar(a, own) && a.Coef[own]*sign < 0 {
+				end, ok := quotient(without(a, own), a.Coef[own]*-sign, sign)
+				if !ok {
+					return h.fails("a bound that is a fraction of a variable is not affine")
+				}
+				l.To = append(l.To, end)
 				continue
 			}
-			c, rest := a.Coef[own], without(a, own)
-			if c*sign > 0 {
-				// It holds ever after if it holds at first.
+			if usesVar(a, own) { // it holds ever after if it holds at first
 				if len(l.From) != 1 {
-					return fail("a condition on the first value, and there are several")
+					return h.fails("a condition on the first value, and there are several")
 				}
-				at, err := plus(rest, c, l.From[0])
+				at, err := plus(without(a, own), a.Coef[own], l.From[0])
 				if err != nil {
-					return fail(err.Error())
+					return h.fails("%v", err)
 				}
-				before = append(before, at)
-				continue
+				a = at
 			}
-			end, ok := quotient(rest, c*-sign, sign)
-			if !ok {
-				return fail("a bound that is a fraction of a variable is not affine")
+			c, err := piece{affine: a}.atLeast0()
+			if err == nil {
+				before, err = and(before, c)
 			}
-			l.To = append(l.To, end)
+			if err != nil {
+				return h.fails("%v", err)
+			}
 		}
 	}
-	return b.guarded(before, func() *Error {
-		for _, row := range h.until {
-			if err := b.until(h, l, row.affine); err != nil {
+	return b.when(before, func() *Error {
+		for _, a := range h.until {
+			if err := b.until(&h, l, a); err != nil {
 				return err
 			}
 		}
 		if len(l.To) == 0 {
-			return fail("the condition does not end the loop in the direction of its step" + map[bool]string{true: ": write for (i = n; i-- > 0;)"}[h.step < 0 && h.wraps])
+			return h.fails("the condition does not end the loop in the direction of its step")
 		}
-		if err := b.ends(h, l); err != nil {
+		if err := b.ends(&h, l); err != nil {
 			return err
 		}
-		if len(h.owed) > 0 {
-			b.nodes = append(b.nodes, h.owes(l, own, b))
-		}
-		return b.walk(h, l)
-	})
+		return b.iterations(&h, l)
+	}, nothing)
 }
 
-// iterate builds the body of a loop, and what stands behind it.
-func (b *builder) iterate(h *header) *Error {
-	if h.changes != nil && !h.late {
-		if err := b.full(h.changes, nothing); err != nil {
-			return err
-		}
+// iterations builds the body of a loop: in turns, if a remainder within asked for them.
+func (b *builder) iterations(h *header, l *nest.Loop) *Error {
+	own, turn := len(b.loops), b.turns[h.s]
+	defer func() { b.loops = b.loops[:own] }()
+	v := h.v
+	v.node, v.step, v.turn, v.loop = h.s, l.Step, turn, l
+	innermost := l
+	if outer, inner, at, ok := b.inTurns(l, turn); ok {
+		v.at, v.loop, v.part = at, outer, ofTurns
+		b.loops = append(b.loops, v)
+		v.loop, v.part = inner, inTurn
+		outer.Body, l, innermost = []nest.Node{inner}, outer, inner
 	}
-	if err := b.inside(scope{loop: true}, func() (exits, *Error) { return b.stmt(h.body) }); err != nil {
-		return err
-	}
-	for _, e := range h.also {
-		b.begin(e.node)
-		if err := b.effect(e); err != nil {
-			return err
-		}
-	}
-	if h.changes != nil && h.late {
-		return b.full(h.changes, nothing)
-	}
-	return nil
+	b.loops = append(b.loops, v)
+	inside, err := b.body(func() *Error { return b.stmt(h.s.Statement) })
+	innermost.Body = inside
+	b.nodes = append(b.nodes, l)
+	return err
 }
+
+func usesVar(a nest.Affine, depth int) bool { return depth < len(a.Coef) && a.Coef[depth] != 0 }
 
 // without is a function without the variable of a depth.
 func without(a nest.Affine, depth int) nest.Affine {
@@ -485,21 +340,6 @@ func without(a nest.Affine, depth int) nest.Affine {
 		a.Coef = a.Coef[:n-1]
 	}
 	return a
-}
-
-// guarded builds something where all of a list is at least 0.
-func (b *builder) guarded(list []nest.Affine, f func() *Error) *Error {
-	all := nest.Condition{{}}
-	for _, a := range list {
-		c, err := piece{affine: a}.atLeast0()
-		if err == nil {
-			all, err = and(all, c)
-		}
-		if err != nil {
-			return &Error{Why: err.Error()}
-		}
-	}
-	return b.when(all, f, nothing)
 }
 
 // quotient is the end, which is not reached, of a variable v that goes up (sign 1)
@@ -512,77 +352,49 @@ func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
 		}
 		end.Coef[d] = sign * (k / c)
 	}
-	floor := rest.Const / c
-	if rest.Const%c < 0 {
-		floor--
-	}
 	// up: v <= floor(rest/c); down: v >= -floor(rest/c)
-	end.Const = sign*floor + sign
+	end.Const = sign*nest.FloorDiv(rest.Const, c) + sign
 	return end, true
 }
 
-// until adds the end of a loop that goes on as long as c*v + rest is not 0.
-func (b *builder) until(h header, l *nest.Loop, a nest.Affine) *Error {
-	own := len(b.loops)
-	fail := func(why string) *Error {
-		return &Error{Pos: place(h.node), Expr: h.loop(), Why: why}
-	}
-	if !usesVar(a, own) {
-		return fail("a condition by != that does not depend on the loop's variable is not understood")
-	}
-	c := a.Coef[own]
-	rest := without(a, own)
-	end := nest.Affine{Const: -a.Const / c, Coef: make([]int, len(rest.Coef))}
-	var exact = a.Const%c == 0
-	for d, k := range rest.Coef {
-		exact = exact && k%c == 0
-		end.Coef[d] = -k / c
-	}
-	if !exact {
-		return fail("a bound that is a fraction of a variable is not affine")
-	}
-	sign := 1
+// until adds the end of a loop that goes on as long as c*v + rest is not 0, of c 1 or -1.
+func (b *builder) until(h *header, l *nest.Loop, a nest.Affine) *Error {
+	own, sign := len(b.loops), 1
 	if h.step < 0 {
 		sign = -1
 	}
-	var beyond nest.Condition
-	for _, from := range l.From {
-		way, err := plus(end, -1, from)
-		if err != nil {
-			return fail(err.Error())
-		}
-		misses := func(k int) bool { return k%h.step != 0 }
-		switch { // it is no matter where conditions on the bounds exclude each other
-		case slices.ContainsFunc(way.Coef, misses):
-			b.probe(nest.Condition{{}}, fail("whether the steps hit the end that != names is not known"))
-		case misses(way.Const):
-			b.probe(nest.Condition{{}}, fail(fmt.Sprintf("steps of %d pass by the end that != names: the loop does not end", h.step)))
-		}
-		past, err := plus(nest.Constant(-1), -sign, way)
-		if err != nil {
-			return fail(err.Error())
-		}
-		beyond = append(beyond, []nest.Affine{past})
+	if !usesVar(a, own) || max(a.Coef[own], -a.Coef[own]) != 1 {
+		return h.fails("want != between the variable and a bound")
 	}
-	b.probe(beyond, fail("the loop begins beyond the end that != names"))
+	end, err := plus(nest.Affine{}, -a.Coef[own], without(a, own))
+	if err != nil {
+		return h.fails("%v", err)
+	}
+	way, err1 := plus(end, -1, l.From[0])
+	past, err2 := plus(nest.Constant(-1), -sign, way)
+	if err1 != nil || err2 != nil {
+		return h.fails("%v", errRange)
+	}
+	if _, whole := multiple(way, h.step); !whole {
+		return h.fails("steps of %d pass by the end that != names, or may", h.step)
+	}
+	b.probe(nest.Condition{{past}}, h.fails("the loop begins beyond the end that != names"))
 	l.To = append(l.To, end)
 	return nil
 }
 
-// ends demands that the value after the last one, too, is one of the type, and so is what lies ahead of it.
-func (b *builder) ends(h header, l *nest.Loop) *Error {
-	fail := &Error{Pos: place(h.node), Expr: h.loop(), Why: "the variable would leave the range of its type"}
+// ends demands that the value after the last one, too, is one of the type, and so is what lies
+// ahead of it.
+func (b *builder) ends(h *header, l *nest.Loop) *Error {
+	fail := h.fails("the variable would leave the range of its type")
 	low, high := h.v.t.limits()
 	high -= h.ahead
 	if h.wraps {
 		low = 0
-		if h.early {
-			low = -1 // behind the last iteration, from where nothing is read
-		}
 		var negative nest.Condition // a first value
 		all := []nest.Affine{}
 		for _, from := range l.From {
-			below, err := plus(nest.Constant(low-1), -1, from)
+			below, err := plus(nest.Constant(-1), -1, from)
 			if err != nil {
 				return fail
 			}
@@ -592,7 +404,7 @@ func (b *builder) ends(h header, l *nest.Loop) *Error {
 		if h.step > 0 {
 			negative = nest.Condition{all} // the greatest of them is below 0
 		}
-		b.probe(negative, &Error{Pos: fail.Pos, Expr: fail.Expr, Why: "as unsigned, the first value would wrap: begin at 0 or above, or compare signed values, such as (int)n for an unsigned n"})
+		b.probe(negative, h.fails("as unsigned, the first value would wrap: begin at 0 or above, or compare signed values, such as (int)n for an unsigned n"))
 	}
 	if h.v.t.bits == 64 && (h.step > 0 || !h.wraps) {
 		return nil // nothing gets that far
@@ -603,55 +415,40 @@ func (b *builder) ends(h header, l *nest.Loop) *Error {
 	}
 	var bad []nest.Affine // all at least 0: iterations, and ends within a step of the limit
 	for _, to := range l.To {
-		var past int // the value after the last is at most so far beyond the end
-		if !b.hits(l, to) {
+		past := 0 // the value after the last is at most so far beyond the end
+		if way, err := plus(to, -1, l.From[0]); err != nil {
+			return fail
+		} else if _, hits := multiple(way, l.Step); !hits || len(l.From) > 1 {
 			past = sign*h.step - 1
 		}
-		a, err := plus(nest.Constant(past-limit-1), sign, to)
-		if err != nil {
+		near, err := plus(nest.Constant(past-limit-1), sign, to)
+		if err != nil || len(bad) > maxCases {
 			return fail
 		}
-		bad = append(bad, a)
+		bad = append(bad, near)
 		for _, from := range l.From {
-			runs, err := plus(nest.Constant(-1), sign, to)
-			if err == nil {
-				runs, err = plus(runs, -sign, from)
-			}
-			if err != nil || len(bad) > maxCases {
+			runs, err1 := plus(nest.Constant(-1), sign, to)
+			runs, err2 := plus(runs, -sign, from)
+			if err1 != nil || err2 != nil {
 				return fail
 			}
 			bad = append(bad, runs)
 		}
 	}
-	b.probe(simplified(nest.Condition{bad}), fail)
+	b.probe(simplified(bad), fail)
 	return nil
 }
 
-// hits reports whether the variable of a loop comes to equal an end.
-func (b *builder) hits(l *nest.Loop, to nest.Affine) bool {
-	if len(l.From) != 1 {
-		return false
-	}
-	way, err := plus(to, -1, l.From[0])
-	return err == nil && !slices.ContainsFunc(append(slices.Clone(way.Coef), way.Const), func(k int) bool { return k%l.Step != 0 })
-}
-
-// simplified is a condition without what is known to hold, or never where it
-// never holds.
-func simplified(c nest.Condition) nest.Condition {
-	var kept nest.Condition
-	for _, all := range c {
-		list, holds := []nest.Affine{}, true
-		for _, a := range all {
-			if n, fixed := (piece{affine: a}).number(); !fixed {
-				list = append(list, a)
-			} else if n < 0 {
-				holds = false
-			}
-		}
-		if holds {
-			kept = append(kept, list)
+// simplified is the condition that all of a list is at least 0, without what is known to be,
+// or never where one never is.
+func simplified(all []nest.Affine) nest.Condition {
+	list := []nest.Affine{}
+	for _, a := range all {
+		if n, fixed := (piece{affine: a}).number(); !fixed {
+			list = append(list, a)
+		} else if n < 0 {
+			return nil
 		}
 	}
-	return kept
+	return nest.Condition{list}
 }

@@ -399,7 +399,7 @@ func (p piece) same(q piece) bool {
 		}
 	}
 	if p.kind == choice {
-		return slices.EqualFunc(p.when, q.when, func(a, b []nest.Affine) bool { return slices.EqualFunc(a, b, equal) })
+		return sameCondition(p.when, q.when)
 	}
 	return p.kind != leaf || equal(p.affine, q.affine)
 }
@@ -412,30 +412,22 @@ func equal(a, b nest.Affine) bool {
 
 // choose is then where when holds and otherwise where it does not: the least or
 // the greatest of the two where that is what it says, as in i < n ? i : n.
-func choose(when nest.Condition, then, otherwise piece) piece {
+func (b *builder) choose(when nest.Condition, then, otherwise piece) piece {
 	switch {
 	case always(when) || then.same(otherwise):
 		return then
 	case never(when):
 		return otherwise
 	}
-	if len(when) == 1 && len(when[0]) == 1 && then.kind == leaf && otherwise.kind == leaf {
-		// Then is taken where d >= 0. If otherwise - then is d or d + 1, that is
-		// where it is not the greater one.
-		d := when[0][0]
-		for kind, pair := range map[pieceKind][2]nest.Affine{
-			least:    {otherwise.affine, then.affine},
-			greatest: {then.affine, otherwise.affine},
-		} {
-			difference, err := plus(pair[0], -1, pair[1])
-			if err != nil {
-				continue
-			}
-			difference, err = plus(difference, -1, d)
-			if k, ok := (piece{affine: difference}).number(); err == nil && ok && (k == 0 || k == 1) {
-				return piece{kind: kind, args: []piece{then, otherwise}}
-			}
+	for op, kind := range map[string]pieceKind{"<": least, "<=": least, ">": greatest, ">=": greatest} {
+		c, err := compare(op, then, otherwise)
+		if err == nil && (sameCondition(c, when) || sameCondition(b.plain(c), when)) {
+			return piece{kind: kind, args: []piece{then, otherwise}}
 		}
 	}
 	return piece{kind: choice, when: when, args: []piece{then, otherwise}}
+}
+
+func sameCondition(a, b nest.Condition) bool {
+	return slices.EqualFunc(a, b, func(x, y []nest.Affine) bool { return slices.EqualFunc(x, y, equal) })
 }

@@ -1,0 +1,195 @@
+package csource
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+func (b *builder) emit(op nest.Operand, a access) {
+	b.nodes = append(b.nodes, op)
+	b.accesses = append(b.accesses, a)
+}
+
+// probe demands that something does not hold wherever this place is reached.
+func (b *builder) probe(bad nest.Condition, says *Error) {
+	if !never(bad) {
+		b.emit(nest.Operand{Width: 1}, access{checks: []check{{bad, says}}})
+	}
+}
+
+// mostAhead is how far above the variable of a loop its condition may look.
+const mostAhead = 1 << 20
+
+// goesAhead reports whether a value in the condition of a loop is its variable, or lies a
+// little above it in a loop that goes up: then it stays in range if the first value and the
+// last one do, which the loop is asked to see to.
+func (b *builder) goesAhead(p piece) bool {
+	if p.kind != leaf {
+		return false
+	}
+	over, err := plus(p.affine, -1, b.asked.v.at)
+	by := over.Const
+	if err != nil || !equal(over, nest.Constant(by)) || by != 0 && (b.asked.step <= 0 || by < 0 || by > mostAhead) {
+		return false
+	}
+	b.asked.wraps, b.asked.ahead = true, max(b.asked.ahead, by)
+	return true
+}
+
+// within demands that a value stays between low and high.
+func (b *builder) within(e *expr, p piece, low, high int, why string) *Error {
+	if b.asked != nil {
+		if _, most := b.asked.v.t.limits(); low == 0 && high >= most && b.goesAhead(p) {
+			return nil // the loop sees to it
+		}
+		if p.uses(len(b.loops) - 1) {
+			return e.fails("%s, which is not looked into in the condition of a loop", why)
+		}
+	}
+	list, err := p.cases()
+	if err != nil {
+		return e.failed(err)
+	}
+	var bad nest.Condition
+	for _, c := range list {
+		below, err1 := plus(nest.Constant(max(low, math.MinInt+2)-1), -1, c.affine)
+		above, err2 := plus(nest.Constant(-high-1), 1, c.affine)
+		if low > math.MinInt && err1 != nil || high < math.MaxInt && err2 != nil {
+			return e.failed(errRange)
+		}
+		if low > math.MinInt {
+			bad = append(bad, slices.Concat(c.when, []nest.Affine{below}))
+		}
+		if high < math.MaxInt {
+			bad = append(bad, slices.Concat(c.when, []nest.Affine{above}))
+		}
+	}
+	b.probe(bad, e.fails("%s", why))
+	return nil
+}
+
+// uses reports whether a piece depends on the variable of a depth.
+func (p piece) uses(depth int) bool {
+	any := func(a nest.Affine) bool { return usesVar(a, depth) }
+	return p.kind == leaf && any(p.affine) ||
+		slices.ContainsFunc(p.when, func(all []nest.Affine) bool { return slices.ContainsFunc(all, any) }) ||
+		slices.ContainsFunc(p.args, func(a piece) bool { return a.uses(depth) })
+}
+
+// build builds the region, and proves that no access leaves its array.
+func (b *builder) build(lines []string) error {
+	all := items(b.main.CompoundStatement)
+	whole := len(b.region) > 0 && b.region[len(b.region)-1] == all[len(all)-1]
+	err := b.items(b.region, whole)
+	if b.again {
+		return nil
+	}
+	number := 0
+	if err == nil {
+		err = b.prove(b.nodes, nil, &number)
+	}
+	if err != nil {
+		return err
+	}
+	b.named(b.accesses, lines)
+	for _, a := range b.accesses {
+		if a.node != nil {
+			b.file.Accesses = append(b.file.Accesses, a.Access)
+		}
+	}
+	number = 0
+	b.file.Program = b.without(b.nodes, &number)
+	if err := b.file.Program.Check(); err != nil {
+		return &Error{Pos: Pos{File: b.unit.name}, Why: err.Error()}
+	}
+	return nil
+}
+
+// prove checks the operands of nodes, each in a program of nothing but what is
+// around it.
+func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) (err *Error) {
+	for _, node := range nodes {
+		inside := around[:len(around):len(around)]
+		switch node := node.(type) {
+		case nest.Operand:
+			for _, c := range b.accesses[*number].checks {
+				if err == nil {
+					err = b.proved(c, around)
+				}
+			}
+			*number++
+		case *nest.Loop:
+			err = b.prove(node.Body, append(inside, node), number)
+		case *nest.If:
+			if err = b.prove(node.Then, append(inside, &nest.If{When: node.When, Then: []nest.Node{}}), number); err == nil {
+				err = b.prove(node.Else, append(inside, &nest.If{When: node.When, Else: []nest.Node{}}), number)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// proved proves that what must not hold inside of loops and conditions does not.
+func (b *builder) proved(c check, around []nest.Node) *Error {
+	inside := []nest.Node{nest.Operand{Width: 1}}
+	var names []string
+	for d := len(around) - 1; d >= 0; d-- {
+		switch node := around[d].(type) {
+		case *nest.Loop:
+			l := *node
+			l.Body, names = inside, append([]string{l.Name}, names...)
+			inside = []nest.Node{&l}
+		case *nest.If:
+			arm := nest.If{When: node.When, Then: inside}
+			if node.Then == nil {
+				arm = nest.If{When: node.When, Else: inside}
+			}
+			inside = []nest.Node{&arm}
+		}
+	}
+	vars, found, err := nest.Program(inside).Find(0, c.bad)
+	switch {
+	case err != nil:
+		return &Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf("whether it stays in range is not decided: %v; write simpler conditions around it, or bounds of loops in place of these", err)}
+	case !found:
+		return nil
+	}
+	says := *c.says
+	link := " where "
+	for d, name := range names {
+		says.Why += fmt.Sprintf("%s%s = %d", link, name, vars[d])
+		link = ", "
+	}
+	return &says
+}
+
+// without is a tree without the places that were only asked about, and without
+// what is empty then.
+func (b *builder) without(nodes []nest.Node, number *int) []nest.Node {
+	kept := []nest.Node{}
+	for _, node := range nodes {
+		switch node := node.(type) {
+		case nest.Operand:
+			if b.accesses[*number].node != nil {
+				kept = append(kept, node)
+			}
+			*number++
+		case *nest.Loop:
+			if node.Body = b.without(node.Body, number); len(node.Body) > 0 {
+				kept = append(kept, node)
+			}
+		case *nest.If:
+			node.Then, node.Else = b.without(node.Then, number), b.without(node.Else, number)
+			if len(node.Then)+len(node.Else) > 0 {
+				kept = append(kept, node)
+			}
+		}
+	}
+	return kept
+}

@@ -1,0 +1,484 @@
+package csource
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"modernc.org/cc/v4"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// items builds the statements and declarations of a block. Where it is all of a function, a
+// return may end it.
+func (b *builder) items(list []*cc.BlockItem, function bool) *Error {
+	for i, item := range list {
+		var err *Error
+		switch s := item.Statement; {
+		case item.Case == cc.BlockItemDecl:
+			err = b.declaration(item.Declaration)
+		case item.Case != cc.BlockItemStmt:
+			err = refuse(item, "it is not understood")
+		case mark(item) != "":
+		case function && i == len(list)-1 && s.Case == cc.StatementJump && s.JumpStatement.Case == cc.JumpStatementReturn:
+			err = b.value(s.JumpStatement.ExpressionList)
+		default:
+			err = b.stmt(s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// declaration builds the initial values of variables.
+func (b *builder) declaration(d *cc.Declaration) *Error {
+	if d.Case == cc.DeclarationAuto {
+		return refuse(d, "__auto_type is not understood")
+	}
+	for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+		if err := b.declares(l.InitDeclarator); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// declares builds the initial value of a variable.
+func (b *builder) declares(init *cc.InitDeclarator) *Error {
+	v := init.Declarator
+	b.depths[v] = len(b.loops)
+	switch {
+	case v.Name() == "__func__" || v.IsTypename() || v.IsStatic() || v.Linkage() != cc.None:
+		return nil // it is not computed here
+	case init.Case != cc.InitDeclaratorInit:
+		if tracked(v) {
+			b.bind(v, value{failed: refuse(v, "it has no value yet")})
+		}
+		return nil
+	case isPlaced(v):
+		return refuse(init, "the initial value of an array or of a struct that holds one is not understood here:"+
+			" write statements or loops that give it, or static in front if nothing changes it")
+	}
+	b.begin(init)
+	if init.Initializer.Case != cc.InitializerExpr {
+		return b.initial(init.Initializer)
+	}
+	return b.gives(v, expression(init.Initializer.AssignmentExpression))
+}
+
+// gives builds an expression whose value a variable gets.
+func (b *builder) gives(v *cc.Declarator, e *expr) *Error {
+	if !isPointer(v) || unsaid(e) {
+		if err := b.effect(e); err != nil {
+			return err
+		}
+	}
+	b.give(v, e)
+	if at, _ := b.values.of(v); isPointer(v) && !unsaid(e) && at.failed != nil {
+		return at.failed
+	}
+	return nil
+}
+
+// initial builds the initial values of the fields of a struct.
+func (b *builder) initial(i *cc.Initializer) *Error {
+	if i.Case == cc.InitializerExpr {
+		return b.effect(expression(i.AssignmentExpression))
+	}
+	for l := i.InitializerList; l != nil; l = l.InitializerList {
+		if err := b.initial(l.Initializer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin begins a statement.
+func (b *builder) begin(n cc.Node) {
+	b.statement = len(b.file.Statements)
+	b.file.Statements = append(b.file.Statements, Statement{place(n), source(n)})
+}
+
+// value builds an expression that is a statement.
+func (b *builder) value(n cc.ExpressionNode) *Error {
+	if isNil(n) {
+		return nil
+	}
+	b.begin(n)
+	return b.effect(expression(n))
+}
+
+// stmt builds a statement.
+func (b *builder) stmt(s *cc.Statement) *Error {
+	switch s.Case {
+	case cc.StatementCompound:
+		return b.items(items(s.CompoundStatement), false)
+	case cc.StatementExpr:
+		return b.value(s.ExpressionStatement.ExpressionList)
+	case cc.StatementSelection:
+		return b.branch(s.SelectionStatement)
+	case cc.StatementIteration:
+		return b.iteration(s.IterationStatement)
+	case cc.StatementJump:
+		return refuse(s, "a jump is not understood: write what ends a loop into its condition, or an if around the rest")
+	}
+	return refuse(s, "it is not understood")
+}
+
+// branch builds an if.
+func (b *builder) branch(s *cc.SelectionStatement) *Error {
+	if s.Case == cc.SelectionStatementSwitch {
+		return refuse(s, "a switch is not understood")
+	}
+	c, err := b.condition(expression(s.ExpressionList))
+	if err != nil && err.data {
+		return refuse(s.ExpressionList, "an if on data: %s: %s (a ?: would count both arms)", err.Expr, err.Why)
+	} else if err != nil {
+		return err
+	}
+	arm := func(s *cc.Statement) func() *Error {
+		if s == nil {
+			return nothing
+		}
+		return func() *Error { return b.stmt(s) }
+	}
+	return b.when(c, arm(s.Statement), arm(s.Statement2))
+}
+
+func (b *builder) iteration(s *cc.IterationStatement) *Error {
+	switch s.Case {
+	case cc.IterationStatementFor, cc.IterationStatementForDecl:
+		return b.forLoop(s)
+	case cc.IterationStatementDo: // of macros that are statements
+		e := expression(s.ExpressionList)
+		if i, err := constantOf(e); e.op == opConst && err == nil && i.same(constant(0)) {
+			return b.stmt(s.Statement)
+		}
+	}
+	return refuse(s, "a while is not understood: write a for with affine bounds")
+}
+
+// effect builds an expression that may assign: a statement, or what is assigned.
+func (b *builder) effect(e *expr) *Error {
+	switch {
+	case e.op == ",":
+		for _, a := range e.args {
+			if err := b.effect(a); err != nil {
+				return err
+			}
+		}
+		return nil
+	case e.op == opCast:
+		return b.effect(e.args[0])
+	case e.op == "?:":
+		var c nest.Condition
+		err := b.tries(func() (err *Error) {
+			c, err = b.condition(e.args[0])
+			return err
+		})
+		if err == nil {
+			return b.when(c, func() *Error { return b.effect(e.args[1]) }, func() *Error { return b.effect(e.args[2]) })
+		}
+	case e.assigns():
+		return b.assign(e)
+	case e.op == opCall:
+		if f := b.own(e); f != nil {
+			return b.inline(e, f)
+		}
+	}
+	if err := b.single(e); err != nil {
+		return err
+	}
+	return b.data(e)
+}
+
+// carriedFrom is the depth of the outermost loop from whose one iteration to the next what
+// is assigned may keep a value: an element keeps none that its array does not show, a
+// variable of one iteration none beyond it.
+func (b *builder) carriedFrom(left *expr) int {
+	switch d := left.decl; {
+	case left.op != opVar:
+		for left.op == opField && len(left.args) > 0 {
+			left = left.args[0]
+		}
+		if left.op == opIndex {
+			return maxLoops
+		}
+	case d != nil && !d.IsStatic() && d.Linkage() == cc.None && b.depths[d] >= len(b.loops):
+		return maxLoops
+	case d != nil && !d.IsStatic() && d.Linkage() == cc.None:
+		return b.depths[d]
+	}
+	return 0
+}
+
+// assign builds an assignment. The right side may be one, too.
+func (b *builder) assign(e *expr) *Error {
+	left := e.args[0]
+	b.file.Carried = min(b.file.Carried, b.carriedFrom(left))
+	switch {
+	case left.op == opNothing:
+		return left.fails("%s", left.why)
+	case left.op == opVar:
+		return b.assignVariable(e, left)
+	case !left.stored():
+		return left.fails("it is neither an array element nor a variable")
+	case e.op == "=":
+		if err := b.effect(e.args[1]); err != nil {
+			return err
+		}
+		return b.reference(left, nest.Write)
+	}
+	parts := []func() *Error{func() *Error { return b.reference(left, nest.Read) }}
+	if len(e.args) == 2 {
+		behind, err := b.rightFirst(e.args[1])
+		if err != nil {
+			return err
+		}
+		parts = append(parts, func() *Error { return b.effect(e.args[1]) })
+		if behind {
+			slices.Reverse(parts)
+		}
+	}
+	for _, part := range parts {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return b.reference(left, nest.Write)
+}
+
+// assignVariable builds an assignment to a variable.
+func (b *builder) assignVariable(e, left *expr) *Error {
+	v := left.decl
+	if slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl == v }) {
+		return e.fails("the variable of a loop is assigned to inside of it")
+	}
+	if !isPointer(v) {
+		if err := b.scalar(left); err != nil {
+			return err
+		}
+	}
+	if e.op == "=" {
+		return b.gives(v, e.args[1])
+	}
+	if len(e.args) == 2 {
+		if err := b.effect(e.args[1]); err != nil {
+			return err
+		}
+	}
+	if tracked(v) {
+		b.bind(v, value{failed: e.fails("it changes by a step: write the value as a function of the loops' variables")})
+	}
+	return nil
+}
+
+// rightFirst tells whether GCC completes the right side of a compound assignment before it
+// reads the left one: where that calls a function that may do more than compute.
+func (b *builder) rightFirst(right *expr) (first bool, err *Error) {
+	doubt := right.assigns() || b.conditionalCall(right, false)
+	right.any(func(e *expr) bool {
+		if e.op == opCall && !b.computes(e) {
+			first = true
+			// GCC may know the result of a call of constants.
+			doubt = doubt || len(e.args) > 1 && b.own(e) == nil && !slices.ContainsFunc(e.args[1:], varies) || slices.ContainsFunc(e.args[1:], isNumeral)
+		}
+		return false
+	})
+	if (first || right.assigns()) && doubt && b.reads(right) {
+		return false, right.fails("whether it is read before the left side of the assignment is not known: declare a variable with it in front")
+	}
+	return first, nil
+}
+
+// varies tells whether an expression has a variable in it.
+func varies(e *expr) bool {
+	return e.any(func(e *expr) bool { return e.op == opVar && (e.decl == nil || e.decl.Type().Kind() != cc.Function) })
+}
+
+// isNumeral tells whether an expression is a number as it is written.
+func isNumeral(e *expr) bool { return !varies(e) && !e.any(func(e *expr) bool { return e.op == opCall }) }
+
+// conditionalCall tells whether a call of a function that may do more than compute stands
+// behind a condition.
+func (b *builder) conditionalCall(e *expr, behind bool) bool {
+	if e.op == opCall && behind && !b.computes(e) {
+		return true
+	}
+	for n, a := range e.args {
+		if b.conditionalCall(a, behind || n > 0 && (e.op == "?:" || e.op == "&&" || e.op == "||")) {
+			return true
+		}
+	}
+	return false
+}
+
+// scalar refuses a variable that is none.
+func (b *builder) scalar(e *expr) *Error {
+	if e.op != opVar || e.decl == nil {
+		return nil
+	}
+	switch t := e.decl.Type(); {
+	case isArray(e.decl) || t != nil && t.Kind() == cc.Ptr:
+		return e.fails("a pointer is a value here, which is not understood: write the array and its subscripts")
+	case t == nil || t.Kind() == cc.Function:
+		return e.fails("a function is not a value here")
+	case !cc.IsArithmeticType(t):
+		return e.fails("a whole %s is not understood: write its fields one by one", typeName(t))
+	case isVolatile(e):
+		return e.fails("it is volatile, which is not understood")
+	}
+	return nil
+}
+
+// data builds an expression whose value is used: reads, in the order of the text.
+func (b *builder) data(e *expr) *Error {
+	switch e.op {
+	case opConst, opOther:
+		return nil
+	case opVar:
+		return b.scalar(e)
+	case opNothing:
+		return e.fails("%s", e.why)
+	case opIndex, opField, opDeref:
+		return b.reference(e, nest.Read)
+	case opAddress:
+		return e.fails("an address is a value here, which is not understood: write the array and its subscripts where it is used," +
+			" or declare a pointer with it, such as double *row = &m[i][0]")
+	case opCall:
+		if f := b.own(e); f != nil {
+			return b.inline(e, f)
+		}
+		return b.call(e)
+	case "?:":
+		return b.conditional(e)
+	case opCast:
+		if t := e.node.Type(); t == nil || t.Kind() != cc.Void && !cc.IsArithmeticType(t) {
+			return e.fails("a cast to %s is not understood", t)
+		}
+	case "&&", "||":
+		return b.shortCircuit(e)
+	}
+	if e.assigns() {
+		return e.fails("an assignment within an expression is not understood: make it a statement")
+	}
+	for _, a := range e.args {
+		if err := b.data(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reads reports whether an expression refers to arrays, or calls what does.
+func (b *builder) reads(e *expr) bool {
+	return e.any(func(e *expr) bool { return e.stored() || e.op == opCall && b.own(e) != nil })
+}
+
+// shortCircuit builds && and ||, whose second operand is evaluated where the first
+// one does not decide. What depends on data may be either.
+func (b *builder) shortCircuit(e *expr) *Error {
+	can, err := b.outcomes(e.args[0])
+	if err != nil {
+		return err
+	}
+	goesOn := can.hold
+	if e.op == "||" {
+		goesOn = can.fail
+	}
+	if b.reads(e.args[1]) && !can.known {
+		b.note(e, "a condition on data: all operands of && and || are counted")
+	}
+	if err := b.data(e.args[0]); err != nil {
+		return err
+	}
+	return b.when(goesOn, func() *Error { return b.data(e.args[1]) }, nothing)
+}
+
+// outcomes are where a condition can hold and where it can fail: everywhere, as far
+// as it depends on data. They are known where they exclude each other.
+type outcomes struct {
+	hold, fail nest.Condition
+	known      bool
+}
+
+func (b *builder) outcomes(e *expr) (o outcomes, err *Error) {
+	always := nest.Condition{{}}
+	o = outcomes{hold: always, fail: always}
+	var c nest.Condition
+	err = b.tries(func() (err *Error) {
+		c, err = b.condition(e)
+		return err
+	})
+	if err == nil {
+		unless, failed := not(c)
+		return outcomes{c, unless, true}, e.failed(failed)
+	}
+	switch e.op {
+	case "!":
+		o, err := b.outcomes(e.args[0])
+		return outcomes{o.fail, o.hold, o.known}, err
+	case "&&", "||":
+		x, err := b.outcomes(e.args[0])
+		if err != nil {
+			return x, err
+		}
+		y, err := b.outcomes(e.args[1])
+		if err != nil {
+			return y, err
+		}
+		first, second := and, or
+		if e.op == "||" {
+			first, second = or, and
+		}
+		var failed1, failed2 error
+		o.hold, failed1 = first(x.hold, y.hold)
+		o.fail, failed2 = second(x.fail, y.fail)
+		return o, e.failed(errors.Join(failed1, failed2))
+	}
+	return o, nil
+}
+
+// conditional builds a ?:, of a condition on the loops' variables the arm that is
+// taken, of one on data all that can be.
+func (b *builder) conditional(e *expr) *Error {
+	can, err := b.outcomes(e.args[0])
+	if err != nil {
+		return err
+	}
+	then, otherwise := func() *Error { return b.data(e.args[1]) }, func() *Error { return b.data(e.args[2]) }
+	if can.known {
+		return b.when(can.hold, then, otherwise)
+	}
+	if !b.ofData(e.args[0]) {
+		_, err := b.condition(e.args[0])
+		return err
+	}
+	b.note(e.args[0], "a condition on data: both arms are counted")
+	if err := b.data(e.args[0]); err != nil {
+		return err
+	}
+	if err := b.when(can.hold, then, nothing); err != nil {
+		return err
+	}
+	return b.when(can.fail, otherwise, nothing)
+}
+
+func (b *builder) note(e *expr, text string) {
+	n := Note{Pos: e.pos(), Text: e.text() + ": " + text}
+	if !slices.Contains(b.file.Notes, n) {
+		b.file.Notes = append(b.file.Notes, n)
+	}
+}
+
+// refuse says what is not understood, and why.
+func refuse(n cc.Node, why string, args ...any) *Error {
+	err := wrong(why, args...)
+	err.Pos, err.Expr = place(n), source(n)
+	return err
+}
+
+func withoutSpace(text string) string { return strings.Join(strings.Fields(text), "") }

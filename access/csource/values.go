@@ -1,0 +1,199 @@
+package csource
+
+import (
+	"modernc.org/cc/v4"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// A value is what a variable has at a place of the text: an integer, what a pointer points
+// to, or the reason why neither is known.
+type value struct {
+	i      integer // as it was computed, before it is converted to the variable's type
+	to     *lvalue
+	failed *Error
+}
+
+// A binding gives a variable a value. It hides those of the same variable in the bindings
+// that it is in front of. Bindings never change, so the values at a place are one pointer.
+type binding struct {
+	v *cc.Declarator
+	value
+	outer *binding
+}
+
+// of is the value of a variable, if it has one.
+func (at *binding) of(v *cc.Declarator) (value, bool) {
+	for ; at != nil; at = at.outer {
+		if at.v == v {
+			return at.value, true
+		}
+	}
+	return value{}, false
+}
+
+func (b *builder) bind(v *cc.Declarator, to value) { b.values = &binding{v, to, b.values} }
+
+// tracked tells whether the values of a variable are followed: nothing but the statements of
+// its function changes it.
+func tracked(v *cc.Declarator) bool {
+	if v == nil || v.Type() == nil || v.Linkage() != cc.None || v.IsStatic() || v.AddressTaken() || volatile(v) {
+		return false
+	}
+	_, isInteger := typeOf(v.Type())
+	return isInteger || isPointer(v)
+}
+
+// volatile tells whether a variable is. Of a pointer that is a parameter the parser says it of
+// what it points to, too.
+func volatile(v *cc.Declarator) bool {
+	return v.IsVolatile() && v.Type() != nil && v.Type().Kind() != cc.Ptr
+}
+
+// give binds a variable to the value of an expression, as far as that is known.
+func (b *builder) give(v *cc.Declarator, e *expr) {
+	if !tracked(v) {
+		return
+	}
+	var to value
+	to.failed = b.tries(func() (err *Error) {
+		if isPointer(v) {
+			var l lvalue
+			l, err = b.pointerAs(e, v.Type())
+			to.to = &l
+			return err
+		}
+		to.i, err = b.integer(e)
+		return err
+	})
+	b.bind(v, to)
+}
+
+// tries is f. Where it fails, nothing of what it asked about is asked.
+func (b *builder) tries(f func() *Error) *Error {
+	nodes, accesses := len(b.nodes), len(b.accesses)
+	err := f()
+	if err != nil {
+		b.nodes, b.accesses = b.nodes[:nodes], b.accesses[:accesses]
+	}
+	return err
+}
+
+// forget binds the variables that are written below a part of the parser's tree to no value.
+func (b *builder) forget(below cc.Node) {
+	writes(below, func(v *cc.Declarator, n cc.Node) {
+		if tracked(v) {
+			b.bind(v, value{failed: refuse(n, "it changes in a loop, and is not the loop's variable: write the subscripts with the loop's variable")})
+		}
+	})
+}
+
+// writes calls f with what gives a variable a value below a part of the parser's tree, but for
+// the initial values.
+func writes(below cc.Node, f func(v *cc.Declarator, n cc.Node)) {
+	each(below, func(n cc.Node) {
+		var left cc.ExpressionNode
+		switch n := n.(type) {
+		case *cc.AssignmentExpression:
+			if n.Case != cc.AssignmentExpressionCond {
+				left = n.UnaryExpression
+			}
+		case *cc.PostfixExpression:
+			if n.Case == cc.PostfixExpressionInc || n.Case == cc.PostfixExpressionDec {
+				left = n.PostfixExpression
+			}
+		case *cc.UnaryExpression:
+			if n.Case == cc.UnaryExpressionInc || n.Case == cc.UnaryExpressionDec {
+				left = n.UnaryExpression
+			}
+		}
+		if !isNil(left) {
+			if e := expression(left); e.op == opVar && e.decl != nil {
+				f(e.decl, n)
+			}
+		}
+	})
+}
+
+// when emits what f emits under a condition, and what g emits under its opposite.
+func (b *builder) when(c nest.Condition, f, g func() *Error) *Error {
+	switch {
+	case always(c):
+		return f()
+	case never(c):
+		return g()
+	}
+	before := b.values
+	then, err := b.body(f)
+	if err != nil {
+		return err
+	}
+	behind := b.values
+	b.values = before
+	otherwise, err := b.body(g)
+	if err != nil {
+		return err
+	}
+	b.merge(c, before, behind)
+	if len(then)+len(otherwise) > 0 {
+		b.nodes = append(b.nodes, &nest.If{When: c, Then: then, Else: otherwise})
+	}
+	return nil
+}
+
+// body builds what f emits, as nodes of their own.
+func (b *builder) body(f func() *Error) ([]nest.Node, *Error) {
+	outside := b.nodes
+	b.nodes = nil
+	err := f()
+	inside := b.nodes
+	b.nodes = outside
+	return inside, err
+}
+
+func nothing() *Error { return nil }
+
+// merge makes one of the values behind the two arms of a condition.
+func (b *builder) merge(c nest.Condition, before, then *binding) {
+	otherwise := b.values
+	merged := map[*cc.Declarator]bool{}
+	b.values = before
+	for _, arm := range []*binding{then, otherwise} {
+		for ; arm != before; arm = arm.outer {
+			if v := arm.v; !merged[v] {
+				merged[v] = true
+				x, known1 := then.of(v)
+				y, known2 := otherwise.of(v)
+				if known1 && known2 { // else it is declared in one of the arms
+					b.bind(v, b.oneOf(c, v, x, y))
+				}
+			}
+		}
+	}
+}
+
+// oneOf is the value that a variable has as a condition says.
+func (b *builder) oneOf(c nest.Condition, v *cc.Declarator, x, y value) value {
+	fails := func(why string) value { return value{failed: &Error{Pos: place(v), Expr: v.Name(), Why: why}} }
+	switch {
+	case x.failed != nil:
+		return x
+	case y.failed != nil:
+		return y
+	case x.to != nil || y.to != nil:
+		if x.to != nil && y.to != nil && x.to.same(y.to) {
+			return x
+		}
+		return fails("after a condition it points to one of several: write the arrays and their subscripts, or one loop for each")
+	case x.i.t != y.i.t:
+		t, _ := typeOf(v.Type())
+		if x.i, y.i = x.i.widened(t), y.i.widened(t); x.i.t != y.i.t {
+			return fails("a condition gives it values of two types")
+		}
+	}
+	p := b.choose(c, x.i.piece, y.i.piece)
+	if p.size() > maxCases {
+		return fails(errCases.Error())
+	}
+	return value{i: integer{p, x.i.t}}
+}
