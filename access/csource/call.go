@@ -27,10 +27,15 @@ func (b *builder) function(e *expr) *cc.FunctionDefinition {
 // touches memory or gets a pointer.
 func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	f := b.function(e)
-	if f == nil || !b.touches(f, map[*cc.FunctionDefinition]bool{}) && !slices.ContainsFunc(parameters(f), isPointer) {
-		return nil
+	if f == nil || b.touches(f, map[*cc.FunctionDefinition]bool{}) {
+		return f
 	}
-	return f
+	for n, v := range parameters(f) {
+		if isPointer(v) && n+1 < len(e.args) && !unsaid(e.args[n+1]) {
+			return f
+		}
+	}
+	return nil
 }
 
 // touches tells whether a function of the file, or one that it calls, uses arrays or pointers.
@@ -233,7 +238,9 @@ func (b *builder) arguments(e *expr, of []*cc.Declarator) *Error {
 				to.i, err = b.integer(a)
 				return err
 			})
-			err = b.effect(a)
+			if to.failed != nil {
+				err = b.effect(a)
+			}
 		}
 		if err != nil {
 			return err

@@ -170,7 +170,9 @@ func (b *builder) variable(e *expr) (integer, *Error) {
 	case !ok:
 		return integer{}, e.unknown("its value is not known: it is neither a constant nor a variable of a loop around it; if it never changes, give it with -D %s=100", e.decl.Name())
 	case known.failed != nil:
-		return integer{}, e.unknown("its value is not known here: %s: %s", known.failed.Expr, known.failed.Why)
+		err := e.fails("its value is not known here: %s: %s", known.failed.Expr, known.failed.Why)
+		err.data = known.failed.data
+		return integer{}, err
 	}
 	return b.convert(e, known.i, t)
 }
@@ -532,17 +534,24 @@ func (b *builder) compared(e *expr) (x, y integer, err *Error) {
 	return x, y, err
 }
 
-// ofData reports whether an expression's value depends on data: on an array, a
-// call, or a variable that is no loop's.
-func (b *builder) ofData(e *expr) bool {
-	return e.any(func(e *expr) bool {
-		if e.op != opVar {
-			return e.stored() || e.op == opCall
-		}
-		err := b.tries(func() *Error {
+// undecided is why a condition is not known, nil if that is because it depends on data: on an
+// array, a call, or a variable that is no loop's.
+func (b *builder) undecided(e *expr) (undecided *Error) {
+	_, undecided = b.condition(e)
+	e.any(func(e *expr) bool {
+		switch {
+		case e.op == opVar:
 			_, err := b.variable(e)
-			return err
-		})
-		return err != nil
+			if err != nil && !err.data {
+				undecided = err
+				return true
+			} else if err != nil {
+				undecided = nil
+			}
+		case e.stored() || e.op == opCall:
+			undecided = nil
+		}
+		return false
 	})
+	return undecided
 }

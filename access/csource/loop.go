@@ -183,9 +183,7 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 		return b.goesOn(h, e.args[1])
 	case "<", "<=", ">", ">=", "!=":
 	default:
-		err := e.fails("want comparisons by < <= > >= != in the condition of a loop, and && between them")
-		err.data = b.ofData(e)
-		return err
+		return e.fails("want comparisons by < <= > >= != in the condition of a loop, and && between them")
 	}
 	x, y, err := b.compared(e)
 	if err != nil {

@@ -374,8 +374,10 @@ func (b *builder) pointer(e *expr) (l lvalue, err *Error) {
 		if v := e.args[0].decl; e.args[0].op == opVar && (isPointer(v) || v != nil && v.IsParam() && isArray(v)) {
 			return l, e.fails("%s", pointerTwice)
 		}
-		l, err = b.lvalue(e.args[0])
-		return l.address(), err
+		if l, err = b.lvalue(e.args[0]); err != nil {
+			return l, err
+		}
+		return l.address(), nil
 	case "+", "-":
 		p, i, sign := e.args[0], e.args[1], 1
 		if cc.IsIntegerType(p.node.Type()) {

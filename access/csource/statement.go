@@ -218,7 +218,9 @@ func (b *builder) carriedFrom(left *expr) int {
 // assign builds an assignment. The right side may be one, too.
 func (b *builder) assign(e *expr) *Error {
 	left := e.args[0]
-	b.file.Carried = min(b.file.Carried, b.carriedFrom(left))
+	if left.op != opVar || !isPointer(left.decl) || e.op != "=" {
+		b.file.Carried = min(b.file.Carried, b.carriedFrom(left))
+	}
 	switch {
 	case left.op == opNothing:
 		return left.fails("%s", left.why)
@@ -390,6 +392,9 @@ func (b *builder) shortCircuit(e *expr) *Error {
 		goesOn = can.fail
 	}
 	if b.reads(e.args[1]) && !can.known {
+		if err := b.undecided(e.args[0]); err != nil {
+			return err
+		}
 		b.note(e, "a condition on data: all operands of && and || are counted")
 	}
 	if err := b.data(e.args[0]); err != nil {
@@ -453,8 +458,7 @@ func (b *builder) conditional(e *expr) *Error {
 	if can.known {
 		return b.when(can.hold, then, otherwise)
 	}
-	if !b.ofData(e.args[0]) {
-		_, err := b.condition(e.args[0])
+	if err := b.undecided(e.args[0]); err != nil {
 		return err
 	}
 	b.note(e.args[0], "a condition on data: both arms are counted")

@@ -52,7 +52,7 @@ func volatile(v *cc.Declarator) bool {
 
 // give binds a variable to the value of an expression, as far as that is known.
 func (b *builder) give(v *cc.Declarator, e *expr) {
-	if !tracked(v) {
+	if !tracked(v) || b.told[v] && b.keeps(v) {
 		return
 	}
 	var to value
@@ -79,12 +79,18 @@ func (b *builder) tries(f func() *Error) *Error {
 	return err
 }
 
-// forget binds the variables that are written below a part of the parser's tree to no value.
+// forget binds the variables that are written below a part of the parser's tree to no value. One
+// that is written from data depends on data.
 func (b *builder) forget(below cc.Node) {
 	writes(below, func(v *cc.Declarator, n cc.Node) {
-		if tracked(v) {
-			b.bind(v, value{failed: refuse(n, "it changes in a loop, and is not the loop's variable: write the subscripts with the loop's variable")})
+		if known, _ := b.values.of(v); !tracked(v) || known.failed != nil && known.failed.data {
+			return
 		}
+		failed := refuse(n, "it changes in a loop, and is not the loop's variable: write the subscripts with the loop's variable")
+		if a, is := n.(*cc.AssignmentExpression); is {
+			failed.data = b.reads(expression(a.AssignmentExpression))
+		}
+		b.bind(v, value{failed: failed})
 	})
 }
 
