@@ -350,6 +350,9 @@ var (
 	pasted    = regexp.MustCompile(`(\w+)\s*##|##\s*(\w+)`)
 	// ofPragma is a string that goes no further.
 	ofPragma = regexp.MustCompile(`\b_Pragma\s*\(\s*#\s*\w+\s*\)`)
+	// elseDefined and elseNot are conditions of C23, which GCC has and the parser takes for text.
+	elseDefined = regexp.MustCompile(`(?m)^([ \t]*#[ \t]*)elifdef\b`)
+	elseNot     = regexp.MustCompile(`(?m)^([ \t]*#[ \t]*)elifndef\b`)
 	// continued is the end of a line that goes on in the next one: compilers pass over spaces
 	// behind the backslash.
 	continued = regexp.MustCompile(`\\[ \t\v\f]+(\r?\n)`)
@@ -363,6 +366,8 @@ func tamed(name string, text []byte) ([]byte, error) {
 		return nil, &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
 	}
 	text = continued.ReplaceAll(text, []byte("\\$1"))
+	text = elseDefined.ReplaceAll(text, []byte("${1}elif defined "))
+	text = elseNot.ReplaceAll(text, []byte("${1}elif !defined "))
 	return defineFn.ReplaceAllFunc(text, func(line []byte) []byte {
 		m := defineFn.FindSubmatch(line)
 		if !growing(string(m[3]), string(m[4])) {
