@@ -372,10 +372,6 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 		b.file.Notes = append(b.file.Notes, Note{Pos: err.Pos, Text: fmt.Sprintf("%s: %s; nothing that is counted uses it", err.Expr, err.Why)})
 		return end
 	}
-	// No number is aligned to more than 16 bytes by itself.
-	if asked := uint64(max(d.Alignas(), d.Type().Align())); asked > 16 && at%asked != 0 {
-		b.file.Notes = append(b.file.Notes, Note{Pos: place(d), Text: fmt.Sprintf("%s asks for an address that is a multiple of %d and does not have one: arrays are placed at multiples of %d, or of --align", a.Name, asked, align)})
-	}
 	a.Base = at
 	b.file.Arrays = append(b.file.Arrays, a)
 	number := len(b.file.Arrays) - 1

@@ -1,7 +1,6 @@
 package csource
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -24,9 +23,7 @@ type given struct {
 var (
 	sizeShape  = regexp.MustCompile(`^\s*([A-Za-z_]\w*)\s*\[([\w\s()+*/%-]*)\]\s*$`)
 	fieldShape = regexp.MustCompile(`^\w+((->|\.)[A-Za-z_]\w*)+$`)
-	// nameShape is what a variable may be called instead, but for numbers that look like names.
-	nameShape = regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*$`)
-	noInteger = regexp.MustCompile(`(?i)^\s*(nan|inf|infinity)\s*$`)
+	nameShape  = regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*$`) // what a variable may be called instead
 	// noTypes are words in front of a name that are no types.
 	noTypes = []string{"return", "else", "goto", "case", "sizeof", "do", "in"}
 )
@@ -68,7 +65,7 @@ func partDefines(text []byte, defines []string) (g given, err error) {
 			g.fields[name] = int(n)
 		case variable && err == nil:
 			g.values[name] = int(n)
-		case variable && (errors.Is(err, strconv.ErrRange) || !nameShape.MatchString(value) || noInteger.MatchString(value)), fieldShape.MatchString(name) && strings.ContainsAny(name, ".>"):
+		case variable && !nameShape.MatchString(value):
 			return g, fmt.Errorf("-D %s: %s is a variable of the file: want an integer of 64 bits, such as %s=1000", define, name, name)
 		default:
 			g.macros = append(g.macros, define)

@@ -97,24 +97,13 @@ func (f *files) pragma(words []cc.Token) error {
 func (f *files) enter(name string) error {
 	f.chain = append(f.chain, name)
 	if len(f.chain) > maxChain && f.failed == nil {
-		f.failed = &Error{Pos: Pos{File: f.chain[0]}, Why: f.circle()}
+		f.failed = &Error{Pos: Pos{File: f.chain[0]}, Why: fmt.Sprintf("more than %d files that include each other (#pragma once, or #ifndef around a file, ends a circle)", maxChain)}
 	}
 	if f.failed != nil || f.once[name] {
 		f.chain = f.chain[:len(f.chain)-1]
 		return cc.SkipSource
 	}
 	return nil
-}
-
-// circle says how the files that are read include each other.
-func (f *files) circle() string {
-	for first, name := range f.chain {
-		if again := slices.Index(f.chain[first+1:], name); again >= 0 {
-			circle := strings.Join(f.chain[first:first+again+2], " includes ")
-			return fmt.Sprintf("files are included in a circle: %s (#pragma once, or #ifndef around a file, ends it)", circle)
-		}
-	}
-	return fmt.Sprintf("more than %d files that include each other", maxChain)
 }
 
 func (f *files) Open(path string) (fs.File, error) {

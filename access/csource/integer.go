@@ -265,7 +265,6 @@ func (b *builder) arithmetic(e *expr) (integer, *Error) {
 	if e.op == "<<" || e.op == ">>" {
 		t = x.t.promoted()
 	} else {
-		x, y = modulo(e.op, x, y, t), modulo(e.op, y, x, t)
 		if y, err = b.convert(e, y, t); err != nil {
 			return integer{}, err
 		}
@@ -297,26 +296,6 @@ func (b *builder) arithmetic(e *expr) (integer, *Error) {
 		return integer{}, err
 	}
 	return result(e, p, t, nil)
-}
-
-// modulo keeps a negative constant that is added to, subtracted from or multiplied with an
-// unsigned value of variables: what comes of it differs from what C computes by a multiple of
-// 2^bits, by nothing where it is in range, which whoever uses it demands. One that is unsigned
-// itself and so near 2^32 as the -R of #define R 2u is taken for the negative one that it was.
-func modulo(op string, i, other integer, t ctype) integer {
-	const near = 1 << 16
-	n, fixed := i.number()
-	_, both := other.number()
-	if !fixed || both || t.signed {
-		return i
-	}
-	switch {
-	case n < 0 && (op == "+" || op == "-" || op == "*"):
-		i.t = t
-	case t.bits == 32 && n >= 1<<32-near && (op == "+" || op == "*"):
-		i.piece = constant(n - 1<<32)
-	}
-	return i
 }
 
 var errZero = errors.New("a division by 0")

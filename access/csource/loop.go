@@ -16,10 +16,9 @@ type header struct {
 	name  string
 	first piece
 	step  int
-	rows  []piece       // at least 0 as long as the loop goes on
-	until []nest.Affine // not 0 as long as it goes on
-	wraps bool          // the variable is compared as unsigned
-	ahead int           // and so is what lies so far above it
+	rows  []piece // at least 0 as long as the loop goes on
+	wraps bool    // the variable is compared as unsigned
+	ahead int     // and so is what lies so far above it
 }
 
 // fails is the error about the head of the loop.
@@ -181,9 +180,9 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 			return err
 		}
 		return b.goesOn(h, e.args[1])
-	case "<", "<=", ">", ">=", "!=":
+	case "<", "<=", ">", ">=":
 	default:
-		return e.fails("want comparisons by < <= > >= != in the condition of a loop, and && between them")
+		return e.fails("want comparisons by < <= > >= in the condition of a loop, and && between them")
 	}
 	x, y, err := b.compared(e)
 	if err != nil {
@@ -197,17 +196,8 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 	if failed == nil && (e.op == "<" || e.op == ">") {
 		row, failed = row.plus(1, constant(-1))
 	}
-	switch {
-	case failed != nil:
-		return e.failed(failed)
-	case e.op != "!=":
-		h.rows = append(h.rows, row)
-	case row.kind != leaf || h.first.kind != leaf:
-		return e.fails("a condition by != on one of several values is not understood: write <")
-	default:
-		h.until = append(h.until, row.affine)
-	}
-	return nil
+	h.rows = append(h.rows, row)
+	return e.failed(failed)
 }
 
 // maxSplits bounds how often the bounds of a loop are one of two.
@@ -293,11 +283,6 @@ func (b *builder) loop(h header) *Error {
 		}
 	}
 	return b.when(before, func() *Error {
-		for _, a := range h.until {
-			if err := b.until(&h, l, a); err != nil {
-				return err
-			}
-		}
 		if len(l.To) == 0 {
 			return h.fails("the condition does not end the loop in the direction of its step")
 		}
@@ -353,32 +338,6 @@ func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
 	// up: v <= floor(rest/c); down: v >= -floor(rest/c)
 	end.Const = sign*nest.FloorDiv(rest.Const, c) + sign
 	return end, true
-}
-
-// until adds the end of a loop that goes on as long as c*v + rest is not 0, of c 1 or -1.
-func (b *builder) until(h *header, l *nest.Loop, a nest.Affine) *Error {
-	own, sign := len(b.loops), 1
-	if h.step < 0 {
-		sign = -1
-	}
-	if !usesVar(a, own) || max(a.Coef[own], -a.Coef[own]) != 1 {
-		return h.fails("want != between the variable and a bound")
-	}
-	end, err := plus(nest.Affine{}, -a.Coef[own], without(a, own))
-	if err != nil {
-		return h.fails("%v", err)
-	}
-	way, err1 := plus(end, -1, l.From[0])
-	past, err2 := plus(nest.Constant(-1), -sign, way)
-	if err1 != nil || err2 != nil {
-		return h.fails("%v", errRange)
-	}
-	if _, whole := multiple(way, h.step); !whole {
-		return h.fails("steps of %d pass by the end that != names, or may", h.step)
-	}
-	b.probe(nest.Condition{{past}}, h.fails("the loop begins beyond the end that != names"))
-	l.To = append(l.To, end)
-	return nil
 }
 
 // ends demands that the value after the last one, too, is one of the type, and so is what lies

@@ -100,20 +100,7 @@ func (p piece) times(q piece) (piece, error) {
 	if n, ok := p.number(); ok {
 		return constant(0).plus(n, q)
 	}
-	if p.kind == leaf {
-		p, q = q, p
-	}
-	if p.kind == leaf {
-		return piece{}, errProduct
-	}
-	if p.size()*q.size() > maxCases {
-		return piece{}, errCases
-	}
-	c, err := p.choice()
-	if err != nil {
-		return piece{}, err
-	}
-	return c.arms(q.times)
+	return piece{}, errProduct
 }
 
 func (p piece) size() int {
@@ -129,11 +116,8 @@ func (p piece) size() int {
 
 // choice writes the least or the greatest of several as a choice.
 func (p piece) choice() (piece, error) {
-	if p.kind == choice || len(p.args) == 1 {
-		if p.kind == choice {
-			return p, nil
-		}
-		return piece{kind: choice, when: nest.Condition{{}}, args: []piece{p.args[0], p.args[0]}}, nil
+	if p.kind == choice {
+		return p, nil
 	}
 	first, rest := p.args[0], piece{kind: p.kind, args: p.args[1:]}
 	if len(rest.args) == 1 {

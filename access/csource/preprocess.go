@@ -46,11 +46,9 @@ var (
 	position    = regexp.MustCompile(`(?s)^(.*?):(\d+):(\d+): (.*)$`)
 	internals   = regexp.MustCompile(` \([a-z0-9_]+\.go:\d+:[^)]*\)`)
 	notFound    = regexp.MustCompile(`include file not found: ["<](.*)[">]`)
-	// noNumber is what Go says of text that is none, or too large.
-	noNumber = regexp.MustCompile(`strconv\.Parse[A-Za-z]+: parsing ("[^"]*"): (invalid syntax|value out of range)`)
 	// otherTypes are the attributes that make another type of what is declared, give it the place of
 	// something else, or call a function; and another name for the linker.
-	otherTypes = regexp.MustCompile(`\b__attribute(?:__)?\s*\(\s*\((?:[^()]|\([^()]*\))*?\b(?:__)?(mode|vector_size|alias|weakref|cleanup)(?:__)?\s*\(|\]\s*(asm|__asm|__asm__)\b`)
+	otherTypes = regexp.MustCompile(`\b__attribute(?:__)?\s*\(\s*\((?:[^()]|\([^()]*\))*?\b(?:__)?(mode|vector_size|alias|weakref|cleanup)(?:__)?\s*\(|\]\s*(asm|__asm|__asm__)\b|\bu8"`)
 	// packs are what may change how structs are laid out: what the parser makes of it is not what
 	// every compiler does.
 	packs = regexp.MustCompile(`\b(_Alignas|alignas|__attribute__|__attribute|__declspec)\b|#\s*pragma\s+pack\b|_Pragma\s*\(\s*"pack`)
@@ -87,9 +85,6 @@ func parse(name string, text []byte, opts Options, sized string) (u *unit, ast *
 			u.packed = slices.ContainsFunc(append(u.files.texts, text), packs.Match)
 			return u, ast, nil
 		}
-		if first := failed[0]; first.Pos.File == predefinedName || strings.HasPrefix(first.Pos.File, "-D ") {
-			return nil, nil, u.ofDefine(first)
-		}
 		if err = u.named(failed[0]); u.files.failed != nil {
 			return nil, nil, u.files.failed
 		}
@@ -101,16 +96,6 @@ func parse(name string, text []byte, opts Options, sized string) (u *unit, ast *
 		}
 	}
 	return nil, nil, err
-}
-
-// ofDefine is the error about a define.
-func (u *unit) ofDefine(e *Error) error {
-	if e.Pos.File != predefinedName {
-		return fmt.Errorf("%s: want an integer of at least 1, computed by + - * / %% from numbers and names whose values -D or a macro gives: %s", e.Pos.File, e.Why)
-	}
-	lines := strings.Split(u.predefined, "\n")
-	macro, value, _ := strings.Cut(strings.TrimPrefix(lines[min(max(e.Pos.Line, 1), len(lines))-1], "#define "), " ")
-	return fmt.Errorf("-D %q: %s", macro+"="+value, e.Why)
 }
 
 // named is an error, with the headers that are not found.
@@ -184,7 +169,7 @@ func (u *unit) translate() (*cc.AST, []*Error) {
 		return nil, u.errors(err)
 	}
 	why := unparsable(expanded.text)
-	if m := otherTypes.Find(blank(expanded.text, false)); m != nil {
+	if m := otherTypes.Find(expanded.text); m != nil {
 		why = fmt.Sprintf("%s...) is not understood", m)
 	}
 	if why != "" || u.files.failed != nil {
@@ -208,10 +193,7 @@ func (u *unit) errors(err error) (all []*Error) {
 		}
 		e.Why = strings.TrimSuffix(strings.TrimPrefix(e.Why, u.name+": "), ":")
 		e.Why = ofGrowing.ReplaceAllString(e.Why, "$1 is a macro that makes a string of an argument, or pastes two, which is not understood")
-		n := noNumber.FindStringSubmatch(e.Why)
 		switch {
-		case n != nil:
-			e.Why = n[1] + " is not a number in C, or is larger than any integer of C"
 		case e.Pos.File == trailerName: // what the parser misses is not there
 			text := bytes.TrimRight(u.marked, " \t\r\n")
 			e.Pos = Pos{File: u.name, Line: 1 + bytes.Count(text, []byte("\n")), Column: 1}
@@ -293,9 +275,7 @@ func unparsable(text []byte) string {
 		case c == ' ' || c >= '\t' && c <= '\r':
 			continue
 		case c == '"' || c == '\'':
-			if at = quoted(text, start); start > 1 && string(text[start-2:start]) == "u8" {
-				return `a text in u8"..." is not understood: leave u8 out`
-			}
+			at = quoted(text, start)
 		case word(c):
 			for at < len(text) && word(text[at]) {
 				at++

@@ -1,7 +1,6 @@
 package csource
 
 import (
-	"errors"
 	"math"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -21,29 +20,13 @@ func (b *builder) quotients(a nest.Affine, n int, floors, positive bool) (quotie
 	if !ok {
 		return quotient, remainder, false
 	}
-	if floors || positive || low >= 0 {
-		if positive {
-			low = max(low, 0)
-		}
-		return b.pieces(a, n, low, high)
-	}
-	// C rounds towards 0: below it, what it makes of the opposite.
-	opposite, err := plus(nest.Constant(0), -1, a)
-	if err != nil {
+	if !floors && !positive && low < 0 { // C rounds towards 0
 		return quotient, remainder, false
 	}
-	q, r, ok := b.pieces(opposite, n, max(-high, 0), -low)
-	if !ok {
-		return quotient, remainder, false
+	if positive {
+		low = max(low, 0)
 	}
-	q, err1 := constant(0).plus(-1, q)
-	r, err2 := constant(0).plus(-1, r)
-	if high <= 0 {
-		return q, r, err1 == nil && err2 == nil
-	}
-	above, err3 := piece{affine: a}.atLeast0()
-	q0, r0, ok := b.pieces(a, n, 0, high)
-	return b.choose(above, q0, q), b.choose(above, r0, r), ok && errors.Join(err1, err2, err3) == nil
+	return b.pieces(a, n, low, high)
 }
 
 // pieces are the quotient and the remainder, rounded down, of a function that is from low to high.
@@ -72,14 +55,6 @@ func (b *builder) pieces(a nest.Affine, n, low, high int) (quotient, remainder p
 	first, last := nest.FloorDiv(from, n), nest.FloorDiv(to, n)
 	if wraps := last - first; wraps > 1 && b.turn(rest, n) || wraps < 0 || wraps > maxWraps {
 		return quotient, remainder, false
-	}
-	if last > first && to == from+1 { // 0 and 1, say, and what is affine of the two
-		n0 := piece{affine: rest}
-		over, err1 := n0.plus(-1, constant(from))
-		q, err2 := piece{affine: whole}.plus(1, constant(first))
-		q, err3 := q.plus(1, over)
-		r, err4 := constant(n-1).plus(1-n, over)
-		return q, r, err1 == nil && err2 == nil && err3 == nil && err4 == nil
 	}
 	for k := last; k >= first; k-- {
 		q, err1 := plus(whole, 1, nest.Constant(k))

@@ -279,43 +279,29 @@ func (b *builder) assignVariable(e, left *expr) *Error {
 }
 
 // rightFirst tells whether GCC completes the right side of a compound assignment before it
-// reads the left one: where that calls a function that may do more than compute.
+// reads the left one: where that calls a function that may do more than compute. That is not
+// known of an assignment, of a call behind a condition, and of one with constants, which GCC may
+// have the result of.
 func (b *builder) rightFirst(right *expr) (first bool, err *Error) {
-	doubt := right.assigns() || b.conditionalCall(right, false)
+	doubt := false
 	right.any(func(e *expr) bool {
+		conditional := e.op == "?:" || e.op == "&&" || e.op == "||"
 		if e.op == opCall && !b.computes(e) {
 			first = true
-			// GCC may know the result of a call of constants.
-			doubt = doubt || len(e.args) > 1 && b.own(e) == nil && !slices.ContainsFunc(e.args[1:], varies) || slices.ContainsFunc(e.args[1:], isNumeral)
+			doubt = doubt || b.own(e) == nil && slices.ContainsFunc(e.args[1:], isConstant)
 		}
+		doubt = doubt || conditional
 		return false
 	})
-	if (first || right.assigns()) && doubt && b.reads(right) {
+	if (first && doubt || right.assigns()) && b.reads(right) {
 		return false, right.fails("whether it is read before the left side of the assignment is not known: declare a variable with it in front")
 	}
 	return first, nil
 }
 
-// varies tells whether an expression has a variable in it.
-func varies(e *expr) bool {
-	return e.any(func(e *expr) bool { return e.op == opVar && (e.decl == nil || e.decl.Type().Kind() != cc.Function) })
-}
-
-// isNumeral tells whether an expression is a number as it is written.
-func isNumeral(e *expr) bool { return !varies(e) && !e.any(func(e *expr) bool { return e.op == opCall }) }
-
-// conditionalCall tells whether a call of a function that may do more than compute stands
-// behind a condition.
-func (b *builder) conditionalCall(e *expr, behind bool) bool {
-	if e.op == opCall && behind && !b.computes(e) {
-		return true
-	}
-	for n, a := range e.args {
-		if b.conditionalCall(a, behind || n > 0 && (e.op == "?:" || e.op == "&&" || e.op == "||")) {
-			return true
-		}
-	}
-	return false
+// isConstant tells whether an expression has no variable in it.
+func isConstant(e *expr) bool {
+	return !e.any(func(e *expr) bool { return e.op == opVar && (e.decl == nil || e.decl.Type().Kind() != cc.Function) })
 }
 
 // scalar refuses a variable that is none.
