@@ -229,75 +229,37 @@ func readAt(name string, text []byte, opts Options) (*File, error) {
 			continue
 		}
 		b.file.Function = b.main.Declarator.Name()
-		asWritten(b.file.Statements, name, lines)
-		b.file.Notes = slices.Concat(overridden(ast, g.macros), u.unused(g.macros), b.unreadable(), u.files.missed, b.concerning(u.files.notes), b.file.Notes)
+		b.file.Notes = slices.Concat(overridden(ast, g.macros), u.unused(g.macros), b.unreadable(), u.files.missed, u.files.notes, b.file.Notes)
 		return b.file, nil
 	}
 	return nil, &Error{Pos: Pos{File: name}, Why: "too many loops would have to be read in turns"}
 }
 
-// asWritten gives statements of a file that macros have changed the text that the file has.
-func asWritten(statements []Statement, name string, lines []string) {
-	at := map[Pos]int{}
-	for _, s := range statements {
-		at[s.Pos]++
-	}
-	for i, s := range statements {
-		if at[s.Pos] > 1 || s.Pos.File != name || s.Pos.Line < 1 || s.Pos.Line > len(lines) {
-			continue
-		}
-		line := lines[s.Pos.Line-1]
-		if s.Pos.Column < 1 || s.Pos.Column > len(line) {
-			continue
-		}
-		written, _, ends := strings.Cut(line[s.Pos.Column-1:], ";")
-		if n := comma(written); n < len(written) && comma(s.Text) == len(s.Text) { // one variable of several
-			written, ends = written[:n], true
-		}
-		if ends && strings.Count(written, "(") == strings.Count(written, ")") && !strings.ContainsAny(written, "\"'{}") && !strings.Contains(written, "/*") && withoutSpace(written) != withoutSpace(s.Text) {
-			statements[i].Text = strings.Join(strings.Fields(written), " ")
-		}
-	}
+// A named is a statement or an access, its text after macros, and the part of the parser's tree
+// that it is.
+type named struct {
+	at   Pos
+	text *string
+	node cc.Node
 }
 
-// comma is where the first one is outside of brackets, or the length of the text.
-func comma(text string) int {
-	depth := 0
-	for i, c := range text {
-		switch {
-		case strings.ContainsRune("([{", c):
-			depth++
-		case strings.ContainsRune(")]}", c):
-			depth--
-		case c == ',' && depth == 0:
-			return i
-		}
+// name gives those of a list that macros have changed the text that the file has, unless others
+// of another text are at the same place.
+func (b *builder) name(list []named, lines []string) {
+	texts, several := map[Pos]string{}, map[Pos]bool{}
+	for _, n := range list {
+		before, again := texts[n.at]
+		texts[n.at], several[n.at] = *n.text, several[n.at] || again && before != *n.text
 	}
-	return len(text)
-}
-
-// named gives accesses of a file that macros have changed the text that the file has, unless
-// accesses of different texts have the same.
-func (b *builder) named(accesses []access, lines []string) {
-	written, different := make([]string, len(accesses)), map[Pos]map[string]bool{}
-	for i, a := range accesses {
-		if a.node == nil {
-			continue
-		}
-		tokens := cc.NodeTokens(a.node)
+	for _, n := range list {
+		tokens := cc.NodeTokens(n.node)
 		last := tokens[len(tokens)-1]
-		if end := place(last); a.Pos.File == b.unit.name && end.Line == a.Pos.Line && a.Pos.Line > 0 && a.Pos.Line <= len(lines) {
-			written[i] = textBetween(lines[a.Pos.Line-1], a.Pos.Column-1, end.Column-1, last.SrcStr())
+		if end := place(last); several[n.at] || n.at.File != b.unit.name || end.Line != n.at.Line || n.at.Line > len(lines) || n.at.Line < 1 {
+			continue
 		}
-		if different[a.Pos] == nil {
-			different[a.Pos] = map[string]bool{}
-		}
-		different[a.Pos][a.Text] = true
-	}
-	for i, a := range accesses {
-		text := withoutSpace(a.Text)
-		if written[i] != "" && len(different[a.Pos]) == 1 && !strings.Contains(withoutSpace(written[i]), text) {
-			accesses[i].Text = strings.Join(strings.Fields(written[i]), " ")
+		written := textBetween(lines[n.at.Line-1], n.at.Column-1, last.Position().Column-1, last.SrcStr())
+		if !strings.Contains(withoutSpace(written), withoutSpace(*n.text)) && written != "" {
+			*n.text = strings.Join(strings.Fields(written), " ")
 		}
 	}
 }
@@ -335,22 +297,8 @@ func textBetween(line string, from, to int, token string) string {
 func (b *builder) unreadable() (notes []Note) {
 	for _, name := range slices.Sorted(maps.Keys(b.leftOut)) {
 		e := b.leftOut[name]
-		notes = append(notes, Note{Pos: e.Pos, Text: fmt.Sprintf("%s is left out: %s; nothing that is counted calls it", name, e.Why)})
+		text := fmt.Sprintf("%s is left out: %s; nothing that is counted calls it", name, e.Why)
+		notes = append(notes, Note{Pos: e.Pos, Text: text})
 	}
 	return notes
-}
-
-// concerning are the notes on pragmas in the function that is read, and in those that it calls,
-// or of which the place is not known.
-func (b *builder) concerning(notes []Note) (kept []Note) {
-	for _, n := range notes {
-		if n.Pos.Line == 0 || slices.ContainsFunc(append(slices.Collect(maps.Keys(b.inlined)), b.main), func(f *cc.FunctionDefinition) bool {
-			tokens := cc.NodeTokens(f)
-			first, last := place(f), tokens[len(tokens)-1].Position()
-			return n.Pos.File == first.File && n.Pos.Line >= first.Line && n.Pos.Line <= last.Line
-		}) {
-			kept = append(kept, n)
-		}
-	}
-	return kept
 }

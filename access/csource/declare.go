@@ -31,19 +31,20 @@ type builder struct {
 	changed   map[string]int            // how many declarations of a variable are written, by its name
 	touching  map[*cc.FunctionDefinition]bool
 
-	values    *binding                 // of the variables at this place
-	loops     []loopVar                // around this place
-	depths    map[*cc.Declarator]int   // in how many loops variables are declared
-	calls     []*cc.FunctionDefinition // around it, whose bodies are read in the place of the calls
-	sites     []Pos                    // of these calls
-	allCalls  int
-	inlined   map[*cc.FunctionDefinition]bool // all that were ever around
-	asked     *header                         // the loop whose condition is evaluated
-	turns     map[cc.Node]int                 // iterations of those of loops
-	again     bool                            // a loop got turns: all is built once more
-	nodes     []nest.Node
-	accesses  []access // by number
-	statement int
+	values     *binding                 // of the variables at this place
+	loops      []loopVar                // around this place
+	depths     map[*cc.Declarator]int   // in how many loops variables are declared
+	calls      []*cc.FunctionDefinition // around it, whose bodies are read in the place of the calls
+	sites      []Pos                    // of these calls
+	allCalls   int
+	inlined    map[*cc.FunctionDefinition]bool // all that were ever around
+	asked      *header                         // the loop whose condition is evaluated
+	turns      map[cc.Node]int                 // iterations of those of loops
+	again      bool                            // a loop got turns: all is built once more
+	nodes      []nest.Node
+	accesses   []access // by number
+	statement  int
+	statements []named
 }
 
 // A loopVar is the variable of a loop, of which each part has it.
@@ -59,11 +60,10 @@ type loopVar struct {
 	loop *nest.Loop // of this part; nil in its own head
 }
 
-// An access is an operand of the tree that is built: an access of the file, or a
-// place at which something must not hold.
+// An access is an operand of the tree that is built, and what must not hold there.
 type access struct {
 	Access
-	node   cc.Node // nil of a place
+	node   cc.Node
 	checks []check
 }
 

@@ -82,12 +82,8 @@ func (f *files) pragma(words []cc.Token) error {
 			f.once[at.File] = true
 		}
 	case "omp":
-		var text []string
-		for _, w := range words {
-			text = append(text, w.SrcStr())
-		}
-		if n := (Note{Pos: at, Text: "#pragma " + strings.Join(text, " ") + ": it is ignored: one thread makes all accesses, in the order of the text"}); !slices.Contains(f.notes, n) {
-			f.notes = append(f.notes, n)
+		if len(f.notes) == 0 {
+			f.notes = []Note{{Pos: at, Text: "OpenMP's pragmas are ignored: one thread makes all accesses, in the order of the text"}}
 		}
 	}
 	return nil

@@ -230,14 +230,10 @@ func (b *builder) ternary(e *expr) (integer, *Error) {
 		return i, err
 	}
 	var arms [2]integer
-	arm := func(n int) func() *Error {
-		return func() (err *Error) {
-			arms[n], err = b.integer(e.args[n+1])
-			return err
+	for n := range arms {
+		if arms[n], err = b.integer(e.args[n+1]); err != nil {
+			return integer{}, err
 		}
-	}
-	if err = b.asks(when, arm(0), arm(1)); err != nil {
-		return integer{}, err
 	}
 	t := common(arms[0].t, arms[1].t)
 	for n := range arms {
@@ -452,44 +448,22 @@ func (b *builder) decide(e *expr) (nest.Condition, *Error) {
 	return c, e.failed(failed)
 }
 
-// decideBoth is the condition that && or || is. The right side is evaluated where the left
-// one does not decide.
+// decideBoth is the condition that && or || is.
 func (b *builder) decideBoth(e *expr) (nest.Condition, *Error) {
 	left, err := b.condition(e.args[0])
 	if err != nil || e.op == "&&" && never(left) || e.op == "||" && always(left) {
 		return left, err
 	}
-	goesOn, join := left, and
-	if e.op == "||" {
-		var failed error
-		if goesOn, failed = not(left); failed != nil {
-			return nil, e.failed(failed)
-		}
-		join = or
-	}
-	var right nest.Condition
-	err = b.asks(goesOn, func() (err *Error) {
-		right, err = b.condition(e.args[1])
-		return err
-	}, nothing)
+	right, err := b.condition(e.args[1])
 	if err != nil {
 		return nil, err
 	}
+	join := and
+	if e.op == "||" {
+		join = or
+	}
 	both, failed := join(left, right)
 	return both, e.failed(failed)
-}
-
-// asks evaluates what C evaluates where a condition holds, and where it does not, so
-// that what must not happen there is asked about there alone. In the head of a loop,
-// which is no place in the tree yet, it is asked about everywhere.
-func (b *builder) asks(c nest.Condition, f, g func() *Error) *Error {
-	if b.asked == nil {
-		return b.when(c, f, g)
-	}
-	if err := f(); err != nil {
-		return err
-	}
-	return g()
 }
 
 // compared are the sides of a comparison, in their common type.

@@ -308,8 +308,9 @@ func (b *builder) iterations(h *header, l *nest.Loop) *Error {
 	}
 	b.loops = append(b.loops, v)
 	inside, err := b.body(func() *Error { return b.stmt(h.s.Statement) })
-	innermost.Body = inside
-	b.nodes = append(b.nodes, l)
+	if innermost.Body = inside; len(inside) > 0 {
+		b.nodes = append(b.nodes, l)
+	}
 	return err
 }
 
@@ -341,71 +342,31 @@ func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
 }
 
 // ends demands that the value after the last one, too, is one of the type, and so is what lies
-// ahead of it.
+// ahead of it, by the bounds of the loops around.
 func (b *builder) ends(h *header, l *nest.Loop) *Error {
-	fail := h.fails("the variable would leave the range of its type")
 	low, high := h.v.t.limits()
-	high -= h.ahead
 	if h.wraps {
 		low = 0
-		var negative nest.Condition // a first value
-		all := []nest.Affine{}
+		begins := h.step < 0 // by the least of the first values, or the greatest
 		for _, from := range l.From {
-			below, err := plus(nest.Constant(-1), -1, from)
-			if err != nil {
-				return fail
+			least, _, ok := b.span(from)
+			if at := ok && least >= 0; at != begins {
+				begins = h.step > 0
+				break
 			}
-			all = append(all, below)
-			negative = append(negative, []nest.Affine{below})
 		}
-		if h.step > 0 {
-			negative = nest.Condition{all} // the greatest of them is below 0
+		if !begins {
+			return h.fails("as unsigned, the first value may wrap: begin at 0 or above, or compare signed values, such as (int)n for an unsigned n")
 		}
-		b.probe(negative, h.fails("as unsigned, the first value would wrap: begin at 0 or above, or compare signed values, such as (int)n for an unsigned n"))
 	}
 	if h.v.t.bits == 64 && (h.step > 0 || !h.wraps) {
 		return nil // nothing gets that far
 	}
-	sign, limit := 1, high
-	if h.step < 0 {
-		sign, limit = -1, -low
-	}
-	var bad []nest.Affine // all at least 0: iterations, and ends within a step of the limit
 	for _, to := range l.To {
-		past := 0 // the value after the last is at most so far beyond the end
-		if way, err := plus(to, -1, l.From[0]); err != nil {
-			return fail
-		} else if _, hits := multiple(way, l.Step); !hits || len(l.From) > 1 {
-			past = sign*h.step - 1
-		}
-		near, err := plus(nest.Constant(past-limit-1), sign, to)
-		if err != nil || len(bad) > maxCases {
-			return fail
-		}
-		bad = append(bad, near)
-		for _, from := range l.From {
-			runs, err1 := plus(nest.Constant(-1), sign, to)
-			runs, err2 := plus(runs, -sign, from)
-			if err1 != nil || err2 != nil {
-				return fail
-			}
-			bad = append(bad, runs)
-		}
-	}
-	b.probe(simplified(bad), fail)
-	return nil
-}
-
-// simplified is the condition that all of a list is at least 0, without what is known to be,
-// or never where one never is.
-func simplified(all []nest.Affine) nest.Condition {
-	list := []nest.Affine{}
-	for _, a := range all {
-		if n, fixed := (piece{affine: a}).number(); !fixed {
-			list = append(list, a)
-		} else if n < 0 {
+		least, most, ok := b.span(to)
+		if ok && (h.step > 0 && most+h.step-1+h.ahead <= high || h.step < 0 && least+h.step+1 >= low) {
 			return nil
 		}
 	}
-	return nest.Condition{list}
+	return h.fails("the variable may leave the range of its type")
 }

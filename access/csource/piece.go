@@ -131,44 +131,6 @@ func (p piece) choice() (piece, error) {
 	return piece{kind: choice, when: when, args: []piece{first, rest}}, err
 }
 
-// A bounded is one of the affine functions that a piece can be, and where it is.
-type bounded struct {
-	when   []nest.Affine // all at least 0
-	affine nest.Affine
-}
-
-// cases are the affine functions that a piece can be. Where two of their
-// conditions hold, the functions are the same one.
-func (p piece) cases() ([]bounded, error) {
-	if p.kind == leaf {
-		return []bounded{{affine: p.affine}}, nil
-	}
-	c, err := p.choice()
-	if err != nil {
-		return nil, err
-	}
-	unless, err := not(c.when)
-	if err != nil {
-		return nil, err
-	}
-	var list []bounded
-	for i, when := range []nest.Condition{c.when, unless} {
-		inner, err := c.args[i].cases()
-		if err != nil {
-			return nil, err
-		}
-		for _, all := range when {
-			for _, b := range inner {
-				list = append(list, bounded{slices.Concat(all, b.when), b.affine})
-			}
-		}
-	}
-	if len(list) > maxCases {
-		return nil, errCases
-	}
-	return list, nil
-}
-
 // all are functions whose least (or greatest) the piece is, if it is that.
 func (p piece) all(kind pieceKind) ([]nest.Affine, bool) {
 	if p.kind == leaf {

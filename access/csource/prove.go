@@ -2,8 +2,6 @@ package csource
 
 import (
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 )
@@ -11,13 +9,6 @@ import (
 func (b *builder) emit(op nest.Operand, a access) {
 	b.nodes = append(b.nodes, op)
 	b.accesses = append(b.accesses, a)
-}
-
-// probe demands that something does not hold wherever this place is reached.
-func (b *builder) probe(bad nest.Condition, says *Error) {
-	if !never(bad) {
-		b.emit(nest.Operand{Width: 1}, access{checks: []check{{bad, says}}})
-	}
 }
 
 // mostAhead is how far above the variable of a loop its condition may look.
@@ -39,44 +30,17 @@ func (b *builder) goesAhead(p piece) bool {
 	return true
 }
 
-// within demands that a value stays between low and high.
+// within demands that a value stays between low and high, by the bounds of the loops around.
 func (b *builder) within(e *expr, p piece, low, high int, why string) *Error {
 	if b.asked != nil {
 		if _, most := b.asked.v.t.limits(); low == 0 && high >= most && b.goesAhead(p) {
 			return nil // the loop sees to it
 		}
-		if p.uses(len(b.loops) - 1) {
-			return e.fails("%s, which is not looked into in the condition of a loop", why)
-		}
 	}
-	list, err := p.cases()
-	if err != nil {
-		return e.failed(err)
+	if least, most, ok := b.spanOf(p); !ok || least < low || most > high {
+		return e.fails("%s, as far as the bounds of the loops around it tell", why)
 	}
-	var bad nest.Condition
-	for _, c := range list {
-		below, err1 := plus(nest.Constant(max(low, math.MinInt+2)-1), -1, c.affine)
-		above, err2 := plus(nest.Constant(-high-1), 1, c.affine)
-		if low > math.MinInt && err1 != nil || high < math.MaxInt && err2 != nil {
-			return e.failed(errRange)
-		}
-		if low > math.MinInt {
-			bad = append(bad, slices.Concat(c.when, []nest.Affine{below}))
-		}
-		if high < math.MaxInt {
-			bad = append(bad, slices.Concat(c.when, []nest.Affine{above}))
-		}
-	}
-	b.probe(bad, e.fails("%s", why))
 	return nil
-}
-
-// uses reports whether a piece depends on the variable of a depth.
-func (p piece) uses(depth int) bool {
-	any := func(a nest.Affine) bool { return usesVar(a, depth) }
-	return p.kind == leaf && any(p.affine) ||
-		slices.ContainsFunc(p.when, func(all []nest.Affine) bool { return slices.ContainsFunc(all, any) }) ||
-		slices.ContainsFunc(p.args, func(a piece) bool { return a.uses(depth) })
 }
 
 // build builds the region, and proves that no access leaves its array.
@@ -94,14 +58,17 @@ func (b *builder) build(lines []string) error {
 	if err != nil {
 		return err
 	}
-	b.named(b.accesses, lines)
-	for _, a := range b.accesses {
-		if a.node != nil {
-			b.file.Accesses = append(b.file.Accesses, a.Access)
-		}
+	b.file.Program = append(nest.Program{}, b.nodes...)
+	names := b.statements
+	for i := range names {
+		names[i].text = &b.file.Statements[i].Text
 	}
-	number = 0
-	b.file.Program = b.without(b.nodes, &number)
+	b.file.Accesses = make([]Access, len(b.accesses))
+	for i, a := range b.accesses {
+		b.file.Accesses[i] = a.Access
+		names = append(names, named{a.Pos, &b.file.Accesses[i].Text, a.node})
+	}
+	b.name(names, lines)
 	if err := b.file.Program.Check(); err != nil {
 		return &Error{Pos: Pos{File: b.unit.name}, Why: err.Error()}
 	}
@@ -167,29 +134,4 @@ func (b *builder) proved(c check, around []nest.Node) *Error {
 		link = ", "
 	}
 	return &says
-}
-
-// without is a tree without the places that were only asked about, and without
-// what is empty then.
-func (b *builder) without(nodes []nest.Node, number *int) []nest.Node {
-	kept := []nest.Node{}
-	for _, node := range nodes {
-		switch node := node.(type) {
-		case nest.Operand:
-			if b.accesses[*number].node != nil {
-				kept = append(kept, node)
-			}
-			*number++
-		case *nest.Loop:
-			if node.Body = b.without(node.Body, number); len(node.Body) > 0 {
-				kept = append(kept, node)
-			}
-		case *nest.If:
-			node.Then, node.Else = b.without(node.Then, number), b.without(node.Else, number)
-			if len(node.Then)+len(node.Else) > 0 {
-				kept = append(kept, node)
-			}
-		}
-	}
-	return kept
 }

@@ -177,6 +177,30 @@ func (b *builder) span(a nest.Affine) (low, high int, ok bool) {
 	return -below, high, ok1 && ok2 && err == nil && max(below, -below, high, -high) < far
 }
 
+// spanOf is between what a piece lies.
+func (b *builder) spanOf(p piece) (low, high int, ok bool) {
+	if p.kind == leaf {
+		return b.span(p.affine)
+	}
+	for n, a := range p.args {
+		least, most, known := b.spanOf(a)
+		if !known {
+			return 0, 0, false
+		}
+		switch {
+		case n == 0:
+			low, high = least, most
+		case p.kind == greatest:
+			low, high = max(low, least), max(high, most)
+		case p.kind == choice:
+			low, high = min(low, least), max(high, most)
+		default:
+			low, high = min(low, least), min(high, most)
+		}
+	}
+	return low, high, true
+}
+
 // most is what an affine function is at most.
 func (b *builder) most(a nest.Affine, looks *int) (most int, ok bool) {
 	d := len(a.Coef) - 1

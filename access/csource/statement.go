@@ -100,6 +100,7 @@ func (b *builder) initial(i *cc.Initializer) *Error {
 func (b *builder) begin(n cc.Node) {
 	b.statement = len(b.file.Statements)
 	b.file.Statements = append(b.file.Statements, Statement{place(n), source(n)})
+	b.statements = append(b.statements, named{at: place(n), node: n})
 }
 
 // value builds an expression that is a statement.
