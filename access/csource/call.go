@@ -27,7 +27,7 @@ func (b *builder) function(e *expr) *cc.FunctionDefinition {
 // touches memory or gets a pointer.
 func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	f := b.function(e)
-	if f == nil || b.touches(f, map[*cc.FunctionDefinition]bool{}) {
+	if f == nil || b.touches(f) {
 		return f
 	}
 	for n, v := range parameters(f) {
@@ -39,11 +39,11 @@ func (b *builder) own(e *expr) *cc.FunctionDefinition {
 }
 
 // touches tells whether a function of the file, or one that it calls, uses arrays or pointers.
-func (b *builder) touches(f *cc.FunctionDefinition, seen map[*cc.FunctionDefinition]bool) (touches bool) {
-	if known, is := b.touching[f]; is || seen[f] {
+func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
+	if known, is := b.touching[f]; is {
 		return known
 	}
-	seen[f] = true
+	b.touching[f] = false // where it calls itself
 	each(f.CompoundStatement, func(n cc.Node) {
 		switch n := n.(type) {
 		case *cc.PostfixExpression:
@@ -57,7 +57,7 @@ func (b *builder) touches(f *cc.FunctionDefinition, seen map[*cc.FunctionDefinit
 			v := expression(n).decl
 			called := b.functions[n.Token.SrcStr()]
 			touches = touches || v != nil && v.Name() != "__func__" && (isPlaced(v) || isPointer(v)) ||
-				called != nil && b.touches(called, seen)
+				called != nil && b.touches(called)
 		}
 	})
 	b.touching[f] = touches
@@ -79,9 +79,8 @@ func (b *builder) single(e *expr) (err *Error) {
 			if call = e; behind {
 				accesses++
 			}
-			if accesses++; !slices.ContainsFunc(e.args[1:], b.calls1) {
-				return
-			}
+			accesses++
+			return // what is in its arguments comes in front
 		}
 		for n, a := range e.args {
 			find(a, behind || n > 0 && (e.op == "?:" || e.op == "&&" || e.op == "||"))
@@ -91,11 +90,6 @@ func (b *builder) single(e *expr) (err *Error) {
 		return call.fails("whether it comes before what else is read here is not known: declare a variable with its result in front")
 	}
 	return nil
-}
-
-// calls1 tells whether a call in an expression is read in place.
-func (b *builder) calls1(e *expr) bool {
-	return e.any(func(e *expr) bool { return e.op == opCall && b.own(e) != nil })
 }
 
 // call builds the arguments of a call, of which GCC evaluates the last one first.
@@ -234,11 +228,7 @@ func (b *builder) arguments(e *expr, of []*cc.Declarator) *Error {
 		case !cc.IsArithmeticType(v.Type()):
 			err = a.fails("a parameter of type %s is not understood", v.Type())
 		default:
-			to.failed = b.tries(func() (err *Error) {
-				to.i, err = b.integer(a)
-				return err
-			})
-			if to.failed != nil {
+			if to.i, to.failed = b.integer(a); to.failed != nil {
 				err = b.effect(a)
 			}
 		}

@@ -99,7 +99,7 @@ func newBuilder(u *unit, ast *cc.AST, g given, opts Options, turns map[cc.Node]i
 	}
 	at := opts.Origin
 	b.declared(func(d *cc.Declarator, init *cc.InitDeclarator) {
-		if at = b.declare(d, at); init != nil && (b.outside(init) || d.IsStatic() || d.Linkage() != cc.None) {
+		if at = b.declare(d, at); init != nil {
 			b.constant(init)
 		}
 	})
@@ -150,22 +150,9 @@ func (b *builder) constant(init *cc.InitDeclarator) {
 		return
 	}
 	e := expression(init.Initializer.AssignmentExpression)
-	if _, isInteger := typeOf(v.Type()); isInteger {
-		i, err := b.integer(e)
-		b.bind(v, value{i: i, failed: err})
-	} else if isPointer(v) && !unsaid(e) {
-		l, err := b.pointerAs(e, v.Type())
-		b.bind(v, value{to: &l, failed: err})
+	if _, isInteger := typeOf(v.Type()); isInteger || isPointer(v) && !unsaid(e) {
+		b.bind(v, b.valueOf(v, e))
 	}
-}
-
-// outside tells whether a declaration stands in front of the region in its function.
-func (b *builder) outside(init *cc.InitDeclarator) bool {
-	inside := b.opts.Function != ""
-	for _, item := range b.region {
-		each(item, func(n cc.Node) { inside = inside || n == cc.Node(init) })
-	}
-	return !inside
 }
 
 // find finds what is to be read.
@@ -187,11 +174,9 @@ func (b *builder) find() error {
 		if d.Case != cc.ExternalDeclarationFuncDef {
 			continue
 		}
-		list, n, err := between(d.FunctionDefinition.CompoundStatement)
+		list, found := between(d.FunctionDefinition.CompoundStatement)
 		switch {
-		case err != nil:
-			return err
-		case n == 0:
+		case !found:
 		case b.main != nil:
 			return &Error{Pos: place(d), Why: fmt.Sprintf("%s has a #pragma scop, and %s has one: choose one with --function",
 				d.FunctionDefinition.Declarator.Name(), b.main.Declarator.Name())}
@@ -241,34 +226,26 @@ func mark(item *cc.BlockItem) string {
 	return ""
 }
 
-// between is what lies between the marks in a function, and how often.
-func between(body *cc.CompoundStatement) (list []*cc.BlockItem, regions int, err error) {
-	marks := 0
+// between is what lies between the marks in the blocks of a function.
+func between(body *cc.CompoundStatement) (list []*cc.BlockItem, found bool) {
 	each(body, func(n cc.Node) {
-		switch n := n.(type) {
-		case *cc.PrimaryExpression:
-			if p := n.Token.SrcStr(); p == beginMark || p == endMark {
-				marks++
-			}
-		case *cc.CompoundStatement:
-			inside := false
-			for _, item := range items(n) {
-				switch m := mark(item); {
-				case m == beginMark && !inside:
-					inside = true
-				case m == endMark && inside:
-					inside = false
-					regions++
-				case inside:
-					list = append(list, item)
-				}
+		block, is := n.(*cc.CompoundStatement)
+		if !is {
+			return
+		}
+		var inside []*cc.BlockItem // from a mark on
+		for _, item := range items(block) {
+			switch m := mark(item); {
+			case m == beginMark:
+				inside = []*cc.BlockItem{}
+			case m == endMark && inside != nil:
+				list, inside, found = append(list, inside...), nil, true
+			case inside != nil:
+				inside = append(inside, item)
 			}
 		}
 	})
-	if marks != 2*regions {
-		return nil, 0, &Error{Pos: place(body), Why: "#pragma scop and #pragma endscop have to be in one block, in this order"}
-	}
-	return list, regions, nil
+	return list, found
 }
 
 // declared calls f for what is declared, in the order of the text: in the file, as a parameter of
@@ -447,14 +424,11 @@ func (b *builder) extent(array *cc.ArrayType) (n int) {
 	if isNil(array.SizeExpression()) {
 		return 0
 	}
-	b.tries(func() *Error {
-		i, err := b.integer(expression(array.SizeExpression()))
-		if known, fixed := i.number(); err == nil && fixed {
-			n = known
-		}
-		return wrong("nothing of it is asked about")
-	})
-	return n
+	i, err := b.integer(expression(array.SizeExpression()))
+	if known, fixed := i.number(); err == nil && fixed {
+		return known
+	}
+	return 0
 }
 
 // declared is the array as a declaration has it, such as m[3][4].

@@ -69,15 +69,24 @@ func source(n cc.Node) string {
 	return b.String()
 }
 
-// spaced reports whether there is a space in front of the last token: where the text has one,
-// but for the inside of brackets. Macros leave too many and too few.
+// spaced reports whether there is a space in front of the last token: where the
+// text has one, but for the inside of brackets, and behind an operator that has
+// one in front of it. Macros leave too many and too few.
 func spaced(tokens []cc.Token) bool {
 	n := len(tokens)
 	last, before := tokens[n-1].SrcStr(), tokens[n-2].SrcStr()
-	if strings.Contains("([.", before) || strings.Contains(")],;.[", last) {
+	if strings.Contains("([.", before) || strings.Contains(")],;.", last) || last == "[" && ends(before) {
 		return false
 	}
-	return len(tokens[n-1].Sep()) > 0 || word(before[0]) && word(last[0])
+	if len(tokens[n-1].Sep()) > 0 || word(before[0]) && word(last[0]) {
+		return true
+	}
+	return n > 2 && !ends(before) && !word(before[0]) && len(tokens[n-2].Sep()) > 0 && ends(tokens[n-3].SrcStr())
+}
+
+// ends reports whether a token ends an operand.
+func ends(token string) bool {
+	return word(token[len(token)-1]) || strings.Contains(")]", token)
 }
 
 func isNil(n cc.Node) bool {

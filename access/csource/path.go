@@ -315,20 +315,7 @@ func (l *lvalue) outside(d int) string {
 	if l.steps[d].alone {
 		return "it lies outside the object that the pointer points to, which is not an array element"
 	}
-	nth, of := 0, 0
-	for i, s := range l.steps {
-		if !s.alone {
-			of++
-			if i < d {
-				nth++
-			}
-		}
-	}
-	which := "the subscript"
-	if of > 1 {
-		which = fmt.Sprintf("subscript %d", nth+1)
-	}
-	return fmt.Sprintf("%s of %s is outside of 0 to %d", which, l.declared, l.steps[d].extent-1)
+	return fmt.Sprintf("subscript %d of %s is outside of 0 to %d", d+1, l.declared, l.steps[d].extent-1)
 }
 
 // noArray says why something with subscripts is no array, and how to write one.

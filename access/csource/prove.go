@@ -59,16 +59,17 @@ func (b *builder) build(lines []string) error {
 		return err
 	}
 	b.file.Program = append(nest.Program{}, b.nodes...)
-	names := b.statements
-	for i := range names {
-		names[i].text = &b.file.Statements[i].Text
+	statements, accesses := b.statements, []named{}
+	for i := range statements {
+		statements[i].text = &b.file.Statements[i].Text
 	}
 	b.file.Accesses = make([]Access, len(b.accesses))
 	for i, a := range b.accesses {
 		b.file.Accesses[i] = a.Access
-		names = append(names, named{a.Pos, &b.file.Accesses[i].Text, a.node})
+		accesses = append(accesses, named{a.Pos, &b.file.Accesses[i].Text, a.node})
 	}
-	b.name(names, lines)
+	b.name(statements, lines)
+	b.name(accesses, lines)
 	if err := b.file.Program.Check(); err != nil {
 		return &Error{Pos: Pos{File: b.unit.name}, Why: err.Error()}
 	}

@@ -175,12 +175,7 @@ func (b *builder) effect(e *expr) *Error {
 	case e.op == opCast:
 		return b.effect(e.args[0])
 	case e.op == "?:":
-		var c nest.Condition
-		err := b.tries(func() (err *Error) {
-			c, err = b.condition(e.args[0])
-			return err
-		})
-		if err == nil {
+		if c, err := b.condition(e.args[0]); err == nil {
 			return b.when(c, func() *Error { return b.effect(e.args[1]) }, func() *Error { return b.effect(e.args[2]) })
 		}
 	case e.assigns():
@@ -400,12 +395,7 @@ type outcomes struct {
 func (b *builder) outcomes(e *expr) (o outcomes, err *Error) {
 	always := nest.Condition{{}}
 	o = outcomes{hold: always, fail: always}
-	var c nest.Condition
-	err = b.tries(func() (err *Error) {
-		c, err = b.condition(e)
-		return err
-	})
-	if err == nil {
+	if c, err := b.condition(e); err == nil {
 		unless, failed := not(c)
 		return outcomes{c, unless, true}, e.failed(failed)
 	}

@@ -55,28 +55,17 @@ func (b *builder) give(v *cc.Declarator, e *expr) {
 	if !tracked(v) || b.told[v] && b.keeps(v) {
 		return
 	}
-	var to value
-	to.failed = b.tries(func() (err *Error) {
-		if isPointer(v) {
-			var l lvalue
-			l, err = b.pointerAs(e, v.Type())
-			to.to = &l
-			return err
-		}
-		to.i, err = b.integer(e)
-		return err
-	})
-	b.bind(v, to)
+	b.bind(v, b.valueOf(v, e))
 }
 
-// tries is f. Where it fails, nothing of what it asked about is asked.
-func (b *builder) tries(f func() *Error) *Error {
-	nodes, accesses := len(b.nodes), len(b.accesses)
-	err := f()
-	if err != nil {
-		b.nodes, b.accesses = b.nodes[:nodes], b.accesses[:accesses]
+// valueOf is what a variable gets of an expression.
+func (b *builder) valueOf(v *cc.Declarator, e *expr) value {
+	if isPointer(v) {
+		l, err := b.pointerAs(e, v.Type())
+		return value{to: &l, failed: err}
 	}
-	return err
+	i, err := b.integer(e)
+	return value{i: i, failed: err}
 }
 
 // forget binds the variables that are written below a part of the parser's tree to no value. One
