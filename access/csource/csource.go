@@ -27,7 +27,6 @@
 package csource
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -53,9 +52,7 @@ type Options struct {
 	IncludeDirs []string // folders that #include looks in
 	Function    string   // read the body of this function; "" for the region between the pragmas
 	Align       int      // bytes, a power of two; arrays start at multiples of it. 0 for DefaultAlign
-	// Origin is the address of the first array, a multiple of Align; 0 for 1<<32. Where an address
-	// without its variables would be below 0, as of a[i-c] for a large c, it is the first multiple
-	// of Origin for which none is.
+	// Origin is the address of the first array, a multiple of Align; 0 for 1<<32.
 	Origin uint64
 }
 
@@ -146,9 +143,8 @@ type Error struct {
 	Expr string // as written, after macros; may be empty
 	Why  string
 
-	data  bool   // it depends on data
-	room  bool   // of an array that takes its place all the same
-	below uint64 // how far below 0 an address without its variables is, in bytes
+	data bool // it depends on data
+	room bool // of an array that takes its place all the same
 }
 
 // Error is the place, the expression where there is one, and why.
@@ -158,6 +154,12 @@ func (e *Error) Error() string {
 	}
 	return fmt.Sprintf("%v: %s: %s", e.Pos, e.Expr, e.Why)
 }
+
+// highest is below what arrays begin at most.
+const highest = 1 << 62
+
+// maxRounds is how often a file is built, once more for each loop that is read in turns.
+const maxRounds = 100
 
 // Most is how many bytes of a file are read at most.
 const Most = maxFile
@@ -171,36 +173,11 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	if opts.Origin == 0 {
 		opts.Origin = 1 << 32
 	}
-	for first := opts.Origin; ; {
-		file, err := readAt(name, text, opts)
-		low, is := errors.AsType[*Error](err)
-		if !is || low.below == 0 {
-			return file, err
-		}
-		more := (low.below + first - 1) / first * first
-		if opts.Origin+more >= highest {
-			return nil, err
-		}
-		opts.Origin += more
-	}
-}
-
-// highest is below what arrays begin at most.
-const highest = 1 << 62
-
-// maxRounds is how often a file is built, once more for each loop that is read in turns.
-const maxRounds = 100
-
-// readAt is Read with the arrays at Origin.
-func readAt(name string, text []byte, opts Options) (*File, error) {
 	if opts.Align < 0 || opts.Align&(opts.Align-1) != 0 || opts.Origin%uint64(opts.Align) != 0 || opts.Origin >= highest {
 		return nil, fmt.Errorf("arrays at multiples of %d from %#x: want a power of two, and the first at a multiple of it below 2^62", opts.Align, opts.Origin)
 	}
 	if name == "" {
 		name = "<input>"
-	}
-	if bytes.HasPrefix(text, []byte{0x1F, 0x8B}) {
-		return nil, &Error{Pos: Pos{File: name}, Why: "it is packed by gzip: unpack it first (gunzip)"}
 	}
 	text = withoutMark(text)
 	g, err := partDefines(text, opts.Defines)

@@ -34,14 +34,7 @@ func typeOf(t cc.Type) (ctype, bool) {
 }
 
 func (t ctype) String() string {
-	if t == boolType {
-		return "_Bool"
-	}
-	name := map[int]string{8: "char", 16: "short", 32: "int", 64: "long"}[t.bits]
-	if !t.signed {
-		return "unsigned " + name
-	}
-	return name
+	return fmt.Sprintf("%s of %d bits", map[bool]string{true: "an integer", false: "unsigned"}[t.signed], t.bits)
 }
 
 // limits are the least and the greatest value, the latter at most an int's.
@@ -132,7 +125,7 @@ func (b *builder) integer(e *expr) (integer, *Error) {
 	case "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^":
 		return b.arithmetic(e)
 	case opOther:
-		return integer{}, e.fails("it is not an integer")
+		return integer{}, e.unknown("it is not an integer")
 	}
 	return integer{}, e.unknown("it is not a value of the loops' variables")
 }
@@ -485,26 +478,4 @@ func (b *builder) compared(e *expr) (x, y integer, err *Error) {
 		err = b.settled(e.args[1], y)
 	}
 	return x, y, err
-}
-
-// undecided is why a condition is not known, nil if that is because it depends on data: on an
-// array, a call, or a variable that is no loop's.
-func (b *builder) undecided(e *expr) (undecided *Error) {
-	_, undecided = b.condition(e)
-	e.any(func(e *expr) bool {
-		switch {
-		case e.op == opVar:
-			_, err := b.variable(e)
-			if err != nil && !err.data {
-				undecided = err
-				return true
-			} else if err != nil {
-				undecided = nil
-			}
-		case e.stored() || e.op == opCall:
-			undecided = nil
-		}
-		return false
-	})
-	return undecided
 }

@@ -39,15 +39,6 @@ type move struct {
 	sign int
 }
 
-// same reports whether two pointers point to the same place.
-func (l *lvalue) same(m *lvalue) bool {
-	return l.array == m.array && l.declared == m.declared && l.offset == m.offset &&
-		slices.Equal(l.extents, m.extents) && sameSize(l.of, m.of) &&
-		slices.EqualFunc(l.steps, m.steps, func(x, y step) bool {
-			return x.extent == y.extent && x.bytes == y.bytes && x.alone == y.alone && x.at.same(y.at)
-		})
-}
-
 // bytes are those of an lvalue.
 func (l *lvalue) bytes() int {
 	bytes := int(l.of.Size())
@@ -296,11 +287,7 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 	}
 	base, err := plus(nest.Constant(int(a.Base)), 1, nest.Constant(at.Const))
 	if err != nil || base.Const < 0 {
-		// No index that is in bounds here comes from such a constant alone, but
-		// with the variables it may: keep the address in 64 bits.
-		low := e.fails("its address without the variables is too far below 0")
-		low.below = uint64(max(-base.Const, 0))
-		return low
+		return e.fails("its address without the variables is too far below 0")
 	}
 	strides := at.Coef
 	if strides == nil {

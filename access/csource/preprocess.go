@@ -18,8 +18,7 @@ const (
 	maxFile     = 256 << 10 // bytes of one file, the headers included
 	maxText     = 4 << 20   // bytes after the preprocessor
 	maxWork     = 150_000   // tokens that the preprocessor handles, see cc.Config.ExpansionLimit
-	maxNesting  = 2000      // tokens that one token can be inside of
-	maxElse     = 1000      // each "else if" is inside of the one before
+	maxNesting  = 500       // brackets that one can be inside of
 	maxCuts     = 200       // how often a file is parsed, with less of it each time
 	builtinPath = "<built-in>"
 
@@ -157,7 +156,7 @@ func (u *unit) sources() []cc.Source {
 	marks := "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"
 	return []cc.Source{
 		{Name: predefinedName, Value: u.predefined + marks},
-		{Name: u.name, Value: framed(u.marked)},
+		{Name: u.name, Value: ended(u.marked)},
 		{Name: trailerName, Value: u.trailer},
 	}
 }
@@ -257,50 +256,24 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unparsable says why a text without comments and macros is none for the parser,
-// if it is not. It may be nested too deeply, where a token is inside of all before
-// it, but for brackets that are closed and what ends with a comma or a semicolon.
-// And its brackets may not match, with which the parser runs into the end.
+// unparsable says why a text without comments and macros is none for the parser, if it is not: it
+// is nested too deeply, or its brackets do not match, with which the parser runs into the end.
 func unparsable(text []byte) string {
-	const mismatch = "its brackets ( [ { } ] ) do not match"
-	type bracket struct {
-		end    byte
-		inside int
-	}
-	var open []bracket
-	inside, elses := 0, 0
-	for at := 0; at < len(text); {
-		c, start := text[at], at
-		switch at++; {
-		case c == ' ' || c >= '\t' && c <= '\r':
-			continue
-		case c == '"' || c == '\'':
-			at = quoted(text, start)
-		case word(c):
-			for at < len(text) && word(text[at]) {
-				at++
-			}
-			if string(text[start:at]) == "else" {
-				elses++
-			}
-		}
-		inside++
-		switch c {
+	var open []byte // what closes the brackets that are open
+	for at := 0; at < len(text); at++ {
+		switch c := text[at]; c {
+		case '"', '\'':
+			at = quoted(text, at) - 1
 		case '(', '[', '{':
-			open = append(open, bracket{map[byte]byte{'(': ')', '[': ']', '{': '}'}[c], inside})
+			open = append(open, map[byte]byte{'(': ')', '[': ']', '{': '}'}[c])
 		case ')', ']', '}':
-			if len(open) == 0 || open[len(open)-1].end != c {
+			if len(open) == 0 || open[len(open)-1] != c {
 				return mismatch
 			}
-			inside, open = open[len(open)-1].inside, open[:len(open)-1]
+			open = open[:len(open)-1]
 		}
-		if c == ';' || c == ',' || c == '}' {
-			if inside = 0; len(open) > 0 {
-				inside = open[len(open)-1].inside
-			}
-		}
-		if inside > maxNesting || elses > maxElse {
-			return fmt.Sprintf("more than %d tokens inside of each other, or %d times else", maxNesting, maxElse)
+		if len(open) > maxNesting {
+			return fmt.Sprintf("more than %d brackets inside of each other", maxNesting)
 		}
 	}
 	if len(open) > 0 {
@@ -308,6 +281,8 @@ func unparsable(text []byte) string {
 	}
 	return ""
 }
+
+const mismatch = "its brackets ( [ { } ] ) do not match"
 
 func word(c byte) bool {
 	return c == '_' || c == '.' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

@@ -374,9 +374,6 @@ func (b *builder) shortCircuit(e *expr) *Error {
 		goesOn = can.fail
 	}
 	if b.reads(e.args[1]) && !can.known {
-		if err := b.undecided(e.args[0]); err != nil {
-			return err
-		}
 		b.note(e, "a condition on data: all operands of && and || are counted")
 	}
 	if err := b.data(e.args[0]); err != nil {
@@ -395,9 +392,12 @@ type outcomes struct {
 func (b *builder) outcomes(e *expr) (o outcomes, err *Error) {
 	always := nest.Condition{{}}
 	o = outcomes{hold: always, fail: always}
-	if c, err := b.condition(e); err == nil {
+	switch c, err := b.condition(e); {
+	case err == nil:
 		unless, failed := not(c)
 		return outcomes{c, unless, true}, e.failed(failed)
+	case !err.data:
+		return o, err
 	}
 	switch e.op {
 	case "!":
@@ -434,9 +434,6 @@ func (b *builder) conditional(e *expr) *Error {
 	then, otherwise := func() *Error { return b.data(e.args[1]) }, func() *Error { return b.data(e.args[2]) }
 	if can.known {
 		return b.when(can.hold, then, otherwise)
-	}
-	if err := b.undecided(e.args[0]); err != nil {
-		return err
 	}
 	b.note(e.args[0], "a condition on data: both arms are counted")
 	if err := b.data(e.args[0]); err != nil {

@@ -176,7 +176,7 @@ func (b *builder) oneOf(c nest.Condition, v *cc.Declarator, x, y value) value {
 	case y.failed != nil:
 		return y
 	case x.to != nil || y.to != nil:
-		if x.to != nil && y.to != nil && x.to.same(y.to) {
+		if x.to == y.to {
 			return x
 		}
 		return fails("after a condition it points to one of several: write the arrays and their subscripts, or one loop for each")
