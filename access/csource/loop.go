@@ -45,16 +45,13 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 		return by.fails("want the step of one variable, such as i++ or i += 2")
 	}
 	v := by.args[0].decl
-	if err := b.firsts(s, v); err != nil {
+	if err := b.first(s, v); err != nil {
 		return err
 	}
 	if err := b.loopVariable(&h, v); err != nil {
 		return err
 	}
 	first, _ := b.values.of(v)
-	if first.failed != nil {
-		return first.failed
-	}
 	begin, err := b.convert(by.args[0], first.i, h.v.t)
 	if err != nil {
 		return err
@@ -75,48 +72,25 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 	return err
 }
 
-// firsts builds what a for does first, and gives its variable the first value.
-func (b *builder) firsts(s *cc.IterationStatement, own *cc.Declarator) *Error {
-	found := false
-	give := func(v *cc.Declarator, e *expr) {
-		found = true
-		var to value
-		to.i, to.failed = b.integer(e)
-		b.bind(v, to)
-	}
+// first gives the variable of a for its first value.
+func (b *builder) first(s *cc.IterationStatement, own *cc.Declarator) *Error {
+	var first *expr
 	if s.Case == cc.IterationStatementForDecl {
-		for l := s.Declaration.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
-			init := l.InitDeclarator
-			if v := init.Declarator; v != own {
-				if err := b.declares(init); err != nil {
-					return err
-				}
-			} else if init.Case == cc.InitDeclaratorInit && init.Initializer.Case == cc.InitializerExpr {
-				give(v, expression(init.Initializer.AssignmentExpression))
-			}
+		if l := s.Declaration.InitDeclaratorList; l != nil && l.InitDeclaratorList == nil && l.InitDeclarator.Declarator == own &&
+			l.InitDeclarator.Case == cc.InitDeclaratorInit && l.InitDeclarator.Initializer.Case == cc.InitializerExpr {
+			first = expression(l.InitDeclarator.Initializer.AssignmentExpression)
 		}
 	} else if !isNil(s.ExpressionList) {
-		for _, e := range listed(s.ExpressionList) {
-			if e.op == "=" && e.args[0].op == opVar && e.args[0].decl == own {
-				give(own, e.args[1])
-			} else if err := b.value(e.node); err != nil {
-				return err
-			}
+		if e := expression(s.ExpressionList); e.op == "=" && e.args[0].op == opVar && e.args[0].decl == own {
+			first = e.args[1]
 		}
 	}
-	if _, known := b.values.of(own); !found && !known {
-		return refuse(s, "a loop that does not say the first value of its variable is not understood")
+	if first == nil {
+		return refuse(s, "want a loop that begins with the first value of its variable, and of no other")
 	}
-	return nil
-}
-
-// listed are the expressions between commas.
-func listed(n cc.ExpressionNode) []*expr {
-	if e := expression(n); e.op != "," {
-		return []*expr{e}
-	} else {
-		return e.args
-	}
+	i, err := b.integer(first)
+	b.bind(own, value{i: i})
+	return err
 }
 
 // loopVariable says of the header's variable its name and type, or why it can be none.

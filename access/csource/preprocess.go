@@ -197,8 +197,6 @@ func (u *unit) errors(err error) (all []*Error) {
 			text := bytes.TrimRight(u.marked, " \t\r\n")
 			e.Pos = Pos{File: u.name, Line: 1 + bytes.Count(text, []byte("\n")), Column: 1}
 			e.Why = "the file ends before this declaration does"
-		case strings.HasPrefix(e.Why, "unexpected '@'"):
-			e.Why = "a character or text constant is not closed on its line, or there is an @, which is not C"
 		case strings.Contains(e.Why, "*cc."), e.Why == "internal error": // what the parser does not know
 			e.Why = "the parser does not know what this declares or computes: write it otherwise"
 		case strings.Contains(e.Why, "macro expansion limit"):

@@ -172,18 +172,12 @@ func (b *builder) effect(e *expr) *Error {
 			}
 		}
 		return nil
-	case e.op == opCast:
-		return b.effect(e.args[0])
 	case e.op == "?:":
 		if c, err := b.condition(e.args[0]); err == nil {
 			return b.when(c, func() *Error { return b.effect(e.args[1]) }, func() *Error { return b.effect(e.args[2]) })
 		}
 	case e.assigns():
 		return b.assign(e)
-	case e.op == opCall:
-		if f := b.own(e); f != nil {
-			return b.inline(e, f)
-		}
 	}
 	if err := b.single(e); err != nil {
 		return err
