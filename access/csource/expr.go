@@ -255,29 +255,34 @@ func (e *expr) unary(n *cc.UnaryExpression) *expr {
 	return e.nothing("it is not understood")
 }
 
-// binary is a production of two operands, or of the second alone.
+// binary is a production of two operands, or of one alone. The left one is of the same production.
 func (e *expr) binary(n cc.ExpressionNode) *expr {
-	var sides []cc.ExpressionNode
+	var left, right cc.ExpressionNode
 	op := ""
 	v := reflect.ValueOf(n).Elem()
 	for i := range v.NumField() {
-		if !v.Type().Field(i).IsExported() {
+		f := v.Type().Field(i)
+		if !f.IsExported() {
 			continue
 		}
-		switch field := v.Field(i).Interface().(type) {
+		switch part := v.Field(i).Interface().(type) {
 		case cc.ExpressionNode:
-			sides = append(sides, field)
+			if f.Name == v.Type().Name() {
+				left = part
+			} else {
+				right = part
+			}
 		case cc.Token:
-			op = field.SrcStr()
+			op = part.SrcStr()
 		}
 	}
 	switch {
-	case len(sides) != 2:
+	case isNil(right):
 		return e.nothing("it is not understood")
-	case isNil(sides[0]):
-		return expression(sides[1])
+	case isNil(left):
+		return expression(right)
 	}
-	return e.set(op, sides...)
+	return e.set(op, left, right)
 }
 
 // assigns tells whether it gives its first argument a value.

@@ -1,10 +1,8 @@
 package csource
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"modernc.org/cc/v4"
 
@@ -85,17 +83,10 @@ func (e *expr) unknown(why string, args ...any) *Error {
 	return err
 }
 
-// failed is the error about an expression that an error of arithmetic makes, nil if that is nil.
-func (e *expr) failed(err error) *Error {
-	if err == nil {
-		return nil
-	}
-	return e.fails("%v", err)
-}
-
 // integer evaluates an expression of integers: constants as C does, variables of loops
 // exactly as long as no unsigned type wraps.
-func (b *builder) integer(e *expr) (integer, *Error) {
+func (b *builder) integer(e *expr) (i integer, err *Error) {
+	defer caught(e.node, &err)
 	switch e.op {
 	case opConst:
 		return constantOf(e)
@@ -140,7 +131,7 @@ func constantOf(e *expr) (integer, *Error) {
 		return integer{constant(int(v)), t}, nil
 	case cc.UInt64Value:
 		if v > math.MaxInt64 {
-			return integer{}, e.failed(errRange)
+			panic(tooLarge)
 		}
 		return integer{constant(int(v)), t}, nil
 	}
@@ -200,8 +191,7 @@ func (b *builder) sign(e *expr) (integer, *Error) {
 	if e.op == "~" {
 		from = -1
 	}
-	p, failed := constant(from).plus(-1, x.piece)
-	return result(e, p, x.t, failed)
+	return result(e, constant(from).plus(-1, x.piece), x.t)
 }
 
 // ternary is one of two integers.
@@ -234,11 +224,7 @@ func (b *builder) ternary(e *expr) (integer, *Error) {
 			return integer{}, err
 		}
 	}
-	p := b.choose(when, arms[0].piece, arms[1].piece)
-	if p.size() > maxCases {
-		return integer{}, e.failed(errCases)
-	}
-	return integer{p, t}, nil
+	return integer{b.choose(when, arms[0].piece, arms[1].piece), t}, nil
 }
 
 func (b *builder) arithmetic(e *expr) (integer, *Error) {
@@ -261,69 +247,58 @@ func (b *builder) arithmetic(e *expr) (integer, *Error) {
 	if x, err = b.convert(e, x, t); err != nil {
 		return integer{}, err
 	}
-	switch e.op {
-	case "+", "-":
-		p, failed := x.plus(map[string]int{"+": 1, "-": -1}[e.op], y.piece)
-		return result(e, p, t, failed)
-	case "*":
-		p, failed := x.times(y.piece)
-		return result(e, p, t, failed)
-	}
 	n, known := y.number()
-	if !known {
-		return integer{}, e.fails("the right side of %s is not a constant", e.op)
+	m, fixed := x.number()
+	switch {
+	case e.op == "+" || e.op == "-":
+		return result(e, x.plus(map[string]int{"+": 1, "-": -1}[e.op], y.piece), t)
+	case e.op == "*" && known:
+		return result(e, constant(0).plus(n, x.piece), t)
+	case e.op == "*" && fixed:
+		return result(e, constant(0).plus(m, y.piece), t)
+	case !known:
+		return integer{}, e.fails("%s of two variables is not affine", e.op)
 	}
 	if err := b.settled(e, x); err != nil {
 		return integer{}, err
 	}
-	if m, fixed := x.number(); fixed {
-		p, failed := byConstants(e.op, m, n, t)
-		return result(e, p, t, failed)
+	var p piece
+	if fixed {
+		p, err = byConstants(e, m, n, t)
+	} else {
+		p, err = b.divided(e, x, n)
 	}
-	p, err := b.divided(e, x, n)
 	if err != nil {
 		return integer{}, err
 	}
-	return result(e, p, t, nil)
+	return result(e, p, t)
 }
 
-var errZero = errors.New("a division by 0")
-
 // byConstants is what C makes of two constants.
-func byConstants(op string, m, n int, t ctype) (piece, error) {
-	switch op {
-	case "/", "%":
-		if n == 0 {
-			return piece{}, errZero
-		}
-		if op == "/" {
-			return constant(m / n), nil
-		}
+func byConstants(e *expr, m, n int, t ctype) (piece, *Error) {
+	switch shift := e.op == "<<" || e.op == ">>"; {
+	case n == 0 && (e.op == "/" || e.op == "%"):
+		return piece{}, e.fails("a division by 0")
+	case shift && (n < 0 || n >= t.bits || n > 62 || m < 0 && e.op == "<<"):
+		return piece{}, e.fails("a shift of %d by %d is not defined", m, n)
+	case e.op == "/":
+		return constant(m / n), nil
+	case e.op == "%":
 		return constant(m % n), nil
-	case "<<", ">>":
-		if n < 0 || n >= t.bits || m < 0 && op == "<<" {
-			return piece{}, fmt.Errorf("a shift of %d by %d is not defined", m, n)
-		}
-		if op == ">>" {
-			return constant(m >> n), nil
-		}
-		if high, low := bits.Mul64(uint64(m), 1<<n); high != 0 || low > math.MaxInt64 {
-			return piece{}, errRange
-		}
-		return constant(m << n), nil
-	case "&":
+	case e.op == ">>":
+		return constant(m >> n), nil
+	case e.op == "<<":
+		return constant(sumOf(0, m, 1<<n)), nil
+	case e.op == "&":
 		return constant(m & n), nil
-	case "|":
+	case e.op == "|":
 		return constant(m | n), nil
 	}
 	return constant(m ^ n), nil
 }
 
 // result gives a computed value its type: constants wrap or overflow as C says.
-func result(e *expr, p piece, t ctype, failed error) (integer, *Error) {
-	if failed != nil {
-		return integer{}, e.failed(failed)
-	}
+func result(e *expr, p piece, t ctype) (integer, *Error) {
 	n, fixed := p.number()
 	low, high := t.limits()
 	if !fixed || n >= low && n <= high {
@@ -370,8 +345,8 @@ func (b *builder) convert(e *expr, i integer, t ctype) (integer, *Error) {
 		if err := b.settled(e, i); err != nil {
 			return integer{}, err
 		}
-		set, err := compare("!=", i.piece, constant(0))
-		return integer{b.choose(set, constant(1), constant(0)), t}, e.failed(err)
+		set := compare("!=", i.piece, constant(0))
+		return integer{b.choose(set, constant(1), constant(0)), t}, nil
 	}
 	if n, fixed := i.number(); fixed {
 		return wrapped(e, n, t)
@@ -406,57 +381,36 @@ func (b *builder) stays(e *expr, i integer) *Error {
 }
 
 // condition evaluates a condition on the loops' variables.
-func (b *builder) condition(e *expr) (nest.Condition, *Error) {
-	c, err := b.decide(e)
-	if err != nil {
-		return nil, err
-	}
-	return b.plain(c), nil
+func (b *builder) condition(e *expr) (c nest.Condition, err *Error) {
+	defer caught(e.node, &err)
+	c, err = b.decide(e)
+	return b.plain(c), err
 }
 
 func (b *builder) decide(e *expr) (nest.Condition, *Error) {
 	switch e.op {
 	case "!":
 		c, err := b.condition(e.args[0])
-		if err != nil {
-			return nil, err
-		}
-		c, failed := not(c)
-		return c, e.failed(failed)
+		return not(c), err
 	case "&&", "||":
-		return b.decideBoth(e)
+		left, err := b.condition(e.args[0])
+		if err != nil || e.op == "&&" && never(left) || e.op == "||" && always(left) {
+			return left, err
+		}
+		right, err := b.condition(e.args[1])
+		if e.op == "&&" {
+			return and(left, right), err
+		}
+		return or(left, right), err
 	case "<", "<=", ">", ">=", "==", "!=":
 		x, y, err := b.compared(e)
 		if err != nil {
 			return nil, err
 		}
-		c, failed := compare(e.op, x.piece, y.piece)
-		return c, e.failed(failed)
+		return compare(e.op, x.piece, y.piece), nil
 	}
 	i, err := b.integer(e)
-	if err != nil {
-		return nil, err
-	}
-	c, failed := compare("!=", i.piece, constant(0))
-	return c, e.failed(failed)
-}
-
-// decideBoth is the condition that && or || is.
-func (b *builder) decideBoth(e *expr) (nest.Condition, *Error) {
-	left, err := b.condition(e.args[0])
-	if err != nil || e.op == "&&" && never(left) || e.op == "||" && always(left) {
-		return left, err
-	}
-	right, err := b.condition(e.args[1])
-	if err != nil {
-		return nil, err
-	}
-	join := and
-	if e.op == "||" {
-		join = or
-	}
-	both, failed := join(left, right)
-	return both, e.failed(failed)
+	return compare("!=", i.piece, constant(0)), err
 }
 
 // compared are the sides of a comparison, in their common type.

@@ -126,10 +126,7 @@ func (b *builder) step(h *header, e *expr) *Error {
 		return err
 	}
 	if e.op == "=" {
-		var failed error
-		if by.piece, failed = by.plus(-1, piece{affine: h.v.at}); failed != nil {
-			return e.failed(failed)
-		}
+		by.piece = by.plus(-1, piece{affine: h.v.at})
 	}
 	n, fixed := by.number()
 	if h.step = n; e.op == "-=" {
@@ -166,12 +163,12 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 	if e.op[0] == '<' {
 		p, q = q, p
 	}
-	row, failed := p.plus(-1, q)
-	if failed == nil && (e.op == "<" || e.op == ">") {
-		row, failed = row.plus(1, constant(-1))
+	row := p.plus(-1, q)
+	if e.op == "<" || e.op == ">" {
+		row = row.plus(1, constant(-1))
 	}
 	h.rows = append(h.rows, row)
-	return e.failed(failed)
+	return nil
 }
 
 // maxSplits bounds how often the bounds of a loop are one of two.
@@ -197,8 +194,8 @@ func (b *builder) split(h header, depth int) *Error {
 	if at == nil {
 		return b.loop(h)
 	}
-	c, err := at.choice()
-	if err != nil || depth >= maxSplits {
+	c := at.choice()
+	if depth >= maxSplits {
 		return h.fails("the bounds have too many cases")
 	}
 	for _, all := range c.when {
@@ -241,19 +238,9 @@ func (b *builder) loop(h header) *Error {
 				if len(l.From) != 1 {
 					return h.fails("a condition on the first value, and there are several")
 				}
-				at, err := plus(without(a, own), a.Coef[own], l.From[0])
-				if err != nil {
-					return h.fails("%v", err)
-				}
-				a = at
+				a = plus(without(a, own), a.Coef[own], l.From[0])
 			}
-			c, err := piece{affine: a}.atLeast0()
-			if err == nil {
-				before, err = and(before, c)
-			}
-			if err != nil {
-				return h.fails("%v", err)
-			}
+			before = and(before, piece{affine: a}.atLeast0())
 		}
 	}
 	return b.when(before, func() *Error {

@@ -86,7 +86,8 @@ func (e *expr) base() *expr {
 }
 
 // reference builds an access to an array.
-func (b *builder) reference(e *expr, kind nest.Kind) *Error {
+func (b *builder) reference(e *expr, kind nest.Kind) (err *Error) {
+	defer caught(e.node, &err)
 	if _, given := b.fields[withoutSpace(e.text())]; given && kind == nest.Read {
 		return nil
 	}
@@ -257,10 +258,7 @@ func (b *builder) place(e *expr, kind nest.Kind, l lvalue, rest []piece, indices
 	if p.kind == leaf {
 		return b.place(e, kind, l, rest[1:], append(slices.Clone(indices), p.affine))
 	}
-	c, err := p.choice()
-	if err != nil {
-		return e.failed(err)
-	}
+	c := p.choice()
 	arm := func(i int) func() *Error {
 		return func() *Error {
 			return b.place(e, kind, l, append([]piece{c.args[i]}, rest[1:]...), indices)
@@ -275,25 +273,20 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 	acc := access{Access: Access{l.array, b.statement, e.pos(), e.text()}, node: e.node}
 	for d := len(indices) - 1; d >= 0; d-- {
 		s := l.steps[d]
-		sum, err0 := plus(at, s.bytes, indices[d])
-		below, err1 := plus(nest.Constant(-1), -1, indices[d])
-		above, err2 := plus(nest.Constant(-s.extent), 1, indices[d])
-		if err0 != nil || err1 != nil || err2 != nil {
-			return e.failed(errRange)
-		}
-		at = sum
+		at = plus(at, s.bytes, indices[d])
+		below, above := plus(nest.Constant(-1), -1, indices[d]), plus(nest.Constant(-s.extent), 1, indices[d])
 		outside := &Error{Pos: acc.Pos, Expr: acc.Text, Why: l.outside(d) + b.site()}
 		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, outside})
 	}
-	base, err := plus(nest.Constant(int(a.Base)), 1, nest.Constant(at.Const))
-	if err != nil || base.Const < 0 {
+	base := sumOf(int(a.Base), 1, at.Const)
+	if base < 0 {
 		return e.fails("its address without the variables is too far below 0")
 	}
 	strides := at.Coef
 	if strides == nil {
 		strides = []int{}
 	}
-	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base.Const), Width: int(l.of.Size()), Strides: strides}, acc)
+	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base), Width: int(l.of.Size()), Strides: strides}, acc)
 	return nil
 }
 
@@ -336,6 +329,7 @@ func unsaid(e *expr) bool {
 
 // pointer is what an expression points to.
 func (b *builder) pointer(e *expr) (l lvalue, err *Error) {
+	defer caught(e.node, &err)
 	switch e.op {
 	case opVar:
 		if at, known := b.values.of(e.decl); known && isPointer(e.decl) {
@@ -391,9 +385,8 @@ func (b *builder) moved(l lvalue, by *expr, sign int) (lvalue, *Error) {
 	}
 	l.steps = slices.Clone(l.steps)
 	last := &l.steps[len(l.steps)-1]
-	at, failed := last.at.plus(sign, i.piece)
-	last.at, last.by = at, append(slices.Clone(last.by), move{by, i, sign})
-	return l, by.failed(failed)
+	last.at, last.by = last.at.plus(sign, i.piece), append(slices.Clone(last.by), move{by, i, sign})
+	return l, nil
 }
 
 // unwrapped demands of the subscripts of a step that they stay in their types. Of a single one
@@ -407,7 +400,7 @@ func (b *builder) unwrapped(s step) *Error {
 		case !fixed:
 			vary = append(vary, m)
 		case max(n, -n, rest, -rest) > math.MaxInt>>2:
-			return m.e.failed(errRange)
+			panic(tooLarge)
 		default:
 			rest += m.sign * n
 		}

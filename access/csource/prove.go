@@ -21,9 +21,9 @@ func (b *builder) goesAhead(p piece) bool {
 	if p.kind != leaf {
 		return false
 	}
-	over, err := plus(p.affine, -1, b.asked.v.at)
+	over := plus(p.affine, -1, b.asked.v.at)
 	by := over.Const
-	if err != nil || !equal(over, nest.Constant(by)) || by != 0 && (b.asked.step <= 0 || by < 0 || by > mostAhead) {
+	if !equal(over, nest.Constant(by)) || by != 0 && (b.asked.step <= 0 || by < 0 || by > mostAhead) {
 		return false
 	}
 	b.asked.wraps, b.asked.ahead = true, max(b.asked.ahead, by)

@@ -57,22 +57,14 @@ func (b *builder) pieces(a nest.Affine, n, low, high int) (quotient, remainder p
 		return quotient, remainder, false
 	}
 	for k := last; k >= first; k-- {
-		q, err1 := plus(whole, 1, nest.Constant(k))
-		r, err2 := plus(rest, -k, nest.Constant(n))
-		if err1 != nil || err2 != nil {
-			return quotient, remainder, false
-		}
+		q, r := piece{affine: plus(whole, 1, nest.Constant(k))}, piece{affine: plus(rest, -k, nest.Constant(n))}
 		if k == last {
-			quotient, remainder = piece{affine: q}, piece{affine: r}
+			quotient, remainder = q, r
 			continue
 		}
-		below, err := plus(nest.Constant(n-1), -1, r)
-		if err != nil {
-			return quotient, remainder, false
-		}
-		when := nest.Condition{{below}}
-		quotient = piece{kind: choice, when: when, args: []piece{{affine: q}, quotient}}
-		remainder = piece{kind: choice, when: when, args: []piece{{affine: r}, remainder}}
+		when := nest.Condition{{plus(nest.Constant(n-1), -1, r.affine)}}
+		quotient = piece{kind: choice, when: when, args: []piece{q, quotient}}
+		remainder = piece{kind: choice, when: when, args: []piece{r, remainder}}
 	}
 	return quotient, remainder, true
 }
@@ -83,8 +75,7 @@ func (b *builder) divided(e *expr, x integer, n int) (piece, *Error) {
 	switch e.op {
 	case "<<":
 		if n >= 0 && n < 62 {
-			p, err := constant(0).plus(1<<n, x.piece)
-			return p, e.failed(err)
+			return constant(0).plus(1<<n, x.piece), nil
 		}
 		understood = false
 	case ">>":
@@ -101,10 +92,9 @@ func (b *builder) divided(e *expr, x integer, n int) (piece, *Error) {
 		return piece{}, e.fails("%s of a variable and %d is not affine", e.op, n)
 	}
 	remains := e.op == "%" || e.op == "&"
-	return b.eachLeaf(e, x.piece, func(a nest.Affine) (piece, *Error) {
+	return b.eachLeaf(x.piece, func(a nest.Affine) (piece, *Error) {
 		if m, fixed := (piece{affine: a}).number(); fixed {
-			p, err := byConstants(e.op, m, n, x.t)
-			return p, e.failed(err)
+			return byConstants(e, m, n, x.t)
 		}
 		if q, is := multiple(a, by); is {
 			return map[bool]piece{true: constant(0), false: {affine: q}}[remains], nil
@@ -141,25 +131,20 @@ func multiple(a nest.Affine, n int) (q nest.Affine, is bool) {
 }
 
 // eachLeaf makes a piece of each affine function that a piece can be.
-func (b *builder) eachLeaf(e *expr, p piece, f func(nest.Affine) (piece, *Error)) (piece, *Error) {
+func (b *builder) eachLeaf(p piece, f func(nest.Affine) (piece, *Error)) (piece, *Error) {
 	if p.kind == leaf {
 		return f(p.affine)
 	}
-	c, err := p.choice()
-	if err != nil {
-		return piece{}, e.failed(err)
-	}
+	c := p.choice()
 	arms := make([]piece, 2)
 	for n, arm := range c.args {
 		var err *Error
-		if arms[n], err = b.eachLeaf(e, arm, f); err != nil {
+		if arms[n], err = b.eachLeaf(arm, f); err != nil {
 			return piece{}, err
 		}
 	}
 	c.args = arms
-	if c.size() > maxCases {
-		return piece{}, e.failed(errCases)
-	}
+	bound(c.size())
 	return c, nil
 }
 
@@ -168,13 +153,12 @@ const maxLooks = 256
 
 // span is between what an affine function lies, as far as the bounds of the loops around tell.
 func (b *builder) span(a nest.Affine) (low, high int, ok bool) {
-	opposite, err := plus(nest.Constant(0), -1, a)
 	looks := maxLooks
-	below, ok1 := b.most(opposite, &looks)
+	below, ok1 := b.most(plus(nest.Constant(0), -1, a), &looks)
 	looks = maxLooks
 	high, ok2 := b.most(a, &looks)
 	const far = 1 << 61
-	return -below, high, ok1 && ok2 && err == nil && max(below, -below, high, -high) < far
+	return -below, high, ok1 && ok2 && max(below, -below, high, -high) < far
 }
 
 // spanOf is between what a piece lies.
@@ -226,11 +210,7 @@ func (b *builder) most(a nest.Affine, looks *int) (most int, ok bool) {
 		if *looks--; *looks < 0 && ok {
 			break
 		}
-		end, err1 := plus(bound, 1, nest.Constant(beside))
-		at, err2 := plus(rest, c, end)
-		if err1 != nil || err2 != nil {
-			continue
-		}
+		at := plus(rest, c, plus(bound, 1, nest.Constant(beside)))
 		if m, known := b.most(at, looks); known && (!ok || m < most) {
 			most, ok = m, true
 		}
@@ -298,26 +278,21 @@ func (b *builder) inTurns(l *nest.Loop, turn int) (outer, inner *nest.Loop, at n
 	if turn == 0 || own+2 > maxLoops || len(l.From) > 1 || max(by, -by) > maxTurn<<8 {
 		return nil, nil, at, false
 	}
-	sum := func(a nest.Affine, factor int, c nest.Affine) nest.Affine {
-		s, err := plus(a, factor, c)
-		ok = ok && err == nil
-		return s
-	}
 	outer = &nest.Loop{Name: l.Name + "_q", Step: 1, From: []nest.Affine{nest.Constant(0)}}
 	inner = &nest.Loop{Name: l.Name + "_r", Step: l.Step, From: []nest.Affine{nest.Constant(0)}}
 	inner.To = []nest.Affine{nest.Constant(by)}
-	at = sum(sum(l.From[0], by, nest.Variable(own)), 1, nest.Variable(own+1))
+	at = plus(plus(l.From[0], by, nest.Variable(own)), 1, nest.Variable(own+1))
 	sign := 1
 	if l.Step < 0 {
 		sign = -1
 	}
 	for _, to := range l.To {
-		way := sum(to, -1, l.From[0])
+		way := plus(to, -1, l.From[0])
 		if turns, whole := multiple(way, by); whole {
 			outer.To = append(outer.To, turns)
 			continue
 		}
-		inner.To = append(inner.To, sum(way, -by, nest.Variable(own)))
+		inner.To = append(inner.To, plus(way, -by, nest.Variable(own)))
 		low, high, known := b.span(way) // what it is at most decides how many turns there are
 		ok = ok && known
 		outer.To = append(outer.To, nest.Constant(nest.FloorDiv(max(sign*low, sign*high)-1, sign*by)+1))

@@ -1,7 +1,6 @@
 package csource
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -113,7 +112,8 @@ func (b *builder) value(n cc.ExpressionNode) *Error {
 }
 
 // stmt builds a statement.
-func (b *builder) stmt(s *cc.Statement) *Error {
+func (b *builder) stmt(s *cc.Statement) (err *Error) {
+	defer caught(s, &err)
 	switch s.Case {
 	case cc.StatementCompound:
 		return b.items(items(s.CompoundStatement), false)
@@ -388,8 +388,7 @@ func (b *builder) outcomes(e *expr) (o outcomes, err *Error) {
 	o = outcomes{hold: always, fail: always}
 	switch c, err := b.condition(e); {
 	case err == nil:
-		unless, failed := not(c)
-		return outcomes{c, unless, true}, e.failed(failed)
+		return outcomes{c, not(c), true}, nil
 	case !err.data:
 		return o, err
 	}
@@ -410,10 +409,7 @@ func (b *builder) outcomes(e *expr) (o outcomes, err *Error) {
 		if e.op == "||" {
 			first, second = or, and
 		}
-		var failed1, failed2 error
-		o.hold, failed1 = first(x.hold, y.hold)
-		o.fail, failed2 = second(x.fail, y.fail)
-		return o, e.failed(errors.Join(failed1, failed2))
+		return outcomes{hold: first(x.hold, y.hold), fail: second(x.fail, y.fail)}, nil
 	}
 	return o, nil
 }

@@ -186,9 +186,5 @@ func (b *builder) oneOf(c nest.Condition, v *cc.Declarator, x, y value) value {
 			return fails("a condition gives it values of two types")
 		}
 	}
-	p := b.choose(c, x.i.piece, y.i.piece)
-	if p.size() > maxCases {
-		return fails(errCases.Error())
-	}
-	return value{i: integer{p, x.i.t}}
+	return value{i: integer{b.choose(c, x.i.piece, y.i.piece), x.i.t}}
 }
