@@ -38,7 +38,18 @@ func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	return nil
 }
 
-// touches tells whether a function of the file, or one that it calls, uses arrays or pointers.
+// names tells whether a call is one of a function by its name, and not of what a pointer points
+// to.
+func (e *expr) names() bool {
+	called := e.args[0]
+	return called.op == opOther || called.op == opVar && called.decl != nil && called.decl.Type().Kind() == cc.Function
+}
+
+// ending are the functions of C that do not return to where they were called.
+var ending = []string{"exit", "_Exit", "quick_exit", "abort", "longjmp"}
+
+// touches tells whether a function of the file, or one that it calls, uses arrays or pointers, or
+// does what is refused.
 func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 	if known, is := b.touching[f]; is {
 		return known
@@ -47,17 +58,18 @@ func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 	each(f.CompoundStatement, func(n cc.Node) {
 		switch n := n.(type) {
 		case *cc.PostfixExpression:
-			touches = touches || n.Case == cc.PostfixExpressionIndex || n.Case == cc.PostfixExpressionPSelect
+			byPointer := n.Case == cc.PostfixExpressionCall && !expression(n).names()
+			touches = touches || byPointer || n.Case == cc.PostfixExpressionIndex || n.Case == cc.PostfixExpressionPSelect
 		case *cc.UnaryExpression:
 			touches = touches || n.Case == cc.UnaryExpressionDeref
 		case *cc.PrimaryExpression:
 			if n.Case != cc.PrimaryExpressionIdent {
 				return
 			}
-			v := expression(n).decl
-			called := b.functions[n.Token.SrcStr()]
-			touches = touches || v != nil && v.Name() != "__func__" && (isPlaced(v) || isPointer(v)) ||
-				called != nil && b.touches(called)
+			v, name := expression(n).decl, n.Token.SrcStr()
+			called := b.functions[name]
+			touches = touches || v != nil && name != "__func__" && (isPlaced(v) || isPointer(v)) ||
+				b.unit.leftOut[name] != nil || slices.Contains(ending, name) || called != nil && b.touches(called)
 		}
 	})
 	b.touching[f] = touches
@@ -95,18 +107,18 @@ func (b *builder) single(e *expr) (err *Error) {
 // call builds the arguments of a call, of which GCC evaluates the last one first.
 func (b *builder) call(e *expr) *Error {
 	name := e.args[0].text()
-	called, f := e.args[0], b.function(e)
-	if called.op != opOther && (called.op != opVar || called.decl == nil || called.decl.Type().Kind() == cc.Ptr) {
+	f := b.function(e)
+	if !e.names() {
 		return e.fails("a call of something else than a named function is not understood")
 	}
-	if failed := b.leftOut[name]; failed != nil {
+	if failed := b.unit.leftOut[name]; failed != nil {
 		return failed
 	}
 	if !b.computes(e) && !slices.Contains([]string{"sqrt", "exp", "log", "pow"}, strings.TrimSuffix(name, "f")) {
 		b.file.Carried = 0
 	}
 	switch {
-	case f == nil && slices.Contains([]string{"exit", "_Exit", "quick_exit", "abort", "longjmp"}, name):
+	case f == nil && slices.Contains(ending, name):
 		return e.fails("%s ends the program, which like break is not understood", name)
 	case f != nil && slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl.Linkage() != cc.None || l.decl.IsStatic() }):
 		return e.fails("a call in a loop over a variable that other functions see is not understood: declare the variable in the loop")
@@ -264,28 +276,25 @@ func (b *builder) returned(e *expr) (integer, *Error) {
 	if !ok || f == nil || len(b.calls) == maxCalls || slices.Contains(b.calls, f) || b.doubtful(f) != nil {
 		return integer{}, unknown
 	}
-	list := slices.DeleteFunc(items(f.CompoundStatement), namesFunction)
-	of := parameters(f)
-	if len(list) != 1 || list[0].Case != cc.BlockItemStmt || len(of) != len(e.args)-1 || slices.ContainsFunc(of, func(v *cc.Declarator) bool { return !tracked(v) }) {
+	list, of := slices.DeleteFunc(items(f.CompoundStatement), namesFunction), parameters(f)
+	if len(list) != 1 || list[0].Case != cc.BlockItemStmt || len(of) != len(e.args)-1 {
 		return integer{}, unknown
 	}
 	s := list[0].Statement
 	if s.Case != cc.StatementJump || s.JumpStatement.Case != cc.JumpStatementReturn || isNil(s.JumpStatement.ExpressionList) {
 		return integer{}, unknown
 	}
-	outside := b.values
-	defer func() { b.values = outside }()
-	inside := outside
+	outside, inside := b.values, b.values
 	for n, v := range of {
 		i, err := b.integer(e.args[n+1])
-		if err != nil {
-			return integer{}, err
+		if err != nil || !tracked(v) {
+			return integer{}, unknown
 		}
 		inside = &binding{v, value{i: i}, inside}
 	}
 	b.values, b.calls = inside, append(b.calls, f)
 	i, err := b.integer(expression(s.JumpStatement.ExpressionList))
-	b.calls = b.calls[:len(b.calls)-1]
+	b.values, b.calls = outside, b.calls[:len(b.calls)-1]
 	if err != nil {
 		return integer{}, unknown
 	}

@@ -272,8 +272,8 @@ func textBetween(line string, from, to int, token string) string {
 
 // unreadable are notes on the functions that are not understood, and not called.
 func (b *builder) unreadable() (notes []Note) {
-	for _, name := range slices.Sorted(maps.Keys(b.leftOut)) {
-		e := b.leftOut[name]
+	for _, name := range slices.Sorted(maps.Keys(b.unit.leftOut)) {
+		e := b.unit.leftOut[name]
 		text := fmt.Sprintf("%s is left out: %s; nothing that is counted calls it", name, e.Why)
 		notes = append(notes, Note{Pos: e.Pos, Text: text})
 	}

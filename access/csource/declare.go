@@ -21,7 +21,6 @@ type builder struct {
 	region []*cc.BlockItem
 
 	functions map[string]*cc.FunctionDefinition
-	leftOut   map[string]*Error // functions without a body here, since it is not understood
 	arrays    map[*cc.Declarator]int
 	unread    map[*cc.Declarator]*Error // arrays that are not understood
 	given                               // by defines
@@ -75,7 +74,7 @@ type check struct {
 
 func newBuilder(u *unit, ast *cc.AST, g given, opts Options, turns map[cc.Node]int) (*builder, error) {
 	b := &builder{
-		file: &File{Align: opts.Align, Carried: maxLoops}, unit: u, ast: ast, opts: opts, given: g, turns: turns, leftOut: u.leftOut,
+		file: &File{Align: opts.Align, Carried: maxLoops}, unit: u, ast: ast, opts: opts, given: g, turns: turns,
 		functions: map[string]*cc.FunctionDefinition{}, inlined: map[*cc.FunctionDefinition]bool{},
 		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, depths: map[*cc.Declarator]int{},
 		told: map[*cc.Declarator]bool{}, sized: map[*cc.Declarator]int{}, touching: map[*cc.FunctionDefinition]bool{},
@@ -162,7 +161,7 @@ func (b *builder) find() error {
 	}
 	if b.opts.Function != "" {
 		if b.main = b.functions[b.opts.Function]; b.main == nil {
-			if failed := b.leftOut[b.opts.Function]; failed != nil {
+			if failed := b.unit.leftOut[b.opts.Function]; failed != nil {
 				return failed
 			}
 			return fail("no function %s is defined%s", b.opts.Function, b.defined())
@@ -424,8 +423,10 @@ func (b *builder) extent(array *cc.ArrayType) (n int) {
 	if isNil(array.SizeExpression()) {
 		return 0
 	}
-	i, err := b.integer(expression(array.SizeExpression()))
-	if known, fixed := i.number(); err == nil && fixed {
+	e := expression(array.SizeExpression())
+	changes := e.any(func(e *expr) bool { return e.op == opVar && e.decl != nil && !b.keeps(e.decl) })
+	i, err := b.integer(e)
+	if known, fixed := i.number(); err == nil && fixed && !changes {
 		return known
 	}
 	return 0

@@ -100,13 +100,14 @@ func (b *builder) doubtfulSize(u *cc.UnaryExpression) *Error {
 	case cc.UnaryExpressionSizeofExpr, cc.UnaryExpressionAlignofExpr:
 		of := expression(u.UnaryExpression)
 		t = u.UnaryExpression.Type()
-		if v := of.decl; of.base().op != opVar || v != nil && (v.IsParam() && isArray(v) || v.Type().Kind() == cc.Function) {
+		v, base := of.decl, of.base()
+		if base.op != opVar || base.decl == nil || base.decl.Type().Kind() == cc.Function || v != nil && v.IsParam() && isArray(v) {
 			return refuse(u, "the size of %s is not understood: write the number", of.text())
 		}
 	default:
 		return nil
 	}
-	if t == nil || b.otherwise(t) || t.Kind() == cc.Function {
+	if p, is := t.(*cc.PointerType); is && p.Elem().Kind() == cc.Function || t == nil || b.otherwise(t) || t.Kind() == cc.Function {
 		return refuse(u, "the layout of the type is not understood: write the number")
 	}
 	return nil

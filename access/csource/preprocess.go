@@ -100,8 +100,7 @@ func parse(name string, text []byte, opts Options, sized string) (u *unit, ast *
 // named is an error, with the headers that are not found.
 func (u *unit) named(e *Error) *Error {
 	for _, n := range u.files.missed {
-		header, _, _ := strings.Cut(n.Text, " ")
-		e.Why += fmt.Sprintf(" (%s is not found: -I names the folders that are looked in)", header)
+		e.Why += " (" + n.Text + ")"
 	}
 	return e
 }
@@ -199,8 +198,6 @@ func (u *unit) errors(err error) (all []*Error) {
 			e.Why = "the file ends before this declaration does"
 		case strings.Contains(e.Why, "*cc."), e.Why == "internal error": // what the parser does not know
 			e.Why = "the parser does not know what this declares or computes: write it otherwise"
-		case strings.Contains(e.Why, "macro expansion limit"):
-			e.Why = fmt.Sprintf("it has more than %d tokens, with its macros expanded", maxWork)
 		}
 		all = append(all, e)
 	}
@@ -303,12 +300,11 @@ var (
 	pasted    = regexp.MustCompile(`(\w+)\s*##|##\s*(\w+)`)
 	// ofPragma is a string that goes no further.
 	ofPragma = regexp.MustCompile(`\b_Pragma\s*\(\s*#\s*\w+\s*\)`)
-	// elseDefined and elseNot are conditions of C23, which GCC has and the parser takes for text.
-	elseDefined = regexp.MustCompile(`(?m)^([ \t]*#[ \t]*)elifdef\b`)
-	elseNot     = regexp.MustCompile(`(?m)^([ \t]*#[ \t]*)elifndef\b`)
 	// continued is the end of a line that goes on in the next one: compilers pass over spaces
 	// behind the backslash.
 	continued = regexp.MustCompile(`\\[ \t\v\f]+(\r?\n)`)
+	// odd are directives that the parser does not have as GCC has them.
+	odd = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(elifn?def\b|line\b|\d)`)
 )
 
 // tamed is a text without what would take the preprocessor without end: macros that are growing
@@ -319,8 +315,10 @@ func tamed(name string, text []byte) ([]byte, error) {
 		return nil, &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
 	}
 	text = continued.ReplaceAll(text, []byte("\\$1"))
-	text = elseDefined.ReplaceAll(text, []byte("${1}elif defined "))
-	text = elseNot.ReplaceAll(text, []byte("${1}elif !defined "))
+	if m := odd.FindSubmatchIndex(text); m != nil && (text[m[2]] == 'e' || bytes.Contains(text, []byte("__LINE__"))) {
+		line := 1 + bytes.Count(text[:m[2]], []byte("\n"))
+		return nil, &Error{Pos: Pos{File: name, Line: line, Column: 1}, Why: "this directive is not understood (#line in a file with __LINE__, #elifdef, #elifndef)"}
+	}
 	return defineFn.ReplaceAllFunc(text, func(line []byte) []byte {
 		m := defineFn.FindSubmatch(line)
 		if !growing(string(m[3]), string(m[4])) {
