@@ -78,7 +78,7 @@ func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 
 // single refuses a call that is read in place beside other accesses of an expression, of which
 // C leaves the order open, and one behind a condition.
-func (b *builder) single(e *expr) (err *Error) {
+func (b *builder) single(e *expr) {
 	accesses := 0
 	var call *expr
 	var find func(e *expr, behind bool)
@@ -99,29 +99,28 @@ func (b *builder) single(e *expr) (err *Error) {
 		}
 	}
 	if find(e, false); call != nil && accesses > 1 {
-		return call.fails("whether it comes before what else is read here is not known: declare a variable with its result in front")
+		panic(call.fails("whether it comes before what else is read here is not known: declare a variable with its result in front"))
 	}
-	return nil
 }
 
 // call builds the arguments of a call, of which GCC evaluates the last one first.
-func (b *builder) call(e *expr) *Error {
+func (b *builder) call(e *expr) {
 	name := e.args[0].text()
 	f := b.function(e)
 	if !e.names() {
-		return e.fails("a call of something else than a named function is not understood")
+		panic(e.fails("a call of something else than a named function is not understood"))
 	}
 	if failed := b.unit.leftOut[name]; failed != nil {
-		return failed
+		panic(failed)
 	}
 	if !b.computes(e) && !slices.Contains([]string{"sqrt", "exp", "log", "pow"}, strings.TrimSuffix(name, "f")) {
 		b.file.Carried = 0
 	}
 	switch {
 	case f == nil && slices.Contains(ending, name):
-		return e.fails("%s ends the program, which like break is not understood", name)
+		panic(e.fails("%s ends the program, which like break is not understood", name))
 	case f != nil && slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl.Linkage() != cc.None || l.decl.IsStatic() }):
-		return e.fails("a call in a loop over a variable that other functions see is not understood: declare the variable in the loop")
+		panic(e.fails("a call in a loop over a variable that other functions see is not understood: declare the variable in the loop"))
 	}
 	args := slices.Clone(e.args[1:])
 	if f != nil || !slices.Contains(comparisons, strings.TrimPrefix(name, "__builtin_")) {
@@ -132,17 +131,14 @@ func (b *builder) call(e *expr) *Error {
 		t := a.node.Type()
 		switch {
 		case odd && b.reads(a):
-			return e.fails("whether %s evaluates its argument is not known: write its value", name)
+			panic(e.fails("whether %s evaluates its argument is not known: write its value", name))
 		case a.op == opOther && t != nil && !cc.IsArithmeticType(t): // a text
 			continue
 		case t != nil && (t.Kind() == cc.Ptr || t.Kind() == cc.Array):
-			return e.fails("%s gets an array or a pointer, and its body is not in the file: define it there, and it is read in place of the call", name)
+			panic(e.fails("%s gets an array or a pointer, and its body is not in the file: define it there, and it is read in place of the call", name))
 		}
-		if err := b.data(a); err != nil {
-			return err
-		}
+		b.data(a)
 	}
-	return nil
 }
 
 // computes tells whether a call is one of a function that does nothing but compute what it
@@ -176,39 +172,37 @@ var comparisons = strings.Fields("isgreater isgreaterequal isless islessequal is
 
 // inline builds the body of a function in the place of its call, with parameters that have the
 // values of the arguments.
-func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
+func (b *builder) inline(e *expr, f *cc.FunctionDefinition) {
 	name := f.Declarator.Name()
 	if b.allCalls++; f == b.main || slices.Contains(b.calls, f) {
-		return e.fails("%s calls itself, which is not understood: write a loop", name)
+		panic(e.fails("%s calls itself, which is not understood: write a loop", name))
 	}
 	if len(b.calls) == maxCalls || b.allCalls > maxAllCalls {
-		return e.fails("no more than %d calls of functions that use arrays are read inside of each other, and %d of all", maxCalls, maxAllCalls)
+		panic(e.fails("no more than %d calls of functions that use arrays are read inside of each other, and %d of all", maxCalls, maxAllCalls))
 	}
 	if t := e.node.Type(); t != nil && t.Kind() == cc.Ptr {
-		return e.fails("%s returns a pointer, which is not understood: write the array and its subscripts in place of the call", name)
+		panic(e.fails("%s returns a pointer, which is not understood: write the array and its subscripts in place of the call", name))
 	}
 	if err := b.doubtful(f); err != nil {
-		return err
+		panic(err)
 	}
 	of := parameters(f)
 	if t, is := f.Declarator.Type().(*cc.FunctionType); !is || len(of) != len(e.args)-1 || t.IsVariadic() {
-		return e.fails("%s has other parameters than the call has arguments", name)
+		panic(e.fails("%s has other parameters than the call has arguments", name))
 	}
 	outside, statement := b.values, b.statement
-	if err := b.arguments(e, of); err != nil {
-		return err
-	}
+	b.arguments(e, of)
 	b.inlined[f] = true
 	b.calls, b.sites = append(b.calls, f), append(b.sites, e.pos())
-	err := b.items(items(f.CompoundStatement), true)
-	if err != nil && !strings.Contains(err.Why, inCallAt) {
+	if err := tried(func() { b.items(items(f.CompoundStatement), true) }); err != nil {
 		said := *err
-		said.Why += b.site()
-		err = &said
+		if !strings.Contains(said.Why, inCallAt) {
+			said.Why += b.site()
+		}
+		panic(&said)
 	}
 	b.calls, b.sites = b.calls[:len(b.calls)-1], b.sites[:len(b.sites)-1]
 	b.values, b.statement = outside, statement
-	return err
 }
 
 const inCallAt = ", in the call at "
@@ -223,29 +217,22 @@ func (b *builder) site() string {
 
 // arguments builds the evaluation of the arguments of a call, the last one first, and gives
 // the parameters their values.
-func (b *builder) arguments(e *expr, of []*cc.Declarator) *Error {
+func (b *builder) arguments(e *expr, of []*cc.Declarator) {
 	values := make([]value, len(of))
 	for n := len(of) - 1; n >= 0; n-- {
 		v, a, to := of[n], e.args[n+1], &values[n]
-		var err *Error
 		switch {
 		case v.Type().Kind() == cc.Ptr && !unsaid(a):
-			var l lvalue
-			if l, err = b.pointer(a); err != nil {
-				err = err.of(a)
-			}
+			l := b.pointer(a)
 			to.to = &l
 		case v.Type().Kind() == cc.Ptr:
 			to.failed = refuse(v, "the call does not say where it points")
 		case !cc.IsArithmeticType(v.Type()):
-			err = a.fails("a parameter of type %s is not understood", v.Type())
+			panic(a.fails("a parameter of type %s is not understood", v.Type()))
 		default:
-			if to.i, to.failed = b.integer(a); to.failed != nil {
-				err = b.effect(a)
+			if *to = b.valueOf(v, a); to.failed != nil {
+				b.effect(a)
 			}
-		}
-		if err != nil {
-			return err
 		}
 	}
 	for _, pointers := range []bool{false, true} { // extents of what one points to may be parameters
@@ -255,57 +242,48 @@ func (b *builder) arguments(e *expr, of []*cc.Declarator) *Error {
 				continue
 			}
 			if pointers {
-				l, err := b.asType(e.args[n+1], *to.to, v.Type())
-				to = value{to: &l, failed: err}
+				l := b.asType(e.args[n+1], *to.to, v.Type())
+				to = value{to: &l}
 			}
-			if _, isInteger := typeOf(v.Type()); (isInteger || pointers) && (v.AddressTaken() || volatile(v)) {
-				to = value{failed: refuse(v, "its address is taken, or it is volatile")}
+			if !tracked(v) {
+				to = value{failed: refuse(v, "its address is taken, or it is volatile, or no integer")}
 			}
 			b.bind(v, to)
 		}
 	}
-	return nil
 }
 
 // returned is what a call returns of a function of the file that does nothing but return an
 // integer's expression, as of int least(int a, int b) { return a < b ? a : b; }.
-func (b *builder) returned(e *expr) (integer, *Error) {
+func (b *builder) returned(e *expr) integer {
 	unknown := e.unknown("what a call of %s returns is not known: write the expression, or a macro, in its place", e.args[0].text())
 	t, ok := typeOf(e.node.Type())
 	f := b.function(e)
 	if !ok || f == nil || len(b.calls) == maxCalls || slices.Contains(b.calls, f) || b.doubtful(f) != nil {
-		return integer{}, unknown
+		panic(unknown)
 	}
-	list, of := slices.DeleteFunc(items(f.CompoundStatement), namesFunction), parameters(f)
-	if len(list) != 1 || list[0].Case != cc.BlockItemStmt || len(of) != len(e.args)-1 {
-		return integer{}, unknown
+	list, of := items(f.CompoundStatement), parameters(f)
+	last := list[max(len(list), 1)-1:]
+	if len(last) == 0 || len(list) > 2 || len(of) != len(e.args)-1 || last[0].Case != cc.BlockItemStmt || last[0].Statement.Case != cc.StatementJump {
+		panic(unknown) // the parser declares __func__ in front of it
 	}
-	s := list[0].Statement
-	if s.Case != cc.StatementJump || s.JumpStatement.Case != cc.JumpStatementReturn || isNil(s.JumpStatement.ExpressionList) {
-		return integer{}, unknown
+	value := last[0].Statement.JumpStatement.ExpressionList
+	if isNil(value) || len(list) == 2 && list[0].Case != cc.BlockItemDecl {
+		panic(unknown)
 	}
 	outside, inside := b.values, b.values
 	for n, v := range of {
-		i, err := b.integer(e.args[n+1])
-		if err != nil || !tracked(v) {
-			return integer{}, unknown
+		inside = &binding{v, b.valueOf(v, e.args[n+1]), inside}
+		if inside.failed != nil || !tracked(v) {
+			panic(unknown)
 		}
-		inside = &binding{v, value{i: i}, inside}
 	}
 	b.values, b.calls = inside, append(b.calls, f)
-	i, err := b.integer(expression(s.JumpStatement.ExpressionList))
+	var i integer
+	err := tried(func() { i = b.integer(expression(value)) })
 	b.values, b.calls = outside, b.calls[:len(b.calls)-1]
 	if err != nil {
-		return integer{}, unknown
+		panic(unknown)
 	}
 	return b.convert(e, i, t)
-}
-
-// namesFunction tells whether an item is the declaration of __func__, which the parser puts in
-// front of a body.
-func namesFunction(item *cc.BlockItem) bool {
-	if item.Case != cc.BlockItemDecl || item.Declaration == nil || item.Declaration.InitDeclaratorList == nil {
-		return false
-	}
-	return item.Declaration.InitDeclaratorList.InitDeclarator.Declarator.Name() == "__func__"
 }

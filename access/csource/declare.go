@@ -425,8 +425,8 @@ func (b *builder) extent(array *cc.ArrayType) (n int) {
 	}
 	e := expression(array.SizeExpression())
 	changes := e.any(func(e *expr) bool { return e.op == opVar && e.decl != nil && !b.keeps(e.decl) })
-	i, err := b.integer(e)
-	if known, fixed := i.number(); err == nil && fixed && !changes {
+	i := b.valueOf(nil, e)
+	if known, fixed := i.i.number(); i.failed == nil && fixed && !changes {
 		return known
 	}
 	return 0

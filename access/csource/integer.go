@@ -85,8 +85,8 @@ func (e *expr) unknown(why string, args ...any) *Error {
 
 // integer evaluates an expression of integers: constants as C does, variables of loops
 // exactly as long as no unsigned type wraps.
-func (b *builder) integer(e *expr) (i integer, err *Error) {
-	defer caught(e.node, &err)
+func (b *builder) integer(e *expr) integer {
+	defer located(e.node)
 	switch e.op {
 	case opConst:
 		return constantOf(e)
@@ -95,15 +95,15 @@ func (b *builder) integer(e *expr) (i integer, err *Error) {
 	case opField:
 		if n, given := b.fields[withoutSpace(e.text())]; given {
 			t, _ := typeOf(e.field.Type())
-			return integer{constant(n), t}, nil
+			return integer{constant(n), t}
 		}
-		return integer{}, e.unknown("it depends on data; a define gives a field its value, such as -D 'p->n=100'")
+		panic(e.unknown("it depends on data; a define gives a field its value, such as -D 'p->n=100'"))
 	case opIndex, opDeref:
-		return integer{}, e.unknown("it depends on data")
+		panic(e.unknown("it depends on data"))
 	case opCall:
 		return b.returned(e)
 	case opNothing:
-		return integer{}, e.fails("%s", e.why)
+		panic(e.fails("%s", e.why))
 	case opCast:
 		return b.cast(e)
 	case opPlus, opNegate, "~":
@@ -111,142 +111,118 @@ func (b *builder) integer(e *expr) (i integer, err *Error) {
 	case "?:":
 		return b.ternary(e)
 	case "!", "&&", "||", "<", "<=", ">", ">=", "==", "!=":
-		when, err := b.condition(e)
-		return integer{b.choose(when, constant(1), constant(0)), intType}, err
+		return integer{b.choose(b.condition(e), constant(1), constant(0)), intType}
 	case "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^":
 		return b.arithmetic(e)
 	case opOther:
-		return integer{}, e.unknown("it is not an integer")
+		panic(e.unknown("it is not an integer"))
 	}
-	return integer{}, e.unknown("it is not a value of the loops' variables")
+	panic(e.unknown("it is not a value of the loops' variables"))
 }
 
-func constantOf(e *expr) (integer, *Error) {
+func constantOf(e *expr) integer {
 	t, ok := typeOf(e.node.Type())
 	if !ok {
-		return integer{}, e.fails("it is not an integer")
+		panic(e.fails("it is not an integer"))
 	}
 	switch v := e.node.Value().(type) {
 	case cc.Int64Value:
-		return integer{constant(int(v)), t}, nil
+		return integer{constant(int(v)), t}
 	case cc.UInt64Value:
 		if v > math.MaxInt64 {
 			panic(tooLarge)
 		}
-		return integer{constant(int(v)), t}, nil
+		return integer{constant(int(v)), t}
 	}
-	return integer{}, e.fails("its value is not known")
+	panic(e.fails("its value is not known"))
 }
 
 // variable is a loop's, or one whose value is known here.
-func (b *builder) variable(e *expr) (integer, *Error) {
+func (b *builder) variable(e *expr) integer {
 	for _, l := range b.loops {
 		if l.decl == e.decl {
-			return integer{piece{affine: l.at}, l.t}, nil
+			return integer{piece{affine: l.at}, l.t}
 		}
 	}
 	t, ok := typeOf(e.decl.Type())
 	if !ok || isArray(e.decl) {
-		return integer{}, e.unknown("it is not an integer")
+		panic(e.unknown("it is not an integer"))
 	}
 	known, ok := b.values.of(e.decl)
 	switch {
 	case !ok:
-		return integer{}, e.unknown("its value is not known: it is neither a constant nor a variable of a loop around it; if it never changes, give it with -D %s=100", e.decl.Name())
+		panic(e.unknown("its value is not known: it is neither a constant nor a variable of a loop around it; if it never changes, give it with -D %s=100", e.decl.Name()))
 	case known.failed != nil:
 		err := e.fails("its value is not known here: %s: %s", known.failed.Expr, known.failed.Why)
 		err.data = known.failed.data
-		return integer{}, err
+		panic(err)
 	}
 	return b.convert(e, known.i, t)
 }
 
-func (b *builder) cast(e *expr) (integer, *Error) {
+func (b *builder) cast(e *expr) integer {
 	t, ok := typeOf(e.node.Type())
 	if !ok {
-		return integer{}, e.unknown("it is not an integer")
+		panic(e.unknown("it is not an integer"))
 	}
 	of := e.args[0]
 	if real := of.node.Type(); of.op == opOther || real != nil && cc.IsFloatingPointType(real) {
 		if v, known := e.node.Value().(cc.Int64Value); known && t != boolType { // of which .5 is 1
-			return integer{constant(int(v)), t}, nil
+			return integer{constant(int(v)), t}
 		}
 	}
-	i, err := b.integer(of)
-	if err != nil {
-		return integer{}, err
-	}
-	return b.convert(e, i, t)
+	return b.convert(e, b.integer(of), t)
 }
 
-func (b *builder) sign(e *expr) (integer, *Error) {
-	x, err := b.integer(e.args[0])
-	if err == nil {
-		x, err = b.convert(e, x, x.t.promoted())
-	}
-	if err != nil || e.op == opPlus {
-		return x, err
-	}
+func (b *builder) sign(e *expr) integer {
+	x := b.integer(e.args[0])
+	x = b.convert(e, x, x.t.promoted())
 	from := 0
-	if e.op == "~" {
+	switch e.op {
+	case opPlus:
+		return x
+	case "~":
 		from = -1
 	}
 	return result(e, constant(from).plus(-1, x.piece), x.t)
 }
 
 // ternary is one of two integers.
-func (b *builder) ternary(e *expr) (integer, *Error) {
-	when, err := b.condition(e.args[0])
-	if err != nil {
-		return integer{}, err
-	}
+func (b *builder) ternary(e *expr) integer {
+	when := b.condition(e.args[0])
 	// What is not taken need not be understood.
 	if always(when) || never(when) {
 		taken := e.args[1]
 		if never(when) {
 			taken = e.args[2]
 		}
-		i, err := b.integer(taken)
-		if t, ok := typeOf(e.node.Type()); ok && err == nil {
+		i := b.integer(taken)
+		if t, ok := typeOf(e.node.Type()); ok {
 			return b.convert(e, i, t)
 		}
-		return i, err
+		return i
 	}
 	var arms [2]integer
 	for n := range arms {
-		if arms[n], err = b.integer(e.args[n+1]); err != nil {
-			return integer{}, err
-		}
+		arms[n] = b.integer(e.args[n+1])
 	}
 	t := common(arms[0].t, arms[1].t)
 	for n := range arms {
-		if arms[n], err = b.convert(e, arms[n], t); err != nil {
-			return integer{}, err
-		}
+		arms[n] = b.convert(e, arms[n], t)
 	}
-	return integer{b.choose(when, arms[0].piece, arms[1].piece), t}, nil
+	return integer{b.choose(when, arms[0].piece, arms[1].piece), t}
 }
 
-func (b *builder) arithmetic(e *expr) (integer, *Error) {
-	x, err := b.integer(e.args[0])
-	if err != nil {
-		return integer{}, err
-	}
-	y, err := b.integer(e.args[1])
-	if err != nil {
-		return integer{}, err
-	}
+func (b *builder) arithmetic(e *expr) integer {
+	x := b.integer(e.args[0])
+	y := b.integer(e.args[1])
 	t := common(x.t, y.t)
 	if e.op == "<<" || e.op == ">>" {
 		t = x.t.promoted()
 	} else {
-		if y, err = b.convert(e, y, t); err != nil {
-			return integer{}, err
-		}
+		y = b.convert(e, y, t)
 	}
-	if x, err = b.convert(e, x, t); err != nil {
-		return integer{}, err
-	}
+	x = b.convert(e, x, t)
 	n, known := y.number()
 	m, fixed := x.number()
 	switch {
@@ -257,71 +233,63 @@ func (b *builder) arithmetic(e *expr) (integer, *Error) {
 	case e.op == "*" && fixed:
 		return result(e, constant(0).plus(m, y.piece), t)
 	case !known:
-		return integer{}, e.fails("%s of two variables is not affine", e.op)
+		panic(e.fails("%s of two variables is not affine", e.op))
 	}
-	if err := b.settled(e, x); err != nil {
-		return integer{}, err
-	}
-	var p piece
+	b.settled(e, x)
 	if fixed {
-		p, err = byConstants(e, m, n, t)
-	} else {
-		p, err = b.divided(e, x, n)
+		return result(e, byConstants(e, m, n, t), t)
 	}
-	if err != nil {
-		return integer{}, err
-	}
-	return result(e, p, t)
+	return result(e, b.divided(e, x, n), t)
 }
 
 // byConstants is what C makes of two constants.
-func byConstants(e *expr, m, n int, t ctype) (piece, *Error) {
+func byConstants(e *expr, m, n int, t ctype) piece {
 	switch shift := e.op == "<<" || e.op == ">>"; {
 	case n == 0 && (e.op == "/" || e.op == "%"):
-		return piece{}, e.fails("a division by 0")
+		panic(e.fails("a division by 0"))
 	case shift && (n < 0 || n >= t.bits || n > 62 || m < 0 && e.op == "<<"):
-		return piece{}, e.fails("a shift of %d by %d is not defined", m, n)
+		panic(e.fails("a shift of %d by %d is not defined", m, n))
 	case e.op == "/":
-		return constant(m / n), nil
+		return constant(m / n)
 	case e.op == "%":
-		return constant(m % n), nil
+		return constant(m % n)
 	case e.op == ">>":
-		return constant(m >> n), nil
+		return constant(m >> n)
 	case e.op == "<<":
-		return constant(sumOf(0, m, 1<<n)), nil
+		return constant(sumOf(0, m, 1<<n))
 	case e.op == "&":
-		return constant(m & n), nil
+		return constant(m & n)
 	case e.op == "|":
-		return constant(m | n), nil
+		return constant(m | n)
 	}
-	return constant(m ^ n), nil
+	return constant(m ^ n)
 }
 
 // result gives a computed value its type: constants wrap or overflow as C says.
-func result(e *expr, p piece, t ctype) (integer, *Error) {
+func result(e *expr, p piece, t ctype) integer {
 	n, fixed := p.number()
 	low, high := t.limits()
 	if !fixed || n >= low && n <= high {
-		return integer{p, t}, nil
+		return integer{p, t}
 	}
 	if t.signed {
-		return integer{}, e.fails("%d overflows %v", n, t)
+		panic(e.fails("%d overflows %v", n, t))
 	}
 	return wrapped(e, n, t)
 }
 
-func wrapped(e *expr, n int, t ctype) (integer, *Error) {
+func wrapped(e *expr, n int, t ctype) integer {
 	if t.bits == 64 {
 		if n < 0 && !t.signed {
-			return integer{}, e.fails("as unsigned it is beyond 2^63")
+			panic(e.fails("as unsigned it is beyond 2^63"))
 		}
-		return integer{constant(n), t}, nil
+		return integer{constant(n), t}
 	}
 	n &= 1<<t.bits - 1
 	if t.signed && n >= 1<<(t.bits-1) {
 		n -= 1 << t.bits
 	}
-	return integer{constant(n), t}, nil
+	return integer{constant(n), t}
 }
 
 // widened is an integer as one of another type, if that has all values of its own.
@@ -337,16 +305,14 @@ func (i integer) widened(t ctype) integer {
 
 // convert gives a value another type. Constants wrap; a value of variables has to
 // stay in range wherever the place is reached.
-func (b *builder) convert(e *expr, i integer, t ctype) (integer, *Error) {
+func (b *builder) convert(e *expr, i integer, t ctype) integer {
 	if i = i.widened(t); i.t == t {
-		return i, nil
+		return i
 	}
 	if t == boolType {
-		if err := b.settled(e, i); err != nil {
-			return integer{}, err
-		}
+		b.settled(e, i)
 		set := compare("!=", i.piece, constant(0))
-		return integer{b.choose(set, constant(1), constant(0)), t}, nil
+		return integer{b.choose(set, constant(1), constant(0)), t}
 	}
 	if n, fixed := i.number(); fixed {
 		return wrapped(e, n, t)
@@ -355,81 +321,67 @@ func (b *builder) convert(e *expr, i integer, t ctype) (integer, *Error) {
 	low0, high0 := i.t.limits()
 	// What was computed as unsigned may have wrapped before.
 	why := fmt.Sprintf("it would wrap as %v, or as %v", i.t, t)
-	return integer{i.piece, t}, b.within(e, i.piece, max(low, low0), min(high, high0), why)
+	b.within(e, i.piece, max(low, low0), min(high, high0), why)
+	return integer{i.piece, t}
 }
 
 // settled demands that a value of variables which is computed as unsigned does
 // not wrap, where that makes a difference.
-func (b *builder) settled(e *expr, i integer) *Error {
-	if i.t.signed {
-		return nil
+func (b *builder) settled(e *expr, i integer) {
+	if !i.t.signed {
+		b.stays(e, i)
 	}
-	return b.stays(e, i)
 }
 
 // stays demands that a value of variables stays in its type.
-func (b *builder) stays(e *expr, i integer) *Error {
+func (b *builder) stays(e *expr, i integer) {
 	if _, fixed := i.number(); fixed {
-		return nil
+		return
 	}
 	why := "it would wrap as %v"
 	if i.t.signed {
 		why = "it overflows %v"
 	}
 	low, high := i.t.limits()
-	return b.within(e, i.piece, low, high, fmt.Sprintf(why, i.t))
+	b.within(e, i.piece, low, high, fmt.Sprintf(why, i.t))
+}
+
+// decided is a condition on the loops' variables, or why it is not known.
+func (b *builder) decided(e *expr) (c nest.Condition, err *Error) {
+	err = tried(func() { c = b.condition(e) })
+	return c, err
 }
 
 // condition evaluates a condition on the loops' variables.
-func (b *builder) condition(e *expr) (c nest.Condition, err *Error) {
-	defer caught(e.node, &err)
-	c, err = b.decide(e)
-	return b.plain(c), err
-}
-
-func (b *builder) decide(e *expr) (nest.Condition, *Error) {
+func (b *builder) condition(e *expr) nest.Condition {
+	defer located(e.node)
+	var c nest.Condition
 	switch e.op {
 	case "!":
-		c, err := b.condition(e.args[0])
-		return not(c), err
+		c = not(b.condition(e.args[0]))
 	case "&&", "||":
-		left, err := b.condition(e.args[0])
-		if err != nil || e.op == "&&" && never(left) || e.op == "||" && always(left) {
-			return left, err
+		c = b.condition(e.args[0])
+		switch {
+		case e.op == "&&" && !never(c):
+			c = and(c, b.condition(e.args[1]))
+		case e.op == "||" && !always(c):
+			c = or(c, b.condition(e.args[1]))
 		}
-		right, err := b.condition(e.args[1])
-		if e.op == "&&" {
-			return and(left, right), err
-		}
-		return or(left, right), err
 	case "<", "<=", ">", ">=", "==", "!=":
-		x, y, err := b.compared(e)
-		if err != nil {
-			return nil, err
-		}
-		return compare(e.op, x.piece, y.piece), nil
+		x, y := b.compared(e)
+		c = compare(e.op, x, y)
+	default:
+		c = compare("!=", b.integer(e).piece, constant(0))
 	}
-	i, err := b.integer(e)
-	return compare("!=", i.piece, constant(0)), err
+	return b.plain(c)
 }
 
 // compared are the sides of a comparison, in their common type.
-func (b *builder) compared(e *expr) (x, y integer, err *Error) {
-	if x, err = b.integer(e.args[0]); err != nil {
-		return x, y, err
-	}
-	if y, err = b.integer(e.args[1]); err != nil {
-		return x, y, err
-	}
-	t := common(x.t, y.t)
-	if x, err = b.convert(e, x, t); err != nil {
-		return x, y, err
-	}
-	if y, err = b.convert(e, y, t); err != nil {
-		return x, y, err
-	}
-	if err = b.settled(e.args[0], x); err == nil {
-		err = b.settled(e.args[1], y)
-	}
-	return x, y, err
+func (b *builder) compared(e *expr) (x, y piece) {
+	left, right := b.integer(e.args[0]), b.integer(e.args[1])
+	t := common(left.t, right.t)
+	left, right = b.convert(e, left, t), b.convert(e, right, t)
+	b.settled(e.args[0], left)
+	b.settled(e.args[1], right)
+	return left.piece, right.piece
 }

@@ -31,49 +31,38 @@ func (h *header) fails(why string, args ...any) *Error {
 const maxLoops = 64
 
 // forLoop builds a for.
-func (b *builder) forLoop(s *cc.IterationStatement) *Error {
+func (b *builder) forLoop(s *cc.IterationStatement) {
 	h := header{s: s}
 	condition, step := s.ExpressionList2, s.ExpressionList3
 	if s.Case == cc.IterationStatementForDecl {
 		condition, step = s.ExpressionList, s.ExpressionList2
 	}
 	if isNil(condition) || isNil(step) {
-		return h.fails("a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++)")
+		panic(h.fails("a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++)"))
 	}
 	by := expression(step)
 	if !by.assigns() || by.args[0].op != opVar || by.args[0].decl == nil {
-		return by.fails("want the step of one variable, such as i++ or i += 2")
+		panic(by.fails("want the step of one variable, such as i++ or i += 2"))
 	}
 	v := by.args[0].decl
-	if err := b.first(s, v); err != nil {
-		return err
-	}
-	if err := b.loopVariable(&h, v); err != nil {
-		return err
-	}
+	b.first(s, v)
+	b.loopVariable(&h, v)
 	first, _ := b.values.of(v)
-	begin, err := b.convert(by.args[0], first.i, h.v.t)
-	if err != nil {
-		return err
-	}
+	begin := b.convert(by.args[0], first.i, h.v.t)
 	h.first, h.wraps = begin.piece, !h.v.t.signed
 	b.forget(s)
 	h.v.at = nest.Variable(len(b.loops))
 	b.loops, b.asked = append(b.loops, h.v), &h
-	if err = b.step(&h, by); err == nil {
-		err = b.goesOn(&h, expression(condition))
-	}
+	b.step(&h, by)
+	b.goesOn(&h, expression(condition))
 	b.loops, b.asked = b.loops[:len(b.loops)-1], nil
-	if err == nil {
-		err = b.split(h, 0)
-	}
+	b.split(h, 0)
 	b.forget(s)
 	b.bind(v, value{failed: refuse(s, "its value behind the loop is not understood")})
-	return err
 }
 
 // first gives the variable of a for its first value.
-func (b *builder) first(s *cc.IterationStatement, own *cc.Declarator) *Error {
+func (b *builder) first(s *cc.IterationStatement, own *cc.Declarator) {
 	var first *expr
 	if s.Case == cc.IterationStatementForDecl {
 		if l := s.Declaration.InitDeclaratorList; l != nil && l.InitDeclaratorList == nil && l.InitDeclarator.Declarator == own &&
@@ -86,45 +75,39 @@ func (b *builder) first(s *cc.IterationStatement, own *cc.Declarator) *Error {
 		}
 	}
 	if first == nil {
-		return refuse(s, "want a loop that begins with the first value of its variable, and of no other")
+		panic(refuse(s, "want a loop that begins with the first value of its variable, and of no other"))
 	}
-	i, err := b.integer(first)
-	b.bind(own, value{i: i})
-	return err
+	b.bind(own, value{i: b.integer(first)})
 }
 
 // loopVariable says of the header's variable its name and type, or why it can be none.
-func (b *builder) loopVariable(h *header, v *cc.Declarator) *Error {
+func (b *builder) loopVariable(h *header, v *cc.Declarator) {
 	h.v.decl, h.name = v, v.Name()
 	var ok bool
 	h.v.t, ok = typeOf(v.Type())
 	switch {
 	case len(b.loops) == maxLoops:
-		return refuse(v, "it is inside of %d loops, and no more are read", maxLoops)
+		panic(refuse(v, "it is inside of %d loops, and no more are read", maxLoops))
 	case !ok || h.v.t.bits < 32 || isArray(v):
-		return refuse(v, "the variable of a loop has to be an int, a long, or unsigned")
+		panic(refuse(v, "the variable of a loop has to be an int, a long, or unsigned"))
 	case v.AddressTaken() || v.IsVolatile() || b.changed[v.Name()] > 1 && v.Linkage() != cc.None:
-		return refuse(v, "something else than the loop may change its variable: its address is taken, it is volatile, or a function declares it again")
+		panic(refuse(v, "something else than the loop may change its variable: its address is taken, it is volatile, or a function declares it again"))
 	case slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl == v }):
-		return refuse(v, "it is the variable of a loop around it")
+		panic(refuse(v, "it is the variable of a loop around it"))
 	}
-	return nil
 }
 
 // step reads i++, ++i, i += c, i = i + c, and their opposites.
-func (b *builder) step(h *header, e *expr) *Error {
+func (b *builder) step(h *header, e *expr) {
 	switch e.op {
 	case opBefore, opBehind:
 		h.step = e.way()
-		return nil
+		return
 	case "+=", "-=", "=":
 	default:
-		return e.fails("want a step of %s by a constant", h.name)
+		panic(e.fails("want a step of %s by a constant", h.name))
 	}
-	by, err := b.integer(e.args[1])
-	if err != nil {
-		return err
-	}
+	by := b.integer(e.args[1])
 	if e.op == "=" {
 		by.piece = by.plus(-1, piece{affine: h.v.at})
 	}
@@ -134,32 +117,26 @@ func (b *builder) step(h *header, e *expr) *Error {
 	}
 	switch {
 	case !fixed:
-		return e.fails("the step is not a constant")
+		panic(e.fails("the step is not a constant"))
 	case n == 0:
-		return e.fails("the step is 0: the loop does not end")
+		panic(e.fails("the step is 0: the loop does not end"))
 	case max(n, -n) > 1<<40:
-		return e.fails("a step of %d", h.step)
+		panic(e.fails("a step of %d", h.step))
 	}
-	return nil
 }
 
 // goesOn reads the condition of a loop: comparisons under &&.
-func (b *builder) goesOn(h *header, e *expr) *Error {
+func (b *builder) goesOn(h *header, e *expr) {
 	switch e.op {
 	case "&&":
-		if err := b.goesOn(h, e.args[0]); err != nil {
-			return err
-		}
-		return b.goesOn(h, e.args[1])
+		b.goesOn(h, e.args[0])
+		b.goesOn(h, e.args[1])
+		return
 	case "<", "<=", ">", ">=":
 	default:
-		return e.fails("want comparisons by < <= > >= in the condition of a loop, and && between them")
+		panic(e.fails("want comparisons by < <= > >= in the condition of a loop, and && between them"))
 	}
-	x, y, err := b.compared(e)
-	if err != nil {
-		return err
-	}
-	p, q := x.piece, y.piece // p >= q
+	p, q := b.compared(e) // p >= q
 	if e.op[0] == '<' {
 		p, q = q, p
 	}
@@ -168,7 +145,6 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 		row = row.plus(1, constant(-1))
 	}
 	h.rows = append(h.rows, row)
-	return nil
 }
 
 // maxSplits bounds how often the bounds of a loop are one of two.
@@ -176,7 +152,7 @@ const maxSplits = 8
 
 // split builds the loop, once for each case of its bounds where these are neither
 // the least nor the greatest of several as a loop can have it.
-func (b *builder) split(h header, depth int) *Error {
+func (b *builder) split(h header, depth int) {
 	wanted := greatest
 	if h.step < 0 {
 		wanted = least
@@ -192,30 +168,31 @@ func (b *builder) split(h header, depth int) *Error {
 		}
 	}
 	if at == nil {
-		return b.loop(h)
+		b.loop(h)
+		return
 	}
 	c := at.choice()
 	if depth >= maxSplits {
-		return h.fails("the bounds have too many cases")
+		panic(h.fails("the bounds have too many cases"))
 	}
 	for _, all := range c.when {
 		for _, a := range all {
 			if usesVar(a, len(b.loops)) {
-				return h.fails("a bound depends on the loop's own variable by a condition")
+				panic(h.fails("a bound depends on the loop's own variable by a condition"))
 			}
 		}
 	}
-	arm := func(p piece) func() *Error {
-		return func() *Error {
+	arm := func(p piece) func() {
+		return func() {
 			*at = p
-			return b.split(h, depth+1)
+			b.split(h, depth+1)
 		}
 	}
-	return b.when(c.when, arm(c.args[0]), arm(c.args[1]))
+	b.when(c.when, arm(c.args[0]), arm(c.args[1]))
 }
 
 // loop builds a loop whose bounds are affine.
-func (b *builder) loop(h header) *Error {
+func (b *builder) loop(h header) {
 	own, wanted, sign := len(b.loops), greatest, 1
 	if h.step < 0 {
 		wanted, sign = least, -1
@@ -229,33 +206,31 @@ func (b *builder) loop(h header) *Error {
 			if usesVar(a, own) && a.Coef[own]*sign < 0 {
 				end, ok := quotient(without(a, own), a.Coef[own]*-sign, sign)
 				if !ok {
-					return h.fails("a bound that is a fraction of a variable is not affine")
+					panic(h.fails("a bound that is a fraction of a variable is not affine"))
 				}
 				l.To = append(l.To, end)
 				continue
 			}
 			if usesVar(a, own) { // it holds ever after if it holds at first
 				if len(l.From) != 1 {
-					return h.fails("a condition on the first value, and there are several")
+					panic(h.fails("a condition on the first value, and there are several"))
 				}
 				a = plus(without(a, own), a.Coef[own], l.From[0])
 			}
 			before = and(before, piece{affine: a}.atLeast0())
 		}
 	}
-	return b.when(before, func() *Error {
+	b.when(before, func() {
 		if len(l.To) == 0 {
-			return h.fails("the condition does not end the loop in the direction of its step")
+			panic(h.fails("the condition does not end the loop in the direction of its step"))
 		}
-		if err := b.ends(&h, l); err != nil {
-			return err
-		}
-		return b.iterations(&h, l)
+		b.ends(&h, l)
+		b.iterations(&h, l)
 	}, nothing)
 }
 
 // iterations builds the body of a loop: in turns, if a remainder within asked for them.
-func (b *builder) iterations(h *header, l *nest.Loop) *Error {
+func (b *builder) iterations(h *header, l *nest.Loop) {
 	own, turn := len(b.loops), b.turns[h.s]
 	defer func() { b.loops = b.loops[:own] }()
 	v := h.v
@@ -268,11 +243,10 @@ func (b *builder) iterations(h *header, l *nest.Loop) *Error {
 		outer.Body, l, innermost = []nest.Node{inner}, outer, inner
 	}
 	b.loops = append(b.loops, v)
-	inside, err := b.body(func() *Error { return b.stmt(h.s.Statement) })
+	inside := b.body(func() { b.stmt(h.s.Statement) })
 	if innermost.Body = inside; len(inside) > 0 {
 		b.nodes = append(b.nodes, l)
 	}
-	return err
 }
 
 func usesVar(a nest.Affine, depth int) bool { return depth < len(a.Coef) && a.Coef[depth] != 0 }
@@ -304,7 +278,7 @@ func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
 
 // ends demands that the value after the last one, too, is one of the type, and so is what lies
 // ahead of it, by the bounds of the loops around.
-func (b *builder) ends(h *header, l *nest.Loop) *Error {
+func (b *builder) ends(h *header, l *nest.Loop) {
 	low, high := h.v.t.limits()
 	if h.wraps {
 		low = 0
@@ -317,17 +291,17 @@ func (b *builder) ends(h *header, l *nest.Loop) *Error {
 			}
 		}
 		if !begins {
-			return h.fails("as unsigned, the first value may wrap: begin at 0 or above, or compare signed values, such as (int)n for an unsigned n")
+			panic(h.fails("as unsigned, the first value may wrap: begin at 0 or above, or compare signed values, such as (int)n for an unsigned n"))
 		}
 	}
 	if h.v.t.bits == 64 && (h.step > 0 || !h.wraps) {
-		return nil // nothing gets that far
+		return // nothing gets that far
 	}
 	for _, to := range l.To {
 		least, most, ok := b.span(to)
 		if ok && (h.step > 0 && most+h.step-1+h.ahead <= high || h.step < 0 && least+h.step+1 >= low) {
-			return nil
+			return
 		}
 	}
-	return h.fails("the variable may leave the range of its type")
+	panic(h.fails("the variable may leave the range of its type"))
 }

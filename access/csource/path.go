@@ -70,7 +70,7 @@ func (l lvalue) decayed() lvalue {
 // register as other variables do.
 func (l *lvalue) register() bool {
 	return l.variable && len(l.extents) == 0 && cc.IsArithmeticType(l.of) &&
-		!slices.ContainsFunc(l.steps, func(s step) bool { return !s.alone })
+		!slices.ContainsFunc(l.steps, func(s step) bool { return !s.alone || !s.at.same(constant(0)) })
 }
 
 // stored tells whether the expression refers to an element of an array, to a field, or to
@@ -86,66 +86,37 @@ func (e *expr) base() *expr {
 }
 
 // reference builds an access to an array.
-func (b *builder) reference(e *expr, kind nest.Kind) (err *Error) {
-	defer caught(e.node, &err)
+func (b *builder) reference(e *expr, kind nest.Kind) {
+	defer located(e.node)
 	if _, given := b.fields[withoutSpace(e.text())]; given && kind == nest.Read {
-		return nil
+		return
 	}
-	l, err := b.lvalue(e)
-	if err == nil {
-		err = b.isNumber(e, l)
+	l := b.lvalue(e)
+	if l.register() {
+		return
 	}
-	if err != nil {
-		return err.of(e)
+	switch {
+	case l.failed != nil:
+		panic(l.failed)
+	case isVolatile(e):
+		panic(wrong("it is volatile, which is not understood"))
+	case len(l.extents) > 0:
+		panic(wrong("an array without all of its subscripts (a pointer) is not understood: write them"))
+	case isStruct(l.of):
+		panic(wrong("a whole %s is not understood: write its fields one by one", typeName(l.of)))
+	case !slices.Contains(elements, l.of.Kind()) || l.array < 0:
+		panic(wrong("it is of type %s, and no number", l.of))
 	}
 	var indices []piece
 	for _, s := range l.steps {
-		if l.register() {
-			if err := b.within(e, s.at, 0, 0, "it lies outside of what the pointer points to"); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := b.unwrapped(s); err != nil {
-			return err
-		}
+		b.unwrapped(s)
 		indices = append(indices, s.at)
 	}
-	if l.register() {
-		return nil
-	}
-	return b.place(e, kind, l, indices, nil)
-}
-
-// of is the error about an expression, if it is about none yet.
-func (err *Error) of(e *expr) *Error {
-	if err.Expr == "" {
-		err.Pos, err.Expr = e.pos(), e.text()
-	}
-	return err
+	b.place(e, kind, l, indices, nil)
 }
 
 // wrong is an error about an expression that whoever asked has at hand.
 func wrong(why string, args ...any) *Error { return &Error{Why: fmt.Sprintf(why, args...)} }
-
-// isNumber refuses an lvalue that is none.
-func (b *builder) isNumber(e *expr, l lvalue) *Error {
-	switch {
-	case l.register():
-		return nil
-	case l.failed != nil:
-		return l.failed
-	case isVolatile(e):
-		return wrong("it is volatile, which is not understood")
-	case len(l.extents) > 0:
-		return wrong("an array without all of its subscripts (a pointer) is not understood: write them")
-	case isStruct(l.of):
-		return wrong("a whole %s is not understood: write its fields one by one", typeName(l.of))
-	case slices.Contains(elements, l.of.Kind()) && l.array >= 0:
-		return nil
-	}
-	return wrong("it is of type %s, and no number", l.of)
-}
 
 // isVolatile tells whether a variable, an element or a field is. The parser does not say so of
 // all: of arrays their declarators do.
@@ -162,30 +133,24 @@ func isVolatile(e *expr) bool {
 }
 
 // lvalue is what an expression refers to.
-func (b *builder) lvalue(e *expr) (l lvalue, err *Error) {
+func (b *builder) lvalue(e *expr) (l lvalue) {
 	switch e.op {
 	case opVar:
 		return b.root(e)
 	case opIndex:
-		if l, err = b.pointer(e.args[0]); err != nil {
-			return l, err
-		}
-		return b.moved(l, e.args[1], 1)
+		return b.moved(b.pointer(e.args[0]), e.args[1], 1)
 	case opDeref:
 		return b.pointer(e.args[0])
 	case opField:
-		if l, err = b.lvalue(e.args[0]); err != nil {
-			return l, err
-		}
-		return b.field(l, e.field), nil
+		return b.field(b.lvalue(e.args[0]), e.field)
 	case opNothing:
-		return l, e.fails("%s", e.why)
+		panic(e.fails("%s", e.why))
 	}
-	return l, wrong("%s", noArray(e))
+	panic(wrong("%s", noArray(e)))
 }
 
 // root is a variable.
-func (b *builder) root(e *expr) (lvalue, *Error) {
+func (b *builder) root(e *expr) lvalue {
 	v := e.decl
 	if number, known := b.arrays[v]; known {
 		a := b.file.Arrays[number]
@@ -193,7 +158,7 @@ func (b *builder) root(e *expr) (lvalue, *Error) {
 		if isArray(v) {
 			l.of = elementOf(arrayType(v))
 		}
-		return l, nil
+		return l
 	}
 	failed := b.unread[v]
 	if failed == nil && len(b.calls) > 0 && isPlaced(v) {
@@ -202,11 +167,11 @@ func (b *builder) root(e *expr) (lvalue, *Error) {
 	switch {
 	case v == nil || v.Type() == nil:
 	case isArray(v) && failed != nil:
-		return lvalue{}, failed
+		panic(failed)
 	case !isArray(v) && (isStruct(v.Type()) || cc.IsArithmeticType(v.Type())):
-		return lvalue{array: -1, variable: true, of: v.Type(), declared: v.Name(), failed: failed}, nil
+		return lvalue{array: -1, variable: true, of: v.Type(), declared: v.Name(), failed: failed}
 	}
-	return lvalue{}, wrong("%s", noArray(e))
+	panic(wrong("%s", noArray(e)))
 }
 
 // field is a field of a struct.
@@ -250,24 +215,22 @@ func elementOf(t cc.Type) cc.Type {
 func isStruct(t cc.Type) bool { return t.Kind() == cc.Struct || t.Kind() == cc.Union }
 
 // place builds an access for each case of its subscripts.
-func (b *builder) place(e *expr, kind nest.Kind, l lvalue, rest []piece, indices []nest.Affine) *Error {
-	if len(rest) == 0 {
-		return b.access(e, kind, l, indices)
-	}
-	p := rest[0]
-	if p.kind == leaf {
-		return b.place(e, kind, l, rest[1:], append(slices.Clone(indices), p.affine))
-	}
-	c := p.choice()
-	arm := func(i int) func() *Error {
-		return func() *Error {
-			return b.place(e, kind, l, append([]piece{c.args[i]}, rest[1:]...), indices)
+func (b *builder) place(e *expr, kind nest.Kind, l lvalue, rest []piece, indices []nest.Affine) {
+	switch {
+	case len(rest) == 0:
+		b.access(e, kind, l, indices)
+	case rest[0].kind == leaf:
+		b.place(e, kind, l, rest[1:], append(slices.Clone(indices), rest[0].affine))
+	default:
+		c := rest[0].choice()
+		arm := func(i int) func() {
+			return func() { b.place(e, kind, l, append([]piece{c.args[i]}, rest[1:]...), indices) }
 		}
+		b.when(c.when, arm(0), arm(1))
 	}
-	return b.when(c.when, arm(0), arm(1))
 }
 
-func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affine) *Error {
+func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affine) {
 	a := b.file.Arrays[l.array]
 	at := nest.Constant(l.offset)
 	acc := access{Access: Access{l.array, b.statement, e.pos(), e.text()}, node: e.node}
@@ -280,14 +243,13 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 	}
 	base := sumOf(int(a.Base), 1, at.Const)
 	if base < 0 {
-		return e.fails("its address without the variables is too far below 0")
+		panic(e.fails("its address without the variables is too far below 0"))
 	}
 	strides := at.Coef
 	if strides == nil {
 		strides = []int{}
 	}
 	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base), Width: int(l.of.Size()), Strides: strides}, acc)
-	return nil
 }
 
 // outside says that a step leads out of its extent.
@@ -328,24 +290,23 @@ func unsaid(e *expr) bool {
 }
 
 // pointer is what an expression points to.
-func (b *builder) pointer(e *expr) (l lvalue, err *Error) {
-	defer caught(e.node, &err)
+func (b *builder) pointer(e *expr) (l lvalue) {
 	switch e.op {
 	case opVar:
 		if at, known := b.values.of(e.decl); known && isPointer(e.decl) {
 			if at.failed != nil {
-				return l, wrong("where %s points is not known: %s: %s", e.text(), at.failed.Expr, at.failed.Why)
+				panic(wrong("where %s points is not known: %s: %s", e.text(), at.failed.Expr, at.failed.Why))
 			}
-			return *at.to, nil
+			return *at.to
 		}
 	case opAddress:
 		if v := e.args[0].decl; e.args[0].op == opVar && (isPointer(v) || v != nil && v.IsParam() && isArray(v)) {
-			return l, e.fails("%s", pointerTwice)
+			panic(e.fails("%s", pointerTwice))
 		}
-		if l, err = b.lvalue(e.args[0]); err != nil {
-			return l, err
+		if l = b.lvalue(e.args[0]); l.array < 0 {
+			panic(wrong("a pointer to a variable is not understood"))
 		}
-		return l.address(), nil
+		return l.address()
 	case "+", "-":
 		p, i, sign := e.args[0], e.args[1], 1
 		if cc.IsIntegerType(p.node.Type()) {
@@ -354,44 +315,39 @@ func (b *builder) pointer(e *expr) (l lvalue, err *Error) {
 		if e.op == "-" {
 			sign = -1
 		}
-		if l, err = b.pointer(p); err != nil {
-			return l, err
-		}
-		return b.moved(l, i, sign)
+		return b.moved(b.pointer(p), i, sign)
 	case opCast:
 		return b.pointerAs(e.args[0], e.node.Type())
 	}
-	if l, err = b.lvalue(e); err != nil {
-		return l, err
-	}
+	l = b.lvalue(e)
 	switch {
 	case l.failed != nil:
-		return l, l.failed
+		panic(l.failed)
 	case len(l.extents) == 0:
-		return l, wrong("%s has too many subscripts, or is a pointer, which is not understood", l.declared)
+		panic(wrong("%s has too many subscripts, or is a pointer, which is not understood", l.declared))
 	}
-	return l.decayed(), nil
+	return l.decayed()
 }
 
 // moved is a pointer that is moved by so many.
-func (b *builder) moved(l lvalue, by *expr, sign int) (lvalue, *Error) {
-	i, err := b.integer(by)
-	if err != nil {
+func (b *builder) moved(l lvalue, by *expr, sign int) lvalue {
+	var i integer
+	if err := tried(func() { i = b.integer(by) }); err != nil {
 		if err.data {
 			err = wrong("subscript %s depends on data (%s: %s)", by.text(), err.Expr, err.Why)
 			err.data = true
 		}
-		return l, err
+		panic(err)
 	}
 	l.steps = slices.Clone(l.steps)
 	last := &l.steps[len(l.steps)-1]
 	last.at, last.by = last.at.plus(sign, i.piece), append(slices.Clone(last.by), move{by, i, sign})
-	return l, nil
+	return l
 }
 
 // unwrapped demands of the subscripts of a step that they stay in their types. Of a single one
 // that varies the bounds see to it, unless there are elements beyond its type.
-func (b *builder) unwrapped(s step) *Error {
+func (b *builder) unwrapped(s step) {
 	var vary []move
 	rest := 0
 	for _, m := range s.by {
@@ -411,39 +367,33 @@ func (b *builder) unwrapped(s step) *Error {
 			low, high = -high, -low
 		}
 		if least, most := vary[0].i.t.limits(); least <= low && high <= most {
-			return nil
+			return
 		}
 	}
 	for _, m := range vary {
-		if err := b.stays(m.e, m.i); err != nil {
-			return err
-		}
+		b.stays(m.e, m.i)
 	}
-	return nil
 }
 
 // pointerAs is what an expression points to as a pointer of another type.
-func (b *builder) pointerAs(e *expr, t cc.Type) (lvalue, *Error) {
-	l, err := b.pointer(e)
-	if err != nil {
-		return l, err.of(e)
-	}
-	return b.asType(e, l, t)
+func (b *builder) pointerAs(e *expr, t cc.Type) lvalue {
+	defer located(e.node)
+	return b.asType(e, b.pointer(e), t)
 }
 
 // asType is a pointer of another type, which lies and moves as it did.
-func (b *builder) asType(e *expr, l lvalue, t cc.Type) (lvalue, *Error) {
+func (b *builder) asType(e *expr, l lvalue, t cc.Type) lvalue {
 	p, is := t.(*cc.PointerType)
 	if !is {
-		return l, e.fails("a pointer as %s is not understood", t)
+		panic(e.fails("a pointer as %s is not understood", t))
 	}
 	extents, of := b.form(p.Elem())
 	if !slices.Equal(extents, l.extents) || !sameSize(of, l.of) {
-		return l, e.fails("a pointer to %s as one to %s is not understood: declare the array with the type that is used,"+
-			" or write it and its subscripts", described(l.extents, l.of), p.Elem())
+		panic(e.fails("a pointer to %s as one to %s is not understood: declare the array with the type that is used,"+
+			" or write it and its subscripts", described(l.extents, l.of), p.Elem()))
 	}
 	l.of = of
-	return l, nil
+	return l
 }
 
 // sameSize tells whether a type is laid out as another of its size may be: a number for a

@@ -31,8 +31,8 @@ const (
 // maxCases bounds the cases of one integer or condition.
 const maxCases = 64
 
-// An excess is a reason why arithmetic gives up. It is what arithmetic panics with: whoever
-// evaluates a part of the text makes it an error about that (caught).
+// An excess is a reason why arithmetic gives up. Building panics with it, and with an [*Error] of
+// what is refused.
 type excess string
 
 const (
@@ -40,15 +40,34 @@ const (
 	manyCases excess = "it has too many cases"
 )
 
-// caught is deferred, and makes an excess an error about a part of the text.
-func caught(n cc.Node, err **Error) {
+// located is deferred, and makes an excess, or an error about nothing, one about a part of the text.
+func located(n cc.Node) {
 	switch why := recover().(type) {
 	case nil:
 	case excess:
-		*err = refuse(n, "%s", string(why))
+		panic(refuse(n, "%s", string(why)))
+	case *Error:
+		if why.Pos == (Pos{}) {
+			why.Pos, why.Expr = place(n), source(n)
+		}
+		panic(why)
 	default:
 		panic(why)
 	}
+}
+
+// tried is the error that f panics with.
+func tried(f func()) (err *Error) {
+	defer func() {
+		var is bool
+		if why := recover(); why != nil {
+			if err, is = why.(*Error); !is {
+				panic(why)
+			}
+		}
+	}()
+	f()
+	return nil
 }
 
 // bound gives up where there are too many cases.

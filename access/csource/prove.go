@@ -31,29 +31,28 @@ func (b *builder) goesAhead(p piece) bool {
 }
 
 // within demands that a value stays between low and high, by the bounds of the loops around.
-func (b *builder) within(e *expr, p piece, low, high int, why string) *Error {
+func (b *builder) within(e *expr, p piece, low, high int, why string) {
 	if b.asked != nil {
 		if _, most := b.asked.v.t.limits(); low == 0 && high >= most && b.goesAhead(p) {
-			return nil // the loop sees to it
+			return // the loop sees to it
 		}
 	}
 	if least, most, ok := b.spanOf(p); !ok || least < low || most > high {
-		return e.fails("%s, as far as the bounds of the loops around it tell", why)
+		panic(e.fails("%s, as far as the bounds of the loops around it tell", why))
 	}
-	return nil
 }
 
 // build builds the region, and proves that no access leaves its array.
 func (b *builder) build(lines []string) error {
 	all := items(b.main.CompoundStatement)
 	whole := len(b.region) > 0 && b.region[len(b.region)-1] == all[len(all)-1]
-	err := b.items(b.region, whole)
+	err := tried(func() { b.items(b.region, whole) })
 	if b.again {
 		return nil
 	}
 	number := 0
 	if err == nil {
-		err = b.prove(b.nodes, nil, &number)
+		err = tried(func() { b.prove(b.nodes, nil, &number) })
 	}
 	if err != nil {
 		return err
@@ -78,33 +77,26 @@ func (b *builder) build(lines []string) error {
 
 // prove checks the operands of nodes, each in a program of nothing but what is
 // around it.
-func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) (err *Error) {
+func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) {
 	for _, node := range nodes {
 		inside := around[:len(around):len(around)]
 		switch node := node.(type) {
 		case nest.Operand:
 			for _, c := range b.accesses[*number].checks {
-				if err == nil {
-					err = b.proved(c, around)
-				}
+				proved(c, around)
 			}
 			*number++
 		case *nest.Loop:
-			err = b.prove(node.Body, append(inside, node), number)
+			b.prove(node.Body, append(inside, node), number)
 		case *nest.If:
-			if err = b.prove(node.Then, append(inside, &nest.If{When: node.When, Then: []nest.Node{}}), number); err == nil {
-				err = b.prove(node.Else, append(inside, &nest.If{When: node.When, Else: []nest.Node{}}), number)
-			}
-		}
-		if err != nil {
-			return err
+			b.prove(node.Then, append(inside, &nest.If{When: node.When, Then: []nest.Node{}}), number)
+			b.prove(node.Else, append(inside, &nest.If{When: node.When, Else: []nest.Node{}}), number)
 		}
 	}
-	return nil
 }
 
 // proved proves that what must not hold inside of loops and conditions does not.
-func (b *builder) proved(c check, around []nest.Node) *Error {
+func proved(c check, around []nest.Node) {
 	inside := []nest.Node{nest.Operand{Width: 1}}
 	var names []string
 	for d := len(around) - 1; d >= 0; d-- {
@@ -124,9 +116,9 @@ func (b *builder) proved(c check, around []nest.Node) *Error {
 	vars, found, err := nest.Program(inside).Find(0, c.bad)
 	switch {
 	case err != nil:
-		return &Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf("whether it stays in range is not decided: %v; write simpler conditions around it, or bounds of loops in place of these", err)}
+		panic(&Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf("whether it stays in range is not decided: %v; write simpler conditions around it", err)})
 	case !found:
-		return nil
+		return
 	}
 	says := *c.says
 	link := " where "
@@ -134,5 +126,5 @@ func (b *builder) proved(c check, around []nest.Node) *Error {
 		says.Why += fmt.Sprintf("%s%s = %d", link, name, vars[d])
 		link = ", "
 	}
-	return &says
+	panic(&says)
 }

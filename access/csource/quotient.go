@@ -70,12 +70,12 @@ func (b *builder) pieces(a nest.Affine, n, low, high int) (quotient, remainder p
 }
 
 // divided is what C makes of an integer and a constant by / % << >> or &.
-func (b *builder) divided(e *expr, x integer, n int) (piece, *Error) {
+func (b *builder) divided(e *expr, x integer, n int) piece {
 	by, floors, understood := n, true, n > 0
 	switch e.op {
 	case "<<":
 		if n >= 0 && n < 62 {
-			return constant(0).plus(1<<n, x.piece), nil
+			return constant(0).plus(1<<n, x.piece)
 		}
 		understood = false
 	case ">>":
@@ -89,34 +89,32 @@ func (b *builder) divided(e *expr, x integer, n int) (piece, *Error) {
 		understood = false
 	}
 	if !understood {
-		return piece{}, e.fails("%s of a variable and %d is not affine", e.op, n)
+		panic(e.fails("%s of a variable and %d is not affine", e.op, n))
 	}
 	remains := e.op == "%" || e.op == "&"
-	return b.eachLeaf(x.piece, func(a nest.Affine) (piece, *Error) {
+	return b.eachLeaf(x.piece, func(a nest.Affine) piece {
 		if m, fixed := (piece{affine: a}).number(); fixed {
 			return byConstants(e, m, n, x.t)
 		}
 		if q, is := multiple(a, by); is {
-			return map[bool]piece{true: constant(0), false: {affine: q}}[remains], nil
+			return map[bool]piece{true: constant(0), false: {affine: q}}[remains]
 		}
 		low, high := x.t.limits()
 		least, most, ok := b.span(a)
 		if ok && x.t.signed && (least < low || most > high) {
-			if err := b.stays(e.args[0], x); err != nil {
-				return piece{}, err
-			}
+			b.stays(e.args[0], x)
 		}
 		var q, r piece
 		if ok {
 			q, r, ok = b.quotients(a, by, floors, !x.t.signed)
 		}
 		if !ok {
-			return piece{}, e.fails("%s of a variable is not affine here, or has too many cases", e.op)
+			panic(e.fails("%s of a variable is not affine here, or has too many cases", e.op))
 		}
 		if remains {
-			return r, nil
+			return r
 		}
-		return q, nil
+		return q
 	})
 }
 
@@ -131,21 +129,14 @@ func multiple(a nest.Affine, n int) (q nest.Affine, is bool) {
 }
 
 // eachLeaf makes a piece of each affine function that a piece can be.
-func (b *builder) eachLeaf(p piece, f func(nest.Affine) (piece, *Error)) (piece, *Error) {
+func (b *builder) eachLeaf(p piece, f func(nest.Affine) piece) piece {
 	if p.kind == leaf {
 		return f(p.affine)
 	}
 	c := p.choice()
-	arms := make([]piece, 2)
-	for n, arm := range c.args {
-		var err *Error
-		if arms[n], err = b.eachLeaf(arm, f); err != nil {
-			return piece{}, err
-		}
-	}
-	c.args = arms
+	c.args = []piece{b.eachLeaf(c.args[0], f), b.eachLeaf(c.args[1], f)}
 	bound(c.size())
-	return c, nil
+	return c
 }
 
 // maxLooks bounds how many bounds of loops are looked at for one span.

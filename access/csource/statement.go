@@ -11,88 +11,75 @@ import (
 
 // items builds the statements and declarations of a block. Where it is all of a function, a
 // return may end it.
-func (b *builder) items(list []*cc.BlockItem, function bool) *Error {
+func (b *builder) items(list []*cc.BlockItem, function bool) {
 	for i, item := range list {
-		var err *Error
 		switch s := item.Statement; {
 		case item.Case == cc.BlockItemDecl:
-			err = b.declaration(item.Declaration)
+			b.declaration(item.Declaration)
 		case item.Case != cc.BlockItemStmt:
-			err = refuse(item, "it is not understood")
+			panic(refuse(item, "it is not understood"))
 		case mark(item) != "":
 		case function && i == len(list)-1 && s.Case == cc.StatementJump && s.JumpStatement.Case == cc.JumpStatementReturn:
-			err = b.value(s.JumpStatement.ExpressionList)
+			b.value(s.JumpStatement.ExpressionList)
 		default:
-			err = b.stmt(s)
-		}
-		if err != nil {
-			return err
+			b.stmt(s)
 		}
 	}
-	return nil
 }
 
 // declaration builds the initial values of variables.
-func (b *builder) declaration(d *cc.Declaration) *Error {
+func (b *builder) declaration(d *cc.Declaration) {
 	if d.Case == cc.DeclarationAuto {
-		return refuse(d, "__auto_type is not understood")
+		panic(refuse(d, "__auto_type is not understood"))
 	}
 	for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
-		if err := b.declares(l.InitDeclarator); err != nil {
-			return err
-		}
+		b.declares(l.InitDeclarator)
 	}
-	return nil
 }
 
 // declares builds the initial value of a variable.
-func (b *builder) declares(init *cc.InitDeclarator) *Error {
+func (b *builder) declares(init *cc.InitDeclarator) {
 	v := init.Declarator
 	b.depths[v] = len(b.loops)
 	switch {
 	case v.Name() == "__func__" || v.IsTypename() || v.IsStatic() || v.Linkage() != cc.None:
-		return nil // it is not computed here
+		return // it is not computed here
 	case init.Case != cc.InitDeclaratorInit:
 		if tracked(v) {
 			b.bind(v, value{failed: refuse(v, "it has no value yet")})
 		}
-		return nil
+		return
 	case isPlaced(v):
-		return refuse(init, "the initial value of an array or of a struct that holds one is not understood here:"+
-			" write statements or loops that give it, or static in front if nothing changes it")
+		panic(refuse(init, "the initial value of an array or of a struct that holds one is not understood here:"+
+			" write statements or loops that give it, or static in front if nothing changes it"))
 	}
 	b.begin(init)
 	if init.Initializer.Case != cc.InitializerExpr {
-		return b.initial(init.Initializer)
+		b.initial(init.Initializer)
+	} else {
+		b.gives(v, expression(init.Initializer.AssignmentExpression))
 	}
-	return b.gives(v, expression(init.Initializer.AssignmentExpression))
 }
 
 // gives builds an expression whose value a variable gets.
-func (b *builder) gives(v *cc.Declarator, e *expr) *Error {
+func (b *builder) gives(v *cc.Declarator, e *expr) {
 	if !isPointer(v) || unsaid(e) {
-		if err := b.effect(e); err != nil {
-			return err
-		}
+		b.effect(e)
 	}
 	b.give(v, e)
 	if at, _ := b.values.of(v); isPointer(v) && !unsaid(e) && at.failed != nil {
-		return at.failed
+		panic(at.failed)
 	}
-	return nil
 }
 
 // initial builds the initial values of the fields of a struct.
-func (b *builder) initial(i *cc.Initializer) *Error {
+func (b *builder) initial(i *cc.Initializer) {
 	if i.Case == cc.InitializerExpr {
-		return b.effect(expression(i.AssignmentExpression))
+		b.effect(expression(i.AssignmentExpression))
 	}
 	for l := i.InitializerList; l != nil; l = l.InitializerList {
-		if err := b.initial(l.Initializer); err != nil {
-			return err
-		}
+		b.initial(l.Initializer)
 	}
-	return nil
 }
 
 // begin begins a statement.
@@ -103,86 +90,82 @@ func (b *builder) begin(n cc.Node) {
 }
 
 // value builds an expression that is a statement.
-func (b *builder) value(n cc.ExpressionNode) *Error {
-	if isNil(n) {
-		return nil
+func (b *builder) value(n cc.ExpressionNode) {
+	if !isNil(n) {
+		b.begin(n)
+		b.effect(expression(n))
 	}
-	b.begin(n)
-	return b.effect(expression(n))
 }
 
 // stmt builds a statement.
-func (b *builder) stmt(s *cc.Statement) (err *Error) {
-	defer caught(s, &err)
+func (b *builder) stmt(s *cc.Statement) {
+	defer located(s)
 	switch s.Case {
 	case cc.StatementCompound:
-		return b.items(items(s.CompoundStatement), false)
+		b.items(items(s.CompoundStatement), false)
 	case cc.StatementExpr:
-		return b.value(s.ExpressionStatement.ExpressionList)
+		b.value(s.ExpressionStatement.ExpressionList)
 	case cc.StatementSelection:
-		return b.branch(s.SelectionStatement)
+		b.branch(s.SelectionStatement)
 	case cc.StatementIteration:
-		return b.iteration(s.IterationStatement)
+		b.iteration(s.IterationStatement)
 	case cc.StatementJump:
-		return refuse(s, "a jump is not understood: write what ends a loop into its condition, or an if around the rest")
+		panic(refuse(s, "a jump is not understood: write what ends a loop into its condition, or an if around the rest"))
+	default:
+		panic(refuse(s, "it is not understood"))
 	}
-	return refuse(s, "it is not understood")
 }
 
 // branch builds an if.
-func (b *builder) branch(s *cc.SelectionStatement) *Error {
+func (b *builder) branch(s *cc.SelectionStatement) {
 	if s.Case == cc.SelectionStatementSwitch {
-		return refuse(s, "a switch is not understood")
+		panic(refuse(s, "a switch is not understood"))
 	}
-	c, err := b.condition(expression(s.ExpressionList))
+	c, err := b.decided(expression(s.ExpressionList))
 	if err != nil && err.data {
-		return refuse(s.ExpressionList, "an if on data: %s: %s (a ?: would count both arms)", err.Expr, err.Why)
+		panic(refuse(s.ExpressionList, "an if on data: %s: %s (a ?: would count both arms)", err.Expr, err.Why))
 	} else if err != nil {
-		return err
+		panic(err)
 	}
-	arm := func(s *cc.Statement) func() *Error {
+	arm := func(s *cc.Statement) func() {
 		if s == nil {
 			return nothing
 		}
-		return func() *Error { return b.stmt(s) }
+		return func() { b.stmt(s) }
 	}
-	return b.when(c, arm(s.Statement), arm(s.Statement2))
+	b.when(c, arm(s.Statement), arm(s.Statement2))
 }
 
-func (b *builder) iteration(s *cc.IterationStatement) *Error {
-	switch s.Case {
-	case cc.IterationStatementFor, cc.IterationStatementForDecl:
-		return b.forLoop(s)
-	case cc.IterationStatementDo: // of macros that are statements
-		e := expression(s.ExpressionList)
-		if i, err := constantOf(e); e.op == opConst && err == nil && i.same(constant(0)) {
-			return b.stmt(s.Statement)
-		}
+func (b *builder) iteration(s *cc.IterationStatement) {
+	switch {
+	case s.Case == cc.IterationStatementFor || s.Case == cc.IterationStatementForDecl:
+		b.forLoop(s)
+	case s.Case == cc.IterationStatementDo && never(b.condition(expression(s.ExpressionList))):
+		b.stmt(s.Statement) // of a macro that is a statement
+	default:
+		panic(refuse(s, "a while is not understood: write a for with affine bounds"))
 	}
-	return refuse(s, "a while is not understood: write a for with affine bounds")
 }
 
 // effect builds an expression that may assign: a statement, or what is assigned.
-func (b *builder) effect(e *expr) *Error {
+func (b *builder) effect(e *expr) {
 	switch {
 	case e.op == ",":
 		for _, a := range e.args {
-			if err := b.effect(a); err != nil {
-				return err
-			}
+			b.effect(a)
 		}
-		return nil
+		return
 	case e.op == "?:":
-		if c, err := b.condition(e.args[0]); err == nil {
-			return b.when(c, func() *Error { return b.effect(e.args[1]) }, func() *Error { return b.effect(e.args[2]) })
+		if c, err := b.decided(e.args[0]); err == nil {
+			b.when(c, func() { b.effect(e.args[1]) }, func() { b.effect(e.args[2]) })
+			return
 		}
 	case e.assigns():
-		return b.assign(e)
+		b.assign(e)
+		return
 	}
-	if err := b.single(e); err != nil {
-		return err
-	}
-	return b.data(e)
+	b.single(e)
+	b.data(e)
 }
 
 // carriedFrom is the depth of the outermost loop from whose one iteration to the next what
@@ -206,73 +189,64 @@ func (b *builder) carriedFrom(left *expr) int {
 }
 
 // assign builds an assignment. The right side may be one, too.
-func (b *builder) assign(e *expr) *Error {
+func (b *builder) assign(e *expr) {
 	left := e.args[0]
 	if left.op != opVar || !isPointer(left.decl) || e.op != "=" {
 		b.file.Carried = min(b.file.Carried, b.carriedFrom(left))
 	}
 	switch {
 	case left.op == opNothing:
-		return left.fails("%s", left.why)
+		panic(left.fails("%s", left.why))
 	case left.op == opVar:
-		return b.assignVariable(e, left)
+		b.assignVariable(e, left)
+		return
 	case !left.stored():
-		return left.fails("it is neither an array element nor a variable")
+		panic(left.fails("it is neither an array element nor a variable"))
 	case e.op == "=":
-		if err := b.effect(e.args[1]); err != nil {
-			return err
-		}
-		return b.reference(left, nest.Write)
+		b.effect(e.args[1])
+		b.reference(left, nest.Write)
+		return
 	}
-	parts := []func() *Error{func() *Error { return b.reference(left, nest.Read) }}
+	parts := []func(){func() { b.reference(left, nest.Read) }}
 	if len(e.args) == 2 {
-		behind, err := b.rightFirst(e.args[1])
-		if err != nil {
-			return err
-		}
-		parts = append(parts, func() *Error { return b.effect(e.args[1]) })
+		behind := b.rightFirst(e.args[1])
+		parts = append(parts, func() { b.effect(e.args[1]) })
 		if behind {
 			slices.Reverse(parts)
 		}
 	}
 	for _, part := range parts {
-		if err := part(); err != nil {
-			return err
-		}
+		part()
 	}
-	return b.reference(left, nest.Write)
+	b.reference(left, nest.Write)
 }
 
 // assignVariable builds an assignment to a variable.
-func (b *builder) assignVariable(e, left *expr) *Error {
+func (b *builder) assignVariable(e, left *expr) {
 	v := left.decl
 	if slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl == v }) {
-		return e.fails("the variable of a loop is assigned to inside of it")
+		panic(e.fails("the variable of a loop is assigned to inside of it"))
 	}
 	if !isPointer(v) {
-		if err := b.scalar(left); err != nil {
-			return err
-		}
+		b.scalar(left)
 	}
 	if e.op == "=" {
-		return b.gives(v, e.args[1])
+		b.gives(v, e.args[1])
+		return
 	}
 	if len(e.args) == 2 {
-		if err := b.effect(e.args[1]); err != nil {
-			return err
-		}
+		b.effect(e.args[1])
 	}
 	if tracked(v) {
 		b.bind(v, value{failed: e.fails("it changes by a step: write the value as a function of the loops' variables")})
 	}
-	return nil
 }
 
 // rightFirst tells whether GCC completes the right side of a compound assignment before it
 // reads the left one: where that calls a function that may do more than compute. That is not
 // known of an assignment, of a call behind a condition, and of one with constants, which GCC may
 // have the result of.
-func (b *builder) rightFirst(right *expr) (first bool, err *Error) {
+func (b *builder) rightFirst(right *expr) (first bool) {
 	doubt := false
 	right.any(func(e *expr) bool {
 		conditional := e.op == "?:" || e.op == "&&" || e.op == "||"
@@ -284,9 +258,9 @@ func (b *builder) rightFirst(right *expr) (first bool, err *Error) {
 		return false
 	})
 	if (first && doubt || right.assigns()) && b.reads(right) {
-		return false, right.fails("whether it is read before the left side of the assignment is not known: declare a variable with it in front")
+		panic(right.fails("whether it is read before the left side of the assignment is not known: declare a variable with it in front"))
 	}
-	return first, nil
+	return first
 }
 
 // isConstant tells whether an expression has no variable in it.
@@ -295,60 +269,62 @@ func isConstant(e *expr) bool {
 }
 
 // scalar refuses a variable that is none.
-func (b *builder) scalar(e *expr) *Error {
+func (b *builder) scalar(e *expr) {
 	if e.op != opVar || e.decl == nil {
-		return nil
+		return
 	}
 	switch t := e.decl.Type(); {
 	case isArray(e.decl) || t != nil && t.Kind() == cc.Ptr:
-		return e.fails("a pointer is a value here, which is not understood: write the array and its subscripts")
+		panic(e.fails("a pointer is a value here, which is not understood: write the array and its subscripts"))
 	case t == nil || t.Kind() == cc.Function:
-		return e.fails("a function is not a value here")
+		panic(e.fails("a function is not a value here"))
 	case !cc.IsArithmeticType(t):
-		return e.fails("a whole %s is not understood: write its fields one by one", typeName(t))
+		panic(e.fails("a whole %s is not understood: write its fields one by one", typeName(t)))
 	case isVolatile(e):
-		return e.fails("it is volatile, which is not understood")
+		panic(e.fails("it is volatile, which is not understood"))
 	}
-	return nil
 }
 
 // data builds an expression whose value is used: reads, in the order of the text.
-func (b *builder) data(e *expr) *Error {
+func (b *builder) data(e *expr) {
 	switch e.op {
 	case opConst, opOther:
-		return nil
+		return
 	case opVar:
-		return b.scalar(e)
+		b.scalar(e)
+		return
 	case opNothing:
-		return e.fails("%s", e.why)
+		panic(e.fails("%s", e.why))
 	case opIndex, opField, opDeref:
-		return b.reference(e, nest.Read)
+		b.reference(e, nest.Read)
+		return
 	case opAddress:
-		return e.fails("an address is a value here, which is not understood: write the array and its subscripts where it is used," +
-			" or declare a pointer with it, such as double *row = &m[i][0]")
+		panic(e.fails("an address is a value here, which is not understood: write the array and its subscripts where it is used," +
+			" or declare a pointer with it, such as double *row = &m[i][0]"))
 	case opCall:
 		if f := b.own(e); f != nil {
-			return b.inline(e, f)
+			b.inline(e, f)
+		} else {
+			b.call(e)
 		}
-		return b.call(e)
+		return
 	case "?:":
-		return b.conditional(e)
+		b.conditional(e)
+		return
 	case opCast:
 		if t := e.node.Type(); t == nil || t.Kind() != cc.Void && !cc.IsArithmeticType(t) {
-			return e.fails("a cast to %s is not understood", t)
+			panic(e.fails("a cast to %s is not understood", t))
 		}
 	case "&&", "||":
-		return b.shortCircuit(e)
+		b.shortCircuit(e)
+		return
 	}
 	if e.assigns() {
-		return e.fails("an assignment within an expression is not understood: make it a statement")
+		panic(e.fails("an assignment within an expression is not understood: make it a statement"))
 	}
 	for _, a := range e.args {
-		if err := b.data(a); err != nil {
-			return err
-		}
+		b.data(a)
 	}
-	return nil
 }
 
 // reads reports whether an expression refers to arrays, or calls what does.
@@ -358,11 +334,8 @@ func (b *builder) reads(e *expr) bool {
 
 // shortCircuit builds && and ||, whose second operand is evaluated where the first
 // one does not decide. What depends on data may be either.
-func (b *builder) shortCircuit(e *expr) *Error {
-	can, err := b.outcomes(e.args[0])
-	if err != nil {
-		return err
-	}
+func (b *builder) shortCircuit(e *expr) {
+	can := b.outcomes(e.args[0])
 	goesOn := can.hold
 	if e.op == "||" {
 		goesOn = can.fail
@@ -370,10 +343,8 @@ func (b *builder) shortCircuit(e *expr) *Error {
 	if b.reads(e.args[1]) && !can.known {
 		b.note(e, "a condition on data: all operands of && and || are counted")
 	}
-	if err := b.data(e.args[0]); err != nil {
-		return err
-	}
-	return b.when(goesOn, func() *Error { return b.data(e.args[1]) }, nothing)
+	b.data(e.args[0])
+	b.when(goesOn, func() { b.data(e.args[1]) }, nothing)
 }
 
 // outcomes are where a condition can hold and where it can fail: everywhere, as far
@@ -383,56 +354,44 @@ type outcomes struct {
 	known      bool
 }
 
-func (b *builder) outcomes(e *expr) (o outcomes, err *Error) {
+func (b *builder) outcomes(e *expr) (o outcomes) {
 	always := nest.Condition{{}}
 	o = outcomes{hold: always, fail: always}
-	switch c, err := b.condition(e); {
+	switch c, err := b.decided(e); {
 	case err == nil:
-		return outcomes{c, not(c), true}, nil
+		return outcomes{c, not(c), true}
 	case !err.data:
-		return o, err
+		panic(err)
 	}
 	switch e.op {
 	case "!":
-		o, err := b.outcomes(e.args[0])
-		return outcomes{o.fail, o.hold, o.known}, err
+		o := b.outcomes(e.args[0])
+		return outcomes{o.fail, o.hold, o.known}
 	case "&&", "||":
-		x, err := b.outcomes(e.args[0])
-		if err != nil {
-			return x, err
-		}
-		y, err := b.outcomes(e.args[1])
-		if err != nil {
-			return y, err
-		}
+		x := b.outcomes(e.args[0])
+		y := b.outcomes(e.args[1])
 		first, second := and, or
 		if e.op == "||" {
 			first, second = or, and
 		}
-		return outcomes{hold: first(x.hold, y.hold), fail: second(x.fail, y.fail)}, nil
+		return outcomes{hold: first(x.hold, y.hold), fail: second(x.fail, y.fail)}
 	}
-	return o, nil
+	return o
 }
 
 // conditional builds a ?:, of a condition on the loops' variables the arm that is
 // taken, of one on data all that can be.
-func (b *builder) conditional(e *expr) *Error {
-	can, err := b.outcomes(e.args[0])
-	if err != nil {
-		return err
-	}
-	then, otherwise := func() *Error { return b.data(e.args[1]) }, func() *Error { return b.data(e.args[2]) }
+func (b *builder) conditional(e *expr) {
+	can := b.outcomes(e.args[0])
+	then, otherwise := func() { b.data(e.args[1]) }, func() { b.data(e.args[2]) }
 	if can.known {
-		return b.when(can.hold, then, otherwise)
+		b.when(can.hold, then, otherwise)
+		return
 	}
 	b.note(e.args[0], "a condition on data: both arms are counted")
-	if err := b.data(e.args[0]); err != nil {
-		return err
-	}
-	if err := b.when(can.hold, then, nothing); err != nil {
-		return err
-	}
-	return b.when(can.fail, otherwise, nothing)
+	b.data(e.args[0])
+	b.when(can.hold, then, nothing)
+	b.when(can.fail, otherwise, nothing)
 }
 
 func (b *builder) note(e *expr, text string) {

@@ -61,10 +61,12 @@ func (b *builder) give(v *cc.Declarator, e *expr) {
 // valueOf is what a variable gets of an expression.
 func (b *builder) valueOf(v *cc.Declarator, e *expr) value {
 	if isPointer(v) {
-		l, err := b.pointerAs(e, v.Type())
+		var l lvalue
+		err := tried(func() { l = b.pointerAs(e, v.Type()) })
 		return value{to: &l, failed: err}
 	}
-	i, err := b.integer(e)
+	var i integer
+	err := tried(func() { i = b.integer(e) })
 	return value{i: i, failed: err}
 }
 
@@ -111,42 +113,37 @@ func writes(below cc.Node, f func(v *cc.Declarator, n cc.Node)) {
 }
 
 // when emits what f emits under a condition, and what g emits under its opposite.
-func (b *builder) when(c nest.Condition, f, g func() *Error) *Error {
+func (b *builder) when(c nest.Condition, f, g func()) {
 	switch {
 	case always(c):
-		return f()
+		f()
+		return
 	case never(c):
-		return g()
+		g()
+		return
 	}
 	before := b.values
-	then, err := b.body(f)
-	if err != nil {
-		return err
-	}
+	then := b.body(f)
 	behind := b.values
 	b.values = before
-	otherwise, err := b.body(g)
-	if err != nil {
-		return err
-	}
+	otherwise := b.body(g)
 	b.merge(c, before, behind)
 	if len(then)+len(otherwise) > 0 {
 		b.nodes = append(b.nodes, &nest.If{When: c, Then: then, Else: otherwise})
 	}
-	return nil
 }
 
 // body builds what f emits, as nodes of their own.
-func (b *builder) body(f func() *Error) ([]nest.Node, *Error) {
+func (b *builder) body(f func()) []nest.Node {
 	outside := b.nodes
 	b.nodes = nil
-	err := f()
+	f()
 	inside := b.nodes
 	b.nodes = outside
-	return inside, err
+	return inside
 }
 
-func nothing() *Error { return nil }
+func nothing() {}
 
 // merge makes one of the values behind the two arms of a condition.
 func (b *builder) merge(c nest.Condition, before, then *binding) {
