@@ -84,13 +84,14 @@ func parse(name string, text []byte, opts Options, sized string) (u *unit, ast *
 			u.packed = slices.ContainsFunc(append(u.files.texts, text), packs.Match)
 			return u, ast, nil
 		}
-		if err = u.named(failed[0]); u.files.failed != nil {
+		if err = failed[0]; u.files.failed != nil {
 			return nil, nil, u.files.failed
 		}
 		if m := notFound.FindStringSubmatch(failed[0].Why); m != nil && !u.files.missing[m[1]] {
 			u.files.missing[m[1]] = true
 			u.files.missed = append(u.files.missed, Note{Pos: failed[0].Pos, Text: m[1] + " is not found, and nothing of it is known: -I names the folders that are looked in"})
 		} else if !u.cut(failed, opts.Function) {
+			err = u.named(failed[0])
 			break
 		}
 	}

@@ -140,7 +140,7 @@ func (b *builder) iteration(s *cc.IterationStatement) {
 	switch {
 	case s.Case == cc.IterationStatementFor || s.Case == cc.IterationStatementForDecl:
 		b.forLoop(s)
-	case s.Case == cc.IterationStatementDo && never(b.condition(expression(s.ExpressionList))):
+	case s.Case == cc.IterationStatementDo && isConstant(expression(s.ExpressionList)) && never(b.condition(expression(s.ExpressionList))):
 		b.stmt(s.Statement) // of a macro that is a statement
 	default:
 		panic(refuse(s, "a while is not understood: write a for with affine bounds"))
