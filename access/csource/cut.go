@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // A textPart is a declaration of a text, outside of all brackets: where it begins and ends, in
@@ -165,10 +164,8 @@ func offset(text []byte, at Pos) int {
 	return from + max(at.Column-1, 0)
 }
 
-// isCPP tells whether a file has a name of C++.
-func isCPP(name string) bool {
-	return slices.ContainsFunc([]string{".cpp", ".cc", ".cxx", ".C", ".hpp", ".cu"}, func(end string) bool { return strings.HasSuffix(name, end) })
-}
+// nameOfCPP is that of a file of C++.
+var nameOfCPP = regexp.MustCompile(`\.(cpp|cc|cxx|C|hpp|cu)$`)
 
 // ofCPP are the words of C++ that C has otherwise.
 const ofCPP = "#define bool _Bool\n#define true 1\n#define false 0\n#define nullptr ((void *)0)\n#define constexpr const\n"

@@ -443,13 +443,9 @@ func (a Array) declared() string {
 
 // typeName is the type in a word or two: without its fields.
 func typeName(t cc.Type) string {
-	switch s := t.(type) {
-	case *cc.StructType:
+	if s, is := t.(interface{ Tag() cc.Token }); is && isStruct(t) {
 		tag := s.Tag()
-		return strings.TrimSpace("struct " + tag.SrcStr())
-	case *cc.UnionType:
-		tag := s.Tag()
-		return strings.TrimSpace("union " + tag.SrcStr())
+		return strings.TrimSpace(map[cc.Kind]string{cc.Struct: "struct ", cc.Union: "union "}[t.Kind()] + tag.SrcStr())
 	}
 	return strings.TrimPrefix(t.String(), "const ")
 }

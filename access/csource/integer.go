@@ -166,7 +166,7 @@ func (b *builder) cast(e *expr) integer {
 		panic(e.unknown("it is not an integer"))
 	}
 	of := e.args[0]
-	if real := of.node.Type(); of.op == opOther || real != nil && cc.IsFloatingPointType(real) {
+	if real := of.node.Type(); real != nil && cc.IsFloatingPointType(real) {
 		if v, known := e.node.Value().(cc.Int64Value); known && t != boolType { // of which .5 is 1
 			return integer{constant(int(v)), t}
 		}

@@ -132,11 +132,15 @@ func (b *builder) goesOn(h *header, e *expr) {
 		b.goesOn(h, e.args[0])
 		b.goesOn(h, e.args[1])
 		return
-	case "<", "<=", ">", ">=":
+	case "<", "<=", ">", ">=", "!=":
 	default:
-		panic(e.fails("want comparisons by < <= > >= in the condition of a loop, and && between them"))
+		panic(e.fails("want comparisons by < <= > >= != in the condition of a loop, and && between them"))
 	}
 	p, q := b.compared(e) // p >= q
+	if e.op == "!=" {
+		b.notPast(h, e, p.plus(-1, q))
+		return
+	}
 	if e.op[0] == '<' {
 		p, q = q, p
 	}
@@ -145,6 +149,22 @@ func (b *builder) goesOn(h *header, e *expr) {
 		row = row.plus(1, constant(-1))
 	}
 	h.rows = append(h.rows, row)
+}
+
+// notPast reads a condition of a loop, that a function is not 0 which is the variable or its
+// opposite and something: it ends as by < or > where steps of 1 begin in front of the end.
+func (b *builder) notPast(h *header, e *expr, way piece) {
+	own := len(b.loops) - 1
+	if way.kind != leaf || h.first.kind != leaf || !usesVar(way.affine, own) || max(h.step, -h.step) != 1 {
+		panic(e.fails("!= is understood of a variable with steps of 1: write <"))
+	}
+	c := way.affine.Coef[own]
+	row := constant(0).plus(-c*h.step, way) // above 0 as long as the loop goes on
+	first := plus(without(row.affine, own), -h.step, h.first.affine)
+	if low, _, ok := b.span(first); !ok || low < 0 || max(c, -c) != 1 {
+		panic(e.fails("the loop may begin beyond the end that != names: write <"))
+	}
+	h.rows = append(h.rows, row.plus(1, constant(-1)))
 }
 
 // maxSplits bounds how often the bounds of a loop are one of two.
@@ -282,15 +302,11 @@ func (b *builder) ends(h *header, l *nest.Loop) {
 	low, high := h.v.t.limits()
 	if h.wraps {
 		low = 0
-		begins := h.step < 0 // by the least of the first values, or the greatest
-		for _, from := range l.From {
+		below := func(from nest.Affine) bool {
 			least, _, ok := b.span(from)
-			if at := ok && least >= 0; at != begins {
-				begins = h.step > 0
-				break
-			}
+			return !ok || least < 0
 		}
-		if !begins {
+		if slices.ContainsFunc(l.From, below) {
 			panic(h.fails("as unsigned, the first value may wrap: begin at 0 or above, or compare signed values, such as (int)n for an unsigned n"))
 		}
 	}

@@ -261,12 +261,9 @@ func (l *lvalue) outside(d int) string {
 }
 
 // noArray says why something with subscripts is no array, and how to write one.
-func noArray(base *expr) string {
-	if base.op != opVar || base.decl == nil || !isPointer(base.decl) {
-		return base.text() + " is not an array of constant extents"
-	}
-	return fmt.Sprintf("%s is a pointer, which does not say how much it points to: of a parameter of the function that is read"+
-		" -D '%[1]s[1000]' says it; or write an array of constant extents", base.text())
+func noArray(e *expr) string {
+	return fmt.Sprintf("%s is not an array of constant extents; of a pointer that is a parameter of the function that is read"+
+		" -D '%[1]s[1000]' says how much it points to", e.text())
 }
 
 const (
@@ -389,8 +386,8 @@ func (b *builder) asType(e *expr, l lvalue, t cc.Type) lvalue {
 	}
 	extents, of := b.form(p.Elem())
 	if !slices.Equal(extents, l.extents) || !sameSize(of, l.of) {
-		panic(e.fails("a pointer to %s as one to %s is not understood: declare the array with the type that is used,"+
-			" or write it and its subscripts", described(l.extents, l.of), p.Elem()))
+		panic(e.fails("a pointer to elements of another type or extent than it has is not understood:" +
+			" declare the array with the type that is used, or write it and its subscripts"))
 	}
 	l.of = of
 	return l
@@ -403,13 +400,4 @@ func sameSize(t, as cc.Type) bool {
 		return isStruct(as) && !t.IsIncomplete() && t.Size() == as.Size() && !bitFields(t)
 	}
 	return cc.IsArithmeticType(t) && cc.IsArithmeticType(as) && t.Size() == as.Size()
-}
-
-// described is the type of an array of so many.
-func described(extents []int, of cc.Type) string {
-	text := typeName(of)
-	for _, n := range extents {
-		text += fmt.Sprintf("[%d]", n)
-	}
-	return text
 }

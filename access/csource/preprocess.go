@@ -111,7 +111,7 @@ func newUnit(name string, text []byte, opts Options, sized string) (*unit, error
 		name: name, predefined: predefinedMacros, trailer: sized + trailer,
 		files: &files{dirs: opts.IncludeDirs, missing: map[string]bool{}}, leftOut: map[string]*Error{},
 	}
-	if isCPP(name) {
+	if nameOfCPP.MatchString(name) {
 		u.predefined += ofCPP
 	}
 	for _, define := range opts.Defines {
@@ -304,6 +304,8 @@ var (
 	// continued is the end of a line that goes on in the next one: compilers pass over spaces
 	// behind the backslash.
 	continued = regexp.MustCompile(`\\[ \t\v\f]+(\r?\n)`)
+	// errorLine may have a quote that is not closed.
+	errorLine = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(error|warning)\b.*$`)
 	// odd are directives that the parser does not have as GCC has them.
 	odd = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(elifn?def\b|line\b|\d)`)
 )
@@ -316,6 +318,7 @@ func tamed(name string, text []byte) ([]byte, error) {
 		return nil, &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
 	}
 	text = continued.ReplaceAll(text, []byte("\\$1"))
+	text = errorLine.ReplaceAllFunc(text, func(line []byte) []byte { return bytes.ReplaceAll(line, []byte("'"), []byte(" ")) })
 	if m := odd.FindSubmatchIndex(text); m != nil && (text[m[2]] == 'e' || bytes.Contains(text, []byte("__LINE__"))) {
 		line := 1 + bytes.Count(text[:m[2]], []byte("\n"))
 		return nil, &Error{Pos: Pos{File: name, Line: line, Column: 1}, Why: "this directive is not understood (#line in a file with __LINE__, #elifdef, #elifndef)"}
