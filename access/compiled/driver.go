@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,9 +27,10 @@ type Task struct {
 	Macros   []string // NAME=VALUE
 	// Values are those of parameters and variables, "n" or "p->n", and Sizes how much
 	// parameters point to, "n*n" or, of pointers to rows, "n][m".
-	Values, Sizes map[string]string
-	Folders       []string // of headers
-	Passes        int      // calls of the function
+	Values  map[string]int
+	Sizes   map[string]string
+	Folders []string // of headers
+	Passes  int      // calls of the function, from 1 on
 }
 
 // A Driver is how a function is called.
@@ -168,10 +170,11 @@ func bracketed(text string) (parts []string, after string) {
 // A driverWriter writes a main that allocates what a function's parameters point to, which is
 // zeros, and calls the function.
 type driverWriter struct {
-	task          Task
-	values, sizes map[string]string // those that are not used yet
-	text          bytes.Buffer
-	arrays        []string
+	task   Task
+	values map[string]int    // those that are not used yet
+	sizes  map[string]string // and these
+	text   bytes.Buffer
+	arrays []string
 }
 
 // ParameterFile is the file in whose n-th line the n-th array of a driver is allocated.
@@ -199,14 +202,14 @@ func (w *driverWriter) write(parameters []parameter) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.values)) { // of fields, and of the file's variables
-		fmt.Fprintf(&w.text, "%s = %s;\n", name, w.values[name])
+		fmt.Fprintf(&w.text, "%s = %d;\n", name, w.values[name])
 	}
 	for name, size := range w.sizes {
 		return fmt.Errorf("-D '%s[%s]': %[1]s is no pointer among the parameters of %[3]s",
 			name, size, w.task.Function)
 	}
 	fmt.Fprintf(&w.text, "for (int pass = 0; pass < %d; pass++) %s(%s);\nreturn 0; }\n",
-		max(w.task.Passes, 1), w.task.Function, strings.Join(arguments, ", "))
+		w.task.Passes, w.task.Function, strings.Join(arguments, ", "))
 	return nil
 }
 
@@ -222,11 +225,10 @@ func (w *driverWriter) hasField(begins string) bool {
 
 // scalar declares a parameter that has a value.
 func (w *driverWriter) scalar(p parameter) error {
-	value, given := w.values[p.name]
+	number, given := w.values[p.name]
+	value := strconv.Itoa(number)
 	switch {
-	case given:
-	case realType.MatchString(p.before):
-		value = "0"
+	case given, realType.MatchString(p.before):
 	case w.hasField(p.name + "."):
 		value = "{0}"
 	default:

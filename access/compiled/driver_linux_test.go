@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ void f(struct p *q) { for (int i = 0; i < 10; i++) g(q, i); }`: {"q[10]"},
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			o := csource.Options{Defines: defines, Function: "f"}
-			task := compiled.Task{Compiler: []string{"gcc"}, Function: "f"}
+			task := compiled.Task{Compiler: []string{"gcc"}, Function: "f", Passes: 1}
 			made := compiled.Options{Function: "f"}
 			if function, region := compiled.FindRegion("f.c", []byte(text)); region.To > 0 {
 				o.Function, task.Function = "", function
@@ -129,7 +130,7 @@ func TestTasks(t *testing.T) {
 	}) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			task := compiled.Task{Compiler: []string{"gcc"}, Function: "f", Values: pairs(c.values), Sizes: pairs(c.sizes)}
+			task := compiled.Task{Compiler: []string{"gcc"}, Function: "f", Passes: 1, Values: values(c.values), Sizes: sizes(c.sizes)}
 			if c.err == "" {
 				if r := drive(t, c.text, task, compiled.Options{Function: "f"}); len(r.accesses) != c.accesses {
 					t.Errorf("%s\nmakes %d accesses, want %d", c.text, len(r.accesses), c.accesses)
@@ -147,11 +148,18 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-func pairs(text string) map[string]string {
+func sizes(text string) map[string]string {
 	all := map[string]string{}
-	for _, word := range strings.Fields(strings.ReplaceAll(text, "n][n", "n]_[n")) {
-		name, value, _ := strings.Cut(word, "=")
-		all[name] = strings.ReplaceAll(value, "_", "")
+	if name, value, is := strings.Cut(text, "="); is {
+		all[name] = value
+	}
+	return all
+}
+
+func values(text string) map[string]int {
+	all := map[string]int{}
+	for name, value := range sizes(text) {
+		all[name], _ = strconv.Atoi(value)
 	}
 	return all
 }

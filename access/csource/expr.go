@@ -255,38 +255,34 @@ func (e *expr) unary(n *cc.UnaryExpression) *expr {
 	return e.nothing("it is not understood")
 }
 
+// binary is a production of two operands, or of one alone. The left one is of the same production.
 func (e *expr) binary(n cc.ExpressionNode) *expr {
-	switch n := n.(type) {
-	case *cc.MultiplicativeExpression:
-		return e.either(n.Token, n.MultiplicativeExpression, n.CastExpression)
-	case *cc.AdditiveExpression:
-		return e.either(n.Token, n.AdditiveExpression, n.MultiplicativeExpression)
-	case *cc.ShiftExpression:
-		return e.either(n.Token, n.ShiftExpression, n.AdditiveExpression)
-	case *cc.RelationalExpression:
-		return e.either(n.Token, n.RelationalExpression, n.ShiftExpression)
-	case *cc.EqualityExpression:
-		return e.either(n.Token, n.EqualityExpression, n.RelationalExpression)
-	case *cc.AndExpression:
-		return e.either(n.Token, n.AndExpression, n.EqualityExpression)
-	case *cc.ExclusiveOrExpression:
-		return e.either(n.Token, n.ExclusiveOrExpression, n.AndExpression)
-	case *cc.InclusiveOrExpression:
-		return e.either(n.Token, n.InclusiveOrExpression, n.ExclusiveOrExpression)
-	case *cc.LogicalAndExpression:
-		return e.either(n.Token, n.LogicalAndExpression, n.InclusiveOrExpression)
-	case *cc.LogicalOrExpression:
-		return e.either(n.Token, n.LogicalOrExpression, n.LogicalAndExpression)
+	var left, right cc.ExpressionNode
+	op := ""
+	v := reflect.ValueOf(n).Elem()
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		switch part := v.Field(i).Interface().(type) {
+		case cc.ExpressionNode:
+			if f.Name == v.Type().Name() {
+				left = part
+			} else {
+				right = part
+			}
+		case cc.Token:
+			op = part.SrcStr()
+		}
 	}
-	return e.nothing("it is not understood")
-}
-
-// either is a production of two operands, or of the second alone.
-func (e *expr) either(op cc.Token, left, right cc.ExpressionNode) *expr {
-	if isNil(left) {
+	switch {
+	case isNil(right):
+		return e.nothing("it is not understood")
+	case isNil(left):
 		return expression(right)
 	}
-	return e.set(op.SrcStr(), left, right)
+	return e.set(op, left, right)
 }
 
 // assigns tells whether it gives its first argument a value.

@@ -1,7 +1,6 @@
 package csource
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -12,113 +11,174 @@ import (
 	"modernc.org/cc/v4"
 )
 
-// declares matches the declaration of a variable of this name: behind the last word of a type, or behind others of
-// the same type. Whether it is an integer is known when it is parsed.
-func declares(name string) *regexp.Regexp {
-	const qualifiers = `(?:\s+(?:const|volatile|restrict|register))*`
-	return regexp.MustCompile(`\b(\w+)` + qualifiers + `\s+(?:\w+(?:\s*=[^,;(){}]*)?\s*,\s*)*` + name + `\s*[,);=]`)
+// A Given is what [Options.Defines] say: macros, the values of variables and of fields, and how
+// much parameters that are pointers point to.
+type Given struct {
+	Macros []string
+	Values map[string]int
+	Fields map[string]int    // such as p->n
+	Sizes  map[string]string // such as n*n, or n][m for pointers to rows, which only a compiler reads
 }
 
-// noTypes are words in front of a name that are no types.
-var noTypes = []string{"return", "else", "goto", "case", "sizeof", "do", "in"}
+var (
+	sizeShape  = regexp.MustCompile(`^\s*([A-Za-z_]\w*)\s*\[([\w\s()+*/%-]*(?:\]\s*\[[\w\s()+*/%-]+)?)\]\s*$`)
+	fieldShape = regexp.MustCompile(`^\w+((->|\.)[A-Za-z_]\w*)+$`)
+	nameShape  = regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*$`) // what a variable may be called instead
+	// noTypes are words in front of a name that are no types.
+	noTypes = []string{"return", "else", "goto", "case", "sizeof", "do", "in"}
+)
 
-// partDefines parts defines into macros and the values of variables. A macro of the name of a
-// variable would leave no variable in its declaration, "int n", which is no C: what is meant is its
-// value. So a define with a number is a variable's where the text declares one, alone or as a
-// parameter, and a macro everywhere else. One with neither a number nor another name would leave no C there.
-func partDefines(text []byte, defines []string) (macros []string, values map[string]int, err error) {
-	values = map[string]int{}
-	if len(defines) == 0 {
-		return nil, values, nil
+// Defined is what one of Options.Defines gives a value, and the value: 1 where it has none, and in
+// brackets how much a parameter points to, [n*n] of x[n*n].
+func Defined(define string) (name, value string) {
+	if m := sizeShape.FindStringSubmatch(define); m != nil {
+		return m[1], "[" + withoutSpace(m[2]) + "]"
 	}
-	var code strings.Builder
-	for _, line := range logicalLines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(line.text), "#") {
-			code.WriteString(line.text + "\n")
-		}
+	name, value, given := strings.Cut(define, "=")
+	if !given {
+		value = "1"
 	}
+	return name, value
+}
+
+// Parts parts defines. A macro of the name of a variable would leave no variable in its
+// declaration, "int n", which is no C: what is meant is its value. So a define with a number is a
+// variable's where the text declares one, alone or as a parameter, and a macro everywhere else.
+func Parts(text []byte, defines []string) (g Given, err error) {
+	g = Given{Values: map[string]int{}, Fields: map[string]int{}, Sizes: map[string]string{}}
+	code := string(blank(text, true))
 	before := map[string]string{}
 	for _, define := range defines {
-		name, value, _ := strings.Cut(define, "=")
+		name, value := Defined(define)
 		if other, twice := before[name]; twice {
-			return nil, nil, fmt.Errorf("-D %s: %s is given twice, as -D %s before: leave one of them out", define, name, other)
+			return g, fmt.Errorf("-D %s: %s is given twice, as -D %s before: leave one of them out", define, name, other)
 		}
 		before[name] = define
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
-		declared := defineShape.MatchString(name) && slices.ContainsFunc(declares(name).FindAllStringSubmatch(code.String(), -1), func(m []string) bool {
-			return !slices.Contains(noTypes, m[1])
-		})
+		variable := defineShape.MatchString(name) && declares(code, name)
 		switch {
-		case declared && err == nil:
-			values[name] = int(n)
-		case declared && errors.Is(err, strconv.ErrRange):
-			return nil, nil, fmt.Errorf("-D %s: %s is a variable of the file, and that is beyond 64 bits: want an integer, such as %s=1000", define, name, name)
-		case declared && (!anotherName.MatchString(value) || noInteger.MatchString(value)):
-			return nil, nil, fmt.Errorf("-D %s: %s is a variable of the file: want an integer, such as %s=1000", define, name, name)
+		case sizeShape.MatchString(define):
+			g.Sizes[name] = strings.Trim(value, "[]")
+		case strings.Contains(name, "["):
+			return g, fmt.Errorf("-D %s: want one extent of a parameter that is a pointer, such as x[1000] or 'x[n*n]'", define)
+		case fieldShape.MatchString(name) && err == nil:
+			g.Fields[name] = int(n)
+		case variable && err == nil:
+			g.Values[name] = int(n)
+		case variable && !nameShape.MatchString(value):
+			return g, fmt.Errorf("-D %s: %s is a variable of the file: want an integer of 64 bits, such as %s=1000", define, name, name)
 		default:
-			macros = append(macros, define)
+			g.Macros = append(g.Macros, define)
 		}
 	}
-	return macros, values, nil
+	return g, nil
 }
 
-// anotherName is what a variable may be called instead.
-var anotherName = regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*$`)
+// declares tells whether a text declares a variable of this name: behind the last word of a
+// type, or behind others of the same type. Whether it is an integer is known when it is parsed.
+func declares(code, name string) bool {
+	const qualifiers = `(?:\s+(?:const|volatile|restrict|register))*`
+	shape := regexp.MustCompile(`\b(\w+)` + qualifiers + `\s+(?:\w+(?:\s*=[^,;(){}]*)?\s*,\s*)*` + name + `\s*[,);=]`)
+	return slices.ContainsFunc(shape.FindAllStringSubmatch(code, -1), func(m []string) bool { return !slices.Contains(noTypes, m[1]) })
+}
 
-// noInteger are numbers that look like names.
-var noInteger = regexp.MustCompile(`(?i)^\s*(nan|inf|infinity)\s*$`)
+// sizePrefix begins the names of variables behind the file whose values are the extents that
+// defines give.
+const sizePrefix = "__stridebench_size_"
 
-// give keeps the values that defines have for variables of the file and of the function that is
-// read. One that is written after its declaration has none; where there is no other of the
-// name, that is an error. Where there is none at all, as where the name is a parameter of
-// another function alone, that is a note.
-func (b *builder) give() error {
+// sized declares these variables. The names of variables that have values are macros there.
+func (g Given) sized() string {
+	if len(g.Sizes) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	for name, n := range g.Values {
+		fmt.Fprintf(&text, "#undef %s\n#define %[1]s %dL\n", name, n)
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.Sizes)) {
+		fmt.Fprintf(&text, "#line 1 \"-D '%s[%s]'\"\nstatic const long %s%[1]s = %[2]s;\n", name, g.Sizes[name], sizePrefix)
+	}
+	return text.String()
+}
+
+// tell keeps the values that defines have for variables of the file and of the function that is
+// read. One that is written has none, but for a parameter, which begins with it; where there is
+// no other of the name, that is an error. Where there is none at all, as where the name is a
+// parameter of another function alone, that is a note.
+func (b *builder) tell() error {
 	kept, not := map[string]bool{}, map[string]*Error{}
+	sizes := map[string]*cc.Declarator{}
 	b.declared(func(d *cc.Declarator, init *cc.InitDeclarator) {
 		name := d.Name()
-		b.mayChange(d, init)
-		n, given := b.given[name]
+		if strings.HasPrefix(name, sizePrefix) {
+			sizes[strings.TrimPrefix(name, sizePrefix)] = d
+			b.constant(init)
+		}
+		n, given := b.Given.Values[name]
 		t, ok := typeOf(d.Type())
 		if !given || !ok {
 			return
 		}
-		if low, high := t.limits(); b.changing[d] && b.walkers[d] && d.IsParam() && n >= low && n <= high && b.enter(d) {
-			b.entered[d], kept[name] = walker{i: integer{constant(n), t}}, true
-			return
-		}
-		if b.changing[d] {
+		low, high := t.limits()
+		begins := d.IsParam() && tracked(d) && b.opts.Function != ""
+		switch {
+		case !b.keeps(d) && !begins:
 			not[name] = refuse(d, "-D %s=%d gives it a value, which it does not keep: it is written elsewhere, or its address is taken", name, n)
-			return
-		}
-		if low, high := t.limits(); n < low || n > high {
+		case n < low || n > high:
 			not[name] = refuse(d, "-D %s=%d is not a value of type %v", name, n, t)
-			return
+		default:
+			b.bind(d, value{i: integer{constant(n), t}})
+			b.told[d], kept[name] = true, true
 		}
-		b.known[d], b.told[d], kept[name] = integer{constant(n), t}, true, true
 	})
 	for _, name := range slices.Sorted(maps.Keys(not)) {
 		if !kept[name] {
 			return not[name]
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(b.given)) {
-		if define := fmt.Sprintf("%s=%d", name, b.given[name]); !kept[name] {
-			b.file.Notes = append(b.file.Notes, Note{Define: define, Pos: Pos{File: b.name}, Text: fmt.Sprintf("-D %s has no effect: neither the file nor %s, which is read, declares an integer %s", define, b.main.Declarator.Name(), name)})
+	for _, name := range slices.Sorted(maps.Keys(b.Given.Values)) {
+		if define := fmt.Sprintf("%s=%d", name, b.Given.Values[name]); !kept[name] {
+			b.file.Notes = append(b.file.Notes, Note{Define: define, Pos: Pos{File: b.unit.name}, Text: fmt.Sprintf("-D %s has no effect: neither the file nor %s, which is read, declares an integer %s", define, b.main.Declarator.Name(), name)})
+		}
+	}
+	return b.tellSizes(sizes)
+}
+
+// tellSizes keeps how much parameters that are pointers point to: each points to the first
+// element of an array of its own, which has its name and lies where an array would.
+func (b *builder) tellSizes(sizes map[string]*cc.Declarator) error {
+	pointers := []string{}
+	for _, d := range parameters(b.main) {
+		if !isPointer(d) {
+			continue
+		}
+		pointers = append(pointers, d.Name())
+		if v := sizes[d.Name()]; v != nil {
+			size, _ := b.values.of(v)
+			n, fixed := size.i.number()
+			if size.failed != nil || !fixed || n < 1 {
+				return fmt.Errorf("-D '%s[%s]': want an integer of at least 1, computed by + - * / %% from numbers and names whose values -D or a macro gives", d.Name(), b.Given.Sizes[d.Name()])
+			}
+			b.sized[d] = n
+			delete(sizes, d.Name())
+		}
+	}
+	for name := range sizes {
+		return fmt.Errorf("-D '%s[%s]': %[1]s is not a pointer parameter of %[3]s: there are %[4]s", name, b.Given.Sizes[name], b.main.Declarator.Name(), strings.Join(pointers, ", "))
+	}
+	for field := range b.Fields {
+		var changed *Error
+		_, name, _ := strings.Cut(strings.ReplaceAll(field, "->", "."), ".")
+		each(b.ast.TranslationUnit, func(n cc.Node) {
+			if e, is := n.(cc.ExpressionNode); is && changed == nil {
+				if of := expression(e); of.assigns() && of.args[0].op == opField && strings.HasSuffix(name, of.args[0].field.Name()) {
+					changed = refuse(n, "-D %s gives the field a value, which it does not keep", field)
+				}
+			}
+		})
+		if changed != nil {
+			return changed
 		}
 	}
 	return nil
-}
-
-// volatile tells whether a variable is. Of a pointer that is a parameter the parser says it of what it points to, too.
-func volatile(d *cc.Declarator) bool {
-	return d.IsVolatile() && d.Type() != nil && d.Type().Kind() != cc.Ptr
-}
-
-// mayChange keeps whether a variable has other values than that which it is declared with.
-func (b *builder) mayChange(d *cc.Declarator, init *cc.InitDeclarator) {
-	writes := 0
-	if init != nil && init.Case == cc.InitDeclaratorInit {
-		writes = 1
-	}
-	b.changing[d] = d.WriteCount() > writes || d.AddressTaken() || b.shared[d] || volatile(d)
 }

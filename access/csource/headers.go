@@ -2,9 +2,6 @@ package csource
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 )
 
 // predefinedMacros is what a compiler for 64-bit Linux defines before a file's
@@ -222,11 +219,11 @@ typedef __WCHAR_TYPE__ __predefined_wchar_t;
 typedef __PTRDIFF_TYPE__ __predefined_ptrdiff_t;
 `
 
-// headers are those of the language's library, as far as the files of kernels and
-// what surrounds them (a main, timers) need them to be parsed.
+// headers are those of the language's library, as far as the files of kernels and what surrounds
+// them (a main, timers) need them to be parsed. A function need not be declared to be called.
 var headers = map[string]string{
 	"assert.h": "#undef assert\n#ifdef NDEBUG\n#define assert(x) ((void)0)\n#else\n#define assert(x) ((void)!(x))\n#endif\n#undef static_assert\n#define static_assert _Static_assert\n",
-	"complex.h": guarded("COMPLEX", complexFunctions()+`
+	"complex.h": guarded("COMPLEX", `
 #define complex _Complex
 extern const float _Complex _Complex_I;
 #define I _Complex_I
@@ -295,7 +292,7 @@ extern const float _Complex _Complex_I;
 #define LLONG_MIN (-LLONG_MAX-1LL)
 #define ULLONG_MAX 18446744073709551615ULL
 `),
-	"math.h": guarded("MATH", mathFunctions()+`
+	"math.h": guarded("MATH", `
 #define M_E 2.7182818284590452354
 #define M_PI 3.14159265358979323846
 #define M_PI_2 1.57079632679489661923
@@ -338,7 +335,7 @@ double omp_get_wtick(void);
 `),
 	"stdbool.h": guarded("BOOL", "#define bool _Bool\n#define true 1\n#define false 0\n#define __bool_true_false_are_defined 1\n"),
 	"stddef.h":  guarded("STDDEF", sizeType+"#define offsetof(t, m) ((size_t)&((t *)0)->m)\ntypedef __PTRDIFF_TYPE__ ptrdiff_t;\ntypedef __WCHAR_TYPE__ wchar_t;\n"),
-	"stdint.h":  guarded("STDINT", integerTypes()),
+	"stdint.h":  guarded("STDINT", integerTypes),
 	"stdio.h": guarded("STDIO", sizeType+`
 typedef struct __stridebench_file FILE;
 typedef long ssize_t;
@@ -420,7 +417,7 @@ int clock_gettime(int, struct timespec *);
 `),
 	"unistd.h":   guarded("UNISTD", "#include <sys/types.h>\nunsigned sleep(unsigned);\n"),
 	"errno.h":    guarded("ERRNO", "extern int errno;\n#define ENOMEM 12\n#define EINVAL 22\n"),
-	"inttypes.h": guarded("INTTYPES", "#include <stdint.h>\n"+formats()),
+	"inttypes.h": guarded("INTTYPES", "#include <stdint.h>\n"+formats),
 	"malloc.h":   "#include <stdlib.h>\n",
 	"stdalign.h": guarded("STDALIGN", "#define alignas _Alignas\n#define alignof _Alignof\n"),
 	"strings.h":  guarded("STRINGS", "int strcasecmp(const char *, const char *);\n"),
@@ -452,72 +449,61 @@ const sizeType = `
 #endif
 `
 
-// headerNames are the headers that are built in.
-func headerNames() []string { return slices.Sorted(maps.Keys(headers)) }
-
 func guarded(name, text string) string {
 	return fmt.Sprintf("#ifndef __STRIDEBENCH_%s_H\n#define __STRIDEBENCH_%s_H\n%s#endif\n", name, name, text)
 }
 
-// mathFunctions declares the functions of math.h, each in three types.
-func mathFunctions() string {
-	one := strings.Fields("acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs floor lgamma log log10 log1p log2 nearbyint rint round sin sinh sqrt tan tanh tgamma trunc")
-	two := strings.Fields("atan2 copysign fdim fmax fmin fmod hypot pow remainder")
-	var b strings.Builder
-	for _, t := range []struct{ name, suffix string }{{"double", ""}, {"float", "f"}, {"long double", "l"}} {
-		for _, f := range one {
-			fmt.Fprintf(&b, "%s %s%s(%s);\n", t.name, f, t.suffix, t.name)
-		}
-		for _, f := range two {
-			fmt.Fprintf(&b, "%s %s%s(%s, %s);\n", t.name, f, t.suffix, t.name, t.name)
-		}
-		fmt.Fprintf(&b, "%s fma%s(%s, %s, %s);\n", t.name, t.suffix, t.name, t.name, t.name)
-	}
-	return b.String()
-}
-
-// complexFunctions declares the functions of complex.h, each in three types.
-func complexFunctions() string {
-	var b strings.Builder
-	for _, t := range []struct{ name, suffix string }{{"double", ""}, {"float", "f"}, {"long double", "l"}} {
-		for _, f := range strings.Fields("cabs carg cimag creal") {
-			fmt.Fprintf(&b, "%s %s%s(%s _Complex);\n", t.name, f, t.suffix, t.name)
-		}
-		for _, f := range strings.Fields("cacos cacosh casin casinh catan catanh ccos ccosh cexp clog conj cproj csin csinh csqrt ctan ctanh") {
-			fmt.Fprintf(&b, "%s _Complex %s%s(%s _Complex);\n", t.name, f, t.suffix, t.name)
-		}
-		fmt.Fprintf(&b, "%s _Complex cpow%s(%s _Complex, %[1]s _Complex);\n", t.name, t.suffix, t.name)
-	}
-	return b.String()
-}
-
-// formats are the macros of inttypes.h for printf and scanf.
-func formats() string {
-	var b strings.Builder
-	for _, of := range []string{"8", "16", "32", "64", "MAX", "PTR"} {
-		for _, letter := range "diuxXo" {
-			length := map[string]string{"64": "l", "MAX": "l", "PTR": "l"}[of]
-			fmt.Fprintf(&b, "#define PRI%c%s \"%s%[1]c\"\n", letter, of, length)
-			if letter != 'X' {
-				fmt.Fprintf(&b, "#define SCN%c%s \"%s%[1]c\"\n", letter, of, map[string]string{"8": "hh", "16": "h"}[of]+length)
-			}
-		}
-	}
-	return b.String()
-}
-
-// integerTypes declares the types of stdint.h and their limits.
-func integerTypes() string {
-	var b strings.Builder
-	for _, bits := range []int{8, 16, 32, 64} {
-		fmt.Fprintf(&b, "typedef __INT%[1]d_TYPE__ int%[1]d_t;\ntypedef __UINT%[1]d_TYPE__ uint%[1]d_t;\n", bits)
-		for _, kind := range []string{"LEAST", "FAST"} {
-			low := strings.ToLower(kind)
-			fmt.Fprintf(&b, "typedef __INT_%[1]s%[2]d_TYPE__ int_%[3]s%[2]d_t;\ntypedef __UINT_%[1]s%[2]d_TYPE__ uint_%[3]s%[2]d_t;\n", kind, bits, low)
-			fmt.Fprintf(&b, "#define INT_%[1]s%[2]d_MIN (-INT_%[1]s%[2]d_MAX-1)\n#define INT_%[1]s%[2]d_MAX __INT_%[1]s%[2]d_MAX__\n#define UINT_%[1]s%[2]d_MAX __UINT_%[1]s%[2]d_MAX__\n", kind, bits)
-		}
-	}
-	b.WriteString(`typedef long intptr_t;
+// integerTypes are the types of stdint.h and their limits.
+const integerTypes = `
+typedef __INT8_TYPE__ int8_t;
+typedef __UINT8_TYPE__ uint8_t;
+typedef __INT_LEAST8_TYPE__ int_least8_t;
+typedef __UINT_LEAST8_TYPE__ uint_least8_t;
+#define INT_LEAST8_MIN (-INT_LEAST8_MAX-1)
+#define INT_LEAST8_MAX __INT_LEAST8_MAX__
+#define UINT_LEAST8_MAX __UINT_LEAST8_MAX__
+typedef __INT_FAST8_TYPE__ int_fast8_t;
+typedef __UINT_FAST8_TYPE__ uint_fast8_t;
+#define INT_FAST8_MIN (-INT_FAST8_MAX-1)
+#define INT_FAST8_MAX __INT_FAST8_MAX__
+#define UINT_FAST8_MAX __UINT_FAST8_MAX__
+typedef __INT16_TYPE__ int16_t;
+typedef __UINT16_TYPE__ uint16_t;
+typedef __INT_LEAST16_TYPE__ int_least16_t;
+typedef __UINT_LEAST16_TYPE__ uint_least16_t;
+#define INT_LEAST16_MIN (-INT_LEAST16_MAX-1)
+#define INT_LEAST16_MAX __INT_LEAST16_MAX__
+#define UINT_LEAST16_MAX __UINT_LEAST16_MAX__
+typedef __INT_FAST16_TYPE__ int_fast16_t;
+typedef __UINT_FAST16_TYPE__ uint_fast16_t;
+#define INT_FAST16_MIN (-INT_FAST16_MAX-1)
+#define INT_FAST16_MAX __INT_FAST16_MAX__
+#define UINT_FAST16_MAX __UINT_FAST16_MAX__
+typedef __INT32_TYPE__ int32_t;
+typedef __UINT32_TYPE__ uint32_t;
+typedef __INT_LEAST32_TYPE__ int_least32_t;
+typedef __UINT_LEAST32_TYPE__ uint_least32_t;
+#define INT_LEAST32_MIN (-INT_LEAST32_MAX-1)
+#define INT_LEAST32_MAX __INT_LEAST32_MAX__
+#define UINT_LEAST32_MAX __UINT_LEAST32_MAX__
+typedef __INT_FAST32_TYPE__ int_fast32_t;
+typedef __UINT_FAST32_TYPE__ uint_fast32_t;
+#define INT_FAST32_MIN (-INT_FAST32_MAX-1)
+#define INT_FAST32_MAX __INT_FAST32_MAX__
+#define UINT_FAST32_MAX __UINT_FAST32_MAX__
+typedef __INT64_TYPE__ int64_t;
+typedef __UINT64_TYPE__ uint64_t;
+typedef __INT_LEAST64_TYPE__ int_least64_t;
+typedef __UINT_LEAST64_TYPE__ uint_least64_t;
+#define INT_LEAST64_MIN (-INT_LEAST64_MAX-1)
+#define INT_LEAST64_MAX __INT_LEAST64_MAX__
+#define UINT_LEAST64_MAX __UINT_LEAST64_MAX__
+typedef __INT_FAST64_TYPE__ int_fast64_t;
+typedef __UINT_FAST64_TYPE__ uint_fast64_t;
+#define INT_FAST64_MIN (-INT_FAST64_MAX-1)
+#define INT_FAST64_MAX __INT_FAST64_MAX__
+#define UINT_FAST64_MAX __UINT_FAST64_MAX__
+typedef long intptr_t;
 typedef unsigned long uintptr_t;
 typedef long intmax_t;
 typedef unsigned long uintmax_t;
@@ -558,6 +544,74 @@ typedef unsigned long uintmax_t;
 #define UINT32_C(c) c ## U
 #define UINT64_C(c) c ## UL
 #define UINTMAX_C(c) c ## UL
-`)
-	return b.String()
-}
+`
+
+// formats are the macros of inttypes.h for printf and scanf.
+const formats = `
+#define PRId8 "d"
+#define SCNd8 "hhd"
+#define PRIi8 "i"
+#define SCNi8 "hhi"
+#define PRIu8 "u"
+#define SCNu8 "hhu"
+#define PRIx8 "x"
+#define SCNx8 "hhx"
+#define PRIX8 "X"
+#define PRIo8 "o"
+#define SCNo8 "hho"
+#define PRId16 "d"
+#define SCNd16 "hd"
+#define PRIi16 "i"
+#define SCNi16 "hi"
+#define PRIu16 "u"
+#define SCNu16 "hu"
+#define PRIx16 "x"
+#define SCNx16 "hx"
+#define PRIX16 "X"
+#define PRIo16 "o"
+#define SCNo16 "ho"
+#define PRId32 "d"
+#define SCNd32 "d"
+#define PRIi32 "i"
+#define SCNi32 "i"
+#define PRIu32 "u"
+#define SCNu32 "u"
+#define PRIx32 "x"
+#define SCNx32 "x"
+#define PRIX32 "X"
+#define PRIo32 "o"
+#define SCNo32 "o"
+#define PRId64 "ld"
+#define SCNd64 "ld"
+#define PRIi64 "li"
+#define SCNi64 "li"
+#define PRIu64 "lu"
+#define SCNu64 "lu"
+#define PRIx64 "lx"
+#define SCNx64 "lx"
+#define PRIX64 "lX"
+#define PRIo64 "lo"
+#define SCNo64 "lo"
+#define PRIdMAX "ld"
+#define SCNdMAX "ld"
+#define PRIiMAX "li"
+#define SCNiMAX "li"
+#define PRIuMAX "lu"
+#define SCNuMAX "lu"
+#define PRIxMAX "lx"
+#define SCNxMAX "lx"
+#define PRIXMAX "lX"
+#define PRIoMAX "lo"
+#define SCNoMAX "lo"
+#define PRIdPTR "ld"
+#define SCNdPTR "ld"
+#define PRIiPTR "li"
+#define SCNiPTR "li"
+#define PRIuPTR "lu"
+#define SCNuPTR "lu"
+#define PRIxPTR "lx"
+#define SCNxPTR "lx"
+#define PRIXPTR "lX"
+#define PRIoPTR "lo"
+#define SCNoPTR "lo"
+`

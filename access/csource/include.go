@@ -20,32 +20,21 @@ import (
 type files struct {
 	dirs   []string
 	failed error
-	chain  []string        // the file that is read, behind those that include it
+	opened int             // how often one was looked for
 	once   map[string]bool // files that are not read again
 	texts  [][]byte        // of all that was read
 	notes  []Note          // on pragmas
-	asked  map[string]bool // macros that tell compilers apart
-	asking []Note          // on these
 
-	leftOut map[string]*Error // functions that are not understood, and why
+	missing map[string]bool // files that are not found, and are as if they were empty
+	missed  []Note          // on these
 }
 
-// maxChain is how deep files may include each other, as GCC has it.
-const maxChain = 200
+// maxOpened is how often files are looked for at most.
+const maxOpened = 2000
 
-// Each file is read between these, which say when it begins and ends. They do not
-// change the numbers of its lines. One that ends with a backslash goes on in the next
-// one, and the scanner does not end a constant or a name without one: hence the empty
-// lines.
-const (
-	enterMark = "__stridebench_enter"
-	leaveMark = "__stridebench_leave"
-	enter     = "#pragma " + enterMark + "\n#line 1\n"
-	leave     = "\n\n#pragma " + leaveMark + "\n"
-)
-
-// framed is a file's text between the marks.
-func framed(text []byte) []byte { return slices.Concat([]byte(enter), text, []byte(leave)) }
+// ended is a file's text. The scanner does not end a line that ends with a backslash, nor a name,
+// without another line.
+func ended(text []byte) []byte { return slices.Concat(text, []byte("\n\n")) }
 
 // checkFolders refuses folders that are none.
 func checkFolders(dirs []string) error {
@@ -60,7 +49,7 @@ func checkFolders(dirs []string) error {
 }
 
 // start forgets which files were read, for the next time that all is read.
-func (f *files) start() { f.chain, f.once, f.texts, f.notes = nil, map[string]bool{}, nil, nil }
+func (f *files) start() { f.opened, f.once, f.texts, f.notes = 0, map[string]bool{}, nil, nil }
 
 // pragma is told of each pragma that is read.
 func (f *files) pragma(words []cc.Token) error {
@@ -68,71 +57,32 @@ func (f *files) pragma(words []cc.Token) error {
 		return nil
 	}
 	at := place(words[0])
-	if at.File == "_Pragma_" && len(f.chain) > 0 { // as the parser calls it; of its place it says nothing
-		at = Pos{File: f.chain[len(f.chain)-1]}
-	}
 	switch words[0].SrcStr() {
 	case "scop", "endscop":
 		return &Error{Pos: at, Why: "#pragma scop and #pragma endscop stand on lines of their own in the file that is read"}
-	case enterMark:
-		return f.enter(at.File)
-	case leaveMark:
-		f.chain = f.chain[:max(0, len(f.chain)-1)]
 	case "once":
-		if len(f.chain) > 1 {
-			f.once[at.File] = true
-		}
+		f.once[at.File] = true
 	case "omp":
-		var text []string
-		for _, w := range words {
-			text = append(text, w.SrcStr())
-		}
-		if n := (Note{Pos: at, Text: "#pragma " + strings.Join(text, " ") + ": it is ignored: one thread makes all accesses, in the order of the text"}); !slices.Contains(f.notes, n) {
-			f.notes = append(f.notes, n)
+		if len(f.notes) == 0 {
+			f.notes = []Note{{Pos: at, Text: "OpenMP's pragmas are ignored: one thread makes all accesses, in the order of the text"}}
 		}
 	}
 	return nil
-}
-
-// enter begins a file, unless it is read once and was.
-func (f *files) enter(name string) error {
-	f.chain = append(f.chain, name)
-	if len(f.chain) > maxChain && f.failed == nil {
-		f.failed = &Error{Pos: Pos{File: f.chain[0]}, Why: f.circle()}
-	}
-	if f.failed != nil || f.once[name] {
-		f.chain = f.chain[:len(f.chain)-1]
-		return cc.SkipSource
-	}
-	return nil
-}
-
-// circle says how the files that are read include each other.
-func (f *files) circle() string {
-	for first, name := range f.chain {
-		if again := slices.Index(f.chain[first+1:], name); again >= 0 {
-			circle := strings.Join(f.chain[first:first+again+2], " includes ")
-			return fmt.Sprintf("files are included in a circle: %s (#pragma once, or #ifndef around a file, ends it)", circle)
-		}
-	}
-	return fmt.Sprintf("more than %d files that include each other", maxChain)
-}
-
-// first is the error of reading a file, if there was one: the parser says of it
-// only that the file is not there.
-func (f *files) first(err error) error {
-	if f.failed != nil {
-		return f.failed
-	}
-	return err
 }
 
 func (f *files) Open(path string) (fs.File, error) {
 	if header, in := strings.CutPrefix(path, builtinPath+"/"); in {
-		if text, known := headers[header]; known {
+		if text, known := headers[header]; known || f.missing[header] {
 			return &file{Reader: bytes.NewReader([]byte(text)), name: header}, nil
 		}
 		return nil, fs.ErrNotExist
+	}
+	if f.opened++; f.opened > maxOpened {
+		f.failed = &Error{Pos: Pos{File: path}, Why: "too many files include each other (#pragma once, or #ifndef around a file, ends a circle)"}
+		return nil, f.failed
+	}
+	if f.once[path] {
+		return &file{Reader: bytes.NewReader(nil), name: path}, nil
 	}
 	for _, dir := range f.dirs {
 		local, err := filepath.Rel(dir, filepath.FromSlash(path))
@@ -145,13 +95,13 @@ func (f *files) Open(path string) (fs.File, error) {
 		}
 		f.texts = append(f.texts, text)
 		if err == nil {
-			text, err = f.bounded(path, text)
+			text, err = tamed(path, text)
 		}
 		if err != nil {
 			f.failed = errors.Join(f.failed, err)
 			return nil, err
 		}
-		return &file{Reader: bytes.NewReader(framed(text)), name: path}, nil
+		return &file{Reader: bytes.NewReader(ended(text)), name: path}, nil
 	}
 	return nil, fs.ErrNotExist
 }

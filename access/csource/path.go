@@ -2,25 +2,24 @@ package csource
 
 import (
 	"fmt"
+	"math"
 	"slices"
-	"strings"
 
 	"modernc.org/cc/v4"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// An lvalue is what an expression such as a[i][j], body[i].position[k].x or *(p + 1) refers to: a number, a struct, or an
-// array of these. A pointer is the lvalue that it points to.
+// An lvalue is what an expression such as a[i][j], body[i].position[k].x or *(p + 1) refers
+// to: a number, a struct, or an array of these. A pointer is the lvalue that it points to.
 type lvalue struct {
 	array    int     // its place in File.Arrays, -1 where it is in none
 	variable bool    // it begins at a variable that is no array, of which numbers live in registers
 	steps    []step  // by subscripts and pointers, in the order of the text
-	moves    bool    // the last step ends here, so that a pointer to it can be moved by another subscript
+	moves    bool    // the last step ends here, so another subscript can move a pointer to it
 	offset   int     // bytes of the fields from where their structs begin
 	extents  []int   // of it, none if it is no array
 	of       cc.Type // of one of its elements, or of itself
-	bits     bool    // it is a bit-field
 	declared string  // what it begins at, with its extents, and its fields
 	failed   *Error  // why it is not understood, unless it is in a register
 }
@@ -52,8 +51,8 @@ func (l *lvalue) bytes() int {
 // address is a pointer to an lvalue.
 func (l lvalue) address() lvalue {
 	if !l.moves {
-		l.steps = append(slices.Clone(l.steps), step{extent: 1, bytes: l.bytes(), alone: true, at: constant(0)})
-		l.moves = true
+		alone := step{extent: 1, bytes: l.bytes(), alone: true, at: constant(0)}
+		l.steps, l.moves = append(slices.Clone(l.steps), alone), true
 	}
 	return l
 }
@@ -62,142 +61,96 @@ func (l lvalue) address() lvalue {
 func (l lvalue) decayed() lvalue {
 	extent := l.extents[0]
 	l.extents = l.extents[1:]
-	l.steps = append(slices.Clone(l.steps), step{extent: extent, bytes: l.bytes(), at: constant(0)})
-	l.moves = true
+	first := step{extent: extent, bytes: l.bytes(), at: constant(0)}
+	l.steps, l.moves = append(slices.Clone(l.steps), first), true
 	return l
 }
 
-// register tells whether it is a number of a variable that is no array, which lives in a register as other variables do.
+// register tells whether it is a number of a variable that is no array, which lives in a
+// register as other variables do.
 func (l *lvalue) register() bool {
-	return l.variable && len(l.extents) == 0 && cc.IsArithmeticType(l.of) && !slices.ContainsFunc(l.steps, func(s step) bool { return !s.alone })
+	return l.variable && len(l.extents) == 0 && cc.IsArithmeticType(l.of) &&
+		!slices.ContainsFunc(l.steps, func(s step) bool { return !s.alone || !s.at.same(constant(0)) })
 }
 
-// stored tells whether the expression refers to an element of an array, to a field, or to what a pointer points to.
+// stored tells whether the expression refers to an element of an array, to a field, or to
+// what a pointer points to.
 func (e *expr) stored() bool { return e.op == opIndex || e.op == opField || e.op == opDeref }
 
-// path is what the subscripts and fields of an expression begin at, and these.
-func (e *expr) path() (base *expr, steps []*expr) {
-	for base = e; base.stored(); base = base.args[0] {
-		steps = append(steps, base)
+// base is what the subscripts and fields of an expression begin at.
+func (e *expr) base() *expr {
+	for e.stored() {
+		e = e.args[0]
 	}
-	slices.Reverse(steps)
-	return base, steps
-}
-
-// isScalar tells whether the steps lead to a number in a struct that is a variable, which lives
-// in a register as other variables do.
-func isScalar(base *expr, steps []*expr) bool {
-	if base.op != opVar || base.decl == nil || base.decl.Type() == nil || !isStruct(base.decl.Type()) {
-		return false
-	}
-	if len(steps) == 0 || slices.ContainsFunc(steps, func(s *expr) bool { return s.op != opField }) {
-		return false
-	}
-	return cc.IsArithmeticType(steps[len(steps)-1].field.Type())
-}
-
-// read builds the read of an array, behind those of tables in its subscripts.
-func (b *builder) read(e *expr) *Error {
-	if err := b.subscripts(e); err != nil {
-		return err
-	}
-	return b.reference(e, nest.Read)
+	return e
 }
 
 // reference builds an access to an array.
-func (b *builder) reference(e *expr, kind nest.Kind) *Error {
-	base, _ := e.path()
-	before := b.tables
-	b.tables = !b.reads(base)
-	l, err := b.lvalue(e, 0)
-	b.tables = before
-	if err == nil {
-		err = b.isNumber(e, l)
+func (b *builder) reference(e *expr, kind nest.Kind) {
+	defer located(e.node)
+	if _, given := b.Fields[withoutSpace(e.text())]; given && kind == nest.Read {
+		return
 	}
-	if err != nil {
-		return err.of(e)
-	}
+	l := b.lvalue(e)
 	if l.register() {
-		for _, s := range l.steps {
-			if failed := b.within(e, s.at, 0, 0, "it lies outside the array that the pointer points into"); failed != nil {
-				return notInteger(e, false, "%v", failed)
-			}
-		}
-		return nil
+		return
 	}
-	indices := make([]piece, len(l.steps))
-	for i, s := range l.steps {
-		if err := b.unwrapped(s); err != nil {
-			return err
-		}
-		indices[i] = s.at
+	switch {
+	case l.failed != nil:
+		panic(l.failed)
+	case isVolatile(e):
+		panic(wrong("it is volatile, which is not understood"))
+	case len(l.extents) > 0:
+		panic(wrong("an array without all of its subscripts (a pointer) is not understood: write them"))
+	case isStruct(l.of):
+		panic(wrong("a whole %s is not understood: write its fields one by one", typeName(l.of)))
+	case !slices.Contains(elements, l.of.Kind()) || l.array < 0:
+		panic(wrong("it is of type %s, and no number", l.of))
 	}
-	return b.place(e, kind, l, indices, nil)
-}
-
-// of is the error about an expression, if it is about none yet.
-func (err *Error) of(e *expr) *Error {
-	if err.Expr == "" {
-		err.Pos, err.Expr = e.pos(), e.text()
+	var indices []piece
+	for _, s := range l.steps {
+		b.unwrapped(s)
+		indices = append(indices, s.at)
 	}
-	return err
+	b.place(e, kind, l, indices, nil)
 }
 
 // wrong is an error about an expression that whoever asked has at hand.
 func wrong(why string, args ...any) *Error { return &Error{Why: fmt.Sprintf(why, args...)} }
 
-// isNumber refuses an lvalue that is none.
-func (b *builder) isNumber(e *expr, l lvalue) *Error {
-	switch {
-	case l.register():
-		return nil
-	case l.failed != nil:
-		return l.failed
-	case len(l.extents) == 0 && l.bits:
-		return wrong("a bit-field is not understood")
-	case len(l.extents) == 0 && isStruct(l.of):
-		return whole(e, l.of)
-	case len(l.extents) == 0 && slices.Contains(elements, l.of.Kind()) && l.array >= 0:
-		return nil
-	case len(l.extents) > 0 && e.op != opField:
-		if l.array >= 0 && len(l.steps)+len(l.extents) == len(b.file.Arrays[l.array].Extents) {
-			a := b.file.Arrays[l.array]
-			return wrong("%d of the %d subscripts of %s (a pointer) is not understood: write them all where it is used", len(l.steps), len(a.Extents), a.Name)
+// isVolatile tells whether a variable, an element or a field is. The parser does not say so of
+// all: of arrays their declarators do.
+func isVolatile(e *expr) bool {
+	for ; ; e = e.args[0] {
+		t := e.node.Type()
+		if e.op == opVar && e.decl != nil && e.decl.IsVolatile() || t != nil && t.Attributes().IsVolatile() {
+			return true
 		}
-		return wrong("an array without all of its subscripts (a pointer) is not understood: write them")
+		if !e.stored() && e.op != opCast && e.op != opAddress {
+			return false
+		}
 	}
-	of := l.of
-	if e.op == opField {
-		of = e.field.Type()
-	}
-	return wrong("it is of type %s, and no number", of)
 }
 
-// lvalue is what an expression refers to, which has so many subscripts behind it.
-func (b *builder) lvalue(e *expr, subscripts int) (l lvalue, err *Error) {
+// lvalue is what an expression refers to.
+func (b *builder) lvalue(e *expr) (l lvalue) {
 	switch e.op {
 	case opVar:
-		return b.root(e, subscripts)
+		return b.root(e)
 	case opIndex:
-		if l, err = b.pointer(e.args[0], subscripts+1); err != nil {
-			return l, err
-		}
-		return b.moved(l, e.args[1], 1)
+		return b.moved(b.pointer(e.args[0]), e.args[1], 1)
 	case opDeref:
-		return b.pointer(e.args[0], subscripts+1)
+		return b.pointer(e.args[0])
 	case opField:
-		if l, err = b.lvalue(e.args[0], 0); err != nil {
-			return l, err
-		}
-		return b.field(l, e.field), nil
+		return b.field(b.lvalue(e.args[0]), e.field)
 	case opNothing:
-		return l, notInteger(e, false, "%s", e.why)
+		panic(e.fails("%s", e.why))
 	}
-	return l, wrong("%s", noArray(e, subscripts))
+	panic(wrong("%s", noArray(e)))
 }
 
 // root is a variable.
-func (b *builder) root(e *expr, subscripts int) (lvalue, *Error) {
+func (b *builder) root(e *expr) lvalue {
 	v := e.decl
 	if number, known := b.arrays[v]; known {
 		a := b.file.Arrays[number]
@@ -205,7 +158,7 @@ func (b *builder) root(e *expr, subscripts int) (lvalue, *Error) {
 		if isArray(v) {
 			l.of = elementOf(arrayType(v))
 		}
-		return l, nil
+		return l
 	}
 	failed := b.unread[v]
 	if failed == nil && len(b.calls) > 0 && isPlaced(v) {
@@ -214,21 +167,20 @@ func (b *builder) root(e *expr, subscripts int) (lvalue, *Error) {
 	switch {
 	case v == nil || v.Type() == nil:
 	case isArray(v) && failed != nil:
-		return lvalue{}, failed
+		panic(failed)
 	case !isArray(v) && (isStruct(v.Type()) || cc.IsArithmeticType(v.Type())):
-		return lvalue{array: -1, variable: true, of: v.Type(), declared: v.Name(), failed: failed}, nil
+		return lvalue{array: -1, variable: true, of: v.Type(), declared: v.Name(), failed: failed}
 	}
-	return lvalue{}, wrong("%s", noArray(e, subscripts))
+	panic(wrong("%s", noArray(e)))
 }
 
 // field is a field of a struct.
 func (b *builder) field(l lvalue, f *cc.Field) lvalue {
 	l.offset += int(f.Offset()) // also of structs without a name around it
 	l.declared += "." + f.Name()
-	l.moves, l.bits = false, f.IsBitfield()
-	var understood bool
-	if l.extents, l.of, understood = b.form(f.Type()); !understood {
-		l.extents, l.of = nil, f.Type()
+	l.moves = false
+	if l.extents, l.of = b.form(f.Type()); f.IsBitfield() || slices.ContainsFunc(l.extents, func(n int) bool { return n < 1 }) {
+		l.extents, l.failed = nil, wrong("a bit-field, or an array of unknown extents, is not understood")
 	}
 	for _, n := range l.extents {
 		l.declared += fmt.Sprintf("[%d]", n)
@@ -236,136 +188,216 @@ func (b *builder) field(l lvalue, f *cc.Field) lvalue {
 	return l
 }
 
-// form is what a type is an array of, and its extents, none if it is no array.
-func (b *builder) form(t cc.Type) (extents []int, of cc.Type, ok bool) {
+// form is what a type is an array of, and its extents, none if it is no array. One that is not
+// known is 0.
+func (b *builder) form(t cc.Type) (extents []int, of cc.Type) {
 	for {
 		array, is := t.(*cc.ArrayType)
 		if !is {
-			return extents, t, true
+			return extents, t
 		}
-		n, known := b.extent(array)
-		if !known || n < 1 {
-			return nil, t, false
-		}
-		extents, t = append(extents, n), array.Elem()
+		extents, t = append(extents, b.extent(array)), array.Elem()
 	}
 }
 
 // elementOf is the type of the elements of an array of any extents.
-func elementOf(array *cc.ArrayType) cc.Type {
+func elementOf(t cc.Type) cc.Type {
 	for {
-		inner, is := array.Elem().(*cc.ArrayType)
+		array, is := t.(*cc.ArrayType)
 		if !is {
-			return array.Elem()
+			return t
 		}
-		array = inner
+		t = array.Elem()
 	}
-}
-
-// whole refuses a struct that is used as one.
-func whole(e *expr, of cc.Type) *Error {
-	return notInteger(e, false, "a whole %s is not understood: write its fields one by one", typeName(of))
 }
 
 // isStruct tells whether a type is a struct or a union.
 func isStruct(t cc.Type) bool { return t.Kind() == cc.Struct || t.Kind() == cc.Union }
 
 // place builds an access for each case of its subscripts.
-func (b *builder) place(e *expr, kind nest.Kind, l lvalue, rest []piece, indices []nest.Affine) *Error {
-	if len(rest) == 0 {
-		return b.access(e, kind, l, indices)
-	}
-	p := rest[0]
-	if p.kind == leaf {
-		return b.place(e, kind, l, rest[1:], append(slices.Clone(indices), p.affine))
-	}
-	c, err := p.choice()
-	if err != nil {
-		return notInteger(e, false, "%v", err)
-	}
-	arm := func(i int) func() *Error {
-		return func() *Error {
-			return b.place(e, kind, l, append([]piece{c.args[i]}, rest[1:]...), indices)
+func (b *builder) place(e *expr, kind nest.Kind, l lvalue, rest []piece, indices []nest.Affine) {
+	switch {
+	case len(rest) == 0:
+		b.access(e, kind, l, indices)
+	case rest[0].kind == leaf:
+		b.place(e, kind, l, rest[1:], append(slices.Clone(indices), rest[0].affine))
+	default:
+		c := rest[0].choice()
+		arm := func(i int) func() {
+			return func() { b.place(e, kind, l, append([]piece{c.args[i]}, rest[1:]...), indices) }
 		}
+		b.when(c.when, arm(0), arm(1))
 	}
-	return b.when(c.when, arm(0), arm(1))
 }
 
-// textOf is the text of an expression, of which there may be many accesses.
-func (b *builder) textOf(e *expr) string {
-	text, known := b.texts[e.node]
-	if !known {
-		text = e.text()
-		b.texts[e.node] = text
-	}
-	return text
-}
-
-func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affine) *Error {
+func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affine) {
 	a := b.file.Arrays[l.array]
 	at := nest.Constant(l.offset)
-	acc := access{Access: Access{Array: l.array, Statement: b.statement}}
-	if !b.dry {
-		acc.Pos, acc.Text = e.pos(), b.textOf(e)
-		tokens := cc.NodeTokens(e.node)
-		last := tokens[len(tokens)-1]
-		acc.end, acc.last = place(last), last.SrcStr()
-	}
+	acc := access{Access: Access{l.array, b.statement, e.pos(), e.text()}, node: e.node}
 	for d := len(indices) - 1; d >= 0; d-- {
-		var err error
-		if at, err = plus(at, l.steps[d].bytes, indices[d]); err != nil {
-			return notInteger(e, false, "%v", err)
-		}
-		if b.dry {
-			continue // nobody asks
-		}
-		extent := l.steps[d].extent
-		below, err1 := plus(nest.Constant(-1), -1, indices[d])
-		above, err2 := plus(nest.Constant(-extent), 1, indices[d])
-		if err1 != nil || err2 != nil {
-			return notInteger(e, false, "%v", errRange)
-		}
-		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, &Error{Pos: acc.Pos, Expr: acc.Text, Why: l.outside(e, d) + b.site()}})
+		s := l.steps[d]
+		at = plus(at, s.bytes, indices[d])
+		below, above := plus(nest.Constant(-1), -1, indices[d]), plus(nest.Constant(-s.extent), 1, indices[d])
+		outside := &Error{Pos: acc.Pos, Expr: acc.Text, Why: l.outside(d) + b.site()}
+		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, outside})
 	}
-	base, err := plus(nest.Constant(int(a.Base)), 1, nest.Constant(at.Const))
-	if err != nil || base.Const < 0 {
-		// No index that is in bounds here comes from such a constant alone, but
-		// with the variables it may: keep the address in 64 bits.
-		low := notInteger(e, false, "its address without the variables is too far below 0")
-		low.below = uint64(max(-base.Const, 0))
-		return low
+	base := sumOf(int(a.Base), 1, at.Const)
+	if base < 0 {
+		panic(e.fails("its address without the variables is too far below 0"))
 	}
 	strides := at.Coef
 	if strides == nil {
 		strides = []int{}
 	}
-	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base.Const), Width: int(l.of.Size()), Strides: strides}, acc)
-	return nil
+	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base), Width: int(l.of.Size()), Strides: strides}, acc)
 }
 
-// outside says that a step of an expression leads out of its extent.
-func (l *lvalue) outside(e *expr, d int) string {
-	s := l.steps[d]
-	if s.alone {
+// outside says that a step leads out of its extent.
+func (l *lvalue) outside(d int) string {
+	if l.steps[d].alone {
 		return "it lies outside the object that the pointer points to, which is not an array element"
 	}
-	nth, of := 0, 0
-	for i, s := range l.steps {
-		if !s.alone {
-			of++
-			if i < d {
-				nth++
+	return fmt.Sprintf("subscript %d of %s is outside of 0 to %d", d+1, l.declared, l.steps[d].extent-1)
+}
+
+// noArray says why something with subscripts is no array, and how to write one.
+func noArray(e *expr) string {
+	return fmt.Sprintf("%s is not an array of constant extents; of a pointer that is a parameter of the function that is read"+
+		" -D '%[1]s[1000]' says how much it points to", e.text())
+}
+
+const (
+	pointerChanges = "a pointer that changes is not understood: declare one with its value where it is used," +
+		" such as double *row = m[i], or write the array and its subscripts"
+	pointerTwice = "a pointer to a pointer is not understood: write the array and its subscripts"
+)
+
+// isPointer tells whether a declarator is a pointer, and no array that is a parameter.
+func isPointer(d *cc.Declarator) bool {
+	return d != nil && d.Type() != nil && d.Type().Kind() == cc.Ptr && !isArray(d)
+}
+
+// unsaid tells whether an expression does not say where it points, as a call of malloc, NULL,
+// or a text does not.
+func unsaid(e *expr) bool {
+	for e.op == opCast {
+		e = e.args[0]
+	}
+	return e.op == opCall || e.op == opConst || e.op == opOther
+}
+
+// pointer is what an expression points to.
+func (b *builder) pointer(e *expr) (l lvalue) {
+	switch e.op {
+	case opVar:
+		if at, known := b.values.of(e.decl); known && isPointer(e.decl) {
+			if at.failed != nil {
+				panic(wrong("where %s points is not known: %s: %s", e.text(), at.failed.Expr, at.failed.Why))
 			}
+			return *at.to
+		}
+	case opAddress:
+		if v := e.args[0].decl; e.args[0].op == opVar && (isPointer(v) || v != nil && v.IsParam() && isArray(v)) {
+			panic(e.fails("%s", pointerTwice))
+		}
+		if l = b.lvalue(e.args[0]); l.array < 0 {
+			panic(wrong("a pointer to a variable is not understood"))
+		}
+		return l.address()
+	case "+", "-":
+		p, i, sign := e.args[0], e.args[1], 1
+		if cc.IsIntegerType(p.node.Type()) {
+			p, i = i, p
+		}
+		if e.op == "-" {
+			sign = -1
+		}
+		return b.moved(b.pointer(p), i, sign)
+	case opCast:
+		return b.pointerAs(e.args[0], e.node.Type())
+	}
+	l = b.lvalue(e)
+	switch {
+	case l.failed != nil:
+		panic(l.failed)
+	case len(l.extents) == 0:
+		panic(wrong("%s has too many subscripts, or is a pointer, which is not understood", l.declared))
+	}
+	return l.decayed()
+}
+
+// moved is a pointer that is moved by so many.
+func (b *builder) moved(l lvalue, by *expr, sign int) lvalue {
+	var i integer
+	if err := tried(func() { i = b.integer(by) }); err != nil {
+		if err.data {
+			err = wrong("subscript %s depends on data (%s: %s)", by.text(), err.Expr, err.Why)
+			err.data = true
+		}
+		panic(err)
+	}
+	l.steps = slices.Clone(l.steps)
+	last := &l.steps[len(l.steps)-1]
+	last.at, last.by = last.at.plus(sign, i.piece), append(slices.Clone(last.by), move{by, i, sign})
+	return l
+}
+
+// unwrapped demands of the subscripts of a step that they stay in their types. Of a single one
+// that varies the bounds see to it, unless there are elements beyond its type.
+func (b *builder) unwrapped(s step) {
+	var vary []move
+	rest := 0
+	for _, m := range s.by {
+		n, fixed := m.i.number()
+		switch {
+		case !fixed:
+			vary = append(vary, m)
+		case max(n, -n, rest, -rest) > math.MaxInt>>2:
+			panic(tooLarge)
+		default:
+			rest += m.sign * n
 		}
 	}
-	all := ""
-	base, _ := e.path()
-	if base.assigns() { // as of *p++
-		base = base.args[0]
+	if len(vary) == 1 {
+		low, high := -rest, s.extent-1-rest
+		if vary[0].sign < 0 {
+			low, high = -high, -low
+		}
+		if least, most := vary[0].i.t.limits(); least <= low && high <= most {
+			return
+		}
 	}
-	if isPointer(base.decl) && d > 0 && d == len(l.steps)-1 && l.steps[d-1].bytes == s.extent*s.bytes {
-		name, _, _ := strings.Cut(l.declared, "[")
-		all = fmt.Sprintf(" (a pointer to (%s *)%s goes through all of it)", typeName(l.of), name)
+	for _, m := range vary {
+		b.stays(m.e, m.i)
 	}
-	return fmt.Sprintf("%s of %s is outside of 0 to %d%s", ordinal(nth, of), l.declared, s.extent-1, all)
+}
+
+// pointerAs is what an expression points to as a pointer of another type.
+func (b *builder) pointerAs(e *expr, t cc.Type) lvalue {
+	defer located(e.node)
+	return b.asType(e, b.pointer(e), t)
+}
+
+// asType is a pointer of another type, which lies and moves as it did.
+func (b *builder) asType(e *expr, l lvalue, t cc.Type) lvalue {
+	p, is := t.(*cc.PointerType)
+	if !is {
+		panic(e.fails("a pointer as %s is not understood", t))
+	}
+	extents, of := b.form(p.Elem())
+	if !slices.Equal(extents, l.extents) || !sameSize(of, l.of) {
+		panic(e.fails("a pointer to elements of another type or extent than it has is not understood:" +
+			" declare the array with the type that is used, or write it and its subscripts"))
+	}
+	l.of = of
+	return l
+}
+
+// sameSize tells whether a type is laid out as another of its size may be: a number for a
+// number, a struct for a struct.
+func sameSize(t, as cc.Type) bool {
+	if isStruct(t) {
+		return isStruct(as) && !t.IsIncomplete() && t.Size() == as.Size() && !bitFields(t)
+	}
+	return cc.IsArithmeticType(t) && cc.IsArithmeticType(as) && t.Size() == as.Size()
 }

@@ -1,10 +1,11 @@
 package csource
 
 import (
-	"errors"
 	"math"
 	"math/bits"
 	"slices"
+
+	"modernc.org/cc/v4"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 )
@@ -30,11 +31,51 @@ const (
 // maxCases bounds the cases of one integer or condition.
 const maxCases = 64
 
-var (
-	errProduct = errors.New("a product of variables is not affine")
-	errRange   = errors.New("it leaves the range of 64 bits")
-	errCases   = errors.New("it has too many cases")
+// An excess is a reason why arithmetic gives up. Building panics with it, and with an [*Error] of
+// what is refused.
+type excess string
+
+const (
+	tooLarge  excess = "it leaves the range of 64 bits"
+	manyCases excess = "it has too many cases"
 )
+
+// located is deferred, and makes an excess, or an error about nothing, one about a part of the text.
+func located(n cc.Node) {
+	switch why := recover().(type) {
+	case nil:
+	case excess:
+		panic(refuse(n, "%s", string(why)))
+	case *Error:
+		if why.Pos == (Pos{}) {
+			why.Pos, why.Expr = place(n), source(n)
+		}
+		panic(why)
+	default:
+		panic(why)
+	}
+}
+
+// tried is the error that f panics with.
+func tried(f func()) (err *Error) {
+	defer func() {
+		var is bool
+		if why := recover(); why != nil {
+			if err, is = why.(*Error); !is {
+				panic(why)
+			}
+		}
+	}()
+	f()
+	return nil
+}
+
+// bound gives up where there are too many cases.
+func bound(cases int) {
+	if cases > maxCases {
+		panic(manyCases)
+	}
+}
 
 func constant(n int) piece { return piece{affine: nest.Constant(n)} }
 
@@ -44,76 +85,32 @@ func (p piece) number() (n int, ok bool) {
 }
 
 // each applies f to all leaves. least becomes greatest if f turns them round.
-func (p piece) each(turned bool, f func(nest.Affine) (nest.Affine, error)) (piece, error) {
+func (p piece) each(turned bool, f func(nest.Affine) nest.Affine) piece {
 	if p.kind == leaf {
-		a, err := f(p.affine)
-		return piece{affine: a}, err
+		return piece{affine: f(p.affine)}
 	}
 	q := piece{kind: p.kind, when: p.when}
-	if turned && p.kind == least {
-		q.kind = greatest
-	} else if turned && p.kind == greatest {
-		q.kind = least
+	if turned && p.kind != choice {
+		q.kind = least + greatest - p.kind
 	}
 	for _, a := range p.args {
-		b, err := a.each(turned, f)
-		if err != nil {
-			return piece{}, err
-		}
-		q.args = append(q.args, b)
+		q.args = append(q.args, a.each(turned, f))
 	}
-	return q, nil
+	return q
 }
 
 // plus is p + factor*q.
-func (p piece) plus(factor int, q piece) (piece, error) {
+func (p piece) plus(factor int, q piece) piece {
 	switch {
 	case q.kind == leaf:
-		return p.each(false, func(a nest.Affine) (nest.Affine, error) { return plus(a, factor, q.affine) })
+		return p.each(false, func(a nest.Affine) nest.Affine { return plus(a, factor, q.affine) })
 	case p.kind == leaf:
-		return q.each(factor < 0, func(a nest.Affine) (nest.Affine, error) { return plus(p.affine, factor, a) })
-	case p.size()*q.size() > maxCases:
-		return piece{}, errCases
+		return q.each(factor < 0, func(a nest.Affine) nest.Affine { return plus(p.affine, factor, a) })
 	}
-	c, err := q.choice()
-	if err != nil {
-		return piece{}, err
-	}
-	return c.arms(func(arm piece) (piece, error) { return p.plus(factor, arm) })
-}
-
-// arms is a choice with both arms replaced.
-func (p piece) arms(f func(piece) (piece, error)) (piece, error) {
-	then, err := f(p.args[0])
-	if err != nil {
-		return piece{}, err
-	}
-	otherwise, err := f(p.args[1])
-	return piece{kind: choice, when: p.when, args: []piece{then, otherwise}}, err
-}
-
-// times is p * q.
-func (p piece) times(q piece) (piece, error) {
-	if n, ok := q.number(); ok {
-		return constant(0).plus(n, p)
-	}
-	if n, ok := p.number(); ok {
-		return constant(0).plus(n, q)
-	}
-	if p.kind == leaf {
-		p, q = q, p
-	}
-	if p.kind == leaf {
-		return piece{}, errProduct
-	}
-	if p.size()*q.size() > maxCases {
-		return piece{}, errCases
-	}
-	c, err := p.choice()
-	if err != nil {
-		return piece{}, err
-	}
-	return c.arms(q.times)
+	bound(p.size() * q.size())
+	c := q.choice()
+	c.args = []piece{p.plus(factor, c.args[0]), p.plus(factor, c.args[1])}
+	return c
 }
 
 func (p piece) size() int {
@@ -128,12 +125,9 @@ func (p piece) size() int {
 }
 
 // choice writes the least or the greatest of several as a choice.
-func (p piece) choice() (piece, error) {
-	if p.kind == choice || len(p.args) == 1 {
-		if p.kind == choice {
-			return p, nil
-		}
-		return piece{kind: choice, when: nest.Condition{{}}, args: []piece{p.args[0], p.args[0]}}, nil
+func (p piece) choice() piece {
+	if p.kind == choice {
+		return p
 	}
 	first, rest := p.args[0], piece{kind: p.kind, args: p.args[1:]}
 	if len(rest.args) == 1 {
@@ -143,164 +137,74 @@ func (p piece) choice() (piece, error) {
 	if p.kind == greatest {
 		op = ">="
 	}
-	when, err := compare(op, first, rest)
-	return piece{kind: choice, when: when, args: []piece{first, rest}}, err
-}
-
-// A bounded is one of the affine functions that a piece can be, and where it is.
-type bounded struct {
-	when   []nest.Affine // all at least 0
-	affine nest.Affine
-}
-
-// cases are the affine functions that a piece can be. Where two of their
-// conditions hold, the functions are the same one.
-func (p piece) cases() ([]bounded, error) {
-	if p.kind == leaf {
-		return []bounded{{affine: p.affine}}, nil
-	}
-	c, err := p.choice()
-	if err != nil {
-		return nil, err
-	}
-	unless, err := not(c.when)
-	if err != nil {
-		return nil, err
-	}
-	var list []bounded
-	for i, when := range []nest.Condition{c.when, unless} {
-		inner, err := c.args[i].cases()
-		if err != nil {
-			return nil, err
-		}
-		for _, all := range when {
-			for _, b := range inner {
-				list = append(list, bounded{slices.Concat(all, b.when), b.affine})
-			}
-		}
-	}
-	if len(list) > maxCases {
-		return nil, errCases
-	}
-	return list, nil
+	return piece{kind: choice, when: compare(op, first, rest), args: []piece{first, rest}}
 }
 
 // all are functions whose least (or greatest) the piece is, if it is that.
-func (p piece) all(kind pieceKind) ([]nest.Affine, bool) {
+func (p piece) all(kind pieceKind) (list []nest.Affine, ok bool) {
 	if p.kind == leaf {
 		return []nest.Affine{p.affine}, true
 	}
-	if p.kind != kind {
-		return nil, false
-	}
-	var list []nest.Affine
+	ok = p.kind == kind
 	for _, a := range p.args {
-		more, ok := a.all(kind)
-		if !ok {
-			return nil, false
-		}
-		list = append(list, more...)
+		more, alike := a.all(kind)
+		list, ok = append(list, more...), ok && alike
 	}
-	return list, true
+	return list, ok
 }
 
 // compare is the condition under which two pieces are as the operator says.
-func compare(op string, p, q piece) (nest.Condition, error) {
+func compare(op string, p, q piece) nest.Condition {
 	switch op {
 	case "<", "<=":
 		p, q = q, p // q > p, q >= p
 	case "==", "!=":
 		if p.kind == choice { // such as 1 or 0
-			then, err1 := compare(op, p.args[0], q)
-			otherwise, err2 := compare(op, p.args[1], q)
-			if err := errors.Join(err1, err2); err != nil {
-				return nil, err
-			}
-			return either(p.when, then, otherwise)
+			return either(p.when, compare(op, p.args[0], q), compare(op, p.args[1], q))
 		}
-		above, err := compare(">=", p, q)
-		if err != nil {
-			return nil, err
-		}
-		below, err := compare("<=", p, q)
-		if err != nil {
-			return nil, err
-		}
-		equal, err := and(above, below)
-		if op == "==" || err != nil {
-			return equal, err
+		equal := and(compare(">=", p, q), compare("<=", p, q))
+		if op == "==" {
+			return equal
 		}
 		return not(equal)
 	}
-	difference, err := p.plus(-1, q)
-	if err != nil {
-		return nil, err
-	}
+	difference := p.plus(-1, q)
 	if op == "<" || op == ">" {
-		if difference, err = difference.plus(1, constant(-1)); err != nil {
-			return nil, err
-		}
+		difference = difference.plus(1, constant(-1))
 	}
 	return difference.atLeast0()
 }
 
 // atLeast0 is the condition that a piece is not negative.
-func (p piece) atLeast0() (nest.Condition, error) {
+func (p piece) atLeast0() nest.Condition {
 	switch p.kind {
 	case leaf:
 		if n, ok := p.number(); ok && n >= 0 {
-			return nest.Condition{{}}, nil
+			return nest.Condition{{}}
 		} else if ok {
-			return nil, nil
+			return nil
 		}
-		return nest.Condition{{p.affine}}, nil
+		return nest.Condition{{p.affine}}
 	case choice:
-		then, err := p.args[0].atLeast0()
-		if err != nil {
-			return nil, err
-		}
-		otherwise, err := p.args[1].atLeast0()
-		if err != nil {
-			return nil, err
-		}
-		return either(p.when, then, otherwise)
+		return either(p.when, p.args[0].atLeast0(), p.args[1].atLeast0())
 	}
-	all := nest.Condition{{}}
-	if p.kind == greatest {
-		all = nil
-	}
-	for _, a := range p.args {
-		c, err := a.atLeast0()
-		if err == nil && p.kind == least {
-			all, err = and(all, c)
-		} else if err == nil {
-			all, err = or(all, c)
-		}
-		if err != nil {
-			return nil, err
+	all := p.args[0].atLeast0()
+	for _, a := range p.args[1:] {
+		if p.kind == least {
+			all = and(all, a.atLeast0())
+		} else {
+			all = or(all, a.atLeast0())
 		}
 	}
-	return all, nil
+	return all
 }
 
 // either is then where when holds and otherwise where it does not.
-func either(when, then, otherwise nest.Condition) (nest.Condition, error) {
+func either(when, then, otherwise nest.Condition) nest.Condition {
 	if always(then) && never(otherwise) {
-		return when, nil
+		return when
 	}
-	unless, err := not(when)
-	if err != nil {
-		return nil, err
-	}
-	a, err := and(when, then)
-	if err != nil {
-		return nil, err
-	}
-	b, err := and(unless, otherwise)
-	if err != nil {
-		return nil, err
-	}
-	return or(a, b)
+	return or(and(when, then), and(not(when), otherwise))
 }
 
 // always and never say what is known of a condition without values.
@@ -310,132 +214,92 @@ func always(c nest.Condition) bool {
 
 func never(c nest.Condition) bool { return len(c) == 0 }
 
-func or(a, b nest.Condition) (nest.Condition, error) {
+func or(a, b nest.Condition) nest.Condition {
 	if always(a) || always(b) {
-		return nest.Condition{{}}, nil
+		return nest.Condition{{}}
 	}
-	if len(a)+len(b) > maxCases {
-		return nil, errCases
-	}
-	return slices.Concat(a, b), nil
+	bound(len(a) + len(b))
+	return slices.Concat(a, b)
 }
 
-func and(a, b nest.Condition) (nest.Condition, error) {
-	if len(a)*len(b) > maxCases {
-		return nil, errCases
-	}
-	var both nest.Condition
+func and(a, b nest.Condition) (both nest.Condition) {
+	bound(len(a) * len(b))
 	for _, x := range a {
 		for _, y := range b {
-			if len(x)+len(y) > maxCases {
-				return nil, errCases
-			}
+			bound(len(x) + len(y))
 			both = append(both, slices.Concat(x, y))
 		}
 	}
-	return both, nil
+	return both
 }
 
-func not(c nest.Condition) (nest.Condition, error) {
+func not(c nest.Condition) nest.Condition {
 	result := nest.Condition{{}}
 	for _, all := range c {
 		var below nest.Condition // some member is negative
 		for _, a := range all {
-			b, err := plus(nest.Constant(-1), -1, a)
-			if err != nil {
-				return nil, err
-			}
-			below = append(below, []nest.Affine{b})
+			below = append(below, []nest.Affine{plus(nest.Constant(-1), -1, a)})
 		}
-		var err error
-		if result, err = and(result, below); err != nil {
-			return nil, err
-		}
+		result = and(result, below)
 	}
-	return result, nil
+	return result
 }
 
 // plus is a + factor*b.
-func plus(a nest.Affine, factor int, b nest.Affine) (nest.Affine, error) {
-	sum := nest.Affine{Coef: make([]int, max(len(a.Coef), len(b.Coef)))}
-	ok := true
-	add := func(x, y int) int {
-		high, low := bits.Mul64(uint64(max(factor, -factor)), uint64(max(y, -y)))
-		product := factor * y
-		total := x + product
-		if high != 0 || low > math.MaxInt || (total > x) != (product > 0) && product != 0 || total == math.MinInt {
-			ok = false
-		}
-		return total
-	}
-	sum.Const = add(a.Const, b.Const)
-	for d := range sum.Coef {
-		var x, y int
-		if d < len(a.Coef) {
-			x = a.Coef[d]
-		}
-		if d < len(b.Coef) {
-			y = b.Coef[d]
-		}
-		sum.Coef[d] = add(x, y)
-	}
-	if !ok {
-		return nest.Affine{}, errRange
+func plus(a nest.Affine, factor int, b nest.Affine) nest.Affine {
+	sum := nest.Affine{Const: sumOf(a.Const, factor, b.Const), Coef: make([]int, max(len(a.Coef), len(b.Coef)))}
+	copy(sum.Coef, a.Coef)
+	for d, c := range b.Coef {
+		sum.Coef[d] = sumOf(sum.Coef[d], factor, c)
 	}
 	for len(sum.Coef) > 0 && sum.Coef[len(sum.Coef)-1] == 0 {
 		sum.Coef = sum.Coef[:len(sum.Coef)-1]
 	}
-	return sum, nil
+	return sum
+}
+
+// sumOf is x + factor*y.
+func sumOf(x, factor, y int) int {
+	high, low := bits.Mul64(uint64(max(factor, -factor)), uint64(max(y, -y)))
+	product := factor * y
+	total := x + product
+	if high != 0 || low > math.MaxInt || (total > x) != (product > 0) && product != 0 || total == math.MinInt {
+		panic(tooLarge)
+	}
+	return total
 }
 
 // same reports whether two pieces are written alike.
 func (p piece) same(q piece) bool {
-	if p.kind != q.kind || len(p.args) != len(q.args) {
-		return false
-	}
-	for i, a := range p.args {
-		if !a.same(q.args[i]) {
-			return false
-		}
-	}
-	if p.kind == choice {
-		return slices.EqualFunc(p.when, q.when, func(a, b []nest.Affine) bool { return slices.EqualFunc(a, b, equal) })
-	}
-	return p.kind != leaf || equal(p.affine, q.affine)
+	return p.kind == q.kind && equal(p.affine, q.affine) && sameCondition(p.when, q.when) && slices.EqualFunc(p.args, q.args, piece.same)
 }
 
 func equal(a, b nest.Affine) bool {
-	d, err := plus(a, -1, b)
-	n, ok := piece{affine: d}.number()
-	return err == nil && ok && n == 0
+	n, ok := piece{affine: plus(a, -1, b)}.number()
+	return ok && n == 0
+}
+
+func sameCondition(a, b nest.Condition) bool {
+	return slices.EqualFunc(a, b, func(x, y []nest.Affine) bool { return slices.EqualFunc(x, y, equal) })
 }
 
 // choose is then where when holds and otherwise where it does not: the least or
 // the greatest of the two where that is what it says, as in i < n ? i : n.
-func choose(when nest.Condition, then, otherwise piece) piece {
-	switch {
+func (b *builder) choose(when nest.Condition, then, otherwise piece) piece {
+	const few = 6 // whose comparison has no more than maxCases
+	switch size := then.size() * otherwise.size(); {
 	case always(when) || then.same(otherwise):
 		return then
 	case never(when):
 		return otherwise
-	}
-	if len(when) == 1 && len(when[0]) == 1 && then.kind == leaf && otherwise.kind == leaf {
-		// Then is taken where d >= 0. If otherwise - then is d or d + 1, that is
-		// where it is not the greater one.
-		d := when[0][0]
-		for kind, pair := range map[pieceKind][2]nest.Affine{
-			least:    {otherwise.affine, then.affine},
-			greatest: {then.affine, otherwise.affine},
-		} {
-			difference, err := plus(pair[0], -1, pair[1])
-			if err != nil {
-				continue
-			}
-			difference, err = plus(difference, -1, d)
-			if k, ok := (piece{affine: difference}).number(); err == nil && ok && (k == 0 || k == 1) {
+	case size <= few:
+		for op, kind := range map[string]pieceKind{"<": least, "<=": least, ">": greatest, ">=": greatest} {
+			c := compare(op, then, otherwise)
+			if sameCondition(c, when) || sameCondition(b.plain(c), when) {
 				return piece{kind: kind, args: []piece{then, otherwise}}
 			}
 		}
 	}
+	bound(then.size() + otherwise.size())
 	return piece{kind: choice, when: when, args: []piece{then, otherwise}}
 }

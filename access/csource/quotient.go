@@ -1,11 +1,7 @@
 package csource
 
 import (
-	"maps"
 	"math"
-	"slices"
-
-	"modernc.org/cc/v4"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 )
@@ -17,36 +13,20 @@ const (
 	maxTurn = 1 << 24
 )
 
-// quotients are x / n and x % n of an affine function. Where it comes to so many multiples of n that these are no few pieces,
-// it asks for turns of a loop, and refuses them for now.
+// quotients are x / n and x % n of an affine function. Where it comes to so many multiples of
+// n that these are no few pieces, it asks for turns of a loop, and fails for now.
 func (b *builder) quotients(a nest.Affine, n int, floors, positive bool) (quotient, remainder piece, ok bool) {
 	low, high, ok := b.span(a)
 	if !ok {
 		return quotient, remainder, false
 	}
-	if floors || positive || low >= 0 {
-		if positive {
-			low = max(low, 0)
-		}
-		return b.pieces(a, n, low, high)
-	}
-	// C rounds towards 0: below it, what it makes of the opposite.
-	opposite, err := plus(nest.Constant(0), -1, a)
-	if err != nil {
+	if !floors && !positive && low < 0 { // C rounds towards 0
 		return quotient, remainder, false
 	}
-	q, r, ok := b.pieces(opposite, n, max(-high, 0), -low)
-	if !ok {
-		return quotient, remainder, false
+	if positive {
+		low = max(low, 0)
 	}
-	q, err1 := constant(0).plus(-1, q)
-	r, err2 := constant(0).plus(-1, r)
-	if high <= 0 {
-		return q, r, err1 == nil && err2 == nil
-	}
-	above, err3 := piece{affine: a}.atLeast0()
-	q0, r0, ok := b.pieces(a, n, 0, high)
-	return choose(above, q0, q), choose(above, r0, r), ok && err1 == nil && err2 == nil && err3 == nil
+	return b.pieces(a, n, low, high)
 }
 
 // pieces are the quotient and the remainder, rounded down, of a function that is from low to high.
@@ -76,103 +56,87 @@ func (b *builder) pieces(a nest.Affine, n, low, high int) (quotient, remainder p
 	if wraps := last - first; wraps > 1 && b.turn(rest, n) || wraps < 0 || wraps > maxWraps {
 		return quotient, remainder, false
 	}
-	if last > first && to == from+1 { // 0 and 1, say, and what is affine of the two
-		n0 := piece{affine: rest}
-		over, err1 := n0.plus(-1, constant(from))
-		q, err2 := piece{affine: whole}.plus(1, constant(first))
-		q, err3 := q.plus(1, over)
-		r, err4 := constant(n-1).plus(1-n, over)
-		return q, r, err1 == nil && err2 == nil && err3 == nil && err4 == nil
-	}
 	for k := last; k >= first; k-- {
-		q, err1 := plus(whole, 1, nest.Constant(k))
-		r, err2 := plus(rest, -k, nest.Constant(n))
-		if err1 != nil || err2 != nil {
-			return quotient, remainder, false
-		}
+		q, r := piece{affine: plus(whole, 1, nest.Constant(k))}, piece{affine: plus(rest, -k, nest.Constant(n))}
 		if k == last {
-			quotient, remainder = piece{affine: q}, piece{affine: r}
+			quotient, remainder = q, r
 			continue
 		}
-		below, err := plus(nest.Constant(n-1), -1, r)
-		if err != nil {
-			return quotient, remainder, false
-		}
-		when := nest.Condition{{below}}
-		quotient = piece{kind: choice, when: when, args: []piece{{affine: q}, quotient}}
-		remainder = piece{kind: choice, when: when, args: []piece{{affine: r}, remainder}}
+		when := nest.Condition{{plus(nest.Constant(n-1), -1, r.affine)}}
+		quotient = piece{kind: choice, when: when, args: []piece{q, quotient}}
+		remainder = piece{kind: choice, when: when, args: []piece{r, remainder}}
 	}
 	return quotient, remainder, true
 }
 
-// divided is what C makes of an integer and a constant by / % >> or &, or by << where it is a multiple.
-func (b *builder) divided(e *expr, x integer, n int) (piece, error) {
-	op := e.op
-	by, floors, remains := n, op == ">>" || op == "&", op == "%" || op == "&"
-	understood := false
-	switch op {
-	case "%":
-		by, understood = max(n, -n), n != 0 && n > math.MinInt
-	case "/":
-		understood = n > 0
-	case ">>":
-		if understood = n >= 0 && n < 62; understood {
-			by = 1 << n
+// divided is what C makes of an integer and a constant by / % << >> or &.
+func (b *builder) divided(e *expr, x integer, n int) piece {
+	by, floors, understood := n, true, n > 0
+	switch e.op {
+	case "<<":
+		if n >= 0 && n < 62 {
+			return constant(0).plus(1<<n, x.piece)
 		}
+		understood = false
+	case ">>":
+		by, understood = 1<<min(max(n, 0), 61), n >= 0 && n < 62
 	case "&":
 		by = n + 1
 		understood = n >= 0 && n < math.MaxInt && by&n == 0
+	case "/", "%":
+		floors = false
+	default:
+		understood = false
 	}
 	if !understood {
-		return x.each(n < 0, func(a nest.Affine) (nest.Affine, error) { return exact(op, a, n) })
+		panic(e.fails("%s of a variable and %d is not affine", e.op, n))
 	}
-	return b.eachLeaf(x.piece, func(a nest.Affine) (piece, error) {
+	remains := e.op == "%" || e.op == "&"
+	return b.eachLeaf(x.piece, func(a nest.Affine) piece {
 		if m, fixed := (piece{affine: a}).number(); fixed {
-			return byConstants(op, m, n, x.t)
+			return byConstants(e, m, n, x.t)
 		}
-		if q, err := exact(op, a, n); err == nil {
-			return piece{affine: q}, nil
-		}
-		if r, is := b.symbolic(a, by, 0, by); is && remains && (floors || a.Const >= 0) {
-			return r, nil
-		} else if is { // nothing is known of it
-			return piece{affine: nest.Variable(maxLoops + b.symbols - 1)}, nil
+		if q, is := multiple(a, by); is {
+			return map[bool]piece{true: constant(0), false: {affine: q}}[remains]
 		}
 		low, high := x.t.limits()
 		least, most, ok := b.span(a)
+		if ok && x.t.signed && (least < low || most > high) {
+			b.stays(e.args[0], x)
+		}
+		var q, r piece
+		if ok {
+			q, r, ok = b.quotients(a, by, floors, !x.t.signed)
+		}
 		if !ok {
-			return piece{}, notAffine(op, n)
+			panic(e.fails("%s of a variable is not affine here, or has too many cases", e.op))
 		}
-		if x.t.signed && (least < low || most > high) {
-			if err := b.stays(e.args[0], x); err != nil {
-				return piece{}, err
-			}
+		if remains {
+			return r
 		}
-		switch q, r, ok := b.quotients(a, by, floors, !x.t.signed); {
-		case !ok:
-			return piece{}, notAffine(op, n)
-		case remains:
-			return r, nil
-		default:
-			return q, nil
-		}
+		return q
 	})
 }
 
+// multiple is an affine function divided by n, if all of it is a multiple.
+func multiple(a nest.Affine, n int) (q nest.Affine, is bool) {
+	q, is = nest.Affine{Const: a.Const / n, Coef: make([]int, len(a.Coef))}, a.Const%n == 0
+	for d, c := range a.Coef {
+		q.Coef[d] = c / n
+		is = is && c%n == 0
+	}
+	return q, is
+}
+
 // eachLeaf makes a piece of each affine function that a piece can be.
-func (b *builder) eachLeaf(p piece, f func(nest.Affine) (piece, error)) (piece, error) {
+func (b *builder) eachLeaf(p piece, f func(nest.Affine) piece) piece {
 	if p.kind == leaf {
 		return f(p.affine)
 	}
-	c, err := p.choice()
-	if err != nil {
-		return piece{}, err
-	}
-	q, err := c.arms(func(arm piece) (piece, error) { return b.eachLeaf(arm, f) })
-	if err == nil && q.size() > maxCases {
-		return piece{}, errCases
-	}
-	return q, err
+	c := p.choice()
+	c.args = []piece{b.eachLeaf(c.args[0], f), b.eachLeaf(c.args[1], f)}
+	bound(c.size())
+	return c
 }
 
 // maxLooks bounds how many bounds of loops are looked at for one span.
@@ -180,13 +144,36 @@ const maxLooks = 256
 
 // span is between what an affine function lies, as far as the bounds of the loops around tell.
 func (b *builder) span(a nest.Affine) (low, high int, ok bool) {
-	opposite, err := plus(nest.Constant(0), -1, a)
 	looks := maxLooks
-	below, ok1 := b.most(opposite, &looks)
+	below, ok1 := b.most(plus(nest.Constant(0), -1, a), &looks)
 	looks = maxLooks
 	high, ok2 := b.most(a, &looks)
 	const far = 1 << 61
-	return -below, high, ok1 && ok2 && err == nil && max(below, -below, high, -high) < far
+	return -below, high, ok1 && ok2 && max(below, -below, high, -high) < far
+}
+
+// spanOf is between what a piece lies.
+func (b *builder) spanOf(p piece) (low, high int, ok bool) {
+	if p.kind == leaf {
+		return b.span(p.affine)
+	}
+	for n, a := range p.args {
+		least, most, known := b.spanOf(a)
+		if !known {
+			return 0, 0, false
+		}
+		switch {
+		case n == 0:
+			low, high = least, most
+		case p.kind == greatest:
+			low, high = max(low, least), max(high, most)
+		case p.kind == choice:
+			low, high = min(low, least), max(high, most)
+		default:
+			low, high = min(low, least), min(high, most)
+		}
+	}
+	return low, high, true
 }
 
 // most is what an affine function is at most.
@@ -214,11 +201,7 @@ func (b *builder) most(a nest.Affine, looks *int) (most int, ok bool) {
 		if *looks--; *looks < 0 && ok {
 			break
 		}
-		end, err1 := plus(bound, 1, nest.Constant(beside))
-		at, err2 := plus(rest, c, end)
-		if err1 != nil || err2 != nil {
-			continue
-		}
+		at := plus(rest, c, plus(bound, 1, nest.Constant(beside)))
 		if m, known := b.most(at, looks); known && (!ok || m < most) {
 			most, ok = m, true
 		}
@@ -226,8 +209,8 @@ func (b *builder) most(a nest.Affine, looks *int) (most int, ok bool) {
 	return most, ok
 }
 
-// turn asks for turns of a loop around after which the remainder by n of a function begins again, and tells whether there is such
-// a loop: it is built once more then.
+// turn asks for turns of a loop around after which the remainder by n of a function begins
+// again, and tells whether there is such a loop: all is built once more then.
 func (b *builder) turn(a nest.Affine, n int) bool {
 	for d := min(len(a.Coef), len(b.loops)) - 1; d >= 0 && n <= maxTurn; d-- {
 		if a.Coef[d] == 0 || b.loops[d].part == inTurn {
@@ -239,10 +222,11 @@ func (b *builder) turn(a nest.Affine, n int) bool {
 			turn = n / nest.GCD(v.step%n*a.Coef[d], n)
 			low, high, ok = b.span(nest.Variable(d))
 		}
-		if !ok || turn > maxTurn || v.turn >= turn || v.part == undivided && (high-low)/max(v.step, -v.step) < turn {
+		few := v.part == undivided && (high-low)/max(v.step, -v.step) < turn
+		if !ok || few || turn > maxTurn || v.turn >= turn || b.turns[v.node] >= turn {
 			continue
 		}
-		b.turns[v.node] = turn
+		b.turns[v.node], b.again = turn, true
 		return true
 	}
 	return false
@@ -253,11 +237,6 @@ func (b *builder) plain(c nest.Condition) nest.Condition {
 	if len(c) < 2 {
 		return c
 	}
-	return b.decidedBySpans(c)
-}
-
-// decidedBySpans is plain of a condition of one case, too.
-func (b *builder) decidedBySpans(c nest.Condition) nest.Condition {
 	var kept nest.Condition
 	for _, all := range c {
 		rows, can := []nest.Affine{}, true
@@ -283,171 +262,31 @@ const (
 	inTurn
 )
 
-// walk builds a loop: again, if a quotient within asks for turns.
-func (b *builder) walk(h header, l *nest.Loop) *Error {
-	for {
-		turn := b.turns[h.node]
-		before := b.state()
-		nodes, err := b.body(func() *Error { return b.walkOnce(h, *l) })
-		if b.turns[h.node] == turn && !b.takesApart(&h, l, err) {
-			if err == nil {
-				b.nodes = append(b.nodes, nodes...)
-			}
-			return err
-		}
-		b.restore(before)
-	}
-}
-
-func (b *builder) walkOnce(h header, l nest.Loop) *Error {
-	turn, before, ends := b.turns[h.node], b.now, l
-	if _, ok := iterations(&l, maxApart); ok && turn == unrolled { // in each of which walkers are what they are
-		h.paths = nil
-		around, err := b.parted(h, &l, turn, func() *Error { return b.iterate(&h) })
-		b.nodes = append(b.nodes, around...)
-		delete(b.now, h.v.decl)
-		return err
-	}
-	if err := b.walks(&h, &l); err != nil || b.turns[h.node] != turn {
-		return err
-	}
-	h.v.at = nest.Variable(len(b.loops))
-	h.counts(&l, turn)
-	around, err := b.parted(h, &l, turn, func() *Error {
-		b.enters(&h, &l, before)
-		if b.dry && len(h.paths) > 0 && turn >= 0 {
-			return nil // it was built to find the paces
-		}
-		return b.rounds(&h, &l, func() *Error { return b.iterate(&h) })
-	})
-	b.nodes = append(b.nodes, around...)
-	b.behind(&h, &ends, before)
-	return err
-}
-
-// parted builds a loop, of so many iterations a turn if there are turns.
-func (b *builder) parted(h header, l *nest.Loop, turn int, body func() *Error) ([]nest.Node, *Error) {
-	if turn == unrolled {
-		turn = 0
-		if values, ok := iterations(l, maxApart); ok {
-			return b.copies(h, l, values, body)
-		}
-	}
-	own := len(b.loops)
-	defer func() { b.loops = b.loops[:own] }()
-	v := h.v
-	v.node, v.step, v.turn, v.loop = h.node, l.Step, turn, l
-	outer, inner, at, ok := b.inTurns(l, turn)
-	if !ok {
-		b.loops = append(b.loops, v)
-		inside, err := b.body(body)
-		return []nest.Node{&nest.Loop{Name: l.Name, From: l.From, To: l.To, Step: l.Step, Body: inside}}, err
-	}
-	v.at, v.loop, v.part = at, outer, ofTurns
-	b.loops = append(b.loops, v)
-	v.loop, v.part = inner, inTurn
-	b.loops = append(b.loops, v)
-	b.values[outer], b.values[inner] = value{}, value{h.name, at}
-	inside, err := b.body(body)
-	outer.Body, inner.Body = []nest.Node{inner}, inside
-	return []nest.Node{outer}, err
-}
-
-// A value is that of a variable of C in a loop of a program, which has no name where a loop inside of it has the variable.
-type value struct {
-	name string
-	at   nest.Affine
-}
-
-// inTurns is a loop as one of turns around one in a turn, of so many iterations, and the value of the variable there: turn*outer + inner
-// where its step is 1 or -1, else the first value and that.
+// inTurns is a loop as one of turns around one in a turn, of so many iterations, and the
+// value of the variable there: the first value, and turn*step*outer + inner.
 func (b *builder) inTurns(l *nest.Loop, turn int) (outer, inner *nest.Loop, at nest.Affine, ok bool) {
-	own, up, size := len(b.loops), l.Step > 0, max(l.Step, -l.Step)
-	if turn == 0 || own+2 > maxLoops || size > 1 && len(l.From) > 1 || size*turn > maxTurn<<8 {
+	own, by, ok := len(b.loops), turn*l.Step, true // by: what a turn adds
+	if turn == 0 || own+2 > maxLoops || len(l.From) > 1 || max(by, -by) > maxTurn<<8 {
 		return nil, nil, at, false
 	}
-	outer, inner = &nest.Loop{Name: l.Name + "_q", Step: 1}, &nest.Loop{Name: l.Name + "_r", Step: l.Step}
-	by, base, ok := turn*l.Step, l.From[0], true // what a turn adds
-	if size == 1 {
-		by, base, outer.Step = turn, nest.Constant(0), l.Step
-	}
-	sum := func(a nest.Affine, factor int, c nest.Affine) nest.Affine {
-		s, err := plus(a, factor, c)
-		ok = ok && err == nil
-		return s
-	}
-	at = sum(sum(base, by, nest.Variable(own)), 1, nest.Variable(own+1))
-	// The quotient of a bound, if it is one, or what it is at most or at least.
-	quotient := func(a nest.Affine, most bool) nest.Affine {
-		n, fraction := max(by, -by), false
-		q := nest.Affine{Const: nest.FloorDiv(a.Const, n), Coef: make([]int, len(a.Coef))}
-		for d, c := range a.Coef {
-			q.Coef[d], fraction = c/n, fraction || c%n != 0
-		}
-		if !fraction {
-			return q
-		}
-		low, high, known := b.span(a)
-		if ok = ok && known; most {
-			low = high
-		}
-		return nest.Constant(nest.FloorDiv(low, n))
-	}
-	whole := func(a nest.Affine) bool { // turns
-		return !slices.ContainsFunc(append(slices.Clone(a.Coef), a.Const), func(c int) bool { return c%by != 0 })
-	}
-	first, last := nest.Constant(0), nest.Constant(turn*l.Step)
-	if size == 1 && !up {
-		first, last = nest.Constant(turn-1), nest.Constant(-1)
-	}
-	inner.From, inner.To = []nest.Affine{first}, []nest.Affine{last}
-	for _, from := range l.From {
-		if size > 1 {
-			outer.From = append(outer.From, nest.Constant(0))
-			continue
-		}
-		outer.From = append(outer.From, quotient(from, !up))
-		if begin := sum(from, -by, nest.Variable(own)); !whole(sum(from, -1, first)) {
-			inner.From = append(inner.From, begin)
-		}
+	outer = &nest.Loop{Name: l.Name + "_q", Step: 1, From: []nest.Affine{nest.Constant(0)}}
+	inner = &nest.Loop{Name: l.Name + "_r", Step: l.Step, From: []nest.Affine{nest.Constant(0)}}
+	inner.To = []nest.Affine{nest.Constant(by)}
+	at = plus(plus(l.From[0], by, nest.Variable(own)), 1, nest.Variable(own+1))
+	sign := 1
+	if l.Step < 0 {
+		sign = -1
 	}
 	for _, to := range l.To {
-		final := sum(to, -1, base)
-		if !whole(sum(final, -1, last)) {
-			inner.To = append(inner.To, sum(final, -by, nest.Variable(own)))
+		way := plus(to, -1, l.From[0])
+		if turns, whole := multiple(way, by); whole {
+			outer.To = append(outer.To, turns)
+			continue
 		}
-		switch {
-		case size == 1 && !up:
-			outer.To = append(outer.To, sum(quotient(sum(final, 1, nest.Constant(1)), false), 1, nest.Constant(-1)))
-		case up:
-			outer.To = append(outer.To, sum(quotient(sum(final, 1, nest.Constant(-1)), true), 1, nest.Constant(1)))
-		default:
-			outer.To = append(outer.To, sum(quotient(sum(nest.Constant(-1), -1, final), true), 1, nest.Constant(1)))
-		}
+		inner.To = append(inner.To, plus(way, -by, nest.Variable(own)))
+		low, high, known := b.span(way) // what it is at most decides how many turns there are
+		ok = ok && known
+		outer.To = append(outer.To, nest.Constant(nest.FloorDiv(max(sign*low, sign*high)-1, sign*by)+1))
 	}
 	return outer, inner, at, ok
-}
-
-// A state is what building a part of the tree adds to or changes.
-type state struct {
-	accesses, statements, notes, aims, calls, copies int
-	copied                                           map[copied]int
-	known                                            map[*cc.Declarator]integer
-	unknown, astray                                  map[*cc.Declarator]*Error
-	aliases                                          map[*cc.Declarator]lvalue
-	now                                              map[*cc.Declarator]walker
-}
-
-func (b *builder) state() state {
-	return state{
-		len(b.accesses), len(b.file.Statements), len(b.file.Notes), len(b.aims), b.allCalls, b.allCopies, maps.Clone(b.copied),
-		maps.Clone(b.known), maps.Clone(b.unknown), maps.Clone(b.astray), maps.Clone(b.aliases),
-		maps.Clone(b.now),
-	}
-}
-
-func (b *builder) restore(s state) {
-	b.accesses, b.file.Statements, b.file.Notes = b.accesses[:s.accesses], b.file.Statements[:s.statements], b.file.Notes[:s.notes]
-	b.aims, b.allCalls, b.allCopies, b.copied = b.aims[:s.aims], s.calls, s.copies, s.copied
-	b.known, b.unknown, b.astray, b.aliases, b.now = s.known, s.unknown, s.astray, s.aliases, s.now
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -182,6 +183,7 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refus
 	if err != nil {
 		return fmt.Errorf("--define: %w", err)
 	}
+	maps.Copy(given.Values, given.Fields)
 	dir, remove, err := temporaryFolder(c.ctx)
 	defer remove()
 	if err != nil {

@@ -1,0 +1,289 @@
+package csource
+
+import (
+	"slices"
+	"strings"
+
+	"modernc.org/cc/v4"
+)
+
+// What bounds calls that are read in place: how many are inside of each other, and how many
+// there are of all.
+const (
+	maxCalls    = 16
+	maxAllCalls = 1000
+)
+
+// function is the function of the file that a call calls by its name, nil if there is none.
+func (b *builder) function(e *expr) *cc.FunctionDefinition {
+	v := e.args[0].decl
+	if e.args[0].op != opVar || v == nil || v.Type() == nil || v.Type().Kind() != cc.Function {
+		return nil
+	}
+	return b.functions[v.Name()]
+}
+
+// own is the function of the file that a call calls and whose body is read in its place, as it
+// touches memory or gets a pointer.
+func (b *builder) own(e *expr) *cc.FunctionDefinition {
+	f := b.function(e)
+	if f == nil || b.touches(f) {
+		return f
+	}
+	for n, v := range parameters(f) {
+		if isPointer(v) && n+1 < len(e.args) && !unsaid(e.args[n+1]) {
+			return f
+		}
+	}
+	return nil
+}
+
+// names tells whether a call is one of a function by its name, and not of what a pointer points
+// to.
+func (e *expr) names() bool {
+	called := e.args[0]
+	return called.op == opOther || called.op == opVar && called.decl != nil && called.decl.Type().Kind() == cc.Function
+}
+
+// ending are the functions of C that do not return to where they were called.
+var ending = []string{"exit", "_Exit", "quick_exit", "abort", "longjmp"}
+
+// touches tells whether a function of the file, or one that it calls, uses arrays or pointers, or
+// does what is refused.
+func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
+	if known, is := b.touching[f]; is {
+		return known
+	}
+	b.touching[f] = false // where it calls itself
+	each(f.CompoundStatement, func(n cc.Node) {
+		switch n := n.(type) {
+		case *cc.PostfixExpression:
+			byPointer := n.Case == cc.PostfixExpressionCall && !expression(n).names()
+			touches = touches || byPointer || n.Case == cc.PostfixExpressionIndex || n.Case == cc.PostfixExpressionPSelect
+		case *cc.UnaryExpression:
+			touches = touches || n.Case == cc.UnaryExpressionDeref
+		case *cc.PrimaryExpression:
+			if n.Case != cc.PrimaryExpressionIdent {
+				return
+			}
+			v, name := expression(n).decl, n.Token.SrcStr()
+			called := b.functions[name]
+			touches = touches || v != nil && name != "__func__" && (isPlaced(v) || isPointer(v)) ||
+				b.unit.leftOut[name] != nil || slices.Contains(ending, name) || called != nil && b.touches(called)
+		}
+	})
+	b.touching[f] = touches
+	return touches
+}
+
+// single refuses a call that is read in place beside other accesses of an expression, of which
+// C leaves the order open, and one behind a condition.
+func (b *builder) single(e *expr) {
+	accesses := 0
+	var call *expr
+	var find func(e *expr, behind bool)
+	find = func(e *expr, behind bool) {
+		switch {
+		case e.stored():
+			accesses++
+			return
+		case e.op == opCall && b.own(e) != nil:
+			if call = e; behind {
+				accesses++
+			}
+			accesses++
+			return // what is in its arguments comes in front
+		}
+		for n, a := range e.args {
+			find(a, behind || n > 0 && (e.op == "?:" || e.op == "&&" || e.op == "||"))
+		}
+	}
+	if find(e, false); call != nil && accesses > 1 {
+		panic(call.fails("whether it comes before what else is read here is not known: declare a variable with its result in front"))
+	}
+}
+
+// call builds the arguments of a call, of which GCC evaluates the last one first.
+func (b *builder) call(e *expr) {
+	name := e.args[0].text()
+	f := b.function(e)
+	if !e.names() {
+		panic(e.fails("a call of something else than a named function is not understood"))
+	}
+	if failed := b.unit.leftOut[name]; failed != nil {
+		panic(failed)
+	}
+	if !b.computes(e) && !slices.Contains([]string{"sqrt", "exp", "log", "pow"}, strings.TrimSuffix(name, "f")) {
+		b.file.Carried = 0
+	}
+	switch {
+	case f == nil && slices.Contains(ending, name):
+		panic(e.fails("%s ends the program, which like break is not understood", name))
+	case f != nil && slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl.Linkage() != cc.None || l.decl.IsStatic() }):
+		panic(e.fails("a call in a loop over a variable that other functions see is not understood: declare the variable in the loop"))
+	}
+	args := slices.Clone(e.args[1:])
+	if f != nil || !slices.Contains(comparisons, strings.TrimPrefix(name, "__builtin_")) {
+		slices.Reverse(args)
+	}
+	odd := strings.HasPrefix(name, "__builtin_") && !b.computes(e) || strings.Contains(name, "cimag") && f == nil
+	for _, a := range args {
+		t := a.node.Type()
+		switch {
+		case odd && b.reads(a):
+			panic(e.fails("whether %s evaluates its argument is not known: write its value", name))
+		case a.op == opOther && t != nil && !cc.IsArithmeticType(t): // a text
+			continue
+		case t != nil && (t.Kind() == cc.Ptr || t.Kind() == cc.Array):
+			panic(e.fails("%s gets an array or a pointer, and its body is not in the file: define it there, and it is read in place of the call", name))
+		}
+		b.data(a)
+	}
+}
+
+// computes tells whether a call is one of a function that does nothing but compute what it
+// returns, as GCC knows: one of those of the library that set no errno, if the file has none
+// of its name, or one that is declared so.
+func (b *builder) computes(e *expr) bool {
+	called := e.args[0]
+	name := strings.TrimPrefix(called.text(), "__builtin_")
+	for _, suffix := range []string{"", "f", "l"} {
+		if b.functions[name] == nil && slices.Contains(computing, strings.TrimSuffix(name, suffix)) {
+			return true
+		}
+	}
+	if called.op == opVar && called.decl != nil {
+		if has := called.decl.Type().Attributes(); has != nil {
+			return slices.ContainsFunc([]string{"const", "__const__", "pure", "__pure__"}, has.IsAttrSet)
+		}
+	}
+	return false
+}
+
+// computing are functions of the library that GCC knows to do nothing but compute, of numbers
+// of any type.
+var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven trunc copysign fmax fmin
+	fma asinh atan cbrt cos erf nearbyint rint sin tan tanh cabs carg cimag creal conj cproj
+	isfinite signbit isgreater isgreaterequal isless islessequal islessgreater isunordered finite`)
+
+// comparisons are functions that GCC takes for operators, of which it evaluates the first
+// operand first.
+var comparisons = strings.Fields("isgreater isgreaterequal isless islessequal islessgreater isunordered")
+
+// inline builds the body of a function in the place of its call, with parameters that have the
+// values of the arguments.
+func (b *builder) inline(e *expr, f *cc.FunctionDefinition) {
+	name := f.Declarator.Name()
+	if b.allCalls++; f == b.main || slices.Contains(b.calls, f) {
+		panic(e.fails("%s calls itself, which is not understood: write a loop", name))
+	}
+	if len(b.calls) == maxCalls || b.allCalls > maxAllCalls {
+		panic(e.fails("no more than %d calls of functions that use arrays are read inside of each other, and %d of all", maxCalls, maxAllCalls))
+	}
+	if t := e.node.Type(); t != nil && t.Kind() == cc.Ptr {
+		panic(e.fails("%s returns a pointer, which is not understood: write the array and its subscripts in place of the call", name))
+	}
+	if err := b.doubtful(f); err != nil {
+		panic(err)
+	}
+	of := parameters(f)
+	if t, is := f.Declarator.Type().(*cc.FunctionType); !is || len(of) != len(e.args)-1 || t.IsVariadic() {
+		panic(e.fails("%s has other parameters than the call has arguments", name))
+	}
+	outside, statement := b.values, b.statement
+	b.arguments(e, of)
+	b.inlined[f] = true
+	b.calls, b.sites = append(b.calls, f), append(b.sites, e.pos())
+	if err := tried(func() { b.items(items(f.CompoundStatement), true) }); err != nil {
+		said := *err
+		if !strings.Contains(said.Why, inCallAt) {
+			said.Why += b.site()
+		}
+		panic(&said)
+	}
+	b.calls, b.sites = b.calls[:len(b.calls)-1], b.sites[:len(b.sites)-1]
+	b.values, b.statement = outside, statement
+}
+
+const inCallAt = ", in the call at "
+
+// site says in which call something is.
+func (b *builder) site() string {
+	if len(b.sites) == 0 {
+		return ""
+	}
+	return inCallAt + b.sites[len(b.sites)-1].String()
+}
+
+// arguments builds the evaluation of the arguments of a call, the last one first, and gives
+// the parameters their values.
+func (b *builder) arguments(e *expr, of []*cc.Declarator) {
+	values := make([]value, len(of))
+	for n := len(of) - 1; n >= 0; n-- {
+		v, a, to := of[n], e.args[n+1], &values[n]
+		switch {
+		case v.Type().Kind() == cc.Ptr && !unsaid(a):
+			l := b.pointer(a)
+			to.to = &l
+		case v.Type().Kind() == cc.Ptr:
+			to.failed = refuse(v, "the call does not say where it points")
+		case !cc.IsArithmeticType(v.Type()):
+			panic(a.fails("a parameter of type %s is not understood", v.Type()))
+		default:
+			if *to = b.valueOf(v, a); to.failed != nil {
+				b.effect(a)
+			}
+		}
+	}
+	for _, pointers := range []bool{false, true} { // extents of what one points to may be parameters
+		for n, v := range of {
+			to := values[n]
+			if pointers != (to.to != nil) {
+				continue
+			}
+			if pointers {
+				l := b.asType(e.args[n+1], *to.to, v.Type())
+				to = value{to: &l}
+			}
+			if !tracked(v) {
+				to = value{failed: refuse(v, "its address is taken, or it is volatile, or no integer")}
+			}
+			b.bind(v, to)
+		}
+	}
+}
+
+// returned is what a call returns of a function of the file that does nothing but return an
+// integer's expression, as of int least(int a, int b) { return a < b ? a : b; }.
+func (b *builder) returned(e *expr) integer {
+	unknown := e.unknown("what a call of %s returns is not known: write the expression, or a macro, in its place", e.args[0].text())
+	t, ok := typeOf(e.node.Type())
+	f := b.function(e)
+	if !ok || f == nil || len(b.calls) == maxCalls || slices.Contains(b.calls, f) || b.doubtful(f) != nil {
+		panic(unknown)
+	}
+	list, of := items(f.CompoundStatement), parameters(f)
+	last := list[max(len(list), 1)-1:]
+	if len(last) == 0 || len(list) > 2 || len(of) != len(e.args)-1 || last[0].Case != cc.BlockItemStmt || last[0].Statement.Case != cc.StatementJump {
+		panic(unknown) // the parser declares __func__ in front of it
+	}
+	value := last[0].Statement.JumpStatement.ExpressionList
+	if isNil(value) || len(list) == 2 && list[0].Case != cc.BlockItemDecl {
+		panic(unknown)
+	}
+	outside, inside := b.values, b.values
+	for n, v := range of {
+		inside = &binding{v, b.valueOf(v, e.args[n+1]), inside}
+		if inside.failed != nil || !tracked(v) {
+			panic(unknown)
+		}
+	}
+	b.values, b.calls = inside, append(b.calls, f)
+	var i integer
+	err := tried(func() { i = b.integer(expression(value)) })
+	b.values, b.calls = outside, b.calls[:len(b.calls)-1]
+	if err != nil {
+		panic(unknown)
+	}
+	return b.convert(e, i, t)
+}

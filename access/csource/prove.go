@@ -1,0 +1,130 @@
+package csource
+
+import (
+	"fmt"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+func (b *builder) emit(op nest.Operand, a access) {
+	b.nodes = append(b.nodes, op)
+	b.accesses = append(b.accesses, a)
+}
+
+// mostAhead is how far above the variable of a loop its condition may look.
+const mostAhead = 1 << 20
+
+// goesAhead reports whether a value in the condition of a loop is its variable, or lies a
+// little above it in a loop that goes up: then it stays in range if the first value and the
+// last one do, which the loop is asked to see to.
+func (b *builder) goesAhead(p piece) bool {
+	if p.kind != leaf {
+		return false
+	}
+	over := plus(p.affine, -1, b.asked.v.at)
+	by := over.Const
+	if !equal(over, nest.Constant(by)) || by != 0 && (b.asked.step <= 0 || by < 0 || by > mostAhead) {
+		return false
+	}
+	b.asked.wraps, b.asked.ahead = true, max(b.asked.ahead, by)
+	return true
+}
+
+// within demands that a value stays between low and high, by the bounds of the loops around.
+func (b *builder) within(e *expr, p piece, low, high int, why string) {
+	if b.asked != nil {
+		if _, most := b.asked.v.t.limits(); low == 0 && high >= most && b.goesAhead(p) {
+			return // the loop sees to it
+		}
+	}
+	if least, most, ok := b.spanOf(p); !ok || least < low || most > high {
+		panic(e.fails("%s, as far as the bounds of the loops around it tell", why))
+	}
+}
+
+// build builds the region, and proves that no access leaves its array.
+func (b *builder) build(lines []string) error {
+	all := items(b.main.CompoundStatement)
+	whole := len(b.region) > 0 && b.region[len(b.region)-1] == all[len(all)-1]
+	err := tried(func() { b.items(b.region, whole) })
+	if b.again {
+		return nil
+	}
+	number := 0
+	if err == nil {
+		err = tried(func() { b.prove(b.nodes, nil, &number) })
+	}
+	if err != nil {
+		return err
+	}
+	b.file.Program = append(nest.Program{}, b.nodes...)
+	statements, accesses := b.statements, []named{}
+	for i := range statements {
+		statements[i].text = &b.file.Statements[i].Text
+	}
+	b.file.Accesses = make([]Access, len(b.accesses))
+	for i, a := range b.accesses {
+		b.file.Accesses[i] = a.Access
+		accesses = append(accesses, named{a.Pos, &b.file.Accesses[i].Text, a.node})
+	}
+	b.name(statements, lines)
+	b.name(accesses, lines)
+	if err := b.file.Program.Check(); err != nil {
+		return &Error{Pos: Pos{File: b.unit.name}, Why: err.Error()}
+	}
+	return nil
+}
+
+// prove checks the operands of nodes, each in a program of nothing but what is
+// around it.
+func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) {
+	for _, node := range nodes {
+		inside := around[:len(around):len(around)]
+		switch node := node.(type) {
+		case nest.Operand:
+			for _, c := range b.accesses[*number].checks {
+				proved(c, around)
+			}
+			*number++
+		case *nest.Loop:
+			b.prove(node.Body, append(inside, node), number)
+		case *nest.If:
+			b.prove(node.Then, append(inside, &nest.If{When: node.When, Then: []nest.Node{}}), number)
+			b.prove(node.Else, append(inside, &nest.If{When: node.When, Else: []nest.Node{}}), number)
+		}
+	}
+}
+
+// proved proves that what must not hold inside of loops and conditions does not.
+func proved(c check, around []nest.Node) {
+	inside := []nest.Node{nest.Operand{Width: 1}}
+	var names []string
+	for d := len(around) - 1; d >= 0; d-- {
+		switch node := around[d].(type) {
+		case *nest.Loop:
+			l := *node
+			l.Body, names = inside, append([]string{l.Name}, names...)
+			inside = []nest.Node{&l}
+		case *nest.If:
+			arm := nest.If{When: node.When, Then: inside}
+			if node.Then == nil {
+				arm = nest.If{When: node.When, Else: inside}
+			}
+			inside = []nest.Node{&arm}
+		}
+	}
+	vars, found, err := nest.Program(inside).Find(0, c.bad)
+	switch {
+	case err != nil:
+		panic(&Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf("whether it stays in range is not decided: %v; write simpler conditions around it", err)})
+	case !found:
+		return
+	}
+	says := *c.says
+	link := " where "
+	for d, name := range names {
+		says.Why += fmt.Sprintf("%s%s = %d", link, name, vars[d])
+		link = ", "
+	}
+	panic(&says)
+}

@@ -1,2 +1,0 @@
-float in[2][5][5], out[3][11][11], w[2][3][3][3];
-void kernel(void) { for (int ci = 0; ci < 2; ci++) for (int y = 0; y < 5; y++) for (int x = 0; x < 5; x++) { const float v = in[ci][y][x]; for (int co = 0; co < 3; co++) for (int ky = 0; ky < 3; ky++) for (int kx = 0; kx < 3; kx++) { int oy = y * 2 - 1 + ky, ox = x * 2 - 1 + kx; if (oy < 0 || oy >= 11 || ox < 0 || ox >= 11) continue; out[co][oy][ox] += v * w[ci][co][ky][kx]; } } }

@@ -1,2 +1,0 @@
-float img[3*8*8], cols[27*64], out[4*64], wt[4*27];
-void kernel(void) { int k = 0; for (int c = 0; c < 27; c++) { int dx = c % 3, dy = c / 3 % 3, ch = c / 9; for (int y = 0; y < 8; y++) for (int x = 0; x < 8; x++) { int iy = y + dy - 1, ix = x + dx - 1; cols[k++] = iy >= 0 && iy < 8 && ix >= 0 && ix < 8 ? img[(ch * 8 + iy) * 8 + ix] : 0; } } for (int o = 0; o < 4; o++) for (int p = 0; p < 64; p++) { float s = 0; for (int c = 0; c < 27; c++) s += wt[o * 27 + c] * cols[c * 64 + p]; out[o * 64 + p] = s; } }

@@ -1,2 +1,0 @@
-typedef struct { double x, y, z, vx, vy, vz, m; } body; body bs[7]; double sqrt(double);
-void kernel(void) { for (int i = 0; i < 7; i++) { body *b = &bs[i]; for (int j = i + 1; j < 7; j++) { body *c = &bs[j]; double dx = b->x - c->x, dy = b->y - c->y, dz = b->z - c->z; double d2 = dx * dx + dy * dy + dz * dz, mag = 0.01 / (d2 * sqrt(d2)); b->vx -= dx * c->m * mag; b->vy -= dy * c->m * mag; c->vx += dx * b->m * mag; c->vz += dz * b->m * mag; } } for (body *b = bs; b < bs + 7; b++) { b->x += 0.01 * b->vx; b->y += 0.01 * b->vy; } }

@@ -1,0 +1,187 @@
+package csource
+
+import (
+	"modernc.org/cc/v4"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// A value is what a variable has at a place of the text: an integer, what a pointer points
+// to, or the reason why neither is known.
+type value struct {
+	i      integer // as it was computed, before it is converted to the variable's type
+	to     *lvalue
+	failed *Error
+}
+
+// A binding gives a variable a value. It hides those of the same variable in the bindings
+// that it is in front of. Bindings never change, so the values at a place are one pointer.
+type binding struct {
+	v *cc.Declarator
+	value
+	outer *binding
+}
+
+// of is the value of a variable, if it has one.
+func (at *binding) of(v *cc.Declarator) (value, bool) {
+	for ; at != nil; at = at.outer {
+		if at.v == v {
+			return at.value, true
+		}
+	}
+	return value{}, false
+}
+
+func (b *builder) bind(v *cc.Declarator, to value) { b.values = &binding{v, to, b.values} }
+
+// tracked tells whether the values of a variable are followed: nothing but the statements of
+// its function changes it.
+func tracked(v *cc.Declarator) bool {
+	if v == nil || v.Type() == nil || v.Linkage() != cc.None || v.IsStatic() || v.AddressTaken() || volatile(v) {
+		return false
+	}
+	_, isInteger := typeOf(v.Type())
+	return isInteger || isPointer(v)
+}
+
+// volatile tells whether a variable is. Of a pointer that is a parameter the parser says it of
+// what it points to, too.
+func volatile(v *cc.Declarator) bool {
+	return v.IsVolatile() && v.Type() != nil && v.Type().Kind() != cc.Ptr
+}
+
+// give binds a variable to the value of an expression, as far as that is known.
+func (b *builder) give(v *cc.Declarator, e *expr) {
+	if !tracked(v) || b.told[v] && b.keeps(v) {
+		return
+	}
+	b.bind(v, b.valueOf(v, e))
+}
+
+// valueOf is what a variable gets of an expression.
+func (b *builder) valueOf(v *cc.Declarator, e *expr) value {
+	if isPointer(v) {
+		var l lvalue
+		err := tried(func() { l = b.pointerAs(e, v.Type()) })
+		return value{to: &l, failed: err}
+	}
+	var i integer
+	err := tried(func() { i = b.integer(e) })
+	return value{i: i, failed: err}
+}
+
+// forget binds the variables that are written below a part of the parser's tree to no value. One
+// that is written from data depends on data.
+func (b *builder) forget(below cc.Node) {
+	writes(below, func(v *cc.Declarator, n cc.Node) {
+		if known, _ := b.values.of(v); !tracked(v) || known.failed != nil && known.failed.data {
+			return
+		}
+		failed := refuse(n, "it changes in a loop, and is not the loop's variable: write the subscripts with the loop's variable")
+		if a, is := n.(*cc.AssignmentExpression); is {
+			failed.data = b.reads(expression(a.AssignmentExpression))
+		}
+		b.bind(v, value{failed: failed})
+	})
+}
+
+// writes calls f with what gives a variable a value below a part of the parser's tree, but for
+// the initial values.
+func writes(below cc.Node, f func(v *cc.Declarator, n cc.Node)) {
+	each(below, func(n cc.Node) {
+		var left cc.ExpressionNode
+		switch n := n.(type) {
+		case *cc.AssignmentExpression:
+			if n.Case != cc.AssignmentExpressionCond {
+				left = n.UnaryExpression
+			}
+		case *cc.PostfixExpression:
+			if n.Case == cc.PostfixExpressionInc || n.Case == cc.PostfixExpressionDec {
+				left = n.PostfixExpression
+			}
+		case *cc.UnaryExpression:
+			if n.Case == cc.UnaryExpressionInc || n.Case == cc.UnaryExpressionDec {
+				left = n.UnaryExpression
+			}
+		}
+		if !isNil(left) {
+			if e := expression(left); e.op == opVar && e.decl != nil {
+				f(e.decl, n)
+			}
+		}
+	})
+}
+
+// when emits what f emits under a condition, and what g emits under its opposite.
+func (b *builder) when(c nest.Condition, f, g func()) {
+	switch {
+	case always(c):
+		f()
+		return
+	case never(c):
+		g()
+		return
+	}
+	before := b.values
+	then := b.body(f)
+	behind := b.values
+	b.values = before
+	otherwise := b.body(g)
+	b.merge(c, before, behind)
+	if len(then)+len(otherwise) > 0 {
+		b.nodes = append(b.nodes, &nest.If{When: c, Then: then, Else: otherwise})
+	}
+}
+
+// body builds what f emits, as nodes of their own.
+func (b *builder) body(f func()) []nest.Node {
+	outside := b.nodes
+	b.nodes = nil
+	f()
+	inside := b.nodes
+	b.nodes = outside
+	return inside
+}
+
+func nothing() {}
+
+// merge makes one of the values behind the two arms of a condition.
+func (b *builder) merge(c nest.Condition, before, then *binding) {
+	otherwise := b.values
+	merged := map[*cc.Declarator]bool{}
+	b.values = before
+	for _, arm := range []*binding{then, otherwise} {
+		for ; arm != before; arm = arm.outer {
+			if v := arm.v; !merged[v] {
+				merged[v] = true
+				x, known1 := then.of(v)
+				y, known2 := otherwise.of(v)
+				if known1 && known2 { // else it is declared in one of the arms
+					b.bind(v, b.oneOf(c, v, x, y))
+				}
+			}
+		}
+	}
+}
+
+// oneOf is the value that a variable has as a condition says.
+func (b *builder) oneOf(c nest.Condition, v *cc.Declarator, x, y value) value {
+	fails := func(why string) value { return value{failed: &Error{Pos: place(v), Expr: v.Name(), Why: why}} }
+	switch {
+	case x.failed != nil:
+		return x
+	case y.failed != nil:
+		return y
+	case x.to != nil || y.to != nil:
+		if x.to == y.to {
+			return x
+		}
+		return fails("after a condition it points to one of several: write the arrays and their subscripts, or one loop for each")
+	case x.i.t != y.i.t:
+		t, _ := typeOf(v.Type())
+		if x.i, y.i = x.i.widened(t), y.i.widened(t); x.i.t != y.i.t {
+			return fails("a condition gives it values of two types")
+		}
+	}
+	return value{i: integer{b.choose(c, x.i.piece, y.i.piece), x.i.t}}
+}
