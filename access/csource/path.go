@@ -262,6 +262,9 @@ func (l *lvalue) outside(d int) string {
 
 // noArray says why something with subscripts is no array, and how to write one.
 func noArray(e *expr) string {
+	if e.op != opVar {
+		return e.text() + " is not an array of constant extents"
+	}
 	return fmt.Sprintf("%s is not an array of constant extents; of a pointer that is a parameter of the function that is read"+
 		" -D '%[1]s[1000]' says how much it points to", e.text())
 }
