@@ -192,7 +192,6 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) {
 	}
 	outside, statement := b.values, b.statement
 	b.arguments(e, of)
-	b.inlined[f] = true
 	b.calls, b.sites = append(b.calls, f), append(b.sites, e.pos())
 	if err := tried(func() { b.items(items(f.CompoundStatement), true) }); err != nil {
 		said := *err

@@ -62,8 +62,6 @@ var (
 		`continue|default|do|double|else|enum|extern|float|for|goto|if|inline|int|long|register|` +
 		`restrict|return|short|signed|sizeof|static|struct|switch|typedef|union|unsigned|void|` +
 		`volatile|while|_Bool|define|undef|ifdef|ifndef|endif|elif|error|pragma|defined|once|typeof)$`)
-	// ofTables are constant arrays, whose reads the instrumentation leaves out.
-	ofTables = regexp.MustCompile(`^(dx|ptr|row|col)$`)
 )
 
 // compare compares what is read of programs with what they do when GCC has compiled them, all in
@@ -99,7 +97,7 @@ func compare(t *testing.T, programs []*program) {
 	list := readLogged(t, out, 2*len(programs))
 	for n, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
-			same(t, p.file, within(p.file, list[2*n].accesses, list[2*n+1].accesses), ofTables)
+			same(t, p.file, within(p.file, list[2*n].accesses, list[2*n+1].accesses))
 			if t.Failed() {
 				t.Logf("of\n%s", p.text)
 			}
@@ -124,11 +122,9 @@ func within(f *csource.File, bases, all []access) (in []access) {
 // them, and those of a function plain, without pointers or steps, where a file has one.
 func TestCompiled(t *testing.T) {
 	var programs []*program
-	for folder, function := range map[string]string{
-		"pointers": "", "walking": "", "both": "", "turns": "", "fields": "kernel",
-	} {
+	for folder, function := range map[string]string{"pointers": "", "fields": "kernel"} {
 		paths, err := filepath.Glob("testdata/" + folder + "/*.c")
-		if err != nil || len(paths) < 10 {
+		if err != nil || len(paths) < 5 {
 			t.Fatal(paths, err)
 		}
 		for _, path := range paths {

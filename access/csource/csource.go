@@ -142,6 +142,8 @@ type Error struct {
 	Pos  Pos
 	Expr string // as written, after macros; may be empty
 	Why  string
+	// Outside says that an index is outside of its array, which no compiler mends.
+	Outside bool
 
 	data bool // it depends on data
 	room bool // of an array that takes its place all the same

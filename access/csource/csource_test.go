@@ -77,7 +77,6 @@ func TestLimits(t *testing.T) {
 		return strings.Repeat(before, n) + inner + strings.Repeat(after, n)
 	}
 	for text, want := range map[string]string{
-		"\x1f\x8b\x08\x00 packed": "gzip",
 		double + "int x = A60;\n": "",
 		"#define F(x) x x\nint a = " + within("F(", "1", ")", 40) + ";\n": "",
 		within("int x;\n", "", "", 50_000):                                "",
@@ -85,8 +84,6 @@ func TestLimits(t *testing.T) {
 		"int x = " + within("- ", "1;", "", 50_000):                       "",
 		"int x = 1" + within("+1", ";", "", 5_000):                        "",
 		"void f(void) " + within("{", "", "", 50_000):                     "",
-		"void f(void) { " + within("if (1) ", ";}", "", 10_000):           "",
-		"void f(void) { " + within("if (1) ; else ", ";}", "", 5_000):     "",
 		"#if " + within("(", "1", ")", 10_000) + "\n#endif\nvoid f(int x) { x" +
 			within("[x", "; }", "", 3000): "",
 		"int a[2]; void f(void) {\n" +

@@ -32,8 +32,10 @@ func partsOf(text []byte) (list []*textPart) {
 		case c == ';' && depth == 0:
 			add(at + 1)
 		case c == '{':
-			m := functionHead.FindSubmatch(bytes.TrimSpace(code[from:at]))
-			if depth++; depth == 1 && m != nil {
+			if depth++; depth > 1 {
+				continue
+			}
+			if m := functionHead.FindSubmatch(code[from:at]); m != nil {
 				body, name = at, string(m[1])
 			}
 		case c == '}':
@@ -123,7 +125,7 @@ func (u *unit) cut(failed []*Error, function string) (some bool) {
 	}
 	code, all := blank(u.marked, true), blank(u.marked, false)
 	for _, e := range failed {
-		if e.Pos.File != u.name {
+		if e.Pos.File != u.name || e.Pos.Line < 1 {
 			continue
 		}
 		at := offset(u.marked, e.Pos)

@@ -75,8 +75,8 @@ type check struct {
 func newBuilder(u *unit, ast *cc.AST, g Given, opts Options, turns map[cc.Node]int) (*builder, error) {
 	b := &builder{
 		file: &File{Align: opts.Align, Carried: maxLoops}, unit: u, ast: ast, opts: opts, Given: g, turns: turns,
-		functions: map[string]*cc.FunctionDefinition{}, inlined: map[*cc.FunctionDefinition]bool{},
-		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, depths: map[*cc.Declarator]int{},
+		functions: map[string]*cc.FunctionDefinition{},
+		arrays:    map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, depths: map[*cc.Declarator]int{},
 		told: map[*cc.Declarator]bool{}, sized: map[*cc.Declarator]int{}, touching: map[*cc.FunctionDefinition]bool{},
 	}
 	for _, d := range b.external() {

@@ -55,5 +55,5 @@ void solve(void)
 	// 0: b[i] at solve.c:11:10, of b in "x[i] = b[i]"
 	// 1: x[i] at solve.c:11:3, of x in "x[i] = b[i]"
 	// 2: x[i] at solve.c:13:4, of x in "x[i] -= L[i][j] * x[j]"
-	// solve.c:5:13: undefined: n
+	// solve.c:10:22: undefined: n
 }

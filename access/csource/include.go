@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"modernc.org/cc/v4"
 )
@@ -18,23 +17,28 @@ import (
 // files is what #include can see: the folders that were named, and the headers
 // that are built in. It follows which file is read, from inside of which.
 type files struct {
-	dirs   []string
-	failed error
-	opened int             // how often one was looked for
-	once   map[string]bool // files that are not read again
-	texts  [][]byte        // of all that was read
-	notes  []Note          // on pragmas
+	dirs    []string
+	failed  error
+	entered int
+	once    map[string]bool // files that are not read again
+	texts   [][]byte        // of all that was read
+	notes   []Note          // on pragmas
 
 	missing map[string]bool // files that are not found, and are as if they were empty
 	missed  []Note          // on these
 }
 
-// maxOpened is how often files are looked for at most.
-const maxOpened = 2000
+// maxEntered is how often files are read at most.
+const maxEntered = 500
 
-// ended is a file's text. The scanner does not end a line that ends with a backslash, nor a name,
-// without another line.
-func ended(text []byte) []byte { return slices.Concat(text, []byte("\n\n")) }
+// enterMark begins each file that is read, which does not change the numbers of its lines.
+const enterMark = "__stridebench_enter"
+
+// framed is a file's text behind the mark. The scanner does not end a line that ends with a
+// backslash, nor a name, without another line.
+func framed(text []byte) []byte {
+	return slices.Concat([]byte("#pragma "+enterMark+"\n#line 1\n"), text, []byte("\n\n"))
+}
 
 // checkFolders refuses folders that are none.
 func checkFolders(dirs []string) error {
@@ -49,7 +53,7 @@ func checkFolders(dirs []string) error {
 }
 
 // start forgets which files were read, for the next time that all is read.
-func (f *files) start() { f.opened, f.once, f.texts, f.notes = 0, map[string]bool{}, nil, nil }
+func (f *files) start() { f.entered, f.once, f.texts, f.notes = 0, map[string]bool{}, nil, nil }
 
 // pragma is told of each pragma that is read.
 func (f *files) pragma(words []cc.Token) error {
@@ -60,6 +64,13 @@ func (f *files) pragma(words []cc.Token) error {
 	switch words[0].SrcStr() {
 	case "scop", "endscop":
 		return &Error{Pos: at, Why: "#pragma scop and #pragma endscop stand on lines of their own in the file that is read"}
+	case enterMark:
+		if f.entered++; f.entered > maxEntered {
+			f.failed = &Error{Pos: Pos{File: at.File}, Why: "too many files include each other (#pragma once, or #ifndef around a file, ends a circle)"}
+		}
+		if f.failed != nil || f.once[at.File] {
+			return cc.SkipSource
+		}
 	case "once":
 		f.once[at.File] = true
 	case "omp":
@@ -73,16 +84,9 @@ func (f *files) pragma(words []cc.Token) error {
 func (f *files) Open(path string) (fs.File, error) {
 	if header, in := strings.CutPrefix(path, builtinPath+"/"); in {
 		if text, known := headers[header]; known || f.missing[header] {
-			return &file{Reader: bytes.NewReader([]byte(text)), name: header}, nil
+			return file{Reader: bytes.NewReader(framed([]byte(text)))}, nil
 		}
 		return nil, fs.ErrNotExist
-	}
-	if f.opened++; f.opened > maxOpened {
-		f.failed = &Error{Pos: Pos{File: path}, Why: "too many files include each other (#pragma once, or #ifndef around a file, ends a circle)"}
-		return nil, f.failed
-	}
-	if f.once[path] {
-		return &file{Reader: bytes.NewReader(nil), name: path}, nil
 	}
 	for _, dir := range f.dirs {
 		local, err := filepath.Rel(dir, filepath.FromSlash(path))
@@ -101,7 +105,7 @@ func (f *files) Open(path string) (fs.File, error) {
 			f.failed = errors.Join(f.failed, err)
 			return nil, err
 		}
-		return &file{Reader: bytes.NewReader(ended(text)), name: path}, nil
+		return file{Reader: bytes.NewReader(framed(text))}, nil
 	}
 	return nil, fs.ErrNotExist
 }
@@ -131,16 +135,13 @@ const byteMark = "\xef\xbb\xbf"
 // withoutMark is a text as compilers read it.
 func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte(byteMark)) }
 
-// A file is a text that is open.
+// A file is a text that is open, of which the parser asks for nothing but whether it is a folder.
 type file struct {
 	*bytes.Reader
-	name string
+	fs.FileInfo
 }
 
-func (f *file) Stat() (fs.FileInfo, error) { return f, nil }
-func (f *file) Close() error               { return nil }
-func (f *file) Name() string               { return f.name }
-func (f *file) Mode() fs.FileMode          { return 0o444 }
-func (f *file) ModTime() time.Time         { return time.Time{} }
-func (f *file) IsDir() bool                { return false }
-func (f *file) Sys() any                   { return nil }
+func (f file) Stat() (fs.FileInfo, error) { return f, nil }
+func (f file) Close() error               { return nil }
+func (f file) IsDir() bool                { return false }
+func (f file) Size() int64                { return f.Reader.Size() }

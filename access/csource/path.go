@@ -238,7 +238,7 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 		s := l.steps[d]
 		at = plus(at, s.bytes, indices[d])
 		below, above := plus(nest.Constant(-1), -1, indices[d]), plus(nest.Constant(-s.extent), 1, indices[d])
-		outside := &Error{Pos: acc.Pos, Expr: acc.Text, Why: l.outside(d) + b.site()}
+		outside := &Error{Pos: acc.Pos, Expr: acc.Text, Why: l.outside(d) + b.site(), Outside: true}
 		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, outside})
 	}
 	base := sumOf(int(a.Base), 1, at.Const)
@@ -262,6 +262,9 @@ func (l *lvalue) outside(d int) string {
 
 // noArray says why something with subscripts is no array, and how to write one.
 func noArray(e *expr) string {
+	if e.op != opVar {
+		return e.text() + " is not an array of constant extents"
+	}
 	return fmt.Sprintf("%s is not an array of constant extents; of a pointer that is a parameter of the function that is read"+
 		" -D '%[1]s[1000]' says how much it points to", e.text())
 }

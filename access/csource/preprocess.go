@@ -91,19 +91,13 @@ func parse(name string, text []byte, opts Options, sized string) (u *unit, ast *
 			u.files.missing[m[1]] = true
 			u.files.missed = append(u.files.missed, Note{Pos: failed[0].Pos, Text: m[1] + " is not found, and nothing of it is known: -I names the folders that are looked in"})
 		} else if !u.cut(failed, opts.Function) {
-			err = u.named(failed[0])
+			for _, n := range u.files.missed {
+				failed[0].Why += " (" + n.Text + ")"
+			}
 			break
 		}
 	}
 	return nil, nil, err
-}
-
-// named is an error, with the headers that are not found.
-func (u *unit) named(e *Error) *Error {
-	for _, n := range u.files.missed {
-		e.Why += " (" + n.Text + ")"
-	}
-	return e
 }
 
 func newUnit(name string, text []byte, opts Options, sized string) (*unit, error) {
@@ -131,6 +125,10 @@ func newUnit(name string, text []byte, opts Options, sized string) (*unit, error
 	if err != nil {
 		return nil, err
 	}
+	if m := tellers.FindSubmatchIndex(text); m != nil && !strings.Contains(u.predefined, string(text[m[2]:m[3]])) {
+		at := Pos{File: name, Line: 1 + bytes.Count(text[:m[2]], []byte("\n")), Column: 1}
+		u.files.missed = []Note{{Pos: at, Text: string(text[m[2]:m[3]]) + " is not defined, as it tells compilers or CPUs apart: -D defines it"}}
+	}
 	u.marked = pragma.ReplaceAllFunc(text, func(line []byte) []byte {
 		if strings.Contains(string(line), "endscop") {
 			return []byte(endMark + ";")
@@ -156,7 +154,7 @@ func (u *unit) sources() []cc.Source {
 	marks := "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"
 	return []cc.Source{
 		{Name: predefinedName, Value: u.predefined + marks},
-		{Name: u.name, Value: ended(u.marked)},
+		{Name: u.name, Value: framed(u.marked)},
 		{Name: trailerName, Value: u.trailer},
 	}
 }
@@ -190,12 +188,11 @@ func (u *unit) errors(err error) (all []*Error) {
 			e.Pos.Line, _ = strconv.Atoi(m[2])
 			e.Pos.Column, _ = strconv.Atoi(m[3])
 		}
-		e.Why = strings.TrimSuffix(strings.TrimPrefix(e.Why, u.name+": "), ":")
+		e.Why = strings.TrimPrefix(e.Why, u.name+": ")
 		e.Why = ofGrowing.ReplaceAllString(e.Why, "$1 is a macro that makes a string of an argument, or pastes two, which is not understood")
 		switch {
 		case e.Pos.File == trailerName: // what the parser misses is not there
-			text := bytes.TrimRight(u.marked, " \t\r\n")
-			e.Pos = Pos{File: u.name, Line: 1 + bytes.Count(text, []byte("\n")), Column: 1}
+			e.Pos = Pos{File: u.name, Line: 1 + bytes.Count(u.marked, []byte("\n")), Column: 1}
 			e.Why = "the file ends before this declaration does"
 		case strings.Contains(e.Why, "*cc."), e.Why == "internal error": // what the parser does not know
 			e.Why = "the parser does not know what this declares or computes: write it otherwise"
@@ -264,7 +261,7 @@ func unparsable(text []byte) string {
 			open = append(open, map[byte]byte{'(': ')', '[': ']', '{': '}'}[c])
 		case ')', ']', '}':
 			if len(open) == 0 || open[len(open)-1] != c {
-				return mismatch
+				return "its brackets ( [ { } ] ) do not match"
 			}
 			open = open[:len(open)-1]
 		}
@@ -273,12 +270,10 @@ func unparsable(text []byte) string {
 		}
 	}
 	if len(open) > 0 {
-		return mismatch
+		return "its brackets are not all closed"
 	}
 	return ""
 }
-
-const mismatch = "its brackets ( [ { } ] ) do not match"
 
 func word(c byte) bool {
 	return c == '_' || c == '.' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
@@ -306,6 +301,8 @@ var (
 	continued = regexp.MustCompile(`\\[ \t\v\f]+(\r?\n)`)
 	// errorLine may have a quote that is not closed.
 	errorLine = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(error|warning)\b.*$`)
+	// tellers are macros that GCC has and others have not, or that it has for some CPUs.
+	tellers = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b.*?\b(__GNUC\w*|__NO_INLINE__|__VERSION__|__has_\w*attribute|__has_builtin|__SSE\w*__|__AVX\w*__|__FMA__|__ARM\w*)\b`)
 	// odd are directives that the parser does not have as GCC has them.
 	odd = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(elifn?def\b|line\b|\d)`)
 )

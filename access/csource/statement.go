@@ -172,20 +172,19 @@ func (b *builder) effect(e *expr) {
 // is assigned may keep a value: an element keeps none that its array does not show, a
 // variable of one iteration none beyond it.
 func (b *builder) carriedFrom(left *expr) int {
-	switch d := left.decl; {
-	case left.op != opVar:
-		for left.op == opField && len(left.args) > 0 {
-			left = left.args[0]
-		}
-		if left.op == opIndex {
-			return maxLoops
-		}
-	case d != nil && !d.IsStatic() && d.Linkage() == cc.None && b.depths[d] >= len(b.loops):
-		return maxLoops
-	case d != nil && !d.IsStatic() && d.Linkage() == cc.None:
-		return b.depths[d]
+	for left.op == opField {
+		left = left.args[0]
 	}
-	return 0
+	d := left.decl
+	switch {
+	case left.op == opIndex:
+		return maxLoops
+	case d == nil || left.op != opVar || d.IsStatic() || d.Linkage() != cc.None || isStruct(d.Type()):
+		return 0
+	case b.depths[d] >= len(b.loops):
+		return maxLoops
+	}
+	return b.depths[d]
 }
 
 // assign builds an assignment. The right side may be one, too.
@@ -207,16 +206,14 @@ func (b *builder) assign(e *expr) {
 		b.reference(left, nest.Write)
 		return
 	}
-	parts := []func(){func() { b.reference(left, nest.Read) }}
-	if len(e.args) == 2 {
-		behind := b.rightFirst(e.args[1])
-		parts = append(parts, func() { b.effect(e.args[1]) })
-		if behind {
-			slices.Reverse(parts)
-		}
+	more := e.args[1:] // none of ++
+	behind := len(more) > 0 && b.rightFirst(more[0])
+	if behind {
+		b.effect(more[0])
 	}
-	for _, part := range parts {
-		part()
+	b.reference(left, nest.Read)
+	if len(more) > 0 && !behind {
+		b.effect(more[0])
 	}
 	b.reference(left, nest.Write)
 }

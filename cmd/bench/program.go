@@ -93,7 +93,7 @@ func (f *simFlags) simulateProgram(c call) error {
 		return err
 	}
 	file, err := f.program.read(c, text, m.Config)
-	if refused, is := errors.AsType[*csource.Error](err); is && f.exact.value != "affine" {
+	if refused, is := errors.AsType[*csource.Error](err); is && !refused.Outside && f.exact.value != "affine" {
 		return f.compileProgram(c, m, text, refused)
 	}
 	if err != nil {
