@@ -119,6 +119,8 @@ func (b *builder) call(e *expr) {
 	switch {
 	case f == nil && slices.Contains(ending, name):
 		panic(e.fails("%s ends the program, which like break is not understood", name))
+	case e.args[0].decl.IsSynthetic() && len(b.unit.files.missed) > 0 && !b.computes(e):
+		panic(e.fails("%s may be a macro of a header that is not found (-I names a folder of headers)", name))
 	case f != nil && slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl.Linkage() != cc.None || l.decl.IsStatic() }):
 		panic(e.fails("a call in a loop over a variable that other functions see is not understood: declare the variable in the loop"))
 	}
