@@ -163,8 +163,11 @@ func (b *builder) computes(e *expr) bool {
 // computing are functions of the library that GCC knows to do nothing but compute, of numbers
 // of any type.
 var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven trunc copysign fmax fmin
-	fma asinh atan cbrt cos erf nearbyint rint sin tan tanh cabs carg cimag creal conj cproj
-	isfinite signbit isgreater isgreaterequal isless islessequal islessgreater isunordered finite`)
+	fma asinh atan cbrt cos erf nearbyint rint sin tan tanh
+	cabs carg cimag creal cacos cacosh casin casinh catan catanh ccos ccosh cexp clog conj cproj
+	csin csinh csqrt ctan ctanh cpow
+	isfinite signbit isgreater isgreaterequal isless islessequal islessgreater isunordered
+	finite strlen strcmp strncmp memcmp atoi atol atof ffs`)
 
 // comparisons are functions that GCC takes for operators, of which it evaluates the first
 // operand first.

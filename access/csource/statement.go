@@ -249,7 +249,8 @@ func (b *builder) rightFirst(right *expr) (first bool) {
 		conditional := e.op == "?:" || e.op == "&&" || e.op == "||"
 		if e.op == opCall && !b.computes(e) {
 			first = true
-			doubt = doubt || b.own(e) == nil && slices.ContainsFunc(e.args[1:], isConstant)
+			builtin := strings.HasPrefix(e.args[0].text(), "__builtin_")
+			doubt = doubt || builtin || b.own(e) == nil && slices.ContainsFunc(e.args[1:], isConstant)
 		}
 		doubt = doubt || conditional
 		return false
