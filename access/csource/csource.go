@@ -101,10 +101,12 @@ type Array struct {
 func (f *File) Source() explain.Source {
 	s := explain.Source{Function: f.Function, Align: f.Align, Carried: f.Carried}
 	for _, a := range f.Arrays {
-		s.Arrays = append(s.Arrays, nest.Array{Tensor: a.Name, Base: a.Base, Element: a.Element, Extents: a.Extents})
+		s.Arrays = append(s.Arrays, nest.Array{Tensor: a.Name, Base: a.Base, Element: a.Element,
+			Extents: a.Extents})
 	}
 	for _, one := range f.Statements {
-		s.Statements = append(s.Statements, explain.Statement{File: one.Pos.File, Line: one.Pos.Line, Column: one.Pos.Column, Text: one.Text})
+		s.Statements = append(s.Statements, explain.Statement{File: one.Pos.File, Line: one.Pos.Line,
+			Column: one.Pos.Column, Text: one.Text})
 	}
 	for _, a := range f.Accesses {
 		s.Accesses = append(s.Accesses, explain.Access{Statement: a.Statement, Text: a.Text})
@@ -173,8 +175,11 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	if opts.Origin == 0 {
 		opts.Origin = 1 << 32
 	}
-	if opts.Align < 0 || opts.Align&(opts.Align-1) != 0 || opts.Origin%uint64(opts.Align) != 0 || opts.Origin >= highest {
-		return nil, fmt.Errorf("arrays at multiples of %d from %#x: want a power of two, and the first at a multiple of it below 2^62", opts.Align, opts.Origin)
+	if opts.Align < 0 || opts.Align&(opts.Align-1) != 0 || opts.Origin%uint64(opts.Align) != 0 ||
+		opts.Origin >= highest {
+		return nil, fmt.Errorf(
+			"arrays at multiples of %d from %#x: want a power of two, and a multiple below 2^62", opts.Align,
+			opts.Origin)
 	}
 	if name == "" {
 		name = "<input>"
@@ -206,7 +211,8 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 			continue
 		}
 		b.file.Function = b.main.Declarator.Name()
-		b.file.Notes = slices.Concat(overridden(ast, g.macros), u.unused(g.macros), b.unreadable(), u.files.missed, u.files.notes, b.file.Notes)
+		b.file.Notes = slices.Concat(overridden(ast, g.macros), u.unused(g.macros), b.unreadable(),
+			u.files.missed, u.files.notes, b.file.Notes)
 		return b.file, nil
 	}
 	return nil, &Error{Pos: Pos{File: name}, Why: "too many loops would have to be read in turns"}
@@ -231,7 +237,8 @@ func (b *builder) name(list []named, lines []string) {
 	for _, n := range list {
 		tokens := cc.NodeTokens(n.node)
 		last := tokens[len(tokens)-1]
-		if end := place(last); several[n.at] || n.at.File != b.unit.name || end.Line != n.at.Line || n.at.Line > len(lines) || n.at.Line < 1 {
+		if end := place(last); several[n.at] || n.at.File != b.unit.name || end.Line != n.at.Line ||
+			n.at.Line > len(lines) || n.at.Line < 1 {
 			continue
 		}
 		written := textBetween(lines[n.at.Line-1], n.at.Column-1, last.Position().Column-1, last.SrcStr())
