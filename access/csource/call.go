@@ -122,7 +122,7 @@ func (b *builder) call(e *expr) {
 		b.file.Carried = 0
 	}
 	switch {
-	case f == nil && slices.Contains(ending, name):
+	case slices.Contains(ending, name):
 		panic(e.fails("%s ends the program, which like break is not understood", name))
 	case f != nil && slices.ContainsFunc(b.loops,
 		func(l loopVar) bool { return l.decl.Linkage() != cc.None || l.decl.IsStatic() }):

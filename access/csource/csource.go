@@ -52,7 +52,9 @@ type Options struct {
 	IncludeDirs []string // folders that #include looks in
 	Function    string   // read the body of this function; "" for the region between the pragmas
 	Align       int      // bytes, a power of two; arrays start at multiples of it. 0 for DefaultAlign
-	// Origin is the address of the first array, a multiple of Align; 0 for 1<<32.
+	// Origin is the address of the first array, a multiple of Align; 0 for 1<<32. Where an address
+	// without its variables would be below 0, as of a[i-c] for a large c, it is the first multiple
+	// of Origin for which none is.
 	Origin uint64
 }
 
@@ -195,7 +197,7 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 		return nil, err
 	}
 	lines := strings.Split(string(text), "\n")
-	turns := map[cc.Node]int{}
+	turns, first := map[cc.Node]int{}, opts.Origin
 	for range maxRounds {
 		b, err := newBuilder(u, ast, g, opts, turns)
 		if err == nil {
@@ -208,6 +210,7 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 			return nil, err
 		}
 		if b.again {
+			opts.Origin += (uint64(b.below) + first - 1) / first * first
 			continue
 		}
 		b.file.Function = b.main.Declarator.Name()

@@ -40,6 +40,7 @@ type builder struct {
 	asked      *header                         // the loop whose condition is evaluated
 	turns      map[cc.Node]int                 // iterations of those of loops
 	again      bool                            // a loop got turns: all is built once more
+	below      int                             // how far below 0 an address without its variables is, in bytes
 	nodes      []nest.Node
 	accesses   []access // by number
 	statement  int

@@ -110,7 +110,7 @@ func (b *builder) step(h *header, e *expr) {
 		return
 	case "+=", "-=", "=":
 	default:
-		panic(e.fails("want a step of %s by a constant", h.name))
+		panic(e.fails("want a step by a constant"))
 	}
 	by := b.integer(e.args[1])
 	if e.op == "=" {
@@ -126,7 +126,7 @@ func (b *builder) step(h *header, e *expr) {
 	case n == 0:
 		panic(e.fails("the step is 0: the loop does not end"))
 	case max(n, -n) > 1<<40:
-		panic(e.fails("a step of %d", h.step))
+		panic(e.fails("a step beyond 2^40"))
 	}
 }
 

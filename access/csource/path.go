@@ -247,8 +247,8 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, outside})
 	}
 	base := sumOf(int(a.Base), 1, at.Const)
-	if base < 0 {
-		panic(e.fails("its address without the variables is too far below 0"))
+	if base < 0 { // without its variables, which lead back to the array
+		b.below, b.again, base = max(b.below, -base), true, 0
 	}
 	strides := at.Coef
 	if strides == nil {
@@ -269,19 +269,12 @@ func (l *lvalue) outside(d int) string {
 
 // noArray says why something with subscripts is no array, and how to write one.
 func noArray(e *expr) string {
-	if e.op != opVar {
-		return e.text() + " is not an array of constant extents"
-	}
-	return fmt.Sprintf(
-		"%s is not an array of constant extents; of a parameter that is a pointer"+
-			" -D '%[1]s[1000]' says how much it points to", e.text())
+	return e.text() + " is not an array of constant extents" +
+		" (-D 'x[1000]' says how much a parameter x points to)"
 }
 
-const (
-	pointerChanges = "a pointer that changes is not understood: declare one with its value," +
-		" such as double *row = m[i], or write the array and its subscripts"
-	pointerTwice = "a pointer to a pointer is not understood: write the array and its subscripts"
-)
+const pointerChanges = "a pointer that changes is not understood: declare one with its value," +
+	" such as double *row = m[i], or write the array and its subscripts"
 
 // isPointer tells whether a declarator is a pointer, and no array that is a parameter.
 func isPointer(d *cc.Declarator) bool {
@@ -310,7 +303,7 @@ func (b *builder) pointer(e *expr) (l lvalue) {
 	case opAddress:
 		if v := e.args[0].decl; e.args[0].op == opVar && (isPointer(v) || v != nil && v.IsParam() &&
 			isArray(v)) {
-			panic(e.fails("%s", pointerTwice))
+			panic(e.fails("a pointer to a pointer is not understood: write the subscripts"))
 		}
 		if l = b.lvalue(e.args[0]); l.array < 0 {
 			panic(wrong("a pointer to a variable is not understood"))
