@@ -134,7 +134,7 @@ func (b *builder) call(e *expr) {
 		slices.Reverse(args)
 	}
 	odd := strings.HasPrefix(name, "__builtin_") && !b.computes(e) || strings.Contains(name,
-		"cimag") && f == nil
+		"cimag")
 	for _, a := range args {
 		t := a.node.Type()
 		switch {

@@ -118,7 +118,7 @@ func (b *builder) integer(e *expr) integer {
 	case opOther:
 		panic(e.unknown("it is not an integer"))
 	}
-	panic(e.unknown("it is not a value of the loops' variables"))
+	panic(e.fails("it is not a value of the loops' variables"))
 }
 
 func constantOf(e *expr) integer {

@@ -46,7 +46,7 @@ func (b *builder) declares(init *cc.InitDeclarator) {
 	case v.Name() == "__func__" || v.IsTypename() || v.IsStatic() || v.Linkage() != cc.None:
 		return // it is not computed here
 	case init.Case != cc.InitDeclaratorInit:
-		if tracked(v) {
+		if tracked(v) && !b.told[v] {
 			b.bind(v, value{failed: refuse(v, "it has no value yet")})
 		}
 		return
