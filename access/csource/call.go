@@ -42,7 +42,8 @@ func (b *builder) own(e *expr) *cc.FunctionDefinition {
 // to.
 func (e *expr) names() bool {
 	called := e.args[0]
-	return called.op == opOther || called.op == opVar && called.decl != nil && called.decl.Type().Kind() == cc.Function
+	return called.op == opOther ||
+		called.op == opVar && called.decl != nil && called.decl.Type().Kind() == cc.Function
 }
 
 // ending are the functions of C that do not return to where they were called.
@@ -59,7 +60,8 @@ func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 		switch n := n.(type) {
 		case *cc.PostfixExpression:
 			byPointer := n.Case == cc.PostfixExpressionCall && !expression(n).names()
-			touches = touches || byPointer || n.Case == cc.PostfixExpressionIndex || n.Case == cc.PostfixExpressionPSelect
+			touches = touches || byPointer || n.Case == cc.PostfixExpressionIndex ||
+				n.Case == cc.PostfixExpressionPSelect
 		case *cc.UnaryExpression:
 			touches = touches || n.Case == cc.UnaryExpressionDeref
 		case *cc.PrimaryExpression:
@@ -69,7 +71,8 @@ func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 			v, name := expression(n).decl, n.Token.SrcStr()
 			called := b.functions[name]
 			touches = touches || v != nil && name != "__func__" && (isPlaced(v) || isPointer(v)) ||
-				b.unit.leftOut[name] != nil || slices.Contains(ending, name) || called != nil && b.touches(called)
+				b.unit.leftOut[name] != nil || slices.Contains(ending, name) || called != nil && b.touches(
+				called)
 		}
 	})
 	b.touching[f] = touches
@@ -99,7 +102,8 @@ func (b *builder) single(e *expr) {
 		}
 	}
 	if find(e, false); call != nil && accesses > 1 {
-		panic(call.fails("whether it comes before what else is read here is not known: declare a variable with its result in front"))
+		panic(call.fails(
+			"whether it comes before what else is read is not known: give a variable its result"))
 	}
 }
 
@@ -113,22 +117,26 @@ func (b *builder) call(e *expr) {
 	if failed := b.unit.leftOut[name]; failed != nil {
 		panic(failed)
 	}
-	if !b.computes(e) && !slices.Contains([]string{"sqrt", "exp", "log", "pow"}, strings.TrimSuffix(name, "f")) {
+	if !b.computes(e) && !slices.Contains([]string{"sqrt", "exp", "log", "pow"},
+		strings.TrimSuffix(name, "f")) {
 		b.file.Carried = 0
 	}
 	switch {
-	case f == nil && slices.Contains(ending, name):
+	case slices.Contains(ending, name):
 		panic(e.fails("%s ends the program, which like break is not understood", name))
 	case e.args[0].decl.IsSynthetic() && len(b.unit.files.missed) > 0 && !b.computes(e):
-		panic(e.fails("%s may be a macro of a header that is not found (-I names a folder of headers)", name))
-	case f != nil && slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl.Linkage() != cc.None || l.decl.IsStatic() }):
-		panic(e.fails("a call in a loop over a variable that other functions see is not understood: declare the variable in the loop"))
+		panic(e.fails("%s may be a macro of a header that is not found (-I names a folder)", name))
+	case f != nil && slices.ContainsFunc(b.loops,
+		func(l loopVar) bool { return l.decl.Linkage() != cc.None || l.decl.IsStatic() }):
+		panic(e.fails(
+			"other functions see the variable of a loop around it: declare that in the loop"))
 	}
 	args := slices.Clone(e.args[1:])
 	if f != nil || !slices.Contains(comparisons, strings.TrimPrefix(name, "__builtin_")) {
 		slices.Reverse(args)
 	}
-	odd := strings.HasPrefix(name, "__builtin_") && !b.computes(e) || strings.Contains(name, "cimag") && f == nil
+	odd := strings.HasPrefix(name, "__builtin_") && !b.computes(e) || strings.Contains(name,
+		"cimag")
 	for _, a := range args {
 		t := a.node.Type()
 		switch {
@@ -137,7 +145,8 @@ func (b *builder) call(e *expr) {
 		case a.op == opOther && t != nil && !cc.IsArithmeticType(t): // a text
 			continue
 		case t != nil && (t.Kind() == cc.Ptr || t.Kind() == cc.Array):
-			panic(e.fails("%s gets an array or a pointer, and its body is not in the file: define it there, and it is read in place of the call", name))
+			panic(e.fails(
+				"%s gets an array or a pointer, and its body is not in the file: define it there", name))
 		}
 		b.data(a)
 	}
@@ -164,13 +173,17 @@ func (b *builder) computes(e *expr) bool {
 
 // computing are functions of the library that GCC knows to do nothing but compute, of numbers
 // of any type.
-var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven trunc copysign fmax fmin
-	fma asinh atan cbrt cos erf nearbyint rint sin tan tanh cabs carg cimag creal conj cproj
-	isfinite signbit isgreater isgreaterequal isless islessequal islessgreater isunordered finite`)
+var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven trunc
+	copysign fmax fmin fma asinh atan cbrt cos erf nearbyint rint sin tan tanh
+	cabs carg cimag creal cacos cacosh casin casinh catan catanh ccos ccosh cexp clog conj cproj
+	csin csinh csqrt ctan ctanh cpow
+	isfinite signbit isgreater isgreaterequal isless islessequal islessgreater isunordered
+	finite strlen strcmp strncmp memcmp atoi atol atof ffs`)
 
 // comparisons are functions that GCC takes for operators, of which it evaluates the first
 // operand first.
-var comparisons = strings.Fields("isgreater isgreaterequal isless islessequal islessgreater isunordered")
+var comparisons = strings.Fields(
+	"isgreater isgreaterequal isless islessequal islessgreater isunordered")
 
 // inline builds the body of a function in the place of its call, with parameters that have the
 // values of the arguments.
@@ -180,16 +193,19 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) {
 		panic(e.fails("%s calls itself, which is not understood: write a loop", name))
 	}
 	if len(b.calls) == maxCalls || b.allCalls > maxAllCalls {
-		panic(e.fails("no more than %d calls of functions that use arrays are read inside of each other, and %d of all", maxCalls, maxAllCalls))
+		panic(e.fails(
+			"more than %d calls inside of each other, or %d of all", maxCalls, maxAllCalls))
 	}
 	if t := e.node.Type(); t != nil && t.Kind() == cc.Ptr {
-		panic(e.fails("%s returns a pointer, which is not understood: write the array and its subscripts in place of the call", name))
+		panic(e.fails(
+			"%s returns a pointer, which is not understood: write the array in its place", name))
 	}
 	if err := b.doubtful(f); err != nil {
 		panic(err)
 	}
 	of := parameters(f)
-	if t, is := f.Declarator.Type().(*cc.FunctionType); !is || len(of) != len(e.args)-1 || t.IsVariadic() {
+	if t, is := f.Declarator.Type().(*cc.FunctionType); !is || len(of) != len(e.args)-1 ||
+		t.IsVariadic() {
 		panic(e.fails("%s has other parameters than the call has arguments", name))
 	}
 	outside, statement := b.values, b.statement
@@ -257,15 +273,19 @@ func (b *builder) arguments(e *expr, of []*cc.Declarator) {
 // returned is what a call returns of a function of the file that does nothing but return an
 // integer's expression, as of int least(int a, int b) { return a < b ? a : b; }.
 func (b *builder) returned(e *expr) integer {
-	unknown := e.unknown("what a call of %s returns is not known: write the expression, or a macro, in its place", e.args[0].text())
+	unknown := e.unknown(
+		"what a call of %s returns is not known: write the expression, or a macro, in its place",
+		e.args[0].text())
 	t, ok := typeOf(e.node.Type())
 	f := b.function(e)
-	if !ok || f == nil || len(b.calls) == maxCalls || slices.Contains(b.calls, f) || b.doubtful(f) != nil {
+	if !ok || f == nil || len(b.calls) == maxCalls || slices.Contains(b.calls, f) ||
+		b.doubtful(f) != nil {
 		panic(unknown)
 	}
 	list, of := items(f.CompoundStatement), parameters(f)
 	last := list[max(len(list), 1)-1:]
-	if len(last) == 0 || len(list) > 2 || len(of) != len(e.args)-1 || last[0].Case != cc.BlockItemStmt || last[0].Statement.Case != cc.StatementJump {
+	if len(last) == 0 || len(list) > 2 || len(of) != len(e.args)-1 ||
+		last[0].Case != cc.BlockItemStmt || last[0].Statement.Case != cc.StatementJump {
 		panic(unknown) // the parser declares __func__ in front of it
 	}
 	value := last[0].Statement.JumpStatement.ExpressionList

@@ -52,7 +52,9 @@ type Options struct {
 	IncludeDirs []string // folders that #include looks in
 	Function    string   // read the body of this function; "" for the region between the pragmas
 	Align       int      // bytes, a power of two; arrays start at multiples of it. 0 for DefaultAlign
-	// Origin is the address of the first array, a multiple of Align; 0 for 1<<32.
+	// Origin is the address of the first array, a multiple of Align; 0 for 1<<32. Where an address
+	// without its variables would be below 0, as of a[i-c] for a large c, it is the first multiple
+	// of Origin for which none is.
 	Origin uint64
 }
 
@@ -101,10 +103,12 @@ type Array struct {
 func (f *File) Source() explain.Source {
 	s := explain.Source{Function: f.Function, Align: f.Align, Carried: f.Carried}
 	for _, a := range f.Arrays {
-		s.Arrays = append(s.Arrays, nest.Array{Tensor: a.Name, Base: a.Base, Element: a.Element, Extents: a.Extents})
+		s.Arrays = append(s.Arrays, nest.Array{Tensor: a.Name, Base: a.Base, Element: a.Element,
+			Extents: a.Extents})
 	}
 	for _, one := range f.Statements {
-		s.Statements = append(s.Statements, explain.Statement{File: one.Pos.File, Line: one.Pos.Line, Column: one.Pos.Column, Text: one.Text})
+		s.Statements = append(s.Statements, explain.Statement{File: one.Pos.File, Line: one.Pos.Line,
+			Column: one.Pos.Column, Text: one.Text})
 	}
 	for _, a := range f.Accesses {
 		s.Accesses = append(s.Accesses, explain.Access{Statement: a.Statement, Text: a.Text})
@@ -175,8 +179,11 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	if opts.Origin == 0 {
 		opts.Origin = 1 << 32
 	}
-	if opts.Align < 0 || opts.Align&(opts.Align-1) != 0 || opts.Origin%uint64(opts.Align) != 0 || opts.Origin >= highest {
-		return nil, fmt.Errorf("arrays at multiples of %d from %#x: want a power of two, and the first at a multiple of it below 2^62", opts.Align, opts.Origin)
+	if opts.Align < 0 || opts.Align&(opts.Align-1) != 0 || opts.Origin%uint64(opts.Align) != 0 ||
+		opts.Origin >= highest {
+		return nil, fmt.Errorf(
+			"arrays at multiples of %d from %#x: want a power of two, and a multiple below 2^62", opts.Align,
+			opts.Origin)
 	}
 	if name == "" {
 		name = "<input>"
@@ -192,7 +199,7 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 		return nil, err
 	}
 	lines := strings.Split(string(text), "\n")
-	turns := map[cc.Node]int{}
+	turns, first := map[cc.Node]int{}, opts.Origin
 	for range maxRounds {
 		b, err := newBuilder(u, ast, g, opts, turns)
 		if err == nil {
@@ -205,10 +212,12 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 			return nil, err
 		}
 		if b.again {
+			opts.Origin += (uint64(b.below) + first - 1) / first * first
 			continue
 		}
 		b.file.Function = b.main.Declarator.Name()
-		b.file.Notes = slices.Concat(overridden(ast, g.Macros), u.unused(g.Macros), b.unreadable(), u.files.missed, u.files.notes, b.file.Notes)
+		b.file.Notes = slices.Concat(overridden(ast, g.Macros), u.unused(g.Macros), b.unreadable(),
+			u.files.missed, u.files.notes, b.file.Notes)
 		return b.file, nil
 	}
 	return nil, &Error{Pos: Pos{File: name}, Why: "too many loops would have to be read in turns"}
@@ -233,7 +242,8 @@ func (b *builder) name(list []named, lines []string) {
 	for _, n := range list {
 		tokens := cc.NodeTokens(n.node)
 		last := tokens[len(tokens)-1]
-		if end := place(last); several[n.at] || n.at.File != b.unit.name || end.Line != n.at.Line || n.at.Line > len(lines) || n.at.Line < 1 {
+		if end := place(last); several[n.at] || n.at.File != b.unit.name || end.Line != n.at.Line ||
+			n.at.Line > len(lines) || n.at.Line < 1 {
 			continue
 		}
 		written := textBetween(lines[n.at.Line-1], n.at.Column-1, last.Position().Column-1, last.SrcStr())

@@ -130,7 +130,8 @@ func (u *unit) cut(failed []*Error, function string) (some bool) {
 		}
 		at := offset(u.marked, e.Pos)
 		for _, p := range u.parts {
-			wanted := p.body > 0 && (p.name == function || function == "" && bytes.Contains(u.marked[p.from:p.to], []byte(beginMark)))
+			wanted := p.body > 0 && (p.name == function || function == "" && bytes.Contains(
+				u.marked[p.from:p.to], []byte(beginMark)))
 			if at < p.from || at >= p.to || wanted || p.cut == 2 {
 				continue
 			}

@@ -40,6 +40,7 @@ type builder struct {
 	asked      *header                         // the loop whose condition is evaluated
 	turns      map[cc.Node]int                 // iterations of those of loops
 	again      bool                            // a loop got turns: all is built once more
+	below      int                             // how far below 0 an address without its variables is, in bytes
 	nodes      []nest.Node
 	accesses   []access // by number
 	statement  int
@@ -72,12 +73,16 @@ type check struct {
 	says *Error
 }
 
-func newBuilder(u *unit, ast *cc.AST, g Given, opts Options, turns map[cc.Node]int) (*builder, error) {
+func newBuilder(u *unit, ast *cc.AST, g Given, opts Options, turns map[cc.Node]int) (*builder,
+	error) {
 	b := &builder{
-		file: &File{Align: opts.Align, Carried: maxLoops}, unit: u, ast: ast, opts: opts, Given: g, turns: turns,
+		file: &File{Align: opts.Align, Carried: maxLoops}, unit: u, ast: ast, opts: opts, Given: g,
+		turns:     turns,
 		functions: map[string]*cc.FunctionDefinition{},
-		arrays:    map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, depths: map[*cc.Declarator]int{},
-		told: map[*cc.Declarator]bool{}, sized: map[*cc.Declarator]int{}, touching: map[*cc.FunctionDefinition]bool{},
+		arrays:    map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{},
+		depths: map[*cc.Declarator]int{},
+		told:   map[*cc.Declarator]bool{}, sized: map[*cc.Declarator]int{},
+		touching: map[*cc.FunctionDefinition]bool{},
 	}
 	for _, d := range b.external() {
 		if d.Case == cc.ExternalDeclarationFuncDef {
@@ -89,7 +94,8 @@ func newBuilder(u *unit, ast *cc.AST, g Given, opts Options, turns map[cc.Node]i
 	}
 	b.findWritten()
 	for _, d := range b.external() {
-		if err := b.doubtful(d); err != nil && (d.Case == cc.ExternalDeclarationDecl || d.FunctionDefinition == b.main) {
+		if err := b.doubtful(d); err != nil && (d.Case == cc.ExternalDeclarationDecl ||
+			d.FunctionDefinition == b.main) {
 			return nil, err
 		}
 	}
@@ -139,13 +145,15 @@ func (b *builder) findWritten() {
 
 // keeps tells whether a variable keeps the value that it has first.
 func (b *builder) keeps(v *cc.Declarator) bool {
-	return !b.written[v] && !v.AddressTaken() && !volatile(v) && (v.Linkage() == cc.None || b.changed[v.Name()] == 0)
+	return !b.written[v] && !v.AddressTaken() && !volatile(v) && (v.Linkage() == cc.None ||
+		b.changed[v.Name()] == 0)
 }
 
 // constant binds a variable that keeps its value to it.
 func (b *builder) constant(init *cc.InitDeclarator) {
 	v := init.Declarator
-	if init.Case != cc.InitDeclaratorInit || init.Initializer.Case != cc.InitializerExpr || !b.keeps(v) || b.told[v] {
+	if init.Case != cc.InitDeclaratorInit || init.Initializer.Case != cc.InitializerExpr ||
+		!b.keeps(v) || b.told[v] {
 		return
 	}
 	e := expression(init.Initializer.AssignmentExpression)
@@ -177,14 +185,16 @@ func (b *builder) find() error {
 		switch {
 		case !found:
 		case b.main != nil:
-			return &Error{Pos: place(d), Why: fmt.Sprintf("%s has a #pragma scop, and %s has one: choose one with --function",
+			return &Error{Pos: place(d), Why: fmt.Sprintf(
+				"%s has a #pragma scop, and %s has one: choose one with --function",
 				d.FunctionDefinition.Declarator.Name(), b.main.Declarator.Name())}
 		default:
 			b.main, b.region = d.FunctionDefinition, list
 		}
 	}
 	if b.main == nil {
-		return fail("there is nothing to read: no #pragma scop ... #pragma endscop in a function, and no function was named (--function)%s", b.defined())
+		return fail(
+			"nothing to read: no #pragma scop ... #pragma endscop, and no --function%s", b.defined())
 	}
 	return nil
 }
@@ -215,8 +225,10 @@ func items(block *cc.CompoundStatement) []*cc.BlockItem {
 
 // mark is which mark a statement is, "" if it is none.
 func mark(item *cc.BlockItem) string {
-	if s := item.Statement; s != nil && s.Case == cc.StatementExpr && !isNil(s.ExpressionStatement.ExpressionList) {
-		if p, is := s.ExpressionStatement.ExpressionList.(*cc.PrimaryExpression); is && p.Case == cc.PrimaryExpressionIdent {
+	if s := item.Statement; s != nil && s.Case == cc.StatementExpr &&
+		!isNil(s.ExpressionStatement.ExpressionList) {
+		if p, is := s.ExpressionStatement.ExpressionList.(*cc.PrimaryExpression); is &&
+			p.Case == cc.PrimaryExpressionIdent {
 			if name := p.Token.SrcStr(); name == beginMark || name == endMark {
 				return name
 			}
@@ -310,12 +322,15 @@ func isPlaced(d *cc.Declarator) bool {
 }
 
 func holdsArrays(of cc.Type) bool {
-	return slices.ContainsFunc(fieldsOf(of), func(f *cc.Field) bool { return f.Type().Kind() == cc.Array || holdsArrays(f.Type()) })
+	return slices.ContainsFunc(fieldsOf(of), func(f *cc.Field) bool {
+		return f.Type().Kind() == cc.Array || holdsArrays(f.Type())
+	})
 }
 
 // elements are the types that an array can be of.
 var elements = []cc.Kind{
-	cc.Bool, cc.Char, cc.SChar, cc.UChar, cc.Short, cc.UShort, cc.Int, cc.UInt, cc.Long, cc.ULong, cc.LongLong, cc.ULongLong,
+	cc.Bool, cc.Char, cc.SChar, cc.UChar, cc.Short, cc.UShort, cc.Int, cc.UInt, cc.Long, cc.ULong,
+	cc.LongLong, cc.ULongLong,
 	cc.Enum, cc.Float, cc.Double, cc.LongDouble, cc.ComplexFloat, cc.ComplexDouble,
 }
 
@@ -345,7 +360,8 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 		if sized {
 			b.bind(d, value{failed: err})
 		}
-		b.file.Notes = append(b.file.Notes, Note{Pos: err.Pos, Text: fmt.Sprintf("%s: %s; nothing that is counted uses it", err.Expr, err.Why)})
+		b.file.Notes = append(b.file.Notes, Note{Pos: err.Pos, Text: fmt.Sprintf(
+			"%s: %s; nothing that is counted uses it", err.Expr, err.Why)})
 		return end
 	}
 	a.Base = at
@@ -356,7 +372,8 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 		return end
 	}
 	element := d.Type().(*cc.PointerType).Elem()
-	first := lvalue{array: number, extents: a.Extents, of: elementOf(element), declared: a.declared()}.decayed()
+	of := elementOf(element)
+	first := lvalue{array: number, extents: a.Extents, of: of, declared: a.declared()}.decayed()
 	b.bind(d, value{to: &first})
 	if d.AddressTaken() || volatile(d) || b.written[d] && b.opts.Function == "" {
 		b.bind(d, value{failed: refuse(d, "%s", pointerChanges)})
@@ -388,7 +405,8 @@ func (b *builder) arrayOf(d *cc.Declarator, size int) (a Array, err *Error) {
 	a.Type, a.Element = typeName(element), int(element.Size())
 	for n, extent := range a.Extents {
 		if extent < 1 {
-			return a, refuse(d, "extent %d of the array is not a constant of at least 1: write a number, an enum, or a macro or a variable, which -D can set", n)
+			return a, refuse(d,
+				"extent %d of the array is not a constant of at least 1, which -D can set", n)
 		}
 	}
 	const most = 1 << 61 // bytes
@@ -398,11 +416,14 @@ func (b *builder) arrayOf(d *cc.Declarator, size int) (a Array, err *Error) {
 	case sizeOf(element) > most || bytesOf(a) > most:
 		return a, refuse(d, "an array or a struct of more than 2^61 bytes")
 	case d.IsParam() && size == 0 && len(a.Extents) > 0 && (b.written[d] || d.AddressTaken()):
-		return a, refuse(d, "a parameter that is an array and changes, as any pointer may, is not understood: do not change it, and write subscripts or another pointer")
+		return a, refuse(d,
+			"a parameter that is an array and changes is not understood: write subscripts")
 	case d.IsParam() && len(a.Extents) == 0:
-		return a, refuse(d, "a %s by value, which the call copies, is not understood: declare it as %[2]s[1] and write %[2]s[0]", a.Type, a.Name)
+		return a, refuse(d,
+			"a %s by value is not understood: declare it as %[2]s[1] and write %[2]s[0]", a.Type, a.Name)
 	case b.otherwise(element):
-		return a, refuse(d, "the layout of %s is not understood, by its bit-fields or by what is said of alignment", a.Type)
+		return a, refuse(d,
+			"the layout of %s is not understood, by its bit-fields or by what is said of alignment", a.Type)
 	case !isStruct(element) && !slices.Contains(elements, element.Kind()):
 		err = refuse(d, "an array of %s is not understood: want numbers, or structs of numbers", element)
 		err.room = true
@@ -445,7 +466,8 @@ func (a Array) declared() string {
 func typeName(t cc.Type) string {
 	if s, is := t.(interface{ Tag() cc.Token }); is && isStruct(t) {
 		tag := s.Tag()
-		return strings.TrimSpace(map[cc.Kind]string{cc.Struct: "struct ", cc.Union: "union "}[t.Kind()] + tag.SrcStr())
+		kind := map[cc.Kind]string{cc.Struct: "struct ", cc.Union: "union "}[t.Kind()]
+		return strings.TrimSpace(kind + tag.SrcStr())
 	}
 	return strings.TrimPrefix(t.String(), "const ")
 }

@@ -75,13 +75,15 @@ func source(n cc.Node) string {
 func spaced(tokens []cc.Token) bool {
 	n := len(tokens)
 	last, before := tokens[n-1].SrcStr(), tokens[n-2].SrcStr()
-	if strings.Contains("([.", before) || strings.Contains(")],;.", last) || last == "[" && ends(before) {
+	if strings.Contains("([.", before) || strings.Contains(")],;.", last) || last == "[" &&
+		ends(before) {
 		return false
 	}
 	if len(tokens[n-1].Sep()) > 0 || word(before[0]) && word(last[0]) {
 		return true
 	}
-	return n > 2 && !ends(before) && !word(before[0]) && len(tokens[n-2].Sep()) > 0 && ends(tokens[n-3].SrcStr())
+	return n > 2 && !ends(before) && !word(before[0]) && len(tokens[n-2].Sep()) > 0 && ends(
+		tokens[n-3].SrcStr())
 }
 
 // ends reports whether a token ends an operand.
@@ -176,7 +178,8 @@ func (e *expr) primary(n *cc.PrimaryExpression) *expr {
 				v, is = cc.Int64Value(u), true
 			}
 			if !is || v < math.MinInt32 || v > math.MaxInt32 {
-				return e.nothing("a constant of an enum that is not an int is not understood: write a macro in its place")
+				return e.nothing(
+					"a constant of an enum that is not an int is not understood: write a macro in its place")
 			}
 			return e.constant()
 		}
@@ -189,7 +192,8 @@ func (e *expr) primary(n *cc.PrimaryExpression) *expr {
 		return e
 	case cc.PrimaryExpressionInt, cc.PrimaryExpressionChar:
 		return e.constant()
-	case cc.PrimaryExpressionFloat, cc.PrimaryExpressionLChar, cc.PrimaryExpressionString, cc.PrimaryExpressionLString:
+	case cc.PrimaryExpressionFloat, cc.PrimaryExpressionLChar, cc.PrimaryExpressionString,
+		cc.PrimaryExpressionLString:
 		e.op = opOther
 		return e
 	case cc.PrimaryExpressionExpr:
@@ -245,7 +249,8 @@ func (e *expr) unary(n *cc.UnaryExpression) *expr {
 		return e.set("~", n.CastExpression)
 	case cc.UnaryExpressionNot:
 		return e.set("!", n.CastExpression)
-	case cc.UnaryExpressionSizeofExpr, cc.UnaryExpressionSizeofType, cc.UnaryExpressionAlignofExpr, cc.UnaryExpressionAlignofType:
+	case cc.UnaryExpressionSizeofExpr, cc.UnaryExpressionSizeofType, cc.UnaryExpressionAlignofExpr,
+		cc.UnaryExpressionAlignofType:
 		return e.constant()
 	case cc.UnaryExpressionDeref:
 		return e.set(opDeref, n.CastExpression)
@@ -344,7 +349,8 @@ func each(n cc.Node, f func(cc.Node)) {
 	}
 }
 
-// below are, by the types of nodes, the fields that may be nodes: looking for them anew takes most of the time of a walk.
+// below are, by the types of nodes, the fields that may be nodes: looking for them anew takes most
+// of the time of a walk.
 var below sync.Map
 
 func fieldsBelow(t reflect.Type) []int {
@@ -354,7 +360,8 @@ func fieldsBelow(t reflect.Type) []int {
 	var list []int
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if of := f.Type; f.IsExported() && of != reflect.TypeFor[cc.Token]() && (of.Kind() == reflect.Interface || of.Implements(reflect.TypeFor[cc.Node]())) {
+		if of := f.Type; f.IsExported() && of != reflect.TypeFor[cc.Token]() &&
+			(of.Kind() == reflect.Interface || of.Implements(reflect.TypeFor[cc.Node]())) {
 			list = append(list, i)
 		}
 	}

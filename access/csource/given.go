@@ -51,7 +51,8 @@ func Parts(text []byte, defines []string) (g Given, err error) {
 	for _, define := range defines {
 		name, value := Defined(define)
 		if other, twice := before[name]; twice {
-			return g, fmt.Errorf("-D %s: %s is given twice, as -D %s before: leave one of them out", define, name, other)
+			return g, fmt.Errorf("-D %s: %s is given twice, as -D %s before: leave one of them out", define,
+				name, other)
 		}
 		before[name] = define
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
@@ -60,13 +61,16 @@ func Parts(text []byte, defines []string) (g Given, err error) {
 		case sizeShape.MatchString(define):
 			g.Sizes[name] = strings.Trim(value, "[]")
 		case strings.Contains(name, "["):
-			return g, fmt.Errorf("-D %s: want one extent of a parameter that is a pointer, such as x[1000] or 'x[n*n]'", define)
+			return g, fmt.Errorf(
+				"-D %s: want one extent of a parameter that is a pointer, such as x[1000] or 'x[n*n]'", define)
 		case fieldShape.MatchString(name) && err == nil:
 			g.Fields[name] = int(n)
 		case variable && err == nil:
 			g.Values[name] = int(n)
 		case variable && !nameShape.MatchString(value):
-			return g, fmt.Errorf("-D %s: %s is a variable of the file: want an integer of 64 bits, such as %s=1000", define, name, name)
+			return g, fmt.Errorf(
+				"-D %s: %s is a variable of the file: want an integer of 64 bits, such as %s=1000", define,
+				name, name)
 		default:
 			g.Macros = append(g.Macros, define)
 		}
@@ -79,7 +83,10 @@ func Parts(text []byte, defines []string) (g Given, err error) {
 func declares(code, name string) bool {
 	const qualifiers = `(?:\s+(?:const|volatile|restrict|register))*`
 	shape := regexp.MustCompile(`\b(\w+)` + qualifiers + `\s+(?:\w+(?:\s*=[^,;(){}]*)?\s*,\s*)*` + name + `\s*[,);=]`)
-	return slices.ContainsFunc(shape.FindAllStringSubmatch(code, -1), func(m []string) bool { return !slices.Contains(noTypes, m[1]) })
+	return slices.ContainsFunc(shape.FindAllStringSubmatch(code, -1), func(
+		m []string) bool {
+		return !slices.Contains(noTypes, m[1])
+	})
 }
 
 // sizePrefix begins the names of variables behind the file whose values are the extents that
@@ -96,7 +103,8 @@ func (g Given) sized() string {
 		fmt.Fprintf(&text, "#undef %s\n#define %[1]s %dL\n", name, n)
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.Sizes)) {
-		fmt.Fprintf(&text, "#line 1 \"-D '%s[%s]'\"\nstatic const long %s%[1]s = %[2]s;\n", name, g.Sizes[name], sizePrefix)
+		fmt.Fprintf(&text, "#line 1 \"-D '%s[%s]'\"\nstatic const long %s%[1]s = %[2]s;\n", name,
+			g.Sizes[name], sizePrefix)
 	}
 	return text.String()
 }
@@ -123,7 +131,8 @@ func (b *builder) tell() error {
 		begins := d.IsParam() && tracked(d) && b.opts.Function != ""
 		switch {
 		case !b.keeps(d) && !begins:
-			not[name] = refuse(d, "-D %s=%d gives it a value, which it does not keep: it is written elsewhere, or its address is taken", name, n)
+			not[name] = refuse(d,
+				"-D %s=%d gives it a value, which it does not keep: something writes it", name, n)
 		case n < low || n > high:
 			not[name] = refuse(d, "-D %s=%d is not a value of type %v", name, n, t)
 		default:
@@ -138,7 +147,10 @@ func (b *builder) tell() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Given.Values)) {
 		if define := fmt.Sprintf("%s=%d", name, b.Given.Values[name]); !kept[name] {
-			b.file.Notes = append(b.file.Notes, Note{Define: define, Pos: Pos{File: b.unit.name}, Text: fmt.Sprintf("-D %s has no effect: neither the file nor %s, which is read, declares an integer %s", define, b.main.Declarator.Name(), name)})
+			b.file.Notes = append(b.file.Notes, Note{Define: define, Pos: Pos{File: b.unit.name},
+				Text: fmt.Sprintf(
+					"-D %s has no effect: neither the file nor %s, which is read, declares an integer %s", define,
+					b.main.Declarator.Name(), name)})
 		}
 	}
 	return b.tellSizes(sizes)
@@ -157,21 +169,25 @@ func (b *builder) tellSizes(sizes map[string]*cc.Declarator) error {
 			size, _ := b.values.of(v)
 			n, fixed := size.i.number()
 			if size.failed != nil || !fixed || n < 1 {
-				return fmt.Errorf("-D '%s[%s]': want an integer of at least 1, computed by + - * / %% from numbers and names whose values -D or a macro gives", d.Name(), b.Given.Sizes[d.Name()])
+				return fmt.Errorf(
+					"-D '%s[%s]': want an integer of at least 1, of numbers and defines", d.Name(),
+					b.Given.Sizes[d.Name()])
 			}
 			b.sized[d] = n
 			delete(sizes, d.Name())
 		}
 	}
 	for name := range sizes {
-		return fmt.Errorf("-D '%s[%s]': %[1]s is not a pointer parameter of %[3]s: there are %[4]s", name, b.Given.Sizes[name], b.main.Declarator.Name(), strings.Join(pointers, ", "))
+		return fmt.Errorf("-D '%s[%s]': %[1]s is not a pointer parameter of %[3]s: there are %[4]s", name,
+			b.Given.Sizes[name], b.main.Declarator.Name(), strings.Join(pointers, ", "))
 	}
 	for field := range b.Fields {
 		var changed *Error
 		_, name, _ := strings.Cut(strings.ReplaceAll(field, "->", "."), ".")
 		each(b.ast.TranslationUnit, func(n cc.Node) {
 			if e, is := n.(cc.ExpressionNode); is && changed == nil {
-				if of := expression(e); of.assigns() && of.args[0].op == opField && strings.HasSuffix(name, of.args[0].field.Name()) {
+				if of := expression(e); of.assigns() && of.args[0].op == opField && strings.HasSuffix(name,
+					of.args[0].field.Name()) {
 					changed = refuse(n, "-D %s gives the field a value, which it does not keep", field)
 				}
 			}

@@ -63,10 +63,12 @@ func (f *files) pragma(words []cc.Token) error {
 	at := place(words[0])
 	switch words[0].SrcStr() {
 	case "scop", "endscop":
-		return &Error{Pos: at, Why: "#pragma scop and #pragma endscop stand on lines of their own in the file that is read"}
+		return &Error{Pos: at,
+			Why: "#pragma scop and #pragma endscop stand on lines of their own in the file that is read"}
 	case enterMark:
 		if f.entered++; f.entered > maxEntered {
-			f.failed = &Error{Pos: Pos{File: at.File}, Why: "too many files include each other (#pragma once, or #ifndef around a file, ends a circle)"}
+			f.failed = &Error{Pos: Pos{File: at.File},
+				Why: "too many files include each other (#pragma once ends a circle)"}
 		}
 		if f.failed != nil || f.once[at.File] {
 			return cc.SkipSource
@@ -75,7 +77,8 @@ func (f *files) pragma(words []cc.Token) error {
 		f.once[at.File] = true
 	case "omp":
 		if len(f.notes) == 0 {
-			f.notes = []Note{{Pos: at, Text: "OpenMP's pragmas are ignored: one thread makes all accesses, in the order of the text"}}
+			f.notes = []Note{{Pos: at,
+				Text: "OpenMP's pragmas are ignored: one thread makes all accesses, in the order of the text"}}
 		}
 	}
 	return nil

@@ -32,7 +32,8 @@ func typeOf(t cc.Type) (ctype, bool) {
 }
 
 func (t ctype) String() string {
-	return fmt.Sprintf("%s of %d bits", map[bool]string{true: "an integer", false: "unsigned"}[t.signed], t.bits)
+	return fmt.Sprintf("%s of %d bits", map[bool]string{true: "an integer",
+		false: "unsigned"}[t.signed], t.bits)
 }
 
 // limits are the least and the greatest value, the latter at most an int's.
@@ -117,7 +118,7 @@ func (b *builder) integer(e *expr) integer {
 	case opOther:
 		panic(e.unknown("it is not an integer"))
 	}
-	panic(e.unknown("it is not a value of the loops' variables"))
+	panic(e.fails("it is not a value of the loops' variables"))
 }
 
 func constantOf(e *expr) integer {
@@ -151,7 +152,8 @@ func (b *builder) variable(e *expr) integer {
 	known, ok := b.values.of(e.decl)
 	switch {
 	case !ok:
-		panic(e.unknown("its value is not known: it is neither a constant nor a variable of a loop around it; if it never changes, give it with -D %s=100", e.decl.Name()))
+		panic(e.unknown(
+			"its value is not known: if it never changes, -D %s=100 gives it", e.decl.Name()))
 	case known.failed != nil:
 		err := e.fails("its value is not known here: %s: %s", known.failed.Expr, known.failed.Why)
 		err.data = known.failed.data
@@ -297,7 +299,8 @@ func (i integer) widened(t ctype) integer {
 	low, high := t.limits()
 	least, most := i.t.limits()
 	n, fixed := i.number()
-	if t != boolType && (i.t.signed && least >= low && most <= high || fixed && n >= low && n <= high) {
+	if t != boolType && (i.t.signed && least >= low && most <= high || fixed && n >= low &&
+		n <= high) {
 		i.t = t
 	}
 	return i

@@ -26,7 +26,9 @@ func fieldsOf(t cc.Type) (all []*cc.Field) {
 // bitFields tells whether a type has bit-fields anywhere, of which the parser does not have
 // the layout in all cases.
 func bitFields(t cc.Type) bool {
-	return slices.ContainsFunc(fieldsOf(elementOf(t)), func(f *cc.Field) bool { return f.IsBitfield() || bitFields(f.Type()) })
+	return slices.ContainsFunc(fieldsOf(elementOf(t)), func(f *cc.Field) bool {
+		return f.IsBitfield() || bitFields(f.Type())
+	})
 }
 
 // otherwise tells whether the parser may lay a type out otherwise than GCC.
@@ -76,7 +78,8 @@ func doubtfulConstant(constant cc.Node) (found *Error) {
 	each(constant, func(n cc.Node) {
 		switch n := n.(type) {
 		case *cc.CastExpression:
-			if t := n.Type(); n.Case == cc.CastExpressionCast && t != nil && (t.Kind() == cc.Enum || t.Kind() == cc.Ptr) {
+			if t := n.Type(); n.Case == cc.CastExpressionCast && t != nil && (t.Kind() == cc.Enum ||
+				t.Kind() == cc.Ptr) {
 				found = refuse(n, "a cast to an enum or a pointer is not understood here: write the number")
 			}
 		case *cc.PrimaryExpression:
@@ -101,13 +104,15 @@ func (b *builder) doubtfulSize(u *cc.UnaryExpression) *Error {
 		of := expression(u.UnaryExpression)
 		t = u.UnaryExpression.Type()
 		v, base := of.decl, of.base()
-		if base.op != opVar || base.decl == nil || base.decl.Type().Kind() == cc.Function || v != nil && v.IsParam() && isArray(v) {
+		if base.op != opVar || base.decl == nil || base.decl.Type().Kind() == cc.Function || v != nil &&
+			v.IsParam() && isArray(v) {
 			return refuse(u, "the size of %s is not understood: write the number", of.text())
 		}
 	default:
 		return nil
 	}
-	if p, is := t.(*cc.PointerType); is && p.Elem().Kind() == cc.Function || t == nil || b.otherwise(t) || t.Kind() == cc.Function {
+	if p, is := t.(*cc.PointerType); is && p.Elem().Kind() == cc.Function || t == nil ||
+		b.otherwise(t) || t.Kind() == cc.Function {
 		return refuse(u, "the layout of the type is not understood: write the number")
 	}
 	return nil

@@ -38,7 +38,8 @@ func (b *builder) forLoop(s *cc.IterationStatement) {
 		condition, step = s.ExpressionList, s.ExpressionList2
 	}
 	if isNil(condition) || isNil(step) {
-		panic(h.fails("a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++)"))
+		panic(h.fails(
+			"a loop without a condition or a step is not understood: write for (i = 0; i < n; i++)"))
 	}
 	by := expression(step)
 	if !by.assigns() || by.args[0].op != opVar || by.args[0].decl == nil {
@@ -65,12 +66,15 @@ func (b *builder) forLoop(s *cc.IterationStatement) {
 func (b *builder) first(s *cc.IterationStatement, own *cc.Declarator) {
 	var first *expr
 	if s.Case == cc.IterationStatementForDecl {
-		if l := s.Declaration.InitDeclaratorList; l != nil && l.InitDeclaratorList == nil && l.InitDeclarator.Declarator == own &&
-			l.InitDeclarator.Case == cc.InitDeclaratorInit && l.InitDeclarator.Initializer.Case == cc.InitializerExpr {
+		if l := s.Declaration.InitDeclaratorList; l != nil && l.InitDeclaratorList == nil &&
+			l.InitDeclarator.Declarator == own &&
+			l.InitDeclarator.Case == cc.InitDeclaratorInit &&
+			l.InitDeclarator.Initializer.Case == cc.InitializerExpr {
 			first = expression(l.InitDeclarator.Initializer.AssignmentExpression)
 		}
 	} else if !isNil(s.ExpressionList) {
-		if e := expression(s.ExpressionList); e.op == "=" && e.args[0].op == opVar && e.args[0].decl == own {
+		if e := expression(s.ExpressionList); e.op == "=" && e.args[0].op == opVar &&
+			e.args[0].decl == own {
 			first = e.args[1]
 		}
 	}
@@ -91,7 +95,8 @@ func (b *builder) loopVariable(h *header, v *cc.Declarator) {
 	case !ok || h.v.t.bits < 32 || isArray(v):
 		panic(refuse(v, "the variable of a loop has to be an int, a long, or unsigned"))
 	case v.AddressTaken() || v.IsVolatile() || b.changed[v.Name()] > 1 && v.Linkage() != cc.None:
-		panic(refuse(v, "something else than the loop may change its variable: its address is taken, it is volatile, or a function declares it again"))
+		panic(refuse(v,
+			"something else than the loop may change its variable"))
 	case slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl == v }):
 		panic(refuse(v, "it is the variable of a loop around it"))
 	}
@@ -105,7 +110,7 @@ func (b *builder) step(h *header, e *expr) {
 		return
 	case "+=", "-=", "=":
 	default:
-		panic(e.fails("want a step of %s by a constant", h.name))
+		panic(e.fails("want a step by a constant"))
 	}
 	by := b.integer(e.args[1])
 	if e.op == "=" {
@@ -121,7 +126,7 @@ func (b *builder) step(h *header, e *expr) {
 	case n == 0:
 		panic(e.fails("the step is 0: the loop does not end"))
 	case max(n, -n) > 1<<40:
-		panic(e.fails("a step of %d", h.step))
+		panic(e.fails("a step beyond 2^40"))
 	}
 }
 
@@ -155,7 +160,8 @@ func (b *builder) goesOn(h *header, e *expr) {
 // opposite and something: it ends as by < or > where steps of 1 begin in front of the end.
 func (b *builder) notPast(h *header, e *expr, way piece) {
 	own := len(b.loops) - 1
-	if way.kind != leaf || h.first.kind != leaf || !usesVar(way.affine, own) || max(h.step, -h.step) != 1 {
+	if way.kind != leaf || h.first.kind != leaf || !usesVar(way.affine, own) || max(h.step,
+		-h.step) != 1 {
 		panic(e.fails("!= is understood of a variable with steps of 1: write <"))
 	}
 	c := way.affine.Coef[own]
@@ -307,7 +313,8 @@ func (b *builder) ends(h *header, l *nest.Loop) {
 			return !ok || least < 0
 		}
 		if slices.ContainsFunc(l.From, below) {
-			panic(h.fails("as unsigned, the first value may wrap: begin at 0 or above, or compare signed values, such as (int)n for an unsigned n"))
+			panic(h.fails(
+				"as unsigned, the first value may wrap: begin at 0 or above, or compare with (int)n"))
 		}
 	}
 	if h.v.t.bits == 64 && (h.step > 0 || !h.wraps) {

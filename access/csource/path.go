@@ -101,7 +101,7 @@ func (b *builder) reference(e *expr, kind nest.Kind) {
 	case isVolatile(e):
 		panic(wrong("it is volatile, which is not understood"))
 	case len(l.extents) > 0:
-		panic(wrong("an array without all of its subscripts (a pointer) is not understood: write them"))
+		panic(wrong("an array without all of its subscripts is not understood: write them"))
 	case isStruct(l.of):
 		panic(wrong("a whole %s is not understood: write its fields one by one", typeName(l.of)))
 	case !slices.Contains(elements, l.of.Kind()) || l.array < 0:
@@ -123,7 +123,8 @@ func wrong(why string, args ...any) *Error { return &Error{Why: fmt.Sprintf(why,
 func isVolatile(e *expr) bool {
 	for ; ; e = e.args[0] {
 		t := e.node.Type()
-		if e.op == opVar && e.decl != nil && e.decl.IsVolatile() || t != nil && t.Attributes().IsVolatile() {
+		if e.op == opVar && e.decl != nil && e.decl.IsVolatile() || t != nil &&
+			t.Attributes().IsVolatile() {
 			return true
 		}
 		if !e.stored() && e.op != opCast && e.op != opAddress {
@@ -154,7 +155,8 @@ func (b *builder) root(e *expr) lvalue {
 	v := e.decl
 	if number, known := b.arrays[v]; known {
 		a := b.file.Arrays[number]
-		l := lvalue{array: number, variable: !isArray(v), extents: a.Extents, of: v.Type(), declared: a.declared()}
+		l := lvalue{array: number, variable: !isArray(v), extents: a.Extents, of: v.Type(),
+			declared: a.declared()}
 		if isArray(v) {
 			l.of = elementOf(arrayType(v))
 		}
@@ -162,7 +164,8 @@ func (b *builder) root(e *expr) lvalue {
 	}
 	failed := b.unread[v]
 	if failed == nil && len(b.calls) > 0 && isPlaced(v) {
-		failed = refuse(v, "an array of a function that is called is not understood: declare it before the functions, or pass it")
+		failed = refuse(v,
+			"an array of a function that is called is not understood: pass it")
 	}
 	switch {
 	case v == nil || v.Type() == nil:
@@ -179,7 +182,8 @@ func (b *builder) field(l lvalue, f *cc.Field) lvalue {
 	l.offset += int(f.Offset()) // also of structs without a name around it
 	l.declared += "." + f.Name()
 	l.moves = false
-	if l.extents, l.of = b.form(f.Type()); f.IsBitfield() || slices.ContainsFunc(l.extents, func(n int) bool { return n < 1 }) {
+	if l.extents, l.of = b.form(f.Type()); f.IsBitfield() || slices.ContainsFunc(l.extents,
+		func(n int) bool { return n < 1 }) {
 		l.extents, l.failed = nil, wrong("a bit-field, or an array of unknown extents, is not understood")
 	}
 	for _, n := range l.extents {
@@ -237,19 +241,22 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 	for d := len(indices) - 1; d >= 0; d-- {
 		s := l.steps[d]
 		at = plus(at, s.bytes, indices[d])
-		below, above := plus(nest.Constant(-1), -1, indices[d]), plus(nest.Constant(-s.extent), 1, indices[d])
-		outside := &Error{Pos: acc.Pos, Expr: acc.Text, Why: l.outside(d) + b.site(), Outside: true}
+		below, above := plus(nest.Constant(-1), -1, indices[d]), plus(nest.Constant(-s.extent), 1,
+			indices[d])
+		outside := &Error{Pos: acc.Pos, Expr: acc.Text, Why: l.outside(d) + b.site(),
+			Outside: true}
 		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, outside})
 	}
 	base := sumOf(int(a.Base), 1, at.Const)
-	if base < 0 {
-		panic(e.fails("its address without the variables is too far below 0"))
+	if base < 0 { // without its variables, which lead back to the array
+		b.below, b.again, base = max(b.below, -base), true, 0
 	}
 	strides := at.Coef
 	if strides == nil {
 		strides = []int{}
 	}
-	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base), Width: int(l.of.Size()), Strides: strides}, acc)
+	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base), Width: int(l.of.Size()),
+		Strides: strides}, acc)
 }
 
 // outside says that a step leads out of its extent.
@@ -257,23 +264,18 @@ func (l *lvalue) outside(d int) string {
 	if l.steps[d].alone {
 		return "it lies outside the object that the pointer points to, which is not an array element"
 	}
-	return fmt.Sprintf("subscript %d of %s is outside of 0 to %d", d+1, l.declared, l.steps[d].extent-1)
+	return fmt.Sprintf("subscript %d of %s is outside of 0 to %d", d+1, l.declared,
+		l.steps[d].extent-1)
 }
 
 // noArray says why something with subscripts is no array, and how to write one.
 func noArray(e *expr) string {
-	if e.op != opVar {
-		return e.text() + " is not an array of constant extents"
-	}
-	return fmt.Sprintf("%s is not an array of constant extents; of a pointer that is a parameter of the function that is read"+
-		" -D '%[1]s[1000]' says how much it points to", e.text())
+	return e.text() + " is not an array of constant extents" +
+		" (-D 'x[1000]' says how much a parameter x points to)"
 }
 
-const (
-	pointerChanges = "a pointer that changes is not understood: declare one with its value where it is used," +
-		" such as double *row = m[i], or write the array and its subscripts"
-	pointerTwice = "a pointer to a pointer is not understood: write the array and its subscripts"
-)
+const pointerChanges = "a pointer that changes is not understood: declare one with its value," +
+	" such as double *row = m[i], or write the array and its subscripts"
 
 // isPointer tells whether a declarator is a pointer, and no array that is a parameter.
 func isPointer(d *cc.Declarator) bool {
@@ -300,8 +302,9 @@ func (b *builder) pointer(e *expr) (l lvalue) {
 			return *at.to
 		}
 	case opAddress:
-		if v := e.args[0].decl; e.args[0].op == opVar && (isPointer(v) || v != nil && v.IsParam() && isArray(v)) {
-			panic(e.fails("%s", pointerTwice))
+		if v := e.args[0].decl; e.args[0].op == opVar && (isPointer(v) || v != nil && v.IsParam() &&
+			isArray(v)) {
+			panic(e.fails("a pointer to a pointer is not understood: write the subscripts"))
 		}
 		if l = b.lvalue(e.args[0]); l.array < 0 {
 			panic(wrong("a pointer to a variable is not understood"))

@@ -40,7 +40,8 @@ const (
 	manyCases excess = "it has too many cases"
 )
 
-// located is deferred, and makes an excess, or an error about nothing, one about a part of the text.
+// located is deferred, and makes an excess, or an error about nothing, one about a part of the
+// text.
 func located(n cc.Node) {
 	switch why := recover().(type) {
 	case nil:
@@ -81,7 +82,10 @@ func constant(n int) piece { return piece{affine: nest.Constant(n)} }
 
 // number is the value of a piece that does not depend on a variable.
 func (p piece) number() (n int, ok bool) {
-	return p.affine.Const, p.kind == leaf && !slices.ContainsFunc(p.affine.Coef, func(c int) bool { return c != 0 })
+	return p.affine.Const, p.kind == leaf && !slices.ContainsFunc(p.affine.Coef, func(
+		c int) bool {
+		return c != 0
+	})
 }
 
 // each applies f to all leaves. least becomes greatest if f turns them round.
@@ -247,7 +251,8 @@ func not(c nest.Condition) nest.Condition {
 
 // plus is a + factor*b.
 func plus(a nest.Affine, factor int, b nest.Affine) nest.Affine {
-	sum := nest.Affine{Const: sumOf(a.Const, factor, b.Const), Coef: make([]int, max(len(a.Coef), len(b.Coef)))}
+	sum := nest.Affine{Const: sumOf(a.Const, factor, b.Const), Coef: make([]int, max(len(a.Coef), len(
+		b.Coef)))}
 	copy(sum.Coef, a.Coef)
 	for d, c := range b.Coef {
 		sum.Coef[d] = sumOf(sum.Coef[d], factor, c)
@@ -263,7 +268,8 @@ func sumOf(x, factor, y int) int {
 	high, low := bits.Mul64(uint64(max(factor, -factor)), uint64(max(y, -y)))
 	product := factor * y
 	total := x + product
-	if high != 0 || low > math.MaxInt || (total > x) != (product > 0) && product != 0 || total == math.MinInt {
+	if high != 0 || low > math.MaxInt || (total > x) != (product > 0) && product != 0 ||
+		total == math.MinInt {
 		panic(tooLarge)
 	}
 	return total
@@ -271,7 +277,8 @@ func sumOf(x, factor, y int) int {
 
 // same reports whether two pieces are written alike.
 func (p piece) same(q piece) bool {
-	return p.kind == q.kind && equal(p.affine, q.affine) && sameCondition(p.when, q.when) && slices.EqualFunc(p.args, q.args, piece.same)
+	return p.kind == q.kind && equal(p.affine, q.affine) && sameCondition(p.when, q.when) &&
+		slices.EqualFunc(p.args, q.args, piece.same)
 }
 
 func equal(a, b nest.Affine) bool {
@@ -280,7 +287,10 @@ func equal(a, b nest.Affine) bool {
 }
 
 func sameCondition(a, b nest.Condition) bool {
-	return slices.EqualFunc(a, b, func(x, y []nest.Affine) bool { return slices.EqualFunc(x, y, equal) })
+	return slices.EqualFunc(a, b, func(x, y []nest.Affine) bool {
+		return slices.EqualFunc(x, y,
+			equal)
+	})
 }
 
 // choose is then where when holds and otherwise where it does not: the least or
@@ -293,7 +303,9 @@ func (b *builder) choose(when nest.Condition, then, otherwise piece) piece {
 	case never(when):
 		return otherwise
 	case size <= few:
-		for op, kind := range map[string]pieceKind{"<": least, "<=": least, ">": greatest, ">=": greatest} {
+		for op, kind := range map[string]pieceKind{
+			"<": least, "<=": least, ">": greatest, ">=": greatest,
+		} {
 			c := compare(op, then, otherwise)
 			if sameCondition(c, when) || sameCondition(b.plain(c), when) {
 				return piece{kind: kind, args: []piece{then, otherwise}}

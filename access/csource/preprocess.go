@@ -37,7 +37,8 @@ const (
 // trailer is read behind the file. Where a declaration is not complete, the parser looks for its
 // rest and has errors without end to tell if it finds none. The file may have macros of the name
 // of a keyword.
-var trailer = "#undef extern\n#undef int\n" + strings.Repeat("; extern int __predefined_declarator;\n", 4)
+var trailer = "#undef extern\n#undef int\n" + strings.Repeat(
+	"; extern int __predefined_declarator;\n", 4)
 
 var (
 	pragma      = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)[ \t\r]*(//.*|/\*[^*\n]*\*/[ \t\r]*)?$`)
@@ -89,7 +90,8 @@ func parse(name string, text []byte, opts Options, sized string) (u *unit, ast *
 		}
 		if m := notFound.FindStringSubmatch(failed[0].Why); m != nil && !u.files.missing[m[1]] {
 			u.files.missing[m[1]] = true
-			u.files.missed = append(u.files.missed, Note{Pos: failed[0].Pos, Text: m[1] + " is not found, and nothing of it is known: -I names the folders that are looked in"})
+			u.files.missed = append(u.files.missed, Note{Pos: failed[0].Pos,
+				Text: m[1] + " is not found, and nothing of it is known: -I names folders"})
 		} else if !u.cut(failed, opts.Function) {
 			for _, n := range u.files.missed {
 				failed[0].Why += " (" + n.Text + ")"
@@ -113,7 +115,8 @@ func newUnit(name string, text []byte, opts Options, sized string) (*unit, error
 		if !defineShape.MatchString(macro) || strings.ContainsAny(value, "\n\r\\") {
 			return nil, fmt.Errorf("-D %q: want NAME=VALUE, or NAME", define)
 		}
-		if slices.Contains([]string{"defined", "__LINE__", "__FILE__", "__DATE__", "__TIME__", "__COUNTER__"}, macro) {
+		if slices.Contains([]string{"defined", "__LINE__", "__FILE__", "__DATE__", "__TIME__",
+			"__COUNTER__"}, macro) {
 			return nil, fmt.Errorf("-D %q: the preprocessor keeps %s to itself", define, macro)
 		}
 		u.predefined += fmt.Sprintf("#define %s %s\n", macro, value)
@@ -125,9 +128,11 @@ func newUnit(name string, text []byte, opts Options, sized string) (*unit, error
 	if err != nil {
 		return nil, err
 	}
-	if m := tellers.FindSubmatchIndex(text); m != nil && !strings.Contains(u.predefined, string(text[m[2]:m[3]])) {
+	if m := tellers.FindSubmatchIndex(text); m != nil && !strings.Contains(u.predefined,
+		string(text[m[2]:m[3]])) {
 		at := Pos{File: name, Line: 1 + bytes.Count(text[:m[2]], []byte("\n")), Column: 1}
-		u.files.missed = []Note{{Pos: at, Text: string(text[m[2]:m[3]]) + " is not defined, as it tells compilers or CPUs apart: -D defines it"}}
+		u.files.missed = []Note{{Pos: at, Text: string(
+			text[m[2]:m[3]]) + " is not defined, as it tells compilers or CPUs apart: -D defines it"}}
 	}
 	u.marked = pragma.ReplaceAllFunc(text, func(line []byte) []byte {
 		if strings.Contains(string(line), "endscop") {
@@ -189,7 +194,8 @@ func (u *unit) errors(err error) (all []*Error) {
 			e.Pos.Column, _ = strconv.Atoi(m[3])
 		}
 		e.Why = strings.TrimPrefix(e.Why, u.name+": ")
-		e.Why = ofGrowing.ReplaceAllString(e.Why, "$1 is a macro that makes a string of an argument, or pastes two, which is not understood")
+		e.Why = ofGrowing.ReplaceAllString(e.Why,
+			"$1 is a macro that makes a string of an argument, or pastes two, which is not understood")
 		switch {
 		case e.Pos.File == trailerName: // what the parser misses is not there
 			e.Pos = Pos{File: u.name, Line: 1 + bytes.Count(u.marked, []byte("\n")), Column: 1}
@@ -210,7 +216,9 @@ func overridden(ast *cc.AST, defines []string) (notes []Note) {
 		if m == nil || m.IsConst || place(m.Name).File == predefinedName {
 			continue
 		}
-		notes = append(notes, Note{Define: define, Pos: place(m.Name), Text: fmt.Sprintf("%s is redefined here, and -D %s has no effect from here on (#ifndef %s around this line lets it have one)", name, define, name)})
+		notes = append(notes, Note{Define: define, Pos: place(m.Name), Text: fmt.Sprintf(
+			"%s is redefined here, and -D %s has no effect (#ifndef %s lets it have one)", name, define,
+			name)})
 	}
 	return notes
 }
@@ -233,7 +241,8 @@ func (u *unit) unused(defines []string) (notes []Note) {
 		if made || strings.HasPrefix(macro, "_") || regexp.MustCompile(`\b`+macro+`\b`).Match(all) {
 			continue // what begins so is for headers that are not read
 		}
-		notes = append(notes, Note{Define: define, Pos: Pos{File: u.name}, Text: fmt.Sprintf("-D %s has no effect: nothing in it is called %s", define, macro)})
+		notes = append(notes, Note{Define: define, Pos: Pos{File: u.name}, Text: fmt.Sprintf(
+			"-D %s has no effect: nothing in it is called %s", define, macro)})
 	}
 	return notes
 }
@@ -276,7 +285,8 @@ func unparsable(text []byte) string {
 }
 
 func word(c byte) bool {
-	return c == '_' || c == '.' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	return c == '_' || c == '.' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' ||
+		'A' <= c && c <= 'Z'
 }
 
 // quoted is the place behind a string or character constant.
@@ -315,10 +325,15 @@ func tamed(name string, text []byte) ([]byte, error) {
 		return nil, &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
 	}
 	text = continued.ReplaceAll(text, []byte("\\$1"))
-	text = errorLine.ReplaceAllFunc(text, func(line []byte) []byte { return bytes.ReplaceAll(line, []byte("'"), []byte(" ")) })
-	if m := odd.FindSubmatchIndex(text); m != nil && (text[m[2]] == 'e' || bytes.Contains(text, []byte("__LINE__"))) {
+	text = errorLine.ReplaceAllFunc(text, func(line []byte) []byte {
+		return bytes.ReplaceAll(line,
+			[]byte("'"), []byte(" "))
+	})
+	if m := odd.FindSubmatchIndex(text); m != nil && (text[m[2]] == 'e' || bytes.Contains(text,
+		[]byte("__LINE__"))) {
 		line := 1 + bytes.Count(text[:m[2]], []byte("\n"))
-		return nil, &Error{Pos: Pos{File: name, Line: line, Column: 1}, Why: "this directive is not understood (#line in a file with __LINE__, #elifdef, #elifndef)"}
+		return nil, &Error{Pos: Pos{File: name, Line: line, Column: 1},
+			Why: "this directive is not understood (#line in a file with __LINE__, #elifdef, #elifndef)"}
 	}
 	return defineFn.ReplaceAllFunc(text, func(line []byte) []byte {
 		m := defineFn.FindSubmatch(line)
@@ -326,7 +341,8 @@ func tamed(name string, text []byte) ([]byte, error) {
 			return line
 		}
 		lines := strings.Repeat("\n", bytes.Count(line, []byte("\n")))
-		return slices.Concat(bytes.ReplaceAll(m[1], []byte("\n"), nil), []byte(" __growing_"), m[2], []byte(lines))
+		return slices.Concat(bytes.ReplaceAll(m[1], []byte("\n"), nil), []byte(" __growing_"), m[2],
+			[]byte(lines))
 	}), nil
 }
 
@@ -334,7 +350,10 @@ func tamed(name string, text []byte) ([]byte, error) {
 // does not tell: one that pastes two arguments or makes a string of one.
 func growing(params, body string) bool {
 	body = ofPragma.ReplaceAllString(body, "")
-	names := append(strings.FieldsFunc(params, func(r rune) bool { return strings.ContainsRune(", \t", r) }), "__VA_ARGS__")
+	names := append(strings.FieldsFunc(params, func(r rune) bool {
+		return strings.ContainsRune(", \t",
+			r)
+	}), "__VA_ARGS__")
 	arguments := 0
 	for _, m := range pasted.FindAllStringSubmatch(body, -1) {
 		if slices.Contains(names, m[1]+m[2]) {

@@ -116,7 +116,8 @@ func proved(c check, around []nest.Node) {
 	vars, found, err := nest.Program(inside).Find(0, c.bad)
 	switch {
 	case err != nil:
-		panic(&Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf("whether it stays in range is not decided: %v; write simpler conditions around it", err)})
+		panic(&Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf(
+			"whether it stays in range is not decided: %v; write simpler conditions around it", err)})
 	case !found:
 		return
 	}

@@ -15,7 +15,8 @@ const (
 
 // quotients are x / n and x % n of an affine function. Where it comes to so many multiples of
 // n that these are no few pieces, it asks for turns of a loop, and fails for now.
-func (b *builder) quotients(a nest.Affine, n int, floors, positive bool) (quotient, remainder piece, ok bool) {
+func (b *builder) quotients(a nest.Affine, n int, floors, positive bool) (quotient, remainder piece,
+	ok bool) {
 	low, high, ok := b.span(a)
 	if !ok {
 		return quotient, remainder, false
@@ -32,7 +33,8 @@ func (b *builder) quotients(a nest.Affine, n int, floors, positive bool) (quotie
 // pieces are the quotient and the remainder, rounded down, of a function that is from low to high.
 func (b *builder) pieces(a nest.Affine, n, low, high int) (quotient, remainder piece, ok bool) {
 	// a is n*whole + rest.
-	rest, whole := nest.Affine{Const: a.Const, Coef: make([]int, len(a.Coef))}, nest.Affine{Coef: make([]int, len(a.Coef))}
+	rest, whole := nest.Affine{Const: a.Const, Coef: make([]int, len(a.Coef))}, nest.Affine{Coef: make(
+		[]int, len(a.Coef))}
 	varies := false
 	for d, c := range a.Coef {
 		whole.Coef[d] = nest.FloorDiv(c, n)
@@ -57,7 +59,8 @@ func (b *builder) pieces(a nest.Affine, n, low, high int) (quotient, remainder p
 		return quotient, remainder, false
 	}
 	for k := last; k >= first; k-- {
-		q, r := piece{affine: plus(whole, 1, nest.Constant(k))}, piece{affine: plus(rest, -k, nest.Constant(n))}
+		q, r := piece{affine: plus(whole, 1, nest.Constant(k))}, piece{affine: plus(rest, -k,
+			nest.Constant(n))}
 		if k == last {
 			quotient, remainder = q, r
 			continue
@@ -264,7 +267,8 @@ const (
 
 // inTurns is a loop as one of turns around one in a turn, of so many iterations, and the
 // value of the variable there: the first value, and turn*step*outer + inner.
-func (b *builder) inTurns(l *nest.Loop, turn int) (outer, inner *nest.Loop, at nest.Affine, ok bool) {
+func (b *builder) inTurns(l *nest.Loop, turn int) (outer, inner *nest.Loop, at nest.Affine,
+	ok bool) {
 	own, by, ok := len(b.loops), turn*l.Step, true // by: what a turn adds
 	if turn == 0 || own+2 > maxLoops || len(l.From) > 1 || max(by, -by) > maxTurn<<8 {
 		return nil, nil, at, false

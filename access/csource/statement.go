@@ -19,7 +19,8 @@ func (b *builder) items(list []*cc.BlockItem, function bool) {
 		case item.Case != cc.BlockItemStmt:
 			panic(refuse(item, "it is not understood"))
 		case mark(item) != "":
-		case function && i == len(list)-1 && s.Case == cc.StatementJump && s.JumpStatement.Case == cc.JumpStatementReturn:
+		case function && i == len(list)-1 && s.Case == cc.StatementJump &&
+			s.JumpStatement.Case == cc.JumpStatementReturn:
 			b.value(s.JumpStatement.ExpressionList)
 		default:
 			b.stmt(s)
@@ -45,13 +46,14 @@ func (b *builder) declares(init *cc.InitDeclarator) {
 	case v.Name() == "__func__" || v.IsTypename() || v.IsStatic() || v.Linkage() != cc.None:
 		return // it is not computed here
 	case init.Case != cc.InitDeclaratorInit:
-		if tracked(v) {
+		if tracked(v) && !b.told[v] {
 			b.bind(v, value{failed: refuse(v, "it has no value yet")})
 		}
 		return
 	case isPlaced(v):
-		panic(refuse(init, "the initial value of an array or of a struct that holds one is not understood here:"+
-			" write statements or loops that give it, or static in front if nothing changes it"))
+		panic(refuse(init,
+			"the initial value of an array or of a struct that holds one is not understood here:"+
+				" write statements or loops that give it, or static in front if nothing changes it"))
 	}
 	b.begin(init)
 	if init.Initializer.Case != cc.InitializerExpr {
@@ -110,7 +112,8 @@ func (b *builder) stmt(s *cc.Statement) {
 	case cc.StatementIteration:
 		b.iteration(s.IterationStatement)
 	case cc.StatementJump:
-		panic(refuse(s, "a jump is not understood: write what ends a loop into its condition, or an if around the rest"))
+		panic(refuse(s,
+			"a jump is not understood: write what ends a loop into its condition, or an if around the rest"))
 	default:
 		panic(refuse(s, "it is not understood"))
 	}
@@ -123,7 +126,8 @@ func (b *builder) branch(s *cc.SelectionStatement) {
 	}
 	c, err := b.decided(expression(s.ExpressionList))
 	if err != nil && err.data {
-		panic(refuse(s.ExpressionList, "an if on data: %s: %s (a ?: would count both arms)", err.Expr, err.Why))
+		panic(refuse(s.ExpressionList, "an if on data: %s: %s (a ?: would count both arms)", err.Expr,
+			err.Why))
 	} else if err != nil {
 		panic(err)
 	}
@@ -140,7 +144,8 @@ func (b *builder) iteration(s *cc.IterationStatement) {
 	switch {
 	case s.Case == cc.IterationStatementFor || s.Case == cc.IterationStatementForDecl:
 		b.forLoop(s)
-	case s.Case == cc.IterationStatementDo && isConstant(expression(s.ExpressionList)) && never(b.condition(expression(s.ExpressionList))):
+	case s.Case == cc.IterationStatementDo && isConstant(expression(s.ExpressionList)) &&
+		never(b.condition(expression(s.ExpressionList))):
 		b.stmt(s.Statement) // of a macro that is a statement
 	default:
 		panic(refuse(s, "a while is not understood: write a for with affine bounds"))
@@ -235,7 +240,8 @@ func (b *builder) assignVariable(e, left *expr) {
 		b.effect(e.args[1])
 	}
 	if tracked(v) {
-		b.bind(v, value{failed: e.fails("it changes by a step: write the value as a function of the loops' variables")})
+		b.bind(v, value{failed: e.fails(
+			"it changes by a step: write the value as a function of the loops' variables")})
 	}
 }
 
@@ -249,20 +255,24 @@ func (b *builder) rightFirst(right *expr) (first bool) {
 		conditional := e.op == "?:" || e.op == "&&" || e.op == "||"
 		if e.op == opCall && !b.computes(e) {
 			first = true
-			doubt = doubt || b.own(e) == nil && slices.ContainsFunc(e.args[1:], isConstant)
+			builtin := strings.HasPrefix(e.args[0].text(), "__builtin_")
+			doubt = doubt || builtin || b.own(e) == nil && slices.ContainsFunc(e.args[1:], isConstant)
 		}
 		doubt = doubt || conditional
 		return false
 	})
 	if (first && doubt || right.assigns()) && b.reads(right) {
-		panic(right.fails("whether it is read before the left side of the assignment is not known: declare a variable with it in front"))
+		panic(right.fails(
+			"whether it is read before the left side is not known: declare a variable with it"))
 	}
 	return first
 }
 
 // isConstant tells whether an expression has no variable in it.
 func isConstant(e *expr) bool {
-	return !e.any(func(e *expr) bool { return e.op == opVar && (e.decl == nil || e.decl.Type().Kind() != cc.Function) })
+	return !e.any(func(e *expr) bool {
+		return e.op == opVar && (e.decl == nil || e.decl.Type().Kind() != cc.Function)
+	})
 }
 
 // scalar refuses a variable that is none.
@@ -272,7 +282,8 @@ func (b *builder) scalar(e *expr) {
 	}
 	switch t := e.decl.Type(); {
 	case isArray(e.decl) || t != nil && t.Kind() == cc.Ptr:
-		panic(e.fails("a pointer is a value here, which is not understood: write the array and its subscripts"))
+		panic(e.fails(
+			"a pointer is a value here, which is not understood: write the array and its subscripts"))
 	case t == nil || t.Kind() == cc.Function:
 		panic(e.fails("a function is not a value here"))
 	case !cc.IsArithmeticType(t):
@@ -296,8 +307,9 @@ func (b *builder) data(e *expr) {
 		b.reference(e, nest.Read)
 		return
 	case opAddress:
-		panic(e.fails("an address is a value here, which is not understood: write the array and its subscripts where it is used," +
-			" or declare a pointer with it, such as double *row = &m[i][0]"))
+		panic(e.fails(
+			"an address is a value here, which is not understood: write the subscripts," +
+				" or declare a pointer with it, such as double *row = &m[i][0]"))
 	case opCall:
 		if f := b.own(e); f != nil {
 			b.inline(e, f)

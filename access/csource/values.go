@@ -37,7 +37,8 @@ func (b *builder) bind(v *cc.Declarator, to value) { b.values = &binding{v, to, 
 // tracked tells whether the values of a variable are followed: nothing but the statements of
 // its function changes it.
 func tracked(v *cc.Declarator) bool {
-	if v == nil || v.Type() == nil || v.Linkage() != cc.None || v.IsStatic() || v.AddressTaken() || volatile(v) {
+	if v == nil || v.Type() == nil || v.Linkage() != cc.None || v.IsStatic() || v.AddressTaken() ||
+		volatile(v) {
 		return false
 	}
 	_, isInteger := typeOf(v.Type())
@@ -77,7 +78,8 @@ func (b *builder) forget(below cc.Node) {
 		if known, _ := b.values.of(v); !tracked(v) || known.failed != nil && known.failed.data {
 			return
 		}
-		failed := refuse(n, "it changes in a loop, and is not the loop's variable: write the subscripts with the loop's variable")
+		failed := refuse(n,
+			"it changes in a loop, and is not the loop's variable")
 		if a, is := n.(*cc.AssignmentExpression); is {
 			failed.data = b.reads(expression(a.AssignmentExpression))
 		}
@@ -166,7 +168,10 @@ func (b *builder) merge(c nest.Condition, before, then *binding) {
 
 // oneOf is the value that a variable has as a condition says.
 func (b *builder) oneOf(c nest.Condition, v *cc.Declarator, x, y value) value {
-	fails := func(why string) value { return value{failed: &Error{Pos: place(v), Expr: v.Name(), Why: why}} }
+	fails := func(why string) value {
+		return value{failed: &Error{Pos: place(v), Expr: v.Name(),
+			Why: why}}
+	}
 	switch {
 	case x.failed != nil:
 		return x
@@ -176,7 +181,8 @@ func (b *builder) oneOf(c nest.Condition, v *cc.Declarator, x, y value) value {
 		if x.to == y.to {
 			return x
 		}
-		return fails("after a condition it points to one of several: write the arrays and their subscripts, or one loop for each")
+		return fails(
+			"after a condition it points to one of several: write one loop for each")
 	case x.i.t != y.i.t:
 		t, _ := typeOf(v.Type())
 		if x.i, y.i = x.i.widened(t), y.i.widened(t); x.i.t != y.i.t {
