@@ -47,7 +47,7 @@ func (e *expr) names() bool {
 }
 
 // ending are the functions of C that do not return to where they were called.
-var ending = []string{"exit", "_Exit", "quick_exit", "abort", "longjmp"}
+var ending = strings.Fields("exit _Exit quick_exit abort longjmp")
 
 // touches tells whether a function of the file, or one that it calls, uses arrays or pointers, or
 // does what is refused.
@@ -117,7 +117,7 @@ func (b *builder) call(e *expr) {
 	if failed := b.unit.leftOut[name]; failed != nil {
 		panic(failed)
 	}
-	if !b.computes(e) && !slices.Contains([]string{"sqrt", "exp", "log", "pow"},
+	if !b.computes(e) && !slices.Contains(strings.Fields("sqrt exp log pow"),
 		strings.TrimSuffix(name, "f")) {
 		b.file.Carried = 0
 	}
@@ -165,7 +165,7 @@ func (b *builder) computes(e *expr) bool {
 	}
 	if called.op == opVar && called.decl != nil {
 		if has := called.decl.Type().Attributes(); has != nil {
-			return slices.ContainsFunc([]string{"const", "__const__", "pure", "__pure__"}, has.IsAttrSet)
+			return slices.ContainsFunc(strings.Fields("const __const__ pure __pure__"), has.IsAttrSet)
 		}
 	}
 	return false

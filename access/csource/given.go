@@ -25,7 +25,7 @@ var (
 	fieldShape = regexp.MustCompile(`^\w+((->|\.)[A-Za-z_]\w*)+$`)
 	nameShape  = regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*$`) // what a variable may be called instead
 	// noTypes are words in front of a name that are no types.
-	noTypes = []string{"return", "else", "goto", "case", "sizeof", "do", "in"}
+	noTypes = strings.Fields("return else goto case sizeof do in")
 )
 
 // Defined is what one of Options.Defines gives a value, and the value: 1 where it has none, and in

@@ -115,8 +115,7 @@ func newUnit(name string, text []byte, opts Options, sized string) (*unit, error
 		if !defineShape.MatchString(macro) || strings.ContainsAny(value, "\n\r\\") {
 			return nil, fmt.Errorf("-D %q: want NAME=VALUE, or NAME", define)
 		}
-		if slices.Contains([]string{"defined", "__LINE__", "__FILE__", "__DATE__", "__TIME__",
-			"__COUNTER__"}, macro) {
+		if slices.Contains(strings.Fields("defined __LINE__ __FILE__ __DATE__ __TIME__ __COUNTER__"), macro) {
 			return nil, fmt.Errorf("-D %q: the preprocessor keeps %s to itself", define, macro)
 		}
 		u.predefined += fmt.Sprintf("#define %s %s\n", macro, value)

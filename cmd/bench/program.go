@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -55,6 +56,12 @@ func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csour
 		return nil, fmt.Errorf("--align %d: want a power of two", p.Align)
 	}
 	p.Origin = config.Aligned(access.Origin, p.Align)
+	for _, define := range p.Defines {
+		if strings.Contains(define, "][") {
+			return nil, fmt.Errorf("--program: %w", &csource.Error{Pos: csource.Pos{File: p.file},
+				Why: "-D '" + define + "' is of a pointer to pointers"})
+		}
+	}
 	read, err := csource.Read(p.file, text, p.Options)
 	if _, ofFile := errors.AsType[*csource.Error](err); ofFile {
 		return nil, fmt.Errorf("--program: %w", err)
