@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,14 +26,22 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 		s.Family, file, s.Arrays = "Trace", f.trace, nil // which knows of no arrays
 	case f.matrix != "":
 		s.Family, file = "Matrix", f.matrix
-	}
-	add := func(key, value string) { s.Parts = append(s.Parts, results.Pair{Key: key, Value: value}) }
-	if f.exec.path != "" {
+	case f.exec.path != "":
 		file = f.exec.path
 	}
+	add := func(key, value string) { s.Parts = append(s.Parts, results.Pair{Key: key, Value: value}) }
 	add("file", filepath.Base(file))
 	if f.program.Function != "" {
 		add("function", f.program.Function)
+	}
+	if f.exec.cc != "" {
+		add("cc", f.exec.cc)
+	}
+	if f.exec.args != "" {
+		add("args", f.exec.args)
+	}
+	if f.exec.from.call+f.exec.to.call > 0 {
+		add("calls", fmt.Sprintf("%d-%d", f.exec.from.call, f.exec.to.call))
 	}
 	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) { // in whatever order they are given, it is one name
 		add(csource.Defined(d))
