@@ -156,7 +156,7 @@ func readLogged(t *testing.T, out []byte, programs int) []logged {
 	return list
 }
 
-// same compares a file's program with what was logged, but for reads of the arrays without.
+// same compares a file's program with what was logged.
 func same(t *testing.T, f *csource.File, want []access) {
 	t.Helper()
 	operands := f.Program.Operands()

@@ -126,12 +126,6 @@ struct Array : V {
 		next_base += (bytes + 63) / 64 * 64;
 	}
 };
-struct Table {
-	V at;
-	std::vector<int> values;
-	Table(int width, std::initializer_list<int> list) : at(Array(width, {(long)list.size()})), values(list) {}
-	I operator[](long i) const { return I{at[i].in ? values[i] : 0, E(at[i]).reads}; }
-};
 struct Begin { Begin() { next_base = 1ull << 32; } };
 
 #define BINARY(op) \
