@@ -124,7 +124,7 @@ func (b *builder) call(e *expr) {
 	switch {
 	case slices.Contains(ending, name):
 		panic(e.fails("%s ends the program, which like break is not understood", name))
-	case e.args[0].decl.IsSynthetic() && len(b.unit.files.missed) > 0 && !b.computes(e):
+	case e.args[0].decl.IsSynthetic() && b.unit.files.missed != nil && !b.computes(e):
 		panic(e.fails("%s may be a macro of a header that is not found (-I names a folder)", name))
 	case f != nil && slices.ContainsFunc(b.loops,
 		func(l loopVar) bool { return l.decl.Linkage() != cc.None || l.decl.IsStatic() }):

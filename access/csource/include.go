@@ -76,7 +76,7 @@ func (f *files) pragma(words []cc.Token) error {
 	case "once":
 		f.once[at.File] = true
 	case "omp":
-		if len(f.notes) == 0 {
+		if f.notes == nil {
 			f.notes = []Note{{Pos: at,
 				Text: "OpenMP's pragmas are ignored: one thread makes all accesses, in the order of the text"}}
 		}
