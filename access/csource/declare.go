@@ -205,9 +205,6 @@ func (b *builder) defined() string {
 	if len(names) == 0 {
 		return ""
 	}
-	if most := 8; len(names) > most {
-		names = append(names[:most], "...")
-	}
 	return "; there are " + strings.Join(names, ", ")
 }
 
@@ -411,10 +408,8 @@ func (b *builder) arrayOf(d *cc.Declarator, size int) (a Array, err *Error) {
 	}
 	const most = 1 << 61 // bytes
 	switch {
-	case element.IsIncomplete():
-		return a, refuse(d, "its extents are not known")
-	case sizeOf(element) > most || bytesOf(a) > most:
-		return a, refuse(d, "an array or a struct of more than 2^61 bytes")
+	case element.IsIncomplete(), sizeOf(element) > most, bytesOf(a) > most:
+		return a, refuse(d, "its size is not known, or more than 2^61 bytes")
 	case d.IsParam() && size == 0 && len(a.Extents) > 0 && (b.written[d] || d.AddressTaken()):
 		return a, refuse(d,
 			"a parameter that is an array and changes is not understood: write subscripts")
