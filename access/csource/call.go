@@ -55,7 +55,7 @@ func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 	if known, is := b.touching[f]; is {
 		return known
 	}
-	b.touching[f] = false // where it calls itself
+	b.touching[f] = true // where it calls itself
 	each(f.CompoundStatement, func(n cc.Node) {
 		switch n := n.(type) {
 		case *cc.PostfixExpression:

@@ -36,11 +36,10 @@ type builder struct {
 	calls      []*cc.FunctionDefinition // around it, whose bodies are read in the place of the calls
 	sites      []Pos                    // of these calls
 	allCalls   int
-	inlined    map[*cc.FunctionDefinition]bool // all that were ever around
-	asked      *header                         // the loop whose condition is evaluated
-	turns      map[cc.Node]int                 // iterations of those of loops
-	again      bool                            // a loop got turns: all is built once more
-	below      int                             // how far below 0 an address without its variables is, in bytes
+	asked      *header         // the loop whose condition is evaluated
+	turns      map[cc.Node]int // iterations of those of loops
+	again      bool            // a loop got turns: all is built once more
+	below      int             // how far below 0 an address without its variables is, in bytes
 	nodes      []nest.Node
 	accesses   []access // by number
 	statement  int
@@ -204,9 +203,6 @@ func (b *builder) defined() string {
 	names := slices.Sorted(maps.Keys(b.functions))
 	if len(names) == 0 {
 		return ""
-	}
-	if most := 8; len(names) > most {
-		names = append(names[:most], "...")
 	}
 	return "; there are " + strings.Join(names, ", ")
 }
@@ -411,10 +407,8 @@ func (b *builder) arrayOf(d *cc.Declarator, size int) (a Array, err *Error) {
 	}
 	const most = 1 << 61 // bytes
 	switch {
-	case element.IsIncomplete():
-		return a, refuse(d, "its extents are not known")
-	case sizeOf(element) > most || bytesOf(a) > most:
-		return a, refuse(d, "an array or a struct of more than 2^61 bytes")
+	case element.IsIncomplete(), sizeOf(element) > most, bytesOf(a) > most:
+		return a, refuse(d, "its size is not known, or more than 2^61 bytes")
 	case d.IsParam() && size == 0 && len(a.Extents) > 0 && (b.written[d] || d.AddressTaken()):
 		return a, refuse(d,
 			"a parameter that is an array and changes is not understood: write subscripts")

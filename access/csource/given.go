@@ -159,13 +159,8 @@ func (b *builder) tell() error {
 // tellSizes keeps how much parameters that are pointers point to: each points to the first
 // element of an array of its own, which has its name and lies where an array would.
 func (b *builder) tellSizes(sizes map[string]*cc.Declarator) error {
-	pointers := []string{}
 	for _, d := range parameters(b.main) {
-		if !isPointer(d) {
-			continue
-		}
-		pointers = append(pointers, d.Name())
-		if v := sizes[d.Name()]; v != nil {
+		if v := sizes[d.Name()]; v != nil && isPointer(d) {
 			size, _ := b.values.of(v)
 			n, fixed := size.i.number()
 			if size.failed != nil || !fixed || n < 1 {
@@ -178,8 +173,8 @@ func (b *builder) tellSizes(sizes map[string]*cc.Declarator) error {
 		}
 	}
 	for name := range sizes {
-		return fmt.Errorf("-D '%s[%s]': %[1]s is not a pointer parameter of %[3]s: there are %[4]s", name,
-			b.Given.Sizes[name], b.main.Declarator.Name(), strings.Join(pointers, ", "))
+		return fmt.Errorf("-D '%s[%s]': %[1]s is not a pointer parameter of %[3]s", name,
+			b.Given.Sizes[name], b.main.Declarator.Name())
 	}
 	for field := range b.Fields {
 		var changed *Error
@@ -197,4 +192,10 @@ func (b *builder) tellSizes(sizes map[string]*cc.Declarator) error {
 		}
 	}
 	return nil
+}
+
+// givenField is the value that a define gives a field of a variable of the function that is read.
+func (b *builder) givenField(e *expr) (n int, given bool) {
+	n, given = b.Fields[withoutSpace(e.text())]
+	return n, given && len(b.calls) == 0 && b.keeps(e.base().decl)
 }

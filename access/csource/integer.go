@@ -94,7 +94,7 @@ func (b *builder) integer(e *expr) integer {
 	case opVar:
 		return b.variable(e)
 	case opField:
-		if n, given := b.Fields[withoutSpace(e.text())]; given {
+		if n, given := b.givenField(e); given {
 			t, _ := typeOf(e.field.Type())
 			return integer{constant(n), t}
 		}

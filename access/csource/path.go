@@ -88,7 +88,7 @@ func (e *expr) base() *expr {
 // reference builds an access to an array.
 func (b *builder) reference(e *expr, kind nest.Kind) {
 	defer located(e.node)
-	if _, given := b.Fields[withoutSpace(e.text())]; given && kind == nest.Read {
+	if _, given := b.givenField(e); given && kind == nest.Read {
 		return
 	}
 	l := b.lvalue(e)

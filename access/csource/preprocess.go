@@ -195,12 +195,9 @@ func (u *unit) errors(err error) (all []*Error) {
 		e.Why = strings.TrimPrefix(e.Why, u.name+": ")
 		e.Why = ofGrowing.ReplaceAllString(e.Why,
 			"$1 is a macro that makes a string of an argument, or pastes two, which is not understood")
-		switch {
-		case e.Pos.File == trailerName: // what the parser misses is not there
+		if e.Pos.File == trailerName { // what the parser misses is not there
 			e.Pos = Pos{File: u.name, Line: 1 + bytes.Count(u.marked, []byte("\n")), Column: 1}
 			e.Why = "the file ends before this declaration does"
-		case strings.Contains(e.Why, "*cc."), e.Why == "internal error": // what the parser does not know
-			e.Why = "the parser does not know what this declares or computes: write it otherwise"
 		}
 		all = append(all, e)
 	}

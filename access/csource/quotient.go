@@ -58,6 +58,11 @@ func (b *builder) pieces(a nest.Affine, n, low, high int) (quotient, remainder p
 	if wraps := last - first; wraps > 1 && b.turn(rest, n) || wraps < 0 || wraps > maxWraps {
 		return quotient, remainder, false
 	}
+	if last > first && to == from+1 { // 0 and 1, say, and what is affine of the two
+		over := plus(rest, -1, nest.Constant(from))
+		q := plus(plus(whole, 1, nest.Constant(first)), 1, over)
+		return piece{affine: q}, piece{affine: plus(nest.Constant(n-1), 1-n, over)}, true
+	}
 	for k := last; k >= first; k-- {
 		q, r := piece{affine: plus(whole, 1, nest.Constant(k))}, piece{affine: plus(rest, -k,
 			nest.Constant(n))}

@@ -50,17 +50,12 @@ func (b *builder) declares(init *cc.InitDeclarator) {
 			b.bind(v, value{failed: refuse(v, "it has no value yet")})
 		}
 		return
-	case isPlaced(v):
-		panic(refuse(init,
-			"the initial value of an array or of a struct that holds one is not understood here:"+
-				" write statements or loops that give it, or static in front if nothing changes it"))
+	case isPlaced(v) || init.Initializer.Case != cc.InitializerExpr:
+		panic(refuse(init, "an initial value in braces is not understood here: write statements or"+
+			" loops that give it, or static in front if nothing changes it"))
 	}
 	b.begin(init)
-	if init.Initializer.Case != cc.InitializerExpr {
-		b.initial(init.Initializer)
-	} else {
-		b.gives(v, expression(init.Initializer.AssignmentExpression))
-	}
+	b.gives(v, expression(init.Initializer.AssignmentExpression))
 }
 
 // gives builds an expression whose value a variable gets.
@@ -71,16 +66,6 @@ func (b *builder) gives(v *cc.Declarator, e *expr) {
 	b.give(v, e)
 	if at, _ := b.values.of(v); isPointer(v) && !unsaid(e) && at.failed != nil {
 		panic(at.failed)
-	}
-}
-
-// initial builds the initial values of the fields of a struct.
-func (b *builder) initial(i *cc.Initializer) {
-	if i.Case == cc.InitializerExpr {
-		b.effect(expression(i.AssignmentExpression))
-	}
-	for l := i.InitializerList; l != nil; l = l.InitializerList {
-		b.initial(l.Initializer)
 	}
 }
 
