@@ -98,6 +98,20 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestVectors: what Clang makes vectors of is reported whole.
+func TestVectors(t *testing.T) {
+	t.Parallel()
+	const n = 400
+	r, _ := run(t, build(t, "clang++ -O3 -mavx2", "article.cpp"), compiled.Options{Function: "loop1"})
+	bytes := 0
+	for _, a := range r.accesses {
+		bytes += int(a.Size)
+	}
+	if bytes != 2*4*n*n {
+		t.Errorf("accesses of %d B, want %d", bytes, 2*4*n*n)
+	}
+}
+
 // TestFortran: columns lie together, and names are those of the source.
 func TestFortran(t *testing.T) {
 	t.Parallel()

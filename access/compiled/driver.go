@@ -208,8 +208,9 @@ func (w *driverWriter) write(parameters []parameter) error {
 		return fmt.Errorf("-D '%s[%s]': %[1]s is no pointer among the parameters of %[3]s",
 			name, size, w.task.Function)
 	}
-	fmt.Fprintf(&w.text, "for (int pass = 0; pass < %d; pass++) %s(%s);\nreturn 0; }\n",
-		w.task.Passes, w.task.Function, strings.Join(arguments, ", "))
+	fmt.Fprintf(&w.text, "__typeof__(%s) *volatile call = %[1]s;\n"+
+		"for (int pass = 0; pass < %d; pass++) call(%s);\nreturn 0; }\n",
+		w.task.Function, w.task.Passes, strings.Join(arguments, ", "))
 	return nil
 }
 

@@ -41,8 +41,8 @@ const (
 	large    = 64 << 10 // bytes from which on an allocation is large
 )
 
-// elsewhere is what belongs to no object that is known.
-const elsewhere = "other memory"
+// Elsewhere is the object of what belongs to none that is known.
+const Elsewhere = "other memory"
 
 func newObjects(stack uint64) *objects {
 	o := &objects{number: map[string]int{}, small: map[uint64]*page{}}
@@ -115,5 +115,5 @@ func (o *objects) find(addr uint64) placed {
 	if p := o.small[addr/pageSize]; p != nil && p[addr%pageSize/granule] != 0 {
 		return placed{span: within, object: int(p[addr%pageSize/granule]) - 1}
 	}
-	return placed{span: within, object: o.named(elsewhere)}
+	return placed{span: within, object: o.named(Elsewhere)}
 }

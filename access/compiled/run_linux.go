@@ -111,8 +111,8 @@ func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 			d.ended(err)
 			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left running
 			if r.Version != ringFormat {
-				return fmt.Errorf("%s does not report (built by another bench, or it cannot start): %v",
-					cmd.Path, err)
+				return fmt.Errorf("it does not report (built by another bench, or it cannot start): %v",
+					cmd.ProcessState)
 			}
 		case <-pause.C:
 		}
@@ -166,8 +166,6 @@ func (d *decoder) ended(err error) {
 		d.outcome.Code = exit.ExitCode()
 	case failed:
 		d.outcome.Signal = exit.Sys().(syscall.WaitStatus).Signal().String()
-	case err != nil:
-		d.outcome.Signal = err.Error()
 	}
 }
 

@@ -218,7 +218,8 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refus
 	if !driver.Main {
 		how = "arrays are zeros, also where an if depends on them"
 	}
-	c.note("%v: compiled and run instead: %s; about 20 million accesses are counted a second (--exact affine refuses)", refused, how)
+	c.note("%v. It is compiled and run instead: %s. About 20 million accesses are counted a second. "+
+		"--exact affine refuses it.", refused, how)
 	options.Arrange = compiled.Arrangement{Origin: m.Config.Aligned(access.Origin, f.program.Align),
 		Align: uint64(f.program.Align), Parameters: driver.Parameters}
 	return f.runCompiled(c, m, name, path, options)
@@ -247,7 +248,15 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 	}
 	wrong := wrongEnd(outcome)
 	if o.Function != "" && outcome.Calls == 0 && h.Counts().Refs() == 0 {
-		return fmt.Errorf("%s: it never calls %s%s", name, o.Function, wrong)
+		return fmt.Errorf("%s: it never calls %s, or the compiler reports no access in it%s",
+			name, o.Function, wrong)
+	}
+	if o.First > outcome.Calls {
+		c.note("%s: %s is called %d times, so that no call is counted", name, o.Function, outcome.Calls)
+	}
+	if f.exec.path == "" && outcome.Calls > uint64(f.passes) {
+		c.note("%s: main calls %s %d times, which are counted together; affine loops are counted once",
+			name, o.Function, outcome.Calls)
 	}
 	if outcome.Moved {
 		c.note("%s: the kernel does not fix its addresses, so that counts may differ from run to run", name)
@@ -259,6 +268,16 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 	run := explain.RunOf(h, m.Config, nil, nil, f.passes)
 	run.Tensors, run.Code = count.lines()
 	run.Curve = curve.Table()
+	for _, object := range run.Tensors {
+		if f.exec.path == "" && object.Function == compiled.Elsewhere {
+			c.note("%s: %d accesses are outside of all arrays: is one of -D 'NAME[EXTENT]' too small?",
+				name, object.Counts.Refs())
+		}
+	}
+	if f.results != "" && (wrong != "" || c.ctx.Err() != nil) {
+		c.note("--out %s is not written: the counts are not those of a whole run", f.results)
+		f.results = ""
+	}
 	err = f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Trace(m.Name, f.hierarchy.explain) })
 	if c.ctx.Err() != nil {
 		return errors.Join(err, stopped(c.ctx, "these are the counts so far"))
