@@ -49,10 +49,10 @@ func build(t *testing.T, command, file string) string {
 	return path
 }
 
-// some is the first half of what there is with -short: each takes a second of a compiler's time.
+// some is the first of what there is with -short: each takes a second of a compiler's time.
 func some[T any](all []T) []T {
 	if testing.Short() {
-		return all[:(len(all)+1)/2]
+		return all[:(len(all)+3)/4]
 	}
 	return all
 }
