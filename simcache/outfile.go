@@ -1,6 +1,7 @@
 package simcache
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -33,6 +34,28 @@ func ByTensor(nests []nest.Nest, counts [][]Counts) []Line {
 		}
 	}
 	return lines
+}
+
+// SumLines adds up the counts of lines of one place: the same function, file and number. The
+// places that miss the first level most come first, of these those with the most references.
+func SumLines(lines []Line) []Line {
+	var sums []Line
+	index := map[Line]int{}
+	for _, l := range lines {
+		place := l
+		place.Counts = Counts{}
+		i, known := index[place]
+		if !known {
+			i, index[place] = len(sums), len(sums)
+			sums = append(sums, place)
+		}
+		sums[i].Counts = sums[i].Counts.Add(l.Counts)
+	}
+	slices.SortStableFunc(sums, func(a, b Line) int {
+		return cmp.Or(cmp.Compare(b.Counts.D1Misses(), a.Counts.D1Misses()),
+			cmp.Compare(b.Counts.Refs(), a.Counts.Refs()))
+	})
+	return sums
 }
 
 // WriteOut writes a file that cg_annotate reads (Cachegrind's manual, "Cachegrind

@@ -282,15 +282,17 @@ var (
 )
 
 // FindRegion finds the lines between #pragma scop and #pragma endscop in the text of a file, and
-// the function that they are in, which begins a line. Without them the region has no lines.
+// the function that they are in, which begins a line. Without them, or where there are several
+// such regions, the region has no lines.
 func FindRegion(file string, text []byte) (function string, r Region) {
-	at := pragmas.FindIndex(text)
-	if at == nil {
-		return "", Region{}
+	all := pragmas.FindAllIndex(text, 2)
+	if len(all) != 1 {
+		return
 	}
+	at := all[0]
 	heads := definition.FindAllSubmatch(text[:at[0]], -1)
 	if heads == nil {
-		return "", Region{}
+		return
 	}
 	line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
 	return string(heads[len(heads)-1][1]), Region{filepath.Base(file), line(at[0]), line(at[1])}

@@ -49,6 +49,7 @@ void f(void) { for (int i = 0; i < 30; i++) for (int j = i % 2; j < 20; j++) a[i
 	for (int i = 0; i < n; i++) { x[i] += y[i][2]; z[n - 1 - i] = c[i % 3]; } }`: {"n=50", "z[n+7]"},
 		`struct p { float u[3]; double v; }; void g(struct p *q, int k) { q[k].u[k % 3] = q[k].v; }
 void f(struct p *q) { for (int i = 0; i < 10; i++) g(q, i); }`: {"q[10]"},
+		`extern int a[5]; int b[5]; int a[5]; void f(void) { for (int i = 0; i < 5; i++) a[i] = b[i]; }`: nil,
 		`short m[8][8]; void f(void) { for (int i = 0; i < 8; i++) { short *row = m[i];
 #define N 5
 	for (int j = N; j >= i; j--) row[j] = -row[i]; } }`: nil,
@@ -172,6 +173,7 @@ func TestFindRegion(t *testing.T) {
 		"extern \"C\" {\nnamespace n { void f() {\nif (x) {\n#pragma scop\n#pragma endscop\n}}}}":                   "f 4 5",
 		"void f(void) { }":                " 0 0",
 		"#pragma endscop\n#pragma scop\n": " 0 0",
+		"void f(void) {\n#pragma scop\n#pragma endscop\n#pragma scop\n#pragma endscop\n}": " 0 0",
 	} {
 		function, r := compiled.FindRegion("a/f.c", []byte(text))
 		if got := strings.TrimSpace(fmt.Sprint(function, " ", r.From, " ", r.To)); got != strings.TrimSpace(want) {

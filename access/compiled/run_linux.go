@@ -169,13 +169,12 @@ func (d *decoder) ended(err error) {
 	}
 }
 
-// A lastLine keeps the end of what is written to it.
+// A lastLine keeps the last 400 bytes of what is written to it.
 type lastLine []byte
 
 func (l *lastLine) Write(b []byte) (int, error) {
-	const most = 400
 	*l = append(*l, b...)
-	*l = slices.Clone((*l)[max(0, len(*l)-most):])
+	*l = slices.Clone((*l)[max(0, len(*l)-400):])
 	return len(b), nil
 }
 

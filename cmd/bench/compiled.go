@@ -204,7 +204,8 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refus
 	}
 	task.Compiler = strings.Fields(cmp.Or(f.exec.cc, compiled.Compilers[filepath.Ext(task.Path)]))
 	if task.Function == "" || len(task.Compiler) == 0 {
-		return fmt.Errorf("--program: %w", refused)
+		return fmt.Errorf("--program: %w; to compile and run it instead, want --function, or one "+
+			"#pragma scop in a function whose definition begins a line", refused)
 	}
 	driver, err := task.Build(c.ctx, path)
 	switch {
@@ -368,27 +369,11 @@ func (c *counter) Accesses(refs []simcache.Reference) {
 
 // lines are the counts by object and by line.
 func (c *counter) lines() (objects, code []simcache.Line) {
-	objectAt, codeAt := map[string]int{}, map[compiled.Place]int{}
 	for i, counts := range c.h.SourceCounts() {
 		s := c.sources[i]
-		object := place(objectAt, &objects, s.Object, simcache.Line{Function: s.Object})
-		line := place(codeAt, &code, s.Place,
-			simcache.Line{Function: s.Place.Function, File: s.Place.File, Number: s.Place.Line})
-		objects[object].Counts = objects[object].Counts.Add(counts)
-		code[line].Counts = code[line].Counts.Add(counts)
+		objects = append(objects, simcache.Line{Function: s.Object, Counts: counts})
+		code = append(code, simcache.Line{Function: s.Place.Function, File: s.Place.File,
+			Number: s.Place.Line, Counts: counts})
 	}
-	slices.SortStableFunc(objects, func(a, b simcache.Line) int {
-		return cmp.Compare(b.Counts.D1Misses(), a.Counts.D1Misses())
-	})
-	return objects, code
-}
-
-// place returns the place of a key's line in a list, to which it adds the line.
-func place[K comparable](at map[K]int, list *[]simcache.Line, key K, line simcache.Line) int {
-	i, known := at[key]
-	if !known {
-		i, at[key] = len(*list), len(*list)
-		*list = append(*list, line)
-	}
-	return i
+	return simcache.SumLines(objects), simcache.SumLines(code)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/stridebench/stridebench/simcache"
@@ -52,34 +51,21 @@ func short(name string) string {
 
 // rows sums the counts of lines by a name of theirs.
 func (r Run) rows(what string, lines []simcache.Line, name func(simcache.Line) string) Table {
-	type row struct {
-		name string
-		simcache.Counts
-	}
-	var all []row
-	index := map[string]int{}
+	var named []simcache.Line
 	for _, l := range lines {
-		n := name(l)
-		i, known := index[n]
-		if !known {
-			i, index[n] = len(all), len(all)
-			all = append(all, row{name: n})
-		}
-		all[i].Counts = all[i].Counts.Add(l.Counts)
+		named = append(named, simcache.Line{Function: name(l), Counts: l.Counts})
 	}
-	slices.SortStableFunc(all, func(a, b row) int {
-		return cmp.Or(cmp.Compare(b.D1Misses(), a.D1Misses()), cmp.Compare(b.Refs(), a.Refs()))
-	})
-	t := r.missesOf(what)
-	for i, one := range all {
-		if i == mostLines {
-			rest := simcache.Counts{}
-			for _, other := range all[i:] {
-				rest = rest.Add(other.Counts)
-			}
-			return append(t, r.misses(Say("%d others", len(all)-i), rest))
+	t, rest := r.missesOf(what), simcache.Counts{}
+	all := simcache.SumLines(named)
+	for i, l := range all {
+		if i < mostLines {
+			t = append(t, r.misses(l.Function, l.Counts))
+		} else {
+			rest = rest.Add(l.Counts)
 		}
-		t = append(t, r.misses(one.name, one.Counts))
+	}
+	if n := len(all) - mostLines; n > 0 {
+		t = append(t, r.misses(Say("%d others", n), rest))
 	}
 	return t
 }
