@@ -62,7 +62,7 @@ func links(args []string) bool {
 	inputs := false
 	for _, arg := range args[1:] {
 		switch arg {
-		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-shared", "-r", "--version", "--help":
+		case "-c", "-S", "-E", "-M", "-MM", "-shared":
 			return false
 		}
 		inputs = inputs || !strings.HasPrefix(arg, "-")

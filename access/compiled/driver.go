@@ -42,25 +42,25 @@ type Driver struct {
 // Build builds a program at a path, in a folder that other files go to, too. The main of the
 // file calls the function, unless the task gives values to the function's parameters or the
 // file has none: then a main of ours calls it.
-func (t Task) Build(ctx context.Context, path string) (Driver, error) {
+func (t Task) Build(ctx context.Context, path string) (d Driver, err error) {
 	parameters, hasMain, err := t.parameters(ctx)
 	if err != nil {
-		return Driver{}, err
+		return d, err
 	}
 	if hasMain && len(t.Values)+len(t.Sizes) == 0 {
 		if t.Passes > 1 {
-			return Driver{}, fmt.Errorf("%d passes: %s has a main, which runs once and calls %s as it does",
+			return d, fmt.Errorf("%d passes: %s has a main, which runs once and calls %s as it does",
 				t.Passes, t.Path, t.Function)
 		}
 		return Driver{Main: true}, t.compile(ctx, t.Path, path)
 	}
 	w := driverWriter{task: t, values: maps.Clone(t.Values), sizes: maps.Clone(t.Sizes)}
 	if err := w.write(parameters); err != nil {
-		return Driver{}, err
+		return d, err
 	}
 	source := path + filepath.Ext(t.Path)
 	if err := os.WriteFile(source, w.text.Bytes(), 0o600); err != nil {
-		return Driver{}, err
+		return d, err
 	}
 	return Driver{Parameters: w.arrays}, t.compile(ctx, source, path)
 }
@@ -86,7 +86,7 @@ func (t Task) options() (all []string) {
 	for _, m := range t.Macros {
 		all = append(all, "-D"+m)
 	}
-	for _, dir := range append(t.Folders, filepath.Dir(t.Path)) {
+	for _, dir := range t.Folders {
 		all = append(all, "-I"+dir)
 	}
 	return all
@@ -278,22 +278,25 @@ func (w *driverWriter) array(p parameter) (argument string, err error) {
 
 var (
 	pragmas    = regexp.MustCompile(`(?ms)^[ \t]*#\s*pragma\s+scop\b.*?^[ \t]*#\s*pragma\s+endscop\b`)
-	definition = regexp.MustCompile(`(?m)^\w[^;{}()#]*?(\w+)\s*\([^;{}]*\)\s*\{`)
+	definition = regexp.MustCompile(`(?m)(?:^|[;{}])\s*\w[\w\s*]*?\b(\w+)\s*\([^;{}]*\)\s*\{`)
 )
 
 // FindRegion finds the lines between #pragma scop and #pragma endscop in the text of a file, and
-// the function that they are in, which begins a line. Without them, or where there are several
-// such regions, the region has no lines.
+// the function that they are in: the last definition whose braces are open there. Without these,
+// or where there are several such regions, the region has no lines.
 func FindRegion(file string, text []byte) (function string, r Region) {
 	all := pragmas.FindAllIndex(text, 2)
 	if len(all) != 1 {
 		return
 	}
-	at := all[0]
-	heads := definition.FindAllSubmatch(text[:at[0]], -1)
-	if heads == nil {
-		return
-	}
 	line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
-	return string(heads[len(heads)-1][1]), Region{filepath.Base(file), line(at[0]), line(at[1])}
+	before := text[:all[0][0]]
+	for _, m := range slices.Backward(definition.FindAllSubmatchIndex(before, -1)) {
+		function, inside := string(before[m[2]:m[3]]), before[m[3]:]
+		isOpen := bytes.Count(inside, []byte("{")) > bytes.Count(inside, []byte("}"))
+		if isOpen && !strings.Contains(" if for while switch ", " "+function+" ") {
+			return function, Region{filepath.Base(file), line(all[0][0]), line(all[0][1])}
+		}
+	}
+	return
 }

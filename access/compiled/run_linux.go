@@ -20,29 +20,29 @@ import (
 // Run runs the program, and gives its accesses to a sink in their order. It ends when the
 // program does, when nothing more is reported, or with the context, all of which end the
 // program. The outcome is of what was counted so far even with an error.
-func (p *Program) Run(ctx context.Context, o Options, sink Sink) (Outcome, error) {
+func (p *Program) Run(ctx context.Context, o Options, sink Sink) (outcome Outcome, err error) {
 	r, file, err := newRing()
 	if err != nil {
-		return Outcome{}, err
+		return outcome, err
 	}
 	defer r.unmap()
 	defer file.Close()
 	if err := p.choose(r, o); err != nil {
-		return Outcome{}, err
+		return outcome, err
 	}
 	var said lastLine
 	path, err := filepath.Abs(p.path)
 	if err != nil {
-		return Outcome{}, err
+		return outcome, err
 	}
 	cmd := exec.Command(path, o.Args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Stdin, nil, &said
+	cmd.Stdin, cmd.Stderr = o.Stdin, &said
 	cmd.ExtraFiles = []*os.File{file}
 	cmd.Env = append([]string{"STRIDEBENCH_ACCESSES=3"}, o.Environment...)
 	cmd.WaitDelay = time.Second // of children that hold its output
 	fixed, err := start(cmd)
 	if err != nil {
-		return Outcome{}, err
+		return outcome, err
 	}
 	d := &decoder{program: p, sink: sink, places: make([]place, 1), arrange: o.Arrange,
 		by: map[[7]uint64]Place{}}
@@ -94,7 +94,7 @@ func start(cmd *exec.Cmd) (fixed bool, err error) {
 // follow decodes until the program has ended, or is ended here.
 func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	go func() { ended <- cmd.Wait() }() // what it says is in cmd.ProcessState
 	taken, pause := uint64(0), time.NewTicker(200*time.Microsecond)
 	defer pause.Stop()
 	var failed error
@@ -106,9 +106,13 @@ func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 			break
 		}
 		select {
-		case err := <-ended:
+		case <-ended:
 			running = false
-			d.ended(err)
+			if how := cmd.ProcessState.Sys().(syscall.WaitStatus); how.Signaled() {
+				d.outcome.Signal = how.Signal().String()
+			} else {
+				d.outcome.Code = how.ExitStatus()
+			}
 			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left running
 			if r.Version != ringFormat {
 				return fmt.Errorf("it does not report (built by another bench, or it cannot start): %v",
@@ -155,17 +159,6 @@ func (d *decoder) begin(r *ring) {
 		if g.from != 0 {
 			d.objects.put(p)
 		}
-	}
-}
-
-// ended notes how the program ended.
-func (d *decoder) ended(err error) {
-	exit, failed := errors.AsType[*exec.ExitError](err)
-	switch {
-	case failed && exit.Exited():
-		d.outcome.Code = exit.ExitCode()
-	case failed:
-		d.outcome.Signal = exit.Sys().(syscall.WaitStatus).Signal().String()
 	}
 }
 

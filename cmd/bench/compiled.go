@@ -252,6 +252,9 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 		return fmt.Errorf("%s: it never calls %s, or the compiler reports no access in it%s",
 			name, o.Function, wrong)
 	}
+	if o.Region.To > 0 && h.Counts().Refs() == 0 {
+		return fmt.Errorf("%s: no access is made between #pragma scop and #pragma endscop%s", name, wrong)
+	}
 	if o.First > outcome.Calls {
 		c.note("%s: %s is called %d times, so that no call is counted", name, o.Function, outcome.Calls)
 	}
