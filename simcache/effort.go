@@ -6,7 +6,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
-	"github.com/stridebench/stridebench/simcache/internal/proofs"
+	"github.com/stridebench/stridebench/simcache/internal/exact"
 )
 
 // mostLookUps is how many references are looked up one by one at most, unless
@@ -132,7 +132,7 @@ func (h *Hierarchy) EffortOfProgram(passes int, p nest.Program) Effort {
 	wide := engine.Wide(h.config.shapes(), like.Operands)
 	effort := Effort{Most: h.repeats()}
 	for _, e := range []engine.Engine{h.data, h.tlb} {
-		if _, sums := e.(*proofs.Engine); e != nil && (!sums || wide && e == h.data) {
+		if _, sums := e.(*exact.Engine); e != nil && (!sums || wide && e == h.data) {
 			lookUps, seconds := e.Effort([]nest.Nest{like}, passes)
 			effort.add(lookUps, seconds)
 		}

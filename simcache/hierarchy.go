@@ -3,9 +3,9 @@ package simcache
 import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/exact"
 	"github.com/stridebench/stridebench/simcache/internal/lru"
 	"github.com/stridebench/stridebench/simcache/internal/policies"
-	"github.com/stridebench/stridebench/simcache/internal/proofs"
 )
 
 // Counts are the events of instruction and data references, under Cachegrind's
@@ -193,13 +193,11 @@ func (c Config) engine() engine.Engine {
 	for _, l := range c.Levels {
 		levels = append(levels, l.shape())
 	}
-	switch {
-	case c.Brute || c.ZeroTags: // a block in every way is nothing that is proved of
-		return lru.New(levels, lru.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks, Brute: c.Brute, Cores: c.Cores})
-	case c.WriteBacks:
-		return proofs.NewBacks(levels, c.Cores)
+	if c.Brute || c.ZeroTags || c.WriteBacks { // engine exact knows of empty ways, and of no dirty lines
+		return lru.New(levels, lru.Options{
+			ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks, Brute: c.Brute, Cores: c.Cores})
 	}
-	return proofs.New(levels, c.Cores)
+	return exact.New(levels, c.Cores)
 }
 
 // Access simulates one access of size bytes at addr; a modify counts as one
@@ -229,9 +227,9 @@ func (h *Hierarchy) Fetch(addr uint64, size int) {
 // not pass Check.
 //
 // It decides by itself how many accesses to look up (see Work; package
-// simcache/internal/proofs gives the argument why that is exact). A large nest that is the first on a new hierarchy may be counted
-// without its final contents becoming known: then whatever is run next has it
-// simulated again, which may take long.
+// simcache/internal/exact has the argument why that is exact). A large nest that is the first on
+// a new hierarchy may be counted without its final contents becoming known: then whatever is run
+// next has it simulated again, which may take long.
 func (h *Hierarchy) Run(n nest.Nest) ([]Counts, error) {
 	counts, err := h.run(1, 1, n)
 	if err != nil {

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
-	"github.com/stridebench/stridebench/simcache/internal/proofs"
+	"github.com/stridebench/stridebench/simcache/internal/exact"
 )
 
 // CheckPasses refuses so many passes over nests where their references, all
@@ -110,9 +109,6 @@ func (h *Hierarchy) loops(passes int, nests []nest.Nest) bool {
 	if len(nests) != 1 || h.tells() {
 		return false
 	}
-	if e, backs := h.data.(*proofs.Backs); backs && passes > 0 {
-		return e.Proves(nests[0].Repeat(passes).Canonical())
-	}
 	return h.config.Brute || h.config.lone()
 }
 
@@ -170,24 +166,16 @@ func (h *Hierarchy) settled() int {
 // exactly as often as the second, then in the same places, the next level's
 // stream repeats from the first pass on, and is one pass ahead. If the second of two levels
 // misses nothing in the second pass, it is where it was after it, and the same
-// stream misses nothing again. Of a nest that goes over so much that nothing is left of a pass where
-// the next one comes back to it, the first pass is like all others; and if the first level misses nothing but
-// first touches, none need be simulated (proofs.Steady). Nor need levels that have room for all, and those
-// behind them, which then miss nothing (proofs.Nearest).
+// stream misses nothing again.
 func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
-	if counts, ok, err := c.oneSteady(nests); ok {
-		return counts, err
+	if counts, ok := c.steadyNest(nests); ok {
+		return counts, nil
 	}
-	few, cut := c.cramped(nests)
-	h, err := NewHierarchy(few)
+	h, err := NewHierarchy(c)
 	if err != nil {
 		return Counts{}, err
 	}
-	counts, err := h.steady(len(few.Levels)+1, nests...)
-	if cut {
-		counts.DLmr, counts.DLmw = 0, 0
-	}
-	return counts, err
+	return h.steady(len(c.Levels)+1, nests...)
 }
 
 // shapes are those of all levels.
@@ -198,98 +186,39 @@ func (c Config) shapes() (all []engine.Level) {
 	return all
 }
 
-// proves reports whether proofs may tell of the steady state of nests.
-func (c Config) proves(nests []nest.Nest) bool {
-	if c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() {
-		return false
-	}
-	return !slices.ContainsFunc(nests, func(n nest.Nest) bool {
-		return n.Check() != nil || engine.Wide(c.shapes(), n.Operands)
-	})
-}
-
-// cramped leaves out the levels that miss nothing in the steady state, but for the first one, and reports
-// whether there are any.
-func (c Config) cramped(nests []nest.Nest) (few Config, cut bool) {
-	if !c.proves(nests) {
-		return c, false
-	}
-	nearest := max(1, proofs.Nearest(c.shapes(), nests))
-	few = c
-	few.Levels = c.Levels[:min(nearest, len(c.Levels))]
-	return few, len(few.Levels) < len(c.Levels)
-}
-
-// oneSteady is SteadyPass without simulation, or by the first pass over a nest, on the levels that miss in
-// each, and reports whether that is known to be the same.
-func (c Config) oneSteady(nests []nest.Nest) (counts Counts, known bool, err error) {
-	if len(nests) != 1 || !c.proves(nests) {
-		return Counts{}, false, nil
+// steadyNest is SteadyPass of one nest whose reuse intervals decide it, without a look-up.
+func (c Config) steadyNest(nests []nest.Nest) (counts Counts, ok bool) {
+	if len(nests) != 1 || c.Brute || c.ZeroTags || len(c.TLB) > 0 || !c.lone() ||
+		c.Check() != nil || nests[0].Check() != nil {
+		return Counts{}, false
 	}
 	n := nests[0].Canonical()
-	nearest, misses, known := proofs.Steady(c.shapes(), n)
-	if !known {
-		return Counts{}, false, nil
+	misses, ok := exact.Steady(c.shapes(), n)
+	if !ok {
+		return Counts{}, false
 	}
-	if misses != nil {
-		return total([][]Counts{countsOf(n, misses, len(c.Levels))}), true, nil
-	}
-	few := c
-	few.Levels = c.Levels[:nearest]
-	h, err := NewHierarchy(few)
-	if err != nil {
-		return Counts{}, true, err
-	}
-	if counts, err = h.steady(1, n); nearest < len(c.Levels) {
-		counts.DLmr, counts.DLmw = 0, 0
-	}
-	return counts, true, err
+	return total([][]Counts{countsOf(n, misses, len(c.Levels))}), true
 }
 
 // steady is SteadyPass of a new hierarchy, by so many passes, which are enough.
 func (h *Hierarchy) steady(enough int, nests ...nest.Nest) (Counts, error) {
-	if e, ok := h.data.(*proofs.Engine); ok && h.tlb == nil {
-		if counts, ok := h.steadyIndependent(e, enough, nests); ok {
-			return counts, nil
-		}
+	some := min(enough, 2) // at once, since the engine then knows that the first has a successor
+	counts, err := h.run(some, 1, nests...)
+	if err != nil {
+		return Counts{}, err
 	}
-	var first, pass Counts
-	for p := 1; p <= enough; p++ {
-		counts, err := h.run(1, 1, nests...)
-		if err != nil {
+	first, pass := total(counts[0]), total(counts[some-1])
+	if h.config.lone() && some == 2 && (pass.D1Misses() == 0 ||
+		enough == 3 && (pass.LLMisses() == 0 || first.D1Misses() == pass.D1Misses())) {
+		return pass, nil
+	}
+	for range enough - some {
+		if counts, err = h.run(1, 1, nests...); err != nil {
 			return Counts{}, err
 		}
 		pass = total(counts[0])
-		if p == 1 {
-			first = pass
-		}
-		if p == 2 && h.config.lone() && (pass.D1Misses() == 0 || enough == 3 && (pass.LLMisses() == 0 || first.D1Misses() == pass.D1Misses())) {
-			break
-		}
 	}
 	return pass, nil
-}
-
-// steadyIndependent is steady by the proof that operands are independent, which
-// has to know all passes beforehand.
-func (h *Hierarchy) steadyIndependent(e *proofs.Engine, passes int, nests []nest.Nest) (Counts, bool) {
-	var canonical []nest.Nest
-	for _, n := range nests {
-		if n.Check() != nil {
-			return Counts{}, false
-		}
-		canonical = append(canonical, n.Canonical())
-	}
-	misses, ok := e.Independent(canonical, passes)
-	if !ok {
-		return Counts{}, false
-	}
-	h.total.add(nests, misses, 1)
-	var last [][]Counts
-	for k, n := range nests {
-		last = append(last, countsOf(n, misses[passes-1][k], len(h.config.Levels)))
-	}
-	return total(last), true
 }
 
 // total is the sum of the counts of all operands of all nests.

@@ -3,8 +3,8 @@ package simcache
 import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/exact"
 	"github.com/stridebench/stridebench/simcache/internal/policies"
-	"github.com/stridebench/stridebench/simcache/internal/proofs"
 )
 
 // RunProgram simulates so many passes over a program, on whatever the caches hold from
@@ -20,14 +20,14 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 	if err := h.config.CheckProgram(passes, p); err != nil {
 		return nil, err
 	}
-	operands := p.Operands()
-	if n, is := p.Nest(); is && h.proves(n) {
+	if n, is := p.Nest(); is && h.loops(passes, []nest.Nest{n}) {
 		counts, err := h.RunPasses(passes, n)
 		if err != nil {
 			return nil, err
 		}
 		return counts[0], nil
 	}
+	operands := p.Operands()
 	refs, err := p.Counts()
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 // of what leaves out what repeats (see Effort), of all references. What else is counted tells nothing.
 func (h *Hierarchy) Progress(tell func(share float64)) {
 	h.tell = tell
-	if e, is := h.data.(*proofs.Engine); is {
+	if e, is := h.data.(*exact.Engine); is {
 		e.Progress(tell)
 	}
 }
@@ -71,15 +71,6 @@ func (h *Hierarchy) follow(references float64) {
 func (h *Hierarchy) repeats() bool {
 	e, is := h.data.(*policies.Engine)
 	return is && e.Repeats()
-}
-
-// few is so many references to look up that it takes less than a second.
-const few = 2e7
-
-// proves reports whether a nest is counted in little time without summaries.
-func (h *Hierarchy) proves(n nest.Nest) bool {
-	e, is := h.data.(*proofs.Engine)
-	return is && e.Promise(n) < few
 }
 
 // tells reports whether the engine says more of a program than of a nest.

@@ -1,0 +1,169 @@
+package exact
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
+	"github.com/stridebench/stridebench/simcache/internal/reference"
+)
+
+// anyIntervals draws levels and a nest whose reuse intervals may decide: mostly of operands apart, aligned,
+// on levels of one line size.
+func anyIntervals(d enginetest.Draw) ([]engine.Level, nest.Nest) {
+	if d.One(2) {
+		return close(d)
+	}
+	levels := d.Levels()
+	for i := range levels {
+		if d(8) > 0 {
+			levels[i].Shift = levels[0].Shift
+		}
+		levels[i].Ways += d(4)
+	}
+	n := d.Nest(levels, 2000)
+	for r := range n.Operands {
+		if d(8) > 0 {
+			n.Operands[r].Base += uint64(r) << 26
+		}
+		if d(4) > 0 {
+			n.Operands[r].Base &^= 15
+			n.Operands[r].Width = 1 + d(2)
+			for m, s := range n.Operands[r].Strides {
+				n.Operands[r].Strides[m] = s &^ 3
+			}
+		}
+	}
+	return levels, n
+}
+
+// close draws levels of few sets, and operands that come back soon beside others that
+// never do.
+func close(d enginetest.Draw) ([]engine.Level, nest.Nest) {
+	var levels []engine.Level
+	ways := 1 + d(6)
+	for range 1 + d(3) {
+		levels = append(levels, engine.Level{Sets: 1 + d(2), Ways: ways, Shift: 4})
+		ways += d(24)
+	}
+	var n nest.Nest
+	for range 1 + d(4) {
+		n.Trips = append(n.Trips, 2+d(7))
+	}
+	for r := range 1 + d(3) {
+		op := nest.Operand{Base: enginetest.At + uint64(r)<<26 + uint64(4*d(4)), Width: 4, Strides: make([]int, len(n.Trips))}
+		inner := []int{4, 16, 32}[d(3)]
+		for l := len(n.Trips) - 1; l >= 0; l-- {
+			op.Strides[l] = []int{0, 4, 16, inner, inner, inner}[d(6)]
+			inner = max(inner, op.Strides[l]*n.Trips[l])
+		}
+		n.Operands = append(n.Operands, op)
+	}
+	return levels, n
+}
+
+// powers draws matrices whose rows lie a power of two of lines apart, or nearly, and are read by
+// columns, in tiles and in passes.
+func powers(d enginetest.Draw) ([]engine.Level, nest.Nest) {
+	var levels []engine.Level
+	sets := 1 << d(4)
+	for range 1 + d(3) {
+		levels = append(levels, engine.Level{Sets: sets, Ways: 1 + d(5), Shift: 4})
+		sets <<= d(3)
+		sets += d.Of(0, 0, 0, 1)
+	}
+	row := d.Of(16, 32, 64, 128, 256) + d.Of(0, 0, 0, 4, 16)
+	n := nest.Nest{Trips: []int{1 + d(3), 1 + d(6), 1 + d(6), 1 + d(24)}}
+	for r := range 1 + d(2) {
+		op := nest.Operand{Base: enginetest.At + uint64(r)<<26 + uint64(4*d(8)), Width: 4}
+		op.Strides = d.Strides(4, 0, 4, 16, row, row*n.Trips[3], row*n.Trips[2], -4, -row)
+		if d.One(2) {
+			op.Strides[3] = row
+		}
+		if d.One(2) {
+			op.Strides[0] = 0
+		}
+		n.Operands = append(n.Operands, op)
+	}
+	return levels, n
+}
+
+// TestIntervals compares what reuse intervals decide with a walk: one pass, and one after many.
+func TestIntervals(t *testing.T) {
+	t.Parallel()
+	for name, draw := range map[string]func(enginetest.Draw) ([]engine.Level, nest.Nest){
+		"any": anyIntervals, "powers": powers} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(enginetest.Cases(40000)) {
+				levels, n := draw(enginetest.Random(seed, 51))
+				n = n.Canonical()
+				caches := reference.New(levels)
+				want := caches.Run(n.Operands, n.Accesses())
+				if misses, first, ok := reuseIntervals(levels, n); ok {
+					for at, m := range misses {
+						if m != want[at] && (first || at%len(levels) > 0) {
+							t.Fatalf("seed %d, %+v,\n%v: %v misses, want %v", seed, levels, n, misses, want)
+						}
+					}
+				}
+				misses, ok := steady(levels, n)
+				for range len(levels) {
+					if ok {
+						want = caches.Run(n.Operands, n.Accesses())
+					}
+				}
+				if ok && !slices.Equal(misses, want) {
+					t.Fatalf("seed %d, %+v,\n%v: %v misses in the steady state, want %v", seed, levels, n, misses, want)
+				}
+			}
+		})
+	}
+}
+
+// TestEngine compares nests, programs and single references that run one after the other, by
+// whichever way, and what the levels hold in the end.
+func TestEngine(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(enginetest.Cases(20000)) {
+		d := enginetest.Random(seed, 52)
+		levels := d.ProgramLevels()
+		e, want := New(levels, 1), reference.New(levels)
+		e.summedFrom, e.intervalsFrom = d.Of(0, 500), d.Of(0, 0, 1<<20)
+		for range 1 + d(4) {
+			switch d(4) {
+			case 0:
+				addr, size := uint64(enginetest.At+d(512)), 1+d(8)
+				e.Add(0, addr, uint64(size), nest.Read)
+				e.Flush()
+				want.Access(addr, uint64(size))
+			case 1:
+				p := d.Program(levels)
+				if n, err := p.Count(); err != nil || n > 20_000 {
+					continue
+				}
+				wanted := want.Run(p.Operands(), p.Accesses())
+				if got := e.RunProgram(p); !slices.Equal(got, wanted) {
+					t.Fatalf("seed %d, %+v,\n%v: %v, want %v", seed, levels, p, got, wanted)
+				}
+			default:
+				n := d.Nest(levels, 1000).Canonical()
+				if d.One(2) {
+					_, n = anyIntervals(d)
+					n = n.Canonical()
+				}
+				passes := 1 + d(3)/2
+				for _, got := range e.Run([]nest.Nest{n}, passes) {
+					if wanted := want.Run(n.Operands, n.Accesses()); !slices.Equal(got[0], wanted) {
+						t.Fatalf("seed %d, %+v,\n%v: %v, want %v", seed, levels, n, got[0], wanted)
+					}
+				}
+			}
+		}
+		if wrong := enginetest.Contents(levels, e, want); wrong != "" {
+			t.Fatalf("seed %d, %+v: %s", seed, levels, wrong)
+		}
+	}
+}

@@ -1,0 +1,602 @@
+package exact
+
+import (
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// gapBudget is how many accesses are listed at most to tell how many blocks fall into a
+// set, for each question.
+const gapBudget = 1 << 23
+
+// massBudget is the same where it is told how many there are at least: massShare for each
+// iteration of the nest, since looking all up takes longer, but not fewer than leastMass.
+const (
+	massBudget = 1 << 28
+	massShare  = 2
+	leastMass  = 1 << 22
+)
+
+// never is a gap that does not occur.
+const never = math.MaxInt
+
+// A level is one that is asked, and what was found out of it.
+type level struct {
+	engine.Level
+	known []knownMass
+}
+
+// An operand is one of a nest, by itself.
+type operand struct {
+	alone    nest.Nest // the operand's, canonical: as many iterations, in fewer loops
+	all      []pattern // between any two touches of a line
+	patterns []pattern // of these, those that may lead to its last touch
+	// Of the level before: the least interval from which on all miss there, and the iterations that a
+	// stay lasts at most. Before the first level they are 1 and 0: all come.
+	misses, lasting int
+	hits            int             // intervals up to it hit there, or before, and do not come
+	crowds          map[crowdOf]int // that are known
+	masses          map[massOf]int  // likewise
+}
+
+// A crowdOf is what level.crowd is asked of an operand.
+type crowdOf struct {
+	level      *level
+	iterations int
+}
+
+// A massOf is what level.mass is asked of an operand, whose misses the level before decides.
+type massOf struct {
+	crowdOf
+	misses int
+}
+
+// reuseIntervals counts the misses of a canonical nest on empty levels from the intervals between
+// the touches of a line, and reports whether that could be done. The misses of operand r in level
+// i are at r*len(levels)+i. If first is false, those in the first level are not known and left 0.
+//
+// Say that operands share no line, that all levels have lines of one size, and that no access
+// lies in two. The reuse interval of an access is the number of iterations since its operand last
+// touched the same line, if it ever did. Which intervals occur, and where, follows from the
+// strides alone (pattern).
+//
+// Level 0. Say that what all operands touch in any h consecutive iterations is, together, at most
+// as many lines of any set as there are ways (holds). An access whose interval is at most h hits:
+// in its window, with its own line, are the accesses of h iterations of each operand. Say that any
+// m-1 consecutive iterations touch at least as many lines of every set as there are ways (floods).
+// An access whose interval is m or more misses: that many iterations lie between, and none of them
+// touches its own line. If no interval is above h and below m, the misses are the accesses with
+// intervals of m or more, and those that have none, since the levels were empty.
+//
+// Level i+1. Say that intervals of m or more make misses in level i and in all before it. Call
+// touches of a line in a row, each less than m after the one before it, a stay. The first touch of
+// a stay misses in level i, so it reaches level i+1. Let no stay last longer than s iterations. If
+// an access of interval g reaches level i+1, its line was there at most g+s iterations before: at
+// the first touch of the stay that the touch before it belongs to, or later. So it hits if g+s is
+// at most this level's h. Its window in this level has at least the lines whose stays begin in the
+// g-1 iterations between. So it misses if these are at least as many as the ways in every set; and
+// if g is at least m, it does come. With bounds for this level like those of level 0, its own m no
+// less than the one of level i, its misses are the accesses with large intervals and those with
+// none, all of which reach it.
+//
+// The levels after the first ask of the first no more than m, so that it may have intervals of all
+// sizes, and be counted otherwise.
+func reuseIntervals(levels []engine.Level, n nest.Nest) (misses []uint64, first, ok bool) {
+	line := 1 << levels[0].Shift
+	refs, ok := operandsOf(levels, n, line)
+	if !ok {
+		return nil, false, false
+	}
+	misses, first = make([]uint64, len(refs)*len(levels)), true
+	for i := range levels {
+		l := &level{Level: levels[i]}
+		bounds := make([][2]int, len(refs))
+		for r := range refs {
+			hits, large, ok := l.bounds(refs, r)
+			bounds[r] = [2]int{hits, large}
+			switch {
+			case ok:
+				if misses[r*len(levels)+i], ok = refs[r].beginnings(hits, line); !ok {
+					return nil, false, false
+				}
+			case i == 0 && len(levels) > 1:
+				first = false
+				bounds[r][1] = l.surely(refs, r)
+			default:
+				return nil, false, false
+			}
+		}
+		for r := range refs {
+			refs[r].hits, refs[r].misses = bounds[r][0], bounds[r][1]
+			refs[r].lasting = refs[r].stay(bounds[r][1])
+		}
+	}
+	for r := range refs {
+		if !first {
+			misses[r*len(levels)] = 0
+		}
+	}
+	return misses, first, true
+}
+
+// operandsOf prepares the operands of a nest, if the rule may be asked of it.
+func operandsOf(levels []engine.Level, n nest.Nest, line int) (list []operand, ok bool) {
+	sameLine := func(l engine.Level) bool { return 1<<l.Shift == line }
+	if !all(levels, sameLine) || n.Iterations() == 0 || overlap(n.Trips, n.Operands, line) {
+		return nil, false
+	}
+	for r, op := range n.Operands {
+		step := nest.GCD(line, int(op.Base%uint64(line)))
+		for _, s := range op.Strides {
+			step = nest.GCD(step, s)
+		}
+		if step%op.Width != 0 { // it may lie in two lines
+			return nil, false
+		}
+		alone := n.Only(r).Canonical()
+		every, ok := patternsOf(alone, line)
+		if !ok {
+			return nil, false
+		}
+		every = occurring(alone, every, line)
+		passing := func(p pattern) bool { return p.passes(alone) }
+		list = append(list, operand{
+			alone: alone, all: every, patterns: slices.DeleteFunc(slices.Clone(every), passing),
+			misses: 1, crowds: map[crowdOf]int{}, masses: map[massOf]int{}})
+	}
+	return list, true
+}
+
+// all reports whether each element of a list is so.
+func all[E any](list []E, is func(E) bool) bool {
+	return !slices.ContainsFunc(list, func(e E) bool { return !is(e) })
+}
+
+// overlap reports whether the stretches of lines that two operands touch have one in common.
+func overlap(trips []int, operands []nest.Operand, line int) bool {
+	for i, op := range operands {
+		first, last := op.Reach(trips)
+		for _, other := range operands[:i] {
+			from, to := other.Reach(trips)
+			if first/uint64(line) <= to/uint64(line) && from/uint64(line) <= last/uint64(line) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bounds are two bounds for operand r in a level: gaps up to the one hit, and gaps from
+// the other on miss. It reports whether that is all gaps.
+func (l *level) bounds(refs []operand, r int) (hits, misses int, ok bool) {
+	o := &refs[r]
+	var sizes []int
+	for _, p := range o.patterns {
+		sizes = append(sizes, p.most)
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	// the least that is too large
+	at, _ := slices.BinarySearchFunc(sizes, true, func(size int, _ bool) int {
+		if l.holds(refs, size+o.lasting) {
+			return -1
+		}
+		return 1
+	})
+	if at > 0 {
+		hits = sizes[at-1]
+	}
+	hits = max(hits, o.hits)
+	misses = never
+	for _, p := range o.patterns {
+		if p.most > hits {
+			misses = min(misses, p.least)
+		}
+	}
+	if misses == never || misses >= o.misses && l.floods(refs, misses-1) {
+		return hits, misses, true
+	}
+	if misses < o.misses {
+		return hits, misses, false
+	}
+	sure := l.surely(refs, r)
+	gone := func(p pattern) bool {
+		return p.most <= hits || p.least >= sure || l.drivesOut(refs, r, &p)
+	}
+	return hits, misses, all(o.patterns, gone)
+}
+
+// drivesOut reports whether a line is gone when operand r comes back to it by a pattern, as the
+// operand itself brings many lines to its set in between.
+//
+// Take a loop m further in than the one that leads the pattern, in which both touches have the same
+// index, and whose stride is a whole number of lines. In the window lie accesses whose index in all
+// other loops is one touch's: for each higher index of m the first one's, and for each lower one
+// the second one's. Both touches are in one line, so that each of these lies as many lines from it
+// as m moves it. Every q-th of them is in its set, q being the sets divided by what they share with
+// the stride.
+//
+// Behind the first level the operand must have missed always: then these accesses come to it.
+func (l *level) drivesOut(refs []operand, r int, p *pattern) bool {
+	o := &refs[r]
+	if slices.ContainsFunc(o.patterns, func(p pattern) bool { return p.least < o.misses }) {
+		return false
+	}
+	strides, most := o.alone.Operands[0].Strides, 0
+	for m := p.lead + 1; m < len(strides); m++ {
+		lines := strides[m] >> l.Shift
+		if p.moves[m] == 0 && lines != 0 && lines<<l.Shift == strides[m] {
+			most = max(most, o.alone.Trips[m]/(l.Sets/nest.GCD(l.Sets, lines))-1)
+		}
+	}
+	missing := l.Ways - most
+	for i := range refs {
+		if i != r && missing > 0 {
+			missing -= l.brings(&refs[i], p.least-1)
+		}
+	}
+	return missing <= 0
+}
+
+// surely is the least gap of operand r from which on all miss in the first level.
+func (l *level) surely(refs []operand, r int) int {
+	var sizes []int
+	for _, p := range refs[r].patterns {
+		sizes = append(sizes, p.least)
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	at, _ := slices.BinarySearchFunc(sizes, true, func(size int, _ bool) int {
+		if l.floods(refs, size-1) {
+			return 1
+		}
+		return -1
+	})
+	if at == len(sizes) {
+		return never
+	}
+	return sizes[at]
+}
+
+// holds reports whether what any so many consecutive iterations touch is at most as many
+// blocks of any set as there are ways. Where fewer iterations touch more, that is told sooner.
+func (l *level) holds(refs []operand, iterations int) bool {
+	for some := 4 * l.Lines(); some < iterations; some *= 8 {
+		if !l.holdsIn(refs, some) {
+			return false
+		}
+	}
+	return l.holdsIn(refs, iterations)
+}
+
+func (l *level) holdsIn(refs []operand, iterations int) bool {
+	room := l.Ways
+	for r := range refs {
+		budget := gapBudget
+		asked := crowdOf{l, iterations}
+		crowd, known := refs[r].crowds[asked]
+		if !known {
+			crowd = l.crowd(refs[r].alone, uint64(iterations), l.Ways, &budget)
+			refs[r].crowds[asked] = crowd
+		}
+		if room -= crowd; room < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// floods reports whether in any so many consecutive iterations stays of at least as many
+// blocks of every set begin as there are ways. Where fewer iterations do, that is told sooner.
+func (l *level) floods(refs []operand, iterations int) bool {
+	for some := 64 * l.Lines(); some < iterations; some *= 8 {
+		if l.floodsIn(refs, some) {
+			return true
+		}
+	}
+	return l.floodsIn(refs, iterations)
+}
+
+// floodsIn asks first of those that it knows without a look at their accesses.
+func (l *level) floodsIn(refs []operand, iterations int) bool {
+	missing := l.Ways
+	var others []*operand
+	for r := range refs {
+		if mass, ok := l.stream(&refs[r], iterations); ok {
+			missing -= mass
+		} else {
+			others = append(others, &refs[r])
+		}
+	}
+	for _, o := range others {
+		if missing > 0 {
+			missing -= l.brings(o, iterations)
+		}
+	}
+	return missing <= 0
+}
+
+// brings is mass, which is found once.
+func (l *level) brings(o *operand, iterations int) int {
+	if mass, ok := l.stream(o, iterations); ok {
+		return mass
+	}
+	asked := massOf{crowdOf{l, iterations}, o.misses}
+	mass, known := o.masses[asked]
+	if !known {
+		mass = l.mass(o, iterations)
+		o.masses[asked] = mass
+	}
+	return mass
+}
+
+// stream is mass of an operand of one loop and a stride of at most a line, in passes or not, and reports
+// whether it is one. It comes to one block after the other, so that in each, its first stay begins, if
+// that goes on for no pass.
+//
+// Say that so many iterations come to w blocks for the first time in their pass. If they lie in one pass, these follow one
+// another. Else the last of the one pass and the first of the next follow one another each, and are w-1
+// at least: in a set, one less.
+func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
+	n, line := o.alone, 1<<l.Shift
+	last := len(n.Trips) - 1
+	if last < 0 || last > 1 {
+		return 0, false
+	}
+	size := max(n.Operands[0].Strides[last], -n.Operands[0].Strides[last])
+	if size == 0 || size > line {
+		return 0, false
+	}
+	mass = min(iterations, n.Trips[last]) * size / line / l.Sets
+	if last == 0 {
+		return mass, true
+	}
+	long := !slices.ContainsFunc(o.all, func(p pattern) bool { return p.lead == 0 && p.least < o.misses })
+	return max(0, mass-1), n.Operands[0].Strides[0] == 0 && long
+}
+
+// mass is at most the least number of blocks of one set, whichever, of which a stay of the
+// level before begins in any so many consecutive iterations of an operand.
+//
+// Take a loop of which these have so many whole iterations in a row, no more than its trips.
+// They lie in one run of the loop, or at the end of one and at the start of another; cut into
+// eight equal parts, at least seven of these, or all, are each in one run, some in a row at
+// the end and the others in a row at the start. What the operand touches in some in a row
+// is decided by the place in a line that the loops up to this one bring it to, since a move
+// by whole lines turns all sets alike. Of each block at most one access is counted (fresh): one
+// that, as far as its place in the line tells, cannot come back to a block that was touched
+// within as many iterations before it, nor so soon that a stay goes on; in the first iterations
+// of a loop inside of this one, patterns that go on in it do not count (freshness).
+func (l *level) mass(o *operand, iterations int) int {
+	n, line := o.alone, 1<<l.Shift
+	op := n.Operands[0]
+	budget := min(massBudget, max(leastMass, massShare*n.Iterations()))
+	part, at, step := o.part(iterations, line, budget)
+	if part == 0 {
+		return 0
+	}
+	fresh := o.freshness(max(parts*part, o.misses-1), line, at)
+	if share := o.share(fresh, line); share < 1 { // then more fit into the budget
+		part, at, step = o.part(iterations, line, int(float64(budget)/share))
+		fresh = o.freshness(max(parts*part, o.misses-1), line, at)
+	}
+	if !slices.Contains(fresh.first, true) && !slices.Contains(fresh.any, true) {
+		return 0
+	}
+	trips := slices.Clone(n.Trips[at:])
+	trips[0] = part / nest.Nest{Trips: n.Trips[at+1:]}.Iterations()
+	of := filling{trips, op.Strides[at:], int(op.Base % uint64(step)), step, fresh}
+	for _, known := range l.known {
+		if reflect.DeepEqual(known.of, of) {
+			return known.mass
+		}
+	}
+	var least [parts + 1]int // in so many parts in a row
+	for k := range least[1:] {
+		least[k+1] = math.MaxInt
+	}
+	counts, lists := make([]int32, l.Sets), [2]map[uint64][]int{{}, {}}
+	for place := op.Base % uint64(step); place < uint64(line); place += uint64(step) {
+		clear(counts)
+		for k := range parts {
+			l.fill(counts, place+uint64(k*trips[0]*op.Strides[at]), trips, op.Strides[at:], fresh, lists)
+			least[k+1] = min(least[k+1], int(slices.Min(counts)))
+		}
+	}
+	mass := least[parts]
+	for k := range parts {
+		mass = min(mass, least[k]+least[parts-1-k])
+	}
+	l.known = append(l.known, knownMass{of, mass})
+	return mass
+}
+
+// part is how many iterations a part of them has for mass, the loop that it is of, and what its strides and outer ones share. No
+// more than a budget are looked at, from every place in a line.
+func (o *operand) part(iterations, line, budget int) (part, at, step int) {
+	step = line
+	inside, g := o.alone.Iterations(), line
+	for m, trips := range o.alone.Trips {
+		inside /= trips
+		g = nest.GCD(g, o.alone.Operands[0].Strides[m])
+		whole := min((iterations+1)/inside-1, trips, budget/inside/(line/g))
+		if whole/parts*inside > part {
+			part, at, step = whole/parts*inside, m, g
+		}
+	}
+	return part, at, step
+}
+
+// share is about which share of all iterations is looked at in a long innermost loop, where those
+// are listed that are fresh (fill): in shorter ones, all.
+func (o *operand) share(fresh freshness, line int) float64 {
+	step, trips := stepOf(o.alone, line), o.alone.Trips[len(o.alone.Trips)-1]
+	if 2*line/step > trips {
+		return 1
+	}
+	first, any := 0, 0
+	for place := int(o.alone.Operands[0].Base) & (step - 1); place < line; place += step {
+		if fresh.first[place] {
+			first++
+		}
+		if fresh.any[place] {
+			any++
+		}
+	}
+	return min(1, float64(max(first, any, 1)*step)/float64(line)+ofRun/float64(trips))
+}
+
+// ofRun is what a run of an innermost loop takes, in iterations that are looked at.
+const ofRun = 16
+
+// A filling is what decides a mass in a level: operands of one tensor's shape have the same.
+type filling struct {
+	trips, strides []int
+	place, step    int
+	fresh          freshness
+}
+
+// A knownMass is the mass of a filling.
+type knownMass struct {
+	of   filling
+	mass int
+}
+
+// parts is how many parts the iterations of a mass are cut into.
+const parts = 8
+
+// fill counts the blocks of accesses that are fresh by set. A long innermost loop comes back to
+// a place in a line again and again: then, of each place where it may begin, lists has the first
+// of its iterations that are fresh, where the freshness's loop is in its first and elsewhere.
+func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh freshness, lists [2]map[uint64][]int) {
+	last := len(trips) - 1
+	steps := nest.Steps(trips[:last], strides[:last])
+	inner, within := uint64(strides[last]), uint64(len(fresh.any)-1)
+	period := len(fresh.any) / nest.GCD(len(fresh.any), strides[last])
+	addr := place + 1<<62 // for strides downwards
+	is, known := fresh.first, lists[0]
+	for loop := range nest.Walk(trips[:last]) {
+		if loop >= 0 {
+			addr += uint64(steps[loop])
+		}
+		if loop < fresh.loop {
+			is, known = fresh.first, lists[0]
+		} else if loop == fresh.loop {
+			is, known = fresh.any, lists[1]
+		}
+		if 2*period > trips[last] {
+			a := addr
+			for range trips[last] {
+				if is[a&within] {
+					counts[l.setOf(a)]++
+				}
+				a += inner
+			}
+			continue
+		}
+		list, found := known[addr&within]
+		if !found {
+			for k := range period {
+				if is[(addr+uint64(k)*inner)&within] {
+					list = append(list, k)
+				}
+			}
+			known[addr&within] = list
+		}
+		for _, k := range list {
+			for ; k < trips[last]; k += period {
+				counts[l.setOf(addr+uint64(k)*inner)]++
+			}
+		}
+	}
+}
+
+// stay is at least the number of iterations between two touches of a block that have only
+// gaps of less than misses between them.
+//
+// Say that these gaps are at most g. The times between any two touches of a block lie in
+// the ranges of the patterns. If no range begins in the g iterations after one that a stay
+// can reach, it gets no further.
+func (o *operand) stay(misses int) int {
+	g := 0
+	for _, p := range o.patterns {
+		if p.least < misses {
+			g = max(g, p.most)
+		}
+	}
+	if g == 0 {
+		return 0
+	}
+	ranges := slices.Clone(o.all)
+	slices.SortFunc(ranges, func(a, b pattern) int { return a.least - b.least })
+	reach := 0
+	for _, p := range ranges {
+		if p.least > reach+g {
+			break
+		}
+		reach = max(reach, p.longest)
+	}
+	return reach
+}
+
+// crowd is at least the number of blocks of one set that any t consecutive
+// iterations of a nest of one operand touch. If that is above enough, or would
+// take more than is left of the budget to count, it is something above enough.
+//
+// Take the innermost loops that together make t iterations or more, or else all
+// loops. t iterations lie in one run of these, or in the end of one run and the
+// start of the next. If one iteration of the outermost of these loops makes w,
+// they are part of at most (t-2)/w+2 consecutive iterations of it, or, of two
+// runs, of so many in either. Where in a line these begin, the loops up to it tell.
+func (l *level) crowd(n nest.Nest, t uint64, enough int, budget *int) int {
+	inside := uint64(1)
+	at := len(n.Trips)
+	for at > 0 && inside < t {
+		at--
+		if inside*uint64(n.Trips[at]) >= t || at == 0 {
+			break
+		}
+		inside *= uint64(n.Trips[at])
+	}
+	trips := append([]int(nil), n.Trips[at:]...)
+	if len(trips) > 0 {
+		trips[0] = int(min(uint64(trips[0]), (t-2)/inside+2))
+	}
+	op := n.Operands[0]
+	begins := op // where the lowest address of an iteration's run may lie
+	begins.Strides = op.Strides[:min(at+1, len(op.Strides))]
+	op.Strides = op.Strides[at:]
+	for m, s := range op.Strides {
+		begins.Base += uint64(min(s, 0) * (trips[m] - 1))
+	}
+	places := begins.Alignments(1 << l.Shift)
+	most, counted := op.Crowd(trips, places, 1<<l.Shift, l.Sets, budget)
+	if !counted {
+		return enough + 1
+	}
+	if at > 0 && t > 1 {
+		most *= 2
+	}
+	return most
+}
+
+// setOf is the set of an address.
+func (l *level) setOf(addr uint64) uint64 {
+	block := addr >> l.Shift
+	if l.Sets&(l.Sets-1) == 0 {
+		return block & uint64(l.Sets-1)
+	}
+	return block % uint64(l.Sets)
+}
+
+// stepOf is what a line and all strides are multiples of.
+func stepOf(alone nest.Nest, line int) int {
+	for _, s := range alone.Operands[0].Strides {
+		line = nest.GCD(line, s)
+	}
+	return line
+}
