@@ -18,7 +18,8 @@ var runtimeSource []byte
 // Command returns the command of a compiler (gcc, g++, gfortran, clang, clang++ and their
 // versions) such that what it builds reports its accesses, see [Program.Run]. It links a
 // runtime unless the command only compiles, for which it needs a folder until it has ended.
-// A shared library is linked without one: it calls that of the program.
+// A shared library is linked without one: it calls that of the program. Args begin with the
+// compiler.
 func Command(ctx context.Context, dir string, args []string) (*exec.Cmd, error) {
 	if _, err := exec.LookPath(args[0]); err != nil {
 		return nil, fmt.Errorf("no compiler %s: %w", args[0], err)
