@@ -3,7 +3,6 @@ package compiled
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,10 +18,9 @@ var runtimeSource []byte
 // Command returns the command of a compiler (gcc, g++, gfortran, clang, clang++ and their
 // versions) such that what it builds reports its accesses, see [Program.Run]. It links a
 // runtime unless the command only compiles, for which it needs a folder until it has ended.
+// A shared library is linked without one: it calls that of the program. Args begin with the
+// compiler.
 func Command(ctx context.Context, dir string, args []string) (*exec.Cmd, error) {
-	if len(args) == 0 {
-		return nil, errors.New("want a compiler and its arguments: g++ -O2 a.cpp -o a.out")
-	}
 	if _, err := exec.LookPath(args[0]); err != nil {
 		return nil, fmt.Errorf("no compiler %s: %w", args[0], err)
 	}
@@ -40,7 +38,7 @@ func Command(ctx context.Context, dir string, args []string) (*exec.Cmd, error) 
 		all = append(all, "-mstringop-strategy=libcall", "-fno-builtin-memset")
 	}
 	switch {
-	case !links(args):
+	case !links(args), clang && slices.Contains(args, "-shared"):
 		return compiler(ctx, args[0], all...), nil
 	case clang:
 		all = append(all, "-x", "none", filepath.Join(dir, runtimeObject))
@@ -62,7 +60,7 @@ func links(args []string) bool {
 	inputs := false
 	for _, arg := range args[1:] {
 		switch arg {
-		case "-c", "-S", "-E", "-M", "-MM", "-shared":
+		case "-c", "-S", "-E", "-M", "-MM":
 			return false
 		}
 		inputs = inputs || !strings.HasPrefix(arg, "-")

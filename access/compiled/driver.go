@@ -255,8 +255,10 @@ func (w *driverWriter) array(p parameter) (argument string, err error) {
 	case w.hasField(p.name + "->"):
 		size = "1"
 	}
-	if size == "" {
-		return "", fmt.Errorf("how much %s points to is not known: give it by -D '%[1]s[1000]'", p.name)
+	rows, columns, isRows := strings.Cut(size, "][")
+	if size == "" || strings.Contains(p.before, "**") && !isRows {
+		return "", fmt.Errorf("how much %s points to is not known: give it by -D '%[1]s[1000]', "+
+			"or '%[1]s[100][100]' if that is pointers", p.name)
 	}
 	line := fmt.Sprintf("#line %d %q\n", len(w.arrays), ParameterFile)
 	if !isPointer {
@@ -265,7 +267,6 @@ func (w *driverWriter) array(p parameter) (argument string, err error) {
 			p.before, p.name, size, rest, line)
 		return "*" + p.name, nil
 	}
-	rows, columns, isRows := strings.Cut(size, "][")
 	fmt.Fprintf(&w.text, "%s%s%s%s = (__typeof__(%[3]s))__builtin_calloc(%[5]s, sizeof *%[3]s);\n",
 		line, p.before, p.name, p.after, rows)
 	if isRows {

@@ -103,6 +103,39 @@ func hierarchy(t *testing.T, levels []simcache.Level) *simcache.Hierarchy {
 	return h
 }
 
+// TestAsWritten: how often expressions of docs/compiled.md access memory.
+func TestAsWritten(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("there is no gcc here")
+	}
+	const head = "int i, k[9], m[9]; double a[9], b[9], h[9]; struct { double x[9], y; } g;\n" +
+		"void f(int n) { double u[2]; for (i = 0; i < n; i++) { "
+	for text, want := range map[string]int{
+		"a[i];":                                  0,
+		"a[i] = b[i] = 0;":                       3,
+		"h[k[i]] += b[i];":                       5,
+		"h[k[i]]++;":                             3,
+		"h[i] = a[i] + a[i];":                    2,
+		"m[i] = k[i] < k[1] ? k[i] : k[1];":      3,
+		"if (a[i] > 0) h[i] = b[i];":             1,
+		"h[i] = g.y;":                            2,
+		"u[1] = a[i]; h[i] = u[1];":              2,
+		"a[i] > 0 ? (h[i] = 1) : (h[i] = b[i]);": 4,
+	} {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			task := compiled.Task{Compiler: []string{"gcc"}, Function: "f", Passes: 1,
+				Values: values("n=4")}
+			options := compiled.Options{Function: "f",
+				Arrange: compiled.Arrangement{Origin: 1 << 32, Align: 64}}
+			r := drive(t, head+text+" } }", task, options)
+			if got := len(r.accesses); got != 4*want {
+				t.Errorf("%s makes %d accesses in four iterations, want %d", text, got, 4*want)
+			}
+		})
+	}
+}
+
 // TestTasks: what a main of ours gives to a function, and what is missing.
 func TestTasks(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -125,6 +158,7 @@ func TestTasks(t *testing.T) {
 		{"#define ARGS int n, double *x\nvoid f(ARGS) { while (n--) x[n] = 0; }", "n=4", "x=4", 4, ""},
 		{"void f(int n, double *x) { while (n--) x[n] = 0; }", "n=4", "", 0, "-D 'x[1000]'"},
 		{"void f(int n, double *x) { while (n--) x[n] = 0; }", "", "x=4", 0, "-D n=1000"},
+		{"void f(int n, double **m) { m[0][n] = 1; }", "n=4", "m=5", 0, "-D 'm[1000]', or 'm[100][100]'"},
 		{"void f(int n) { }", "n=4", "y=4", 0, "y is no pointer"},
 		{"void g(int n) { }", "n=4", "", 0, "no function f"},
 		{"void f(int n) { nothing; }", "n=4", "", 0, "nothing"},

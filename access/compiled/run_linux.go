@@ -62,7 +62,8 @@ func (p *Program) choose(r *ring, o Options) error {
 	case o.Function == "" && o.Region.To == 0:
 		return nil
 	case len(spans) == 0:
-		return fmt.Errorf("it has no function %s", cmp.Or(o.Function, "with #pragma scop"))
+		return fmt.Errorf("it has no function %s", cmp.Or(o.Function,
+			"with code between #pragma scop and #pragma endscop"))
 	case inlined && o.Last > 0:
 		return fmt.Errorf("%s is inlined, so that its calls cannot be counted: "+
 			"declare it with __attribute__((noinline))", o.Function)

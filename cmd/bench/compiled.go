@@ -31,6 +31,9 @@ func newCC() *cobra.Command {
 		Use:   "cc -- COMPILER ARGUMENT...",
 		Short: "Build a program whose accesses bench sim --exec counts",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("want a compiler and its arguments: g++ -O2 a.cpp -o a.out")
+			}
 			c := callOf(cmd)
 			dir, remove, err := temporaryFolder(c.ctx)
 			defer remove()
@@ -135,8 +138,8 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 		return "", remove, fmt.Errorf("--exec %s: %w", e.path, err)
 	}
 	if out, err := build.CombinedOutput(); err != nil {
-		said := strings.ReplaceAll(string(out), path, "program")
-		return "", remove, fmt.Errorf("--exec %s: %s: %w\n%s", e.path, strings.Join(args[:len(args)-2], " "), err, said)
+		fmt.Fprint(c.err, strings.ReplaceAll(string(out), path, "program"))
+		return "", remove, fmt.Errorf("--exec %s: %s: %w", e.path, strings.Join(args[:len(args)-2], " "), err)
 	}
 	return path, remove, nil
 }
@@ -255,19 +258,7 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 	if o.Region.To > 0 && h.Counts().Refs() == 0 {
 		return fmt.Errorf("%s: no access is made between #pragma scop and #pragma endscop%s", name, wrong)
 	}
-	if o.First > outcome.Calls {
-		c.note("%s: %s is called %d times, so that no call is counted", name, o.Function, outcome.Calls)
-	}
-	if f.exec.path == "" && outcome.Calls > uint64(f.passes) {
-		c.note("%s: main calls %s %d times, which are counted together; affine loops are counted once",
-			name, o.Function, outcome.Calls)
-	}
-	if outcome.Moved {
-		c.note("%s: the kernel does not fix its addresses, so that counts may differ from run to run", name)
-	}
-	if outcome.Forked {
-		c.note("%s: it starts other processes, whose accesses are not counted", name)
-	}
+	f.noteOutcome(c, name, o, outcome)
 	f.noteLocals(c, name, program, count)
 	run := explain.RunOf(h, m.Config, nil, nil, f.passes)
 	run.Tensors, run.Code = count.lines()
@@ -282,7 +273,14 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 		c.note("--out %s is not written: the counts are not those of a whole run", f.results)
 		f.results = ""
 	}
-	err = f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Trace(m.Name, f.hierarchy.explain) })
+	err = f.show(c, run, simcache.Counts.DataSummary, func() any {
+		trace := run.Trace(m.Name, f.hierarchy.explain)
+		trace.Partial = strings.TrimPrefix(wrong, ": ")
+		if c.ctx.Err() != nil {
+			trace.Partial = "it was stopped"
+		}
+		return trace
+	})
 	if c.ctx.Err() != nil {
 		return errors.Join(err, stopped(c.ctx, "these are the counts so far"))
 	}
@@ -290,6 +288,23 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 		err = errors.Join(err, fmt.Errorf("%s%s; these are the counts until then", name, wrong))
 	}
 	return errors.Join(err, count.full)
+}
+
+// noteOutcome says what a reader of the counts has to know of a run.
+func (f *simFlags) noteOutcome(c call, name string, o compiled.Options, outcome compiled.Outcome) {
+	if o.First > outcome.Calls {
+		c.note("%s: %s is called %d times, so that no call is counted", name, o.Function, outcome.Calls)
+	}
+	if f.exec.path == "" && outcome.Calls > uint64(f.passes) {
+		c.note("%s: main calls %s %d times, which are counted together; affine loops are counted once",
+			name, o.Function, outcome.Calls)
+	}
+	if outcome.Moved {
+		c.note("%s: the kernel does not fix its addresses, so that counts may differ from run to run", name)
+	}
+	if outcome.Forked {
+		c.note("%s: it starts other processes, whose accesses are not counted", name)
+	}
 }
 
 // noteLocals says which arrays may be missing in the counts, of functions that were counted.

@@ -34,6 +34,7 @@ type TraceJSON struct {
 	Counts   simcache.Counts    `json:"counts"`
 	Geometry map[string]Setting `json:"geometry"`
 	Lines    []jsonLine         `json:"lines,omitempty"`
+	Partial  string             `json:"partial,omitempty"` // why these are not the counts of a whole run
 	details
 }
 
