@@ -89,9 +89,8 @@ func twoDigits(n float64) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-// Effort is about what RunPasses of these nests would take. Where much would have to be
-// looked up it tries the proofs that tell, whose outcome RunPasses then takes. Of what is
-// refused it may tell a part that is too much.
+// Effort is about what RunPasses of these nests would take. It leaves out what summaries count, as
+// their work is not known beforehand. Of what is refused it may be a part that is too much.
 func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 	var canonical []nest.Nest
 	if passes, nests = h.walks(passes, nests); len(nests) == 0 {

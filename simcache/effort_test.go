@@ -24,14 +24,14 @@ func TestEffort(t *testing.T) {
 		passes      int
 		least, most float64
 	}{
-		"gaps":                  {Config{Levels: levels}, square(1000003, 1), 1, 0, 0},
-		"independence":          {Config{Levels: levels}, square(65536, 4), 10, 0, 3e6},
-		"translation":           {Config{Levels: levels}, square(1<<16, 4).Only(0), 1, 1, 3e6},
-		"brute":                 {Config{Levels: levels, Brute: true}, square(1000, 4), 7, 1.4e7, 1.4e7},
-		"write-backs, in lines": {Config{Levels: levels, WriteBacks: true}, square(1000, 4).Only(1), 7, 3e5, 3.2e5}, // 1/16 of 5 passes
-		"observed":              {hours, square(1000, 4), 1e9, 8e6, 8e6},
-		"a policy":              {Config{Levels: []Level{{Geometry: levels[0].Geometry, Policy: FIFO}}}, square(1000, 4), 1e6, 2e12, 2e12},
-		"a TLB":                 {Config{Levels: levels, Brute: true, TLB: []TLB{{Entries: 64, Ways: 4, Page: 4096}}}, square(100, 4), 1, 4e4, 4e4},
+		"intervals":              {Config{Levels: levels}, square(1000003, 1), 1, 0, 0},
+		"one pass after another": {Config{Levels: levels}, square(1000, 4), 10, 0, 4e6},
+		"columns":                {Config{Levels: levels}, square(1<<16, 4).Only(0), 1, 0, 0},
+		"brute":                  {Config{Levels: levels, Brute: true}, square(1000, 4), 7, 1.4e7, 1.4e7},
+		"write-backs, in lines":  {Config{Levels: levels, WriteBacks: true}, square(1000, 4).Only(1), 7, 3e5, 3.2e5}, // 1/16 of 5 passes
+		"observed":               {hours, square(1000, 4), 1e9, 8e6, 8e6},
+		"a policy":               {Config{Levels: []Level{{Geometry: levels[0].Geometry, Policy: FIFO}}}, square(1000, 4), 1e6, 2e12, 2e12},
+		"a TLB":                  {Config{Levels: levels, Brute: true, TLB: []TLB{{Entries: 64, Ways: 4, Page: 4096}}}, square(100, 4), 1, 4e4, 4e4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			effort := newOf(t, c.config).Effort(c.passes, c.nest)

@@ -23,7 +23,7 @@
 //
 // Three engines in simcache/internal share the work. Package lru looks up
 // references, a batch at a time, in LRU levels that know nothing of each other.
-// Package proofs finds the counts of a nest on such levels without looking up
+// Package exact counts nests and programs on such levels without looking up
 // every access ([Hierarchy.Work] says how many it looked up). Package policies
 // simulates everything else, one reference after another. All are tested against
 // package reference, which says what a cache is.

@@ -1,8 +1,7 @@
-// Package engine is the seam between package simcache and the engines that
-// simulate for it: lru looks accesses up in levels that know nothing of each
-// other, proofs counts nests, and summaries programs, on such levels without looking
-// all up, policies
-// has every other kind of level. All are tested against package reference.
+// Package engine is the seam between package simcache and the engines that simulate for it. Package
+// lru looks accesses up in levels that know nothing of each other, exact counts nests and programs
+// on such levels without looking all up, and policies has every other kind of level. All are tested
+// against package reference.
 package engine
 
 import (
