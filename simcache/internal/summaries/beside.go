@@ -52,29 +52,6 @@ func (m *machine) beside(n *node) *beside {
 	return b
 }
 
-// A reach is the first and the last line that an access may touch.
-type reach struct{ low, high int }
-
-// reachOf is that of an address in iterations first and last of a loop, and in between,
-// from which it goes on by so much.
-func (m *machine) reachOf(a *affine, slot, first, last, by int, shift uint) reach {
-	m.slots[slot] = first
-	one := reachFrom(a.at(m.slots), by, shift)
-	m.slots[slot] = last
-	other := reachFrom(a.at(m.slots), by, shift)
-	return reach{min(one.low, other.low), max(one.high, other.high)}
-}
-
-// reachFrom is that of an address that goes on by so much.
-func reachFrom(addr, by int, shift uint) reach {
-	return reach{(addr + min(by, 0)) >> shift, (addr + max(by, 0)) >> shift}
-}
-
-// in reports whether a line may be in a row.
-func (r reach) in(s *state, row int) bool {
-	return r.high-r.low >= modulo(row-s.row(uint32(r.low)+1), s.sets)
-}
-
 // keepsApart finds whether in so many iterations of a loop from y on no two accesses of the innermost
 // one that move touch a line in common, in any two of these.
 func (b *beside) keepsApart(m *machine, slot, y, trips int) {
@@ -314,4 +291,16 @@ func (b *beside) linesIn(m *machine, n *node, s *state, row, y int) int {
 	m.listInner(b.loop, n.slot)
 	b.comes(s, m.span, row, 0, b.loop.tripsAfter(0))
 	return len(b.coming)
+}
+
+// steadyAll is for how many iterations of a loop, up to a limit, all branches in a list take the
+// same way.
+func (m *machine) steadyAll(list []*node, slot, k int) int {
+	for _, c := range list {
+		if c.kind == branch {
+			k = m.steady(c, slot, k)
+		}
+		k = m.steadyAll(c.orelse, slot, m.steadyAll(c.body, slot, k))
+	}
+	return k
 }

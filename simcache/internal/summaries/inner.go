@@ -517,21 +517,6 @@ func (c *context) marchTo(row int, line uint32, n, op int) {
 	}
 }
 
-// touchLines touches so many lines from one on, in the first level alone, which has no misses with fewer ways.
-func (c *context) touchLines(line uint32, n, op int) {
-	s := c.states[0]
-	for n > 0 {
-		k := 1
-		if row := s.row(line); vectors(s.ways) {
-			k = min(n, s.sets-row)
-			c.marchTo(row, line, k, op)
-		} else {
-			s.touch(line, op)
-		}
-		line, n = line+uint32(k), n-k
-	}
-}
-
 // catchUp moves accesses at addresses of others, which march does not.
 func (in *inner) catchUp(by int) {
 	for i := len(in.rows); i < len(in.refs); i++ {

@@ -582,7 +582,6 @@ func (m *machine) extend(n *node, e *entry, y, trips int) bool {
 	}
 	e.low, e.hig = append(e.low[:0], u.low...), append(e.hig[:0], u.hig...)
 	e.busy = true
-	m.ran = from
 	m.iterations(n, &e.context, y+from, y+trips, false)
 	e.trips, e.busy = trips, false
 	m.charge(u, e)

@@ -97,7 +97,7 @@ func (m *machine) instance(n *node, c *context) {
 	if u != nil && m.keeps {
 		touches = m.estimate(n, trips)
 	}
-	if touches >= m.threshold && (m.slides(n, c, trips) || m.drifts(n, c, trips) || m.rounds(n, c, trips)) {
+	if touches >= m.threshold && (m.drifts(n, c, trips) || m.rounds(n, c, trips)) {
 		return
 	}
 	m.unslid(n, c, trips, touches)
@@ -152,13 +152,8 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 		y = m.chunks(n, c, y, end, m.each(n))
 	}
 	if n.inner {
-		m.ran = 0
 		m.sweep(n, c, y, end)
 		return
-	}
-	if from, to := m.growing(n, c, y, end); from < to {
-		m.iterations(n, c, y, from, false)
-		y = m.turnGrowing(n, c, from, to)
 	}
 	f := m.floods(n, c)
 	same := 0 // so many iterations from y on touch the same lines as it, as far as is known

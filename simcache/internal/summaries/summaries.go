@@ -9,7 +9,7 @@
 // ([machine.copyOf]); long loops are cut into chunks, whose summaries compose by
 // doubling ([machine.chunks]); iterations that touch the same lines are run a few
 // times and multiplied ([machine.repeat]), or counted without being run where each
-// line is known to be gone, or there, when it is touched again ([flood], [slide], [turning], [drift]), or are run
+// line is known to be gone, or there, when it is touched again ([flood], [drift]), or are run
 // in the first level alone where all that misses there misses in the second ([rounds]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
 // ([machine.alone]), as do those that rest in a nest of loops ([machine.aloneNested]); accesses to small arrays leave that of a loop around others,
@@ -95,14 +95,6 @@ type did struct {
 	Ahead       int // passes alike, behind one of these, many at once
 	Same        int // of passes that are run, counts of those like them that follow
 	Replayed    int // the last of these, for what they leave
-	Slid        int // laps that were counted, and not run
-	Leapt       int // of these, over which all was alike
-	Fed         int // laps of which all that misses went on to the second level, or all that is new
-	Turned      int // laps alike, of columns that flood a class of sets
-	Short       int // of these, that are too short to flood it in one
-	Grown       int // laps that were longer than the one before
-	Known       int // of which the row's misses were known
-	Settled     int // of which the end is run, for what it leaves
 	Drifted     int // passes that were counted, and not run
 	Evenly      int // loops, in which that was done at once
 	Beyond      int // of these, in two levels
@@ -214,7 +206,6 @@ type machine struct {
 	booked           int     // of what was done, in the accounts of units
 	owed, mayOwe     int     // by units; see book
 	passing          *trail  // scratch: of an entry that has none yet
-	ran              int     // iterations that an entry was run with just before it is extended
 	did              *did
 }
 
@@ -288,7 +279,6 @@ func (e *Engine) prepare(m *machine, b *builder) {
 			if !m.deep {
 				c.tiny = m.tiny(c, b)
 			}
-			c.slide = m.slideOf(c)
 			c.drift = m.drift(c)
 			c.rounds = m.roundsOf(c)
 		}
