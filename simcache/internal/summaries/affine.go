@@ -110,3 +110,6 @@ func (r reach) meets(o reach) bool { return r.low <= o.high && o.low <= r.high }
 
 // holds reports whether a line is in reach.
 func (r reach) holds(line int) bool { return r.low <= line && line <= r.high }
+
+// floorDiv is a divided by b, rounded down.
+func floorDiv(a, b int) int { return (a - modulo(a, b)) / b }

@@ -155,25 +155,10 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 		m.sweep(n, c, y, end)
 		return
 	}
-	f := m.floods(n, c)
 	same := 0 // so many iterations from y on touch the same lines as it, as far as is known
 	for ; y < end && !c.over(); y++ {
 		if same == 0 {
 			same = n.sameFrom(m, y, end)
-			if f != nil {
-				if k := f.next(m, n, c, y, same, end); k > 0 {
-					y += k - 1
-					same = 0
-					continue
-				}
-				if same > 1 && f.again(m, c, same-1) {
-					m.slots[n.slot] = y
-					m.run(n.body, c)
-					y += same - 1
-					same = 0
-					continue
-				}
-			}
 			if same > len(c.states)+1 && c.states[0].rowMisses == nil {
 				y = m.repeat(n, c, y, same)
 				same = 0
@@ -187,17 +172,13 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 			n.progress(float64(y+1) / float64(end))
 		}
 	}
-	if f != nil {
-		f.settle(m, n, c)
-	}
 }
 
 // chunks runs a loop by chunks of its period and its doubles, the largest first, as
 // far as that is worth it, and returns where it stopped.
 func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	least := n.unit.period
-	floods := func(c *node) bool { return c.flood != nil && c.flood.fillsSets(m) } // are run, and need no summary
-	for !n.inner && each*float64(least) < m.threshold && 2*least <= end-y && !slices.ContainsFunc(append(below(n), n), floods) {
+	for !n.inner && each*float64(least) < m.threshold && 2*least <= end-y {
 		least *= 2
 	}
 	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < 2*least {

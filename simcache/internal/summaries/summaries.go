@@ -9,7 +9,7 @@
 // ([machine.copyOf]); long loops are cut into chunks, whose summaries compose by
 // doubling ([machine.chunks]); iterations that touch the same lines are run a few
 // times and multiplied ([machine.repeat]), or counted without being run where each
-// line is known to be gone, or there, when it is touched again ([flood], [drift]), or are run
+// line is known to be gone, or there, when it is touched again ([drift]), or are run
 // in the first level alone where all that misses there misses in the second ([rounds]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
 // ([machine.alone]), as do those that rest in a nest of loops ([machine.aloneNested]); accesses to small arrays leave that of a loop around others,
@@ -91,10 +91,6 @@ type did struct {
 	Parts       int // of what is recorded for these, of whole lines
 	Alike       int // iterations of these in a row, of which the misses are those of the one before
 	Beside      int // rows, in them, in which small accesses rest beside what moves
-	Flooded     int // passes of innermost loops in which all that moves misses, and that are not run
-	Ahead       int // passes alike, behind one of these, many at once
-	Same        int // of passes that are run, counts of those like them that follow
-	Replayed    int // the last of these, for what they leave
 	Drifted     int // passes that were counted, and not run
 	Evenly      int // loops, in which that was done at once
 	Beyond      int // of these, in two levels
@@ -275,7 +271,6 @@ func (e *Engine) prepare(m *machine, b *builder) {
 			if c.kind == block {
 				c.light = c.isLight() || n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)
 			}
-			c.flood = m.flood(c)
 			if !m.deep {
 				c.tiny = m.tiny(c, b)
 			}
