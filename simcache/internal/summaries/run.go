@@ -97,7 +97,7 @@ func (m *machine) instance(n *node, c *context) {
 	if u != nil && m.keeps {
 		touches = m.estimate(n, trips)
 	}
-	if touches >= m.threshold && (m.drifts(n, c, trips) || m.rounds(n, c, trips)) {
+	if touches >= m.threshold && m.rounds(n, c, trips) {
 		return
 	}
 	m.unslid(n, c, trips, touches)

@@ -8,8 +8,7 @@
 // iterations is continued ([machine.extend]), itself or a copy of it
 // ([machine.copyOf]); long loops are cut into chunks, whose summaries compose by
 // doubling ([machine.chunks]); iterations that touch the same lines are run a few
-// times and multiplied ([machine.repeat]), or counted without being run where each
-// line is known to be gone, or there, when it is touched again ([drift]), or are run
+// times and multiplied ([machine.repeat]), or are run
 // in the first level alone where all that misses there misses in the second ([rounds]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
 // ([machine.alone]), as do those that rest in a nest of loops ([machine.aloneNested]); accesses to small arrays leave that of a loop around others,
@@ -91,15 +90,7 @@ type did struct {
 	Parts       int // of what is recorded for these, of whole lines
 	Alike       int // iterations of these in a row, of which the misses are those of the one before
 	Beside      int // rows, in them, in which small accesses rest beside what moves
-	Drifted     int // passes that were counted, and not run
-	Evenly      int // loops, in which that was done at once
-	Beyond      int // of these, in two levels
 	Rounds      int // of a loop, that were run in the first level alone
-	Singles     int // of these, with accesses beside that go on by a line or more
-	Among       int // of these, in which columns of one array are on the same lines in the first passes
-	Parted      int // of these, with columns that go down by other than whole lines
-	Looked      int // passes that were looked at to find that out
-	Lone        int // sets, in these, in which one access that moved decides
 	Led         int // stretches, by the accesses that others follow
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
@@ -274,7 +265,6 @@ func (e *Engine) prepare(m *machine, b *builder) {
 			if !m.deep {
 				c.tiny = m.tiny(c, b)
 			}
-			c.drift = m.drift(c)
 			c.rounds = m.roundsOf(c)
 		}
 	}

@@ -93,7 +93,7 @@ func (t *tiny) leaveOut(n *node, small func(*node) bool) *node {
 		return left
 	}
 	d.body, d.orelse = list(n.body), list(n.orelse)
-	d.unit, d.drift, d.light = nil, nil, false
+	d.unit, d.light = nil, false
 	return &d
 }
 
