@@ -50,9 +50,6 @@ func (in *inner) everyFar(c *context, left int) {
 		k := min(left, mostFar/len(in.refs))
 		left -= k
 		out := in.out[:everyRow(s, in.at, in.strides, k, places, in.out)]
-		if c.uncounted {
-			continue
-		}
 		if (c.sliced || len(c.states) == 1) && s.open == 0 && s.rowMisses == nil && s.fewer == nil {
 			in.missFar(c, out)
 			continue

@@ -18,8 +18,6 @@ type context struct {
 	ops    []uint16
 	logs   []uint64 // a bit for each row of what is applied of which the log still goes there; nil if to a log
 	heads  []uint64 // and all of its heads, before
-
-	uncounted bool // what is made is of one level that is known, and its misses are forgotten
 }
 
 // over reports whether what is run is of no more use.
@@ -97,15 +95,6 @@ func (m *machine) instance(n *node, c *context) {
 	if u != nil && m.keeps {
 		touches = m.estimate(n, trips)
 	}
-	if touches >= m.threshold && m.rounds(n, c, trips) {
-		return
-	}
-	m.unslid(n, c, trips, touches)
-}
-
-// unslid runs a loop or a block but by a slide.
-func (m *machine) unslid(n *node, c *context, trips int, touches float64) {
-	u := n.unit
 	switch {
 	case u == nil || n.light || touches < m.threshold || c.states[0].fewer != nil:
 		m.iterations(n, c, 0, trips, false)

@@ -8,8 +8,7 @@
 // iterations is continued ([machine.extend]), itself or a copy of it
 // ([machine.copyOf]); long loops are cut into chunks, whose summaries compose by
 // doubling ([machine.chunks]); iterations that touch the same lines are run a few
-// times and multiplied ([machine.repeat]), or are run
-// in the first level alone where all that misses there misses in the second ([rounds]); accesses that rest on a line leave an
+// times and multiplied ([machine.repeat]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
 // ([machine.alone]), as do those that rest in a nest of loops ([machine.aloneNested]); accesses to small arrays leave that of a loop around others,
 // and only their sets are run ([machine.pieces]), or not even these, where fewer ways say it, too ([beside]). Whatever is not worth a summary is
@@ -29,7 +28,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
@@ -90,7 +88,6 @@ type did struct {
 	Parts       int // of what is recorded for these, of whole lines
 	Alike       int // iterations of these in a row, of which the misses are those of the one before
 	Beside      int // rows, in them, in which small accesses rest beside what moves
-	Rounds      int // of a loop, that were run in the first level alone
 	Led         int // stretches, by the accesses that others follow
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
@@ -167,8 +164,7 @@ type machine struct {
 	maxShift         uint
 	span             int // bytes after which lines are in the same sets of the first level
 	keeps            bool
-	deep             bool            // there are levels behind the first, of which summaries keep logs
-	near             func() *machine // where there is a second level: makes a machine of the first alone, which it shares, once
+	deep             bool // there are levels behind the first, of which summaries keep logs
 	threshold        float64
 	slots, most      []int // by slot: numbers, and the highest of them in an instance
 	program          []*node
@@ -197,12 +193,22 @@ type machine struct {
 }
 
 func (e *Engine) machine(p nest.Program) (*machine, error) {
-	m, b := e.unplaced(p, e.levels)
+	m := &machine{levels: e.levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute, threshold: 500,
+		mostKept: cmp.Or(e.options.kept, mostKept)}
+	if e.options.Threshold > 0 {
+		m.threshold = float64(e.options.Threshold)
+	}
 	for _, l := range e.levels {
 		if l.Ways > math.MaxUint16 {
 			return nil, fmt.Errorf("sets of %d ways: summaries know up to %d", l.Ways, math.MaxUint16)
 		}
+		m.minLine, m.maxLine = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift)
+		m.maxShift = max(m.maxShift, l.Shift)
 	}
+	m.span = e.levels[0].Sets << e.levels[0].Shift
+	m.deep = len(e.levels) > 1 && sliced(e.levels)
+	b := &builder{line: m.minLine, from: math.MaxInt}
+	m.program = b.nodes(p)
 	if m.ops = b.ops; m.ops > math.MaxUint16 {
 		return nil, fmt.Errorf("%d accesses in the text: summaries know up to %d", m.ops, math.MaxUint16)
 	}
@@ -212,33 +218,8 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 	for _, s := range e.states {
 		s.misses = make([]uint64, m.ops)
 	}
-	if m.deep && len(e.levels) == 2 {
-		m.near = sync.OnceValue(func() *machine {
-			near, b := e.unplaced(p, e.levels[:1])
-			near.ops = b.ops
-			b.move(e.origin)
-			e.prepare(near, b)
-			return near
-		})
-	}
 	e.prepare(m, b)
 	return m, nil
-}
-
-// unplaced makes a machine of levels for a program, whose accesses are where they are.
-func (e *Engine) unplaced(p nest.Program, levels []engine.Level) (*machine, *builder) {
-	m := &machine{levels: levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute, threshold: 500, mostKept: cmp.Or(e.options.kept, mostKept)}
-	if e.options.Threshold > 0 {
-		m.threshold = float64(e.options.Threshold)
-	}
-	for _, l := range levels {
-		m.minLine, m.maxLine, m.maxShift = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift), max(m.maxShift, l.Shift)
-	}
-	m.span = levels[0].Sets << levels[0].Shift
-	m.deep = len(levels) > 1 && sliced(levels)
-	b := &builder{line: m.minLine, from: math.MaxInt}
-	m.program = b.nodes(p)
-	return m, b
 }
 
 // prepare finds what a machine's program may be run by, which is placed.
@@ -265,7 +246,6 @@ func (e *Engine) prepare(m *machine, b *builder) {
 			if !m.deep {
 				c.tiny = m.tiny(c, b)
 			}
-			c.rounds = m.roundsOf(c)
 		}
 	}
 	m.states = e.states[:len(m.levels)]
