@@ -105,11 +105,5 @@ func (r reach) in(s *state, row int) bool {
 	return r.high-r.low >= modulo(row-s.row(uint32(r.low)+1), s.sets)
 }
 
-// meets reports whether two reaches have a line in common.
-func (r reach) meets(o reach) bool { return r.low <= o.high && o.low <= r.high }
-
-// holds reports whether a line is in reach.
-func (r reach) holds(line int) bool { return r.low <= line && line <= r.high }
-
 // floorDiv is a divided by b, rounded down.
 func floorDiv(a, b int) int { return (a - modulo(a, b)) / b }

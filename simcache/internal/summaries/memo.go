@@ -280,7 +280,7 @@ func (u *unit) stepOf(m *machine, e *entry, r int) int {
 func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	u := n.unit
 	u.placeIn(m, y, trips)
-	if u.key = append(u.key, -1); chunk || u.exact || u.whole > 0 {
+	if u.key = append(u.key, -1); chunk || u.exact {
 		u.setTrips(trips)
 	} else if u.classed {
 		u.setTrips(trips &^ (step - 1))
@@ -522,10 +522,6 @@ func (m *machine) inSteps(n *node, e *entry, y, trips int) {
 func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
 	half, rest := trips/2, n.unit.rest
 	switch {
-	case n.unit.whole > 0 && chunk:
-		m.iterations(n, c, y, y+trips, false)
-	case n.unit.whole > 0:
-		m.wholes(n, c, y, trips)
 	case chunk && trips == n.unit.period && rest > 0:
 		m.stretch(n, c, y, rest, true)
 		m.stretch(n, c, y+rest, trips-rest, true)
@@ -536,26 +532,6 @@ func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
 		m.stretch(n, c, y+half, half, true)
 	default:
 		m.iterations(n, c, y, y+trips, false)
-	}
-}
-
-// wholes runs what is recorded by chunks in which all goes on by whole lines, where they are worth
-// it, cut where small accesses come to another line: they come back more often than it does.
-func (m *machine) wholes(n *node, c *context, y, trips int) {
-	u := n.unit
-	for end := y + trips; y < end; {
-		m.slots[n.slot] = y
-		k := min(u.whole, end-y)
-		if own := u.small.addr.coef(n.slot); own != 0 {
-			k = min(k, (stays(u.small.addr.at(m.slots), own, m.minLine)-1)%u.whole+1)
-		}
-		if m.each(n)*float64(k) < m.threshold {
-			m.iterations(n, c, y, y+k, false)
-		} else {
-			m.stretch(n, c, y, k, true)
-			m.did.Parts++
-		}
-		y += k
 	}
 }
 

@@ -40,8 +40,6 @@ type state struct {
 	rowMisses []uint64            // by row and operand, where they are kept: misses
 	log       *log                // of misses, where it is kept
 	fewer     [][mostRests]uint32 // alike: how many more there were with one way less, with two, and three
-	fewerLow  int                 // the first operand of which these are kept
-	fewerOps  int                 // and of how many
 
 	// Of the summary that was applied last: its id, when, and the rows (a bit each)
 	// that were changed since.
@@ -109,29 +107,19 @@ func (s *state) byRow(u *unit) {
 		s.rowMisses = make([]uint64, s.sets*len(s.misses))
 	}
 	if s.fewer == nil && u.alone {
-		s.keepFewer(s.opLow, s.opLow+len(s.misses))
+		s.fewer = make([][mostRests]uint32, s.sets*len(s.misses))
 	}
-	if s.fewer == nil && u.fewer != nil {
-		s.keepFewer(u.fewer.opLow, u.fewer.opHigh)
-	}
-}
-
-// keepFewer keeps how many more misses of some operands there were with fewer ways.
-func (s *state) keepFewer(opLow, opHigh int) {
-	s.fewerLow, s.fewerOps = opLow, opHigh-opLow
-	s.fewer = make([][mostRests]uint32, s.sets*s.fewerOps)
 }
 
 // fewerOf is how many more misses of an operand there were in a row with one way less, with two, and three.
 func (s *state) fewerOf(row, op int) *[mostRests]uint32 {
-	return &s.fewer[row*s.fewerOps+op-s.fewerLow]
+	return &s.fewer[row*len(s.misses)+op-s.opLow]
 }
 
 // copyFrom makes a state what another is.
 func (s *state) copyFrom(t *state) {
 	if s.rowMisses == nil {
 		s.rowMisses, s.fewer = slices.Clone(t.rowMisses), slices.Clone(t.fewer)
-		s.fewerLow, s.fewerOps = t.fewerLow, t.fewerOps
 	}
 	if 2*len(t.touched) < s.sets {
 		s.reset()
@@ -171,7 +159,7 @@ func (s *state) copyRow(t *state, row int) {
 		copy(s.rowMisses[row*k:row*k+k], t.rowMisses[row*k:])
 	}
 	if t.fewer != nil {
-		copy(s.fewer[row*s.fewerOps:][:s.fewerOps], t.fewer[row*s.fewerOps:])
+		copy(s.fewer[row*k:][:k], t.fewer[row*k:])
 	}
 }
 
@@ -261,9 +249,6 @@ func (s *state) mark(row, n int) {
 // deepHit takes note of a line that is among the last in its row: with fewer ways, it
 // would not be there.
 func (s *state) deepHit(at int, line uint32, op int) {
-	if op < s.fewerLow || op >= s.fewerLow+s.fewerOps {
-		return
-	}
 	row := s.tags[at*s.ways:][:s.ways]
 	for less := 1; less <= min(mostRests, s.ways-1); less++ {
 		if row[s.ways-less] == line {

@@ -11,7 +11,7 @@
 // times and multiplied ([machine.repeat]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
 // ([machine.alone]), as do those that rest in a nest of loops ([machine.aloneNested]); accesses to small arrays leave that of a loop around others,
-// and only their sets are run ([machine.pieces]), or not even these, where fewer ways say it, too ([beside]). Whatever is not worth a summary is
+// and only their sets are run ([machine.pieces]). Whatever is not worth a summary is
 // run, by runs within lines ([machine.runs]).
 //
 // Summaries that do not pay are given up ([machine.book]).
@@ -85,9 +85,7 @@ type did struct {
 	Rested      int // rows that what rests in a loop is in
 	Nested      int // nests in which accesses rest
 	Pieces      int // of loops, in which accesses to small arrays rest
-	Parts       int // of what is recorded for these, of whole lines
 	Alike       int // iterations of these in a row, of which the misses are those of the one before
-	Beside      int // rows, in them, in which small accesses rest beside what moves
 	Led         int // stretches, by the accesses that others follow
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests

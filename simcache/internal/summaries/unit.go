@@ -45,9 +45,6 @@ type unit struct {
 	few              bool    // it has few keys, and many instances; see fewKeys
 	alone            bool    // of what moves in a loop; see solo
 	byRow            bool    // misses are kept by row; see tiny
-	fewer            *node   // the loop of which those with fewer ways are; see beside
-	whole            int     // iterations in which all goes on by whole lines, if it is recorded by these; else 0
-	small            *node   // an access beside it, by whose lines they are cut
 	key              []int
 	base             []int
 	low, hig         []int
@@ -246,16 +243,6 @@ func (m *machine) period(u *unit) int {
 		return 0
 	}
 	return p
-}
-
-// wholeLines is the least number of iterations after which all references have moved by whole lines
-// of a size.
-func (u *unit) wholeLines(line int) int {
-	most := 1
-	for _, r := range u.refs {
-		most = max(most, line/nest.GCD(line, r.own))
-	}
-	return most
 }
 
 // placeIn writes to key what decides the stream of lines of an instance of so many
