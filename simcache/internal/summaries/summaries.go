@@ -86,7 +86,6 @@ type did struct {
 	Nested      int // nests in which accesses rest
 	Pieces      int // of loops, in which accesses to small arrays rest
 	Alike       int // iterations of these in a row, of which the misses are those of the one before
-	Led         int // stretches, by the accesses that others follow
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
