@@ -104,7 +104,7 @@ func (m *machine) instance(n *node, c *context) {
 		m.trailed(n, c, trips)
 	case n.solo != nil && !n.solo.off():
 		m.alone(n, c, trips)
-	case n.stepwise(u) && !u.off && trips >= step && !m.deep:
+	case n.varied && !u.off && trips >= step && !m.deep:
 		m.stretch(n, c, 0, trips&^(step-1), false)
 		m.sweep(n, c, trips&^(step-1), trips)
 	case n.nested != nil && !n.nested.moving.unit.off && touches <= mostNested*m.threshold && m.aloneNested(n, c, trips):
@@ -117,12 +117,10 @@ func (m *machine) instance(n *node, c *context) {
 	}
 }
 
-// An innermost loop whose trips differ from one instance to the next, or come back,
+// An innermost loop whose trips differ from one instance to the next
 // is summarized for numbers of trips that are multiples of step, and what is left
 // is run.
 const step = 8
-
-func (n *node) stepwise(u *unit) bool { return n.varied || n.varies && u.exact }
 
 // stretch runs iterations by a summary.
 func (m *machine) stretch(n *node, c *context, y, trips int, chunk bool) {

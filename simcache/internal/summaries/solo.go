@@ -122,7 +122,7 @@ func (m *machine) alone(n *node, c *context, trips int) {
 	}
 	o.last.entry = nil
 	from, to := o.apart(in, trips, s.shift)
-	if n.stepwise(o.moving.unit) {
+	if n.varied {
 		to -= (to - from) & (step - 1)
 	}
 	if 2*(to-from) < trips || !o.findRows(s) {

@@ -2,7 +2,6 @@ package summaries
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
@@ -114,53 +113,6 @@ func (s *state) byRow(u *unit) {
 // fewerOf is how many more misses of an operand there were in a row with one way less, with two, and three.
 func (s *state) fewerOf(row, op int) *[mostRests]uint32 {
 	return &s.fewer[row*len(s.misses)+op-s.opLow]
-}
-
-// copyFrom makes a state what another is.
-func (s *state) copyFrom(t *state) {
-	if s.rowMisses == nil {
-		s.rowMisses, s.fewer = slices.Clone(t.rowMisses), slices.Clone(t.fewer)
-	}
-	if 2*len(t.touched) < s.sets {
-		s.reset()
-		for _, row := range t.touched {
-			s.copyRow(t, int(row))
-		}
-	} else {
-		copy(s.tags, t.tags)
-		copy(s.heads, t.heads)
-		copy(s.ops, t.ops)
-		copy(s.count, t.count)
-		copy(s.packed, t.packed)
-	}
-	s.touched = append(s.touched[:0], t.touched...)
-	copy(s.has, t.has)
-	copy(s.misses, t.misses)
-	copy(s.rowMisses, t.rowMisses)
-	copy(s.fewer, t.fewer)
-	s.turn, s.first, s.owner, s.open = t.turn, t.first, 0, t.open
-}
-
-// copyRow makes a row what it is in another state.
-func (s *state) copyRow(t *state, row int) {
-	from, to := row*s.ways, row*s.ways+s.ways
-	if s.ways == 8 {
-		*(*[8]uint32)(s.tags[from:to]) = *(*[8]uint32)(t.tags[from:to])
-		*(*[8]uint32)(s.heads[from:to]) = *(*[8]uint32)(t.heads[from:to])
-		*(*[8]uint16)(s.ops[from:to]) = *(*[8]uint16)(t.ops[from:to])
-	} else {
-		copy(s.tags[from:to], t.tags[from:to])
-		copy(s.heads[from:to], t.heads[from:to])
-		copy(s.ops[from:to], t.ops[from:to])
-	}
-	s.count[row], s.packed[row] = t.count[row], t.packed[row]
-	k := len(s.misses)
-	if t.rowMisses != nil {
-		copy(s.rowMisses[row*k:row*k+k], t.rowMisses[row*k:])
-	}
-	if t.fewer != nil {
-		copy(s.fewer[row*k:][:k], t.fewer[row*k:])
-	}
 }
 
 // turnBy turns the sets, by less than there are.

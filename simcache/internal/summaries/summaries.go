@@ -5,8 +5,7 @@
 // ([state]); it composes with what came before ([machine.apply]). One of a loop's
 // instance stands for every instance with the same stream of lines, up to moving
 // each reference by whole lines ([unit.placeIn], [unit.moves]); one of fewer
-// iterations is continued ([machine.extend]), itself or a copy of it
-// ([machine.copyOf]); long loops are cut into chunks, whose summaries compose by
+// iterations is continued ([machine.extend]); long loops are cut into chunks, whose summaries compose by
 // doubling ([machine.chunks]); iterations that touch the same lines are run a few
 // times and multiplied ([machine.repeat]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
@@ -67,9 +66,6 @@ type did struct {
 	ByRow       int // of them, to a state that keeps misses by row
 	Recorded    int // entries
 	Extended    int // entries, by more iterations
-	Classed     int // instances, of which an entry stands for a step of trips
-	Before      int // of these, by one of the step before
-	Copied      int // entries, to others of more iterations
 	Moved       int // entries, to where an instance is
 	Refused     int // entries, since references that move apart may meet
 	Instead     int // entries, after one of the same key was refused
@@ -93,7 +89,6 @@ type did struct {
 	Over        int // entries, of which the log grew too long
 	GivenUp     int // times that units owed too much
 	Emptied     int // tables, as all took too much memory
-	Restored    int // entries with a log, to what they were before they were extended
 	Quiet       int // rows of which nothing went on to the levels behind, as it is there
 	Nothing     int // rows of which nothing goes on, as the log is empty
 	Crowded     int // rows that have too many lines for that

@@ -27,10 +27,6 @@ type unit struct {
 	table            []*entry
 	held             int // bytes that the entries in it take
 	tries            int
-	shorter          int  // how often one was met that is longer than what was asked for
-	longer           bool // one was, the last time
-	exact            bool // trips are part of the key; see askShorter
-	classed          bool // trips, by steps, are
 	hits             int
 	account          int // see machine.book
 	judged, served   int // of these two, when it was found last whether they pay; see rarely
