@@ -320,9 +320,6 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	c := &e.context
 	c.states = append(c.states[:0], e.state)
 	m.parts(n, c, y, trips, chunk)
-	if e.log != nil && !n.inner { // of which some log may have to be what it was
-		m.shortenLog(u, e)
-	}
 	e.clean()
 	e.cleanFrom = m.clock
 	e.busy = false

@@ -85,7 +85,6 @@ type did struct {
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
-	Shortened   int // rows of logs
 	Over        int // entries, of which the log grew too long
 	GivenUp     int // times that units owed too much
 	Emptied     int // tables, as all took too much memory
@@ -162,18 +161,16 @@ type machine struct {
 	program          []*node
 	states           []*state
 	clock, ids       uint64
-	lines            []uint32       // scratch
-	linesOps         []uint16       // scratch
-	listed           []listed       // scratch: what runs in a row
-	places           map[uint32]int // scratch: of lines
-	different        int            // lines among those in lines, the first
-	sets             []uint32       // scratch: by operand and set of a slice of the second level, a number of lines
-	kept             []uint32       // scratch: rows
-	missed           []int          // scratch: operands of a summary that miss in it
-	missing          []uint8        // scratch: by row of a summary, a bit for each head that missed
-	found            []uint8        // scratch, behind it: 0 where surely no head was there
-	skipped          []uint64       // a bit for each row of a summary that is not applied
-	turned           []uint64       // scratch: a bit for each row of a summary
+	lines            []uint32 // scratch
+	linesOps         []uint16 // scratch
+	listed           []listed // scratch: what runs in a row
+	sets             []uint32 // scratch: by operand and set of a slice of the second level, a number of lines
+	kept             []uint32 // scratch: rows
+	missed           []int    // scratch: operands of a summary that miss in it
+	missing          []uint8  // scratch: by row of a summary, a bit for each head that missed
+	found            []uint8  // scratch, behind it: 0 where surely no head was there
+	skipped          []uint64 // a bit for each row of a summary that is not applied
+	turned           []uint64 // scratch: a bit for each row of a summary
 	saved            []uint64
 	movers           []mover
 	tabled           []*unit // that have a table

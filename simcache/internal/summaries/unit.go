@@ -24,26 +24,25 @@ type unit struct {
 	opLow  int
 	opHigh int
 
-	table            []*entry
-	held             int // bytes that the entries in it take
-	tries            int
-	hits             int
-	account          int // see machine.book
-	judged, served   int // of these two, when it was found last whether they pay; see rarely
-	extends          int
-	big              float64 // touches of an instance from which on no summary is made, as its log would grow too long
-	room             int     // items in a row's log that were enough lately, about
-	listed           int     // and in a log, with room for more
-	logs             bool    // summaries keep logs
-	tried, shortened int     // rows of logs; see shortenLog
-	inner            bool    // a loop around accesses only
-	off              bool    // summaries of it do not pay
-	few              bool    // it has few keys, and many instances; see fewKeys
-	alone            bool    // of what moves in a loop; see solo
-	byRow            bool    // misses are kept by row; see tiny
-	key              []int
-	base             []int
-	low, hig         []int
+	table          []*entry
+	held           int // bytes that the entries in it take
+	tries          int
+	hits           int
+	account        int // see machine.book
+	judged, served int // of these two, when it was found last whether they pay; see rarely
+	extends        int
+	big            float64 // touches of an instance from which on no summary is made, as its log would grow too long
+	room           int     // items in a row's log that were enough lately, about
+	listed         int     // and in a log, with room for more
+	logs           bool    // summaries keep logs
+	inner          bool    // a loop around accesses only
+	off            bool    // summaries of it do not pay
+	few            bool    // it has few keys, and many instances; see fewKeys
+	alone          bool    // of what moves in a loop; see solo
+	byRow          bool    // misses are kept by row; see tiny
+	key            []int
+	base           []int
+	low, hig       []int
 }
 
 // A ref is the address of one or more accesses, as a function of what is outside
