@@ -347,9 +347,8 @@ func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	return false
 }
 
-// parts runs what is recorded: a chunk by its halves, down to a period and to what is
-// worth it for what is left behind chunks, a period by as much of it as is left behind the
-// last one, and the others, a whole instance by chunks if it may be.
+// parts runs what is recorded: a chunk by its halves, down to a period, a period by as much
+// of it as is left after the last one, and a whole instance by chunks if it may be.
 func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
 	half, rest := trips/2, n.unit.rest
 	switch {
@@ -358,22 +357,12 @@ func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
 		m.stretch(n, c, y+rest, trips-rest, true)
 	case !chunk:
 		m.iterations(n, c, y, y+trips, true)
-	case trips > n.unit.period && (n.inner || m.each(n)*float64(half) >= m.threshold), trips&1 == 0 && m.splits(n, m.each(n)*float64(half)):
+	case trips > n.unit.period && (n.inner || m.each(n)*float64(half) >= m.threshold):
 		m.stretch(n, c, y, half, true)
 		m.stretch(n, c, y+half, half, true)
 	default:
 		m.iterations(n, c, y, y+trips, false)
 	}
-}
-
-// mostSplit is how many thresholds of touches parts of periods make at most.
-const mostSplit = 50
-
-// splits reports whether parts of a period are kept that make so many touches: what is left
-// behind chunks finds them, and what is next to a place where references meet. Logs would
-// be copied.
-func (m *machine) splits(n *node, touches float64) bool {
-	return !m.deep && !n.inner && touches >= 4*m.threshold && touches <= mostSplit*m.threshold
 }
 
 // extend makes an entry longer, and reports whether it could.

@@ -161,6 +161,10 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 	}
 }
 
+// leastRest is how many thresholds of touches the iterations that are left after the chunks
+// make at least, that a summary of them is kept.
+const leastRest = 50
+
 // chunks runs a loop by chunks of its period and its doubles, the largest first, as
 // far as that is worth it, and returns where it stopped.
 func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
@@ -171,12 +175,9 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < 2*least {
 		return y
 	}
-	if !m.deep && !n.inner && end-y >= fewestAligned*least {
-		y = m.aligned(n, c, y, each)
-	}
 	n.unit.rest = 0
-	if rest := (end - y) % least; !m.deep && each*float64(rest) > mostSplit*m.threshold {
-		n.unit.rest = rest // of less, parts of a period are kept
+	if rest := (end - y) % least; !m.deep && each*float64(rest) > leastRest*m.threshold {
+		n.unit.rest = rest
 	}
 	size := least
 	few := 16 // chunks of one size: applying them takes no longer than composing them would
@@ -199,13 +200,6 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 		m.stretch(n, c, y, rest, true)
 		y = end
 		m.did.Behind++
-	}
-	for ; size > 0 && m.splits(n, each*float64(size)); size /= 2 {
-		if y+size <= end {
-			m.stretch(n, c, y, size, true)
-			y += size
-			m.did.Left++
-		}
 	}
 	m.did.Chunked++
 	return y
