@@ -16,8 +16,6 @@ type entry struct {
 	trips    int
 	busy     bool    // it is being recorded or extended
 	context  context // its state, to run in
-	trail    *trail  // where there is a log, of a unit of what moves, and it was asked for twice
-	trailed  bool    // once
 	held     int     // bytes that it was found to take
 }
 
@@ -69,7 +67,9 @@ func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bo
 			continue
 		}
 		far := u.inner && trips-e.trips > max(64, trips/8)
-		if e.trips <= trips && !far && e.trips > most {
+		if e.trips > trips {
+			u.metLonger()
+		} else if !far && e.trips > most {
 			best, most = i, e.trips
 		}
 	}
@@ -89,6 +89,15 @@ func hash(key []int) uint64 {
 		h ^= h >> 29
 	}
 	return h
+}
+
+// metLonger notes that an entry is longer than what is asked for. Where an innermost loop
+// meets such entries often, there will be one for each number of trips.
+func (u *unit) metLonger() {
+	u.longer++
+	if u.inner && u.longer > 8 && 32*u.longer > u.tries {
+		u.exact = true
+	}
 }
 
 // instead returns another entry of a list that stands for an instance, if one was
@@ -213,7 +222,7 @@ func (u *unit) stepOf(m *machine, e *entry, r int) int {
 func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	u := n.unit
 	u.placeIn(m, y, trips)
-	if chunk {
+	if chunk || u.exact {
 		u.key = append(u.key, trips)
 	} else {
 		u.key = append(u.key, -1)
@@ -290,9 +299,6 @@ func (e *entry) bytes() int {
 	if e.log != nil {
 		n += cap(e.log.lines)*6 + len(e.log.rows)*12
 	}
-	if e.trail != nil {
-		n += cap(e.trail.touches)*8 + len(e.trail.rows)*28
-	}
 	return n
 }
 
@@ -314,7 +320,6 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	if e.log != nil {
 		e.log.reset(u.room, u.listed)
 	}
-	e.trail, e.trailed = nil, false
 	e.byRow(u)
 	e.id, e.cleanFrom = m.newID(), m.clock
 	c := &e.context

@@ -27,7 +27,8 @@ type node struct {
 	spans     []affine // what is left to go at the start: the least of them, by step, is the trips
 	step      int      // positive
 	inner     bool     // its body is accesses only
-	varied    bool     // it is inner, and its trips depend on the loop around
+	varies    bool     // it is inner, and its trips depend on other loops
+	varied    bool     // even on the one around
 	inside    *inner   // of such a loop
 	solo      *solo    // of such a loop, or nil
 	nested    *solo    // of a loop around others, or nil
@@ -177,6 +178,7 @@ func (b *builder) loop(l *nest.Loop) *node {
 		m.inner = m.inner && c.kind == access
 	}
 	for _, span := range m.spans {
+		m.varies = m.varies || m.inner && len(span.terms) > 0
 		m.varied = m.varied || m.inner && span.coef(around) != 0
 	}
 	return m

@@ -100,27 +100,37 @@ func (m *machine) instance(n *node, c *context) {
 		m.iterations(n, c, 0, trips, false)
 	case len(c.states) > 1 && !m.deep || touches >= u.big:
 		m.iterations(n, c, 0, trips, touches >= u.big)
-	case n.solo != nil && !n.solo.off() && m.deep:
-		m.trailed(n, c, trips)
 	case n.solo != nil && !n.solo.off():
 		m.alone(n, c, trips)
-	case n.varied && !u.off && trips >= step && !m.deep:
-		m.stretch(n, c, 0, trips&^(step-1), false)
-		m.sweep(n, c, trips&^(step-1), trips)
 	case n.nested != nil && !n.nested.moving.unit.off && touches <= mostNested*m.threshold && m.aloneNested(n, c, trips):
 	case n.tiny != nil && !n.tiny.without.unit.off:
 		m.pieces(n, c, 0, trips)
 	case !u.off:
-		m.stretch(n, c, 0, trips, false)
+		m.stretchAll(n, c, trips)
 	default:
 		m.iterations(n, c, 0, trips, false)
 	}
 }
 
-// An innermost loop whose trips differ from one instance to the next
-// is summarized for numbers of trips that are multiples of step, and what is left
-// is run.
+// An innermost loop whose trips differ from one instance to the next, or that often runs
+// less often than before, is summarized for numbers of trips that are multiples of step.
+// The rest of its iterations are run.
 const step = 8
+
+// stepwise reports whether that is so of a loop that a unit is of.
+func (n *node) stepwise(u *unit) bool { return n.varied && !u.logs || n.varies && u.exact }
+
+// stretchAll runs all iterations by a summary.
+func (m *machine) stretchAll(n *node, c *context, trips int) {
+	most := trips
+	if n.stepwise(n.unit) && trips >= step {
+		most &^= step - 1
+	}
+	m.stretch(n, c, 0, most, false)
+	if most < trips {
+		m.sweep(n, c, most, trips)
+	}
+}
 
 // stretch runs iterations by a summary.
 func (m *machine) stretch(n *node, c *context, y, trips int, chunk bool) {

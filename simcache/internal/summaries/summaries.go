@@ -91,8 +91,6 @@ type did struct {
 	Crowded     int // rows that have too many lines for that
 	Whole       int // rows of which all goes on, together with others
 	Rear        int // rows of which the log goes on, together with others
-	Sent        int // rows that what rests in a loop is in, of which a log goes on
-	Passed      int // rows that what rests in a loop is in, by a trail
 	Ample       int // programs, which some level has room for
 }
 
@@ -175,7 +173,6 @@ type machine struct {
 	held, mostKept   int     // bytes that their entries take, and may take, about
 	booked           int     // of what was done, in the accounts of units
 	owed, mayOwe     int     // by units; see book
-	passing          *trail  // scratch: of an entry that has none yet
 	did              *did
 }
 

@@ -28,8 +28,10 @@ type unit struct {
 	held           int // bytes that the entries in it take
 	tries          int
 	hits           int
-	account        int // see machine.book
-	judged, served int // of these two, when it was found last whether they pay; see rarely
+	longer         int  // how often an entry was met that is longer than what was asked for
+	exact          bool // trips are part of the key; see unit.met
+	account        int  // see machine.book
+	judged, served int  // of these two, when it was found last whether they pay; see rarely
 	extends        int
 	big            float64 // touches of an instance from which on no summary is made, as its log would grow too long
 	room           int     // items in a row's log that were enough lately, about
