@@ -240,7 +240,6 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 		}
 	}
 	if e != nil {
-		u.hits++
 		if !slices.Equal(e.base, u.base) {
 			u.shift(m, e)
 		}
@@ -250,32 +249,10 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 		}
 		return e
 	}
-	if !u.few && (!chunk && (u.tries > 1100 && u.hits*16 < u.tries || u.rarely()) || m.deep && !n.inner && u.tries > 100 && u.hits*3 < u.tries) {
-		u.off = true // of logs, since these are copied
-	}
 	if e = place(list); e == nil || !m.record(n, e, y, trips, chunk) {
 		return nil
 	}
 	return e
-}
-
-// lately is how many times summaries of a unit are asked for until what they serve is judged anew: keys
-// that came back at first may not later.
-const lately = 1 << 14
-
-// rarely reports whether of the last of these too few were served: with a log a summary takes
-// longer than what it stands for, until it is met a few times.
-func (u *unit) rarely() bool {
-	if u.tries < u.judged+lately {
-		return false
-	}
-	worth := 16
-	if u.logs {
-		worth = 4
-	}
-	few := (u.hits-u.served)*worth < u.tries-u.judged
-	u.judged, u.served = u.tries, u.hits
-	return few
 }
 
 // charge counts what an entry takes by now. Where all take more than they may, the unit that has the
@@ -352,14 +329,11 @@ func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	return false
 }
 
-// parts runs what is recorded: a chunk by its halves, down to a period, a period by as much
-// of it as is left after the last one, and a whole instance by chunks if it may be.
+// parts runs what is recorded: a chunk by its halves, down to a period, and a
+// whole instance by chunks if it may be.
 func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
-	half, rest := trips/2, n.unit.rest
+	half := trips / 2
 	switch {
-	case chunk && trips == n.unit.period && rest > 0:
-		m.stretch(n, c, y, rest, true)
-		m.stretch(n, c, y+rest, trips-rest, true)
 	case !chunk:
 		m.iterations(n, c, y, y+trips, true)
 	case trips > n.unit.period && (n.inner || m.each(n)*float64(half) >= m.threshold):

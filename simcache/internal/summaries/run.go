@@ -171,10 +171,6 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 	}
 }
 
-// leastRest is how many thresholds of touches the iterations that are left after the chunks
-// make at least, that a summary of them is kept.
-const leastRest = 50
-
 // chunks runs a loop by chunks of its period and its doubles, the largest first, as
 // far as that is worth it, and returns where it stopped.
 func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
@@ -184,10 +180,6 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	}
 	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < 2*least {
 		return y
-	}
-	n.unit.rest = 0
-	if rest := (end - y) % least; !m.deep && each*float64(rest) > leastRest*m.threshold {
-		n.unit.rest = rest
 	}
 	size := least
 	few := 16 // chunks of one size: applying them takes no longer than composing them would
@@ -205,11 +197,6 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 				n.progress(float64(y) / float64(end))
 			}
 		}
-	}
-	if rest := end - y; rest > 0 && rest == n.unit.rest {
-		m.stretch(n, c, y, rest, true)
-		y = end
-		m.did.Behind++
 	}
 	m.did.Chunked++
 	return y

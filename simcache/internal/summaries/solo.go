@@ -168,9 +168,7 @@ func (o *solo) ends(first, last int) {
 // anew runs a loop as the last time.
 func (m *machine) anew(n *node, c *context) {
 	o, k := n.solo, n.solo.last
-	u := o.moving.unit
-	u.tries++
-	u.hits++
+	o.moving.unit.tries++
 	o.findRows(c.states[0])
 	if k.from > 0 {
 		m.sweep(n, c, 0, k.from)

@@ -71,7 +71,6 @@ type did struct {
 	Instead     int // entries, after one of the same key was refused
 	Interleaved int // references that move apart and never meet
 	Chunked     int // loops
-	Behind      int // all that is left behind chunks, at once
 	Repeated    int // loops, over iterations that touch the same lines
 	Early       int // of them, after the second, as nothing missed behind the first level
 	Alone       int // loops, by what moves in them
