@@ -81,3 +81,29 @@ func (a *affine) same(b *affine) bool {
 
 // floor is the largest multiple of g, which is a power of two, up to a.
 func floor(a, g int) int { return a &^ (g - 1) }
+
+// A reach is the first and the last line that an access may touch.
+type reach struct{ low, high int }
+
+// reachOf is that of an address in iterations first and last of a loop, and in between,
+// from which it goes on by so much.
+func (m *machine) reachOf(a *affine, slot, first, last, by int, shift uint) reach {
+	m.slots[slot] = first
+	one := reachFrom(a.at(m.slots), by, shift)
+	m.slots[slot] = last
+	other := reachFrom(a.at(m.slots), by, shift)
+	return reach{min(one.low, other.low), max(one.high, other.high)}
+}
+
+// reachFrom is that of an address that goes on by so much.
+func reachFrom(addr, by int, shift uint) reach {
+	return reach{(addr + min(by, 0)) >> shift, (addr + max(by, 0)) >> shift}
+}
+
+// in reports whether a line may be in a row.
+func (r reach) in(s *state, row int) bool {
+	return r.high-r.low >= modulo(row-s.row(uint32(r.low)+1), s.sets)
+}
+
+// floorDiv is a divided by b, rounded down.
+func floorDiv(a, b int) int { return (a - modulo(a, b)) / b }

@@ -117,7 +117,7 @@ func (m *machine) compose(c *context, e *summary, skip []int, off, low int) {
 // fullyKnown reports whether a summary is composed with vectors: where what was there
 // before is known, and most of the rows have heads.
 func (m *machine) fullyKnown(s *state, e *summary) bool {
-	return s.open == 0 && s.fewer == nil && vectors(s.ways) && 2*len(e.touched) > s.sets &&
+	return s.open == 0 && vectors(s.ways) && 2*len(e.touched) > s.sets &&
 		(s.rowMisses == nil || len(e.misses) <= 8)
 }
 
@@ -227,14 +227,11 @@ func (s *state) applyRow(e *summary, row, off int) (missing uint64, known bool) 
 		copy(s.heads[at*s.ways:], heads)
 		copy(s.ops[at*s.ways:], ops)
 		s.adopt(at, ops, c)
-	case n == s.ways && n <= 64 && s.fewer == nil:
+	case n == s.ways && n <= 64:
 		missing, known = meet(lines, heads), true
 		s.missHeads(e, at, row, missing)
 	default:
 		for h, line := range heads {
-			if s.fewer != nil {
-				s.deepHit(at, line, int(ops[h]))
-			}
 			if !present(lines, line) {
 				s.absent(at, line, int(ops[h]))
 			}
@@ -292,20 +289,7 @@ func (m *machine) applyByRow(c *context, e *summary, off, low int) {
 		for _, op := range m.missed {
 			misses[op] += more[op]
 		}
-		if s.fewer != nil {
-			s.addFewer(e, int(row), s.opposite(row, off))
-		}
 		c.applyRow(e, int(row), off)
-	}
-}
-
-// addFewer adds what a row of a summary misses with fewer ways.
-func (s *state) addFewer(e *summary, row, at int) {
-	to := s.fewer[at*s.fewerOps:][:s.fewerOps]
-	for i, more := range e.fewer[row*s.fewerOps:][:s.fewerOps] {
-		for less, n := range more {
-			to[i][less] += n
-		}
 	}
 }
 

@@ -206,7 +206,7 @@ func TestWork(t *testing.T) {
 		most       uint64
 	}{
 		{"chunks are found again", "for y 0 800\n\tfor x 0 800\n\t\tfor i 0 800\n\t\t\t" +
-			"@100000000+3200*x+4*i @100000000+3200*y+4*i @100000000+4*y+3200*x", oneLevel, 35e5},
+			"@100000000+3200*x+4*i @100000000+3200*y+4*i @100000000+4*y+3200*x", oneLevel, 6e6},
 	} {
 		e := New(c.levels, Options{})
 		if _, err := e.Run(source{text: c.text}.parse(1)); err != nil || e.Work() > c.most {

@@ -19,7 +19,6 @@ type inner struct {
 	period  int      // that number
 	order   []int    // scratch: those that move, in the order in which they leave their lines
 	rows    []int    // of the first accesses, which are all at different addresses; none if there are too many
-	led     *inner   // the accesses that others follow, if there are such; see leaders
 }
 
 // A moving access moves by stride bytes in each iteration.
@@ -50,9 +49,6 @@ func (in *inner) everyFar(c *context, left int) {
 		k := min(left, mostFar/len(in.refs))
 		left -= k
 		out := in.out[:everyRow(s, in.at, in.strides, k, places, in.out)]
-		if c.uncounted {
-			continue
-		}
 		if (c.sliced || len(c.states) == 1) && s.open == 0 && s.rowMisses == nil && s.fewer == nil {
 			in.missFar(c, out)
 			continue
@@ -114,11 +110,7 @@ func (m *machine) inside(n *node) *inner {
 
 // scratch makes room for where the accesses are, in lines of a size.
 func (in *inner) scratch(ways, line int) {
-	in.rows, in.order, in.alike, in.strides, in.led = nil, nil, false, nil, nil
-	if led := in.leaders(line); led != nil {
-		in.led = &inner{refs: led, plain: true}
-		in.led.scratch(ways, line)
-	}
+	in.rows, in.order, in.alike, in.strides = nil, nil, false, nil
 	in.columns = slices.ContainsFunc(in.refs, func(r moving) bool { return r.stride >= line || -r.stride >= line })
 	in.at, in.left, in.fresh = make([]int, len(in.refs)), make([]int, len(in.refs)), make([]bool, len(in.refs))
 	n := 0
@@ -224,17 +216,10 @@ func (m *machine) sweep(n *node, c *context, y, end int) {
 		m.did.Touched += len(in.refs) * (end - y)
 		return
 	}
-	if !m.follow(n, c, y, end) {
-		in.start(c.states[0].shift)
-		m.runs(in, c, end-y)
-	}
-}
-
-// start finds how far the accesses are from the ends of their lines.
-func (in *inner) start(shift uint) {
 	for i := range in.refs {
-		in.left[i], in.fresh[i] = in.run(i, shift), true
+		in.left[i], in.fresh[i] = in.run(i, c.states[0].shift), true
 	}
+	m.runs(in, c, end-y)
 }
 
 // fewTrips are so few iterations that all are made.
@@ -514,21 +499,6 @@ func (c *context) marchTo(row int, line uint32, n, op int) {
 				s.absent(row+k, line+uint32(k), op)
 			}
 		}
-	}
-}
-
-// touchLines touches so many lines from one on, in the first level alone, which has no misses with fewer ways.
-func (c *context) touchLines(line uint32, n, op int) {
-	s := c.states[0]
-	for n > 0 {
-		k := 1
-		if row := s.row(line); vectors(s.ways) {
-			k = min(n, s.sets-row)
-			c.marchTo(row, line, k, op)
-		} else {
-			s.touch(line, op)
-		}
-		line, n = line+uint32(k), n-k
 	}
 }
 

@@ -372,17 +372,6 @@ func (m *machine) roomy(e *summary, row int) bool {
 // of when the row had so many.
 type weight struct{ of, lines int }
 
-// lighten makes a weight one of at most so many lines. A bound beyond the ways may be so
-// no more.
-func (w *weight) lighten(of, ways int) {
-	if of >= w.of {
-		return
-	}
-	if w.of = of; w.lines > ways {
-		w.of = 0
-	}
-}
-
 // weigh finds such a bound for two lists: an operand's lines move alike, so that the most of
 // each in a set, together, are as many as there can be.
 func (m *machine) weigh(e *summary, lines []uint32, ops []uint16, lines2 []uint32, ops2 []uint16) (sum int) {

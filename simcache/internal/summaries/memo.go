@@ -14,24 +14,9 @@ type entry struct {
 	base     []int
 	low, hig []int // the boxes of the references
 	trips    int
-	busy     bool     // it is being recorded or extended
-	context  context  // its state, to run in
-	trail    *trail   // where there is a log, of a unit of what moves, and it was asked for twice
-	trailed  bool     // once
-	held     int      // bytes that it was found to take
-	shorter  *shorter // where there is a log: what it was before it was extended, if it is kept
-}
-
-// A shorter is what an entry was before it was extended, where it is now. An extension
-// mostly changes a few rows, and entries are many: only those are kept.
-type shorter struct {
-	state    *state   // in the rows that are kept, and its misses
-	items    int      // of the log
-	rows     []uint64 // a bit for each row that is kept
-	logs     []int32  // of these: how many items the log had
-	touched  int      // rows
-	low, hig []int
-	trips    int // 0 if it is nothing
+	busy     bool    // it is being recorded or extended
+	context  context // its state, to run in
+	held     int     // bytes that it was found to take
 }
 
 // bucket is how many entries may have one hash.
@@ -73,7 +58,6 @@ func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bo
 	at := int(hash(u.key)%uint64(len(u.table)/bucket)) * bucket
 	list = u.table[at : at+bucket]
 	best, most := -1, 0
-	u.longer = false
 	for i, e := range list {
 		if e == nil || !slices.Equal(e.key, u.key) {
 			continue
@@ -82,15 +66,11 @@ func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bo
 			busy = true
 			continue
 		}
-		t := e.trips
-		if t > trips && e.shorter != nil {
-			t = e.shorter.trips
-		}
-		if t > trips {
-			u.longer = true
-			u.askShorter()
-		} else if far := u.inner && trips-t > max(64, trips/8); !far && t > most {
-			best, most = i, t
+		far := u.inner && trips-e.trips > max(64, trips/8)
+		if e.trips > trips {
+			u.metLonger()
+		} else if !far && e.trips > most {
+			best, most = i, e.trips
 		}
 	}
 	if best < 0 {
@@ -111,44 +91,13 @@ func hash(key []int) uint64 {
 	return h
 }
 
-// setTrips makes the end of a key, of which the rest is known: the trips, or none if
-// an instance continues a shorter one.
-func (u *unit) setTrips(trips int) { u.key[len(u.key)-1] = trips }
-
-// An innermost loop whose trips go down again, and up, has an entry for each number
-// of trips: it begins as a copy of a shorter one. Of a long one that is recorded from
-// its start, every so many trips a copy is kept.
-const copyEvery = 64
-
-// askShorter notes that an entry is longer than what is asked for: where that is so
-// often, there will be one for each number of trips. Logs are long, and not copied:
-// there will be one for every step of them, which goes back to its start by what it
-// was before it was extended.
-func (u *unit) askShorter() {
-	u.shorter++
-	if u.inner && u.shorter > 8 && 32*u.shorter > u.tries {
-		u.exact, u.classed = u.exact || !u.logs, u.logs
+// metLonger notes that an entry is longer than what is asked for. Where an innermost loop
+// meets such entries often, there will be one for each number of trips.
+func (u *unit) metLonger() {
+	u.longer++
+	if u.inner && u.longer > 8 && 32*u.longer > u.tries {
+		u.exact = true
 	}
-}
-
-// nearest returns an entry of the unit's key with fewer trips, though not by many: one
-// of the last that may be there, or a copy that was kept.
-func (u *unit) nearest(m *machine, trips int) *entry {
-	for less := step; less < copyEvery; less += step {
-		if e := u.ofTrips(m, trips-less); e != nil {
-			return e
-		}
-	}
-	return u.ofTrips(m, (trips-1)/copyEvery*copyEvery)
-}
-
-func (u *unit) ofTrips(m *machine, trips int) *entry {
-	if trips <= 0 {
-		return nil
-	}
-	u.setTrips(trips)
-	_, e, _ := u.find(m, trips)
-	return e
 }
 
 // instead returns another entry of a list that stands for an instance, if one was
@@ -248,13 +197,6 @@ func (u *unit) shift(m *machine, e *entry) {
 	m.movers = movers
 	turn := modulo(u.base[0]-e.base[0], m.levels[0].Sets<<shift) >> shift
 	e.move(movers, turn)
-	if k := e.shorter; k != nil && k.trips != 0 {
-		k.move(movers)
-		for r := range u.refs {
-			k.low[r] += u.base[r] - e.base[r]
-			k.hig[r] += u.base[r] - e.base[r]
-		}
-	}
 	e.id = m.newID()
 	for r := range u.refs {
 		d := u.base[r] - e.base[r]
@@ -280,37 +222,24 @@ func (u *unit) stepOf(m *machine, e *entry, r int) int {
 func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	u := n.unit
 	u.placeIn(m, y, trips)
-	if u.key = append(u.key, -1); chunk || u.exact || u.whole > 0 {
-		u.setTrips(trips)
-	} else if u.classed {
-		u.setTrips(trips &^ (step - 1))
-		m.did.Classed++
+	if chunk || u.exact {
+		u.key = append(u.key, trips)
+	} else {
+		u.key = append(u.key, -1)
 	}
 	u.tries++
 	list, e, busy := u.find(m, trips)
 	if busy {
 		return nil
 	}
-	longer := u.longer
-	if e == nil && !chunk && u.classed {
-		list, e = u.before(m, list, trips)
-	}
-	if e == nil && !chunk && u.exact {
-		e = m.copyOf(u, list, trips)
-	}
 	if e != nil {
 		u.boxes(m, y, trips)
-		if e.trips > trips {
-			m.restore(e)
-			m.did.Restored++
-		}
 		if !u.moves(m, e) {
 			m.did.Refused++
 			e = u.instead(m, list, trips)
 		}
 	}
 	if e != nil {
-		u.hits++
 		if !slices.Equal(e.base, u.base) {
 			u.shift(m, e)
 		}
@@ -320,44 +249,10 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 		}
 		return e
 	}
-	if !u.few && (!chunk && (u.tries > 1100 && u.hits*16 < u.tries || u.rarely()) || m.deep && !n.inner && u.tries > 100 && u.hits*3 < u.tries) {
-		u.off = true // of logs, since these are copied
-	}
-	if e = place(list); e == nil {
-		return nil
-	}
-	if k := trips &^ (step - 1); longer && u.classed && !chunk && k > 0 && k < trips { // they go down
-		if !m.record(n, e, y, k, false) {
-			return nil
-		}
-		u.placeIn(m, y, trips) // chunks were placed since
-		u.boxes(m, y, trips)
-		if !m.extend(n, e, y, trips) {
-			return nil
-		}
-	} else if !m.record(n, e, y, trips, chunk) {
+	if e = place(list); e == nil || !m.record(n, e, y, trips, chunk) {
 		return nil
 	}
 	return e
-}
-
-// lately is how many times summaries of a unit are asked for until what they serve is judged anew: keys
-// that came back at first may not later.
-const lately = 1 << 14
-
-// rarely reports whether of the last of these too few were served: with a log a summary takes
-// longer than what it stands for, until it is met a few times.
-func (u *unit) rarely() bool {
-	if u.tries < u.judged+lately {
-		return false
-	}
-	worth := 16
-	if u.logs {
-		worth = 4
-	}
-	few := (u.hits-u.served)*worth < u.tries-u.judged
-	u.judged, u.served = u.tries, u.hits
-	return few
 }
 
 // charge counts what an entry takes by now. Where all take more than they may, the unit that has the
@@ -381,61 +276,7 @@ func (e *entry) bytes() int {
 	if e.log != nil {
 		n += cap(e.log.lines)*6 + len(e.log.rows)*12
 	}
-	if e.trail != nil {
-		n += cap(e.trail.touches)*8 + len(e.trail.rows)*28
-	}
-	if e.shorter != nil {
-		n += e.shorter.state.bytes()
-	}
 	return n
-}
-
-// before returns an entry of the step of trips before that of an instance, if one stands for
-// it, else the list that it was not found in. Of a key trips mostly come in runs, which
-// begin anywhere.
-func (u *unit) before(m *machine, list []*entry, trips int) ([]*entry, *entry) {
-	u.setTrips((trips - step) &^ (step - 1))
-	if other, e, _ := u.find(m, trips); e != nil {
-		m.did.Before++
-		return other, e
-	}
-	u.setTrips(trips &^ (step - 1))
-	return list, nil
-}
-
-// copyOf returns a copy of an entry with fewer trips, under the key of so many; nil if
-// there is none.
-func (m *machine) copyOf(u *unit, list []*entry, trips int) *entry {
-	from := u.nearest(m, trips)
-	u.setTrips(trips)
-	if from == nil {
-		return nil
-	}
-	from.busy = true
-	e := place(list)
-	if from.busy = false; e == nil {
-		return nil
-	}
-	m.copyTo(u, e, from)
-	return e
-}
-
-// copyTo makes an entry a copy of another, but for its key.
-func (m *machine) copyTo(u *unit, e, from *entry) {
-	if e.summary == nil {
-		e.summary = newSummary(newState(m.levels[0], u.opLow, u.opHigh))
-	}
-	e.key = append(e.key[:0], u.key...)
-	e.base = append(e.base[:0], from.base...)
-	e.low, e.hig = append(e.low[:0], from.low...), append(e.hig[:0], from.hig...)
-	e.trips = from.trips
-	e.copyFrom(from.state)
-	e.forget()
-	e.clean()
-	e.id, e.cleanFrom = m.newID(), m.clock
-	e.context.states = append(e.context.states[:0], e.state)
-	m.charge(u, e)
-	m.did.Copied++
 }
 
 // record makes an entry of the instance, and reports whether it could.
@@ -444,9 +285,7 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	u.boxes(m, y, trips)
 	e.key, e.base = append(e.key[:0], u.key...), append(e.base[:0], u.base...)
 	e.low, e.hig = append(e.low[:0], u.low...), append(e.hig[:0], u.hig...)
-	if e.trips, e.busy = trips, true; e.shorter != nil {
-		e.shorter.trips = 0
-	}
+	e.trips, e.busy = trips, true
 	if e.summary == nil {
 		e.summary = newSummary(newState(m.levels[0], u.opLow, u.opHigh))
 		if m.deep {
@@ -458,19 +297,11 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	if e.log != nil {
 		e.log.reset(u.room, u.listed)
 	}
-	e.trail, e.trailed = nil, false
 	e.byRow(u)
 	e.id, e.cleanFrom = m.newID(), m.clock
 	c := &e.context
 	c.states = append(c.states[:0], e.state)
-	if u.exact && !chunk {
-		m.inSteps(n, e, y, trips)
-	} else {
-		m.parts(n, c, y, trips, chunk)
-	}
-	if e.log != nil && !n.inner { // of which some log may have to be what it was
-		m.shortenLog(u, e)
-	}
+	m.parts(n, c, y, trips, chunk)
 	e.clean()
 	e.cleanFrom = m.clock
 	e.busy = false
@@ -498,40 +329,14 @@ func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	return false
 }
 
-// inSteps runs what is recorded of an innermost loop, and keeps copies on the way.
-func (m *machine) inSteps(n *node, e *entry, y, trips int) {
-	u := n.unit
-	for e.trips = copyEvery; e.trips < trips; e.trips += copyEvery {
-		m.sweep(n, &e.context, y+e.trips-copyEvery, y+e.trips)
-		u.setTrips(e.trips)
-		if list, found, busy := u.find(m, e.trips); found == nil && !busy {
-			if k := place(list); k != nil {
-				u.boxes(m, y, e.trips)
-				m.copyTo(u, k, e)
-				k.low, k.hig = append(k.low[:0], u.low...), append(k.hig[:0], u.hig...)
-			}
-		}
-	}
-	m.sweep(n, &e.context, y+e.trips-copyEvery, y+trips)
-	e.trips = trips
-}
-
-// parts runs what is recorded: a chunk by its halves, down to a period and to what is
-// worth it for what is left behind chunks, a period by as much of it as is left behind the
-// last one, and the others, a whole instance by chunks if it may be.
+// parts runs what is recorded: a chunk by its halves, down to a period, and a
+// whole instance by chunks if it may be.
 func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
-	half, rest := trips/2, n.unit.rest
+	half := trips / 2
 	switch {
-	case n.unit.whole > 0 && chunk:
-		m.iterations(n, c, y, y+trips, false)
-	case n.unit.whole > 0:
-		m.wholes(n, c, y, trips)
-	case chunk && trips == n.unit.period && rest > 0:
-		m.stretch(n, c, y, rest, true)
-		m.stretch(n, c, y+rest, trips-rest, true)
 	case !chunk:
 		m.iterations(n, c, y, y+trips, true)
-	case trips > n.unit.period && (n.inner || m.each(n)*float64(half) >= m.threshold), trips&1 == 0 && m.splits(n, m.each(n)*float64(half)):
+	case trips > n.unit.period && (n.inner || m.each(n)*float64(half) >= m.threshold):
 		m.stretch(n, c, y, half, true)
 		m.stretch(n, c, y+half, half, true)
 	default:
@@ -539,147 +344,19 @@ func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
 	}
 }
 
-// wholes runs what is recorded by chunks in which all goes on by whole lines, where they are worth
-// it, cut where small accesses come to another line: they come back more often than it does.
-func (m *machine) wholes(n *node, c *context, y, trips int) {
-	u := n.unit
-	for end := y + trips; y < end; {
-		m.slots[n.slot] = y
-		k := min(u.whole, end-y)
-		if own := u.small.addr.coef(n.slot); own != 0 {
-			k = min(k, (stays(u.small.addr.at(m.slots), own, m.minLine)-1)%u.whole+1)
-		}
-		if m.each(n)*float64(k) < m.threshold {
-			m.iterations(n, c, y, y+k, false)
-		} else {
-			m.stretch(n, c, y, k, true)
-			m.did.Parts++
-		}
-		y += k
-	}
-}
-
-// mostSplit is how many thresholds of touches parts of periods make at most.
-const mostSplit = 50
-
-// splits reports whether parts of a period are kept that make so many touches: what is left
-// behind chunks finds them, and what is next to a place where references meet. Logs would
-// be copied.
-func (m *machine) splits(n *node, touches float64) bool {
-	return !m.deep && !n.inner && touches >= 4*m.threshold && touches <= mostSplit*m.threshold
-}
-
-// extend makes an entry longer, and reports whether it could. Where there is a log, what
-// an inner loop's was before is kept, for those that are shorter again.
+// extend makes an entry longer, and reports whether it could.
 func (m *machine) extend(n *node, e *entry, y, trips int) bool {
 	u, since := n.unit, m.work()
 	from := e.trips
-	if n.inner && u.logs {
-		if e.shorter == nil || e.shorter.trips == 0 || e.shorter.trips == from {
-			m.shorten(u, e)
-		}
-		u.keepRows(e, from, trips)
-	}
 	e.low, e.hig = append(e.low[:0], u.low...), append(e.hig[:0], u.hig...)
 	e.busy = true
-	m.ran = from
 	m.iterations(n, &e.context, y+from, y+trips, false)
 	e.trips, e.busy = trips, false
 	m.charge(u, e)
 	m.did.Extended++
 	m.debit(u, since, toExtend)
-	if !u.classed || from&(step-1) != 0 {
-		u.extends++
-	}
+	u.extends++
 	return m.fits(n, e, y, trips)
-}
-
-// shorten begins to keep what an entry is now.
-func (m *machine) shorten(u *unit, e *entry) {
-	if e.shorter == nil {
-		e.shorter = &shorter{state: newState(m.levels[0], e.opLow, e.opLow+len(e.misses)), rows: make([]uint64, len(e.changed)), logs: make([]int32, e.sets)}
-	}
-	k := e.shorter
-	k.state.byRow(u)
-	clear(k.rows)
-	copy(k.state.has, e.has)
-	copy(k.state.misses, e.misses)
-	k.state.open, k.touched, k.items, k.trips = e.open, len(e.touched), e.log.items, e.trips
-	k.low, k.hig = append(k.low[:0], e.low...), append(k.hig[:0], e.hig...)
-}
-
-// keepRows keeps the rows of an entry, which is where the unit is, that an innermost
-// loop's iterations from to end are about to change.
-func (u *unit) keepRows(e *entry, from, end int) {
-	if (end-from)*len(u.refs) >= e.sets {
-		for row := range e.sets {
-			e.keepRow(row)
-		}
-		return
-	}
-	for i, at := range u.base {
-		for y := from; y < end; y++ {
-			e.keepRow(e.row(uint32((at+u.refs[i].own*y)>>e.shift) + 1))
-		}
-	}
-}
-
-// keepRow keeps a row as it is, unless it is kept.
-func (e *entry) keepRow(row int) {
-	k, bit := e.shorter, uint64(1)<<(row&63)
-	if k.rows[row>>6]&bit != 0 {
-		return
-	}
-	k.rows[row>>6] |= bit
-	k.state.copyRow(e.state, row)
-	k.logs[row] = e.log.rows[row].n
-}
-
-// move moves the lines that are kept.
-func (k *shorter) move(movers []mover) {
-	s, plain, rows := k.state, plain(movers), 0
-	for _, w := range k.rows {
-		rows += onesCount(w)
-	}
-	if 8*rows > s.sets { // others may be anything
-		moveLines(s.tags, movers, plain)
-		moveLines(s.heads, movers, plain)
-		return
-	}
-	for i, w := range k.rows {
-		for ; w != 0; w &= w - 1 {
-			at := (i<<6 + trailing(w)) * s.ways
-			moveLines(s.tags[at:at+s.ways], movers, plain)
-			moveLines(s.heads[at:at+s.ways], movers, plain)
-		}
-	}
-}
-
-// restore makes an entry what it was before it was extended. Rows that were not
-// changed are as they were; heads were only added, and so were touched rows.
-func (m *machine) restore(e *entry) {
-	k := e.shorter
-	for i, w := range k.rows {
-		e.changed[i] |= w
-	}
-	e.gather()
-	for i, w := range k.rows {
-		for ; w != 0; w &= w - 1 {
-			row := i<<6 + trailing(w)
-			e.copyRow(k.state, row)
-			e.log.rows[row].n = k.logs[row]
-			e.weights[row].lighten(int(e.count[row])+int(k.logs[row]), m.levels[1].Ways)
-		}
-	}
-	e.log.items = k.items
-	e.touched = e.touched[:k.touched]
-	copy(e.has, k.state.has)
-	copy(e.misses, k.state.misses)
-	copy(e.low, k.low)
-	copy(e.hig, k.hig)
-	e.trips = k.trips
-	clear(k.rows)
-	e.owner, e.open = 0, k.state.open
 }
 
 func (m *machine) newID() uint64 {

@@ -34,10 +34,6 @@ type node struct {
 	nested    *solo    // of a loop around others, or nil
 	enter     *enter   // of such a loop, where it is needed
 	tiny      *tiny    // of a loop around others, or nil
-	flood     *flood   // of a loop around an innermost one, or nil
-	slide     *slide   // alike, or nil
-	drift     *drift   // alike, or nil
-	rounds    *rounds  // of a loop around a loop around an innermost one, or nil
 	light     bool     // a block that keeps no summaries: of accesses and one innermost loop, or one that is never as it was
 
 	progress func(share float64) // of an outermost loop, where somebody asks

@@ -27,9 +27,6 @@ func rowAVX2(row, lines *uint32, n int, missing *uint8) (sum int)
 func bringAVX512(s *state, lines *uint32, ops *uint16, n int)
 
 //go:noescape
-func bringColumnAVX512(s *state, addr, stride int, shift uint, n int) (absent int)
-
-//go:noescape
 func sendAVX512(to, e *state, rows, heads uint64, first, off, sets int)
 
 //go:noescape
@@ -107,15 +104,6 @@ func (s *state) bringLines(lines []uint32, ops []uint16) bool {
 		bringAVX2(s, &lines[0], &ops[0], len(lines))
 	}
 	return true
-}
-
-// bringsColumns reports whether bringColumn can, with vectors.
-func (s *state) bringsColumns() bool { return hasAVX512 && s.ways == 16 && s.power }
-
-// bringColumn touches the lines of n addresses, at least one, which go on by a stride, and counts those
-// that were absent, of one operand.
-func (s *state) bringColumn(addr, stride, op, n int) {
-	s.misses[op-s.opLow] += uint64(bringColumnAVX512(s, addr, stride, s.shift, n))
 }
 
 // sendRows touches in the second level what is beyond those of 64 rows of a summary from

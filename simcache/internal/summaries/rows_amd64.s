@@ -597,46 +597,6 @@ line:
 	VZEROUPPER
 	RET
 
-// func bringColumnAVX512(s *state, addr, stride int, shift uint, n int) (absent int)
-//
-// Touches the lines of n addresses, which go on by a stride, in rows of 16, and counts those that
-// were absent.
-TEXT ·bringColumnAVX512(SB), NOSPLIT, $0-48
-	MOVQ s+0(FP), R8
-	MOVQ addr+8(FP), SI
-	MOVQ stride+16(FP), BX
-	MOVQ shift+24(FP), R10
-	MOVQ n+32(FP), CX
-	BRING_ARGS
-	XORL R11, R11
-
-address:
-	SHRXQ R10, SI, R8
-	INCL R8
-	VPBROADCASTD R8, Z1
-	SUBL R12, R8
-	ANDL R13, R8
-	MOVL R8, R9
-	ANDL AX, R9
-	SHLXQ R15, R9, R9
-	SHRXQ R14, R8, R8
-	SHLQ $6, R8
-	ADDQ R9, R8
-	VMOVDQU32 (DI)(R8*1), Z0
-	VPCMPEQD Z0, Z1, K1
-	KMOVW K1, DX
-	BLSMSKL DX, DX
-	KMOVW DX, K2
-	ADCQ $0, R11
-	VALIGND $15, Z1, Z0, K2, Z0
-	VMOVDQU32 Z0, (DI)(R8*1)
-	ADDQ BX, SI
-	DECQ CX
-	JNE  address
-	MOVQ R11, absent+40(FP)
-	VZEROUPPER
-	RET
-
 // func sendAVX512(to, e *state, rows, heads uint64, first, off, sets int)
 //
 // Sends on what is beyond those of 64 rows of a summary that have a bit: all of their

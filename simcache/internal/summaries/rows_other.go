@@ -18,10 +18,6 @@ func everyRow(s *state, at, strides []int, left int, places uint32, out []uint64
 
 func (s *state) bringLines(lines []uint32, ops []uint16) bool { return false }
 
-func (s *state) bringsColumns() bool { return false }
-
-func (s *state) bringColumn(addr, stride, op, n int) {}
-
 func (s *state) sendRows(e *state, rows, heads uint64, first, off int) bool { return false }
 
 func bringRow(row, lines []uint32, missing []uint8) (sum int) { return bringRowGo(row, lines, missing) }

@@ -18,8 +18,6 @@ type context struct {
 	ops    []uint16
 	logs   []uint64 // a bit for each row of what is applied of which the log still goes there; nil if to a log
 	heads  []uint64 // and all of its heads, before
-
-	uncounted bool // what is made is of one level that is known, and its misses are forgotten
 }
 
 // over reports whether what is run is of no more use.
@@ -97,43 +95,42 @@ func (m *machine) instance(n *node, c *context) {
 	if u != nil && m.keeps {
 		touches = m.estimate(n, trips)
 	}
-	if touches >= m.threshold && (m.slides(n, c, trips) || m.drifts(n, c, trips) || m.rounds(n, c, trips)) {
-		return
-	}
-	m.unslid(n, c, trips, touches)
-}
-
-// unslid runs a loop or a block but by a slide.
-func (m *machine) unslid(n *node, c *context, trips int, touches float64) {
-	u := n.unit
 	switch {
 	case u == nil || n.light || touches < m.threshold || c.states[0].fewer != nil:
 		m.iterations(n, c, 0, trips, false)
 	case len(c.states) > 1 && !m.deep || touches >= u.big:
 		m.iterations(n, c, 0, trips, touches >= u.big)
-	case n.solo != nil && !n.solo.off() && m.deep:
-		m.trailed(n, c, trips)
 	case n.solo != nil && !n.solo.off():
 		m.alone(n, c, trips)
-	case n.stepwise(u) && !u.off && trips >= step && !m.deep:
-		m.stretch(n, c, 0, trips&^(step-1), false)
-		m.sweep(n, c, trips&^(step-1), trips)
 	case n.nested != nil && !n.nested.moving.unit.off && touches <= mostNested*m.threshold && m.aloneNested(n, c, trips):
 	case n.tiny != nil && !n.tiny.without.unit.off:
 		m.pieces(n, c, 0, trips)
 	case !u.off:
-		m.stretch(n, c, 0, trips, false)
+		m.stretchAll(n, c, trips)
 	default:
 		m.iterations(n, c, 0, trips, false)
 	}
 }
 
-// An innermost loop whose trips differ from one instance to the next, or come back,
-// is summarized for numbers of trips that are multiples of step, and what is left
-// is run.
+// An innermost loop whose trips differ from one instance to the next, or that often runs
+// less often than before, is summarized for numbers of trips that are multiples of step.
+// The rest of its iterations are run.
 const step = 8
 
-func (n *node) stepwise(u *unit) bool { return n.varied || n.varies && u.exact }
+// stepwise reports whether that is so of a loop that a unit is of.
+func (n *node) stepwise(u *unit) bool { return n.varied && !u.logs || n.varies && u.exact }
+
+// stretchAll runs all iterations by a summary.
+func (m *machine) stretchAll(n *node, c *context, trips int) {
+	most := trips
+	if n.stepwise(n.unit) && trips >= step {
+		most &^= step - 1
+	}
+	m.stretch(n, c, 0, most, false)
+	if most < trips {
+		m.sweep(n, c, most, trips)
+	}
+}
 
 // stretch runs iterations by a summary.
 func (m *machine) stretch(n *node, c *context, y, trips int, chunk bool) {
@@ -152,33 +149,13 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 		y = m.chunks(n, c, y, end, m.each(n))
 	}
 	if n.inner {
-		m.ran = 0
 		m.sweep(n, c, y, end)
 		return
 	}
-	if from, to := m.growing(n, c, y, end); from < to {
-		m.iterations(n, c, y, from, false)
-		y = m.turnGrowing(n, c, from, to)
-	}
-	f := m.floods(n, c)
 	same := 0 // so many iterations from y on touch the same lines as it, as far as is known
 	for ; y < end && !c.over(); y++ {
 		if same == 0 {
 			same = n.sameFrom(m, y, end)
-			if f != nil {
-				if k := f.next(m, n, c, y, same, end); k > 0 {
-					y += k - 1
-					same = 0
-					continue
-				}
-				if same > 1 && f.again(m, c, same-1) {
-					m.slots[n.slot] = y
-					m.run(n.body, c)
-					y += same - 1
-					same = 0
-					continue
-				}
-			}
 			if same > len(c.states)+1 && c.states[0].rowMisses == nil {
 				y = m.repeat(n, c, y, same)
 				same = 0
@@ -192,28 +169,17 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 			n.progress(float64(y+1) / float64(end))
 		}
 	}
-	if f != nil {
-		f.settle(m, n, c)
-	}
 }
 
 // chunks runs a loop by chunks of its period and its doubles, the largest first, as
 // far as that is worth it, and returns where it stopped.
 func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	least := n.unit.period
-	floods := func(c *node) bool { return c.flood != nil && c.flood.fillsSets(m) } // are run, and need no summary
-	for !n.inner && each*float64(least) < m.threshold && 2*least <= end-y && !slices.ContainsFunc(append(below(n), n), floods) {
+	for !n.inner && each*float64(least) < m.threshold && 2*least <= end-y {
 		least *= 2
 	}
 	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < 2*least {
 		return y
-	}
-	if !m.deep && !n.inner && end-y >= fewestAligned*least {
-		y = m.aligned(n, c, y, each)
-	}
-	n.unit.rest = 0
-	if rest := (end - y) % least; !m.deep && each*float64(rest) > mostSplit*m.threshold {
-		n.unit.rest = rest // of less, parts of a period are kept
 	}
 	size := least
 	few := 16 // chunks of one size: applying them takes no longer than composing them would
@@ -230,18 +196,6 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 			if n.progress != nil {
 				n.progress(float64(y) / float64(end))
 			}
-		}
-	}
-	if rest := end - y; rest > 0 && rest == n.unit.rest {
-		m.stretch(n, c, y, rest, true)
-		y = end
-		m.did.Behind++
-	}
-	for ; size > 0 && m.splits(n, each*float64(size)); size /= 2 {
-		if y+size <= end {
-			m.stretch(n, c, y, size, true)
-			y += size
-			m.did.Left++
 		}
 	}
 	m.did.Chunked++

@@ -29,10 +29,10 @@ type solo struct {
 	first  []int    // scratch: addresses in the first iteration that is run by it
 	end    []int    // scratch: and in the last
 	round  []int    // by ref: the greatest power of two that divides its stride and the line
-	here   []int    // scratch: of rests, those in a row
 	lines  []uint32 // scratch: the accesses in a row
 	ops    []uint16 // of them
 	last   kept
+	lost   int // how often a row in which lines rest was another to what moves
 }
 
 // A kept is how a loop was run by a solo the last time. With the same trips, and all
@@ -132,9 +132,13 @@ func (m *machine) alone(n *node, c *context, trips int) {
 	if from > 0 {
 		m.sweep(n, c, 0, from)
 	}
-	if e := m.fetch(o.moving, from, to-from, false); e == nil {
+	switch e := m.fetch(o.moving, from, to-from, false); {
+	case e == nil:
 		m.sweep(n, c, from, to)
-	} else {
+	case e.log != nil && !o.keeps(s, e):
+		o.lost++
+		m.sweep(n, c, from, to)
+	default:
 		o.last = kept{e, from, to, trips}
 		m.between(n, c)
 	}
@@ -164,9 +168,7 @@ func (o *solo) ends(first, last int) {
 // anew runs a loop as the last time.
 func (m *machine) anew(n *node, c *context) {
 	o, k := n.solo, n.solo.last
-	u := o.moving.unit
-	u.tries++
-	u.hits++
+	o.moving.unit.tries++
 	o.findRows(c.states[0])
 	if k.from > 0 {
 		m.sweep(n, c, 0, k.from)
@@ -327,7 +329,7 @@ func (o *solo) each(s *state, row int, at []int, touch func(line uint32, op int)
 // extended, those of the whole loop do better.
 func (o *solo) off() bool {
 	u := o.moving.unit
-	return u.off || u.tries > 3000 && u.extends*10 > u.tries*7
+	return u.off || u.tries > 3000 && u.extends*10 > u.tries*7 || o.lost > 100 && 8*o.lost > u.tries
 }
 
 // changesWith reports whether a loop in a block is longer, or shorter, in each iteration of an outermost loop, in a slot:

@@ -2,7 +2,6 @@ package summaries
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
@@ -40,8 +39,6 @@ type state struct {
 	rowMisses []uint64            // by row and operand, where they are kept: misses
 	log       *log                // of misses, where it is kept
 	fewer     [][mostRests]uint32 // alike: how many more there were with one way less, with two, and three
-	fewerLow  int                 // the first operand of which these are kept
-	fewerOps  int                 // and of how many
 
 	// Of the summary that was applied last: its id, when, and the rows (a bit each)
 	// that were changed since.
@@ -109,70 +106,13 @@ func (s *state) byRow(u *unit) {
 		s.rowMisses = make([]uint64, s.sets*len(s.misses))
 	}
 	if s.fewer == nil && u.alone {
-		s.keepFewer(s.opLow, s.opLow+len(s.misses))
+		s.fewer = make([][mostRests]uint32, s.sets*len(s.misses))
 	}
-	if s.fewer == nil && u.fewer != nil {
-		s.keepFewer(u.fewer.opLow, u.fewer.opHigh)
-	}
-}
-
-// keepFewer keeps how many more misses of some operands there were with fewer ways.
-func (s *state) keepFewer(opLow, opHigh int) {
-	s.fewerLow, s.fewerOps = opLow, opHigh-opLow
-	s.fewer = make([][mostRests]uint32, s.sets*s.fewerOps)
 }
 
 // fewerOf is how many more misses of an operand there were in a row with one way less, with two, and three.
 func (s *state) fewerOf(row, op int) *[mostRests]uint32 {
-	return &s.fewer[row*s.fewerOps+op-s.fewerLow]
-}
-
-// copyFrom makes a state what another is.
-func (s *state) copyFrom(t *state) {
-	if s.rowMisses == nil {
-		s.rowMisses, s.fewer = slices.Clone(t.rowMisses), slices.Clone(t.fewer)
-		s.fewerLow, s.fewerOps = t.fewerLow, t.fewerOps
-	}
-	if 2*len(t.touched) < s.sets {
-		s.reset()
-		for _, row := range t.touched {
-			s.copyRow(t, int(row))
-		}
-	} else {
-		copy(s.tags, t.tags)
-		copy(s.heads, t.heads)
-		copy(s.ops, t.ops)
-		copy(s.count, t.count)
-		copy(s.packed, t.packed)
-	}
-	s.touched = append(s.touched[:0], t.touched...)
-	copy(s.has, t.has)
-	copy(s.misses, t.misses)
-	copy(s.rowMisses, t.rowMisses)
-	copy(s.fewer, t.fewer)
-	s.turn, s.first, s.owner, s.open = t.turn, t.first, 0, t.open
-}
-
-// copyRow makes a row what it is in another state.
-func (s *state) copyRow(t *state, row int) {
-	from, to := row*s.ways, row*s.ways+s.ways
-	if s.ways == 8 {
-		*(*[8]uint32)(s.tags[from:to]) = *(*[8]uint32)(t.tags[from:to])
-		*(*[8]uint32)(s.heads[from:to]) = *(*[8]uint32)(t.heads[from:to])
-		*(*[8]uint16)(s.ops[from:to]) = *(*[8]uint16)(t.ops[from:to])
-	} else {
-		copy(s.tags[from:to], t.tags[from:to])
-		copy(s.heads[from:to], t.heads[from:to])
-		copy(s.ops[from:to], t.ops[from:to])
-	}
-	s.count[row], s.packed[row] = t.count[row], t.packed[row]
-	k := len(s.misses)
-	if t.rowMisses != nil {
-		copy(s.rowMisses[row*k:row*k+k], t.rowMisses[row*k:])
-	}
-	if t.fewer != nil {
-		copy(s.fewer[row*s.fewerOps:][:s.fewerOps], t.fewer[row*s.fewerOps:])
-	}
+	return &s.fewer[row*len(s.misses)+op-s.opLow]
 }
 
 // turnBy turns the sets, by less than there are.
@@ -261,9 +201,6 @@ func (s *state) mark(row, n int) {
 // deepHit takes note of a line that is among the last in its row: with fewer ways, it
 // would not be there.
 func (s *state) deepHit(at int, line uint32, op int) {
-	if op < s.fewerLow || op >= s.fewerLow+s.fewerOps {
-		return
-	}
 	row := s.tags[at*s.ways:][:s.ways]
 	for less := 1; less <= min(mostRests, s.ways-1); less++ {
 		if row[s.ways-less] == line {

@@ -5,15 +5,12 @@
 // ([state]); it composes with what came before ([machine.apply]). One of a loop's
 // instance stands for every instance with the same stream of lines, up to moving
 // each reference by whole lines ([unit.placeIn], [unit.moves]); one of fewer
-// iterations is continued ([machine.extend]), itself or a copy of it
-// ([machine.copyOf]); long loops are cut into chunks, whose summaries compose by
+// iterations is continued ([machine.extend]); long loops are cut into chunks, whose summaries compose by
 // doubling ([machine.chunks]); iterations that touch the same lines are run a few
-// times and multiplied ([machine.repeat]), or counted without being run where each
-// line is known to be gone, or there, when it is touched again ([flood], [slide], [turning], [drift]), or are run
-// in the first level alone where all that misses there misses in the second ([rounds]); accesses that rest on a line leave an
+// times and multiplied ([machine.repeat]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
 // ([machine.alone]), as do those that rest in a nest of loops ([machine.aloneNested]); accesses to small arrays leave that of a loop around others,
-// and only their sets are run ([machine.pieces]), or not even these, where fewer ways say it, too ([beside]). Whatever is not worth a summary is
+// and only their sets are run ([machine.pieces]). Whatever is not worth a summary is
 // run, by runs within lines ([machine.runs]).
 //
 // Summaries that do not pay are given up ([machine.book]).
@@ -30,7 +27,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
@@ -70,17 +66,11 @@ type did struct {
 	ByRow       int // of them, to a state that keeps misses by row
 	Recorded    int // entries
 	Extended    int // entries, by more iterations
-	Classed     int // instances, of which an entry stands for a step of trips
-	Before      int // of these, by one of the step before
-	Copied      int // entries, to others of more iterations
 	Moved       int // entries, to where an instance is
 	Refused     int // entries, since references that move apart may meet
 	Instead     int // entries, after one of the same key was refused
 	Interleaved int // references that move apart and never meet
 	Chunked     int // loops
-	Aligned     int // of them, of which some iterations are left ahead
-	Left        int // parts of periods, behind chunks
-	Behind      int // all that is left behind chunks, at once
 	Repeated    int // loops, over iterations that touch the same lines
 	Early       int // of them, after the second, as nothing missed behind the first level
 	Alone       int // loops, by what moves in them
@@ -88,46 +78,18 @@ type did struct {
 	Rested      int // rows that what rests in a loop is in
 	Nested      int // nests in which accesses rest
 	Pieces      int // of loops, in which accesses to small arrays rest
-	Parts       int // of what is recorded for these, of whole lines
 	Alike       int // iterations of these in a row, of which the misses are those of the one before
-	Beside      int // rows, in them, in which small accesses rest beside what moves
-	Flooded     int // passes of innermost loops in which all that moves misses, and that are not run
-	Ahead       int // passes alike, behind one of these, many at once
-	Same        int // of passes that are run, counts of those like them that follow
-	Replayed    int // the last of these, for what they leave
-	Slid        int // laps that were counted, and not run
-	Leapt       int // of these, over which all was alike
-	Fed         int // laps of which all that misses went on to the second level, or all that is new
-	Turned      int // laps alike, of columns that flood a class of sets
-	Short       int // of these, that are too short to flood it in one
-	Grown       int // laps that were longer than the one before
-	Known       int // of which the row's misses were known
-	Settled     int // of which the end is run, for what it leaves
-	Drifted     int // passes that were counted, and not run
-	Evenly      int // loops, in which that was done at once
-	Beyond      int // of these, in two levels
-	Rounds      int // of a loop, that were run in the first level alone
-	Singles     int // of these, with accesses beside that go on by a line or more
-	Among       int // of these, in which columns of one array are on the same lines in the first passes
-	Parted      int // of these, with columns that go down by other than whole lines
-	Looked      int // passes that were looked at to find that out
-	Lone        int // sets, in these, in which one access that moved decides
-	Led         int // stretches, by the accesses that others follow
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
-	Shortened   int // rows of logs
 	Over        int // entries, of which the log grew too long
 	GivenUp     int // times that units owed too much
 	Emptied     int // tables, as all took too much memory
-	Restored    int // entries with a log, to what they were before they were extended
 	Quiet       int // rows of which nothing went on to the levels behind, as it is there
 	Nothing     int // rows of which nothing goes on, as the log is empty
 	Crowded     int // rows that have too many lines for that
 	Whole       int // rows of which all goes on, together with others
 	Rear        int // rows of which the log goes on, together with others
-	Sent        int // rows that what rests in a loop is in, of which a log goes on
-	Passed      int // rows that what rests in a loop is in, by a trail
 	Ample       int // programs, which some level has room for
 }
 
@@ -188,43 +150,48 @@ type machine struct {
 	maxShift         uint
 	span             int // bytes after which lines are in the same sets of the first level
 	keeps            bool
-	deep             bool            // there are levels behind the first, of which summaries keep logs
-	near             func() *machine // where there is a second level: makes a machine of the first alone, which it shares, once
+	deep             bool // there are levels behind the first, of which summaries keep logs
 	threshold        float64
 	slots, most      []int // by slot: numbers, and the highest of them in an instance
 	program          []*node
 	states           []*state
 	clock, ids       uint64
-	lines            []uint32       // scratch
-	linesOps         []uint16       // scratch
-	listed           []listed       // scratch: what runs in a row
-	places           map[uint32]int // scratch: of lines
-	different        int            // lines among those in lines, the first
-	sets             []uint32       // scratch: by operand and set of a slice of the second level, a number of lines
-	kept             []uint32       // scratch: rows
-	missed           []int          // scratch: operands of a summary that miss in it
-	missing          []uint8        // scratch: by row of a summary, a bit for each head that missed
-	found            []uint8        // scratch, behind it: 0 where surely no head was there
-	skipped          []uint64       // a bit for each row of a summary that is not applied
-	turned           []uint64       // scratch: a bit for each row of a summary
+	lines            []uint32 // scratch
+	linesOps         []uint16 // scratch
+	listed           []listed // scratch: what runs in a row
+	sets             []uint32 // scratch: by operand and set of a slice of the second level, a number of lines
+	kept             []uint32 // scratch: rows
+	missed           []int    // scratch: operands of a summary that miss in it
+	missing          []uint8  // scratch: by row of a summary, a bit for each head that missed
+	found            []uint8  // scratch, behind it: 0 where surely no head was there
+	skipped          []uint64 // a bit for each row of a summary that is not applied
+	turned           []uint64 // scratch: a bit for each row of a summary
 	saved            []uint64
 	movers           []mover
 	tabled           []*unit // that have a table
 	held, mostKept   int     // bytes that their entries take, and may take, about
 	booked           int     // of what was done, in the accounts of units
 	owed, mayOwe     int     // by units; see book
-	passing          *trail  // scratch: of an entry that has none yet
-	ran              int     // iterations that an entry was run with just before it is extended
 	did              *did
 }
 
 func (e *Engine) machine(p nest.Program) (*machine, error) {
-	m, b := e.unplaced(p, e.levels)
+	m := &machine{levels: e.levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute, threshold: 500,
+		mostKept: cmp.Or(e.options.kept, mostKept)}
+	if e.options.Threshold > 0 {
+		m.threshold = float64(e.options.Threshold)
+	}
 	for _, l := range e.levels {
 		if l.Ways > math.MaxUint16 {
 			return nil, fmt.Errorf("sets of %d ways: summaries know up to %d", l.Ways, math.MaxUint16)
 		}
+		m.minLine, m.maxLine = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift)
+		m.maxShift = max(m.maxShift, l.Shift)
 	}
+	m.span = e.levels[0].Sets << e.levels[0].Shift
+	m.deep = len(e.levels) > 1 && sliced(e.levels)
+	b := &builder{line: m.minLine, from: math.MaxInt}
+	m.program = b.nodes(p)
 	if m.ops = b.ops; m.ops > math.MaxUint16 {
 		return nil, fmt.Errorf("%d accesses in the text: summaries know up to %d", m.ops, math.MaxUint16)
 	}
@@ -234,33 +201,8 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 	for _, s := range e.states {
 		s.misses = make([]uint64, m.ops)
 	}
-	if m.deep && len(e.levels) == 2 {
-		m.near = sync.OnceValue(func() *machine {
-			near, b := e.unplaced(p, e.levels[:1])
-			near.ops = b.ops
-			b.move(e.origin)
-			e.prepare(near, b)
-			return near
-		})
-	}
 	e.prepare(m, b)
 	return m, nil
-}
-
-// unplaced makes a machine of levels for a program, whose accesses are where they are.
-func (e *Engine) unplaced(p nest.Program, levels []engine.Level) (*machine, *builder) {
-	m := &machine{levels: levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute, threshold: 500, mostKept: cmp.Or(e.options.kept, mostKept)}
-	if e.options.Threshold > 0 {
-		m.threshold = float64(e.options.Threshold)
-	}
-	for _, l := range levels {
-		m.minLine, m.maxLine, m.maxShift = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift), max(m.maxShift, l.Shift)
-	}
-	m.span = levels[0].Sets << levels[0].Shift
-	m.deep = len(levels) > 1 && sliced(levels)
-	b := &builder{line: m.minLine, from: math.MaxInt}
-	m.program = b.nodes(p)
-	return m, b
 }
 
 // prepare finds what a machine's program may be run by, which is placed.
@@ -284,13 +226,9 @@ func (e *Engine) prepare(m *machine, b *builder) {
 			if c.kind == block {
 				c.light = c.isLight() || n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)
 			}
-			c.flood = m.flood(c)
 			if !m.deep {
 				c.tiny = m.tiny(c, b)
 			}
-			c.slide = m.slideOf(c)
-			c.drift = m.drift(c)
-			c.rounds = m.roundsOf(c)
 		}
 	}
 	m.states = e.states[:len(m.levels)]

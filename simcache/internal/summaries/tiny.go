@@ -16,8 +16,7 @@ import (
 type tiny struct {
 	without  *node // the loop without them
 	accesses []*node
-	rows     []int   // scratch: that their lines are in
-	beside   *beside // or nil
+	rows     []int // scratch: that their lines are in
 }
 
 // tiny prepares a loop's tiny, if it has one.
@@ -46,13 +45,6 @@ func (m *machine) tiny(n *node, b *builder) *tiny {
 	for _, c := range append(inside, t.without) {
 		if c.unit != nil {
 			c.unit.byRow = true
-		}
-	}
-	if t.beside = m.beside(n); t.beside != nil {
-		u := t.without.unit
-		u.fewer, u.whole, u.small = t.beside.loop, u.wholeLines(m.minLine), t.accesses[0]
-		if i := slices.IndexFunc(t.accesses, func(a *node) bool { return a.addr.coef(n.slot) != 0 }); i >= 0 {
-			u.small = t.accesses[i]
 		}
 	}
 	return t
@@ -93,7 +85,7 @@ func (t *tiny) leaveOut(n *node, small func(*node) bool) *node {
 		return left
 	}
 	d.body, d.orelse = list(n.body), list(n.orelse)
-	d.unit, d.flood, d.slide, d.drift, d.light = nil, nil, nil, nil, false
+	d.unit, d.light = nil, false
 	return &d
 }
 
@@ -111,9 +103,6 @@ func (m *machine) pieces(n *node, c *context, y, end int) {
 	for y < end {
 		m.slots[n.slot] = y
 		k := t.stay(m, n.slot, end-y)
-		if t.beside != nil {
-			k = m.steadyAll(n.body, n.slot, k)
-		}
 		m.slots[n.slot] = y + k/2
 		if t.without.unit.off || m.each(n)*float64(k) < m.threshold || !m.piece(n, c, y, k) {
 			for i := range k {
@@ -152,16 +141,9 @@ func (m *machine) piece(n *node, c *context, y, trips int) bool {
 		return false
 	}
 	m.apply(c, e.summary, t.rows)
-	if t.beside != nil {
-		t.beside.keepsApart(m, n.slot, y, trips)
-	}
 	for _, row := range t.rows {
 		m.away(n.body, n.slot, s, row, y, trips)
-		if t.beside.restsIn(m, n, s, row, y) {
-			m.runBeside(n, c, e, row, y, trips)
-		} else {
-			m.runIn(n, c, row, y, y+trips)
-		}
+		m.runIn(n, c, row, y, y+trips)
 	}
 	m.did.Pieces++
 	return true

@@ -18,39 +18,30 @@ type unit struct {
 	// by whole lines, and alike modulo the span of the sets; 0 if there is none.
 	period int
 	fixed  bool // no bound or condition inside depends on the own counter
-	rest   int  // iterations that are left behind chunks of the instance, if they are worth a summary
 	slot   int  // of the own counter
 	asks   bool // a condition depends on counters of the unit
 	opLow  int
 	opHigh int
 
-	table            []*entry
-	held             int // bytes that the entries in it take
-	tries            int
-	shorter          int  // how often one was met that is longer than what was asked for
-	longer           bool // one was, the last time
-	exact            bool // trips are part of the key; see askShorter
-	classed          bool // trips, by steps, are
-	hits             int
-	account          int // see machine.book
-	judged, served   int // of these two, when it was found last whether they pay; see rarely
-	extends          int
-	big              float64 // touches of an instance from which on no summary is made, as its log would grow too long
-	room             int     // items in a row's log that were enough lately, about
-	listed           int     // and in a log, with room for more
-	logs             bool    // summaries keep logs
-	tried, shortened int     // rows of logs; see shortenLog
-	inner            bool    // a loop around accesses only
-	off              bool    // summaries of it do not pay
-	few              bool    // it has few keys, and many instances; see fewKeys
-	alone            bool    // of what moves in a loop; see solo
-	byRow            bool    // misses are kept by row; see tiny
-	fewer            *node   // the loop of which those with fewer ways are; see beside
-	whole            int     // iterations in which all goes on by whole lines, if it is recorded by these; else 0
-	small            *node   // an access beside it, by whose lines they are cut
-	key              []int
-	base             []int
-	low, hig         []int
+	table    []*entry
+	held     int // bytes that the entries in it take
+	tries    int
+	longer   int  // how often an entry was met that is longer than what was asked for
+	exact    bool // trips are part of the key; see unit.met
+	account  int  // see machine.book
+	extends  int
+	big      float64 // touches of an instance from which on no summary is made, as its log would grow too long
+	room     int     // items in a row's log that were enough lately, about
+	listed   int     // and in a log, with room for more
+	logs     bool    // summaries keep logs
+	inner    bool    // a loop around accesses only
+	off      bool    // summaries of it do not pay
+	few      bool    // it has few keys, and many instances; see fewKeys
+	alone    bool    // of what moves in a loop; see solo
+	byRow    bool    // misses are kept by row; see tiny
+	key      []int
+	base     []int
+	low, hig []int
 }
 
 // A ref is the address of one or more accesses, as a function of what is outside
@@ -246,16 +237,6 @@ func (m *machine) period(u *unit) int {
 		return 0
 	}
 	return p
-}
-
-// wholeLines is the least number of iterations after which all references have moved by whole lines
-// of a size.
-func (u *unit) wholeLines(line int) int {
-	most := 1
-	for _, r := range u.refs {
-		most = max(most, line/nest.GCD(line, r.own))
-	}
-	return most
 }
 
 // placeIn writes to key what decides the stream of lines of an instance of so many
