@@ -48,17 +48,16 @@ func (c *Chain) transitOf(run *nest.Run, operands []nest.Operand) *transit {
 		s.op += run.First
 	}
 	w.mayPack = w.packed && len(operands) <= opCount
-	w.mayStep = w.lockstep
 	return w
 }
 
 // enter puts the streams where a run begins. What is packed must lie below the limit.
 func (w *transit) enter(run *nest.Run) {
-	w.trips, w.packed, w.lockstep = uint64(run.Trips), w.mayPack, w.mayStep
+	w.trips, w.packed = uint64(run.Trips), w.mayPack
 	for _, s := range w.streams {
 		s.addr = run.Addrs[s.op-run.First]
 		if last := s.addr + uint64(run.Trips-1)*s.stride; max(s.addr, last)+s.width > w.c.limit {
-			w.packed, w.lockstep = false, 0
+			w.packed = false
 		}
 	}
 }
