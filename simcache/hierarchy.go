@@ -105,7 +105,6 @@ type Hierarchy struct {
 	pages   totals        // of the TLB
 	extra   []extraPasses // counted, but not walked
 	sources               // of AccessAll
-	tell    func(share float64)
 }
 
 // extraPasses are passes of which the engine knows nothing, since they do all that the last one did that
@@ -178,12 +177,12 @@ func (c Config) pages() Config {
 
 // engine is what simulates the data caches.
 func (c Config) engine() engine.Engine {
-	if !c.plain() {
+	if !c.isLRU() {
 		var levels []policies.Level
 		for _, l := range c.Levels {
 			levels = append(levels, l.policies())
 		}
-		e := policies.New(levels, c.WriteBacks, policies.Observe(c.Observe))
+		e := policies.New(levels, c.WriteBacks, lru.Observe(c.Observe))
 		if c.Brute {
 			e.Brute()
 		}
@@ -194,8 +193,9 @@ func (c Config) engine() engine.Engine {
 		levels = append(levels, l.shape())
 	}
 	switch {
-	case c.Brute || c.ZeroTags: // a block in every way is nothing that is proved of
-		return lru.New(levels, lru.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks, Brute: c.Brute, Cores: c.Cores})
+	case c.Brute || c.ZeroTags || c.Observe != 0: // a block in every way is nothing that is proved of
+		return lru.New(levels, lru.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks, Brute: c.Brute, Cores: c.Cores,
+			Observe: lru.Observe(c.Observe)})
 	case c.WriteBacks:
 		return proofs.NewBacks(levels, c.Cores)
 	}

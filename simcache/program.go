@@ -3,7 +3,6 @@ package simcache
 import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
-	"github.com/stridebench/stridebench/simcache/internal/policies"
 	"github.com/stridebench/stridebench/simcache/internal/proofs"
 )
 
@@ -52,25 +51,11 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 
 // Progress has a function told, now and then, from the goroutine that counts, what share is done of
 // what is run first: of a program that is counted by summaries, of the outermost loops' iterations of a pass;
-// of what leaves out what repeats (see Effort), of all references. What else is counted tells nothing.
+// What else is counted tells nothing.
 func (h *Hierarchy) Progress(tell func(share float64)) {
-	h.tell = tell
 	if e, is := h.data.(*proofs.Engine); is {
 		e.Progress(tell)
 	}
-}
-
-// follow has it told how far it is of so many references.
-func (h *Hierarchy) follow(references float64) {
-	if e, is := h.data.(*policies.Engine); is && h.tell != nil {
-		e.Progress(func(done uint64) { h.tell(min(float64(done)/references, 1)) })
-	}
-}
-
-// repeats reports whether what repeats is left out.
-func (h *Hierarchy) repeats() bool {
-	e, is := h.data.(*policies.Engine)
-	return is && e.Repeats()
 }
 
 // few is so many references to look up that it takes less than a second.
@@ -84,8 +69,7 @@ func (h *Hierarchy) proves(n nest.Nest) bool {
 
 // tells reports whether the engine says more of a program than of a nest.
 func (h *Hierarchy) tells() bool {
-	_, tells := h.data.(*policies.Engine)
-	return tells
+	return !h.config.plain()
 }
 
 // runProgram sums the misses of passes over a program. Once they are settled the last
@@ -94,11 +78,6 @@ func (h *Hierarchy) runProgram(e engine.Engine, p nest.Program, passes int) []ui
 	walked := passes
 	if enough := e.Settled(); enough > 0 && !h.config.Brute {
 		walked = min(passes, enough)
-	}
-	if e == h.data {
-		if refs, err := p.Count(); err == nil {
-			h.follow(float64(refs) * float64(walked))
-		}
 	}
 	var sum []uint64
 	add := func(misses []uint64, times uint64) {

@@ -35,7 +35,8 @@ type Chain struct {
 	// class and classes select the references to simulate, on several cores:
 	// those whose grain&classes is class.
 	class, classes uint64
-	tracked        int // operands that are counted
+	tracked        int    // operands that are counted
+	watch          *Watch // that observes, or nil; then nothing waits
 }
 
 // batch is how many references wait for a level before they are looked up: few
@@ -48,6 +49,7 @@ type Options struct {
 	WriteBacks bool // count dirty lines
 	Brute      bool // look up every access of a nest
 	Cores      int  // to use; 0 and 1 mean one
+	Observe    Observe
 }
 
 // New makes a chain of levels, the nearest first.
@@ -56,12 +58,17 @@ func New(levels []engine.Level, o Options) *Chain {
 	for _, level := range levels {
 		all = append(all, newRows(level, o.ZeroTags, o.WriteBacks))
 	}
-	return chainOf(all, o)
+	c := chainOf(all, o)
+	if o.Observe != 0 {
+		c.watch = NewWatch(levels, o.Observe)
+	}
+	return c
 }
 
 // chainOf makes a chain of caches.
 func chainOf(levels []rows, o Options) *Chain {
-	c := &Chain{grain: 64, levels: levels, fills: make([]uint64, len(levels)), writeBacks: make([]uint64, len(levels))}
+	c := &Chain{grain: 64, levels: levels}
+	c.fills, c.writeBacks = make([]uint64, len(levels)), make([]uint64, len(levels))
 	if o.WriteBacks {
 		c.dirty = writes
 	}
@@ -101,6 +108,9 @@ func (c *Chain) Reset() {
 	c.visited = 0
 	c.narrow()
 	c.track(engine.Sorts)
+	if c.watch != nil {
+		c.watch.reset()
+	}
 }
 
 // reset makes the batches, and the counts of so many operands.
@@ -137,14 +147,25 @@ func (c *Chain) Track(operands int) { c.track(operands) }
 
 // Run simulates passes over canonical nests.
 func (c *Chain) Run(nests []nest.Nest, passes int) [][][]uint64 {
-	return engine.RunEach(nests, passes, c.One)
+	walked := 0
+	return engine.RunEach(nests, passes, func(n nest.Nest) []uint64 {
+		if walked%len(nests) == 0 && c.watch != nil {
+			c.watch.Pass()
+		}
+		walked++
+		return c.One(n)
+	})
 }
 
 // One simulates one canonical nest, after what single references counted has been taken.
 func (c *Chain) One(n nest.Nest) []uint64 {
 	c.Flush()
 	c.track(len(n.Operands))
-	c.walk(n)
+	if c.watch != nil {
+		c.visit().Nest(n)
+	} else {
+		c.walk(n)
+	}
 	c.Flush()
 	misses := engine.ByOperand(c.misses, len(n.Operands))
 	c.track(engine.Sorts)
@@ -157,9 +178,15 @@ func (c *Chain) One(n nest.Nest) []uint64 {
 // stayed for a whole pass, and then for all; so what made it dirty repeats itself
 // too. The next level sees a stream that repeats itself from the third pass on,
 // so that its hits do from the fourth and its write-backs from the fifth, and so on.
+//
+// The shadows of what is observed are LRU, too, and see the same references. What a line was
+// used for is counted until it leaves, and settles with what leaves: one pass after the hits.
 func (c *Chain) Settled() int {
-	if c.dirty != 0 {
+	switch {
+	case c.dirty != 0:
 		return 2*len(c.levels) + 1
+	case c.watch != nil:
+		return len(c.levels) + 2
 	}
 	return len(c.levels) + 1
 }
@@ -186,8 +213,11 @@ func (c *Chain) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64)
 // Work is how many references were looked up.
 func (c *Chain) Work() uint64 { return c.visited }
 
-// Besides is what write-backs move.
+// Besides is what write-backs move, and what is observed.
 func (c *Chain) Besides(level int) (b engine.Besides) {
+	if c.watch != nil {
+		c.watch.Besides(level, &b)
+	}
 	if c.dirty != 0 {
 		line := uint64(1) << c.levels[level].shift
 		b.BytesIn = c.fills[level] * line
@@ -204,20 +234,47 @@ func (c *Chain) At(uint64) {}
 func (c *Chain) Add(op int, addr, size uint64, kind nest.Kind) {
 	last := addr + size - 1
 	write := dirties(kind) & c.dirty
-	if (addr^last)>>c.grain != 0 || last >= c.limit || op >= opCount {
-		c.makeWay(last)
-		c.visited++
-		if kind == nest.Modify && write != 0 { // whose read may drive out lines that its store brings back
-			c.look(0, op, addr, size, 0, 1)
-			c.look(0, op, addr, size, write, 0)
-			return
-		}
-		c.look(0, op, addr, size, write, 1)
+	if (addr^last)>>c.grain != 0 || last >= c.limit || op >= opCount || c.watch != nil {
+		c.one(op, addr, size, write, kind)
 		return
 	}
 	if ref := addr>>c.grain<<grains | uint64(op)<<opBit | write; c.classes == 0 || c.isOwn(ref) != 0 {
 		c.wait(0, ref)
 	}
+}
+
+// one is Add of a reference that does not wait. The read of a modify may drive out lines that
+// its store brings back.
+func (c *Chain) one(op int, addr, size, write uint64, kind nest.Kind) {
+	last := addr + size - 1
+	c.makeWay(last)
+	c.visited++
+	if c.watch != nil {
+		c.watch.Begin()
+	}
+	twice := kind == nest.Modify && (addr^last)>>c.grain != 0
+	if twice && (write != 0 || c.watch != nil) {
+		c.look(0, op, addr, size, 0, 1)
+		c.look(0, op, addr, size, write, 0)
+	} else {
+		c.look(0, op, addr, size, write, 1)
+	}
+	if c.watch != nil {
+		c.watch.Done(op, addr, size)
+	}
+}
+
+// visit is a walk that is observed.
+func (c *Chain) visit() *Visit {
+	v := &Visit{Watch: c.watch, Add: func(op int, addr, size uint64, kind nest.Kind) bool {
+		before := c.fills[0]
+		c.one(op, addr, size, dirties(kind)&c.dirty, kind)
+		return c.fills[0] == before
+	}}
+	if !c.brute {
+		v.Line = 1 << c.levels[0].shift
+	}
+	return v
 }
 
 // AddAll is Add of each reference in turn. Those that can be packed wait without a call for each.
@@ -238,7 +295,7 @@ func (c *Chain) AddAll(refs []engine.Reference) {
 func (c *Chain) pack(refs []engine.Reference) int {
 	waiting := c.waiting[0]
 	grain, limit, dirty := c.grain, c.limit, c.dirty
-	if c.classes != 0 {
+	if c.classes != 0 || c.watch != nil {
 		limit = 0
 	}
 	refs = refs[:min(len(refs), batch-len(waiting))]
@@ -268,8 +325,11 @@ func (c *Chain) wait(level int, ref uint64) {
 // Descend simulates a fetch that missed in I1, at the second level.
 func (c *Chain) Descend(op int, addr, size uint64) {
 	last := addr + size - 1
-	if (addr^last)>>c.grain != 0 || last >= c.limit {
+	if (addr^last)>>c.grain != 0 || last >= c.limit || c.watch != nil {
 		c.makeWay(last)
+		if c.watch != nil {
+			c.watch.Begin()
+		}
 		c.misses[0][op]++
 		c.look(1, op, addr, size, 0, 1)
 		return
@@ -281,7 +341,9 @@ func (c *Chain) Descend(op int, addr, size uint64) {
 
 // makeWay prepares for a reference that cannot be packed, up to address last.
 func (c *Chain) makeWay(last uint64) {
-	c.Flush()
+	if c.watch == nil {
+		c.Flush()
+	}
 	if last >= c.limit && c.limit > 0 {
 		c.Widen()
 	}
@@ -398,21 +460,32 @@ func (c *Chain) look(level, op int, addr, size, write, count uint64) {
 	l := &c.levels[level]
 	var room [2]uint64
 	missed, gone := false, room[:0]
+	if c.watch != nil && count > 0 {
+		c.watch.Ask(level)
+	}
 	for block, last := addr>>l.shift, (addr+size-1)>>l.shift; ; block++ {
-		absent, victim, dirty := l.touch(block, write)
+		absent, victim := l.touch(block, write)
 		if absent {
 			missed = true
 			c.fills[level]++
 		}
-		if dirty {
-			gone = append(gone, victim)
+		if c.watch != nil {
+			if count > 0 {
+				c.watch.Look(level, op, block, absent, true)
+			}
+			c.moved(level, op, block, absent, victim)
+		}
+		if victim.dirty {
+			gone = append(gone, victim.block)
 		}
 		if block == last {
 			break
 		}
 	}
 	if missed {
-		c.misses[level][op] += count
+		if c.misses[level][op] += count; c.watch != nil && count > 0 {
+			c.watch.Missed(level)
+		}
 		c.look(level+1, op, addr, size, 0, count)
 	}
 	for _, victim := range gone {
@@ -427,8 +500,23 @@ func (c *Chain) putBack(level int, block uint64) {
 		return
 	}
 	from, to := &c.levels[level], &c.levels[level+1]
-	if _, victim, dirty := to.touch(block<<from.shift>>to.shift, writes); dirty {
-		c.putBack(level+1, victim)
+	block = block << from.shift >> to.shift
+	absent, victim := to.touch(block, writes)
+	if c.watch != nil {
+		c.moved(level+1, 0, block, absent, victim)
+	}
+	if victim.dirty {
+		c.putBack(level+1, victim.block)
+	}
+}
+
+// moved observes what a look-up of a block moved.
+func (c *Chain) moved(level, op int, block uint64, absent bool, v victim) {
+	if v.is {
+		c.watch.Leave(level, v.block)
+	}
+	if absent {
+		c.watch.Fill(level, op, block)
 	}
 }
 
@@ -456,7 +544,7 @@ func (c *Chain) Look(addr, size uint64) (missed bool) {
 	c.makeWay(addr + size - 1)
 	l := &c.levels[0]
 	for block, last := addr>>l.shift, (addr+size-1)>>l.shift; ; block++ {
-		absent, _, _ := l.touch(block, 0)
+		absent, _ := l.touch(block, 0)
 		if missed = missed || absent; block == last {
 			return missed
 		}

@@ -10,6 +10,19 @@ func (c *Chain) RunProgram(p nest.Program) []uint64 {
 	c.Flush()
 	operands := p.Operands()
 	c.track(len(operands))
+	if c.watch != nil {
+		c.visit().Program(p)
+	} else {
+		c.walkProgram(p, operands)
+	}
+	c.Flush()
+	misses := engine.ByOperand(c.misses, len(operands))
+	c.track(engine.Sorts)
+	return misses
+}
+
+// walkProgram makes the accesses of a program.
+func (c *Chain) walkProgram(p nest.Program, operands []nest.Operand) {
 	transits := make([]*transit, len(operands)) // by the number of a run's first access
 	for run := range p.Runs() {
 		w := transits[run.First]
@@ -20,10 +33,6 @@ func (c *Chain) RunProgram(p nest.Program) []uint64 {
 		w.enter(run)
 		w.run()
 	}
-	c.Flush()
-	misses := engine.ByOperand(c.misses, len(operands))
-	c.track(engine.Sorts)
-	return misses
 }
 
 // transitOf makes a transit for all runs of the same accesses. These are a nest whose

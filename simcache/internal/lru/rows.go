@@ -147,8 +147,8 @@ func (l *rows) place(block uint64) (set int, tag uint64) {
 
 // touch looks up one block, makes it the most recently used of its set, dirty
 // if it is written, and reports whether it was absent (Cachegrind's cg_sim.c,
-// cachesim_setref_is_miss). The victim is the dirty block that had to go.
-func (l *rows) touch(block, write uint64) (missed bool, victim uint64, dirty bool) {
+// cachesim_setref_is_miss).
+func (l *rows) touch(block, write uint64) (missed bool, v victim) {
 	set, tag := l.place(block)
 	var gone uint64
 	var narrow uint32
@@ -160,11 +160,16 @@ func (l *rows) touch(block, write uint64) (missed bool, victim uint64, dirty boo
 	default:
 		missed, narrow = moveToFront(l.row(set), uint32(tag|write))
 	}
-	gone |= uint64(narrow)
-	if gone&1 == 0 {
-		return missed, 0, false
+	if gone |= uint64(narrow); gone != 0 {
+		v = victim{l.block(gone, set), true, gone&1 != 0}
 	}
-	return missed, l.block(gone, set), true
+	return missed, v
+}
+
+// A victim is a block that had to go, if one had.
+type victim struct {
+	block     uint64
+	is, dirty bool
 }
 
 // moveToFront makes tag the first of a row, dirty if it was or is, and returns
