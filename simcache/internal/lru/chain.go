@@ -159,15 +159,34 @@ func (c *Chain) Run(nests []nest.Nest, passes int) [][][]uint64 {
 
 // One simulates one canonical nest, after what single references counted has been taken.
 func (c *Chain) One(n nest.Nest) []uint64 {
+	return c.counted(len(n.Operands), func() {
+		switch {
+		case c.watch != nil:
+			c.visit().Nest(n)
+		case n.Iterations() > 0 && !c.walkOnCores(n):
+			c.walk(nest.Sequence(n))
+		}
+	})
+}
+
+// RunProgram simulates a program, after what single references counted has been taken.
+func (c *Chain) RunProgram(p nest.Program) []uint64 {
+	return c.counted(len(p.Operands()), func() {
+		if c.watch != nil {
+			c.visit().Program(p)
+		} else {
+			c.walk(p)
+		}
+	})
+}
+
+// counted returns the misses of a walk of so many operands.
+func (c *Chain) counted(operands int, walk func()) []uint64 {
 	c.Flush()
-	c.track(len(n.Operands))
-	if c.watch != nil {
-		c.visit().Nest(n)
-	} else {
-		c.walk(n)
-	}
+	c.track(operands)
+	walk()
 	c.Flush()
-	misses := engine.ByOperand(c.misses, len(n.Operands))
+	misses := engine.ByOperand(c.misses, operands)
 	c.track(engine.Sorts)
 	return misses
 }
@@ -192,22 +211,39 @@ func (c *Chain) Settled() int {
 }
 
 // Effort is about how many references Run looks up, and how many seconds that takes: of
-// runs within lines one for each.
+// runs within lines one for each, or two if they are observed.
 func (c *Chain) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
 	for _, n := range nests {
-		refs := engine.References([]nest.Nest{n}, passes)
-		if w := c.newTransit(n); w.inLine && len(n.Trips) > 0 {
-			run := w.trips
-			for _, s := range w.streams {
-				if size := min(s.stride, -s.stride); size > 0 {
-					run = min(run, max(1, 1<<c.levels[0].shift/size))
-				}
-			}
-			refs /= float64(run)
+		refs, inner := engine.References([]nest.Nest{n}, passes), len(n.Trips)-1
+		if inner >= 0 && refs > 0 {
+			refs /= c.inRun(n.Operands, inner, n.Trips[inner])
 		}
 		lookUps += refs
 	}
+	if c.watch != nil {
+		return lookUps, lookUps / 1e7
+	}
 	return lookUps, lookUps / 1e8
+}
+
+// inRun is how many of so many iterations of an innermost loop there are for each that is
+// looked up.
+func (c *Chain) inRun(operands []nest.Operand, inner, trips int) float64 {
+	run := uint64(trips)
+	var strides []int
+	for _, op := range operands {
+		s := op.Strides[inner]
+		if strides = append(strides, s); s != 0 {
+			run = min(run, max(1, 1<<c.levels[0].shift/uint64(max(s, -s))))
+		}
+	}
+	switch {
+	case !c.inLine(operands, strides):
+		return 1
+	case c.watch != nil:
+		return float64((run + 1) / 2)
+	}
+	return float64(run)
 }
 
 // Work is how many references were looked up.

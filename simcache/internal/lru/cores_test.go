@@ -48,10 +48,10 @@ func TestCores(t *testing.T) {
 			one.track(len(n.Operands))
 			more.track(len(n.Operands))
 			n = n.Canonical()
-			one.walk(n)
+			one.walk(nest.Sequence(n))
 			one.Flush()
 			if !more.walkOnCores(n) {
-				more.walk(n)
+				more.walk(nest.Sequence(n))
 			}
 			more.Flush()
 			for level := range levels {

@@ -49,7 +49,7 @@ type sight struct {
 	shadow    shadow
 	used      []used // with UsedBytes, by place
 	leaving   lines.Finger
-	partShift uint   // log2 of the bytes that a bit of used.parts stands for
+	partShift uint // log2 of the bytes that a bit of used.parts stands for
 	counts    engine.Besides
 
 	askedAt, missedAt uint64 // the reference that came last, and the one that missed last

@@ -147,7 +147,7 @@ func BenchmarkTwins(b *testing.B) {
 				c.levels[i].vectors = c.levels[i].vectors && twin == "avx2"
 			}
 			for b.Loop() {
-				c.walk(n)
+				c.walk(nest.Sequence(n))
 			}
 			b.ReportMetric(float64(n.Iterations())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
 		})

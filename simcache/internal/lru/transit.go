@@ -7,39 +7,29 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// walk simulates a canonical nest. Runs of iterations that stay in their lines
-// are counted in bulk where that is exact.
-func (c *Chain) walk(n nest.Nest) {
-	if len(n.Operands) == 0 || n.Iterations() == 0 || c.walkOnCores(n) {
-		return
-	}
-	c.walkOne(n)
-}
-
-func (c *Chain) walkOne(n nest.Nest) {
-	w := c.newTransit(n)
-	for l := range nest.Walk(n.Trips[:max(len(n.Trips)-1, 0)]) {
-		if l >= 0 {
-			w.step(l)
-		}
-		w.run()
+// walk simulates a program. Iterations that stay in their lines are counted in bulk where that
+// is exact.
+func (c *Chain) walk(p nest.Program) {
+	operands := p.Operands()
+	transits := make([]*transit, len(operands)) // by the number of a run's first access
+	for run := range p.Runs() {
+		c.transit(transits, run, operands).run()
 	}
 }
 
-// A transit is a nest on its way through a chain: streams at the start of an
-// innermost run.
+// A transit is runs of the same accesses on their way through a chain.
 type transit struct {
 	c       *Chain
-	trips   uint64 // of the innermost loop
-	streams []*stream
+	trips   uint64
+	streams []stream
 	// inLine: every stride is well shorter than a line, so that runs of
 	// iterations stay in the lines that they are in; and after one iteration all
 	// its lines are in the first level, however they fall into sets, since no
 	// set can have to hold more of them than it has ways.
 	inLine bool
-	// packed: all references can be packed, and none crosses a line anywhere.
-	packed  bool
-	mayPack bool // packed, of runs of a program whose addresses allow it
+	// aligned: no access crosses a grain; packed: nor do those of the run under way lie too
+	// high to be packed.
+	aligned, packed bool
 }
 
 type stream struct {
@@ -48,71 +38,68 @@ type stream struct {
 	width  uint64
 	stride uint64 // modulo 2^64: a negative one wraps
 	kind   nest.Kind
-	steps  []int // by loop around the innermost, see nest.Steps
 }
 
-func (c *Chain) newTransit(n nest.Nest) *transit {
-	first := &c.levels[0]
-	w := &transit{c: c, trips: 1, inLine: !c.brute, packed: len(n.Operands) <= opCount}
-	lines := 0 // of an iteration, at most
-	inner := len(n.Trips) - 1
-	if inner >= 0 {
-		w.trips = uint64(n.Trips[inner])
-	}
-	for i, op := range n.Operands {
-		s := &stream{op: i, addr: op.Base, width: uint64(op.Width), kind: op.Kind}
-		w.streams = append(w.streams, s)
-		if inner >= 0 {
-			s.stride = uint64(op.Strides[inner])
-			s.steps = nest.Steps(n.Trips[:inner], op.Strides)
+// transit is that of a run, at its start.
+func (c *Chain) transit(known []*transit, run *nest.Run, operands []nest.Operand) *transit {
+	w := known[run.First]
+	if w == nil {
+		ops := operands[run.First:][:len(run.Addrs)]
+		w = &transit{c: c, inLine: c.inLine(ops, run.Strides), aligned: len(operands) <= opCount}
+		for k, op := range ops {
+			w.streams = append(w.streams, stream{op: run.First + k, width: uint64(op.Width),
+				stride: uint64(run.Strides[k]), kind: op.Kind})
+			w.aligned = w.aligned && c.aligned(op)
 		}
-		w.inLine = w.inLine && 4*max(int(s.stride), -int(s.stride)) <= 1<<first.shift
-		w.packed = w.packed && c.packs(op, n.Trips)
-		lines += max(op.Width-2, 0)>>first.shift + 2
+		known[run.First] = w
 	}
-	w.inLine = w.inLine && lines <= first.ways
+	w.trips, w.packed = uint64(run.Trips), w.aligned
+	for k := range w.streams {
+		s := &w.streams[k]
+		s.addr = run.Addrs[k]
+		last := s.addr + (w.trips-1)*s.stride
+		w.packed = w.packed && max(s.addr, last)+s.width <= c.limit
+	}
 	return w
 }
 
-// packs reports whether all accesses of an operand can be packed: they are
-// aligned to their width, which divides the grain, and below the limit.
-func (c *Chain) packs(op nest.Operand, trips []int) bool {
+// inLine reports transit.inLine of accesses that move by these strides.
+func (c *Chain) inLine(operands []nest.Operand, strides []int) bool {
+	shift, lines, in := c.levels[0].shift, 0, !c.brute
+	for k, op := range operands {
+		in = in && 4*max(strides[k], -strides[k]) <= 1<<shift
+		lines += max(op.Width-2, 0)>>shift + 2 // at most
+	}
+	return in && lines <= c.levels[0].ways
+}
+
+// aligned reports whether all accesses of an operand are aligned to their width, which
+// divides the grain.
+func (c *Chain) aligned(op nest.Operand) bool {
 	together := op.Base | uint64(op.Width)
-	last := op.Base + uint64(op.Width-1)
-	for l, s := range op.Strides {
+	for _, s := range op.Strides {
 		together |= uint64(s)
-		if s > 0 {
-			last += uint64(s) * uint64(trips[l]-1)
-		}
 	}
-	aligned := uint64(1) << bits.TrailingZeros64(together)
-	return uint64(op.Width) <= aligned && op.Width <= 1<<c.grain && last < c.limit
+	return op.Width <= min(1<<bits.TrailingZeros64(together), 1<<c.grain)
 }
 
-// step moves every stream on as loop l goes to its next iteration.
-func (w *transit) step(l int) {
-	for _, s := range w.streams {
-		s.addr += uint64(s.steps[l])
-	}
-}
+// run simulates the run. Iterations during which every stream stays in the lines that it is in
+// touch the same lines in the same order. With inLine, the first of them leaves all of these in
+// the first level, in that order, so that the others hit and change nothing: they need not be
+// looked up.
+func (w *transit) run() { w.part(0, w.trips) }
 
-// run simulates the innermost loop from the streams' addresses, which it
-// leaves where they were.
-//
-// Iterations during which every stream stays in the lines that it is in touch
-// the same lines in the same order. With inLine, the first of them leaves all
-// of these in the first level, in that order, so that the others hit and
-// change nothing: they need not be looked up.
-func (w *transit) run() {
+// part is run of the iterations from one up to another.
+func (w *transit) part(from, to uint64) {
 	switch {
 	case w.inLine:
-		for i := uint64(0); i < w.trips; i += w.stay(i) {
+		for i := from; i < to; i += w.stay(i, to) {
 			w.iterate(i)
 		}
 	case w.packed:
-		w.pack(w.streams, 0, w.trips)
+		w.pack(w.streams, from, to-from)
 	default:
-		for i := range w.trips {
+		for i := from; i < to; i++ {
 			w.iterate(i)
 		}
 	}
@@ -127,8 +114,8 @@ func (w *transit) iterate(i uint64) {
 // stay is the number of iterations from i on, at least 1, in which the first
 // and the last byte of each of the streams' accesses stay in their lines of the
 // first level.
-func (w *transit) stay(i uint64) uint64 {
-	stay := w.trips - i
+func (w *transit) stay(i, to uint64) uint64 {
+	stay := to - i
 	line := uint64(1) << w.c.levels[0].shift
 	for _, s := range w.streams {
 		stay = min(stay, nest.Stay(s.addr+i*s.stride, s.width, s.stride, line))
@@ -136,9 +123,8 @@ func (w *transit) stay(i uint64) uint64 {
 	return stay
 }
 
-// pack lets so many iterations of some streams of the innermost loop, from one on,
-// wait for the first level.
-func (w *transit) pack(streams []*stream, from, iterations uint64) {
+// pack lets so many iterations of some streams, from one on, wait for the first level.
+func (w *transit) pack(streams []stream, from, iterations uint64) {
 	c, n := w.c, uint64(len(streams))
 	if n > batch {
 		for i := range iterations {
@@ -149,28 +135,21 @@ func (w *transit) pack(streams []*stream, from, iterations uint64) {
 		return
 	}
 	for n > 0 && iterations > 0 {
-		waiting := c.waiting[0]
-		if uint64(len(waiting))+n > batch {
+		if uint64(len(c.waiting[0]))+n > batch {
 			c.drain(0)
-			waiting = c.waiting[0]
 		}
+		waiting := c.waiting[0]
 		now := min((batch-uint64(len(waiting)))/n, iterations)
 		room := waiting[len(waiting):cap(waiting)][:now*n]
-		w.fill(room, streams, from)
+		for k, s := range streams {
+			addr, rest := s.addr+from*s.stride, uint64(s.op)<<opBit|dirties(s.kind)&c.dirty
+			for at := k; at < len(room); at += len(streams) {
+				room[at] = addr>>c.grain<<grains | rest
+				addr += s.stride
+			}
+		}
 		c.waiting[0] = waiting[:len(waiting)+len(c.own(room))]
 		from += now
 		iterations -= now
-	}
-}
-
-// fill packs iterations of streams, from one on, as many as there is room for.
-func (w *transit) fill(room []uint64, streams []*stream, from uint64) {
-	c := w.c
-	for k, s := range streams {
-		addr, rest := s.addr+from*s.stride, uint64(s.op)<<opBit|dirties(s.kind)&c.dirty
-		for at := k; at < len(room); at += len(streams) {
-			room[at] = addr>>c.grain<<grains | rest
-			addr += s.stride
-		}
 	}
 }
