@@ -56,7 +56,7 @@ type Options struct {
 func New(levels []engine.Level, o Options) *Chain {
 	var all []rows
 	for _, level := range levels {
-		all = append(all, newRows(level, o.ZeroTags, o.WriteBacks))
+		all = append(all, newRows(level, o.ZeroTags))
 	}
 	c := chainOf(all, o)
 	if o.Observe != 0 {
@@ -448,42 +448,21 @@ func (c *Chain) isOwn(ref uint64) uint64 {
 // tally counts what a level handed on.
 func (c *Chain) tally(level int, refs []uint64) {
 	misses, backs := c.misses[level], uint64(0)
-	switch {
-	case c.tracked == 1 && c.dirty == 0:
+	if c.tracked == 1 && c.dirty == 0 {
 		misses[0] += uint64(len(refs))
-	case c.tracked <= 3:
-		sum := uint64(0)
-		for _, ref := range refs {
-			sum += lanes16[ref>>1&7]
-		}
-		for op := range uint64(3) {
-			misses[op] += sum >> (16 * op) & 0xffff
-		}
-		backs = sum >> 48
-	default:
-		for _, ref := range refs {
-			if ref&writeBack != 0 {
-				backs++
-			} else {
-				misses[ref>>opBit&(opCount-1)]++
-			}
+		c.fills[level] += uint64(len(refs))
+		return
+	}
+	for _, ref := range refs {
+		if ref&writeBack != 0 {
+			backs++
+		} else {
+			misses[ref>>opBit&(opCount-1)]++
 		}
 	}
 	c.writeBacks[level] += backs
 	c.fills[level] += uint64(len(refs)) - backs
 }
-
-// lanes16 are ones in four counters of 16 bits, for operands 0 to 2 and for
-// write-backs, by the bits of a packed reference from that of writeBack on.
-var lanes16 = func() (ones [8]uint64) {
-	for i := range uint64(8) {
-		ones[i] = 1 << (16 * (i >> 1))
-		if i&1 != 0 {
-			ones[i] = 1 << 48
-		}
-	}
-	return ones
-}()
 
 // look looks up, at a level, the lines of a reference, the lowest one first. That
 // counts as one miss at most (cg_sim.c, cachesim_ref_is_miss), and the whole reference
@@ -496,9 +475,6 @@ func (c *Chain) look(level, op int, addr, size, write, count uint64) {
 	l := &c.levels[level]
 	var room [2]uint64
 	missed, gone := false, room[:0]
-	if c.watch != nil && count > 0 {
-		c.watch.Ask(level)
-	}
 	for block, last := addr>>l.shift, (addr+size-1)>>l.shift; ; block++ {
 		absent, victim := l.touch(block, write)
 		if absent {
@@ -509,7 +485,7 @@ func (c *Chain) look(level, op int, addr, size, write, count uint64) {
 			if count > 0 {
 				c.watch.Look(level, op, block, absent, true)
 			}
-			c.moved(level, op, block, absent, victim)
+			c.watch.moved(level, op, block, absent, victim)
 		}
 		if victim.dirty {
 			gone = append(gone, victim.block)
@@ -519,18 +495,16 @@ func (c *Chain) look(level, op int, addr, size, write, count uint64) {
 		}
 	}
 	if missed {
-		if c.misses[level][op] += count; c.watch != nil && count > 0 {
-			c.watch.Missed(level)
-		}
+		c.misses[level][op] += count
 		c.look(level+1, op, addr, size, 0, count)
 	}
 	for _, victim := range gone {
-		c.putBack(level, victim)
+		c.putBack(level, op, victim)
 	}
 }
 
 // putBack writes a dirty block from a level to the next.
-func (c *Chain) putBack(level int, block uint64) {
+func (c *Chain) putBack(level, op int, block uint64) {
 	c.writeBacks[level]++
 	if level+1 == len(c.levels) {
 		return
@@ -539,20 +513,10 @@ func (c *Chain) putBack(level int, block uint64) {
 	block = block << from.shift >> to.shift
 	absent, victim := to.touch(block, writes)
 	if c.watch != nil {
-		c.moved(level+1, 0, block, absent, victim)
+		c.watch.moved(level+1, op, block, absent, victim)
 	}
 	if victim.dirty {
-		c.putBack(level+1, victim.block)
-	}
-}
-
-// moved observes what a look-up of a block moved.
-func (c *Chain) moved(level, op int, block uint64, absent bool, v victim) {
-	if v.is {
-		c.watch.Leave(level, v.block)
-	}
-	if absent {
-		c.watch.Fill(level, op, block)
+		c.putBack(level+1, op, victim.block)
 	}
 }
 

@@ -116,24 +116,6 @@ func (l *lists) advance(set int, first, i uint32) {
 	l.nodes[last].after, f.before = i, i
 }
 
-// filter is rows.filterGo.
-func (l *lists) filter(r *rows, refs, out []uint64) int {
-	n := 0
-	for _, ref := range refs {
-		set, tag := r.place(ref >> r.down)
-		missed, gone := l.touch(set, uint32(tag|ref&writes))
-		if missed && ref&writeBack == 0 {
-			out[n] = ref &^ writes
-			n++
-		}
-		if gone&1 != 0 {
-			out[n] = r.evicted(uint64(gone), set, ref)
-			n++
-		}
-	}
-	return n
-}
-
 // tags are those of a set in the order of use, appended to list, 0 for each way that is empty.
 func (l *lists) tags(list []uint32, set int) []uint32 {
 	i := l.first[set]

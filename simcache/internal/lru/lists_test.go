@@ -15,7 +15,7 @@ func TestLists(t *testing.T) {
 	for seed := range uint64(enginetest.Cases(400)) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		ways, sets := fromWays+r.IntN(100), 1+r.IntN(5)
-		fast, plain := newRows(level(sets, ways, 64), false, true), newRows(level(sets, ways, 64), false, true)
+		fast, plain := newRows(level(sets, ways, 64), false), newRows(level(sets, ways, 64), false)
 		if fast.lists == nil {
 			t.Fatalf("%d ways are no lists", ways)
 		}

@@ -20,9 +20,8 @@ const (
 )
 
 // A Watch observes levels of caches, of whatever kind. The engine that simulates them
-// says what happens: Begin before each reference and Done after it; Ask where the
-// reference comes to a level, Look for each line that it looks up there, and Missed if it
-// missed; Fill and Leave for each line that comes to a level or leaves it.
+// says what happens: Begin before each reference and Done after it, Look for each line that it
+// looks up in a level, Fill and Leave for each line that comes to a level or leaves it.
 type Watch struct {
 	of      []engine.Level
 	levels  []sight
@@ -45,23 +44,18 @@ type grid struct {
 // A sight is what is known of a level.
 type sight struct {
 	*grid
-	sets      uint64
-	shadow    shadow
-	used      []used // with UsedBytes, by place
-	leaving   lines.Finger
-	partShift uint // log2 of the bytes that a bit of used.parts stands for
-	counts    engine.Besides
+	sets          uint64
+	shadow        shadow
+	used          []used // with UsedBytes, by place
+	leaving       lines.Finger
+	partShift     uint // log2 of the bytes that a bit of used.parts stands for
+	setMisses     []uint64
+	filled, bytes uint64               // brought in, and used of them
+	classes       [conflict + 1]uint64 // misses
 
 	askedAt, missedAt uint64 // the reference that came last, and the one that missed last
-	lost              absent // of the latter
-	first             absent // of the request under way
-}
-
-// An absent line is the first that is absent of a request, if there is one.
-type absent struct {
-	is    bool
-	block uint64
-	why   class
+	lost              uint64 // the first line that was absent of the latter
+	why               class  // of it
 }
 
 // used are the parts of a line that were touched while it is in a level: a bit for each 64th.
@@ -82,7 +76,7 @@ func NewWatch(levels []engine.Level, o Observe) *Watch {
 		s := sight{grid: w.grids[at], sets: uint64(l.Sets), partShift: max(l.Shift, 6) - 6}
 		s.shadow.most = l.Lines()
 		if o&SetMisses != 0 {
-			s.counts.SetMisses = make([]uint64, l.Sets)
+			s.setMisses = make([]uint64, l.Sets)
 		}
 		w.levels = append(w.levels, s)
 	}
@@ -107,38 +101,26 @@ func (g *grid) place(op int, block uint64) int {
 // Begin starts a reference.
 func (w *Watch) Begin() { w.serial++ }
 
-// Ask is told that a request of the reference comes to a level.
-func (w *Watch) Ask(level int) {
+// Look is told of a line that the reference looks up in a level, whether it is absent, and
+// whether a line that is absent comes in. A reference misses by its first line that is absent.
+func (w *Watch) Look(level, op int, block uint64, absent, comes bool) {
 	s := &w.levels[level]
 	s.askedAt = w.serial
-	s.first.is = false
-}
-
-// Look is told of a line of the request, whether it is absent, and whether a line that is
-// absent comes in.
-func (w *Watch) Look(level, op int, block uint64, missed, comes bool) {
-	s := &w.levels[level]
 	var why class
 	if w.observe&Classes != 0 {
 		why = s.shadow.touch(s.place(op, block), cap(s.Numbers), comes)
 	}
-	if !missed {
+	if !absent {
 		return
 	}
-	if !s.first.is {
-		s.first = absent{true, block, why}
+	if s.setMisses != nil {
+		s.setMisses[block%s.sets]++
 	}
-	if s.counts.SetMisses != nil {
-		s.counts.SetMisses[block%s.sets]++
-	}
-}
-
-// Missed is told that the reference misses at a level, once.
-func (w *Watch) Missed(level int) {
-	s := &w.levels[level]
-	s.missedAt, s.lost = w.serial, s.first
-	if w.observe&Classes != 0 {
-		*[...]*uint64{&s.counts.Compulsory, &s.counts.Capacity, &s.counts.Conflict}[s.first.why]++
+	if s.missedAt != w.serial {
+		s.missedAt, s.lost, s.why = w.serial, block, why
+		if w.observe&Classes != 0 {
+			s.classes[why]++
+		}
 	}
 }
 
@@ -153,7 +135,7 @@ func (w *Watch) Fill(level, op int, block uint64) {
 		s.used = append(s.used, make([]used, cap(s.Numbers)-len(s.used))...)
 	}
 	s.used[place] = used{here: true}
-	s.counts.BytesFilled += 1 << s.shift
+	s.filled += 1 << s.shift
 }
 
 // Leave is told of a line that leaves a level.
@@ -161,6 +143,16 @@ func (w *Watch) Leave(level int, block uint64) {
 	if w.observe&UsedBytes != 0 {
 		s := &w.levels[level]
 		s.used[s.Along(&s.leaving, block)].here = false
+	}
+}
+
+// moved is told of what a look-up of a block moved.
+func (w *Watch) moved(level, op int, block uint64, absent bool, v victim) {
+	if v.is {
+		w.Leave(level, v.block)
+	}
+	if absent {
+		w.Fill(level, op, block)
 	}
 }
 
@@ -184,7 +176,7 @@ func (w *Watch) use(op int, addr, size uint64) {
 				continue
 			}
 			u, parts := &s.used[place], s.partsOf(block, addr, size)
-			s.counts.BytesUsed += uint64(bits.OnesCount64(parts&^u.parts)) << s.partShift
+			s.bytes += uint64(bits.OnesCount64(parts&^u.parts)) << s.partShift
 			u.parts |= parts
 		}
 	}
@@ -200,10 +192,10 @@ func (s *sight) partsOf(block, addr, size uint64) uint64 {
 
 // Besides adds to what an engine counted what was observed at a level.
 func (w *Watch) Besides(level int, b *engine.Besides) {
-	c := w.levels[level].counts
-	b.Compulsory, b.Capacity, b.Conflict = c.Compulsory, c.Capacity, c.Conflict
-	b.SetMisses = slices.Clone(c.SetMisses)
-	b.BytesFilled, b.BytesUsed = c.BytesFilled, c.BytesUsed
+	s := &w.levels[level]
+	b.Compulsory, b.Capacity, b.Conflict = s.classes[compulsory], s.classes[capacity], s.classes[conflict]
+	b.SetMisses = slices.Clone(s.setMisses)
+	b.BytesFilled, b.BytesUsed = s.filled, s.bytes
 	b.Reuses = w.list(level)
 }
 

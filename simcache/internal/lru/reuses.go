@@ -146,7 +146,7 @@ func (w *Watch) reuse(op int, addr, size uint64) {
 	first := &w.levels[0]
 	lost := addr >> first.shift
 	if first.missedAt == w.serial {
-		lost = first.lost.block
+		lost = first.lost
 	}
 	var last uint64
 	for block := addr >> first.shift; block <= (addr+size-1)>>first.shift; block++ {
@@ -169,7 +169,7 @@ func (w *Watch) reuse(op int, addr, size uint64) {
 		t.refs++
 		missed := s.missedAt == w.serial
 		if missed {
-			t.classes[s.lost.why]++
+			t.classes[s.why]++
 		}
 		if t.refs == 1 || missed && !t.missed {
 			t.lines, t.missed = w.since(last), missed
@@ -197,19 +197,17 @@ func (w *Watch) since(last uint64) (lines uint64) {
 
 // list returns what was counted at a level, programs first.
 func (w *Watch) list(level int) (all []engine.Reuse) {
+	var ofNests []engine.Reuse
 	nests := 0
 	for _, t := range w.parts {
-		if !t.isNest {
+		if t.isNest {
+			ofNests = t.list(ofNests, level, nests)
+			nests++
+		} else {
 			all = t.list(all, level, 0)
 		}
 	}
-	for _, t := range w.parts {
-		if t.isNest {
-			all = t.list(all, level, nests)
-			nests++
-		}
-	}
-	return all
+	return append(all, ofNests...)
 }
 
 // list appends what was counted at a level.

@@ -41,19 +41,16 @@ type rows struct {
 	vectors bool   // filterAVX2 may be used
 	far     bool   // for it: too large to lie in a first-level cache
 	last    uint32 // for it, in a row of two vectors: the bit of the last way
-	alone   bool   // filterOne may be used
 	zero    bool   // all ways begin with block 0
 }
 
 const (
 	lanes       = 8  // tags in a vector
 	leastVector = 4  // ways of a row that is looked up by vectors, at least
-	leastAlone  = 64 // ways of one set that lies in registers while it is looked up
-	mostAlone   = 96
 )
 
-// newRows makes a cache whose lines become dirty or do not.
-func newRows(g engine.Level, zeroTags, dirty bool) rows {
+// newRows makes a cache.
+func newRows(g engine.Level, zeroTags bool) rows {
 	l := rows{
 		ways:   g.Ways,
 		sets:   uint64(g.Sets),
@@ -68,7 +65,6 @@ func newRows(g engine.Level, zeroTags, dirty bool) rows {
 		row = (g.Ways + lanes - 1) &^ (lanes - 1)
 		l.last = 1 << ((g.Ways - 1) % (2 * lanes))
 	}
-	l.alone = l.vectors && !dirty && g.Sets == 1 && g.Ways%lanes == 0 && g.Ways >= leastAlone && g.Ways <= mostAlone
 	l.pitch = 4 * row
 	l.zero = zeroTags
 	l.far = g.Sets*l.pitch > 16<<10
@@ -88,11 +84,7 @@ func (l *rows) reset() {
 		return
 	}
 	if l.tags == nil {
-		tags := int(l.sets) * l.pitch / 4
-		if l.alone {
-			tags = mostAlone // as many registers are stored
-		}
-		l.tags = make([]uint32, tags)
+		l.tags = make([]uint32, int(l.sets)*l.pitch/4)
 	} else {
 		clear(l.tags)
 	}
@@ -196,19 +188,16 @@ func moveToFront[T uint32 | uint64](row []T, tag T) (missed bool, gone T) {
 // brings its line along; then the write-back of a dirty block that had to go.
 // It returns how many; out has room for two for each of refs.
 func (l *rows) filterGo(refs, out []uint64) int {
-	if l.lists != nil {
-		return l.lists.filter(l, refs, out)
-	}
 	n := 0
 	for _, ref := range refs {
 		set, tag := l.place(ref >> l.down)
-		row := l.row(set)
-		key := uint32(tag)
-		if row[0]|1 == key|1 {
-			row[0] |= uint32(ref & writes)
-			continue
+		var missed bool
+		var gone uint32
+		if key := uint32(tag | ref&writes); l.lists != nil {
+			missed, gone = l.lists.touch(set, key)
+		} else {
+			missed, gone = moveToFront(l.row(set), key)
 		}
-		missed, gone := moveToFront(row, key|uint32(ref&writes))
 		if missed && ref&writeBack == 0 {
 			out[n] = ref &^ writes
 			n++

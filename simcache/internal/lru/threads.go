@@ -37,7 +37,7 @@ func NewThreads(levels []engine.Level, sharedBy []int, nests [][]nest.Nest) *Thr
 			if i%sharedBy[l] > 0 {
 				all = append(all, t.chains[i-1].levels[l])
 			} else {
-				all = append(all, newRows(level, false, false))
+				all = append(all, newRows(level, false))
 			}
 		}
 		c := chainOf(all, Options{})

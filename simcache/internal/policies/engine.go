@@ -220,7 +220,7 @@ func (d *Engine) reference(level int, r request) {
 		return
 	}
 	l := d.levels[level]
-	d.come(level, r)
+	l.news = false
 	var waiting [2]moved
 	gone := waiting[:0] // on its way out, once the next level has been asked
 	missed, filled, passed := false, false, false
@@ -269,14 +269,6 @@ func (d *Engine) reference(level int, r request) {
 	}
 }
 
-// come starts a request at a level.
-func (d *Engine) come(level int, r request) {
-	d.levels[level].news = false
-	if d.watch != nil && !r.quiet {
-		d.watch.Ask(level)
-	}
-}
-
 // lookup finds a block for a request and touches it; one in the victim cache
 // changes places with what has to go for it. It is nil if absent.
 func (d *Engine) lookup(level int, block uint64, r request) *line {
@@ -311,9 +303,6 @@ func (d *Engine) miss(level int, r request) (counted bool) {
 	}
 	l.missedAt = d.serial
 	d.misses[level][r.op]++
-	if d.watch != nil {
-		d.watch.Missed(level)
-	}
 	return true
 }
 
@@ -325,7 +314,7 @@ func (d *Engine) ask(level int, r request) (dirty bool) {
 		d.reference(level, r)
 		return false
 	}
-	d.come(level, r)
+	l.news = false
 	block := r.addr >> l.shift
 	if hit := d.lookup(level, block, r); hit != nil {
 		out, _ := d.take(level, block)
