@@ -35,7 +35,6 @@ type Chain struct {
 	// class and classes select the references to simulate, on several cores:
 	// those whose grain&classes is class.
 	class, classes uint64
-	tracked        int    // operands that are counted
 	watch          *Watch // that observes, or nil; then nothing waits
 }
 
@@ -107,7 +106,7 @@ func (c *Chain) Reset() {
 	clear(c.writeBacks)
 	c.visited = 0
 	c.narrow()
-	c.track(engine.Sorts)
+	c.Track(engine.Sorts)
 	if c.watch != nil {
 		c.watch.reset()
 	}
@@ -120,12 +119,11 @@ func (c *Chain) reset(n int) {
 	for i := range c.waiting {
 		c.waiting[i] = make([]uint64, 0, 3*batch) // a batch makes two for each of its own
 	}
-	c.track(n)
+	c.Track(n)
 }
 
-// track forgets the misses, and makes room for those of so many operands.
-func (c *Chain) track(n int) {
-	c.tracked = n
+// Track forgets the misses, and makes room for those of so many operands.
+func (c *Chain) Track(n int) {
 	for i, misses := range c.misses {
 		clear(misses)
 		if len(misses) < max(n, engine.Sorts) {
@@ -141,9 +139,6 @@ func (c *Chain) Take(level int) []uint64 {
 	clear(c.misses[level])
 	return misses
 }
-
-// Track makes room for so many operands of single references.
-func (c *Chain) Track(operands int) { c.track(operands) }
 
 // Run simulates passes over canonical nests.
 func (c *Chain) Run(nests []nest.Nest, passes int) [][][]uint64 {
@@ -183,11 +178,11 @@ func (c *Chain) RunProgram(p nest.Program) []uint64 {
 // counted returns the misses of a walk of so many operands.
 func (c *Chain) counted(operands int, walk func()) []uint64 {
 	c.Flush()
-	c.track(operands)
+	c.Track(operands)
 	walk()
 	c.Flush()
 	misses := engine.ByOperand(c.misses, operands)
-	c.track(engine.Sorts)
+	c.Track(engine.Sorts)
 	return misses
 }
 
@@ -213,37 +208,26 @@ func (c *Chain) Settled() int {
 // Effort is about how many references Run looks up, and how many seconds that takes: of
 // runs within lines one for each, or two if they are observed.
 func (c *Chain) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
+	looked, speed := 1.0, 1e8
+	if c.watch != nil {
+		looked, speed = 2, 1e7
+	}
 	for _, n := range nests {
-		refs, inner := engine.References([]nest.Nest{n}, passes), len(n.Trips)-1
-		if inner >= 0 && refs > 0 {
-			refs /= c.inRun(n.Operands, inner, n.Trips[inner])
+		refs := engine.References([]nest.Nest{n}, passes)
+		if inner := len(n.Trips) - 1; inner >= 0 && refs > 0 {
+			run, strides, line := n.Trips[inner], []int{}, 1<<c.levels[0].shift
+			for _, op := range n.Operands {
+				s := op.Strides[inner]
+				strides = append(strides, s)
+				run = min(run, line/max(s, -s, 1))
+			}
+			if c.inLine(n.Operands, strides) {
+				refs *= looked / float64(run)
+			}
 		}
 		lookUps += refs
 	}
-	if c.watch != nil {
-		return lookUps, lookUps / 1e7
-	}
-	return lookUps, lookUps / 1e8
-}
-
-// inRun is how many of so many iterations of an innermost loop there are for each that is
-// looked up.
-func (c *Chain) inRun(operands []nest.Operand, inner, trips int) float64 {
-	run := uint64(trips)
-	var strides []int
-	for _, op := range operands {
-		s := op.Strides[inner]
-		if strides = append(strides, s); s != 0 {
-			run = min(run, max(1, 1<<c.levels[0].shift/uint64(max(s, -s))))
-		}
-	}
-	switch {
-	case !c.inLine(operands, strides):
-		return 1
-	case c.watch != nil:
-		return float64((run + 1) / 2)
-	}
-	return float64(run)
+	return lookUps, lookUps / speed
 }
 
 // Work is how many references were looked up.
@@ -261,292 +245,4 @@ func (c *Chain) Besides(level int) (b engine.Besides) {
 		b.BytesOut = c.writeBacks[level] * line
 	}
 	return b
-}
-
-// At does nothing: LRU does not ask which instruction makes a reference.
-func (c *Chain) At(uint64) {}
-
-// Add simulates a reference of an operand.
-func (c *Chain) Add(op int, addr, size uint64, kind nest.Kind) {
-	last := addr + size - 1
-	write := dirties(kind) & c.dirty
-	if (addr^last)>>c.grain != 0 || last >= c.limit || op >= opCount || c.watch != nil {
-		c.one(op, addr, size, write, kind)
-		return
-	}
-	if ref := addr>>c.grain<<grains | uint64(op)<<opBit | write; c.classes == 0 || c.isOwn(ref) != 0 {
-		c.wait(0, ref)
-	}
-}
-
-// one is Add of a reference that does not wait. The read of a modify may drive out lines that
-// its store brings back.
-func (c *Chain) one(op int, addr, size, write uint64, kind nest.Kind) {
-	last := addr + size - 1
-	c.makeWay(last)
-	c.visited++
-	if c.watch != nil {
-		c.watch.Begin()
-	}
-	twice := kind == nest.Modify && (addr^last)>>c.grain != 0
-	if twice && (write != 0 || c.watch != nil) {
-		c.look(0, op, addr, size, 0, 1)
-		c.look(0, op, addr, size, write, 0)
-	} else {
-		c.look(0, op, addr, size, write, 1)
-	}
-	if c.watch != nil {
-		c.watch.Done(op, addr, size)
-	}
-}
-
-// visit is a walk that is observed.
-func (c *Chain) visit() *Visit {
-	v := &Visit{Watch: c.watch, Add: func(op int, addr, size uint64, kind nest.Kind) bool {
-		before := c.fills[0]
-		c.one(op, addr, size, dirties(kind)&c.dirty, kind)
-		return c.fills[0] == before
-	}}
-	if !c.brute {
-		v.Line = 1 << c.levels[0].shift
-	}
-	return v
-}
-
-// AddAll is Add of each reference in turn. Those that can be packed wait without a call for each.
-func (c *Chain) AddAll(refs []engine.Reference) {
-	for len(refs) > 0 {
-		refs = refs[c.pack(refs):]
-		if len(c.waiting[0]) >= batch {
-			c.drain(0)
-		} else if len(refs) > 0 {
-			c.Add(int(refs[0].Op), refs[0].Addr, uint64(refs[0].Size), refs[0].Kind)
-			refs = refs[1:]
-		}
-	}
-}
-
-// pack lets references wait for the first level until one cannot be packed, or the batch is
-// full. It returns how many.
-func (c *Chain) pack(refs []engine.Reference) int {
-	waiting := c.waiting[0]
-	grain, limit, dirty := c.grain, c.limit, c.dirty
-	if c.classes != 0 || c.watch != nil {
-		limit = 0
-	}
-	refs = refs[:min(len(refs), batch-len(waiting))]
-	for i := range refs {
-		r := &refs[i]
-		last := r.Addr + uint64(r.Size) - 1
-		if (r.Addr^last)>>(grain&63) != 0 || last >= limit || r.Op >= opCount {
-			refs = refs[:i]
-			break
-		}
-		write := dirties(r.Kind) & dirty
-		waiting = append(waiting, r.Addr>>(grain&63)<<grains|uint64(r.Op)<<opBit|write)
-	}
-	c.waiting[0] = waiting
-	return len(refs)
-}
-
-// wait lets a packed reference wait for a level.
-func (c *Chain) wait(level int, ref uint64) {
-	refs := append(c.waiting[level], ref)
-	c.waiting[level] = refs
-	if len(refs) >= batch {
-		c.drain(level)
-	}
-}
-
-// Descend simulates a fetch that missed in I1, at the second level.
-func (c *Chain) Descend(op int, addr, size uint64) {
-	last := addr + size - 1
-	if (addr^last)>>c.grain != 0 || last >= c.limit || c.watch != nil {
-		c.makeWay(last)
-		if c.watch != nil {
-			c.watch.Begin()
-		}
-		c.misses[0][op]++
-		c.look(1, op, addr, size, 0, 1)
-		return
-	}
-	c.drain(0)   // what came before
-	c.fills[0]-- // whatever misses there is counted as one of its fills, and this is I1's
-	c.wait(1, addr>>c.grain<<grains|uint64(op)<<opBit)
-}
-
-// makeWay prepares for a reference that cannot be packed, up to address last.
-func (c *Chain) makeWay(last uint64) {
-	if c.watch == nil {
-		c.Flush()
-	}
-	if last >= c.limit && c.limit > 0 {
-		c.Widen()
-	}
-}
-
-// Widen makes room for blocks of any size; nothing may wait.
-func (c *Chain) Widen() {
-	for i := range c.levels {
-		c.levels[i].widen()
-	}
-	c.limit = 0 // nothing is packed any more
-}
-
-// Flush looks up all that wait.
-func (c *Chain) Flush() {
-	for i := range c.waiting {
-		c.drain(i)
-	}
-}
-
-// drain looks up what waits for a level.
-func (c *Chain) drain(level int) {
-	refs := c.waiting[level]
-	c.waiting[level] = refs[:0]
-	switch level {
-	case 0:
-		c.visited += uint64(len(refs))
-	case len(c.levels):
-		c.tally(level-1, refs)
-		return
-	default:
-		c.tally(level-1, refs)
-	}
-	for len(refs) > 0 {
-		if len(c.waiting[level+1]) > batch {
-			c.drain(level + 1)
-		}
-		now := refs[:min(len(refs), batch)]
-		refs = refs[len(now):]
-		next := c.waiting[level+1]
-		n := c.levels[level].filter(now, next[len(next):cap(next)])
-		c.waiting[level+1] = next[:len(next)+n]
-	}
-}
-
-// own keeps the references of the chain's class.
-func (c *Chain) own(refs []uint64) []uint64 {
-	if c.classes == 0 {
-		return refs
-	}
-	kept := uint64(0)
-	for _, ref := range refs {
-		refs[kept] = ref
-		kept += c.isOwn(ref)
-	}
-	return refs[:kept]
-}
-
-// isOwn is 1 for a reference of the chain's class, else 0; a branch would be a
-// guess.
-func (c *Chain) isOwn(ref uint64) uint64 {
-	other := ref>>grains&c.classes ^ c.class
-	return (other - 1) >> 63
-}
-
-// tally counts what a level handed on.
-func (c *Chain) tally(level int, refs []uint64) {
-	misses, backs := c.misses[level], uint64(0)
-	if c.tracked == 1 && c.dirty == 0 {
-		misses[0] += uint64(len(refs))
-		c.fills[level] += uint64(len(refs))
-		return
-	}
-	for _, ref := range refs {
-		if ref&writeBack != 0 {
-			backs++
-		} else {
-			misses[ref>>opBit&(opCount-1)]++
-		}
-	}
-	c.writeBacks[level] += backs
-	c.fills[level] += uint64(len(refs)) - backs
-}
-
-// look looks up, at a level, the lines of a reference, the lowest one first. That
-// counts as one miss at most (cg_sim.c, cachesim_ref_is_miss), and the whole reference
-// goes on to the next level, before the dirty blocks that had to go. It counts as so
-// many references.
-func (c *Chain) look(level, op int, addr, size, write, count uint64) {
-	if level == len(c.levels) {
-		return
-	}
-	l := &c.levels[level]
-	var room [2]uint64
-	missed, gone := false, room[:0]
-	for block, last := addr>>l.shift, (addr+size-1)>>l.shift; ; block++ {
-		absent, victim := l.touch(block, write)
-		if absent {
-			missed = true
-			c.fills[level]++
-		}
-		if c.watch != nil {
-			if count > 0 {
-				c.watch.Look(level, op, block, absent, true)
-			}
-			c.watch.moved(level, op, block, absent, victim)
-		}
-		if victim.dirty {
-			gone = append(gone, victim.block)
-		}
-		if block == last {
-			break
-		}
-	}
-	if missed {
-		c.misses[level][op] += count
-		c.look(level+1, op, addr, size, 0, count)
-	}
-	for _, victim := range gone {
-		c.putBack(level, op, victim)
-	}
-}
-
-// putBack writes a dirty block from a level to the next.
-func (c *Chain) putBack(level, op int, block uint64) {
-	c.writeBacks[level]++
-	if level+1 == len(c.levels) {
-		return
-	}
-	from, to := &c.levels[level], &c.levels[level+1]
-	block = block << from.shift >> to.shift
-	absent, victim := to.touch(block, writes)
-	if c.watch != nil {
-		c.watch.moved(level+1, op, block, absent, victim)
-	}
-	if victim.dirty {
-		c.putBack(level+1, op, victim.block)
-	}
-}
-
-// dirties is what a packed reference of the kind is flagged with.
-func dirties(k nest.Kind) uint64 {
-	if k == nest.Read {
-		return 0
-	}
-	return writes
-}
-
-// Contents are the blocks of a set of a level, the most recently used first,
-// appended to list; nothing may wait.
-func (c *Chain) Contents(list []uint64, level, set int) []uint64 {
-	return c.levels[level].blocks(list, set)
-}
-
-// Load fills a set of a level with blocks, the most recently used first. It
-// reports whether it could: where a block is too large, after Widen.
-func (c *Chain) Load(level, set int, blocks []uint64) bool { return c.levels[level].load(set, blocks) }
-
-// Look looks up one reference in the first level and reports whether it missed; it
-// is not counted, and goes on nowhere.
-func (c *Chain) Look(addr, size uint64) (missed bool) {
-	c.makeWay(addr + size - 1)
-	l := &c.levels[0]
-	for block, last := addr>>l.shift, (addr+size-1)>>l.shift; ; block++ {
-		absent, _ := l.touch(block, 0)
-		if missed = missed || absent; block == last {
-			return missed
-		}
-	}
 }

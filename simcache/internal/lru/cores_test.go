@@ -45,8 +45,8 @@ func TestCores(t *testing.T) {
 				}
 				n.Operands = append(n.Operands, op)
 			}
-			one.track(len(n.Operands))
-			more.track(len(n.Operands))
+			one.Track(len(n.Operands))
+			more.Track(len(n.Operands))
 			n = n.Canonical()
 			one.walk(nest.Sequence(n))
 			one.Flush()

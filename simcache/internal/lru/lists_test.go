@@ -68,7 +68,7 @@ func same(t *testing.T, fast, plain *rows, set int) {
 	if got, want := fast.blocks(nil, set), plain.blocks(nil, set); !slices.Equal(got, want) {
 		t.Fatalf("set %d holds %x, want %x", set, got, want)
 	}
-	if fast.wide == nil && !slices.Equal(fast.narrow(set), plain.narrow(set)) {
-		t.Fatalf("set %d: tags %x, want %x", set, fast.narrow(set), plain.narrow(set))
+	if fast.wide == nil && !slices.Equal(fast.held(set), plain.held(set)) {
+		t.Fatalf("set %d: tags %x, want %x", set, fast.held(set), plain.held(set))
 	}
 }

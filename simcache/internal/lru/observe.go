@@ -11,8 +11,7 @@ import (
 // Observe is a set of what is observed beyond counts.
 type Observe uint8
 
-// What can be observed: misses by their cause, misses by set, and the bytes of a
-// line that are touched.
+// What can be observed: misses by cause, misses by set, and bytes of lines that are touched.
 const (
 	Classes Observe = 1 << iota
 	SetMisses

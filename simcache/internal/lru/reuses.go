@@ -212,16 +212,15 @@ func (w *Watch) list(level int) (all []engine.Reuse) {
 
 // list appends what was counted at a level.
 func (t *part) list(all []engine.Reuse, level, number int) []engine.Reuse {
-	for op := range t.operands {
+	for op, operand := range t.operands {
 		depth := len(t.around[op])
 		for i, s := range t.slots[level*len(t.operands)+op] {
 			if s.refs == 0 {
 				continue
 			}
-			r := engine.Reuse{Nest: number, Operand: op, Tensor: t.operands[op].Tensor,
-				Since: engine.Since(i), Refs: s.refs, Lines: s.lines,
-				Compulsory: s.classes[compulsory], Capacity: s.classes[capacity],
-				Conflict: s.classes[conflict]}
+			r := engine.Reuse{Nest: number, Operand: op, Tensor: operand.Tensor,
+				Since: engine.Since(i), Refs: s.refs, Lines: s.lines, Compulsory: s.classes[compulsory],
+				Capacity: s.classes[capacity], Conflict: s.classes[conflict]}
 			if i >= sinces+depth {
 				r.Since, r.Loop = engine.ThisPass, i-sinces-depth
 			} else if i >= sinces {

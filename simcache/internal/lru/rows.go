@@ -45,8 +45,8 @@ type rows struct {
 }
 
 const (
-	lanes       = 8  // tags in a vector
-	leastVector = 4  // ways of a row that is looked up by vectors, at least
+	lanes       = 8 // tags in a vector
+	leastVector = 4 // ways of a row that is looked up by vectors, at least
 )
 
 // newRows makes a cache.
@@ -109,24 +109,29 @@ func (l *rows) widen() {
 	if l.wide != nil {
 		return
 	}
-	l.wide = make([]uint64, int(l.sets)*l.ways)
+	wide := make([]uint64, 0, int(l.sets)*l.ways)
 	for set := range int(l.sets) {
-		for way, tag := range l.narrow(set) {
-			l.wide[set*l.ways+way] = uint64(tag)
-		}
+		wide = append(wide, l.held(set)...)
 	}
+	l.wide = wide
 	l.tags, l.lists = nil, nil
 }
 
 // row is a set of tags that are in rows.
 func (l *rows) row(set int) []uint32 { return l.tags[set*l.pitch/4:][:l.ways] }
 
-// narrow are the tags of a set while they are 32 bits wide, to be read.
-func (l *rows) narrow(set int) []uint32 {
-	if l.lists != nil {
-		return l.lists.tags(nil, set)
+// held are the tags of a set, the most recently used first, 0 for each way that is empty.
+func (l *rows) held(set int) (all []uint64) {
+	switch {
+	case l.wide != nil:
+		return l.wide[set*l.ways:][:l.ways]
+	case l.lists != nil:
+		return l.lists.tags(set)
 	}
-	return l.row(set)
+	for _, tag := range l.row(set) {
+		all = append(all, uint64(tag))
+	}
+	return all
 }
 
 // place is the set of a block and its clean tag.
@@ -220,19 +225,11 @@ func (l *rows) block(tag uint64, set int) uint64 { return (tag>>1-1)*l.sets + ui
 
 // blocks appends the blocks of a set to list, the most recently used first.
 func (l *rows) blocks(list []uint64, set int) []uint64 {
-	if l.wide != nil {
-		return appendBlocks(l, list, set, l.wide[set*l.ways:][:l.ways])
-	}
-	return appendBlocks(l, list, set, l.narrow(set))
-}
-
-// appendBlocks is blocks of a set of these tags.
-func appendBlocks[T uint32 | uint64](l *rows, list []uint64, set int, tags []T) []uint64 {
-	for _, tag := range tags {
+	for _, tag := range l.held(set) {
 		if tag == 0 {
 			break
 		}
-		list = append(list, l.block(uint64(tag), set))
+		list = append(list, l.block(tag, set))
 	}
 	return list
 }

@@ -101,7 +101,7 @@ func (c *Chain) turns(nests []nest.Nest, size int, misses *[][]uint64) iter.Seq[
 	return func(yield func(struct{}) bool) {
 		t := turn{c, size, size, yield}
 		for _, n := range nests {
-			c.track(len(n.Operands))
+			c.Track(len(n.Operands))
 			if !t.walk(nest.Sequence(n)) {
 				return
 			}

@@ -2,7 +2,6 @@ package lru
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 )
@@ -13,7 +12,8 @@ func (c *Chain) walk(p nest.Program) {
 	operands := p.Operands()
 	transits := make([]*transit, len(operands)) // by the number of a run's first access
 	for run := range p.Runs() {
-		c.transit(transits, run, operands).run()
+		w := c.transit(transits, run, operands)
+		w.part(0, w.trips)
 	}
 }
 
@@ -27,8 +27,8 @@ type transit struct {
 	// its lines are in the first level, however they fall into sets, since no
 	// set can have to hold more of them than it has ways.
 	inLine bool
-	// aligned: no access crosses a grain; packed: nor do those of the run under way lie too
-	// high to be packed.
+	// aligned: no access crosses a grain, and a batch holds an iteration; packed: nor do those
+	// of the run under way lie too high to be packed.
 	aligned, packed bool
 }
 
@@ -45,7 +45,7 @@ func (c *Chain) transit(known []*transit, run *nest.Run, operands []nest.Operand
 	w := known[run.First]
 	if w == nil {
 		ops := operands[run.First:][:len(run.Addrs)]
-		w = &transit{c: c, inLine: c.inLine(ops, run.Strides), aligned: len(operands) <= opCount}
+		w = &transit{c: c, inLine: c.inLine(ops, run.Strides), aligned: len(ops) <= batch && len(operands) <= opCount}
 		for k, op := range ops {
 			w.streams = append(w.streams, stream{op: run.First + k, width: uint64(op.Width),
 				stride: uint64(run.Strides[k]), kind: op.Kind})
@@ -83,13 +83,10 @@ func (c *Chain) aligned(op nest.Operand) bool {
 	return op.Width <= min(1<<bits.TrailingZeros64(together), 1<<c.grain)
 }
 
-// run simulates the run. Iterations during which every stream stays in the lines that it is in
-// touch the same lines in the same order. With inLine, the first of them leaves all of these in
-// the first level, in that order, so that the others hit and change nothing: they need not be
-// looked up.
-func (w *transit) run() { w.part(0, w.trips) }
-
-// part is run of the iterations from one up to another.
+// part simulates iterations of the run, from one up to another. Those during which every stream
+// stays in the lines that it is in touch the same lines in the same order. With inLine, the
+// first of them leaves all of these in the first level, in that order, so that the others hit
+// and change nothing: they need not be looked up.
 func (w *transit) part(from, to uint64) {
 	switch {
 	case w.inLine:
@@ -97,7 +94,7 @@ func (w *transit) part(from, to uint64) {
 			w.iterate(i)
 		}
 	case w.packed:
-		w.pack(w.streams, from, to-from)
+		w.pack(from, to-from)
 	default:
 		for i := from; i < to; i++ {
 			w.iterate(i)
@@ -105,6 +102,7 @@ func (w *transit) part(from, to uint64) {
 	}
 }
 
+// iterate makes the accesses of an iteration.
 func (w *transit) iterate(i uint64) {
 	for _, s := range w.streams {
 		w.c.Add(s.op, s.addr+i*s.stride, s.width, s.kind)
@@ -123,27 +121,19 @@ func (w *transit) stay(i, to uint64) uint64 {
 	return stay
 }
 
-// pack lets so many iterations of some streams, from one on, wait for the first level.
-func (w *transit) pack(streams []stream, from, iterations uint64) {
-	c, n := w.c, uint64(len(streams))
-	if n > batch {
-		for i := range iterations {
-			for some := range slices.Chunk(streams, batch) {
-				w.pack(some, from+i, 1)
-			}
-		}
-		return
-	}
-	for n > 0 && iterations > 0 {
+// pack lets so many iterations, from one on, wait for the first level.
+func (w *transit) pack(from, iterations uint64) {
+	c, n := w.c, uint64(len(w.streams))
+	for iterations > 0 {
 		if uint64(len(c.waiting[0]))+n > batch {
 			c.drain(0)
 		}
 		waiting := c.waiting[0]
 		now := min((batch-uint64(len(waiting)))/n, iterations)
 		room := waiting[len(waiting):cap(waiting)][:now*n]
-		for k, s := range streams {
+		for k, s := range w.streams {
 			addr, rest := s.addr+from*s.stride, uint64(s.op)<<opBit|dirties(s.kind)&c.dirty
-			for at := k; at < len(room); at += len(streams) {
+			for at := k; at < len(room); at += int(n) {
 				room[at] = addr>>c.grain<<grains | rest
 				addr += s.stride
 			}
