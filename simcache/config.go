@@ -9,6 +9,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/lru"
 	"github.com/stridebench/stridebench/simcache/internal/policies"
 )
 
@@ -67,12 +68,12 @@ const (
 	// Classes splits misses into compulsory, capacity and conflict (Hill, "Aspects
 	// of Cache Memory and Instruction Buffer Performance", 1987), and tells when
 	// the lines of a nest were touched before.
-	Classes Observe = Observe(policies.Classes)
+	Classes Observe = Observe(lru.Classes)
 	// SetMisses counts misses by set.
-	SetMisses Observe = Observe(policies.SetMisses)
+	SetMisses Observe = Observe(lru.SetMisses)
 	// UsedBytes counts the bytes of a line that are touched while it is in the
 	// cache.
-	UsedBytes Observe = Observe(policies.UsedBytes)
+	UsedBytes Observe = Observe(lru.UsedBytes)
 )
 
 // ObserveAll is all that can be observed.
@@ -380,17 +381,23 @@ func (c Config) checkTLB() error {
 	return nil
 }
 
-// plain reports whether all levels are LRU caches that know nothing of each
+// isLRU reports whether all levels are LRU caches that know nothing of each
 // other, so that a chain simulates them.
-func (c Config) plain() bool {
+func (c Config) isLRU() bool {
 	for _, l := range c.Levels {
 		l.Name, l.Geometry, l.SharedBy, l.Source, l.Modulo, l.Seed = "", Geometry{}, 0, "", false, 0
+		if l.Prefetch.Kind == NoPrefetch {
+			l.Prefetch.Degree = 0
+		}
 		if l != (Level{}) {
 			return false
 		}
 	}
-	return c.Observe == 0
+	return true
 }
+
+// plain is isLRU where nothing is observed.
+func (c Config) plain() bool { return c.isLRU() && c.Observe == 0 }
 
 // lone reports whether all levels are LRU caches that see nothing of each other but
 // misses, so that a level's misses tell all that the next one sees.

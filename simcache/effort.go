@@ -18,21 +18,16 @@ const mostLookUps = 1e12
 type Effort struct {
 	LookUps float64
 	Time    time.Duration // on a CPU of some GHz, about
-	Most    bool          // it is as if none were left out that repeat others, which most may
 }
 
 // String says it in words.
 func (e Effort) String() string {
-	if e.Most {
-		return fmt.Sprintf("%s references, except repetitions, are looked up one by one, which may take %s", inWords(e.LookUps), timeInWords(e.Time))
-	}
 	return fmt.Sprintf("%s references are looked up one by one, which takes %s", inWords(e.LookUps), timeInWords(e.Time))
 }
 
 // And is what two take together.
 func (e Effort) And(other Effort) Effort {
 	e.add(other.LookUps, other.Time.Seconds())
-	e.Most = e.Most || other.Most
 	return e
 }
 
@@ -103,7 +98,7 @@ func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 		canonical = append(canonical, n.Canonical())
 	}
 	h.tally()
-	effort := Effort{Most: h.repeats()}
+	var effort Effort
 	for _, e := range []engine.Engine{h.data, h.tlb} {
 		if e != nil && (effort.Check() == nil || h.config.Brute) {
 			lookUps, seconds := e.Effort(canonical, passes)
@@ -129,7 +124,7 @@ func (h *Hierarchy) EffortOfProgram(passes int, p nest.Program) Effort {
 		like.Operands[0].Width = max(like.Operands[0].Width, op.Width)
 	}
 	wide := engine.Wide(h.config.shapes(), like.Operands)
-	effort := Effort{Most: h.repeats()}
+	var effort Effort
 	for _, e := range []engine.Engine{h.data, h.tlb} {
 		if _, sums := e.(*exact.Engine); e != nil && (!sums || wide && e == h.data) {
 			lookUps, seconds := e.Effort([]nest.Nest{like}, passes)

@@ -1,7 +1,6 @@
 package simcache
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,27 +75,26 @@ func TestEffortChangesNothing(t *testing.T) {
 
 func TestEffortInWords(t *testing.T) {
 	for effort, want := range map[Effort]string{
-		{999.999e9, time.Minute, false}:       "1 trillion references are looked up one by one, which takes about 60 seconds",
-		{999.4e9, time.Minute, false}:         "999 billion references",
-		{18e9, 90 * time.Second, false}:       "18 billion references are looked up one by one, which takes about 90 seconds",
-		{2e9, 10 * time.Minute, false}:        "2 billion references are looked up one by one, which takes about 10 minutes",
-		{320e6, 150 * time.Minute, false}:     "320 million references are looked up one by one, which takes about 2.5 hours",
-		{2e9, 1000 * 24 * time.Hour, false}:   "about 2.7 years",
-		{2e13, 10 * time.Hour, false}:         "about 10 hours",
-		{2e13, 7 * 24 * time.Hour, false}:     "about 7 days",
-		{2e13, 150 * 24 * time.Hour, false}:   "about 150 days",
-		{2e13, 99 * 8766 * time.Hour, false}:  "about 99 years",
-		{1e18, 101 * 8766 * time.Hour, false}: "1 quintillion references are looked up one by one, which takes over a century",
-		{864e6, 2 * time.Minute, true}:        "864 million references, except repetitions, are looked up one by one, which may take about 120 seconds",
+		{999.999e9, time.Minute}:       "1 trillion references are looked up one by one, which takes about 60 seconds",
+		{999.4e9, time.Minute}:         "999 billion references",
+		{18e9, 90 * time.Second}:       "18 billion references are looked up one by one, which takes about 90 seconds",
+		{2e9, 10 * time.Minute}:        "2 billion references are looked up one by one, which takes about 10 minutes",
+		{320e6, 150 * time.Minute}:     "320 million references are looked up one by one, which takes about 2.5 hours",
+		{2e9, 1000 * 24 * time.Hour}:   "about 2.7 years",
+		{2e13, 10 * time.Hour}:         "about 10 hours",
+		{2e13, 7 * 24 * time.Hour}:     "about 7 days",
+		{2e13, 150 * 24 * time.Hour}:   "about 150 days",
+		{2e13, 99 * 8766 * time.Hour}:  "about 99 years",
+		{1e18, 101 * 8766 * time.Hour}: "1 quintillion references are looked up one by one, which takes over a century",
 	} {
 		if got := effort.String(); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if err := (Effort{mostLookUps, time.Hour, false}).Check(); err != nil {
+	if err := (Effort{mostLookUps, time.Hour}).Check(); err != nil {
 		t.Error(err)
 	}
-	if got, want := (Effort{mostLookUps + 1e6, 14 * time.Hour, false}).Check().Error(), "just over 1 trillion references are looked up one by one, which takes about 14 hours: want at most 1 trillion, fewer passes or a smaller shape"; got != want {
+	if got, want := (Effort{mostLookUps + 1e6, 14 * time.Hour}).Check().Error(), "just over 1 trillion references are looked up one by one, which takes about 14 hours: want at most 1 trillion, fewer passes or a smaller shape"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	var forever Effort
@@ -105,52 +103,5 @@ func TestEffortInWords(t *testing.T) {
 	}
 	if got, want := forever.Check().Error(), "27 quintillion references are looked up one by one, which takes over a century: want at most 1 trillion, fewer passes or a smaller shape"; got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// TestEffortOfRepeats: what repeats is not known beforehand, so that the effort is the most that there may be, and how far it is
-// is told of instead: of nests and programs, also in a long row and where passes are left out.
-func TestEffortOfRepeats(t *testing.T) {
-	levels := TwoLevels(Geometry{32 << 10, 8, 64}, Geometry{1 << 20, 16, 64})
-	row := nest.Nest{Trips: []int{1_400_000}, Operands: []nest.Operand{{Base: 1 << 32, Width: 1, Strides: []int{1}}}}
-	gaps := nest.Nest{Trips: []int{1_400_000}, Operands: []nest.Operand{{Base: 1 << 32, Width: 1, Strides: []int{64}}}}
-	passes := nest.Nest{Trips: []int{14_000, 100}, Operands: []nest.Operand{{Base: 1 << 32, Width: 1, Strides: []int{0, 64}}}}
-	two := nest.Sequence(row, passes)
-	for name, c := range map[string]struct {
-		config Config
-		most   bool
-		run    func(h *Hierarchy) (Effort, error)
-	}{
-		"a row":  {Config{Levels: levels, Observe: ObserveAll}, true, nil},
-		"gaps":   {Config{Levels: levels, Observe: Classes}, true, func(h *Hierarchy) (Effort, error) { _, err := h.RunPasses(1, gaps); return h.Effort(1, gaps), err }},
-		"passes": {Config{Levels: levels, Observe: UsedBytes}, true, func(h *Hierarchy) (Effort, error) { _, err := h.RunPasses(1, passes); return h.Effort(1, passes), err }},
-		"a program": {Config{Levels: levels, Observe: ObserveAll}, true, func(h *Hierarchy) (Effort, error) {
-			_, err := h.RunProgram(2, two)
-			return h.EffortOfProgram(2, two), err
-		}},
-		"brute":        {Config{Levels: levels, Observe: ObserveAll, Brute: true}, false, nil},
-		"not observed": {Config{Levels: []Level{{Geometry: levels[0].Geometry, Policy: FIFO}}}, false, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newOf(t, c.config)
-			switch {
-			case !c.most:
-				c.run = func(h *Hierarchy) (Effort, error) { return h.Effort(1, row), nil }
-			case c.run == nil:
-				c.run = func(h *Hierarchy) (Effort, error) { _, err := h.RunPasses(1, row); return h.Effort(1, row), err }
-			}
-			var shares []float64
-			h.Progress(func(share float64) { shares = append(shares, share) })
-			effort, err := c.run(h)
-			if err != nil || effort.Most != c.most || effort.LookUps < 1.4e6 {
-				t.Errorf("%+v, %v, want that it is the most: %t", effort, err, c.most)
-			}
-			if !c.most {
-				return
-			}
-			if len(shares) < 4 || !slices.IsSorted(shares) || shares[0] > .2 || shares[len(shares)-1] < .8 || shares[len(shares)-1] > 1 {
-				t.Errorf("it is told that %v is done", shares)
-			}
-		})
 	}
 }

@@ -105,7 +105,6 @@ type Hierarchy struct {
 	pages   totals        // of the TLB
 	extra   []extraPasses // counted, but not walked
 	sources               // of AccessAll
-	tell    func(share float64)
 }
 
 // extraPasses are passes of which the engine knows nothing, since they do all that the last one did that
@@ -178,12 +177,12 @@ func (c Config) pages() Config {
 
 // engine is what simulates the data caches.
 func (c Config) engine() engine.Engine {
-	if !c.plain() {
+	if !c.isLRU() {
 		var levels []policies.Level
 		for _, l := range c.Levels {
 			levels = append(levels, l.policies())
 		}
-		e := policies.New(levels, c.WriteBacks, policies.Observe(c.Observe))
+		e := policies.New(levels, c.WriteBacks, lru.Observe(c.Observe))
 		if c.Brute {
 			e.Brute()
 		}
@@ -193,9 +192,10 @@ func (c Config) engine() engine.Engine {
 	for _, l := range c.Levels {
 		levels = append(levels, l.shape())
 	}
-	if c.Brute || c.ZeroTags || c.WriteBacks { // engine exact knows of empty ways, and of no dirty lines
-		return lru.New(levels, lru.Options{
-			ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks, Brute: c.Brute, Cores: c.Cores})
+	if c.Brute || c.ZeroTags || c.WriteBacks || c.Observe != 0 {
+		// Engine exact knows of no block in every way, no dirty lines and no observers.
+		return lru.New(levels, lru.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks,
+			Brute: c.Brute, Cores: c.Cores, Observe: lru.Observe(c.Observe)})
 	}
 	return exact.New(levels, c.Cores)
 }

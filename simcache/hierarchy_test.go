@@ -10,7 +10,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 	"github.com/stridebench/stridebench/simcache/internal/exact"
 	"github.com/stridebench/stridebench/simcache/internal/lru"
-	)
+)
 
 // hierarchies are one that proves whatever it can and one that does not.
 func hierarchies(t testing.TB, d1, ll Geometry) (exact, brute *Hierarchy) {
@@ -445,7 +445,7 @@ func TestManyLevelsDecide(t *testing.T) {
 // reference up twice, and of each that is not looked up something was proved.
 func TestWorkOfTLB(t *testing.T) {
 	c := Config{Levels: []Level{{Geometry: Geometry{1 << 15, 8, 64}}}, TLB: []TLB{{Entries: 64, Ways: 4, Page: 4096}}}
-	n := nest.Nest{Trips: []int{64, 500}, Operands: []nest.Operand{enginetest.Operand(0, 4, 4, 4096), enginetest.Operand(1<<30, 4, 2000, 4)}}
+	n := nest.Nest{Trips: []int{64, 500}, Operands: []nest.Operand{enginetest.Operand(0, 4, 4096, 4), enginetest.Operand(1<<30, 4, 2000, 4)}}
 	for _, brute := range []bool{false, true} {
 		c.Brute = brute
 		h, err := NewHierarchy(c)

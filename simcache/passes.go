@@ -83,7 +83,6 @@ func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error
 		return [][]Counts{counts}, err
 	}
 	walked, _ := h.walks(passes, nests)
-	h.follow(engine.References(nests, walked))
 	sums := make([][]Counts, len(nests))
 	for k, n := range nests {
 		sums[k] = make([]Counts, len(n.Operands))

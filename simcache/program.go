@@ -4,7 +4,6 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/exact"
-	"github.com/stridebench/stridebench/simcache/internal/policies"
 )
 
 // RunProgram simulates so many passes over a program, on whatever the caches hold from
@@ -51,32 +50,17 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 }
 
 // Progress has a function told, now and then, from the goroutine that counts, what share is done of
-// what is run first: of a program that is counted by summaries, of the outermost loops' iterations of a pass;
-// of what leaves out what repeats (see Effort), of all references. What else is counted tells nothing.
+// what is run first: of a program that is counted by summaries, of the outermost loops' iterations of a pass.
+// What else is counted says nothing.
 func (h *Hierarchy) Progress(tell func(share float64)) {
-	h.tell = tell
 	if e, is := h.data.(*exact.Engine); is {
 		e.Progress(tell)
 	}
 }
 
-// follow has it told how far it is of so many references.
-func (h *Hierarchy) follow(references float64) {
-	if e, is := h.data.(*policies.Engine); is && h.tell != nil {
-		e.Progress(func(done uint64) { h.tell(min(float64(done)/references, 1)) })
-	}
-}
-
-// repeats reports whether what repeats is left out.
-func (h *Hierarchy) repeats() bool {
-	e, is := h.data.(*policies.Engine)
-	return is && e.Repeats()
-}
-
 // tells reports whether the engine says more of a program than of a nest.
 func (h *Hierarchy) tells() bool {
-	_, tells := h.data.(*policies.Engine)
-	return tells
+	return !h.config.plain()
 }
 
 // runProgram sums the misses of passes over a program. Once they are settled the last
@@ -85,11 +69,6 @@ func (h *Hierarchy) runProgram(e engine.Engine, p nest.Program, passes int) []ui
 	walked := passes
 	if enough := e.Settled(); enough > 0 && !h.config.Brute {
 		walked = min(passes, enough)
-	}
-	if e == h.data {
-		if refs, err := p.Count(); err == nil {
-			h.follow(float64(refs) * float64(walked))
-		}
 	}
 	var sum []uint64
 	add := func(misses []uint64, times uint64) {

@@ -124,11 +124,8 @@ func (f *simFlags) simulateProgram(c call) error {
 		return err
 	}
 	stop := func() {}
-	switch { // else it is said how long it takes
-	case effort.Most:
-		stop = f.follow(c, h, "simulating "+f.program.file, "references")
-	case effort.LookUps == 0:
-		stop = f.follow(c, h, "simulating "+f.program.file, "iterations of the outermost loops")
+	if effort.LookUps == 0 { // else it is said how long it takes
+		stop = f.follow(c, h, "simulating "+f.program.file)
 	}
 	counts, err := h.RunProgram(f.passes, file.Program)
 	stop()
@@ -147,9 +144,9 @@ func (f *simFlags) simulateProgram(c call) error {
 // shares is of how many steps a simulation is.
 const shares = 10_000
 
-// follow shows on a terminal how far a simulation is of its parts, and elsewhere says so now and then, until
-// stop.
-func (f *simFlags) follow(c call, h *simcache.Hierarchy, what, parts string) (stop func()) {
+// follow shows on a terminal how far a simulation is of the outermost loops' iterations, and
+// elsewhere says so now and then, until stop.
+func (f *simFlags) follow(c call, h *simcache.Hierarchy, what string) (stop func()) {
 	if progress.Bars(c.err) {
 		done := 0
 		f.meter.Phase(what, shares)
@@ -164,16 +161,17 @@ func (f *simFlags) follow(c call, h *simcache.Hierarchy, what, parts string) (st
 	f.meter.Phase(what, 0)
 	var done atomic.Uint64 // the share, as bits
 	h.Progress(func(share float64) { done.Store(math.Float64bits(share)) })
-	return patience(c, quiet, parts, func() float64 { return math.Float64frombits(done.Load()) })
+	share := func() float64 { return math.Float64frombits(done.Load()) }
+	return patience(c, quiet, share)
 }
 
 // quiet is after how long a count says first that it goes on.
 var quiet = 5 * time.Second
 
 // patience says on stderr that counting goes on, and how far it is, once it took so long and
-// each time that it took twice as long, until stop. How long summaries take, and what repeats, is
-// not known beforehand.
-func patience(c call, first time.Duration, parts string, share func() float64) (stop func()) {
+// each time that it took twice as long, until stop. How long summaries take is not known
+// beforehand.
+func patience(c call, first time.Duration, share func() float64) (stop func()) {
 	began, done := time.Now(), make(chan struct{})
 	go func() {
 		for wait := first; ; wait *= 2 {
@@ -185,7 +183,8 @@ func patience(c call, first time.Duration, parts string, share func() float64) (
 				if how == "0.0%" {
 					how = "less than 0.1%"
 				}
-				c.note("after %v, %s of the %s are counted; others may take longer; Ctrl-C ends it", wait, how, parts)
+				c.note("after %v, %s of the iterations of the outermost loops are counted; "+
+					"others may take longer; Ctrl-C ends it", wait, how)
 			}
 		}
 	}()

@@ -169,19 +169,13 @@ func (f *simFlags) simulatePattern(c call) error {
 	if efforts[0].Check() == nil || f.exact.value == "brute" { // else it is refused as it is
 		efforts = append(efforts, h.Effort(f.passes, p.Nests...))
 	}
-	effort, err := f.announce(c, "simulating "+f.pattern.shape.text, efforts...)
-	if err != nil {
+	if _, err := f.announce(c, "simulating "+f.pattern.shape.text, efforts...); err != nil {
 		return err
 	}
 	if err := curve.Passes(f.passes, p.Nests); err != nil {
 		return err
 	}
-	stop := func() {}
-	if effort.Most {
-		stop = f.follow(c, h, "simulating "+f.pattern.shape.text, "references")
-	}
 	counts, err := h.RunPasses(f.passes, p.Nests...)
-	stop()
 	if err != nil {
 		return err
 	}
@@ -222,21 +216,20 @@ func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy, *
 	return h, curve, err
 }
 
-// announce says beforehand what is looked up one by one, where that takes a while and is known, and
+// announce says beforehand what is looked up one by one, where that takes a while, and
 // refuses what takes too long unless it is asked for. From then on a terminal shows how
 // long it has taken; elsewhere what was said beforehand is enough. It returns what all take.
-func (f *simFlags) announce(c call, what string, efforts ...simcache.Effort) (all simcache.Effort, err error) {
-	var known simcache.Effort
+func (f *simFlags) announce(
+	c call, what string, efforts ...simcache.Effort,
+) (all simcache.Effort, err error) {
 	for _, e := range efforts {
-		if all = all.And(e); !e.Most {
-			known = known.And(e)
-		}
+		all = all.And(e)
 	}
 	if err := all.Check(); err != nil && f.exact.value != "brute" {
 		return all, fmt.Errorf("%w, or --exact brute", err)
 	}
-	if known.Time > 5*time.Second {
-		c.note("%v", known)
+	if all.Time > 5*time.Second {
+		c.note("%v", all)
 		if !progress.Bars(c.err) {
 			c.err = io.Discard
 		}

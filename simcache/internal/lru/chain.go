@@ -35,7 +35,7 @@ type Chain struct {
 	// class and classes select the references to simulate, on several cores:
 	// those whose grain&classes is class.
 	class, classes uint64
-	tracked        int // operands that are counted
+	watch          *Watch // that observes, or nil; then nothing waits
 }
 
 // batch is how many references wait for a level before they are looked up: few
@@ -48,20 +48,26 @@ type Options struct {
 	WriteBacks bool // count dirty lines
 	Brute      bool // look up every access of a nest
 	Cores      int  // to use; 0 and 1 mean one
+	Observe    Observe
 }
 
 // New makes a chain of levels, the nearest first.
 func New(levels []engine.Level, o Options) *Chain {
 	var all []rows
 	for _, level := range levels {
-		all = append(all, newRows(level, o.ZeroTags, o.WriteBacks))
+		all = append(all, newRows(level, o.ZeroTags))
 	}
-	return chainOf(all, o)
+	c := chainOf(all, o)
+	if o.Observe != 0 {
+		c.watch = NewWatch(levels, o.Observe)
+	}
+	return c
 }
 
 // chainOf makes a chain of caches.
 func chainOf(levels []rows, o Options) *Chain {
-	c := &Chain{grain: 64, levels: levels, fills: make([]uint64, len(levels)), writeBacks: make([]uint64, len(levels))}
+	c := &Chain{grain: 64, levels: levels}
+	c.fills, c.writeBacks = make([]uint64, len(levels)), make([]uint64, len(levels))
 	if o.WriteBacks {
 		c.dirty = writes
 	}
@@ -100,7 +106,10 @@ func (c *Chain) Reset() {
 	clear(c.writeBacks)
 	c.visited = 0
 	c.narrow()
-	c.track(engine.Sorts)
+	c.Track(engine.Sorts)
+	if c.watch != nil {
+		c.watch.reset()
+	}
 }
 
 // reset makes the batches, and the counts of so many operands.
@@ -110,12 +119,11 @@ func (c *Chain) reset(n int) {
 	for i := range c.waiting {
 		c.waiting[i] = make([]uint64, 0, 3*batch) // a batch makes two for each of its own
 	}
-	c.track(n)
+	c.Track(n)
 }
 
-// track forgets the misses, and makes room for those of so many operands.
-func (c *Chain) track(n int) {
-	c.tracked = n
+// Track forgets the misses, and makes room for those of so many operands.
+func (c *Chain) Track(n int) {
 	for i, misses := range c.misses {
 		clear(misses)
 		if len(misses) < max(n, engine.Sorts) {
@@ -132,22 +140,49 @@ func (c *Chain) Take(level int) []uint64 {
 	return misses
 }
 
-// Track makes room for so many operands of single references.
-func (c *Chain) Track(operands int) { c.track(operands) }
-
 // Run simulates passes over canonical nests.
 func (c *Chain) Run(nests []nest.Nest, passes int) [][][]uint64 {
-	return engine.RunEach(nests, passes, c.One)
+	walked := 0
+	return engine.RunEach(nests, passes, func(n nest.Nest) []uint64 {
+		if walked%len(nests) == 0 && c.watch != nil {
+			c.watch.Pass()
+		}
+		walked++
+		return c.One(n)
+	})
 }
 
 // One simulates one canonical nest, after what single references counted has been taken.
 func (c *Chain) One(n nest.Nest) []uint64 {
+	return c.counted(len(n.Operands), func() {
+		switch {
+		case c.watch != nil:
+			c.visit().Nest(n)
+		case n.Iterations() > 0 && !c.walkOnCores(n):
+			c.walk(nest.Sequence(n))
+		}
+	})
+}
+
+// RunProgram simulates a program, after what single references counted has been taken.
+func (c *Chain) RunProgram(p nest.Program) []uint64 {
+	return c.counted(len(p.Operands()), func() {
+		if c.watch != nil {
+			c.visit().Program(p)
+		} else {
+			c.walk(p)
+		}
+	})
+}
+
+// counted returns the misses of a walk of so many operands.
+func (c *Chain) counted(operands int, walk func()) []uint64 {
 	c.Flush()
-	c.track(len(n.Operands))
-	c.walk(n)
+	c.Track(operands)
+	walk()
 	c.Flush()
-	misses := engine.ByOperand(c.misses, len(n.Operands))
-	c.track(engine.Sorts)
+	misses := engine.ByOperand(c.misses, operands)
+	c.Track(engine.Sorts)
 	return misses
 }
 
@@ -157,37 +192,52 @@ func (c *Chain) One(n nest.Nest) []uint64 {
 // stayed for a whole pass, and then for all; so what made it dirty repeats itself
 // too. The next level sees a stream that repeats itself from the third pass on,
 // so that its hits do from the fourth and its write-backs from the fifth, and so on.
+//
+// The shadows of what is observed are LRU, too, and see the same references. What a line was
+// used for is counted until it leaves, and settles with what leaves: one pass after the hits.
 func (c *Chain) Settled() int {
-	if c.dirty != 0 {
+	switch {
+	case c.dirty != 0:
 		return 2*len(c.levels) + 1
+	case c.watch != nil:
+		return len(c.levels) + 2
 	}
 	return len(c.levels) + 1
 }
 
 // Effort is about how many references Run looks up, and how many seconds that takes: of
-// runs within lines one for each.
+// runs within lines one for each, or two if they are observed.
 func (c *Chain) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
+	looked, speed := 1.0, 1e8
+	if c.watch != nil {
+		looked, speed = 2, 1e7
+	}
 	for _, n := range nests {
 		refs := engine.References([]nest.Nest{n}, passes)
-		if w := c.newTransit(n); w.inLine && len(n.Trips) > 0 {
-			run := w.trips
-			for _, s := range w.streams {
-				if size := min(s.stride, -s.stride); size > 0 {
-					run = min(run, max(1, 1<<c.levels[0].shift/size))
-				}
+		if inner := len(n.Trips) - 1; inner >= 0 && refs > 0 {
+			run, strides, line := n.Trips[inner], []int{}, 1<<c.levels[0].shift
+			for _, op := range n.Operands {
+				s := op.Strides[inner]
+				strides = append(strides, s)
+				run = min(run, line/max(s, -s, 1))
 			}
-			refs /= float64(run)
+			if c.inLine(n.Operands, strides) {
+				refs *= looked / float64(run)
+			}
 		}
 		lookUps += refs
 	}
-	return lookUps, lookUps / 1e8
+	return lookUps, lookUps / speed
 }
 
 // Work is how many references were looked up.
 func (c *Chain) Work() uint64 { return c.visited }
 
-// Besides is what write-backs move.
+// Besides is what write-backs move, and what is observed.
 func (c *Chain) Besides(level int) (b engine.Besides) {
+	if c.watch != nil {
+		c.watch.Besides(level, &b)
+	}
 	if c.dirty != 0 {
 		line := uint64(1) << c.levels[level].shift
 		b.BytesIn = c.fills[level] * line
@@ -195,270 +245,4 @@ func (c *Chain) Besides(level int) (b engine.Besides) {
 		b.BytesOut = c.writeBacks[level] * line
 	}
 	return b
-}
-
-// At does nothing: LRU does not ask which instruction makes a reference.
-func (c *Chain) At(uint64) {}
-
-// Add simulates a reference of an operand.
-func (c *Chain) Add(op int, addr, size uint64, kind nest.Kind) {
-	last := addr + size - 1
-	write := dirties(kind) & c.dirty
-	if (addr^last)>>c.grain != 0 || last >= c.limit || op >= opCount {
-		c.makeWay(last)
-		c.visited++
-		if kind == nest.Modify && write != 0 { // whose read may drive out lines that its store brings back
-			c.look(0, op, addr, size, 0, 1)
-			c.look(0, op, addr, size, write, 0)
-			return
-		}
-		c.look(0, op, addr, size, write, 1)
-		return
-	}
-	if ref := addr>>c.grain<<grains | uint64(op)<<opBit | write; c.classes == 0 || c.isOwn(ref) != 0 {
-		c.wait(0, ref)
-	}
-}
-
-// AddAll is Add of each reference in turn. Those that can be packed wait without a call for each.
-func (c *Chain) AddAll(refs []engine.Reference) {
-	for len(refs) > 0 {
-		refs = refs[c.pack(refs):]
-		if len(c.waiting[0]) >= batch {
-			c.drain(0)
-		} else if len(refs) > 0 {
-			c.Add(int(refs[0].Op), refs[0].Addr, uint64(refs[0].Size), refs[0].Kind)
-			refs = refs[1:]
-		}
-	}
-}
-
-// pack lets references wait for the first level until one cannot be packed, or the batch is
-// full. It returns how many.
-func (c *Chain) pack(refs []engine.Reference) int {
-	waiting := c.waiting[0]
-	grain, limit, dirty := c.grain, c.limit, c.dirty
-	if c.classes != 0 {
-		limit = 0
-	}
-	refs = refs[:min(len(refs), batch-len(waiting))]
-	for i := range refs {
-		r := &refs[i]
-		last := r.Addr + uint64(r.Size) - 1
-		if (r.Addr^last)>>(grain&63) != 0 || last >= limit || r.Op >= opCount {
-			refs = refs[:i]
-			break
-		}
-		write := dirties(r.Kind) & dirty
-		waiting = append(waiting, r.Addr>>(grain&63)<<grains|uint64(r.Op)<<opBit|write)
-	}
-	c.waiting[0] = waiting
-	return len(refs)
-}
-
-// wait lets a packed reference wait for a level.
-func (c *Chain) wait(level int, ref uint64) {
-	refs := append(c.waiting[level], ref)
-	c.waiting[level] = refs
-	if len(refs) >= batch {
-		c.drain(level)
-	}
-}
-
-// Descend simulates a fetch that missed in I1, at the second level.
-func (c *Chain) Descend(op int, addr, size uint64) {
-	last := addr + size - 1
-	if (addr^last)>>c.grain != 0 || last >= c.limit {
-		c.makeWay(last)
-		c.misses[0][op]++
-		c.look(1, op, addr, size, 0, 1)
-		return
-	}
-	c.drain(0)   // what came before
-	c.fills[0]-- // whatever misses there is counted as one of its fills, and this is I1's
-	c.wait(1, addr>>c.grain<<grains|uint64(op)<<opBit)
-}
-
-// makeWay prepares for a reference that cannot be packed, up to address last.
-func (c *Chain) makeWay(last uint64) {
-	c.Flush()
-	if last >= c.limit && c.limit > 0 {
-		c.Widen()
-	}
-}
-
-// Widen makes room for blocks of any size; nothing may wait.
-func (c *Chain) Widen() {
-	for i := range c.levels {
-		c.levels[i].widen()
-	}
-	c.limit = 0 // nothing is packed any more
-}
-
-// Flush looks up all that wait.
-func (c *Chain) Flush() {
-	for i := range c.waiting {
-		c.drain(i)
-	}
-}
-
-// drain looks up what waits for a level.
-func (c *Chain) drain(level int) {
-	refs := c.waiting[level]
-	c.waiting[level] = refs[:0]
-	switch level {
-	case 0:
-		c.visited += uint64(len(refs))
-	case len(c.levels):
-		c.tally(level-1, refs)
-		return
-	default:
-		c.tally(level-1, refs)
-	}
-	for len(refs) > 0 {
-		if len(c.waiting[level+1]) > batch {
-			c.drain(level + 1)
-		}
-		now := refs[:min(len(refs), batch)]
-		refs = refs[len(now):]
-		next := c.waiting[level+1]
-		n := c.levels[level].filter(now, next[len(next):cap(next)])
-		c.waiting[level+1] = next[:len(next)+n]
-	}
-}
-
-// own keeps the references of the chain's class.
-func (c *Chain) own(refs []uint64) []uint64 {
-	if c.classes == 0 {
-		return refs
-	}
-	kept := uint64(0)
-	for _, ref := range refs {
-		refs[kept] = ref
-		kept += c.isOwn(ref)
-	}
-	return refs[:kept]
-}
-
-// isOwn is 1 for a reference of the chain's class, else 0; a branch would be a
-// guess.
-func (c *Chain) isOwn(ref uint64) uint64 {
-	other := ref>>grains&c.classes ^ c.class
-	return (other - 1) >> 63
-}
-
-// tally counts what a level handed on.
-func (c *Chain) tally(level int, refs []uint64) {
-	misses, backs := c.misses[level], uint64(0)
-	switch {
-	case c.tracked == 1 && c.dirty == 0:
-		misses[0] += uint64(len(refs))
-	case c.tracked <= 3:
-		sum := uint64(0)
-		for _, ref := range refs {
-			sum += lanes16[ref>>1&7]
-		}
-		for op := range uint64(3) {
-			misses[op] += sum >> (16 * op) & 0xffff
-		}
-		backs = sum >> 48
-	default:
-		for _, ref := range refs {
-			if ref&writeBack != 0 {
-				backs++
-			} else {
-				misses[ref>>opBit&(opCount-1)]++
-			}
-		}
-	}
-	c.writeBacks[level] += backs
-	c.fills[level] += uint64(len(refs)) - backs
-}
-
-// lanes16 are ones in four counters of 16 bits, for operands 0 to 2 and for
-// write-backs, by the bits of a packed reference from that of writeBack on.
-var lanes16 = func() (ones [8]uint64) {
-	for i := range uint64(8) {
-		ones[i] = 1 << (16 * (i >> 1))
-		if i&1 != 0 {
-			ones[i] = 1 << 48
-		}
-	}
-	return ones
-}()
-
-// look looks up, at a level, the lines of a reference, the lowest one first. That
-// counts as one miss at most (cg_sim.c, cachesim_ref_is_miss), and the whole reference
-// goes on to the next level, before the dirty blocks that had to go. It counts as so
-// many references.
-func (c *Chain) look(level, op int, addr, size, write, count uint64) {
-	if level == len(c.levels) {
-		return
-	}
-	l := &c.levels[level]
-	var room [2]uint64
-	missed, gone := false, room[:0]
-	for block, last := addr>>l.shift, (addr+size-1)>>l.shift; ; block++ {
-		absent, victim, dirty := l.touch(block, write)
-		if absent {
-			missed = true
-			c.fills[level]++
-		}
-		if dirty {
-			gone = append(gone, victim)
-		}
-		if block == last {
-			break
-		}
-	}
-	if missed {
-		c.misses[level][op] += count
-		c.look(level+1, op, addr, size, 0, count)
-	}
-	for _, victim := range gone {
-		c.putBack(level, victim)
-	}
-}
-
-// putBack writes a dirty block from a level to the next.
-func (c *Chain) putBack(level int, block uint64) {
-	c.writeBacks[level]++
-	if level+1 == len(c.levels) {
-		return
-	}
-	from, to := &c.levels[level], &c.levels[level+1]
-	if _, victim, dirty := to.touch(block<<from.shift>>to.shift, writes); dirty {
-		c.putBack(level+1, victim)
-	}
-}
-
-// dirties is what a packed reference of the kind is flagged with.
-func dirties(k nest.Kind) uint64 {
-	if k == nest.Read {
-		return 0
-	}
-	return writes
-}
-
-// Contents are the blocks of a set of a level, the most recently used first,
-// appended to list; nothing may wait.
-func (c *Chain) Contents(list []uint64, level, set int) []uint64 {
-	return c.levels[level].blocks(list, set)
-}
-
-// Load fills a set of a level with blocks, the most recently used first. It
-// reports whether it could: where a block is too large, after Widen.
-func (c *Chain) Load(level, set int, blocks []uint64) bool { return c.levels[level].load(set, blocks) }
-
-// Look looks up one reference in the first level and reports whether it missed; it
-// is not counted, and goes on nowhere.
-func (c *Chain) Look(addr, size uint64) (missed bool) {
-	c.makeWay(addr + size - 1)
-	l := &c.levels[0]
-	for block, last := addr>>l.shift, (addr+size-1)>>l.shift; ; block++ {
-		absent, _, _ := l.touch(block, 0)
-		if missed = missed || absent; block == last {
-			return missed
-		}
-	}
 }

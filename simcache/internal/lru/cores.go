@@ -2,6 +2,7 @@ package lru
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -20,7 +21,7 @@ const many = 1 << 18
 // at the next level, or where set counts have too few factors of two.
 func (c *Chain) walkOnCores(n nest.Nest) bool {
 	shift, classes := c.split()
-	if classes < 2 || n.Iterations()*len(n.Operands) < c.share || !c.newTransit(n).packed {
+	if classes < 2 || n.Iterations()*len(n.Operands) < c.share || !c.packs(n) {
 		return false
 	}
 	c.Flush()
@@ -34,7 +35,7 @@ func (c *Chain) walkOnCores(n nest.Nest) bool {
 		core.classes, core.class = uint64(classes-1)<<(shift-c.grain), uint64(i)<<(shift-c.grain)
 		core.reset(len(n.Operands))
 		done.Go(func() {
-			core.walkOne(n)
+			core.walk(nest.Sequence(n))
 			core.Flush()
 		})
 	}
@@ -50,6 +51,14 @@ func (c *Chain) walkOnCores(n nest.Nest) bool {
 		}
 	}
 	return true
+}
+
+// packs reports whether all accesses of a nest can be packed.
+func (c *Chain) packs(n nest.Nest) bool {
+	return len(n.Operands) <= opCount && !slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {
+		_, last := op.Reach(n.Trips)
+		return !c.aligned(op) || last >= c.limit
+	})
 }
 
 // split is the bits of an address that tell classes of sets apart, from the

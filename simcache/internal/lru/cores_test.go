@@ -45,13 +45,13 @@ func TestCores(t *testing.T) {
 				}
 				n.Operands = append(n.Operands, op)
 			}
-			one.track(len(n.Operands))
-			more.track(len(n.Operands))
+			one.Track(len(n.Operands))
+			more.Track(len(n.Operands))
 			n = n.Canonical()
-			one.walk(n)
+			one.walk(nest.Sequence(n))
 			one.Flush()
 			if !more.walkOnCores(n) {
-				more.walk(n)
+				more.walk(nest.Sequence(n))
 			}
 			more.Flush()
 			for level := range levels {

@@ -38,11 +38,8 @@ func newLists(sets, ways int) *lists {
 
 // reset makes all ways empty.
 func (l *lists) reset() {
-	for i := range l.buckets {
-		l.buckets[i] = nothing
-	}
 	for set := range l.first {
-		l.ring(set)
+		l.empty(set)
 	}
 }
 
@@ -52,11 +49,6 @@ func (l *lists) empty(set int) {
 	for i := range buckets {
 		buckets[i] = nothing
 	}
-	l.ring(set)
-}
-
-// ring makes a ring of a set's nodes, all empty.
-func (l *lists) ring(set int) {
 	from, to := set*l.ways, (set+1)*l.ways
 	l.first[set] = uint32(from)
 	for i := from; i < to; i++ {
@@ -116,30 +108,12 @@ func (l *lists) advance(set int, first, i uint32) {
 	l.nodes[last].after, f.before = i, i
 }
 
-// filter is rows.filterGo.
-func (l *lists) filter(r *rows, refs, out []uint64) int {
-	n := 0
-	for _, ref := range refs {
-		set, tag := r.place(ref >> r.down)
-		missed, gone := l.touch(set, uint32(tag|ref&writes))
-		if missed && ref&writeBack == 0 {
-			out[n] = ref &^ writes
-			n++
-		}
-		if gone&1 != 0 {
-			out[n] = r.evicted(uint64(gone), set, ref)
-			n++
-		}
-	}
-	return n
-}
-
-// tags are those of a set in the order of use, appended to list, 0 for each way that is empty.
-func (l *lists) tags(list []uint32, set int) []uint32 {
+// tags are those of a set in the order of use, 0 for each way that is empty.
+func (l *lists) tags(set int) (all []uint64) {
 	i := l.first[set]
 	for range l.ways {
-		list = append(list, l.nodes[i].tag)
+		all = append(all, uint64(l.nodes[i].tag))
 		i = l.nodes[i].after
 	}
-	return list
+	return all
 }

@@ -15,7 +15,7 @@ func TestLists(t *testing.T) {
 	for seed := range uint64(enginetest.Cases(400)) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		ways, sets := fromWays+r.IntN(100), 1+r.IntN(5)
-		fast, plain := newRows(level(sets, ways, 64), false, true), newRows(level(sets, ways, 64), false, true)
+		fast, plain := newRows(level(sets, ways, 64), false), newRows(level(sets, ways, 64), false)
 		if fast.lists == nil {
 			t.Fatalf("%d ways are no lists", ways)
 		}
@@ -68,7 +68,7 @@ func same(t *testing.T, fast, plain *rows, set int) {
 	if got, want := fast.blocks(nil, set), plain.blocks(nil, set); !slices.Equal(got, want) {
 		t.Fatalf("set %d holds %x, want %x", set, got, want)
 	}
-	if fast.wide == nil && !slices.Equal(fast.narrow(set), plain.narrow(set)) {
-		t.Fatalf("set %d: tags %x, want %x", set, fast.narrow(set), plain.narrow(set))
+	if fast.wide == nil && !slices.Equal(fast.held(set), plain.held(set)) {
+		t.Fatalf("set %d: tags %x, want %x", set, fast.held(set), plain.held(set))
 	}
 }

@@ -41,19 +41,16 @@ type rows struct {
 	vectors bool   // filterAVX2 may be used
 	far     bool   // for it: too large to lie in a first-level cache
 	last    uint32 // for it, in a row of two vectors: the bit of the last way
-	alone   bool   // filterOne may be used
 	zero    bool   // all ways begin with block 0
 }
 
 const (
-	lanes       = 8  // tags in a vector
-	leastVector = 4  // ways of a row that is looked up by vectors, at least
-	leastAlone  = 64 // ways of one set that lies in registers while it is looked up
-	mostAlone   = 96
+	lanes       = 8 // tags in a vector
+	leastVector = 4 // ways of a row that is looked up by vectors, at least
 )
 
-// newRows makes a cache whose lines become dirty or do not.
-func newRows(g engine.Level, zeroTags, dirty bool) rows {
+// newRows makes a cache.
+func newRows(g engine.Level, zeroTags bool) rows {
 	l := rows{
 		ways:   g.Ways,
 		sets:   uint64(g.Sets),
@@ -68,7 +65,6 @@ func newRows(g engine.Level, zeroTags, dirty bool) rows {
 		row = (g.Ways + lanes - 1) &^ (lanes - 1)
 		l.last = 1 << ((g.Ways - 1) % (2 * lanes))
 	}
-	l.alone = l.vectors && !dirty && g.Sets == 1 && g.Ways%lanes == 0 && g.Ways >= leastAlone && g.Ways <= mostAlone
 	l.pitch = 4 * row
 	l.zero = zeroTags
 	l.far = g.Sets*l.pitch > 16<<10
@@ -88,11 +84,7 @@ func (l *rows) reset() {
 		return
 	}
 	if l.tags == nil {
-		tags := int(l.sets) * l.pitch / 4
-		if l.alone {
-			tags = mostAlone // as many registers are stored
-		}
-		l.tags = make([]uint32, tags)
+		l.tags = make([]uint32, int(l.sets)*l.pitch/4)
 	} else {
 		clear(l.tags)
 	}
@@ -117,24 +109,29 @@ func (l *rows) widen() {
 	if l.wide != nil {
 		return
 	}
-	l.wide = make([]uint64, int(l.sets)*l.ways)
+	wide := make([]uint64, 0, int(l.sets)*l.ways)
 	for set := range int(l.sets) {
-		for way, tag := range l.narrow(set) {
-			l.wide[set*l.ways+way] = uint64(tag)
-		}
+		wide = append(wide, l.held(set)...)
 	}
+	l.wide = wide
 	l.tags, l.lists = nil, nil
 }
 
 // row is a set of tags that are in rows.
 func (l *rows) row(set int) []uint32 { return l.tags[set*l.pitch/4:][:l.ways] }
 
-// narrow are the tags of a set while they are 32 bits wide, to be read.
-func (l *rows) narrow(set int) []uint32 {
-	if l.lists != nil {
-		return l.lists.tags(nil, set)
+// held are the tags of a set, the most recently used first, 0 for each way that is empty.
+func (l *rows) held(set int) (all []uint64) {
+	switch {
+	case l.wide != nil:
+		return l.wide[set*l.ways:][:l.ways]
+	case l.lists != nil:
+		return l.lists.tags(set)
 	}
-	return l.row(set)
+	for _, tag := range l.row(set) {
+		all = append(all, uint64(tag))
+	}
+	return all
 }
 
 // place is the set of a block and its clean tag.
@@ -147,8 +144,8 @@ func (l *rows) place(block uint64) (set int, tag uint64) {
 
 // touch looks up one block, makes it the most recently used of its set, dirty
 // if it is written, and reports whether it was absent (Cachegrind's cg_sim.c,
-// cachesim_setref_is_miss). The victim is the dirty block that had to go.
-func (l *rows) touch(block, write uint64) (missed bool, victim uint64, dirty bool) {
+// cachesim_setref_is_miss).
+func (l *rows) touch(block, write uint64) (missed bool, v victim) {
 	set, tag := l.place(block)
 	var gone uint64
 	var narrow uint32
@@ -160,11 +157,16 @@ func (l *rows) touch(block, write uint64) (missed bool, victim uint64, dirty boo
 	default:
 		missed, narrow = moveToFront(l.row(set), uint32(tag|write))
 	}
-	gone |= uint64(narrow)
-	if gone&1 == 0 {
-		return missed, 0, false
+	if gone |= uint64(narrow); gone != 0 {
+		v = victim{l.block(gone, set), true, gone&1 != 0}
 	}
-	return missed, l.block(gone, set), true
+	return missed, v
+}
+
+// A victim is a block that had to go, if one had.
+type victim struct {
+	block     uint64
+	is, dirty bool
 }
 
 // moveToFront makes tag the first of a row, dirty if it was or is, and returns
@@ -191,19 +193,16 @@ func moveToFront[T uint32 | uint64](row []T, tag T) (missed bool, gone T) {
 // brings its line along; then the write-back of a dirty block that had to go.
 // It returns how many; out has room for two for each of refs.
 func (l *rows) filterGo(refs, out []uint64) int {
-	if l.lists != nil {
-		return l.lists.filter(l, refs, out)
-	}
 	n := 0
 	for _, ref := range refs {
 		set, tag := l.place(ref >> l.down)
-		row := l.row(set)
-		key := uint32(tag)
-		if row[0]|1 == key|1 {
-			row[0] |= uint32(ref & writes)
-			continue
+		var missed bool
+		var gone uint32
+		if key := uint32(tag | ref&writes); l.lists != nil {
+			missed, gone = l.lists.touch(set, key)
+		} else {
+			missed, gone = moveToFront(l.row(set), key)
 		}
-		missed, gone := moveToFront(row, key|uint32(ref&writes))
 		if missed && ref&writeBack == 0 {
 			out[n] = ref &^ writes
 			n++
@@ -226,19 +225,11 @@ func (l *rows) block(tag uint64, set int) uint64 { return (tag>>1-1)*l.sets + ui
 
 // blocks appends the blocks of a set to list, the most recently used first.
 func (l *rows) blocks(list []uint64, set int) []uint64 {
-	if l.wide != nil {
-		return appendBlocks(l, list, set, l.wide[set*l.ways:][:l.ways])
-	}
-	return appendBlocks(l, list, set, l.narrow(set))
-}
-
-// appendBlocks is blocks of a set of these tags.
-func appendBlocks[T uint32 | uint64](l *rows, list []uint64, set int, tags []T) []uint64 {
-	for _, tag := range tags {
+	for _, tag := range l.held(set) {
 		if tag == 0 {
 			break
 		}
-		list = append(list, l.block(uint64(tag), set))
+		list = append(list, l.block(tag, set))
 	}
 	return list
 }

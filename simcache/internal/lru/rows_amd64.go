@@ -8,20 +8,11 @@ import "github.com/klauspost/cpuid/v2"
 //go:noescape
 func filterAVX2(l *rows, tags *uint32, refs, out []uint64) int
 
-// filterOne is filterGo on the tags of one set of whole vectors of 8, none of which is ever dirty, for
-// leastAlone to mostAlone ways.
-//
-//go:noescape
-func filterOne(tags *uint32, ways int, down uint, refs, out []uint64) int
-
 var hasAVX2 = cpuid.CPU.Supports(cpuid.AVX2, cpuid.BMI2)
 
 // filter looks refs up, in order, and appends to out what goes on to the next
 // level; see filterGo.
 func (l *rows) filter(refs, out []uint64) int {
-	if l.alone && l.tags != nil {
-		return filterOne(&l.tags[0], l.ways, l.down, refs, out)
-	}
 	if l.vectors && l.tags != nil {
 		return filterAVX2(l, &l.tags[0], refs, out)
 	}

@@ -30,7 +30,7 @@ func TestFilterTwins(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, uint64(ways)))
 			sets := 1 << r.IntN(4)
 			g := level(sets, ways, line)
-			fast, plain := newRows(g, seed%7 == 0, true), newRows(g, seed%7 == 0, true)
+			fast, plain := newRows(g, seed%7 == 0), newRows(g, seed%7 == 0)
 			fast.far = seed%2 == 0
 			down := uint(grains + r.IntN(3))
 			fast.down, plain.down = down, down
@@ -55,43 +55,6 @@ func TestFilterTwins(t *testing.T) {
 				want = want[:plain.filterGo(refs, want)]
 				if !slices.Equal(out, want) || !slices.Equal(fast.tags, plain.tags) {
 					t.Fatalf("%d sets of %d ways, seed %d: %x goes on as\n%x, want\n%x", sets, ways, seed, refs, out, want)
-				}
-			}
-		}
-	}
-}
-
-// TestFilterOne is TestFilterTwins where the only set lies in registers.
-func TestFilterOne(t *testing.T) {
-	t.Parallel()
-	for ways := leastAlone; hasAVX2 && ways <= mostAlone; ways += lanes { // else filterGo is all there is
-		for seed := range uint64(40) {
-			r := rand.New(rand.NewPCG(seed, uint64(ways)))
-			fast, plain := newRows(level(1, ways, 64), seed%7 == 0, false), newRows(level(1, ways, 64), seed%7 == 0, false)
-			fast.down, plain.down = grains, grains
-			if !fast.alone {
-				t.Fatalf("%d ways: not in registers", ways)
-			}
-			near := ways/2 + r.IntN(2*ways)
-			for range 40 {
-				refs := make([]uint64, 1+r.IntN(150))
-				for i := range refs {
-					block := uint64(r.IntN(near))
-					if r.IntN(9) == 0 {
-						block += (fast.limit() - 1000) / 1000 * 999
-					}
-					refs[i] = block<<grains | uint64(r.IntN(opCount))<<opBit
-				}
-				out, want := make([]uint64, 2*len(refs)), make([]uint64, 2*len(refs))
-				out, want = out[:fast.filter(refs, out)], want[:plain.filterGo(refs, want)]
-				if !slices.Equal(out, want) || !slices.Equal(fast.row(0), plain.row(0)) {
-					t.Fatalf("%d ways, seed %d: %x goes on as\n%x, want\n%x", ways, seed, refs, out, want)
-				}
-				if r.IntN(8) == 0 { // what lay behind the ways is nothing
-					held := plain.blocks(nil, 0)
-					held = held[:r.IntN(len(held)+1)]
-					fast.load(0, held)
-					plain.load(0, held)
 				}
 			}
 		}
@@ -147,7 +110,7 @@ func BenchmarkTwins(b *testing.B) {
 				c.levels[i].vectors = c.levels[i].vectors && twin == "avx2"
 			}
 			for b.Loop() {
-				c.walk(n)
+				c.walk(nest.Sequence(n))
 			}
 			b.ReportMetric(float64(n.Iterations())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
 		})

@@ -37,7 +37,7 @@ func NewThreads(levels []engine.Level, sharedBy []int, nests [][]nest.Nest) *Thr
 			if i%sharedBy[l] > 0 {
 				all = append(all, t.chains[i-1].levels[l])
 			} else {
-				all = append(all, newRows(level, false, false))
+				all = append(all, newRows(level, false))
 			}
 		}
 		c := chainOf(all, Options{})
@@ -101,8 +101,8 @@ func (c *Chain) turns(nests []nest.Nest, size int, misses *[][]uint64) iter.Seq[
 	return func(yield func(struct{}) bool) {
 		t := turn{c, size, size, yield}
 		for _, n := range nests {
-			c.track(len(n.Operands))
-			if !t.walk(n) {
+			c.Track(len(n.Operands))
+			if !t.walk(nest.Sequence(n)) {
 				return
 			}
 			c.Flush()
@@ -121,20 +121,14 @@ type turn struct {
 
 // walk is Chain.walk in turns. It reports whether there is a turn after the last that
 // it ended.
-func (t *turn) walk(n nest.Nest) bool {
-	operands := len(n.Operands)
-	if operands == 0 || n.Iterations() == 0 {
-		return true
-	}
-	w := t.c.newTransit(n)
-	trips := w.trips
-	for l := range nest.Walk(n.Trips[:max(len(n.Trips)-1, 0)]) {
-		if l >= 0 {
-			w.step(l)
-		}
-		for from := uint64(0); from < trips; {
-			some := min(trips-from, uint64((t.left+operands-1)/operands))
-			w.part(from, some)
+func (t *turn) walk(p nest.Program) bool {
+	all := p.Operands()
+	transits := make([]*transit, len(all))
+	for run := range p.Runs() {
+		w, operands := t.c.transit(transits, run, all), len(run.Addrs)
+		for from := uint64(0); from < w.trips; {
+			some := min(w.trips-from, uint64((t.left+operands-1)/operands))
+			w.part(from, from+some)
 			from += some
 			if t.left -= int(some) * operands; t.left <= 0 && !t.end() {
 				return false
@@ -149,20 +143,4 @@ func (t *turn) end() bool {
 	t.c.Flush()
 	t.left = t.size
 	return t.yield(struct{}{})
-}
-
-// part is run of so many iterations of the innermost loop, from one on: what run
-// knows of all of it holds for a part, as all streams move by one distance where they
-// are in lockstep.
-func (w *transit) part(from, trips uint64) {
-	whole := w.trips
-	w.trips = trips
-	for _, s := range w.streams {
-		s.addr += from * s.stride
-	}
-	w.run()
-	w.trips = whole
-	for _, s := range w.streams {
-		s.addr -= from * s.stride
-	}
 }

@@ -1,6 +1,6 @@
 // Package policies simulates levels that know of each other, or follow other
-// policies than LRU: inclusion, write-through, victim caches, prefetchers; and it
-// observes more than misses. It looks up one reference after the other.
+// policies than LRU: inclusion, write-through, victim caches, prefetchers. It looks up
+// one reference after the other.
 //
 // It starts where package reference ends, and with none of all that does what
 // that does.
@@ -17,12 +17,12 @@
 package policies
 
 import (
-	"slices"
-
 	"fmt"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/lru"
 )
 
 // An Engine is levels, the nearest first.
@@ -35,13 +35,11 @@ type Engine struct {
 	pc     uint64     // address of the instruction under way, if fetches are told
 	addr   uint64     // of the reference under way
 	seen   []event    // by level, what its prefetcher has to be told of the reference under way; nil without prefetchers
-	reuses *reuses    // with Classes
 	plain  bool       // see plain
-	watch  *watch     // that does all, if levels are observed so
+	watch  *lru.Watch // that observes, or nil
 	brute  bool       // every reference of a walk is looked up
-	// how far it is
-	tell func(references uint64)
-	told uint64
+	idle   bool       // a hit in the first level leaves it as a hit of the same before has left it
+	still  bool       // the reference under way has done nothing but hit there
 }
 
 // A request asks a level for size bytes at addr.
@@ -62,44 +60,28 @@ func (r request) within(block uint64, shift uint) request {
 
 // New makes an engine. Dirty lines are tracked, and what is moved is counted, if
 // that is asked for.
-func New(levels []Level, dirty bool, o Observe) *Engine {
+func New(levels []Level, dirty bool, o lru.Observe) *Engine {
 	d := &Engine{misses: make([][]uint64, len(levels)), dirty: dirty}
+	var shapes []engine.Level
 	for _, l := range levels {
-		d.levels = append(d.levels, newCache(l, o))
+		shapes = append(shapes, l.Level)
+		d.levels = append(d.levels, newCache(l))
 		if l.Prefetch != nil {
 			d.seen = make([]event, len(levels))
 		}
 	}
-	if o&Classes != 0 {
-		d.reuses = newReuses(d.levels)
+	if o != 0 {
+		d.watch = lru.NewWatch(shapes, o)
 	}
-	if o&UsedBytes != 0 {
-		for _, l := range d.levels {
-			l.near = make([]int32, levels[0].Lines())
-		}
-	}
-	d.levels[0].recent = make([]recent, levels[0].Sets)
-	d.plain = d.isPlain(o)
-	if d.watch = d.newWatch(o); d.watch != nil && d.reuses != nil {
-		d.reuses.last = &d.watch.known
-	}
+	d.plain = d.watch == nil && d.isPlain()
+	first := d.levels[0]
+	d.idle = settles(first.policy) && !first.WriteThrough && first.prefetcher == nil
 	d.track(engine.Sorts)
 	return d
 }
 
 // Brute has every reference looked up.
 func (d *Engine) Brute() { d.brute = true }
-
-// Progress has a function told now and then of how many references all that was done so far is.
-func (d *Engine) Progress(tell func(references uint64)) { d.tell = tell }
-
-// tellEvery is after how many references it is told how far it is.
-const tellEvery = 1 << 18
-
-// Repeats reports whether walks leave references out that repeat others, so that Effort is the most that there are.
-func (d *Engine) Repeats() bool {
-	return d.watch != nil && (d.watch.leavesInLine() || d.watch.leavesPasses())
-}
 
 // At tells the address of the instruction that the next references are of.
 func (d *Engine) At(pc uint64) { d.pc = pc }
@@ -125,117 +107,45 @@ func (d *Engine) Track(operands int) { d.track(operands) }
 func (d *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
 	walked := 0
 	return engine.RunEach(nests, passes, func(n nest.Nest) []uint64 {
-		if walked%len(nests) == 0 && d.reuses != nil {
-			d.reuses.pass = d.serial
+		if walked%len(nests) == 0 && d.watch != nil {
+			d.watch.Pass()
 		}
 		walked++
-		return d.run(n)
+		return d.counted(len(n.Operands), func(v *lru.Visit) { v.Nest(n) })
 	})
 }
 
-// run simulates a nest, after what single references counted has been taken.
-func (d *Engine) run(n nest.Nest) []uint64 {
-	d.track(max(len(n.Operands), engine.Sorts))
-	if d.reuses != nil {
-		d.reuses.begin(n, d.serial)
-		defer func() { d.reuses.inside = false }()
+// RunProgram simulates a pass over a program, after what single references counted
+// has been taken.
+func (d *Engine) RunProgram(p nest.Program) []uint64 {
+	return d.counted(len(p.Operands()), func(v *lru.Visit) { v.Program(p) })
+}
+
+// counted is the misses of a walk of so many operands.
+func (d *Engine) counted(operands int, walk func(*lru.Visit)) []uint64 {
+	d.track(max(operands, engine.Sorts))
+	v := &lru.Visit{Watch: d.watch, Add: func(op int, addr, size uint64, kind nest.Kind) bool {
+		d.still = d.idle
+		d.Add(op, addr, size, kind)
+		return d.still
+	}}
+	if d.idle && !d.brute {
+		v.Line = 1 << d.levels[0].shift
 	}
-	d.walk(n)
-	misses := engine.ByOperand(d.misses, len(n.Operands))
+	walk(v)
+	misses := engine.ByOperand(d.misses, operands)
 	d.track(engine.Sorts)
 	return misses
 }
 
-// walk simulates the references of a nest, in order.
-func (d *Engine) walk(n nest.Nest) {
-	if n.Iterations() == 0 {
-		return
-	}
-	inner, trips := max(len(n.Trips)-1, 0), 1
-	if len(n.Trips) > 0 {
-		trips = n.Trips[inner]
-	}
-	streams := make([]stream, len(n.Operands))
-	for r, op := range n.Operands {
-		streams[r] = stream{addr: op.Base, width: uint64(op.Width), kind: op.Kind, steps: nest.Steps(n.Trips[:inner], op.Strides)}
-		if len(n.Trips) > 0 {
-			streams[r].stride = uint64(op.Strides[inner])
-		}
-	}
-	if d.watch != nil {
-		d.watch.nest(n, inner, trips, streams)
-		return
-	}
-	for loop := range nest.Walk(n.Trips[:inner]) {
-		for r := range streams {
-			if s := &streams[r]; loop >= 0 {
-				s.addr += uint64(s.steps[loop])
-			}
-		}
-		if d.reuses != nil {
-			d.reuses.step(max(loop, 0), d.serial)
-		}
-		for i := range uint64(trips) {
-			if d.reuses != nil && len(n.Trips) > 0 {
-				d.reuses.began[inner] = d.serial
-			}
-			for r := range streams {
-				s := &streams[r]
-				d.Add(r, s.addr+i*s.stride, s.width, s.kind)
-			}
-		}
-	}
-}
+// Settled is not known: levels that know of each other, and other policies than LRU, need not
+// repeat themselves.
+func (d *Engine) Settled() int { return 0 }
 
-// nest walks a nest.
-func (w *watch) nest(n nest.Nest, inner, trips int, streams []stream) {
-	w.begin(n.Operands)
-	r := row{trips: trips, addrs: make([]uint64, len(streams)), strides: make([]int, len(streams))}
-	for k, s := range streams {
-		r.addrs[k], r.strides[k] = s.addr, int(s.stride)
-	}
-	for loop := range nest.Walk(n.Trips[:inner]) {
-		if r.again = loop >= 0; r.again {
-			r.same = loop
-			for k := range streams {
-				r.addrs[k] += uint64(streams[k].steps[loop])
-			}
-		}
-		w.see(&r)
-	}
-	w.finish()
-}
-
-// A stream is an operand on its way through a nest.
-type stream struct {
-	addr, width, stride uint64 // at the start of the innermost loop
-	kind                nest.Kind
-	steps               []int // see nest.Steps
-}
-
-// Settled is known of LRU levels that do nothing of their own: what they hit and what
-// they write back settles as in a lru.Chain, and so do the shadows, which are LRU
-// too and see the same references. What a line was used for is counted when it leaves, and so
-// settles with what leaves: one pass after the hits.
-func (d *Engine) Settled() int {
-	for _, l := range d.levels {
-		if !isLRU(l.policy) || l.Tie != Untied || l.WriteThrough || l.NoWriteAllocate || l.victims != nil || l.prefetcher != nil {
-			return 0
-		}
-	}
-	if d.dirty {
-		return 2*len(d.levels) + 1
-	}
-	return len(d.levels) + 2
-}
-
-// Effort is about how many references Run looks up, which is all unless it Repeats, and how many seconds that takes.
+// Effort is about how many references Run looks up, at most, and how many seconds that takes.
 func (d *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
 	lookUps = engine.References(nests, passes)
-	if d.levels[0].observe != 0 {
-		if d.watch != nil {
-			return lookUps, lookUps / 7e6
-		}
+	if d.watch != nil {
 		return lookUps, lookUps / 4e6
 	}
 	return lookUps, lookUps / 2e7
@@ -246,15 +156,12 @@ func (d *Engine) Work() uint64 { return d.looked }
 
 // Besides is what is counted at a level besides references and misses.
 func (d *Engine) Besides(level int) engine.Besides {
-	b := d.levels[level].besides()
+	b := d.levels[level].counts
 	if d.watch != nil {
-		b = d.watch.besides(level)
+		d.watch.Besides(level, &b)
 	}
 	if !d.dirty {
 		b.BytesIn, b.BytesOut = 0, 0
-	}
-	if d.reuses != nil {
-		b.Reuses = d.reuses.list(level)
 	}
 	return b
 }
@@ -263,24 +170,27 @@ func (d *Engine) Besides(level int) engine.Besides {
 // reference.
 func (d *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 	d.looked++
-	if d.watch != nil {
-		d.watch.add(op, addr, size, kind)
-		return
-	}
 	if first := d.levels[0]; d.plain && addr>>first.shift == (addr+size-1)>>first.shift {
 		d.one(op, addr>>first.shift, kind)
 		return
 	}
-	d.serial++
-	d.addr = addr
+	d.begin(addr)
 	d.reference(0, request{op: op, addr: addr, size: size, write: kind == nest.Write})
 	if kind == nest.Modify {
 		d.reference(0, request{op: op, addr: addr, size: size, write: true, quiet: true})
 	}
 	d.prefetch()
-	d.use(addr, size)
-	if d.reuses != nil {
-		d.reuses.see(d, op, addr, size)
+	if d.watch != nil {
+		d.watch.Done(op, addr, size)
+	}
+}
+
+// begin starts a reference.
+func (d *Engine) begin(addr uint64) {
+	d.serial++
+	d.addr = addr
+	if d.watch != nil {
+		d.watch.Begin()
 	}
 }
 
@@ -293,12 +203,7 @@ func (d *Engine) AddAll(refs []engine.Reference) {
 
 // Descend simulates a fetch that missed in I1, from the second level on.
 func (d *Engine) Descend(op int, addr, size uint64) {
-	if d.watch != nil {
-		d.watch.descend(op, addr, size)
-		return
-	}
-	d.serial++
-	d.addr = addr
+	d.begin(addr)
 	d.misses[0][op]++
 	d.reference(1, request{op: op, addr: addr, size: size})
 	d.prefetch()
@@ -315,12 +220,12 @@ func (d *Engine) reference(level int, r request) {
 		return
 	}
 	l := d.levels[level]
-	l.begin(r, d.serial)
+	l.news = false
 	var waiting [2]moved
 	gone := waiting[:0] // on its way out, once the next level has been asked
 	missed, filled, passed := false, false, false
 	for block := r.addr >> l.shift; block <= (r.addr+r.size-1)>>l.shift; block++ {
-		if hit := l.lookup(block, r); hit != nil {
+		if hit := d.lookup(level, block, r); hit != nil {
 			passed = passed || r.write && l.WriteThrough
 			hit.dirty = hit.dirty || r.write && !l.WriteThrough && d.dirty
 			continue
@@ -335,7 +240,7 @@ func (d *Engine) reference(level int, r request) {
 		filled = true
 		l.counts.BytesIn += 1 << l.shift
 		if !d.tied(level + 1) {
-			if out, left := l.fill(fresh); left {
+			if out, left := d.bring(level, fresh); left {
 				gone = append(gone, out)
 			}
 			continue
@@ -364,6 +269,32 @@ func (d *Engine) reference(level int, r request) {
 	}
 }
 
+// lookup finds a block for a request and touches it; one in the victim cache
+// changes places with what has to go for it. It is nil if absent.
+func (d *Engine) lookup(level int, block uint64, r request) *line {
+	l := d.levels[level]
+	hit := l.touch(block)
+	if hit == nil {
+		d.still = false
+		hit = l.fromVictims(block)
+	}
+	if r.quiet {
+		return hit
+	}
+	if d.watch != nil {
+		d.watch.Look(level, r.op, block, hit == nil, !l.passes(r))
+	}
+	switch {
+	case hit == nil:
+		l.news, l.newest = true, block
+	case hit.prefetched:
+		hit.prefetched = false
+		l.news, l.newest = true, block
+		l.counts.Useful++
+	}
+	return hit
+}
+
 // miss counts a reference that missed at a level, once, and tells whether it did.
 func (d *Engine) miss(level int, r request) (counted bool) {
 	l := d.levels[level]
@@ -372,7 +303,6 @@ func (d *Engine) miss(level int, r request) (counted bool) {
 	}
 	l.missedAt = d.serial
 	d.misses[level][r.op]++
-	l.classify()
 	return true
 }
 
@@ -384,11 +314,10 @@ func (d *Engine) ask(level int, r request) (dirty bool) {
 		d.reference(level, r)
 		return false
 	}
-	l.begin(r, d.serial)
+	l.news = false
 	block := r.addr >> l.shift
-	if hit := l.lookup(block, r); hit != nil {
-		out, _ := l.remove(block)
-		l.retire(&out)
+	if hit := d.lookup(level, block, r); hit != nil {
+		out, _ := d.take(level, block)
 		return out.dirty
 	}
 	d.miss(level, r)
@@ -401,15 +330,45 @@ func (d *Engine) ask(level int, r request) (dirty bool) {
 
 // fill puts a line into a level, and moves out what had to go for it.
 func (d *Engine) fill(level int, fresh moved) {
-	if out, left := d.levels[level].fill(fresh); left {
+	if out, left := d.bring(level, fresh); left {
 		d.leave(level, out)
+	}
+}
+
+// bring puts a line into a level, and returns what had to leave it, if anything had.
+func (d *Engine) bring(level int, fresh moved) (gone moved, left bool) {
+	l := d.levels[level]
+	gone, left = l.fill(fresh)
+	if left {
+		d.left(level, &gone)
+	}
+	if d.watch != nil {
+		d.watch.Fill(level, 0, fresh.block)
+	}
+	return gone, left
+}
+
+// take takes a line out of a level, if it is there.
+func (d *Engine) take(level int, block uint64) (out moved, there bool) {
+	if out, there = d.levels[level].remove(block); there {
+		d.left(level, &out)
+	}
+	return out, there
+}
+
+// left accounts for a line that left a level.
+func (d *Engine) left(level int, out *moved) {
+	if out.prefetched {
+		d.levels[level].counts.Useless++
+	}
+	if out.prefetched = false; d.watch != nil {
+		d.watch.Leave(level, out.block)
 	}
 }
 
 // leave moves a line out of a level.
 func (d *Engine) leave(level int, out moved) {
 	l := d.levels[level]
-	l.retire(&out)
 	if l.Tie == Inclusive {
 		out.dirty = d.invalidate(level, out.block) || out.dirty
 	}
@@ -431,12 +390,11 @@ func (d *Engine) leave(level int, out moved) {
 // invalidate drops a block from the levels before an inclusive one, and reports
 // whether it was dirty there. It is then written back on its way down.
 func (d *Engine) invalidate(level int, block uint64) (dirty bool) {
-	for _, l := range d.levels[:level] {
-		out, ok := l.remove(block)
-		if !ok {
+	for before, l := range d.levels[:level] {
+		out, there := d.take(before, block)
+		if !there {
 			continue
 		}
-		l.retire(&out)
 		if out.dirty {
 			l.counts.WriteBacks++
 			l.counts.BytesOut += 1 << l.shift

@@ -23,14 +23,3 @@ const (
 	Inclusive
 	Exclusive
 )
-
-// Observe is a set of what is observed beyond counts.
-type Observe uint8
-
-// What can be observed: misses by their cause, misses by set, and the bytes of a
-// line that are touched.
-const (
-	Classes Observe = 1 << iota
-	SetMisses
-	UsedBytes
-)

@@ -5,9 +5,9 @@ import "github.com/stridebench/stridebench/layouts/nest"
 // isPlain reports whether levels do only what one and its callees do: all have lines of one
 // size, so that a reference to one line asks every level for one; stores are kept where they
 // come first; and nothing is observed, prefetched, or kept beside a level.
-func (d *Engine) isPlain(o Observe) bool {
+func (d *Engine) isPlain() bool {
 	for _, l := range d.levels {
-		if l.shift != d.levels[0].shift || l.WriteThrough || l.NoWriteAllocate || l.victims != nil || l.prefetcher != nil || o != 0 {
+		if l.shift != d.levels[0].shift || l.WriteThrough || l.NoWriteAllocate || l.victims != nil || l.prefetcher != nil {
 			return false
 		}
 	}
@@ -16,13 +16,6 @@ func (d *Engine) isPlain(o Observe) bool {
 
 // one simulates a reference to one line in plain levels, as Add does in any.
 func (d *Engine) one(op int, block uint64, kind nest.Kind) {
-	l := d.levels[0]
-	if r := l.recent[l.set(block)]; r.tag == block+1 {
-		if kind != nest.Read && d.dirty {
-			l.lines[r.at].dirty = true
-		}
-		return
-	}
 	d.look(0, op, block, kind == nest.Write && d.dirty, false)
 	if kind == nest.Modify {
 		d.look(0, op, block, d.dirty, true)
@@ -42,7 +35,7 @@ func (d *Engine) look(level, op int, block uint64, dirty, quiet bool) {
 		hit.dirty = hit.dirty || dirty
 		return
 	}
-	if !quiet {
+	if d.still = false; !quiet {
 		d.misses[level][op]++
 	}
 	l.counts.BytesIn += 1 << l.shift
@@ -52,7 +45,7 @@ func (d *Engine) look(level, op int, block uint64, dirty, quiet bool) {
 		d.fill(level, fresh)
 		return
 	}
-	gone, left := l.fill(fresh)
+	gone, left := d.bring(level, fresh)
 	d.look(level+1, op, block, false, quiet)
 	if left {
 		d.leave(level, gone)
@@ -67,8 +60,7 @@ func (d *Engine) askOne(level, op int, block uint64, quiet bool) (dirty bool) {
 		return false
 	}
 	if l.touch(block) != nil { // which a policy may remember of the empty way
-		out, _ := l.remove(block)
-		l.retire(&out)
+		out, _ := d.take(level, block)
 		return out.dirty
 	}
 	if !quiet {

@@ -10,6 +10,17 @@ type Policy interface {
 	victim(set int) int  // the way to fill next, all being full
 }
 
+// A settler is a policy that hits change once: the same hits again, in the same order and with
+// nothing between them, leave what they left the first time. A policy that does not say so has
+// all hits looked up.
+type settler interface{ settles() }
+
+// settles reports whether a policy says that hits change it once.
+func settles(p Policy) bool {
+	_, says := p.(settler)
+	return says
+}
+
 // LRU evicts the least recently used line.
 func LRU(sets, ways int) Policy { return order(sets, ways) }
 
@@ -49,7 +60,7 @@ const mostRanked = 16
 // order keeps the ways of a set in the order of their last touches.
 func order(sets, ways int) Policy {
 	if ways > mostRanked {
-		return &lru{ways: ways, last: make([]uint64, sets*ways)}
+		return &byTime{ways: ways, last: make([]uint64, sets*ways)}
 	}
 	p := &ranked{ways: ways, ranks: make([]uint64, sets)}
 	for set := range p.ranks {
@@ -75,23 +86,27 @@ func (p *ranked) touch(set, way int) {
 
 func (p *ranked) filled(set, way int) { p.touch(set, way) }
 
+func (p *ranked) settles() {}
+
 func (p *ranked) victim(set int) int { return int(p.ranks[set] >> (4 * (p.ways - 1)) & 15) }
 
-// lru keeps the time of the last touch of each way.
-type lru struct {
+// byTime keeps the time of the last touch of each way.
+type byTime struct {
 	ways int
 	now  uint64
 	last []uint64
 }
 
-func (p *lru) touch(set, way int) {
+func (p *byTime) touch(set, way int) {
 	p.now++
 	p.last[set*p.ways+way] = p.now
 }
 
-func (p *lru) filled(set, way int) { p.touch(set, way) }
+func (p *byTime) filled(set, way int) { p.touch(set, way) }
 
-func (p *lru) victim(set int) int {
+func (p *byTime) settles() {}
+
+func (p *byTime) victim(set int) int {
 	oldest := 0
 	row := p.last[set*p.ways:][:p.ways]
 	for way, t := range row {
@@ -102,19 +117,12 @@ func (p *lru) victim(set int) int {
 	return oldest
 }
 
-// isLRU reports whether a policy evicts what was touched longest ago.
-func isLRU(p Policy) bool {
-	switch p.(type) {
-	case *ranked, *lru:
-		return true
-	}
-	return false
-}
-
 // fifo is an order that hits do not touch.
 type fifo struct{ Policy }
 
 func (p fifo) touch(int, int) {}
+
+func (p fifo) settles() {}
 
 type random struct {
 	ways  int
@@ -124,6 +132,8 @@ type random struct {
 func (p *random) touch(int, int) {}
 
 func (p *random) filled(int, int) {}
+
+func (p *random) settles() {}
 
 // victim is the next of splitmix64 (Steele, Lea and Flood, OOPSLA 2014),
 // scaled to the ways.
@@ -180,6 +190,8 @@ func (p *treePLRU) touch(set, way int) {
 
 func (p *treePLRU) filled(set, way int) { p.touch(set, way) }
 
+func (p *treePLRU) settles() {}
+
 func (p *treePLRU) victim(set int) int {
 	n := 1
 	if p.paths != nil {
@@ -234,6 +246,8 @@ type srrip struct {
 func (p *srrip) touch(set, way int) { p.distance[set*p.ways+way] = 0 }
 
 func (p *srrip) filled(set, way int) { p.distance[set*p.ways+way] = 2 }
+
+func (p *srrip) settles() {}
 
 func (p *srrip) victim(set int) int {
 	row := p.distance[set*p.ways:][:p.ways]

@@ -1,0 +1,118 @@
+package lru
+
+import "github.com/stridebench/stridebench/layouts/nest"
+
+// A Visit is a walk that refers to one address after the other.
+type Visit struct {
+	// Add simulates a reference, and reports whether it hit in the first level alone, and
+	// whether it and others of which that is so change nothing when they come again.
+	Add   func(op int, addr, size uint64, kind nest.Kind) (still bool)
+	Line  uint64 // of the first level; 0 if all references are made
+	Watch *Watch // that observes, or nil
+
+	operands []nest.Operand
+	noted    []int // by access of the iteration under way, the slot of its reuse
+}
+
+// Nest walks a canonical nest.
+func (v *Visit) Nest(n nest.Nest) { v.walk(n, nest.Sequence(n)) }
+
+// Program walks a program.
+func (v *Visit) Program(p nest.Program) { v.walk(p, p) }
+
+func (v *Visit) walk(what any, p nest.Program) {
+	v.operands = p.Operands()
+	if v.Watch != nil {
+		v.Watch.enter(what, p, v.operands)
+		defer v.Watch.leave()
+	}
+	for run := range p.Runs() {
+		v.run(run)
+	}
+}
+
+// run makes the references of a run. Iterations in which no access leaves the lines of the first
+// level that it is in look up the same lines in the same order. If all of one are still, so are
+// those after it: from the second on they are counted with it, and not made.
+func (v *Visit) run(run *nest.Run) {
+	if v.Watch != nil {
+		v.Watch.run(run)
+	}
+	short := v.Line > 0
+	for _, s := range run.Strides {
+		short = short && uint64(max(s, -s)) <= v.Line/3
+	}
+	for i := 0; i < run.Trips; {
+		stay := 1
+		if short {
+			stay = v.stay(run, i)
+		}
+		for n := range stay {
+			if still := v.iterate(run, i+n); still && n > 0 && n+1 < stay {
+				if v.Watch != nil {
+					v.Watch.again(run, v, i+n+1, stay-n-1)
+				}
+				break
+			}
+		}
+		i += stay
+	}
+}
+
+// stay is how many iterations from one on no access leaves its lines in.
+func (v *Visit) stay(run *nest.Run, i int) int {
+	stay := uint64(run.Trips - i)
+	for k, addr := range run.Addrs {
+		stride := uint64(run.Strides[k])
+		width := uint64(v.operands[run.First+k].Width)
+		stay = min(stay, nest.Stay(addr+uint64(i)*stride, width, stride, v.Line))
+	}
+	return int(stay)
+}
+
+// iterate makes the references of an iteration, and reports whether all are still.
+func (v *Visit) iterate(run *nest.Run, i int) bool {
+	if i > 0 && v.Watch != nil {
+		v.Watch.next()
+	}
+	still := true
+	v.noted = v.noted[:0]
+	for k, addr := range run.Addrs {
+		op := &v.operands[run.First+k]
+		at := addr + uint64(i*run.Strides[k])
+		still = v.Add(run.First+k, at, uint64(op.Width), op.Kind) && still
+		if v.Watch != nil {
+			v.noted = append(v.noted, v.Watch.noted)
+		}
+	}
+	return still
+}
+
+// again counts so many iterations of a run, from one on, that do what the one before did.
+func (w *Watch) again(run *nest.Run, v *Visit, i, times int) {
+	first, n := &w.levels[0], len(run.Addrs)
+	last := w.serial + uint64((times-1)*n)
+	for k, addr := range run.Addrs {
+		op, stride := run.First+k, run.Strides[k]
+		width := uint64(v.operands[op].Width)
+		addr += uint64(i * stride)
+		if w.observe&Classes != 0 {
+			w.now.slots[op][v.noted[k]].refs += uint64(times)
+			for block := addr >> first.shift; block <= (addr+width-1)>>first.shift; block++ {
+				first.Numbers[first.place(op, block)] = last + uint64(k) + 1
+			}
+		}
+		if far := max(stride, -stride); w.observe&UsedBytes == 0 || far == 0 {
+			continue
+		} else if far <= int(width) { // without gaps
+			to := addr + uint64((times-1)*stride)
+			w.use(op, min(addr, to), uint64((times-1)*far)+width)
+			continue
+		}
+		for range times {
+			w.use(op, addr, width)
+			addr += uint64(stride)
+		}
+	}
+	w.serial += uint64(times * n)
+}
