@@ -62,7 +62,8 @@ func (e *Engine) Eager() { e.intervalsFrom, e.summedFrom = 0, 0 }
 // Reset makes the engine what New returned, in the memory that its chain has.
 func (e *Engine) Reset() {
 	e.Chain.Reset()
-	*e = Engine{Chain: e.Chain, levels: e.levels, intervalsFrom: e.intervalsFrom, summedFrom: e.summedFrom}
+	*e = Engine{Chain: e.Chain, levels: e.levels,
+		intervalsFrom: e.intervalsFrom, summedFrom: e.summedFrom}
 }
 
 // Progress has a function told, now and then, what share of the outermost loops' iterations of a
@@ -147,7 +148,8 @@ func accessesOf(n nest.Nest) int { return n.Iterations() * len(n.Operands) }
 // comesBack reports whether a nest has a loop-invariant reference. Others come to new bytes in each
 // iteration, so that summaries leave out little.
 func comesBack(n nest.Nest) bool {
-	return slices.ContainsFunc(n.Operands, func(op nest.Operand) bool { return slices.Contains(op.Strides, 0) })
+	rests := func(op nest.Operand) bool { return slices.Contains(op.Strides, 0) }
+	return slices.ContainsFunc(n.Operands, rests)
 }
 
 // byIntervals counts a nest on empty levels by its reuse intervals, where these decide. What

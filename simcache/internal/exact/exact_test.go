@@ -10,8 +10,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
 
-// anyIntervals draws levels and a nest whose reuse intervals may decide: mostly of operands apart, aligned,
-// on levels of one line size.
+// anyIntervals draws levels and a nest whose reuse intervals may decide: mostly of operands apart,
+// aligned, on levels of one line size.
 func anyIntervals(d enginetest.Draw) ([]engine.Level, nest.Nest) {
 	if d.One(2) {
 		return close(d)
@@ -53,7 +53,8 @@ func close(d enginetest.Draw) ([]engine.Level, nest.Nest) {
 		n.Trips = append(n.Trips, 2+d(7))
 	}
 	for r := range 1 + d(3) {
-		op := nest.Operand{Base: enginetest.At + uint64(r)<<26 + uint64(4*d(4)), Width: 4, Strides: make([]int, len(n.Trips))}
+		op := nest.Operand{Base: enginetest.At + uint64(r)<<26 + uint64(4*d(4)), Width: 4}
+		op.Strides = make([]int, len(n.Trips))
 		inner := []int{4, 16, 32}[d(3)]
 		for l := len(n.Trips) - 1; l >= 0; l-- {
 			op.Strides[l] = []int{0, 4, 16, inner, inner, inner}[d(6)]
@@ -116,7 +117,8 @@ func TestIntervals(t *testing.T) {
 					}
 				}
 				if ok && !slices.Equal(misses, want) {
-					t.Fatalf("seed %d, %+v,\n%v: %v misses in the steady state, want %v", seed, levels, n, misses, want)
+					t.Fatalf("seed %d, %+v,\n%v: in the steady state %v misses, want %v",
+						seed, levels, n, misses, want)
 				}
 			}
 		})

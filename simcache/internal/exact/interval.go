@@ -334,12 +334,12 @@ func (l *level) brings(o *operand, iterations int) int {
 	return mass
 }
 
-// stream is mass of an operand of one loop and a stride of at most a line, in passes or not, and reports
-// whether it is one. It comes to one block after the other, so that in each, its first stay begins, if
+// stream is mass of an operand of one loop and a stride of at most a line, in passes or not, and
+// reports whether it is one. It comes to one line after the other. In each its first stay begins, if
 // that goes on for no pass.
 //
-// Say that so many iterations come to w blocks for the first time in their pass. If they lie in one pass, these follow one
-// another. Else the last of the one pass and the first of the next follow one another each, and are w-1
+// Say that the iterations come to w lines for the first time in their pass. If they lie in one
+// pass, these follow one another. Else the last of the one pass and the first of the next do, and are w-1
 // at least: in a set, one less.
 func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
 	n, line := o.alone, 1<<l.Shift
@@ -355,7 +355,8 @@ func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
 	if last == 0 {
 		return mass, true
 	}
-	long := !slices.ContainsFunc(o.all, func(p pattern) bool { return p.lead == 0 && p.least < o.misses })
+	soon := func(p pattern) bool { return p.lead == 0 && p.least < o.misses }
+	long := !slices.ContainsFunc(o.all, soon)
 	return max(0, mass-1), n.Operands[0].Strides[0] == 0 && long
 }
 
@@ -415,7 +416,8 @@ func (l *level) mass(o *operand, iterations int) int {
 	return mass
 }
 
-// part is how many iterations a part of them has for mass, the loop that it is of, and what its strides and outer ones share. No
+// part is how many iterations a part of them has for mass, the loop that it is of, and what its
+// strides and outer ones share. No
 // more than a budget are looked at, from every place in a line.
 func (o *operand) part(iterations, line, budget int) (part, at, step int) {
 	step = line
@@ -472,7 +474,8 @@ const parts = 8
 // fill counts the blocks of accesses that are fresh by set. A long innermost loop comes back to
 // a place in a line again and again: then, of each place where it may begin, lists has the first
 // of its iterations that are fresh, where the freshness's loop is in its first and elsewhere.
-func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh freshness, lists [2]map[uint64][]int) {
+func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh freshness,
+	lists [2]map[uint64][]int) {
 	last := len(trips) - 1
 	steps := nest.Steps(trips[:last], strides[:last])
 	inner, within := uint64(strides[last]), uint64(len(fresh.any)-1)

@@ -16,7 +16,7 @@ type pattern struct {
 	lead  int   // the outermost loop whose index is another
 	shift int   // bytes
 	// From the last iteration that an access can come from by the pattern it is least to
-	// most iterations, and least to longest from any. Of an innermost loop that does not move the operand
+	// most iterations, and least to longest from any. Of an innermost loop that does not move it
 	// only the first iteration counts for most: the others come back from the one before.
 	least, most, longest int
 }
@@ -28,7 +28,7 @@ const mostPatterns = 1 << 16
 type tracer struct {
 	trips, strides []int
 	inside         []int // iterations of one of each loop
-	order          []int // the loops that move the operand, by the size of their strides, the largest first
+	order          []int // the loops that move the operand, those of the largest strides first
 	reach          []int // what the loops from one in this order on can move the operand by
 	line           int
 	moves          []int
@@ -37,7 +37,8 @@ type tracer struct {
 
 // patternsOf lists all patterns of a nest of one operand, unless they are too many.
 func patternsOf(n nest.Nest, line int) (all []pattern, ok bool) {
-	t := &tracer{trips: n.Trips, strides: n.Operands[0].Strides, line: line, inside: make([]int, len(n.Trips)), moves: make([]int, len(n.Trips))}
+	t := &tracer{trips: n.Trips, strides: n.Operands[0].Strides, line: line,
+		inside: make([]int, len(n.Trips)), moves: make([]int, len(n.Trips))}
 	inside := 1
 	for m := len(n.Trips) - 1; m >= 0; m-- {
 		t.inside[m] = inside
@@ -70,7 +71,8 @@ func (t *tracer) list(k, shift int) bool {
 		stride, from, to = -stride, -to, -from
 	}
 	most := t.trips[m] - 1
-	for d := max(-nest.FloorDiv(-from, stride), -most); d <= min(nest.FloorDiv(to, stride), most); d++ {
+	first, last := max(-nest.FloorDiv(-from, stride), -most), min(nest.FloorDiv(to, stride), most)
+	for d := first; d <= last; d++ {
 		t.moves[m] = d
 		if !t.list(k+1, shift+d*t.strides[m]) {
 			return false
@@ -211,7 +213,8 @@ func (o *operand) fresh(gap, line, loop int) []bool {
 // Between these bounds the places alone count, and each loop moves them by its stride.
 func (o *operand) beginnings(hits, line int) (count uint64, ok bool) {
 	op, step := o.alone.Operands[0], stepOf(o.alone, line)
-	c := &counter{trips: o.alone.Trips, strides: op.Strides, line: line, step: step, first: int(op.Base % uint64(step)),
+	c := &counter{trips: o.alone.Trips, strides: op.Strides,
+		line: line, step: step, first: int(op.Base % uint64(step)),
 		budget: min(countBudget, countShare*o.alone.Iterations())}
 	places := make([]uint64, line/step)
 	places[int(op.Base%uint64(line))/step] = 1
@@ -325,7 +328,7 @@ func (p *pattern) joins(place, line int) bool {
 // mostPlaced bounds the places of accesses that are told of patterns: of pages there are many.
 const mostPlaced = 1 << 17
 
-// occurring are those of the patterns by which some access comes back: of those that need their loops to be at certain
+// occurring are the patterns by which some access comes back. Of those that need their loops to be at certain
 // places, such as from the end of a row to the start of the next, lines may begin there.
 func occurring(alone nest.Nest, patterns []pattern, line int) (met []pattern) {
 	op, step := alone.Operands[0], stepOf(alone, line)
@@ -335,7 +338,8 @@ func occurring(alone nest.Nest, patterns []pattern, line int) (met []pattern) {
 	c := &counter{trips: alone.Trips, strides: op.Strides}
 	first := int(op.Base) & (step - 1)
 	for _, p := range patterns {
-		places := make([]bool, line/step) // every step bytes from the first on: of accesses that may come by the pattern
+		// Of accesses that may come by the pattern, every step bytes from the first on.
+		places := make([]bool, line/step)
 		places[int(op.Base)&(line-1)/step] = true
 		for m, stride := range op.Strides {
 			from, to := c.span(m, &p)
@@ -351,7 +355,7 @@ func occurring(alone nest.Nest, patterns []pattern, line int) (met []pattern) {
 	return met
 }
 
-// spread are places and all that they come to in so many steps of a stride, themselves included, around.
+// spread are places and all that they come to in some steps of a stride, themselves included.
 func spread(places []bool, stride, steps int) []bool {
 	if steps = min(steps, len(places)); steps <= 1 {
 		return places
