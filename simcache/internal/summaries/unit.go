@@ -84,7 +84,7 @@ func (m *machine) units(n *node) (inside []*node) {
 func (m *machine) unit(n *node, inside []*node) *unit {
 	u := &unit{fixed: true, slot: n.slot, inner: n.inner, opLow: n.opLow, opHigh: n.opHigh, logs: m.deep, big: math.Inf(1)}
 	if m.deep {
-		u.big = 2000 * m.threshold
+		u.big = 400 * m.threshold
 	}
 	slots := map[int]bool{n.slot: true}
 	for _, c := range inside {
