@@ -41,7 +41,8 @@ func newSummary(s *state) *summary {
 func (e *summary) keepLog(most int) {
 	words := len(e.changed)
 	e.log = &log{rows: make([]span, e.sets), most: most}
-	e.sent, e.knew, e.quiet, e.roomy = make([]uint64, e.sets), make([]uint64, words), make([]uint64, words), make([]uint64, words)
+	e.sent, e.knew = make([]uint64, e.sets), make([]uint64, words)
+	e.quiet, e.roomy = make([]uint64, words), make([]uint64, words)
 	e.weights = make([]weight, e.sets)
 }
 
@@ -331,7 +332,9 @@ func (m *machine) countFull(misses []uint64, e *summary) {
 	}
 	sum := uint64(0) // a byte for each operand
 	for row := 0; row < e.sets; {
-		if p := e.packed[row:]; row&7 == 0 && len(p) >= 8 && uint8(m.skipped[row>>6]>>(row&63)) == 0 && binary.LittleEndian.Uint64(m.found[row:]) == 0 {
+		p := e.packed[row:]
+		if row&7 == 0 && len(p) >= 8 && uint8(m.skipped[row>>6]>>(row&63)) == 0 &&
+			binary.LittleEndian.Uint64(m.found[row:]) == 0 {
 			sum += p[0] + p[1] + p[2] + p[3] + p[4] + p[5] + p[6] + p[7]
 			row += 8
 		} else {

@@ -356,10 +356,12 @@ func (m *machine) roomy(e *summary, row int) bool {
 	if n <= ways {
 		return true
 	}
-	if w := e.weights[row]; w.of == 0 || w.lines <= ways && w.lines+n-w.of > ways { // of more lines, no set gets fewer
+	// Of more lines, no set gets fewer.
+	if w := e.weights[row]; w.of == 0 || w.lines <= ways && w.lines+n-w.of > ways {
 		from, heads := row*e.ways, int(e.count[row])
 		lines, ops := e.log.row(row)
-		e.weights[row] = weight{n, m.weigh(e, e.heads[from:from+heads], e.ops[from:from+heads], lines, ops)}
+		most := m.weigh(e, e.heads[from:from+heads], e.ops[from:from+heads], lines, ops)
+		e.weights[row] = weight{n, most}
 	}
 	if e.weights[row].lines > ways {
 		m.did.Crowded++
@@ -374,7 +376,8 @@ type weight struct{ of, lines int }
 
 // weigh finds such a bound for two lists: an operand's lines move alike, so that the most of
 // each in a set, together, are as many as there can be.
-func (m *machine) weigh(e *summary, lines []uint32, ops []uint16, lines2 []uint32, ops2 []uint16) (sum int) {
+func (m *machine) weigh(e *summary, lines []uint32, ops []uint16,
+	lines2 []uint32, ops2 []uint16) (sum int) {
 	if len(e.misses) > 64 {
 		return len(lines) + len(lines2)
 	}

@@ -274,7 +274,9 @@ func (m *machine) rest(o *solo, c *context, e *entry, row int) {
 	resting, k := o.restingIn(s, row)
 	lines := s.tags[row*s.ways:][:s.ways]
 	o.lines, o.ops = o.lines[:0], o.ops[:0]
-	o.each(s, row, o.first, func(line uint32, op int) { o.lines, o.ops = append(o.lines, line), append(o.ops, uint16(op)) })
+	o.each(s, row, o.first, func(line uint32, op int) {
+		o.lines, o.ops = append(o.lines, line), append(o.ops, uint16(op))
+	})
 	back := modulo(row+int(s.turn)-int(e.turn), s.sets)
 	heads, ops := e.heads[back*s.ways:][:e.count[back]], e.ops[back*s.ways:][:e.count[back]]
 	top := min(len(ops), s.ways-k)
@@ -332,8 +334,8 @@ func (o *solo) off() bool {
 	return u.off || u.tries > 3000 && u.extends*10 > u.tries*7 || o.lost > 100 && 8*o.lost > u.tries
 }
 
-// changesWith reports whether a loop in a block is longer, or shorter, in each iteration of an outermost loop, in a slot:
-// then no instance of the block is like another.
+// changesWith reports whether a loop in a block is longer, or shorter, in each iteration of an
+// outermost loop, in a slot: then no instance of the block is like another.
 func (n *node) changesWith(slot int) bool {
 	return n.unit != nil && slices.ContainsFunc(n.unit.gates, func(g gate) bool {
 		return g.of.kind == loop && !g.depends && len(g.outs) == 1 && g.outs[0].coef(slot) != 0

@@ -2,23 +2,23 @@
 // without making every access, by summaries of their parts.
 //
 // A summary of a stretch of a program is what it does to a level that begins empty
-// ([state]); it composes with what came before ([machine.apply]). One of a loop's
-// instance stands for every instance with the same stream of lines, up to moving
-// each reference by whole lines ([unit.placeIn], [unit.moves]); one of fewer
-// iterations is continued ([machine.extend]); long loops are cut into chunks, whose summaries compose by
-// doubling ([machine.chunks]); iterations that touch the same lines are run a few
-// times and multiplied ([machine.repeat]); accesses that rest on a line leave an
-// innermost loop's summary, which then says what fewer ways make of it
-// ([machine.alone]), as do those that rest in a nest of loops ([machine.aloneNested]); accesses to small arrays leave that of a loop around others,
-// and only their sets are run ([machine.pieces]). Whatever is not worth a summary is
-// run, by runs within lines ([machine.runs]).
+// ([state]). It composes with what came before ([machine.apply]). The summary of one
+// instance of a loop stands for every instance with the same stream of lines, up to moving
+// each reference by whole lines ([unit.placeIn], [unit.moves]). A summary of fewer
+// iterations is continued ([machine.extend]). Long loops are cut into chunks, whose
+// summaries compose by doubling ([machine.chunks]). Iterations that touch the same lines
+// are run a few times and multiplied ([machine.repeat]).
 //
-// Summaries that do not pay are given up ([machine.book]).
+// Accesses that rest on a line leave the summary of an innermost loop, which then knows
+// what fewer ways make of the others ([machine.alone]). So do accesses that rest in a nest
+// of loops ([machine.aloneNested]). Accesses to small arrays leave the summary of a loop
+// around others, and only their sets are run ([machine.pieces]). Whatever is not worth a
+// summary is run, by runs within lines ([machine.runs]). Units whose summaries do not pay
+// are given up ([machine.book]).
 //
-// Summaries are of the first level, and keep logs of what goes on to those behind
-// ([log]). Where levels are not [sliced], and around accesses that may straddle
-// lines, only repeated iterations are multiplied, or nothing is: the accesses
-// are made.
+// Summaries are of the first level, and keep logs of what goes on to the later ones
+// ([log]). Where levels are not [sliced], and around accesses that may straddle lines,
+// only repeated iterations are multiplied, or all accesses are made.
 package summaries
 
 import (
@@ -35,7 +35,7 @@ import (
 // Options say how to simulate.
 type Options struct {
 	Brute     bool // keep no summaries
-	Threshold int  // touches from which on a summary is kept; 0 is the one that was found to be fastest
+	Threshold int  // touches from which on a summary is kept; 0 is the fastest one
 	// Progress, if there is one, is told what share of the outermost loops' iterations is done, now
 	// and then, from the goroutine that runs.
 	Progress func(share float64)
@@ -159,7 +159,7 @@ type machine struct {
 	lines            []uint32 // scratch
 	linesOps         []uint16 // scratch
 	listed           []listed // scratch: what runs in a row
-	sets             []uint32 // scratch: by operand and set of a slice of the second level, a number of lines
+	sets             []uint32 // scratch: lines, by operand and set of a slice of the second level
 	kept             []uint32 // scratch: rows
 	missed           []int    // scratch: operands of a summary that miss in it
 	missing          []uint8  // scratch: by row of a summary, a bit for each head that missed
@@ -176,8 +176,10 @@ type machine struct {
 }
 
 func (e *Engine) machine(p nest.Program) (*machine, error) {
-	m := &machine{levels: e.levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute, threshold: 500,
-		mostKept: cmp.Or(e.options.kept, mostKept)}
+	m := &machine{
+		levels: e.levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute,
+		threshold: 500, mostKept: cmp.Or(e.options.kept, mostKept),
+	}
 	if e.options.Threshold > 0 {
 		m.threshold = float64(e.options.Threshold)
 	}
@@ -211,7 +213,9 @@ func (e *Engine) prepare(m *machine, b *builder) {
 	m.slots, m.most = make([]int, len(b.low)), make([]int, len(b.low))
 	for i, n := range m.program {
 		if e.options.Progress != nil && n.kind == loop {
-			n.progress = func(share float64) { e.options.Progress((float64(i) + share) / float64(len(m.program))) }
+			n.progress = func(share float64) {
+				e.options.Progress((float64(i) + share) / float64(len(m.program)))
+			}
 		}
 		for _, c := range m.units(n) {
 			if c.unit != nil && !c.inner {
@@ -255,7 +259,8 @@ func (e *Engine) place(m *machine, b *builder) error {
 	}
 	from = from &^ (m.maxLine - 1)
 	if to-from < 0 || (to-from)/m.minLine >= math.MaxUint32-1 {
-		return fmt.Errorf("addresses from %#x to %#x: more lines of %d B than summaries number", from, to, m.minLine)
+		return fmt.Errorf("addresses from %#x to %#x: more lines of %d B than summaries number",
+			from, to, m.minLine)
 	}
 	e.rebase(from)
 	b.move(from)
@@ -291,7 +296,9 @@ func (e *Engine) rebase(origin int) {
 // context is that of all levels.
 func (m *machine) context() *context {
 	words := len(m.skipped)
-	return &context{states: m.states, sliced: m.deep, logs: make([]uint64, words), heads: make([]uint64, words)}
+	return &context{
+		states: m.states, sliced: m.deep, logs: make([]uint64, words), heads: make([]uint64, words),
+	}
 }
 
 // count runs the program and returns its misses.

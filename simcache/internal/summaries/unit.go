@@ -30,7 +30,7 @@ type unit struct {
 	exact    bool // trips are part of the key; see unit.met
 	account  int  // see machine.book
 	extends  int
-	big      float64 // touches of an instance from which on no summary is made, as its log would grow too long
+	big      float64 // touches from which on no summary is made of an instance: its log would be long
 	room     int     // items in a row's log that were enough lately, about
 	listed   int     // and in a log, with room for more
 	logs     bool    // summaries keep logs
@@ -82,7 +82,10 @@ func (m *machine) units(n *node) (inside []*node) {
 // unit makes the unit of a node around others, or none: where an access may
 // straddle lines, a bound is no affine function, or there is too much to compare.
 func (m *machine) unit(n *node, inside []*node) *unit {
-	u := &unit{fixed: true, slot: n.slot, inner: n.inner, opLow: n.opLow, opHigh: n.opHigh, logs: m.deep, big: math.Inf(1)}
+	u := &unit{
+		fixed: true, slot: n.slot, inner: n.inner, opLow: n.opLow, opHigh: n.opHigh, logs: m.deep,
+		big: math.Inf(1),
+	}
 	if m.deep {
 		u.big = 400 * m.threshold
 	}
