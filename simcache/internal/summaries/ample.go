@@ -44,13 +44,15 @@ func (e *Engine) runAmple(p nest.Program) (misses []uint64, done bool, err error
 	if err != nil {
 		return nil, false, err
 	}
-	room := func(l engine.Level) bool { return l.Shift == last.Shift && a.touched.span() <= l.Lines() }
+	full := func(l engine.Level) bool {
+		return l.Shift != last.Shift || a.touched.span() > l.Lines()
+	}
 	first, ok := a.touched.first(b, program, accesses, last)
-	if !ok || slices.ContainsFunc(e.levels[a.levels:], func(l engine.Level) bool { return !room(l) }) {
+	if !ok || slices.ContainsFunc(e.levels[a.levels:], full) {
 		return nil, false, nil
 	}
 	if e.ample == nil {
-		for a.levels > 0 && room(e.levels[a.levels-1]) {
+		for a.levels > 0 && !full(e.levels[a.levels-1]) {
 			a.levels--
 		}
 		if a.levels > 0 {

@@ -10,7 +10,7 @@ type enter struct {
 	accesses []entering
 	moves    []int    // those that do not rest
 	here     []int    // scratch: of those that rest, the ones in the row
-	spans    [][2]int // scratch: the loop's, in an iteration of the one around, and by what they go on
+	spans    [][2]int // scratch: of the loop in one around, and by what they go on there
 }
 
 // An entering says when an access comes to a row, and where in it.
@@ -84,7 +84,7 @@ func (e *entering) tables(span, line int) {
 // that move, when they come, and between any two of these those that rest, once for the
 // rest of the one's iteration, once for all iterations between, and once for the start
 // of the other's. It returns the last iteration in which something that moves is in the row, -1 if
-// there is none, and the next behind all.
+// there is none, and the next after all.
 func (m *machine) inRow(in *inner, o *enter, s *state, row, end int) (last, next int) {
 	o.begin(m, in, s, row)
 	rest := func(after, before int) {
@@ -128,7 +128,7 @@ func (m *machine) come(in *inner, o *enter, s *state, i, other int) (y int) {
 	}
 }
 
-// noIteration is behind all.
+// noIteration is after all.
 const noIteration = 1 << 60
 
 // begin finds what rests in a row, and when the others first come to it.

@@ -20,7 +20,7 @@ const (
 type lines struct {
 	low      int // the line of the first bit
 	bits     []uint64
-	from, to int // the first that was touched, and the one behind the last
+	from, to int // the first that was touched, and the one after the last
 }
 
 // span is how many lines there are from the first that was touched to the last.
@@ -104,7 +104,8 @@ func (f *firsts) list(list, loops []*node) {
 	for _, n := range list {
 		switch n.kind {
 		case access:
-			p := &site{n: n, live: true, terms: slices.Clone(n.addr.terms), loops: slices.Clone(loops)}
+			p := &site{n: n, live: true, loops: slices.Clone(loops)}
+			p.terms = slices.Clone(n.addr.terms)
 			slices.SortFunc(p.terms, func(a, b term) int {
 				return cmp.Compare(max(b.coef, -b.coef), max(a.coef, -a.coef))
 			})
@@ -236,7 +237,8 @@ func (f *firsts) inner(n *node, from, to int) {
 	f.walks = f.walks[:0]
 	for _, p := range f.sites[n.opLow:n.opHigh] {
 		if p.live {
-			f.walks = append(f.walks, walking{p.n.op, p.n.addr.at(f.slots), p.n.addr.coef(n.slot), -1})
+			at, step := p.n.addr.at(f.slots), p.n.addr.coef(n.slot)
+			f.walks = append(f.walks, walking{p.n.op, at, step, -1})
 		}
 	}
 	for range to - from {

@@ -32,7 +32,7 @@ type moving struct {
 const mostFar = 512
 
 // everyFar is every with vectors in the first level, where lines are no longer than
-// in those behind. It takes all its rows for changed.
+// in the later levels. It takes all its rows for changed.
 func (in *inner) everyFar(c *context, left int) {
 	s := c.states[0]
 	if in.strides == nil {
@@ -97,9 +97,10 @@ func (m *machine) inside(n *node) *inner {
 	if in.plain {
 		in.refs = distinct(in.refs, m.levels[0].Ways)
 		in.each = 0.01
+		line := float64(int(1) << m.levels[0].Shift)
 		for i, r := range in.refs {
 			if in.repeats(i) == 0 {
-				in.each += min(1, float64(max(r.stride, -r.stride))/float64(int(1)<<m.levels[0].Shift))
+				in.each += min(1, float64(max(r.stride, -r.stride))/line)
 			}
 		}
 	}

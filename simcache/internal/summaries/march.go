@@ -83,7 +83,7 @@ func (in *inner) march(c *context, n int, far bool) {
 // marchFar is march in one level, or slices, with vectors: one access after the other goes as
 // far as it may. Which of two rows comes first makes no difference in one level, and in
 // slices. The one that goes first is that with the longest way to the next one ahead, up to
-// where that one is; then come those behind it, from the nearest on.
+// where that one is; then come those after it, from the nearest on.
 func (in *inner) marchFar(c *context, n int) {
 	s := c.states[0]
 	lead, far := 0, 0

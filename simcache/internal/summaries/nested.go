@@ -37,7 +37,8 @@ func (m *machine) nested(n *node, highest []int) *solo {
 		return nil
 	}
 	moving.scratch(m.levels[0].Ways, 1<<m.levels[0].Shift)
-	inside := slices.DeleteFunc(slices.Clone(last.body), func(a *node) bool { return stays(&a.addr) })
+	rests := func(a *node) bool { return stays(&a.addr) }
+	inside := slices.DeleteFunc(slices.Clone(last.body), rests)
 	for i, l := range slices.Backward(loops) {
 		d := bare(l)
 		if i == len(loops)-1 {
@@ -55,7 +56,7 @@ func (m *machine) nested(n *node, highest []int) *solo {
 	}
 	u.period, u.alone = 0, true
 	if u.few = m.fewKeys(u, highest); !u.few {
-		return nil // loops in it may be counted in other ways, which the nest's summary does without
+		return nil
 	}
 	o.moving.unit = u
 	return o

@@ -72,7 +72,7 @@ func vectors(ways int) bool { return hasAVX2 && ways == 8 }
 
 // applyRows makes the heads of a summary meet rows of 8, the first that in row off, and
 // so on around, and puts the summary's lines on top. It writes which missed, a bit each, and
-// as many bytes behind these 0 for each row of whose heads surely none was there.
+// as many bytes after these 0 for each row of whose heads surely none was there.
 func applyRows(to []uint32, e *summary, off int, missing []uint8) {
 	rows := e.sets - off
 	applyAVX2(&to[8*off], &e.tags[0], &e.heads[0], &e.count[0], rows, &missing[0], len(missing))

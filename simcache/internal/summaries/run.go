@@ -23,7 +23,7 @@ type context struct {
 // over reports whether what is run is of no more use.
 func (c *context) over() bool { return c.states[0].log != nil && c.states[0].log.over }
 
-// lastShift is the least shift of the levels behind the first, or the first's.
+// lastShift is the least shift of the levels after the first, or the first's.
 func (c *context) lastShift() uint {
 	least := c.states[len(c.states)-1].shift
 	for _, s := range c.states[1:] {
@@ -242,7 +242,7 @@ func (n *node) sameFrom(m *machine, y, end int) int {
 // them is a head, since its line was touched in the iteration before, and is
 // absent only from a set that has all its heads.
 //
-// Where one after the first misses nowhere behind the first level, all after it do the
+// Where one after the first misses nowhere after the first level, all after it do the
 // same. A log must have all that goes on. It has, once an iteration adds nothing to it.
 func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 	size, log := n.opHigh-n.opLow, c.states[0].log

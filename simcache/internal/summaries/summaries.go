@@ -72,20 +72,20 @@ type did struct {
 	Interleaved int // references that move apart and never meet
 	Chunked     int // loops
 	Repeated    int // loops, over iterations that touch the same lines
-	Early       int // of them, after the second, as nothing missed behind the first level
+	Early       int // of them, after the second, as nothing missed after the first level
 	Alone       int // loops, by what moves in them
 	Anew        int // of these, as the time before
 	Rested      int // rows that what rests in a loop is in
 	Nested      int // nests in which accesses rest
 	Pieces      int // of loops, in which accesses to small arrays rest
-	Alike       int // iterations of these in a row, of which the misses are those of the one before
+	Alike       int // iterations of these in a row, with the misses of the one before
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
-	Over        int // entries, of which the log grew too long
+	Over        int // entries whose log grew too long
 	GivenUp     int // times that units owed too much
 	Emptied     int // tables, as all took too much memory
-	Quiet       int // rows of which nothing went on to the levels behind, as it is there
+	Quiet       int // rows of which nothing went on to the later levels, as it is there
 	Nothing     int // rows of which nothing goes on, as the log is empty
 	Crowded     int // rows that have too many lines for that
 	Whole       int // rows of which all goes on, together with others
@@ -150,7 +150,7 @@ type machine struct {
 	maxShift         uint
 	span             int // bytes after which lines are in the same sets of the first level
 	keeps            bool
-	deep             bool // there are levels behind the first, of which summaries keep logs
+	deep             bool // there are levels after the first: summaries keep logs
 	threshold        float64
 	slots, most      []int // by slot: numbers, and the highest of them in an instance
 	program          []*node
@@ -163,7 +163,7 @@ type machine struct {
 	kept             []uint32 // scratch: rows
 	missed           []int    // scratch: operands of a summary that miss in it
 	missing          []uint8  // scratch: by row of a summary, a bit for each head that missed
-	found            []uint8  // scratch, behind it: 0 where surely no head was there
+	found            []uint8  // scratch, after it: 0 where surely no head was there
 	skipped          []uint64 // a bit for each row of a summary that is not applied
 	turned           []uint64 // scratch: a bit for each row of a summary
 	saved            []uint64
@@ -185,7 +185,8 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 	}
 	for _, l := range e.levels {
 		if l.Ways > math.MaxUint16 {
-			return nil, fmt.Errorf("sets of %d ways: summaries know up to %d", l.Ways, math.MaxUint16)
+			return nil, fmt.Errorf("sets of %d ways: summaries know up to %d",
+				l.Ways, math.MaxUint16)
 		}
 		m.minLine, m.maxLine = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift)
 		m.maxShift = max(m.maxShift, l.Shift)
@@ -195,7 +196,8 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 	b := &builder{line: m.minLine, from: math.MaxInt}
 	m.program = b.nodes(p)
 	if m.ops = b.ops; m.ops > math.MaxUint16 {
-		return nil, fmt.Errorf("%d accesses in the text: summaries know up to %d", m.ops, math.MaxUint16)
+		return nil, fmt.Errorf("%d accesses in the text: summaries know up to %d",
+			m.ops, math.MaxUint16)
 	}
 	if err := e.place(m, b); err != nil {
 		return nil, err
@@ -228,7 +230,8 @@ func (e *Engine) prepare(m *machine, b *builder) {
 				c.nested = m.nested(c, b.high)
 			}
 			if c.kind == block {
-				c.light = c.isLight() || n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)
+				varies := n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)
+				c.light = varies || c.isLight()
 			}
 			if !m.deep {
 				c.tiny = m.tiny(c, b)

@@ -242,7 +242,7 @@ func (m *machine) listInner(n *node, slot int) {
 	}
 }
 
-// tripsAfter are an innermost loop's trips, so many iterations behind those in which it was listed.
+// tripsAfter are an innermost loop's trips, so many iterations after those in which it was listed.
 func (n *node) tripsAfter(by int) int {
 	o := n.enter
 	span := o.spans[0][0] + o.spans[0][1]*by
@@ -252,8 +252,8 @@ func (n *node) tripsAfter(by int) int {
 	return n.count(span)
 }
 
-// collect puts down the accesses in a row of what was listed, in order, in an iteration so many
-// behind that, and returns for how many, up to a limit, they are the same.
+// collect puts down the accesses in a row of what was listed, in order, in a later iteration,
+// and returns for how many, up to a limit, they are the same.
 func (m *machine) collect(list []listed, s *state, row, by, k int) int {
 	for i := range list {
 		a := &list[i]
