@@ -1,10 +1,11 @@
 package summaries
 
-// Whether summaries pay shows only later: those of a loop may come again after thousands of others were made, or
-// never. So each unit has an account, in touches: of what its entries took to make, and spared where they stood for
-// an instance. All that are in debt may owe a small part of what all accesses of the program take by runs within lines. Once
-// they owe more, no more summaries are made of them, and the others may owe half as much as before: so that
-// all that is made in vain is a small part, too.
+// Whether summaries pay shows only later: those of a loop may come again after thousands of
+// others were made, or never. So each unit has an account, in touches: of what its entries took
+// to make, and spared where they stood for an instance. All that are in debt may owe a small
+// part of what all accesses of the program take by runs within lines. Once they owe more, no
+// more summaries are made of them, and the others may owe half as much as before: so that all
+// that is made in vain is a small part, too.
 
 // owedOf is the part that may be owed, and leastOwed what may be whatever there is.
 const (

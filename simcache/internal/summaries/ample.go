@@ -8,13 +8,14 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A level that has room for all lines that programs touch, in each of its sets, evicts nothing: a
-// line misses there when it is touched first, which misses in all levels in front, too. So
-// nothing need go on to it, nor be logged for it: the levels in front are simulated as if there were no
-// others, and the first touches are found by a walk that leaves out what comes to no new
+// A level that has room for all lines that programs touch, in each of its sets, evicts nothing:
+// a line misses there when it is touched first, which misses in all levels in front, too. So
+// nothing need go on to it, nor be logged for it: the levels in front are simulated as if there
+// were no others, and the first touches are found by a walk that leaves out what comes to no new
 // line ([firsts]).
 
-// An ample is what was run on levels of which the last ones, of lines of one size, have room for it.
+// An ample is what was run on levels of which the last ones, of lines of one size, have room for
+// it.
 type ample struct {
 	near    *Engine // the levels in front of those; nil if there are none
 	levels  int     // in front
@@ -22,8 +23,8 @@ type ample struct {
 	touched lines
 }
 
-// runAmple runs a program if there are levels with room for it and for all that was run before, and reports
-// whether there are.
+// runAmple runs a program if there are levels with room for it and for all that was run before,
+// and reports whether there are.
 func (e *Engine) runAmple(p nest.Program) (misses []uint64, done bool, err error) {
 	if !e.options.Ample || e.states != nil {
 		return nil, false, nil
@@ -43,13 +44,15 @@ func (e *Engine) runAmple(p nest.Program) (misses []uint64, done bool, err error
 	if err != nil {
 		return nil, false, err
 	}
-	room := func(l engine.Level) bool { return l.Shift == last.Shift && a.touched.span() <= l.Lines() }
+	full := func(l engine.Level) bool {
+		return l.Shift != last.Shift || a.touched.span() > l.Lines()
+	}
 	first, ok := a.touched.first(b, program, accesses, last)
-	if !ok || slices.ContainsFunc(e.levels[a.levels:], func(l engine.Level) bool { return !room(l) }) {
+	if !ok || slices.ContainsFunc(e.levels[a.levels:], full) {
 		return nil, false, nil
 	}
 	if e.ample == nil {
-		for a.levels > 0 && room(e.levels[a.levels-1]) {
+		for a.levels > 0 && !full(e.levels[a.levels-1]) {
 			a.levels--
 		}
 		if a.levels > 0 {
@@ -57,7 +60,8 @@ func (e *Engine) runAmple(p nest.Program) (misses []uint64, done bool, err error
 			near.Ample = false
 			a.near = New(e.levels[:a.levels], near)
 		}
-		if slices.ContainsFunc(e.levels[:a.levels], func(l engine.Level) bool { return l.Shift > last.Shift }) {
+		longer := func(l engine.Level) bool { return l.Shift > last.Shift }
+		if slices.ContainsFunc(e.levels[:a.levels], longer) {
 			return nil, false, nil
 		}
 	}

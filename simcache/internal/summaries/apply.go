@@ -26,7 +26,7 @@ type summary struct {
 
 	// Where there is a log: of the last application, by row, which heads missed (a bit
 	// each), and a bit for each row of which that is known, and for each of which
-	// nothing need go on to the levels behind when it is applied again.
+	// nothing need go on to the later levels when it is applied again.
 	sent, knew, quiet []uint64
 	roomy             []uint64 // a bit for each row that is known to be; see machine.roomy
 	weights           []weight // by row, while it is of more than 0
@@ -34,14 +34,16 @@ type summary struct {
 
 func newSummary(s *state) *summary {
 	list := make([]uint64, s.sets+len(s.changed)+len(s.misses))
-	return &summary{state: s, again: cut(&list, s.sets), looked: cut(&list, len(s.changed)), sum: list}
+	again, looked := cut(&list, s.sets), cut(&list, len(s.changed))
+	return &summary{state: s, again: again, looked: looked, sum: list}
 }
 
 // keepLog makes a summary keep a log of so many items at most.
 func (e *summary) keepLog(most int) {
 	words := len(e.changed)
 	e.log = &log{rows: make([]span, e.sets), most: most}
-	e.sent, e.knew, e.quiet, e.roomy = make([]uint64, e.sets), make([]uint64, words), make([]uint64, words), make([]uint64, words)
+	e.sent, e.knew = make([]uint64, e.sets), make([]uint64, words)
+	e.quiet, e.roomy = make([]uint64, words), make([]uint64, words)
 	e.weights = make([]weight, e.sets)
 }
 
@@ -331,7 +333,9 @@ func (m *machine) countFull(misses []uint64, e *summary) {
 	}
 	sum := uint64(0) // a byte for each operand
 	for row := 0; row < e.sets; {
-		if p := e.packed[row:]; row&7 == 0 && len(p) >= 8 && uint8(m.skipped[row>>6]>>(row&63)) == 0 && binary.LittleEndian.Uint64(m.found[row:]) == 0 {
+		p := e.packed[row:]
+		if row&7 == 0 && len(p) >= 8 && uint8(m.skipped[row>>6]>>(row&63)) == 0 &&
+			binary.LittleEndian.Uint64(m.found[row:]) == 0 {
 			sum += p[0] + p[1] + p[2] + p[3] + p[4] + p[5] + p[6] + p[7]
 			row += 8
 		} else {
@@ -373,7 +377,8 @@ func (m *machine) countByRow(s *state, e *summary, off, low int) {
 		if m.skipped[row>>6]>>(row&63)&1 != 0 {
 			continue
 		}
-		byRow, sum := s.rowMisses[s.opposite(uint32(row), off)*len(s.misses)+low:][:size], e.packed[row]
+		at := s.opposite(uint32(row), off)
+		byRow, sum := s.rowMisses[at*len(s.misses)+low:][:size], e.packed[row]
 		if missing != uint8(1<<e.count[row]-1) {
 			for sum = 0; missing != 0; missing &= missing - 1 {
 				sum += 1 << (8 * (uint(e.ops[row*8+trailing(uint64(missing))]) - uint(e.opLow)))
@@ -405,7 +410,7 @@ type mover struct{ low, size, by, step uint32 }
 func (e *state) move(movers []mover, turn int) {
 	e.turnBy(turn)
 	plain := plain(movers)
-	if 2*len(e.touched) > e.sets { // what is behind the heads of a row does not matter
+	if 2*len(e.touched) > e.sets { // what comes after the heads of a row does not matter
 		moveLines(e.tags, movers, plain)
 		moveLines(e.heads, movers, plain)
 	} else {

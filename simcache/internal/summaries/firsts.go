@@ -7,8 +7,9 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A walk to first touches has so many steps at most: words of bits and bounds that are looked at, and touches. It is
-// to take a small part of what making all accesses does, of which it makes one for so many, where these are few.
+// A walk to first touches has so many steps at most: words of bits and bounds that are looked
+// at, and touches. It is to take a small part of what making all accesses does, of which it
+// makes one for so many, where these are few.
 const (
 	mostWalked  = 1 << 28
 	leastWalked = 1 << 14
@@ -19,7 +20,7 @@ const (
 type lines struct {
 	low      int // the line of the first bit
 	bits     []uint64
-	from, to int // the first that was touched, and the one behind the last
+	from, to int // the first that was touched, and the one after the last
 }
 
 // span is how many lines there are from the first that was touched to the last.
@@ -45,9 +46,11 @@ func (l *lines) grow(from, to int) bool {
 	return true
 }
 
-// first touches what a program does, and returns how many lines each access touches first; it reports whether
-// the lines between the first and the last are no more than a level has, and the walk not too long.
-func (l *lines) first(b *builder, program []*node, accesses int, level engine.Level) (misses []uint64, ok bool) {
+// first touches what a program does, and returns how many lines each access touches first; it
+// reports whether the lines between the first and the last are no more than a level has, and the
+// walk not too long.
+func (l *lines) first(b *builder, program []*node, accesses int, level engine.Level) (
+	misses []uint64, ok bool) {
 	if len(b.accesses) == 0 {
 		return make([]uint64, b.ops), true
 	}
@@ -55,16 +58,20 @@ func (l *lines) first(b *builder, program []*node, accesses int, level engine.Le
 		return nil, false
 	}
 	slots := len(b.low)
-	f := &firsts{lines: l, shift: level.Shift, most: level.Lines(), budget: min(mostWalked, leastWalked+accesses/walkedOf),
-		slots: make([]int, slots), lows: make([]int, slots), highs: make([]int, slots), misses: make([]uint64, b.ops)}
+	f := &firsts{
+		lines: l, shift: level.Shift, most: level.Lines(),
+		budget: min(mostWalked, leastWalked+accesses/walkedOf),
+		slots:  make([]int, slots), lows: make([]int, slots), highs: make([]int, slots),
+		misses: make([]uint64, b.ops),
+	}
 	f.list(program, nil)
 	f.visit(program)
 	return f.misses, f.budget >= 0
 }
 
-// firsts finds which access of a program touches a line first. It walks the program without the accesses that
-// come to no new line in a loop: those of which all lines were touched that lie where they may be in it, or in
-// what is left of it.
+// firsts finds which access of a program touches a line first. It walks the program without the
+// accesses that come to no new line in a loop: those of which all lines were touched that lie
+// where they may be in it, or in what is left of it.
 type firsts struct {
 	*lines
 	shift       uint
@@ -78,8 +85,8 @@ type firsts struct {
 	budget      int
 }
 
-// A site is where an access may be: its terms, the largest first, the loops around it, and what these
-// allow, which is at least 1.
+// A site is where an access may be: its terms, the largest first, the loops around it, and what
+// these allow, which is at least 1.
 type site struct {
 	n      *node
 	live   bool // it may come to new lines in the loops that are walked
@@ -88,7 +95,8 @@ type site struct {
 	allows []affine
 }
 
-// A walking access is at an address of an innermost loop, in a line that it touched; it goes on by a step.
+// A walking access is at an address of an innermost loop, in a line that it touched; it goes on
+// by a step.
 type walking struct{ op, addr, step, line int }
 
 // list lists the accesses.
@@ -96,8 +104,11 @@ func (f *firsts) list(list, loops []*node) {
 	for _, n := range list {
 		switch n.kind {
 		case access:
-			p := &site{n: n, live: true, terms: slices.Clone(n.addr.terms), loops: slices.Clone(loops)}
-			slices.SortFunc(p.terms, func(a, b term) int { return cmp.Compare(max(b.coef, -b.coef), max(a.coef, -a.coef)) })
+			p := &site{n: n, live: true, loops: slices.Clone(loops)}
+			p.terms = slices.Clone(n.addr.terms)
+			slices.SortFunc(p.terms, func(a, b term) int {
+				return cmp.Compare(max(b.coef, -b.coef), max(a.coef, -a.coef))
+			})
 			for _, l := range loops {
 				for _, span := range l.spans {
 					allow := span.plus(1, affine{})
@@ -156,8 +167,8 @@ func (f *firsts) touch(op, line int) {
 	}
 }
 
-// loop walks a loop. Ahead of its first iteration, its second, fourth and so on, the accesses that come to
-// no new line in what is left of it are left out.
+// loop walks a loop. Ahead of its first iteration, its second, fourth and so on, the accesses
+// that come to no new line in what is left of it are left out.
 func (f *firsts) loop(n *node) {
 	trips := n.trips(f.slots)
 	if n.firstSlot >= 0 {
@@ -184,7 +195,8 @@ func (f *firsts) loop(n *node) {
 	f.out = f.out[:left]
 }
 
-// leave leaves out what comes to no new line in what is left of a loop, and reports whether something else does.
+// leave leaves out what comes to no new line in what is left of a loop, and reports whether
+// something else does.
 func (f *firsts) leave(n *node, y, trips int) (some bool) {
 	f.slots[n.slot], f.lows[n.slot], f.highs[n.slot] = y, y, trips-1
 	if !n.inner {
@@ -225,7 +237,8 @@ func (f *firsts) inner(n *node, from, to int) {
 	f.walks = f.walks[:0]
 	for _, p := range f.sites[n.opLow:n.opHigh] {
 		if p.live {
-			f.walks = append(f.walks, walking{p.n.op, p.n.addr.at(f.slots), p.n.addr.coef(n.slot), -1})
+			at, step := p.n.addr.at(f.slots), p.n.addr.coef(n.slot)
+			f.walks = append(f.walks, walking{p.n.op, at, step, -1})
 		}
 	}
 	for range to - from {
@@ -334,7 +347,8 @@ func (f *firsts) all(p *site, term, addr int) bool {
 	return true
 }
 
-// narrow narrows the bounds of the slots of some terms to what the loops allow, and reports whether that is nothing.
+// narrow narrows the bounds of the slots of some terms to what the loops allow, and reports
+// whether that is nothing.
 func (f *firsts) narrow(p *site, terms []term) (nothing bool) {
 	f.budget -= 2 * len(terms) * len(p.allows)
 	for _, t := range terms {

@@ -7,9 +7,9 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// The levels behind the first are asked for what misses in it. Where all lines are
+// The levels after the first are asked for what misses in it. Where all lines are
 // as long, and the sets of each level as many as the first's, or a multiple, a row of
-// the first level and those sets behind it that hold the same lines, a slice, know
+// the first level and those sets of the later levels that hold the same lines, a slice, know
 // nothing of other slices. So only the order within a row matters.
 //
 // A summary of the first level then keeps a log of each row: its misses that no
@@ -17,7 +17,7 @@ import (
 // apply it to levels, let the heads meet the first; what misses of them, and then the
 // log, goes to the others. Applied to a summary that is being made, what misses of
 // them, unless it becomes a head there, and the log are added to that one's log. So
-// what the levels behind hold is in no key, and logs move as lines do.
+// what the later levels hold is in no key, and logs move as lines do.
 //
 // Where a summary is applied again, to a row that nobody changed since, the same
 // goes on to the other levels as went there before, if the same heads miss. If no
@@ -38,7 +38,7 @@ type log struct {
 // A span is where the items of a row are in a list: n of them, with room for more.
 type span struct{ at, n, room int32 }
 
-// grow makes room for more items in a row of a list of so many, behind its end, and
+// grow makes room for more items in a row of a list of so many, after its end, and
 // returns where they were.
 func (r *span) grow(more, room, list int) (from span) {
 	from = *r
@@ -170,7 +170,7 @@ func (c *context) flush() {
 	}
 }
 
-// bring touches lines in the second level, and in those behind it what misses there.
+// bring touches lines in the second level, and in the later ones what misses there.
 func (c *context) bring(lines []uint32, ops []uint16) {
 	if len(c.states) == 2 && c.states[1].bringLines(lines, ops) {
 		return
@@ -356,10 +356,12 @@ func (m *machine) roomy(e *summary, row int) bool {
 	if n <= ways {
 		return true
 	}
-	if w := e.weights[row]; w.of == 0 || w.lines <= ways && w.lines+n-w.of > ways { // of more lines, no set gets fewer
+	// Of more lines, no set gets fewer.
+	if w := e.weights[row]; w.of == 0 || w.lines <= ways && w.lines+n-w.of > ways {
 		from, heads := row*e.ways, int(e.count[row])
 		lines, ops := e.log.row(row)
-		e.weights[row] = weight{n, m.weigh(e, e.heads[from:from+heads], e.ops[from:from+heads], lines, ops)}
+		most := m.weigh(e, e.heads[from:from+heads], e.ops[from:from+heads], lines, ops)
+		e.weights[row] = weight{n, most}
 	}
 	if e.weights[row].lines > ways {
 		m.did.Crowded++
@@ -374,18 +376,19 @@ type weight struct{ of, lines int }
 
 // weigh finds such a bound for two lists: an operand's lines move alike, so that the most of
 // each in a set, together, are as many as there can be.
-func (m *machine) weigh(e *summary, lines []uint32, ops []uint16, lines2 []uint32, ops2 []uint16) (sum int) {
+func (m *machine) weigh(e *summary, lines []uint32, ops []uint16,
+	lines2 []uint32, ops2 []uint16) (sum int) {
 	if len(e.misses) > 64 {
 		return len(lines) + len(lines2)
 	}
-	behind := m.levels[1].Sets / m.levels[0].Sets // sets of a slice
-	if need := behind * len(e.misses); len(m.sets) < need {
+	slice := m.levels[1].Sets / m.levels[0].Sets // sets of a slice
+	if need := slice * len(e.misses); len(m.sets) < need {
 		m.sets = make([]uint32, need)
 	}
-	m.spread(e, lines, ops, uint32(behind))
-	m.spread(e, lines2, ops2, uint32(behind))
+	m.spread(e, lines, ops, uint32(slice))
+	m.spread(e, lines2, ops2, uint32(slice))
 	for op := range e.misses {
-		of := m.sets[op*behind:][:behind]
+		of := m.sets[op*slice:][:slice]
 		sum += int(slices.Max(of))
 		clear(of)
 	}
@@ -393,15 +396,15 @@ func (m *machine) weigh(e *summary, lines []uint32, ops []uint16, lines2 []uint3
 }
 
 // spread counts lines, by operand and set of their slice, which has so many.
-func (m *machine) spread(e *summary, lines []uint32, ops []uint16, behind uint32) {
-	if sets := uint32(e.sets); e.power && behind&(behind-1) == 0 {
+func (m *machine) spread(e *summary, lines []uint32, ops []uint16, slice uint32) {
+	if sets := uint32(e.sets); e.power && slice&(slice-1) == 0 {
 		shift := trailing(uint64(sets))
 		for i, line := range lines {
-			m.sets[(uint32(ops[i])-uint32(e.opLow))*behind+(line-1)>>shift&(behind-1)]++
+			m.sets[(uint32(ops[i])-uint32(e.opLow))*slice+(line-1)>>shift&(slice-1)]++
 		}
 	} else {
 		for i, line := range lines {
-			m.sets[(uint32(ops[i])-uint32(e.opLow))*behind+(line-1)/sets%behind]++
+			m.sets[(uint32(ops[i])-uint32(e.opLow))*slice+(line-1)/sets%slice]++
 		}
 	}
 }

@@ -22,8 +22,8 @@ type entry struct {
 // bucket is how many entries may have one hash.
 const bucket = 4
 
-// mostKept is how many bytes the summaries of a machine may take, about. A unit's table is made for as many, by what
-// they take without their logs.
+// mostKept is how many bytes the summaries of a machine may take, about. A unit's table is made
+// for as many, by what they take without their logs.
 const mostKept = 1 << 30
 
 // stateSize is about how many bytes a state of a level takes.
@@ -105,7 +105,8 @@ func (u *unit) metLonger() {
 // It is one of as many trips.
 func (u *unit) instead(m *machine, list []*entry, trips int) *entry {
 	for i, e := range list {
-		if i > 0 && e != nil && !e.busy && e.trips == trips && slices.Equal(e.key, u.key) && u.moves(m, e) {
+		is := i > 0 && e != nil && !e.busy && e.trips == trips
+		if is && slices.Equal(e.key, u.key) && u.moves(m, e) {
 			copy(list[1:i+1], list[:i])
 			list[0] = e
 			m.did.Instead++
@@ -144,7 +145,8 @@ func (u *unit) moves(m *machine, e *entry) bool {
 		if u.base[q]-e.base[q] == u.base[r]-e.base[r] {
 			continue
 		}
-		if m.disjoint(u.low[q], u.hig[q], u.low[r], u.hig[r]) && m.disjoint(e.low[q], e.hig[q], e.low[r], e.hig[r]) {
+		if m.disjoint(u.low[q], u.hig[q], u.low[r], u.hig[r]) &&
+			m.disjoint(e.low[q], e.hig[q], e.low[r], e.hig[r]) {
 			continue
 		}
 		if !m.interleave(u, q, r, u.low) || !m.interleave(u, q, r, e.low) {
@@ -210,7 +212,8 @@ func (u *unit) shift(m *machine, e *entry) {
 // stepOf is 1, or the step of a column that interleaves with one that moves apart.
 func (u *unit) stepOf(m *machine, e *entry, r int) int {
 	for q := range u.refs {
-		if u.base[q]-e.base[q] != u.base[r]-e.base[r] && !m.disjoint(e.low[q], e.hig[q], e.low[r], e.hig[r]) {
+		if u.base[q]-e.base[q] != u.base[r]-e.base[r] &&
+			!m.disjoint(e.low[q], e.hig[q], e.low[r], e.hig[r]) {
 			return u.column(m, r) << m.maxShift >> m.levels[0].Shift
 		}
 	}
@@ -255,8 +258,8 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	return e
 }
 
-// charge counts what an entry takes by now. Where all take more than they may, the unit that has the
-// most of it begins anew, with half as many places.
+// charge counts what an entry takes by now. Where all take more than they may, the unit that has
+// the most of it begins anew, with half as many places.
 func (m *machine) charge(u *unit, e *entry) {
 	more := e.bytes() - e.held
 	e.held += more

@@ -2,13 +2,13 @@ package summaries
 
 import "slices"
 
-// What rests in an innermost loop may rest in loops around it, too, as the sum of a convolution does
-// while channels and a window are walked over. All that is said of solos holds of
-// a nest of loops, each the only one in the one around: it is of iterations that follow
-// each other, wherever what moves goes between two of them.
+// What rests in an innermost loop may rest in loops around it, too, as the sum of a convolution
+// does while channels and a window are walked over. All that is said of solos holds of a nest of
+// loops, each the only one in the one around: it is of iterations that follow each other,
+// wherever what moves goes between two of them.
 
-// nested prepares a nest's solo, if it has one: of accesses that no loop of it moves. It must come often with few
-// keys.
+// nested prepares a nest's solo, if it has one: of accesses that no loop of it moves. It must
+// come often with few keys.
 func (m *machine) nested(n *node, highest []int) *solo {
 	loops := n.perfect()
 	if len(loops) < 2 || n.unit == nil {
@@ -37,7 +37,8 @@ func (m *machine) nested(n *node, highest []int) *solo {
 		return nil
 	}
 	moving.scratch(m.levels[0].Ways, 1<<m.levels[0].Shift)
-	inside := slices.DeleteFunc(slices.Clone(last.body), func(a *node) bool { return stays(&a.addr) })
+	rests := func(a *node) bool { return stays(&a.addr) }
+	inside := slices.DeleteFunc(slices.Clone(last.body), rests)
 	for i, l := range slices.Backward(loops) {
 		d := bare(l)
 		if i == len(loops)-1 {
@@ -55,22 +56,27 @@ func (m *machine) nested(n *node, highest []int) *solo {
 	}
 	u.period, u.alone = 0, true
 	if u.few = m.fewKeys(u, highest); !u.few {
-		return nil // loops in it may be counted in other ways, which the nest's summary does without
+		return nil
 	}
 	o.moving.unit = u
 	return o
 }
 
-// mostNested is how many thresholds of touches a nest makes at most that is summarized without what rests.
+// mostNested is how many thresholds of touches a nest makes at most that is summarized without
+// what rests.
 const mostNested = 200
 
 // bare is a loop by itself, with nothing that is known of it.
 func bare(n *node) *node {
-	return &node{kind: n.kind, body: n.body, slot: n.slot, firstSlot: -1, spans: n.spans, step: n.step, inner: n.inner, opLow: n.opLow, opHigh: n.opHigh}
+	return &node{
+		kind: n.kind, body: n.body, slot: n.slot, firstSlot: -1, spans: n.spans, step: n.step,
+		inner: n.inner, opLow: n.opLow, opHigh: n.opHigh,
+	}
 }
 
-// perfect are the loops of a nest, from the outermost on: each but the last is around one loop and nothing else,
-// and none runs more or less often as another of them goes on. It is nil if n is no such nest.
+// perfect are the loops of a nest, from the outermost on: each but the last is around one loop
+// and nothing else, and none runs more or less often as another of them goes on. It is nil if n
+// is no such nest.
 func (n *node) perfect() (loops []*node) {
 	for ; ; n = n.body[0] {
 		if n.kind != loop || n.firstSlot >= 0 {
@@ -87,7 +93,8 @@ func (n *node) perfect() (loops []*node) {
 	}
 }
 
-// aloneNested runs a nest by its solo, and reports whether it did: what moves must not touch what rests.
+// aloneNested runs a nest by its solo, and reports whether it did: what moves must not touch
+// what rests.
 func (m *machine) aloneNested(n *node, c *context, trips int) bool {
 	o, s := n.nested, c.states[0]
 	if o.bounds(m, o.moving); !o.findRows(s) {

@@ -198,7 +198,7 @@ func TestPolyBench(t *testing.T) {
 		for _, k := range append(slices.Clone(kernels), diagonals) {
 			scale := 40
 			if i < 2 && slices.Contains([]string{"lu", "trmm", "nussinov", "symm", "diagonals"}, k.name) {
-				scale = 13 // trips that go up and down again; entries of a step of them
+				scale = 13 // trips that go up and down again
 			}
 			if testing.Short() && i > 1 && scale == 40 && i != len(k.name)%5 {
 				continue

@@ -34,7 +34,7 @@ type node struct {
 	nested    *solo    // of a loop around others, or nil
 	enter     *enter   // of such a loop, where it is needed
 	tiny      *tiny    // of a loop around others, or nil
-	light     bool     // a block that keeps no summaries: of accesses and one innermost loop, or one that is never as it was
+	light     bool     // a block that keeps no summaries; see prepare
 
 	progress func(share float64) // of an outermost loop, where somebody asks
 
@@ -137,7 +137,8 @@ func (b *builder) slot(low, high int) int {
 // trips. A first value that is the max of several is no affine function, and is
 // put into a slot of its own where the loop begins.
 func (b *builder) loop(l *nest.Loop) *node {
-	m := &node{kind: loop, slot: b.slot(0, 0), firstSlot: -1, step: max(l.Step, -l.Step), up: l.Step > 0}
+	m := &node{kind: loop, slot: b.slot(0, 0), firstSlot: -1, up: l.Step > 0}
+	m.step = max(l.Step, -l.Step)
 	around := b.around
 	b.around = m.slot
 	defer func() { b.around = around }()
@@ -207,9 +208,10 @@ func (b *builder) wrapped(list []nest.Node) []*node {
 	}
 	for _, m := range made {
 		if m.kind != access {
-			whole := &node{kind: block, slot: b.slot(0, 0), firstSlot: -1, body: made, opLow: low, opHigh: b.ops, step: 1,
-				spans: []affine{{c: 1}}}
-			return []*node{whole}
+			return []*node{{
+				kind: block, body: made, slot: b.slot(0, 0), firstSlot: -1, spans: []affine{{c: 1}},
+				step: 1, opLow: low, opHigh: b.ops,
+			}}
 		}
 	}
 	return made

@@ -18,7 +18,8 @@ func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8, fo
 func marchAVX2(rows *uint32, line uint32, n int, missing *uint8) (sum int)
 
 //go:noescape
-func everyAVX2(tags *uint32, first, mask uint32, shift uint, at, strides *int, refs, left int, places uint32, out *uint64) (n int)
+func everyAVX2(tags *uint32, first, mask uint32, shift uint, at, strides *int,
+	refs, left int, places uint32, out *uint64) (n int)
 
 //go:noescape
 func rowAVX2(row, lines *uint32, n int, missing *uint8) (sum int)
@@ -37,7 +38,8 @@ func bringAVX2(s *state, lines *uint32, ops *uint16, n int)
 
 var (
 	hasAVX2   = cpuid.CPU.Supports(cpuid.AVX2, cpuid.BMI1, cpuid.BMI2)
-	hasAVX512 = cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.BMI1, cpuid.BMI2)
+	hasAVX512 = cpuid.CPU.Supports(
+		cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.BMI1, cpuid.BMI2)
 )
 
 // meet touches heads in a row, in order, and returns a bit for each that was not
@@ -70,12 +72,13 @@ func vectors(ways int) bool { return hasAVX2 && ways == 8 }
 
 // applyRows makes the heads of a summary meet rows of 8, the first that in row off, and
 // so on around, and puts the summary's lines on top. It writes which missed, a bit each, and
-// as many bytes behind these 0 for each row of whose heads surely none was there.
+// as many bytes after these 0 for each row of whose heads surely none was there.
 func applyRows(to []uint32, e *summary, off int, missing []uint8) {
 	rows := e.sets - off
 	applyAVX2(&to[8*off], &e.tags[0], &e.heads[0], &e.count[0], rows, &missing[0], len(missing))
 	if off > 0 {
-		applyAVX2(&to[0], &e.tags[8*rows], &e.heads[8*rows], &e.count[rows], off, &missing[rows], len(missing))
+		applyAVX2(&to[0], &e.tags[8*rows], &e.heads[8*rows], &e.count[rows], off,
+			&missing[rows], len(missing))
 	}
 }
 
@@ -89,7 +92,8 @@ func marchRows(rows []uint32, line uint32, missing []uint8) (sum int) {
 // was in none of some places, a bit each: lines, below the numbers of their accesses,
 // below a bit for the place, none if absent. It returns how many.
 func everyRow(s *state, at, strides []int, left int, places uint32, out []uint64) int {
-	return everyAVX2(&s.tags[0], s.first, s.mask, s.shift, &at[0], &strides[0], len(at), left, places, &out[0])
+	return everyAVX2(&s.tags[0], s.first, s.mask, s.shift, &at[0], &strides[0],
+		len(at), left, places, &out[0])
 }
 
 // bringLines touches lines of a level, and counts by operand those that were absent;

@@ -27,8 +27,8 @@ func TestVectors(t *testing.T) {
 	})
 }
 
-// TestMoveLines: with vectors lines move by any step as without, whatever number of them there is; a mover of
-// lines far apart moves just these, and of two movers of a line the first counts.
+// TestMoveLines: with vectors lines move by any step as without, whatever number of them there
+// is; a mover of lines far apart moves just these, and of two movers of a line the first counts.
 func TestMoveLines(t *testing.T) {
 	withVectors(t, func(t *testing.T) {
 		for seed := range uint64(2000) {

@@ -16,14 +16,14 @@ type context struct {
 	sliced bool
 	lines  []uint32 // what is on its way to the second level
 	ops    []uint16
-	logs   []uint64 // a bit for each row of what is applied of which the log still goes there; nil if to a log
+	logs   []uint64 // a bit for each row whose log still goes there; nil if it goes to a log
 	heads  []uint64 // and all of its heads, before
 }
 
 // over reports whether what is run is of no more use.
 func (c *context) over() bool { return c.states[0].log != nil && c.states[0].log.over }
 
-// lastShift is the least shift of the levels behind the first, or the first's.
+// lastShift is the least shift of the levels after the first, or the first's.
 func (c *context) lastShift() uint {
 	least := c.states[len(c.states)-1].shift
 	for _, s := range c.states[1:] {
@@ -102,7 +102,8 @@ func (m *machine) instance(n *node, c *context) {
 		m.iterations(n, c, 0, trips, touches >= u.big)
 	case n.solo != nil && !n.solo.off():
 		m.alone(n, c, trips)
-	case n.nested != nil && !n.nested.moving.unit.off && touches <= mostNested*m.threshold && m.aloneNested(n, c, trips):
+	case n.nested != nil && !n.nested.moving.unit.off &&
+		touches <= mostNested*m.threshold && m.aloneNested(n, c, trips):
 	case n.tiny != nil && !n.tiny.without.unit.off:
 		m.pieces(n, c, 0, trips)
 	case !u.off:
@@ -186,8 +187,12 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	if m.deep {
 		few = 1
 	}
-	for few*size < end-y && 2*size <= end-y && each*float64(2*size) < n.unit.big && !(m.deep && each*float64(size) >= 20*m.threshold) {
-		size *= 2 // while its log, which is all made every time, is short
+	most := n.unit.big
+	if m.deep {
+		most = min(most, 40*m.threshold) // its log, which is all made every time, is to be short
+	}
+	for few*size < end-y && 2*size <= end-y && each*float64(2*size) < most {
+		size *= 2
 	}
 	for ; size >= least; size /= 2 {
 		for y+size <= end {
@@ -237,7 +242,7 @@ func (n *node) sameFrom(m *machine, y, end int) int {
 // them is a head, since its line was touched in the iteration before, and is
 // absent only from a set that has all its heads.
 //
-// Where one after the first misses nowhere behind the first level, all after it do the
+// Where one after the first misses nowhere after the first level, all after it do the
 // same. A log must have all that goes on. It has, once an iteration adds nothing to it.
 func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 	size, log := n.opHigh-n.opLow, c.states[0].log
@@ -259,7 +264,8 @@ func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 		if i >= len(c.states) {
 			break
 		}
-		if at := at + size; i > 0 && len(c.states) > 1 && slices.Equal(m.saved[at:at+size], c.states[1].misses[n.opLow:n.opHigh]) {
+		if i > 0 && len(c.states) > 1 &&
+			slices.Equal(m.saved[at+size:][:size], c.states[1].misses[n.opLow:n.opHigh]) {
 			m.did.Early++
 			break
 		}

@@ -16,7 +16,7 @@ import (
 // less; its heads and its lines are then the first so many.
 //
 // Where what moves touches a line that rests, it does so in a run of iterations,
-// which are made one by one, with those before, or behind, them.
+// which are made one by one, with those before or after them.
 
 // A solo is a loop without the accesses that do not move.
 type solo struct {
@@ -106,7 +106,7 @@ func (in *inner) repeats(i int) int {
 }
 
 // alone runs a loop by its solo, but for iterations in which what moves touches what
-// rests, and those before or behind.
+// rests, and those before or after.
 func (m *machine) alone(n *node, c *context, trips int) {
 	o, in, s := n.solo, n.inside, c.states[0]
 	m.slots[n.slot] = 0
@@ -264,17 +264,19 @@ func (s *state) appendRow(rows []int, line uint32) []int {
 //
 // The first iteration is made in order, as it may begin with what moves. After it
 // come the heads, each of which then finds all lines that rest among those touched
-// since. What is behind them is known. The last iteration is made in order again,
+// since. What comes after them is known. The last iteration is made in order again,
 // for what it leaves on top.
 //
-// What goes on to levels behind is in that order, too. Where there is a log, it is what
+// What goes on to later levels is in that order, too. Where there is a log, it is what
 // misses with k ways less, too, as the caller knows ([state.keepsTo]).
 func (m *machine) rest(o *solo, c *context, e *entry, row int) {
 	s := c.states[0]
 	resting, k := o.restingIn(s, row)
 	lines := s.tags[row*s.ways:][:s.ways]
 	o.lines, o.ops = o.lines[:0], o.ops[:0]
-	o.each(s, row, o.first, func(line uint32, op int) { o.lines, o.ops = append(o.lines, line), append(o.ops, uint16(op)) })
+	o.each(s, row, o.first, func(line uint32, op int) {
+		o.lines, o.ops = append(o.lines, line), append(o.ops, uint16(op))
+	})
 	back := modulo(row+int(s.turn)-int(e.turn), s.sets)
 	heads, ops := e.heads[back*s.ways:][:e.count[back]], e.ops[back*s.ways:][:e.count[back]]
 	top := min(len(ops), s.ways-k)
@@ -332,8 +334,8 @@ func (o *solo) off() bool {
 	return u.off || u.tries > 3000 && u.extends*10 > u.tries*7 || o.lost > 100 && 8*o.lost > u.tries
 }
 
-// changesWith reports whether a loop in a block is longer, or shorter, in each iteration of an outermost loop, in a slot:
-// then no instance of the block is like another.
+// changesWith reports whether a loop in a block is longer, or shorter, in each iteration of an
+// outermost loop, in a slot: then no instance of the block is like another.
 func (n *node) changesWith(slot int) bool {
 	return n.unit != nil && slices.ContainsFunc(n.unit.gates, func(g gate) bool {
 		return g.of.kind == loop && !g.depends && len(g.outs) == 1 && g.outs[0].coef(slot) != 0

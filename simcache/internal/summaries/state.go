@@ -19,7 +19,7 @@ type state struct {
 	sets, ways int
 	mask       uint32 // sets - 1, where sets is a power of two
 	power      bool   // it is
-	low        uint32 // of a level behind the first: the first's mask, if rows of a slice lie together, else 0
+	low        uint32 // of a later level: the first's mask, if rows of a slice lie together, else 0
 	up, down   uint   // how far the numbers of a set's slice, and of it there, are moved for that
 	shift      uint
 	turn       uint32   // the row of a line is that of its set, less turn
@@ -38,7 +38,7 @@ type state struct {
 
 	rowMisses []uint64            // by row and operand, where they are kept: misses
 	log       *log                // of misses, where it is kept
-	fewer     [][mostRests]uint32 // alike: how many more there were with one way less, with two, and three
+	fewer     [][mostRests]uint32 // alike: how many more with one way less, two, and three
 
 	// Of the summary that was applied last: its id, when, and the rows (a bit each)
 	// that were changed since.
@@ -50,11 +50,13 @@ type state struct {
 
 func newState(l engine.Level, opLow, opHigh int) *state {
 	lines, words := l.Sets*l.Ways, (l.Sets+63)/64
-	of32, of64, of16 := make([]uint32, 2*lines), make([]uint64, 3*words+l.Sets+opHigh-opLow), make([]uint16, lines+l.Sets)
+	of32, of16 := make([]uint32, 2*lines), make([]uint16, lines+l.Sets)
+	of64 := make([]uint64, 3*words+l.Sets+opHigh-opLow)
 	s := &state{sets: l.Sets, ways: l.Ways, shift: l.Shift, opLow: opLow, open: l.Sets,
-		mask: uint32(l.Sets - 1), power: bits.OnesCount(uint(l.Sets)) == 1, missing: make([]uint8, l.Sets),
-		tags: cut(&of32, lines), heads: cut(&of32, lines), ops: cut(&of16, lines), count: cut(&of16, l.Sets),
-		changed: cut(&of64, words), before: cut(&of64, words), has: cut(&of64, words), packed: cut(&of64, l.Sets), misses: of64}
+		mask: uint32(l.Sets - 1), power: bits.OnesCount(uint(l.Sets)) == 1,
+		missing: make([]uint8, l.Sets), tags: cut(&of32, lines), heads: cut(&of32, lines),
+		ops: cut(&of16, lines), count: cut(&of16, l.Sets), changed: cut(&of64, words),
+		before: cut(&of64, words), has: cut(&of64, words), packed: cut(&of64, l.Sets), misses: of64}
 	s.turnBy(0)
 	return s
 }
@@ -110,7 +112,8 @@ func (s *state) byRow(u *unit) {
 	}
 }
 
-// fewerOf is how many more misses of an operand there were in a row with one way less, with two, and three.
+// fewerOf is how many more misses of an operand there were in a row with one way less, with two,
+// and three.
 func (s *state) fewerOf(row, op int) *[mostRests]uint32 {
 	return &s.fewer[row*len(s.misses)+op-s.opLow]
 }

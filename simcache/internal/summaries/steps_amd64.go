@@ -23,7 +23,8 @@ func (v mover) stepper() stepper {
 	for range 4 {
 		inverse *= 2 - odd*inverse
 	}
-	return stepper{v.low, v.size, v.by, inverse, uint32(k), uint32(32 - k), math.MaxUint32 / v.step, 0}
+	most := math.MaxUint32 / v.step
+	return stepper{v.low, v.size, v.by, inverse, uint32(k), uint32(32 - k), most, 0}
 }
 
 // stepLines moves lines by movers of any step, as many as it can with vectors, and

@@ -2,23 +2,23 @@
 // without making every access, by summaries of their parts.
 //
 // A summary of a stretch of a program is what it does to a level that begins empty
-// ([state]); it composes with what came before ([machine.apply]). One of a loop's
-// instance stands for every instance with the same stream of lines, up to moving
-// each reference by whole lines ([unit.placeIn], [unit.moves]); one of fewer
-// iterations is continued ([machine.extend]); long loops are cut into chunks, whose summaries compose by
-// doubling ([machine.chunks]); iterations that touch the same lines are run a few
-// times and multiplied ([machine.repeat]); accesses that rest on a line leave an
-// innermost loop's summary, which then says what fewer ways make of it
-// ([machine.alone]), as do those that rest in a nest of loops ([machine.aloneNested]); accesses to small arrays leave that of a loop around others,
-// and only their sets are run ([machine.pieces]). Whatever is not worth a summary is
-// run, by runs within lines ([machine.runs]).
+// ([state]). It composes with what came before ([machine.apply]). The summary of one
+// instance of a loop stands for every instance with the same stream of lines, up to moving
+// each reference by whole lines ([unit.placeIn], [unit.moves]). A summary of fewer
+// iterations is continued ([machine.extend]). Long loops are cut into chunks, whose
+// summaries compose by doubling ([machine.chunks]). Iterations that touch the same lines
+// are run a few times and multiplied ([machine.repeat]).
 //
-// Summaries that do not pay are given up ([machine.book]).
+// Accesses that rest on a line leave the summary of an innermost loop, which then knows
+// what fewer ways make of the others ([machine.alone]). So do accesses that rest in a nest
+// of loops ([machine.aloneNested]). Accesses to small arrays leave the summary of a loop
+// around others, and only their sets are run ([machine.pieces]). Whatever is not worth a
+// summary is run, by runs within lines ([machine.runs]). Units whose summaries do not pay
+// are given up ([machine.book]).
 //
-// Summaries are of the first level, and keep logs of what goes on to those behind
-// ([log]). Where levels are not [sliced], and around accesses that may straddle
-// lines, only repeated iterations are multiplied, or nothing is: the accesses
-// are made.
+// Summaries are of the first level, and keep logs of what goes on to the later ones
+// ([log]). Where levels are not [sliced], and around accesses that may straddle lines,
+// only repeated iterations are multiplied, or all accesses are made.
 package summaries
 
 import (
@@ -35,7 +35,7 @@ import (
 // Options say how to simulate.
 type Options struct {
 	Brute     bool // keep no summaries
-	Threshold int  // touches from which on a summary is kept; 0 is the one that was found to be fastest
+	Threshold int  // touches from which on a summary is kept; 0 is the fastest one
 	// Progress, if there is one, is told what share of the outermost loops' iterations is done, now
 	// and then, from the goroutine that runs.
 	Progress func(share float64)
@@ -72,20 +72,20 @@ type did struct {
 	Interleaved int // references that move apart and never meet
 	Chunked     int // loops
 	Repeated    int // loops, over iterations that touch the same lines
-	Early       int // of them, after the second, as nothing missed behind the first level
+	Early       int // of them, after the second, as nothing missed after the first level
 	Alone       int // loops, by what moves in them
 	Anew        int // of these, as the time before
 	Rested      int // rows that what rests in a loop is in
 	Nested      int // nests in which accesses rest
 	Pieces      int // of loops, in which accesses to small arrays rest
-	Alike       int // iterations of these in a row, of which the misses are those of the one before
+	Alike       int // iterations of these in a row, with the misses of the one before
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
-	Over        int // entries, of which the log grew too long
+	Over        int // entries whose log grew too long
 	GivenUp     int // times that units owed too much
 	Emptied     int // tables, as all took too much memory
-	Quiet       int // rows of which nothing went on to the levels behind, as it is there
+	Quiet       int // rows of which nothing went on to the later levels, as it is there
 	Nothing     int // rows of which nothing goes on, as the log is empty
 	Crowded     int // rows that have too many lines for that
 	Whole       int // rows of which all goes on, together with others
@@ -150,7 +150,7 @@ type machine struct {
 	maxShift         uint
 	span             int // bytes after which lines are in the same sets of the first level
 	keeps            bool
-	deep             bool // there are levels behind the first, of which summaries keep logs
+	deep             bool // there are levels after the first: summaries keep logs
 	threshold        float64
 	slots, most      []int // by slot: numbers, and the highest of them in an instance
 	program          []*node
@@ -159,11 +159,11 @@ type machine struct {
 	lines            []uint32 // scratch
 	linesOps         []uint16 // scratch
 	listed           []listed // scratch: what runs in a row
-	sets             []uint32 // scratch: by operand and set of a slice of the second level, a number of lines
+	sets             []uint32 // scratch: lines, by operand and set of a slice of the second level
 	kept             []uint32 // scratch: rows
 	missed           []int    // scratch: operands of a summary that miss in it
 	missing          []uint8  // scratch: by row of a summary, a bit for each head that missed
-	found            []uint8  // scratch, behind it: 0 where surely no head was there
+	found            []uint8  // scratch, after it: 0 where surely no head was there
 	skipped          []uint64 // a bit for each row of a summary that is not applied
 	turned           []uint64 // scratch: a bit for each row of a summary
 	saved            []uint64
@@ -176,14 +176,17 @@ type machine struct {
 }
 
 func (e *Engine) machine(p nest.Program) (*machine, error) {
-	m := &machine{levels: e.levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute, threshold: 500,
-		mostKept: cmp.Or(e.options.kept, mostKept)}
+	m := &machine{
+		levels: e.levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute,
+		threshold: 500, mostKept: cmp.Or(e.options.kept, mostKept),
+	}
 	if e.options.Threshold > 0 {
 		m.threshold = float64(e.options.Threshold)
 	}
 	for _, l := range e.levels {
 		if l.Ways > math.MaxUint16 {
-			return nil, fmt.Errorf("sets of %d ways: summaries know up to %d", l.Ways, math.MaxUint16)
+			return nil, fmt.Errorf("sets of %d ways: summaries know up to %d",
+				l.Ways, math.MaxUint16)
 		}
 		m.minLine, m.maxLine = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift)
 		m.maxShift = max(m.maxShift, l.Shift)
@@ -193,7 +196,8 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 	b := &builder{line: m.minLine, from: math.MaxInt}
 	m.program = b.nodes(p)
 	if m.ops = b.ops; m.ops > math.MaxUint16 {
-		return nil, fmt.Errorf("%d accesses in the text: summaries know up to %d", m.ops, math.MaxUint16)
+		return nil, fmt.Errorf("%d accesses in the text: summaries know up to %d",
+			m.ops, math.MaxUint16)
 	}
 	if err := e.place(m, b); err != nil {
 		return nil, err
@@ -211,7 +215,9 @@ func (e *Engine) prepare(m *machine, b *builder) {
 	m.slots, m.most = make([]int, len(b.low)), make([]int, len(b.low))
 	for i, n := range m.program {
 		if e.options.Progress != nil && n.kind == loop {
-			n.progress = func(share float64) { e.options.Progress((float64(i) + share) / float64(len(m.program))) }
+			n.progress = func(share float64) {
+				e.options.Progress((float64(i) + share) / float64(len(m.program)))
+			}
 		}
 		for _, c := range m.units(n) {
 			if c.unit != nil && !c.inner {
@@ -224,7 +230,8 @@ func (e *Engine) prepare(m *machine, b *builder) {
 				c.nested = m.nested(c, b.high)
 			}
 			if c.kind == block {
-				c.light = c.isLight() || n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)
+				varies := n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)
+				c.light = varies || c.isLight()
 			}
 			if !m.deep {
 				c.tiny = m.tiny(c, b)
@@ -255,7 +262,8 @@ func (e *Engine) place(m *machine, b *builder) error {
 	}
 	from = from &^ (m.maxLine - 1)
 	if to-from < 0 || (to-from)/m.minLine >= math.MaxUint32-1 {
-		return fmt.Errorf("addresses from %#x to %#x: more lines of %d B than summaries number", from, to, m.minLine)
+		return fmt.Errorf("addresses from %#x to %#x: more lines of %d B than summaries number",
+			from, to, m.minLine)
 	}
 	e.rebase(from)
 	b.move(from)
@@ -291,7 +299,9 @@ func (e *Engine) rebase(origin int) {
 // context is that of all levels.
 func (m *machine) context() *context {
 	words := len(m.skipped)
-	return &context{states: m.states, sliced: m.deep, logs: make([]uint64, words), heads: make([]uint64, words)}
+	return &context{
+		states: m.states, sliced: m.deep, logs: make([]uint64, words), heads: make([]uint64, words),
+	}
 }
 
 // count runs the program and returns its misses.

@@ -30,7 +30,7 @@ type unit struct {
 	exact    bool // trips are part of the key; see unit.met
 	account  int  // see machine.book
 	extends  int
-	big      float64 // touches of an instance from which on no summary is made, as its log would grow too long
+	big      float64 // touches of an instance from which on its log would be too long
 	room     int     // items in a row's log that were enough lately, about
 	listed   int     // and in a log, with room for more
 	logs     bool    // summaries keep logs
@@ -82,9 +82,12 @@ func (m *machine) units(n *node) (inside []*node) {
 // unit makes the unit of a node around others, or none: where an access may
 // straddle lines, a bound is no affine function, or there is too much to compare.
 func (m *machine) unit(n *node, inside []*node) *unit {
-	u := &unit{fixed: true, slot: n.slot, inner: n.inner, opLow: n.opLow, opHigh: n.opHigh, logs: m.deep, big: math.Inf(1)}
+	u := &unit{
+		fixed: true, slot: n.slot, inner: n.inner, opLow: n.opLow, opHigh: n.opHigh, logs: m.deep,
+		big: math.Inf(1),
+	}
 	if m.deep {
-		u.big = 2000 * m.threshold
+		u.big = 400 * m.threshold
 	}
 	slots := map[int]bool{n.slot: true}
 	for _, c := range inside {
@@ -120,7 +123,8 @@ func (m *machine) unit(n *node, inside []*node) *unit {
 			u.pairs = append(u.pairs, [2]int{q, r})
 		}
 	}
-	u.base, u.low, u.hig = make([]int, len(u.refs)), make([]int, len(u.refs)), make([]int, len(u.refs))
+	u.base = make([]int, len(u.refs))
+	u.low, u.hig = slices.Clone(u.base), slices.Clone(u.base)
 	return u
 }
 
@@ -144,7 +148,8 @@ func (m *machine) fewKeys(u *unit, highest []int) bool {
 // part of the keys is a group, or a part of one, which is put together stride by stride.
 func (m *machine) keys(u *unit, highest []int, most int) (keys int, instances float64) {
 	for _, g := range u.gates {
-		if g.depends || slices.ContainsFunc(g.outs, func(a affine) bool { return len(a.terms) > 0 }) {
+		outside := func(a affine) bool { return len(a.terms) > 0 }
+		if g.depends || slices.ContainsFunc(g.outs, outside) {
 			return 1, 0
 		}
 	}
