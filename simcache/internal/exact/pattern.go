@@ -6,11 +6,11 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A pattern is a way in which an operand comes back to a block: from one iteration to a
+// A pattern is a way in which an operand comes back to a line: from one iteration to a
 // later one, so many iterations of each loop that moves it, and so many bytes, further. Of
 // the loops that do not move it, those around lead have the same index in both, lead itself
 // a greater one, and those in it any. So two different iterations in which an operand touches
-// one block differ by one of its patterns.
+// one line differ by one of its patterns.
 type pattern struct {
 	moves []int // by loop; 0 for those that do not move the operand
 	lead  int   // the outermost loop whose index is another
@@ -124,7 +124,7 @@ func (t *tracer) ledBy(lead, shift int) pattern {
 }
 
 // passes reports whether between any two iterations of the pattern lies another that touches the
-// block, so that the pattern never leads to a last touch: one step of a loop after the first, or
+// line, so that the pattern never leads to a last touch: one step of a loop after the first, or
 // before the second, where that does not move the operand past the other. A step of the loop that
 // leads is between them if that takes more than one. A step of one further in always is: after
 // the first, unless that is in the loop's last iteration, and then before the second, unless that
@@ -159,8 +159,8 @@ func apartFrom(patterns []pattern, line int) (from, to int) {
 }
 
 // A freshness tells of each place in a line, of an access there in the first iteration of a loop
-// and of one in any, whether no pattern with a gap of at most so many iterations can bring it back
-// to its block.
+// and of one in any, whether no pattern with an interval of at most so many iterations can bring
+// it back to its line.
 type freshness struct {
 	loop       int // counted from the one that its places were asked for
 	first, any []bool
@@ -204,10 +204,10 @@ func (o *operand) fresh(gap, line, loop int) []bool {
 	return fresh
 }
 
-// beginnings is the number of accesses whose gap is above hits, or that have none. It
+// beginnings is the number of accesses whose interval is above hits, or that have none. It
 // reports false where that takes too long to count.
 //
-// These are the ones to which no pattern with a gap of at most hits leads. Whether one does
+// These are the ones to which no pattern with an interval of at most hits leads. Whether one does
 // is decided by the access's place in the line, and by whether the iteration that it would
 // come from is one of the nest's: by where the index of each loop lies among a few bounds.
 // Between these bounds the places alone count, and each loop moves them by its stride.
@@ -319,7 +319,7 @@ func (c *counter) moved(places []uint64, stride, from, to int) []uint64 {
 }
 
 // joins reports whether an access at a place within a line comes back by the pattern
-// to its block.
+// to its line.
 func (p *pattern) joins(place, line int) bool {
 	before := place - p.shift
 	return before >= 0 && before < line
@@ -328,8 +328,9 @@ func (p *pattern) joins(place, line int) bool {
 // mostPlaced bounds the places of accesses that are told of patterns: of pages there are many.
 const mostPlaced = 1 << 17
 
-// occurring are the patterns by which some access comes back. Of those that need their loops to be at certain
-// places, such as from the end of a row to the start of the next, lines may begin there.
+// occurring are the patterns by which some access comes back. Of those that need their loops to be
+// at certain places, such as from the end of a row to the start of the next, lines may begin
+// there.
 func occurring(alone nest.Nest, patterns []pattern, line int) (met []pattern) {
 	op, step := alone.Operands[0], stepOf(alone, line)
 	if len(patterns)*line/step > mostPlaced {
