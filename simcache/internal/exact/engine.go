@@ -158,7 +158,7 @@ func (e *Engine) byIntervals(n nest.Nest) (misses []uint64, ok bool) {
 	if accessesOf(n) < e.intervalsFrom {
 		return nil, false
 	}
-	misses, first, ok := reuseIntervals(e.levels, n)
+	misses, first, ok := reuseIntervals(e.levels, n, 1)
 	if !ok || first {
 		return misses, ok
 	}
@@ -236,7 +236,7 @@ func (e *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64
 		}
 	}
 	if lookUps > 0 && len(nests) == 1 && passes == 1 && e.place == empty {
-		if _, _, ok := reuseIntervals(e.levels, nests[0]); ok {
+		if _, _, ok := reuseIntervals(e.levels, nests[0], 1); ok {
 			return 0, 0
 		}
 	}
@@ -253,18 +253,9 @@ func Steady(levels []engine.Level, n nest.Nest) (misses []uint64, ok bool) {
 	return steady(levels, n)
 }
 
-// steady is what one pass more misses.
+// steady are the misses of the first pass that is like all that follow.
 func steady(levels []engine.Level, n nest.Nest) (misses []uint64, ok bool) {
-	before, first, ok := reuseIntervals(levels, n.Repeat(len(levels)).Canonical())
-	if !ok || !first {
-		return nil, false
-	}
-	misses, first, ok = reuseIntervals(levels, n.Repeat(len(levels)+1).Canonical())
-	if !ok || !first {
-		return nil, false
-	}
-	for at, m := range before {
-		misses[at] -= m
-	}
-	return misses, true
+	passes := len(levels) + 1
+	misses, first, ok := reuseIntervals(levels, n.Repeat(passes).Canonical(), passes)
+	return misses, ok && first
 }

@@ -103,7 +103,7 @@ func TestIntervals(t *testing.T) {
 				n = n.Canonical()
 				caches := reference.New(levels)
 				want := caches.Run(n.Operands, n.Accesses())
-				if misses, first, ok := reuseIntervals(levels, n); ok {
+				if misses, first, ok := reuseIntervals(levels, n, 1); ok {
 					for at, m := range misses {
 						if m != want[at] && (first || at%len(levels) > 0) {
 							t.Fatalf("seed %d, %+v,\n%v: %v misses, want %v", seed, levels, n, misses, want)

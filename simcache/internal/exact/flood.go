@@ -8,16 +8,11 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// crowdBudget is how many accesses are listed at most to tell how many lines fall into a
-// set, for each question.
-const crowdBudget = 1 << 23
-
-// massBudget is the same where it is told how many there are at least: massShare for each
-// iteration of the nest, since looking all up takes longer, but not fewer than leastMass.
+// A budget bounds the accesses that are listed to answer one question. It is a part of the nest,
+// since to look all of it up takes longer, but not less than the least.
 const (
-	massBudget = 1 << 28
-	massShare  = 2
-	leastMass  = 1 << 22
+	crowdBudget, crowdPart, leastCrowd = 1 << 23, 32, 1 << 12
+	massBudget, massPart, leastMass    = 1 << 28, 4, 1 << 18
 )
 
 // holds reports whether what any so many consecutive iterations touch is at most as many
@@ -34,7 +29,7 @@ func (l *level) holds(refs []operand, iterations int) bool {
 func (l *level) holdsIn(refs []operand, iterations int) bool {
 	room := l.Ways
 	for r := range refs {
-		budget := crowdBudget
+		budget := min(crowdBudget, max(leastCrowd, refs[r].alone.Iterations()/crowdPart))
 		asked := crowdOf{l, iterations}
 		crowd, known := refs[r].crowds[asked]
 		if !known {
@@ -133,7 +128,7 @@ func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
 func (l *level) mass(o *operand, iterations int) int {
 	n, line := o.alone, 1<<l.Shift
 	op := n.Operands[0]
-	budget := min(massBudget, max(leastMass, massShare*n.Iterations()))
+	budget := min(massBudget, max(leastMass, n.Iterations()/massPart))
 	part, at, step := o.part(iterations, line, budget)
 	if part == 0 {
 		return 0

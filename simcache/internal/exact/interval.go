@@ -45,6 +45,7 @@ type massOf struct {
 // reuseIntervals counts the misses of a canonical nest on empty levels from the intervals between
 // the touches of a line, and reports whether that could be done. The misses of operand r in level
 // i are at r*len(levels)+i. If first is false, those in the first level are not known and left 0.
+// Of a nest that makes passes, of which 1 is the whole nest, the misses of the last one are counted.
 //
 // Say that operands share no line, that all levels have lines of one size, and that no access
 // lies in two. The reuse interval of an access is the number of iterations since its operand last
@@ -72,7 +73,7 @@ type massOf struct {
 //
 // The levels after the first ask of the first no more than m, so that it may have intervals of all
 // sizes, and be counted otherwise.
-func reuseIntervals(levels []engine.Level, n nest.Nest) (misses []uint64, first, ok bool) {
+func reuseIntervals(levels []engine.Level, n nest.Nest, passes int) (misses []uint64, first, ok bool) {
 	line := 1 << levels[0].Shift
 	refs, ok := operandsOf(levels, n, line)
 	if !ok {
@@ -87,7 +88,7 @@ func reuseIntervals(levels []engine.Level, n nest.Nest) (misses []uint64, first,
 			bounds[r] = [2]int{hits, large}
 			switch {
 			case ok:
-				if misses[r*len(levels)+i], ok = refs[r].beginnings(hits, line); !ok {
+				if misses[r*len(levels)+i], ok = refs[r].beginnings(hits, line, passes); !ok {
 					return nil, false, false
 				}
 			case i == 0 && len(levels) > 1:

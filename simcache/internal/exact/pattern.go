@@ -211,7 +211,7 @@ func (o *operand) fresh(gap, line, loop int) []bool {
 // is decided by the access's place in the line, and by whether the iteration that it would
 // come from is one of the nest's: by where the index of each loop lies among a few bounds.
 // Between these bounds the places alone count, and each loop moves them by its stride.
-func (o *operand) beginnings(hits, line int) (count uint64, ok bool) {
+func (o *operand) beginnings(hits, line, passes int) (count uint64, ok bool) {
 	op, step := o.alone.Operands[0], stepOf(o.alone, line)
 	c := &counter{trips: o.alone.Trips, strides: op.Strides,
 		line: line, step: step, first: int(op.Base % uint64(step)),
@@ -223,6 +223,12 @@ func (o *operand) beginnings(hits, line int) (count uint64, ok bool) {
 		if p.most <= hits {
 			near = append(near, p)
 		}
+	}
+	if passes > 1 {
+		if o.alone.Trips[0]%passes != 0 || op.Strides[0] != 0 {
+			return 0, false
+		}
+		c.from = o.alone.Trips[0] / passes * (passes - 1)
 	}
 	count = c.count(0, near, places)
 	return count, c.budget >= 0
@@ -241,6 +247,7 @@ type counter struct {
 	line           int
 	step, first    int // places are first, first+step, ... below line
 	budget         int
+	from           int // index of the outermost loop from which on accesses are counted
 }
 
 // count is the number of them within loop m and further in, if so many accesses of the
@@ -254,14 +261,14 @@ func (c *counter) count(m int, near []pattern, places []uint64) (sum uint64) {
 			}
 		}
 		for ; m < len(c.trips); m++ {
-			sum *= uint64(c.trips[m])
+			sum *= uint64(c.trips[m] - c.begin(m))
 		}
 		return sum
 	}
-	cuts := []int{0, c.trips[m]}
+	cuts := []int{c.begin(m), c.trips[m]}
 	for _, p := range near {
 		from, to := c.span(m, &p)
-		cuts = append(cuts, from, to)
+		cuts = append(cuts, max(from, cuts[0]), max(to, cuts[0]))
 	}
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
@@ -279,6 +286,14 @@ func (c *counter) count(m int, near []pattern, places []uint64) (sum uint64) {
 		sum += c.count(m+1, inside, c.moved(places, c.strides[m], from, to))
 	}
 	return sum
+}
+
+// begin is the first index of loop m that is counted.
+func (c *counter) begin(m int) int {
+	if m == 0 {
+		return c.from
+	}
+	return 0
 }
 
 // span is the indices of loop m from which the iteration before is one of the loop's.
