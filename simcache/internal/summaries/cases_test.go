@@ -28,7 +28,8 @@ for y 0 2
 		for i 0 N
 			@101000000+32*i @102000000+256*x @103000000 @101000000+32*i @102000000+256*x
 `},
-	{"lines ahead, in and behind a loop count once or twice", []engine.Level{cache(8, 7)}, 40, 40, correlation},
+	{"lines ahead of a loop, in it and after it count once or twice",
+		[]engine.Level{cache(8, 7)}, 40, 40, correlation},
 	{"and where there is no room for them", []engine.Level{cache(8, 6)}, 40, 40, correlation},
 	{"and where there is room for more", []engine.Level{cache(8, 8)}, 40, 40, correlation},
 	{"whether a column was there in the pass before", []engine.Level{cache(16, 4)}, 41, 41, `
@@ -49,7 +50,7 @@ for x 0 N
 		@200000000+4*x @200000000+4*i @400000000+4*x+448*i
 	@400000000+452*x
 `},
-	{"or is accessed ahead and behind", []engine.Level{cache(8, 8)}, 130, 130, `
+	{"or is accessed ahead and after", []engine.Level{cache(8, 8)}, 130, 130, `
 for x 0 N
 	@200000000+4*x
 	for i 0 x
@@ -101,7 +102,8 @@ for y 0 3
 		for i 0 N
 			@40000000+160*x+4*i @80000000+4*i
 `},
-	{"a line hits in the first level, and misses in both where a summary is applied again", []engine.Level{cache(1, 2), cache(1, 4)}, 4, 4, `
+	{"a line hits in the first level, and misses in both where a summary is applied again",
+		[]engine.Level{cache(1, 2), cache(1, 4)}, 4, 4, `
 @40000000 @40000400 @40000000 @40000420 @40000000 @40000440
 for x 0 3
 	if -1
@@ -157,7 +159,8 @@ func TestCases(t *testing.T) {
 			for n := c.from; n <= c.to; n++ {
 				p := source{text: c.text, sizes: fmt.Sprint("N=", n)}.parse(1)
 				for _, threshold := range []int{1, 5, 20, 100} {
-					asReference(t, New(c.levels, Options{Threshold: threshold}), reference.New(c.levels), p, p)
+					e := New(c.levels, Options{Threshold: threshold})
+					asReference(t, e, reference.New(c.levels), p, p)
 				}
 			}
 		})
@@ -179,7 +182,9 @@ func TestLongBodies(t *testing.T) {
 				body = append(body, body[n-1-k])
 			}
 			p := nest.Program{Times(2, Access(Array(0), 4), Times(50, body...))}
-			for _, levels := range [][]engine.Level{{cache(4, 80)}, {cache(256, 2)}, {cache(16, 8), {Sets: 64, Ways: 8, Shift: 3}}} {
+			for _, levels := range [][]engine.Level{
+				{cache(4, 80)}, {cache(256, 2)}, {cache(16, 8), {Sets: 64, Ways: 8, Shift: 3}},
+			} {
 				asReference(t, New(levels, Options{Threshold: 100}), reference.New(levels), p)
 			}
 		}

@@ -116,7 +116,8 @@ func (p *parser) reference(text string) nest.Operand {
 	if !ok || len(a.Strides) != len(parts)-1 {
 		panic(fmt.Sprint("no array ", text))
 	}
-	op := nest.Operand{Tensor: a.Tensor, Kind: kind, Base: a.Base, Width: a.Width, Strides: make([]int, len(p.vars))}
+	op := nest.Operand{Tensor: a.Tensor, Kind: kind, Base: a.Base, Width: a.Width}
+	op.Strides = make([]int, len(p.vars))
 	for i, sub := range parts[1:] {
 		f := p.affine(sub)
 		op.Base += uint64(f.Const * a.Strides[i])
@@ -197,7 +198,8 @@ func TestPolyBench(t *testing.T) {
 	} {
 		for _, k := range append(slices.Clone(kernels), diagonals) {
 			scale := 40
-			if i < 2 && slices.Contains([]string{"lu", "trmm", "nussinov", "symm", "diagonals"}, k.name) {
+			down := []string{"lu", "trmm", "nussinov", "symm", "diagonals"}
+			if i < 2 && slices.Contains(down, k.name) {
 				scale = 13 // trips that go up and down again
 			}
 			if testing.Short() && i > 1 && scale == 40 && i != len(k.name)%5 {
@@ -205,7 +207,9 @@ func TestPolyBench(t *testing.T) {
 			}
 			p := k.parse(scale)
 			want := reference.New(levels).Run(p.Operands(), p.Accesses())
-			for _, o := range []Options{{Threshold: 20, kept: 20_000}, {Threshold: 20}, {Threshold: 100}, {Brute: true}} {
+			for _, o := range []Options{
+				{Threshold: 20, kept: 20_000}, {Threshold: 20}, {Threshold: 100}, {Brute: true},
+			} {
 				if got, err := New(levels, o).Run(p); err != nil || !slices.Equal(got, want) {
 					t.Errorf("%s, %+v, %+v: %v, %v, want %v", k.name, levels, o, got, err, want)
 				}
@@ -219,10 +223,11 @@ func TestPolyBench(t *testing.T) {
 // of nussinov, whose published figure is of a program whose else always runs, as
 // brute force counts them.
 var large = map[string]uint64{
-	"2mm": 1813422949, "adi": 1744646000, "atax": 1621727, "correlation": 2012820745, "deriche": 40919039, "durbin": 286299,
-	"floyd-warshall": 1371999622, "gemm": 165287500, "gesummv": 468417, "jacobi-1d": 500, "jacobi-2d": 843702000,
-	"lu": 2731538313, "mvt": 4784665, "nussinov": 2493942872, "seidel-2d": 749250000, "syr2k": 1469048891, "trisolv": 251500,
-	"trmm": 1089423394,
+	"2mm": 1813422949, "adi": 1744646000, "atax": 1621727, "correlation": 2012820745,
+	"deriche": 40919039, "durbin": 286299, "floyd-warshall": 1371999622, "gemm": 165287500,
+	"gesummv": 468417, "jacobi-1d": 500, "jacobi-2d": 843702000, "lu": 2731538313,
+	"mvt": 4784665, "nussinov": 2493942872, "seidel-2d": 749250000, "syr2k": 1469048891,
+	"trisolv": 251500, "trmm": 1089423394,
 }
 
 // BenchmarkPolyBench counts the kernels at LARGE, preparation included.

@@ -153,7 +153,8 @@ func TestSequences(t *testing.T) {
 			}
 			wanted := want.Run(p.Operands(), p.Accesses())
 			if got, err := e.Run(p); err != nil || !slices.Equal(got, wanted) {
-				t.Fatalf("seed %d, %+v, %+v,\n%v: %v, %v, want %v", seed, levels, o, p, got, err, wanted)
+				t.Fatalf("seed %d, %+v, %+v,\n%v: %v, %v, want %v",
+					seed, levels, o, p, got, err, wanted)
 			}
 		}
 		asReference(t, e, want)

@@ -12,7 +12,9 @@ import (
 func withVectors(t *testing.T, test func(t *testing.T)) {
 	defer func(had, had512 bool) { hasAVX2, hasAVX512 = had, had512 }(hasAVX2, hasAVX512)
 	had, had512 := hasAVX2, hasAVX512
-	for name, has := range map[string][2]bool{"none": {}, "AVX2": {had, false}, "AVX-512": {had, had512}} {
+	for name, has := range map[string][2]bool{
+		"none": {}, "AVX2": {had, false}, "AVX-512": {had, had512},
+	} {
 		hasAVX2, hasAVX512 = has[0], has[1]
 		t.Run(name, test)
 	}
@@ -40,7 +42,8 @@ func TestMoveLines(t *testing.T) {
 			}
 			step := d.Of(1, 40)
 			for i := range movers {
-				movers[i] = mover{first + uint32(d(wide)-d(50)), uint32(d(wide)), uint32(d(1<<20) - 1<<19), uint32(1 + d(step))}
+				low, by := first+uint32(d(wide)-d(50)), uint32(d(1<<20)-1<<19)
+				movers[i] = mover{low, uint32(d(wide)), by, uint32(1 + d(step))}
 			}
 			if step > 1 && d.One(8) {
 				by := uint32(1 + d(1<<31)) // the greatest multiple there is

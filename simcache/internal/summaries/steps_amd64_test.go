@@ -23,7 +23,8 @@ func TestStepLines(t *testing.T) {
 			lines[i] = first + uint32(d(wide))
 		}
 		for i := range movers {
-			movers[i] = mover{first + uint32(d(wide)-d(50)), uint32(d(wide)), uint32(d(1<<20) - 1<<19), uint32(1 + d(40))}
+			low, by := first+uint32(d(wide)-d(50)), uint32(d(1<<20)-1<<19)
+			movers[i] = mover{low, uint32(d(wide)), by, uint32(1 + d(40))}
 		}
 		if d(8) == 0 {
 			step := uint32(1 + d(1<<31)) // the greatest multiple there is

@@ -27,7 +27,7 @@ type unit struct {
 	held     int // bytes that the entries in it take
 	tries    int
 	longer   int  // how often an entry was met that is longer than what was asked for
-	exact    bool // trips are part of the key; see unit.met
+	exact    bool // trips are part of the key; see unit.metLonger
 	account  int  // see machine.book
 	extends  int
 	big      float64 // touches of an instance from which on its log would be too long
