@@ -1,5 +1,6 @@
 // Package lru looks references up in levels of LRU caches, none of which knows
-// what the others hold, as in Cachegrind.
+// what the others hold, as in Cachegrind. It also observes levels of any kind: why and in
+// which sets they miss, what is used of their lines, and when these were touched before.
 package lru
 
 import (

@@ -81,7 +81,7 @@ func (v *Visit) iterate(run *nest.Run, i int) bool {
 		op := &v.operands[run.First+k]
 		at := addr + uint64(i*run.Strides[k])
 		still = v.Add(run.First+k, at, uint64(op.Width), op.Kind) && still
-		if v.Watch != nil {
+		if v.Watch != nil && v.Line > 0 {
 			v.noted = append(v.noted, v.Watch.noted)
 		}
 	}
