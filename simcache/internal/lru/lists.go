@@ -32,15 +32,10 @@ func newLists(sets, ways int) *lists {
 	l.nodes = make([]node, sets*ways)
 	l.first = make([]uint32, sets)
 	l.buckets = make([]uint32, sets<<l.hashed)
-	l.reset()
-	return l
-}
-
-// reset makes all ways empty.
-func (l *lists) reset() {
-	for set := range l.first {
+	for set := range sets {
 		l.empty(set)
 	}
+	return l
 }
 
 // empty makes all ways of a set empty.

@@ -103,7 +103,6 @@ func (w *transit) part(from, to uint64) {
 	}
 }
 
-// iterate makes the accesses of an iteration.
 func (w *transit) iterate(i uint64) {
 	for _, s := range w.streams {
 		w.c.Add(s.op, s.addr+i*s.stride, s.width, s.kind)

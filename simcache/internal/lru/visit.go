@@ -14,13 +14,8 @@ type Visit struct {
 	noted    []int // by access of the iteration under way, the slot of its reuse
 }
 
-// Nest walks a canonical nest.
-func (v *Visit) Nest(n nest.Nest) { v.walk(n, nest.Sequence(n)) }
-
-// Program walks a program.
-func (v *Visit) Program(p nest.Program) { v.walk(p, p) }
-
-func (v *Visit) walk(what any, p nest.Program) {
+// Walk makes the references of a program, which may be what a canonical nest is.
+func (v *Visit) Walk(what any, p nest.Program) {
 	v.operands = p.Operands()
 	if v.Watch != nil {
 		v.Watch.enter(what, p, v.operands)

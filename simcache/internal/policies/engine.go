@@ -111,18 +111,19 @@ func (d *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
 			d.watch.Pass()
 		}
 		walked++
-		return d.counted(len(n.Operands), func(v *lru.Visit) { v.Nest(n) })
+		return d.counted(n, nest.Sequence(n))
 	})
 }
 
 // RunProgram simulates a pass over a program, after what single references counted
 // has been taken.
 func (d *Engine) RunProgram(p nest.Program) []uint64 {
-	return d.counted(len(p.Operands()), func(v *lru.Visit) { v.Program(p) })
+	return d.counted(p, p)
 }
 
-// counted is the misses of a walk of so many operands.
-func (d *Engine) counted(operands int, walk func(*lru.Visit)) []uint64 {
+// counted is the misses of a walk of a nest or a program.
+func (d *Engine) counted(what any, p nest.Program) []uint64 {
+	operands := len(p.Operands())
 	d.track(max(operands, engine.Sorts))
 	v := &lru.Visit{Watch: d.watch, Add: func(op int, addr, size uint64, kind nest.Kind) bool {
 		d.still = d.idle
@@ -132,7 +133,7 @@ func (d *Engine) counted(operands int, walk func(*lru.Visit)) []uint64 {
 	if d.idle && !d.brute {
 		v.Line = 1 << d.levels[0].shift
 	}
-	walk(v)
+	v.Walk(what, p)
 	misses := engine.ByOperand(d.misses, operands)
 	d.track(engine.Sorts)
 	return misses
