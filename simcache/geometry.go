@@ -22,7 +22,8 @@
 //     and package reuse what caches of other sizes would miss.
 //
 // Three engines in simcache/internal share the work. Package lru looks up
-// references, a batch at a time, in LRU levels that know nothing of each other.
+// references, a batch at a time, in LRU levels that know nothing of each other, and
+// one by one where levels are observed.
 // Package exact counts nests and programs on such levels without looking up
 // every access ([Hierarchy.Work] says how many it looked up). Package policies
 // simulates everything else, one reference after another. All are tested against

@@ -172,8 +172,7 @@ func BenchmarkCores(b *testing.B) {
 	}
 }
 
-// BenchmarkObserve is the engine that a chain's lack of policies, ties and
-// observers leaves the rest to.
+// BenchmarkObserve is a chain that is observed.
 func BenchmarkObserve(b *testing.B) {
 	for name, observe := range map[string]simcache.Observe{"sets": simcache.SetMisses, "classes": simcache.Classes, "bytes": simcache.UsedBytes} {
 		for _, g := range goldens()[:3] {

@@ -1,5 +1,6 @@
 // Package lru looks references up in levels of LRU caches, none of which knows
-// what the others hold, as in Cachegrind.
+// what the others hold, as in Cachegrind. It also observes levels of any kind: why and in
+// which sets they miss, what is used of their lines, and when these were touched before.
 package lru
 
 import (
@@ -157,7 +158,7 @@ func (c *Chain) One(n nest.Nest) []uint64 {
 	return c.counted(len(n.Operands), func() {
 		switch {
 		case c.watch != nil:
-			c.visit().Nest(n)
+			c.visit().Walk(n, nest.Sequence(n))
 		case n.Iterations() > 0 && !c.walkOnCores(n):
 			c.walk(nest.Sequence(n))
 		}
@@ -168,7 +169,7 @@ func (c *Chain) One(n nest.Nest) []uint64 {
 func (c *Chain) RunProgram(p nest.Program) []uint64 {
 	return c.counted(len(p.Operands()), func() {
 		if c.watch != nil {
-			c.visit().Program(p)
+			c.visit().Walk(p, p)
 		} else {
 			c.walk(p)
 		}
@@ -192,9 +193,7 @@ func (c *Chain) counted(operands int, walk func()) []uint64 {
 // stayed for a whole pass, and then for all; so what made it dirty repeats itself
 // too. The next level sees a stream that repeats itself from the third pass on,
 // so that its hits do from the fourth and its write-backs from the fifth, and so on.
-//
-// The shadows of what is observed are LRU, too, and see the same references. What a line was
-// used for is counted until it leaves, and settles with what leaves: one pass after the hits.
+// Shadows settle as levels do, and what is used of lines with what leaves: one pass later.
 func (c *Chain) Settled() int {
 	switch {
 	case c.dirty != 0:

@@ -8,7 +8,7 @@ import "math/bits"
 type lists struct {
 	ways    int
 	nodes   []node   // by set and way
-	first   []uint32 // by set: the node used most recently, behind which the others follow in their order
+	first   []uint32 // by set: the node used most recently, which the others follow in order
 	buckets []uint32 // by set and hash of a tag: the first node of the bucket, or nothing
 	hashed  uint     // log2 of the buckets of a set
 }
@@ -23,8 +23,8 @@ type node struct {
 // nothing is no node: there are fewer.
 const nothing = ^uint32(0)
 
-// fromWays is how many ways a cache has at least that is worth lists: of 96 ways, 3 MiB of lines, they took
-// twice as long as rows, of 224 half as long.
+// fromWays is how many ways a cache has at least that is worth lists: of 96 ways, 3 MiB of
+// lines, they took twice as long as rows, of 224 half as long.
 const fromWays = 192
 
 func newLists(sets, ways int) *lists {
@@ -32,15 +32,10 @@ func newLists(sets, ways int) *lists {
 	l.nodes = make([]node, sets*ways)
 	l.first = make([]uint32, sets)
 	l.buckets = make([]uint32, sets<<l.hashed)
-	l.reset()
-	return l
-}
-
-// reset makes all ways empty.
-func (l *lists) reset() {
-	for set := range l.first {
+	for set := range sets {
 		l.empty(set)
 	}
+	return l
 }
 
 // empty makes all ways of a set empty.

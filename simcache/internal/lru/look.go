@@ -231,7 +231,9 @@ func (c *Chain) Contents(list []uint64, level, set int) []uint64 {
 
 // Load fills a set of a level with blocks, the most recently used first. It
 // reports whether it could: where a block is too large, after Widen.
-func (c *Chain) Load(level, set int, blocks []uint64) bool { return c.levels[level].load(set, blocks) }
+func (c *Chain) Load(level, set int, blocks []uint64) bool {
+	return c.levels[level].load(set, blocks)
+}
 
 // Look looks up one reference in the first level and reports whether it missed; it
 // is not counted, and goes on nowhere.

@@ -34,10 +34,11 @@ type Watch struct {
 // numbers are the serials of the lines' last touches.
 type grid struct {
 	lines.Map
-	shift   uint
-	fingers []lines.Finger // by operand
-	block   uint64         // one more than the line that was asked for last
-	at      int            // its place
+	shift     uint
+	partShift uint           // log2 of the bytes that a bit of used.parts stands for
+	fingers   []lines.Finger // by operand
+	block     uint64         // one more than the line that was asked for last
+	at        int            // its place
 }
 
 // A sight is what is known of a level.
@@ -47,7 +48,6 @@ type sight struct {
 	shadow        shadow
 	used          []used // with UsedBytes, by place
 	leaving       lines.Finger
-	partShift     uint // log2 of the bytes that a bit of used.parts stands for
 	setMisses     []uint64
 	filled, bytes uint64               // brought in, and used of them
 	classes       [conflict + 1]uint64 // misses
@@ -70,9 +70,9 @@ func NewWatch(levels []engine.Level, o Observe) *Watch {
 		at := slices.IndexFunc(w.grids, func(g *grid) bool { return g.shift == l.Shift })
 		if at < 0 {
 			at = len(w.grids)
-			w.grids = append(w.grids, &grid{shift: l.Shift})
+			w.grids = append(w.grids, &grid{shift: l.Shift, partShift: max(l.Shift, 6) - 6})
 		}
-		s := sight{grid: w.grids[at], sets: uint64(l.Sets), partShift: max(l.Shift, 6) - 6}
+		s := sight{grid: w.grids[at], sets: uint64(l.Sets)}
 		s.shadow.most = l.Lines()
 		if o&SetMisses != 0 {
 			s.setMisses = make([]uint64, l.Sets)
@@ -167,32 +167,39 @@ func (w *Watch) Done(op int, addr, size uint64) {
 
 // use marks bytes in the lines that hold them.
 func (w *Watch) use(op int, addr, size uint64) {
-	for i := range w.levels {
-		s := &w.levels[i]
-		for block := addr >> s.shift; block <= (addr+size-1)>>s.shift; block++ {
-			place := s.place(op, block)
-			if place >= len(s.used) || !s.used[place].here {
-				continue
+	for _, g := range w.grids {
+		for block := addr >> g.shift; block <= (addr+size-1)>>g.shift; block++ {
+			place, parts := g.place(op, block), g.partsOf(block, addr, size)
+			for i := range w.levels {
+				if s := &w.levels[i]; s.grid == g && place < len(s.used) {
+					s.mark(&s.used[place], parts)
+				}
 			}
-			u, parts := &s.used[place], s.partsOf(block, addr, size)
-			s.bytes += uint64(bits.OnesCount64(parts&^u.parts)) << s.partShift
-			u.parts |= parts
 		}
 	}
 }
 
+// mark marks parts of a line that is in the level.
+func (s *sight) mark(u *used, parts uint64) {
+	if fresh := parts &^ u.parts; u.here && fresh != 0 {
+		s.bytes += uint64(bits.OnesCount64(fresh)) << s.partShift
+		u.parts |= parts
+	}
+}
+
 // partsOf are the parts of a block that bytes lie in.
-func (s *sight) partsOf(block, addr, size uint64) uint64 {
-	start := max(addr, block<<s.shift)
-	end := min(addr+size-1, block<<s.shift|(1<<s.shift-1))
-	first, last := (start-block<<s.shift)>>s.partShift, (end-block<<s.shift)>>s.partShift
+func (g *grid) partsOf(block, addr, size uint64) uint64 {
+	start := max(addr, block<<g.shift)
+	end := min(addr+size-1, block<<g.shift|(1<<g.shift-1))
+	first, last := (start-block<<g.shift)>>g.partShift, (end-block<<g.shift)>>g.partShift
 	return ^uint64(0) >> (63 - (last - first)) << first
 }
 
 // Besides adds to what an engine counted what was observed at a level.
 func (w *Watch) Besides(level int, b *engine.Besides) {
 	s := &w.levels[level]
-	b.Compulsory, b.Capacity, b.Conflict = s.classes[compulsory], s.classes[capacity], s.classes[conflict]
+	b.Compulsory, b.Capacity = s.classes[compulsory], s.classes[capacity]
+	b.Conflict = s.classes[conflict]
 	b.SetMisses = slices.Clone(s.setMisses)
 	b.BytesFilled, b.BytesUsed = s.filled, s.bytes
 	b.Reuses = w.list(level)

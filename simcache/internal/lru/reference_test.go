@@ -115,7 +115,8 @@ func TestProgramEqualsReference(t *testing.T) {
 		levels := d.ProgramLevels()
 		got, want := New(levels, Options{Brute: d.One(2)}), reference.New(levels)
 		if d.One(8) {
-			got.limit = uint64(enginetest.At + 3<<20 + d(1<<16)) // some accesses must be looked up by themselves
+			// some accesses must be looked up by themselves
+			got.limit = uint64(enginetest.At + 3<<20 + d(1<<16))
 		}
 		for range 1 + d(2) {
 			p := d.Program(levels)

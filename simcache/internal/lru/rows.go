@@ -12,10 +12,10 @@ import (
 // grain (the address in units of the chain's smallest line) from bit 14 on, the
 // number of the operand that it belongs to in bits 2 to 13, and two flags.
 const (
-	writes    = 1 << 0                 // it makes the line dirty; set at the first level and on write-backs only
-	writeBack = 1 << 1                 // a dirty line from the level above, which is no miss wherever it goes
+	writes    = 1 << 0                 // it makes the line dirty: at the first level or a write-back
+	writeBack = 1 << 1                 // a dirty line from the level before, which is no miss
 	opBit     = 2                      // bit of the operand's number
-	opCount   = 1 << 12                // so many can be told apart: bodies of blocked copies have thousands
+	opCount   = 1 << 12                // as many can be told apart; blocked copies have thousands
 	grains    = 14                     // bit of the grain
 	ops       = (opCount - 1) << opBit // bits of the operand's number
 )
@@ -76,11 +76,7 @@ func newRows(g engine.Level, zeroTags bool) rows {
 func (l *rows) reset() {
 	l.wide = nil
 	if l.ways >= fromWays && !l.zero {
-		if l.lists != nil {
-			l.lists.reset()
-		} else {
-			l.lists = newLists(int(l.sets), l.ways)
-		}
+		l.lists = newLists(int(l.sets), l.ways)
 		return
 	}
 	if l.tags == nil {

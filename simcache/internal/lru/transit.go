@@ -45,7 +45,8 @@ func (c *Chain) transit(known []*transit, run *nest.Run, operands []nest.Operand
 	w := known[run.First]
 	if w == nil {
 		ops := operands[run.First:][:len(run.Addrs)]
-		w = &transit{c: c, inLine: c.inLine(ops, run.Strides), aligned: len(ops) <= batch && len(operands) <= opCount}
+		w = &transit{c: c, inLine: c.inLine(ops, run.Strides)}
+		w.aligned = len(ops) <= batch && len(operands) <= opCount
 		for k, op := range ops {
 			w.streams = append(w.streams, stream{op: run.First + k, width: uint64(op.Width),
 				stride: uint64(run.Strides[k]), kind: op.Kind})
@@ -102,7 +103,6 @@ func (w *transit) part(from, to uint64) {
 	}
 }
 
-// iterate makes the accesses of an iteration.
 func (w *transit) iterate(i uint64) {
 	for _, s := range w.streams {
 		w.c.Add(s.op, s.addr+i*s.stride, s.width, s.kind)

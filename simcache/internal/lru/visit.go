@@ -14,13 +14,8 @@ type Visit struct {
 	noted    []int // by access of the iteration under way, the slot of its reuse
 }
 
-// Nest walks a canonical nest.
-func (v *Visit) Nest(n nest.Nest) { v.walk(n, nest.Sequence(n)) }
-
-// Program walks a program.
-func (v *Visit) Program(p nest.Program) { v.walk(p, p) }
-
-func (v *Visit) walk(what any, p nest.Program) {
+// Walk makes the references of a program, which may be what a canonical nest is.
+func (v *Visit) Walk(what any, p nest.Program) {
 	v.operands = p.Operands()
 	if v.Watch != nil {
 		v.Watch.enter(what, p, v.operands)
@@ -81,7 +76,7 @@ func (v *Visit) iterate(run *nest.Run, i int) bool {
 		op := &v.operands[run.First+k]
 		at := addr + uint64(i*run.Strides[k])
 		still = v.Add(run.First+k, at, uint64(op.Width), op.Kind) && still
-		if v.Watch != nil {
+		if v.Watch != nil && v.Line > 0 {
 			v.noted = append(v.noted, v.Watch.noted)
 		}
 	}

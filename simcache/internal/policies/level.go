@@ -8,7 +8,7 @@ type Level struct {
 	Replace         func(sets, ways int) Policy // nil for LRU
 	Tie             Tie                         // to the level before
 	WriteThrough    bool                        // stores are passed on, and no line is dirty
-	NoWriteAllocate bool                        // a store that misses is passed on, and fetches nothing
+	NoWriteAllocate bool                        // a store that misses is passed on, no more
 	VictimLines     int                         // of a fully associative victim cache beside it
 	Prefetch        func(shift uint) Prefetcher // nil for none
 }

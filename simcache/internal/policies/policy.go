@@ -78,7 +78,8 @@ type ranked struct {
 func (p *ranked) touch(set, way int) {
 	const ones = 0x1111111111111111
 	ranks := p.ranks[set]
-	other := ranks ^ uint64(way)*ones // 0 at the way's place; the lowest place whose top bit the next line sets
+	// 0 at the way's place, which is the lowest whose top bit the next line sets
+	other := ranks ^ uint64(way)*ones
 	at := bits.TrailingZeros64((other-ones)&^other&(ones<<3)) &^ 3
 	before := uint64(1)<<at - 1
 	p.ranks[set] = ranks&^(before<<4|15) | ranks&before<<4 | uint64(way)
