@@ -33,7 +33,7 @@ RACED += ./access/sweep           # points are counted side by side, into one re
 RACED += ./results/fleet          # a goroutine feeds a pipe
 RACED += ./results/merge          # files are read side by side
 RACED += ./scripts/fit            # machines are left out side by side
-RACED += ./simcache/internal/lru  # each core looks up sets of its own
+RACED += ./simcache/internal/lookup  # each core looks up sets of its own
 
 # All there is: every random case, every package under the race detector, other CPUs in an
 # emulator where there is one (Debian's qemu-user-static), every fuzz target for ten seconds.
@@ -56,8 +56,8 @@ lint:
 # starts the program anew or takes minutes even so is left out, and so are TestExpressions'
 # numbers outside of an integer's range, which each CPU, and PyTorch on it, converts otherwise.
 EMULATED = CGO_ENABLED=0 go test -vet=off -short -timeout 20m -skip 'Killed|WritersAtOnce|MachineCode|EveryKernel/scalar|Lackey|TestExpressions$$'
-WHOLE_ARM64 = ./simcache/cpu ./simcache/internal/lru ./simcache/internal/policies ./results/... ./access/kernel
-WHOLE_S390X = ./results/... ./simcache/cpu ./simcache/trace ./simcache/internal/lru ./access/kernel
+WHOLE_ARM64 = ./simcache/cpu ./simcache/internal/lookup ./simcache/internal/policies ./results/... ./access/kernel
+WHOLE_S390X = ./results/... ./simcache/cpu ./simcache/trace ./simcache/internal/lookup ./access/kernel
 OF_SIMCACHE = Geometry|Summary|Article|Classes|Misses|PageLevels|Steady|PoliciesEqualChain
 OF_ACCESS = NativeOrder|Kernel|Vector|Names|Suite
 

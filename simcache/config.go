@@ -9,7 +9,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
-	"github.com/stridebench/stridebench/simcache/internal/lru"
+	"github.com/stridebench/stridebench/simcache/internal/lookup"
 	"github.com/stridebench/stridebench/simcache/internal/policies"
 )
 
@@ -68,12 +68,12 @@ const (
 	// Classes splits misses into compulsory, capacity and conflict (Hill, "Aspects
 	// of Cache Memory and Instruction Buffer Performance", 1987), and tells when
 	// the lines of a nest were touched before.
-	Classes Observe = Observe(lru.Classes)
+	Classes Observe = Observe(lookup.Classes)
 	// SetMisses counts misses by set.
-	SetMisses Observe = Observe(lru.SetMisses)
+	SetMisses Observe = Observe(lookup.SetMisses)
 	// UsedBytes counts the bytes of a line that are touched while it is in the
 	// cache.
-	UsedBytes Observe = Observe(lru.UsedBytes)
+	UsedBytes Observe = Observe(lookup.UsedBytes)
 )
 
 // ObserveAll is all that can be observed.

@@ -21,7 +21,7 @@
 //     [Hierarchy.TLBs] what each level saw. Package explain says what they mean,
 //     and package reuse what caches of other sizes would miss.
 //
-// Three engines in simcache/internal share the work. Package lru looks up
+// Three engines in simcache/internal share the work. Package lookup looks up
 // references, a batch at a time, in LRU levels that know nothing of each other, and
 // one by one where levels are observed.
 // Package exact counts nests and programs on such levels without looking up

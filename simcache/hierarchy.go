@@ -4,7 +4,7 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/exact"
-	"github.com/stridebench/stridebench/simcache/internal/lru"
+	"github.com/stridebench/stridebench/simcache/internal/lookup"
 	"github.com/stridebench/stridebench/simcache/internal/policies"
 )
 
@@ -98,7 +98,7 @@ func (l LevelCounts) Misses() uint64 { return l.FetchMisses + l.ReadMisses + l.W
 // one per goroutine.
 type Hierarchy struct {
 	config  Config
-	i1      *lru.Chain // nil without I1
+	i1      *lookup.Chain // nil without I1
 	data    engine.Engine
 	tlb     engine.Engine // nil without TLB
 	total   totals        // of the data levels
@@ -129,7 +129,7 @@ func NewHierarchy(c Config) (*Hierarchy, error) {
 	h := &Hierarchy{config: c, data: c.engine()}
 	if c.I1 != (Geometry{}) {
 		// A level of its own: a fetch that misses goes on as one that missed D1.
-		h.i1 = lru.New([]engine.Level{c.I1.shape()}, lru.Options{ZeroTags: c.ZeroTags})
+		h.i1 = lookup.New([]engine.Level{c.I1.shape()}, lookup.Options{ZeroTags: c.ZeroTags})
 	}
 	if len(c.TLB) > 0 {
 		h.tlb = c.pages().engine()
@@ -182,7 +182,7 @@ func (c Config) engine() engine.Engine {
 		for _, l := range c.Levels {
 			levels = append(levels, l.policies())
 		}
-		e := policies.New(levels, c.WriteBacks, lru.Observe(c.Observe))
+		e := policies.New(levels, c.WriteBacks, lookup.Observe(c.Observe))
 		if c.Brute {
 			e.Brute()
 		}
@@ -194,8 +194,8 @@ func (c Config) engine() engine.Engine {
 	}
 	if c.Brute || c.ZeroTags || c.WriteBacks || c.Observe != 0 {
 		// Engine exact knows of no block in every way, no dirty lines and no observers.
-		return lru.New(levels, lru.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks,
-			Brute: c.Brute, Cores: c.Cores, Observe: lru.Observe(c.Observe)})
+		return lookup.New(levels, lookup.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks,
+			Brute: c.Brute, Cores: c.Cores, Observe: lookup.Observe(c.Observe)})
 	}
 	return exact.New(levels, c.Cores)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 	"github.com/stridebench/stridebench/simcache/internal/exact"
-	"github.com/stridebench/stridebench/simcache/internal/lru"
+	"github.com/stridebench/stridebench/simcache/internal/lookup"
 )
 
 // hierarchies are one that proves whatever it can and one that does not.
@@ -89,7 +89,7 @@ func same(exact, brute *Hierarchy) string {
 func sameContents(exact, brute *Hierarchy) string {
 	for level, l := range exact.config.Levels {
 		for set := range l.Sets() {
-			if !slices.Equal(exactOf(exact).Contents(nil, level, set), brute.data.(*lru.Chain).Contents(nil, level, set)) {
+			if !slices.Equal(exactOf(exact).Contents(nil, level, set), brute.data.(*lookup.Chain).Contents(nil, level, set)) {
 				return fmt.Sprintf("contents of set %d of level %d differ", set, level)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
-	"github.com/stridebench/stridebench/simcache/internal/lru"
+	"github.com/stridebench/stridebench/simcache/internal/lookup"
 )
 
 // sharedBy is how many cores share level i.
@@ -55,7 +55,7 @@ func (c Config) CheckThreads() error {
 type Threads struct {
 	config Config
 	nests  [][]nest.Nest
-	engine *lru.Threads
+	engine *lookup.Threads
 	total  totals
 }
 
@@ -84,7 +84,7 @@ func NewThreads(c Config, threads [][]nest.Nest) (*Threads, error) {
 	for i, l := range c.Levels {
 		levels, shared = append(levels, l.shape()), append(shared, c.sharedBy(i))
 	}
-	t.engine = lru.NewThreads(levels, shared, canonical)
+	t.engine = lookup.NewThreads(levels, shared, canonical)
 	for sort := range engine.Sorts {
 		t.total.misses[sort] = make([]uint64, len(levels))
 	}
@@ -219,7 +219,7 @@ func (c Config) Holds(nests ...nest.Nest) bool {
 // EffortOfThreads is about how many references a pass of threads looks up, those that
 // stay in a line of the first level counting once.
 func EffortOfThreads(c Config, threads [][]nest.Nest) float64 {
-	chain := lru.New([]engine.Level{c.First().shape()}, lru.Options{})
+	chain := lookup.New([]engine.Level{c.First().shape()}, lookup.Options{})
 	sum := 0.0
 	for _, nests := range threads {
 		for _, n := range nests {

@@ -1,5 +1,5 @@
 // Package engine is the seam between package simcache and the engines that simulate for it. Package
-// lru looks accesses up in levels that know nothing of each other, exact counts nests and programs
+// lookup looks accesses up in levels that know nothing of each other, exact counts nests and programs
 // on such levels without looking all up, and policies has every other kind of level. All are tested
 // against package reference.
 package engine

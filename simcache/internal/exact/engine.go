@@ -7,7 +7,7 @@
 //     whose strides alone decide what misses, is counted without a look-up.
 //   - Summaries (package summaries): regions of a program that do to the caches what other
 //     regions did are not run again.
-//   - Looking up (package lru): short nests, those without a loop-invariant reference, single
+//   - Looking up (package lookup): short nests, those without a loop-invariant reference, single
 //     references, and what the others refuse.
 package exact
 
@@ -16,7 +16,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
-	"github.com/stridebench/stridebench/simcache/internal/lru"
+	"github.com/stridebench/stridebench/simcache/internal/lookup"
 	"github.com/stridebench/stridebench/simcache/internal/summaries"
 )
 
@@ -40,7 +40,7 @@ const (
 
 // An Engine counts on levels of LRU caches, the nearest first.
 type Engine struct {
-	*lru.Chain
+	*lookup.Chain
 	levels        []engine.Level
 	sums          *summaries.Engine
 	place         place
@@ -52,7 +52,7 @@ type Engine struct {
 
 // New makes an engine of levels, whose chain uses so many cores.
 func New(levels []engine.Level, cores int) *Engine {
-	chain := lru.New(levels, lru.Options{Cores: cores})
+	chain := lookup.New(levels, lookup.Options{Cores: cores})
 	return &Engine{Chain: chain, levels: levels, intervalsFrom: intervalsFrom, summedFrom: summedFrom}
 }
 

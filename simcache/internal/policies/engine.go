@@ -22,24 +22,24 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
-	"github.com/stridebench/stridebench/simcache/internal/lru"
+	"github.com/stridebench/stridebench/simcache/internal/lookup"
 )
 
 // An Engine is levels, the nearest first.
 type Engine struct {
 	levels []*cache
-	misses [][]uint64 // by level and operand
-	dirty  bool       // dirty lines are tracked
-	looked uint64     // references of data
-	serial uint64     // number of the reference under way
-	pc     uint64     // address of the instruction under way, if fetches are told
-	addr   uint64     // of the reference under way
-	seen   []event    // by level, what its prefetcher is told of next; nil without prefetchers
-	plain  bool       // see plain
-	watch  *lru.Watch // that observes, or nil
-	brute  bool       // every reference of a walk is looked up
-	idle   bool       // a hit in the first level leaves it as a hit of the same before has left it
-	still  bool       // the reference under way has done nothing but hit there
+	misses [][]uint64    // by level and operand
+	dirty  bool          // dirty lines are tracked
+	looked uint64        // references of data
+	serial uint64        // number of the reference under way
+	pc     uint64        // address of the instruction under way, if fetches are told
+	addr   uint64        // of the reference under way
+	seen   []event       // by level, what its prefetcher is told of next; nil without prefetchers
+	plain  bool          // see plain
+	watch  *lookup.Watch // that observes, or nil
+	brute  bool          // every reference of a walk is looked up
+	idle   bool          // a hit in the first level leaves it as a hit of the same before has left it
+	still  bool          // the reference under way has done nothing but hit there
 }
 
 // A request asks a level for size bytes at addr.
@@ -60,7 +60,7 @@ func (r request) within(block uint64, shift uint) request {
 
 // New makes an engine. Dirty lines are tracked, and what is moved is counted, if
 // that is asked for.
-func New(levels []Level, dirty bool, o lru.Observe) *Engine {
+func New(levels []Level, dirty bool, o lookup.Observe) *Engine {
 	d := &Engine{misses: make([][]uint64, len(levels)), dirty: dirty}
 	var shapes []engine.Level
 	for _, l := range levels {
@@ -71,7 +71,7 @@ func New(levels []Level, dirty bool, o lru.Observe) *Engine {
 		}
 	}
 	if o != 0 {
-		d.watch = lru.NewWatch(shapes, o)
+		d.watch = lookup.NewWatch(shapes, o)
 	}
 	d.plain = d.watch == nil && d.isPlain()
 	first := d.levels[0]
@@ -125,7 +125,7 @@ func (d *Engine) RunProgram(p nest.Program) []uint64 {
 func (d *Engine) counted(what any, p nest.Program) []uint64 {
 	operands := len(p.Operands())
 	d.track(max(operands, engine.Sorts))
-	v := &lru.Visit{Watch: d.watch, Add: func(op int, addr, size uint64, kind nest.Kind) bool {
+	v := &lookup.Visit{Watch: d.watch, Add: func(op int, addr, size uint64, kind nest.Kind) bool {
 		d.still = d.idle
 		d.Add(op, addr, size, kind)
 		return d.still

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/enginetest"
-	"github.com/stridebench/stridebench/simcache/internal/lru"
+	"github.com/stridebench/stridebench/simcache/internal/lookup"
 	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
 
@@ -21,7 +21,7 @@ func TestEqualsReference(t *testing.T) {
 		for _, l := range shapes {
 			levels = append(levels, Level{Level: l})
 		}
-		got, want := New(levels, false, lru.Observe(d(8))), reference.New(shapes)
+		got, want := New(levels, false, lookup.Observe(d(8))), reference.New(shapes)
 		for range 1 + d(3) {
 			n := d.Wide(d.Nest(shapes, 400), shapes)
 			misses := got.Run([]nest.Nest{n.Canonical()}, 1)[0][0]

@@ -1,7 +1,7 @@
-// Package lru looks references up in levels of LRU caches, none of which knows
+// Package lookup looks references up in levels of LRU caches, none of which knows
 // what the others hold, as in Cachegrind. It also observes levels of any kind: why and in
 // which sets they miss, what is used of their lines, and when these were touched before.
-package lru
+package lookup
 
 import (
 	"math/bits"

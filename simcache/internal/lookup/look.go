@@ -1,4 +1,4 @@
-package lru
+package lookup
 
 import (
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -246,15 +246,4 @@ func (c *Chain) Look(addr, size uint64) (missed bool) {
 			return missed
 		}
 	}
-}
-
-// Dirty is how many lines of a level are dirty; nothing may wait.
-func (c *Chain) Dirty(level int) (sum uint64) {
-	l := &c.levels[level]
-	for set := range int(l.sets) {
-		for _, tag := range l.held(set) {
-			sum += tag & 1
-		}
-	}
-	return sum
 }

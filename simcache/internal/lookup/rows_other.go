@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package lru
+package lookup
 
 const hasAVX2 = false
 

@@ -1,4 +1,4 @@
-package lru
+package lookup
 
 import "math/bits"
 
