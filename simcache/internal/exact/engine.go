@@ -5,8 +5,8 @@
 //
 //   - Reuse intervals ([reuseIntervals]): a large nest that is the first on empty levels, and
 //     whose strides alone decide what misses, is counted without a look-up.
-//   - Summaries (package summaries): regions of a program that do to the caches what other
-//     regions did are not run again.
+//   - Summaries ([regions]): regions of a program that do to the caches what other regions did are
+//     not run again.
 //   - Looking up (package lookup): short nests, those without a loop-invariant reference, single
 //     references, and what the others refuse.
 package exact
@@ -17,7 +17,6 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/lookup"
-	"github.com/stridebench/stridebench/simcache/internal/summaries"
 )
 
 // A place is where the contents of an engine's levels are.
@@ -42,7 +41,7 @@ const (
 type Engine struct {
 	*lookup.Chain
 	levels        []engine.Level
-	sums          *summaries.Engine
+	sums          *regions
 	place         place
 	deferred      nest.Nest
 	progress      func(share float64)
@@ -162,7 +161,7 @@ func (e *Engine) byIntervals(n nest.Nest) (misses []uint64, ok bool) {
 	if !ok || first {
 		return misses, ok
 	}
-	near, err := summaries.New(e.levels[:1], summaries.Options{}).Run(nest.Sequence(n))
+	near, err := newRegions(e.levels[:1], options{}).Run(nest.Sequence(n))
 	for r, m := range near {
 		misses[r*len(e.levels)] = m
 	}
@@ -179,7 +178,7 @@ func (e *Engine) bySummaries(p nest.Program) (misses []uint64, ok bool) {
 		return nil, false
 	}
 	if e.sums == nil {
-		e.sums = summaries.New(e.levels, summaries.Options{Progress: e.progress, Ample: true})
+		e.sums = newRegions(e.levels, options{Progress: e.progress, Ample: true})
 	}
 	misses, err := e.sums.Run(p)
 	if err == nil {

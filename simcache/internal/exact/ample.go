@@ -1,0 +1,104 @@
+package exact
+
+import (
+	"math"
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// A level that has room for all lines that programs touch, in each of its sets, evicts nothing:
+// a line misses there when it is touched first, which misses in all levels in front, too. So
+// nothing need go on to it, nor be logged for it: the levels in front are simulated as if there
+// were no others, and the first touches are found by a walk that leaves out what comes to no new
+// line ([firsts]).
+
+// An ample is what was run on levels of which the last ones, of lines of one size, have room for
+// it.
+type ample struct {
+	near    *regions // the levels in front of those; nil if there are none
+	levels  int      // in front
+	ran     []nest.Program
+	touched lines
+}
+
+// runAmple runs a program if there are levels with room for it and for all that was run before,
+// and reports whether there are.
+func (e *regions) runAmple(p nest.Program) (misses []uint64, done bool, err error) {
+	if !e.options.Ample || e.states != nil {
+		return nil, false, nil
+	}
+	a := ample{levels: len(e.levels)}
+	if e.ample != nil {
+		a = *e.ample
+	}
+	levels := len(e.levels)
+	last := e.levels[levels-1]
+	b := &builder{line: 1 << last.Shift, from: math.MaxInt}
+	program := b.nodes(p)
+	if slices.ContainsFunc(b.accesses, func(n *node) bool { return n.straddles }) {
+		return nil, false, nil
+	}
+	accesses, err := p.Count()
+	if err != nil {
+		return nil, false, err
+	}
+	full := func(l engine.Level) bool {
+		return l.Shift != last.Shift || a.touched.span() > l.Lines()
+	}
+	first, ok := a.touched.first(b, program, accesses, last)
+	if !ok || slices.ContainsFunc(e.levels[a.levels:], full) {
+		return nil, false, nil
+	}
+	if e.ample == nil {
+		for a.levels > 0 && !full(e.levels[a.levels-1]) {
+			a.levels--
+		}
+		if a.levels > 0 {
+			near := e.options
+			near.Ample = false
+			a.near = newRegions(e.levels[:a.levels], near)
+		}
+		longer := func(l engine.Level) bool { return l.Shift > last.Shift }
+		if slices.ContainsFunc(e.levels[:a.levels], longer) {
+			return nil, false, nil
+		}
+	}
+	misses = make([]uint64, b.ops*levels)
+	if a.near != nil {
+		near, err := a.near.Run(p)
+		if err != nil {
+			return nil, false, err
+		}
+		for op := range b.ops {
+			copy(misses[op*levels:], near[op*a.levels:][:a.levels])
+		}
+	}
+	for op, n := range first {
+		for level := a.levels; level < levels; level++ {
+			misses[op*levels+level] = n
+		}
+	}
+	a.ran = append(a.ran, p)
+	e.ample = &a
+	e.did.Ample++
+	return misses, true, nil
+}
+
+// refill makes the levels what the programs that were run leave, by running them all.
+func (e *regions) refill() error {
+	if e.ample == nil {
+		return nil
+	}
+	ran := e.ample.ran
+	e.ample, e.options.Ample = nil, false
+	for _, p := range ran {
+		m, err := e.machine(p)
+		if err != nil {
+			return err
+		}
+		m.count()
+	}
+	return nil
+}

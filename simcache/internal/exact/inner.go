@@ -1,0 +1,385 @@
+package exact
+
+import "slices"
+
+// An inner is a loop around accesses only.
+type inner struct {
+	refs    []moving
+	each    float64  // touches in an iteration, about
+	plain   bool     // no access straddles lines
+	columns bool     // an access moves by a line or more in each iteration
+	all     []*node  // every access
+	at      []int    // addresses
+	left    []int    // iterations until the line changes
+	strides []int    // scratch: of refs
+	out     []uint64 // scratch: touches of what was absent
+	lines   []uint64 // scratch: of an iteration, below their rows
+	fresh   []bool   // it changed just now
+	alike   bool     // those that move do so by as much, up, a line in whole iterations
+	period  int      // that number
+	order   []int    // scratch: those that move, in the order in which they leave their lines
+	rows    []int    // of the first accesses, at different addresses; none if too many
+}
+
+// A moving access moves by stride bytes in each iteration.
+type moving struct {
+	op     int
+	base   affine
+	stride int
+}
+
+// mostFar is how many accesses are made at once.
+const mostFar = 512
+
+// everyFar is every with vectors in the first level, where lines are no longer than
+// in the later levels. It takes all its rows for changed.
+func (in *inner) everyFar(c *context, left int) {
+	s := c.states[0]
+	if in.strides == nil {
+		in.out = make([]uint64, mostFar+1)
+		for _, r := range in.refs {
+			in.strides = append(in.strides, r.stride)
+		}
+	}
+	places := uint32(0xff)
+	if s.fewer != nil {
+		places >>= mostRests
+	}
+	for left > 0 {
+		k := min(left, mostFar/len(in.refs))
+		left -= k
+		out := in.out[:everyRow(s, in.at, in.strides, k, places, in.out)]
+		if (c.sliced || len(c.states) == 1) && s.open == 0 && s.rowMisses == nil && s.fewer == nil {
+			in.missFar(c, out)
+			continue
+		}
+		for _, w := range out {
+			op := in.refs[w>>32&0xffff].op
+			if place := w >> 48; place != 0 {
+				s.fewerOf(s.row(uint32(w)), op)[7-trailing(place)]++
+				continue
+			}
+			s.absent(s.row(uint32(w)), uint32(w), op)
+			for _, t := range c.states[1:] {
+				if !t.touch((uint32(w)-1)>>(t.shift-s.shift)+1, op) {
+					break
+				}
+			}
+		}
+	}
+	s.mark(0, s.sets)
+}
+
+// missFar takes note of touches of what was absent, in one level or slices, where no past can
+// change what misses.
+func (in *inner) missFar(c *context, out []uint64) {
+	s := c.states[0]
+	for _, w := range out {
+		line, op := uint32(w), in.refs[w>>32&0xffff].op
+		s.misses[op-s.opLow]++
+		if s.log != nil {
+			s.log.addOne(s.row(line), line, op)
+		} else if len(c.states) > 1 {
+			c.lines, c.ops = append(c.lines, line), append(c.ops, uint16(op))
+		}
+	}
+	c.flush()
+}
+
+// inside prepares an inner loop.
+func (m *machine) inside(n *node) *inner {
+	in := &inner{plain: true, all: n.body, each: float64(len(n.body))}
+	for _, a := range n.body {
+		base, _ := a.addr.split(func(slot int) bool { return slot == n.slot })
+		in.refs = append(in.refs, moving{a.op, base, a.addr.coef(n.slot)})
+		in.plain = in.plain && !a.straddles
+	}
+	if in.plain {
+		in.refs = distinct(in.refs, m.levels[0].Ways)
+		in.each = 0.01
+		line := float64(int(1) << m.levels[0].Shift)
+		for i, r := range in.refs {
+			if in.repeats(i) == 0 {
+				in.each += min(1, float64(max(r.stride, -r.stride))/line)
+			}
+		}
+	}
+	if in.scratch(m.levels[0].Ways, 1<<m.levels[0].Shift); in.columns {
+		in.each = float64(len(in.refs))
+	}
+	return in
+}
+
+// scratch makes room for where the accesses are, in lines of a size.
+func (in *inner) scratch(ways, line int) {
+	in.rows, in.order, in.alike, in.strides = nil, nil, false, nil
+	column := func(r moving) bool { return r.stride >= line || -r.stride >= line }
+	in.columns = slices.ContainsFunc(in.refs, column)
+	n := len(in.refs)
+	in.at, in.left, in.fresh = make([]int, n), make([]int, n), make([]bool, n)
+	n = 0
+	for n < len(in.refs) && in.repeats(n) == 0 {
+		n++
+	}
+	for i := n; i < len(in.refs); i++ {
+		if in.repeats(i) == 0 {
+			n = 0
+		}
+	}
+	if n > min(ways, 6) {
+		return
+	}
+	in.rows = make([]int, n)
+	for i, r := range in.refs[:n] {
+		if r.stride == 0 {
+			continue
+		}
+		if len(in.order) == 0 {
+			in.alike = r.stride > 0 && line%r.stride == 0
+			in.period = line / max(r.stride, 1)
+		}
+		in.alike = in.alike && r.stride*in.period == line
+		in.order = append(in.order, i)
+	}
+}
+
+// distinct leaves out accesses at an address that was accessed earlier in the
+// iteration. With at most as many different lines as ways they hit, and all that
+// they do is to order the lines: so some of the last accesses stay, as few as set
+// that order right.
+func distinct(refs []moving, ways int) []moving {
+	same := func(a moving) func(moving) bool {
+		return func(b moving) bool { return a.stride == b.stride && a.base.same(&b.base) }
+	}
+	var first, last []moving
+	for i, r := range refs {
+		if !slices.ContainsFunc(refs[:i], same(r)) {
+			first = append(first, r)
+		}
+		if !slices.ContainsFunc(refs[i+1:], same(r)) {
+			last = append(last, r)
+		}
+	}
+	if len(first) > ways {
+		return refs
+	}
+	for q := 0; ; q++ {
+		tail := last[len(last)-q:]
+		inTail := func(r moving) bool { return slices.ContainsFunc(tail, same(r)) }
+		order := slices.DeleteFunc(slices.Clone(first), inTail)
+		order = append(order, tail...)
+		if slices.EqualFunc(order, last, func(a, b moving) bool { return same(a)(b) }) {
+			return append(first, tail...)
+		}
+	}
+}
+
+// sparse leaves out accesses that only hit from a list of nodes and all lists below,
+// but for innermost loops, which have their own.
+func (m *machine) sparse(list []*node) (left []*node) {
+	for i := 0; i < len(list); {
+		var refs []moving
+		k := i
+		for ; k < len(list) && list[k].kind == access && !list[k].straddles; k++ {
+			refs = append(refs, moving{op: k, base: list[k].addr})
+		}
+		for _, r := range distinct(refs, m.levels[0].Ways) {
+			left = append(left, list[r.op])
+		}
+		if i = k; i == len(list) {
+			break
+		}
+		if n := list[i]; !n.inner {
+			n.body, n.orelse = m.sparse(n.body), m.sparse(n.orelse)
+		}
+		left = append(left, list[i])
+		i++
+	}
+	return left
+}
+
+// sweep runs iterations y to end of an inner loop.
+func (m *machine) sweep(n *node, c *context, y, end int) {
+	in := n.inside
+	if !in.plain {
+		for ; y < end; y++ {
+			m.slots[n.slot] = y
+			for _, a := range in.all {
+				m.access(a, c)
+			}
+		}
+		return
+	}
+	m.slots[n.slot] = 0
+	for i := range in.refs {
+		r := &in.refs[i]
+		in.at[i] = r.base.at(m.slots) + r.stride*y
+	}
+	if in.columns || end-y <= fewTrips { // of few, to find those that need not be made takes longer
+		in.every(c, end-y)
+		m.did.Touched += len(in.refs) * (end - y)
+		return
+	}
+	for i := range in.refs {
+		in.left[i], in.fresh[i] = in.run(i, c.states[0].shift), true
+	}
+	m.runs(in, c, end-y)
+}
+
+// fewTrips are so few iterations that all are made.
+const fewTrips = 4
+
+// every makes so many iterations, all of them, access by access: one of these leaves
+// its line in each.
+func (in *inner) every(c *context, left int) {
+	s := c.states[0]
+	if !s.power {
+		for ; left > 0; left-- {
+			for i := range in.refs {
+				c.touch(in.at[i], in.refs[i].op)
+				in.at[i] += in.refs[i].stride
+			}
+		}
+		return
+	}
+	if vectors(s.ways) && left >= 16 && len(in.refs) <= mostFar && c.lastShift() >= s.shift {
+		in.everyFar(c, left)
+		return
+	}
+	tags, first, mask, ways, shift := s.tags, s.first, s.mask, s.ways, s.shift&63
+	at, refs := in.at[:len(in.refs)], in.refs
+	for ; left > 0; left-- {
+		for i := range refs {
+			addr := at[i]
+			at[i] = addr + refs[i].stride
+			line := uint32(addr>>shift) + 1
+			if tags[int((line-first)&mask)*ways] != line {
+				c.touch(addr, refs[i].op)
+			}
+		}
+	}
+}
+
+// run is how many iterations an access stays in the line where it is.
+func (in *inner) run(i int, shift uint) int {
+	const ever = 1 << 62
+	line := int(1) << shift
+	switch stride, at := in.refs[i].stride, in.at[i]&(line-1); {
+	case stride == 0:
+		return ever
+	case stride > 0:
+		return (line-1-at)/stride + 1
+	default:
+		return at/-stride + 1
+	}
+}
+
+// runs makes so many iterations. While no access leaves the line where it is, the
+// iterations after the first hit and change nothing: if no set holds more of the
+// lines than it has ways, all are still there. Otherwise all are made.
+//
+// Where one leaves its line, those that stay need no touch if no two accesses share
+// a set, neither now nor in the run before: each is still the first of its set.
+func (m *machine) runs(in *inner, c *context, left int) {
+	s := c.states[0]
+	far := (len(c.states) == 1 || c.sliced) && vectors(s.ways) && s.fewer == nil
+	apart := false
+	for first := true; left > 0; first = false {
+		was := apart
+		apart = in.places(s)
+		k := left
+		for _, l := range in.left {
+			k = min(k, l)
+		}
+		if apart && was && !first {
+			for i := range in.rows {
+				if in.fresh[i] {
+					c.touch(in.at[i], in.refs[i].op)
+					m.did.Touched++
+				}
+			}
+		} else {
+			in.touchAll(c)
+			m.did.Touched += len(in.refs)
+			if k > 1 && len(in.refs) > s.ways && in.crowded(s) {
+				for ; k > 1; k-- {
+					in.stayOn(1, s.shift)
+					left--
+					in.touchAll(c)
+					m.did.Touched += len(in.refs)
+				}
+			}
+		}
+		if n := in.periods(s, left, apart, far); n > 2 {
+			apart = m.marched(in, c, n, far)
+			left -= n * in.period
+			k = min(k, left)
+		}
+		in.stayOn(k, s.shift)
+		left -= k
+	}
+}
+
+// stayOn moves accesses on by so many iterations in which none leaves its line but
+// at the end.
+func (in *inner) stayOn(k int, shift uint) {
+	for i := range in.refs {
+		in.at[i] += in.refs[i].stride * k
+		in.fresh[i] = false
+		if in.left[i] -= k; in.left[i] == 0 {
+			in.left[i] = in.run(i, shift)
+			in.fresh[i] = true
+		}
+	}
+}
+
+// touchAll makes an iteration.
+func (in *inner) touchAll(c *context) {
+	for i := range in.refs {
+		c.touch(in.at[i], in.refs[i].op)
+	}
+}
+
+// places finds the rows of the accesses, and reports whether they are all different.
+func (in *inner) places(s *state) bool {
+	for i := range in.rows {
+		if in.fresh[i] {
+			in.rows[i] = s.row(uint32(in.at[i]>>s.shift) + 1)
+		}
+	}
+	return in.apart()
+}
+
+// apart reports whether the rows of the accesses are all different.
+func (in *inner) apart() bool {
+	for i, row := range in.rows {
+		for _, other := range in.rows[:i] {
+			if row == other {
+				return false
+			}
+		}
+	}
+	return len(in.rows) > 0
+}
+
+// crowded reports whether a set holds more of the lines of an iteration than it
+// has ways.
+func (in *inner) crowded(s *state) bool {
+	in.lines = in.lines[:0]
+	for _, a := range in.at {
+		line := uint32(a>>s.shift) + 1
+		if l := uint64(s.row(line))<<32 | uint64(line); !slices.Contains(in.lines, l) {
+			in.lines = append(in.lines, l)
+		}
+	}
+	if len(in.lines) <= s.ways {
+		return false
+	}
+	slices.Sort(in.lines)
+	for i := s.ways; i < len(in.lines); i++ {
+		if in.lines[i]>>32 == in.lines[i-s.ways]>>32 {
+			return true
+		}
+	}
+	return false
+}

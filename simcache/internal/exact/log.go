@@ -1,0 +1,442 @@
+package exact
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// The levels after the first are asked for what misses in it. Where all lines are
+// as long, and the sets of each level as many as the first's, or a multiple, a row of
+// the first level and those sets of the later levels that hold the same lines, a slice, know
+// nothing of other slices. So only the order within a row matters.
+//
+// A summary of the first level then keeps a log of each row: its misses that no
+// past can change, in order. All of the row's heads come before these. To
+// apply it to levels, let the heads meet the first; what misses of them, and then the
+// log, goes to the others. Applied to a summary that is being made, what misses of
+// them, unless it becomes a head there, and the log are added to that one's log. So
+// what the later levels hold is in no key, and logs move as lines do.
+//
+// Where a summary is applied again, to a row that nobody changed since, the same
+// goes on to the other levels as went there before, if the same heads miss. If no
+// set there gets more of it than it has ways, all of it is there, in this order: so
+// nothing need be sent (quiet). Nor is there anything to send where the log is empty.
+
+// A log is, for each row, the misses that no past can change, in order.
+type log struct {
+	lines []uint32
+	ops   []uint16 // of them
+	rows  []span
+	room  int // for so many items in a row, at first
+	items int
+	most  int  // items
+	over  bool // there were more
+}
+
+// A span is where the items of a row are in a list: n of them, with room for more.
+type span struct{ at, n, room int32 }
+
+// grow makes room for more items in a row of a list of so many, after its end, and
+// returns where they were.
+func (r *span) grow(more, room, list int) (from span) {
+	from = *r
+	r.room = (max(int32(room), r.n+int32(more), r.n+r.n/2) + 7) &^ 7
+	r.at = int32(list)
+	return from
+}
+
+// Logs reports whether summaries of these levels keep logs, so that they tell of all of them.
+func Logs(levels []engine.Level) bool { return len(levels) == 1 || sliced(levels) }
+
+// sliced reports whether all lines are as long, and the sets of each level a
+// multiple of the first's.
+func sliced(levels []engine.Level) bool {
+	for _, l := range levels {
+		if l.Shift != levels[0].Shift || l.Sets%levels[0].Sets != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// reset empties a log, which is to have room for so many items in a row at first, and for so
+// many in all.
+func (l *log) reset(room, all int) {
+	clear(l.rows)
+	if cap(l.lines) < all {
+		l.lines, l.ops = make([]uint32, 0, all), make([]uint16, 0, all)
+	}
+	l.lines, l.ops, l.items, l.over, l.room = l.lines[:0], l.ops[:0], 0, false, room
+}
+
+// add appends to a row.
+func (l *log) add(row int, lines []uint32, ops []uint16) {
+	if l.items += len(lines); l.items > l.most {
+		l.over = true
+		return
+	}
+	r := &l.rows[row]
+	if int(r.n)+len(lines) > int(r.room) {
+		l.grow(r, len(lines))
+	}
+	at := int(r.at + r.n)
+	copy(l.lines[at:], lines)
+	copy(l.ops[at:], ops)
+	r.n += int32(len(lines))
+}
+
+// addOne appends one line to a row.
+func (l *log) addOne(row int, line uint32, op int) {
+	if l.items++; l.items > l.most {
+		l.over = true
+		return
+	}
+	r := &l.rows[row]
+	if r.n == r.room {
+		l.grow(r, 1)
+	}
+	l.lines[r.at+r.n], l.ops[r.at+r.n] = line, uint16(op)
+	r.n++
+}
+
+// addAbsent appends those of so many lines from one on, in so many rows from one on, that
+// were absent, which are so many.
+func (l *log) addAbsent(row int, line uint32, absent []uint8, op, sum int) {
+	if l.items += sum; l.items > l.most {
+		l.over = true
+		return
+	}
+	rows := l.rows[row:][:len(absent)]
+	for k, a := range absent {
+		if a == 0 {
+			continue
+		}
+		r := &rows[k]
+		if r.n == r.room {
+			l.grow(r, 1)
+		}
+		l.lines[r.at+r.n], l.ops[r.at+r.n] = line+uint32(k), uint16(op)
+		r.n++
+	}
+}
+
+// grow makes room for so many more items of a row.
+func (l *log) grow(r *span, more int) {
+	from := r.grow(more, l.room, len(l.lines))
+	end := len(l.lines) + int(r.room)
+	l.lines, l.ops = slices.Grow(l.lines, int(r.room))[:end], slices.Grow(l.ops, int(r.room))[:end]
+	copy(l.lines[r.at:], l.lines[from.at:from.at+from.n])
+	copy(l.ops[r.at:], l.ops[from.at:from.at+from.n])
+}
+
+// row is the log of a row.
+func (l *log) row(row int) (lines []uint32, ops []uint16) {
+	r := l.rows[row]
+	return l.lines[r.at : r.at+r.n], l.ops[r.at : r.at+r.n]
+}
+
+// beyond sends on what misses in a row of the first level, now or where what is
+// run here is applied.
+func (c *context) beyond(row int, lines []uint32, ops []uint16) {
+	if log := c.states[0].log; log != nil {
+		log.add(row, lines, ops)
+	} else if len(lines) > 0 {
+		c.bring(lines, ops)
+	}
+}
+
+// sendAbsent sends on those of so many lines from one on that were absent.
+func (c *context) sendAbsent(line uint32, absent []uint8, op int) {
+	at := len(c.lines)
+	c.lines = slices.Grow(c.lines, len(absent))[:at+len(absent)]
+	for _, a := range absent {
+		c.lines[at] = line
+		at += int(a)
+		line++
+	}
+	c.lines = c.lines[:at]
+	for len(c.ops) < at {
+		c.ops = append(c.ops, uint16(op))
+	}
+}
+
+// flush brings what was put aside.
+func (c *context) flush() {
+	if len(c.lines) > 0 {
+		c.bring(c.lines, c.ops)
+		c.lines, c.ops = c.lines[:0], c.ops[:0]
+	}
+}
+
+// bring touches lines in the second level, and in the later ones what misses there.
+func (c *context) bring(lines []uint32, ops []uint16) {
+	if len(c.states) == 2 && c.states[1].bringLines(lines, ops) {
+		return
+	}
+	for i, line := range lines {
+		for _, t := range c.states[1:] {
+			if !t.touch(line, int(ops[i])) {
+				break
+			}
+		}
+	}
+}
+
+// applyRow composes one row, and sends on what is beyond it.
+func (c *context) applyRow(e *summary, row, off int) {
+	if e.log != nil && e.ways > 64 {
+		c.applyWide(e, row, c.states[0].opposite(uint32(row), off))
+		return
+	}
+	missing, known := c.states[0].applyRow(e, row, off)
+	if e.log == nil {
+		return
+	}
+	at, i, bit := c.states[0].opposite(uint32(row), off), row>>6, uint64(1)<<(row&63)
+	e.knew[i] &^= bit
+	e.quiet[i] &^= bit
+	if known {
+		e.sent[row] = missing
+		e.knew[i] |= bit
+		c.send(e, row, at, missing)
+	} else {
+		c.sendLog(e, row, at)
+	}
+}
+
+// applyWide is applyRow for rows of more ways than a word has bits for their heads: so which
+// of them missed is not kept.
+func (c *context) applyWide(e *summary, row, at int) {
+	from, n := row*e.ways, int(e.count[row])
+	c.bringIn(at, e.heads[from:from+n], e.ops[from:from+n])
+	copy(c.states[0].tags[at*e.ways:][:n], e.tags[from:])
+	c.sendLog(e, row, at)
+}
+
+// send sends on what is beyond a summary's row: of its heads those that missed, a bit
+// each, and its log. What can wait for other rows does, the log for all of them: slices
+// know nothing of each other.
+func (c *context) send(e *summary, row, at int, missing uint64) {
+	from, n := row*e.ways, int(e.count[row])
+	i, bit := row>>6, uint64(1)<<(row&63)
+	if missing != 1<<n-1 {
+		for ; missing != 0; missing &= missing - 1 {
+			if h := from + trailing(missing); c.logs != nil {
+				c.lines, c.ops = append(c.lines, e.heads[h]), append(c.ops, e.ops[h])
+			} else {
+				c.beyond(at, e.heads[h:h+1], e.ops[h:h+1])
+			}
+		}
+	} else if c.logs != nil {
+		c.heads[i] |= bit
+	} else {
+		c.beyond(at, e.heads[from:from+n], e.ops[from:from+n])
+	}
+	if c.logs != nil {
+		c.logs[i] |= bit
+	} else {
+		c.sendLog(e, row, at)
+	}
+}
+
+// sendWaiting sends on what waited: heads of rows of which some were there, and then
+// whole rows, and logs.
+func (m *machine) sendWaiting(c *context, e *summary, off int) {
+	c.flush()
+	for i, rows := range c.logs {
+		if rows == 0 {
+			continue
+		}
+		m.did.Whole += onesCount(c.heads[i])
+		m.did.Rear += onesCount(rows &^ c.heads[i])
+		if len(c.states) > 2 || !c.states[1].sendRows(e.state, rows, c.heads[i], i<<6, off) {
+			for ; rows != 0; rows &= rows - 1 {
+				row := i<<6 + trailing(rows)
+				if from, n := row*e.ways, int(e.count[row]); c.heads[i]>>(row&63)&1 != 0 {
+					c.bring(e.heads[from:from+n], e.ops[from:from+n])
+				}
+				c.sendLog(e, row, 0)
+			}
+		}
+		c.logs[i], c.heads[i] = 0, 0
+	}
+}
+
+// sendLog sends on a row's log.
+func (c *context) sendLog(e *summary, row, at int) {
+	if lines, ops := e.log.row(row); len(lines) > 0 {
+		c.beyond(at, lines, ops)
+	}
+}
+
+// sendFull sends on what is beyond all rows, whose heads that missed are in missing.
+func (m *machine) sendFull(c *context, e *summary, off int) {
+	for row, missing := range m.missing[:len(e.sent)] {
+		e.sent[row] = uint64(missing)
+	}
+	for i := range e.knew {
+		e.knew[i], e.quiet[i] = ^m.skipped[i], 0
+		rows := ^m.skipped[i]
+		if left := e.sets - i<<6; left < 64 {
+			rows &= 1<<left - 1
+		}
+		if c.logs != nil {
+			none := rows & m.noneFound(i)
+			c.heads[i] |= none
+			c.logs[i] |= none
+			rows &^= none
+		}
+		for ; rows != 0; rows &= rows - 1 {
+			row := i<<6 + trailing(rows)
+			c.send(e, row, c.states[0].opposite(uint32(row), off), e.sent[row])
+		}
+	}
+}
+
+// noneFound has a bit for each of the i-th 64 rows of a summary, which was applied to all
+// rows, of whose heads surely none was there.
+func (m *machine) noneFound(i int) (rows uint64) {
+	found := m.found[i<<6 : min(i<<6+64, len(m.found))]
+	for k := 0; k < len(found); k += 8 {
+		if len(found)-k < 8 || binary.LittleEndian.Uint64(found[k:]) != 0 {
+			for r, n := range found[k:min(k+8, len(found))] {
+				if n == 0 {
+					rows |= 1 << (k + r)
+				}
+			}
+		} else {
+			rows |= 0xff << k
+		}
+	}
+	return rows
+}
+
+// sendClean sends on what is beyond the i-th 64 rows of a summary that is applied
+// again, those of them, a bit each, that nobody changed since.
+func (m *machine) sendClean(c *context, e *summary, i int, clean uint64, off int) {
+	for w := clean & e.knew[i] & e.roomy[i]; w != 0; w &= w - 1 {
+		if row := i<<6 + trailing(w); e.sent[row] == e.again[row] {
+			e.quiet[i] |= w & -w
+		}
+	}
+	m.did.Quiet += onesCount(clean & e.quiet[i])
+	for w := clean &^ e.quiet[i]; w != 0; w &= w - 1 {
+		row := i<<6 + trailing(w)
+		m.sendAgain(c, e, row, c.states[0].opposite(uint32(row), off))
+	}
+}
+
+// sendAgain sends on what is beyond a row of a summary that is applied again to a row
+// that nobody changed since. The heads that miss now are known.
+func (m *machine) sendAgain(c *context, e *summary, row, at int) {
+	i, bit := row>>6, uint64(1)<<(row&63)
+	missing := e.again[row]
+	if e.log.rows[row].n == 0 { // its lines are those of its heads: none misses
+		e.quiet[i] |= bit
+		m.did.Nothing++
+		return
+	}
+	if e.knew[i]&bit != 0 && e.sent[row] == missing && m.roomy(e, row) {
+		e.quiet[i] |= bit
+		e.roomy[i] |= bit
+		m.did.Quiet++
+		return
+	}
+	c.send(e, row, at, missing)
+	e.sent[row] = missing
+	e.knew[i] |= bit
+}
+
+// roomy reports whether no set of the second level gets more lines of a row than it
+// has ways, wherever the summary is moved.
+func (m *machine) roomy(e *summary, row int) bool {
+	n, ways := int(e.count[row])+int(e.log.rows[row].n), m.levels[1].Ways
+	if n <= ways {
+		return true
+	}
+	// Of more lines, no set gets fewer.
+	if w := e.weights[row]; w.of == 0 || w.lines <= ways && w.lines+n-w.of > ways {
+		from, heads := row*e.ways, int(e.count[row])
+		lines, ops := e.log.row(row)
+		most := m.weigh(e, e.heads[from:from+heads], e.ops[from:from+heads], lines, ops)
+		e.weights[row] = weight{n, most}
+	}
+	if e.weights[row].lines > ways {
+		m.did.Crowded++
+		return false
+	}
+	return true
+}
+
+// A weight is a bound for how many lines of a row a set of the second level gets, as
+// of when the row had so many.
+type weight struct{ of, lines int }
+
+// weigh finds such a bound for two lists: an operand's lines move alike, so that the most of
+// each in a set, together, are as many as there can be.
+func (m *machine) weigh(e *summary, lines []uint32, ops []uint16,
+	lines2 []uint32, ops2 []uint16) (sum int) {
+	if len(e.misses) > 64 {
+		return len(lines) + len(lines2)
+	}
+	slice := m.levels[1].Sets / m.levels[0].Sets // sets of a slice
+	if need := slice * len(e.misses); len(m.sets) < need {
+		m.sets = make([]uint32, need)
+	}
+	m.spread(e, lines, ops, uint32(slice))
+	m.spread(e, lines2, ops2, uint32(slice))
+	for op := range e.misses {
+		of := m.sets[op*slice:][:slice]
+		sum += int(slices.Max(of))
+		clear(of)
+	}
+	return sum
+}
+
+// spread counts lines, by operand and set of their slice, which has so many.
+func (m *machine) spread(e *summary, lines []uint32, ops []uint16, slice uint32) {
+	if sets := uint32(e.sets); e.power && slice&(slice-1) == 0 {
+		shift := trailing(uint64(sets))
+		for i, line := range lines {
+			m.sets[(uint32(ops[i])-uint32(e.opLow))*slice+(line-1)>>shift&(slice-1)]++
+		}
+	} else {
+		for i, line := range lines {
+			m.sets[(uint32(ops[i])-uint32(e.opLow))*slice+(line-1)/sets%slice]++
+		}
+	}
+}
+
+// bringIn touches lines of one row of the first level.
+func (c *context) bringIn(row int, lines []uint32, ops []uint16) {
+	s := c.states[0]
+	if len(lines) > len(s.missing) {
+		s.missing = make([]uint8, 2*len(lines))
+	}
+	missing := s.missing[:len(lines)]
+	sum := bringRow(s.tags[row*s.ways:][:s.ways], lines, missing)
+	for i := 0; sum > 0; i++ {
+		if missing[i] == 0 {
+			continue
+		}
+		sum--
+		if s.absent(row, lines[i], int(ops[i])); len(c.states) > 1 {
+			c.lines, c.ops = append(c.lines, lines[i]), append(c.ops, ops[i])
+		}
+	}
+	c.flush()
+}
+
+// bringRowGo touches lines of a row, writes 1 for each that was absent, else 0, and
+// returns how many were.
+func bringRowGo(row, lines []uint32, missing []uint8) (sum int) {
+	for i, line := range lines {
+		if missing[i] = 0; !present(row, line) {
+			missing[i] = 1
+			sum++
+		}
+	}
+	return sum
+}

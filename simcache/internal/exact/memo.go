@@ -1,0 +1,368 @@
+package exact
+
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// An entry is a summary of an instance of a unit, or of a chunk of one: trips
+// iterations from some iteration on, at bases.
+type entry struct {
+	*summary
+	key      []int
+	base     []int
+	low, hig []int // the boxes of the references
+	trips    int
+	busy     bool    // it is being recorded or extended
+	context  context // its state, to run in
+	held     int     // bytes that it was found to take
+}
+
+// bucket is how many entries may have one hash.
+const bucket = 4
+
+// mostKept is how many bytes the summaries of a machine may take, about. A unit's table is made
+// for as many, by what they take without their logs.
+const mostKept = 1 << 30
+
+// stateSize is about how many bytes a state of a level takes.
+func stateSize(l engine.Level) int { return l.Lines()*10 + l.Sets*32 }
+
+// buckets is how many buckets a unit's table has, a power of two: fewer where states are
+// large, and of loops around others, whose keys come back soon or hardly ever, so that
+// those that do stay near. Those that are kept by row do so late. Where the keys are known to be
+// few enough, each finds a place.
+func (m *machine) buckets(u *unit) int {
+	if u.few {
+		return mostKeys
+	}
+	n := 1 << 14
+	if !m.deep && !u.inner && !u.byRow {
+		n = 1 << 12
+	}
+	for n > 1 && n*bucket*2*stateSize(m.levels[0]) > mostKept {
+		n /= 2
+	}
+	return n
+}
+
+// find returns the entry of the unit's key that stands for most of so many trips,
+// and the list that it is, or belongs, in. Where trips are part of the key, there is
+// one at most; otherwise a longer instance continues what is known of a shorter one.
+func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bool) {
+	if u.table == nil {
+		u.table = make([]*entry, m.buckets(u)*bucket)
+		m.tabled = append(m.tabled, u)
+	}
+	at := int(hash(u.key)%uint64(len(u.table)/bucket)) * bucket
+	list = u.table[at : at+bucket]
+	best, most := -1, 0
+	for i, e := range list {
+		if e == nil || !slices.Equal(e.key, u.key) {
+			continue
+		}
+		if e.busy {
+			busy = true
+			continue
+		}
+		far := u.inner && trips-e.trips > max(64, trips/8)
+		if e.trips > trips {
+			u.metLonger()
+		} else if !far && e.trips > most {
+			best, most = i, e.trips
+		}
+	}
+	if best < 0 {
+		return list, nil, busy
+	}
+	found = list[best]
+	copy(list[1:best+1], list[:best])
+	list[0] = found
+	return list, found, false
+}
+
+func hash(key []int) uint64 {
+	h := uint64(1469598103934665603)
+	for _, k := range key {
+		h = (h ^ uint64(k)) * 1099511628211
+		h ^= h >> 29
+	}
+	return h
+}
+
+// metLonger notes that an entry is longer than what is asked for. Where an innermost loop
+// meets such entries often, there will be one for each number of trips.
+func (u *unit) metLonger() {
+	u.longer++
+	if u.inner && u.longer > 8 && 32*u.longer > u.tries {
+		u.exact = true
+	}
+}
+
+// instead returns another entry of a list that stands for an instance, if one was
+// refused: in one of two instances of a key references may meet, and not in the other.
+// It is one of as many trips.
+func (u *unit) instead(m *machine, list []*entry, trips int) *entry {
+	for i, e := range list {
+		is := i > 0 && e != nil && !e.busy && e.trips == trips
+		if is && slices.Equal(e.key, u.key) && u.moves(m, e) {
+			copy(list[1:i+1], list[:i])
+			list[0] = e
+			m.did.Instead++
+			return e
+		}
+	}
+	return nil
+}
+
+// placed returns an entry to record into, for which another may have to go; nil if
+// all are busy.
+func placed(list []*entry) *entry {
+	i := slices.Index(list, nil)
+	if i < 0 {
+		for i = len(list) - 1; i >= 0 && list[i].busy; i-- {
+		}
+		if i < 0 {
+			return nil
+		}
+	}
+	e := list[i]
+	if e == nil {
+		e = new(entry)
+	}
+	copy(list[1:i+1], list[:i])
+	list[0] = e
+	return e
+}
+
+// moves reports whether the entry's stream, moved to the unit's bases, is that of
+// the instance: whether references that move apart touch no line in common, then
+// or now. The boxes of both must be known.
+func (u *unit) moves(m *machine, e *entry) bool {
+	for _, p := range u.pairs {
+		q, r := p[0], p[1]
+		if u.base[q]-e.base[q] == u.base[r]-e.base[r] {
+			continue
+		}
+		if m.disjoint(u.low[q], u.hig[q], u.low[r], u.hig[r]) &&
+			m.disjoint(e.low[q], e.hig[q], e.low[r], e.hig[r]) {
+			continue
+		}
+		if !m.interleave(u, q, r, u.low) || !m.interleave(u, q, r, e.low) {
+			return false
+		}
+		m.did.Interleaved++
+	}
+	return true
+}
+
+// column is how many lines a reference moves by in each iteration of an innermost
+// loop, if these are whole lines; else 1.
+func (u *unit) column(m *machine, r int) int {
+	own := max(u.refs[r].own, -u.refs[r].own)
+	if !u.inner || own&(m.maxLine-1) != 0 {
+		return 1
+	}
+	return max(1, own>>m.maxShift)
+}
+
+// interleave reports whether two references walk over columns of the same step
+// that have no line in common.
+func (m *machine) interleave(u *unit, q, r int, low []int) bool {
+	step := u.column(m, q)
+	return step > 1 && step == u.column(m, r) && (low[q]>>m.maxShift-low[r]>>m.maxShift)%step != 0
+}
+
+// disjoint reports whether no line of any level holds bytes of both boxes.
+func (m *machine) disjoint(low, hig, low2, hig2 int) bool {
+	return low>>m.maxShift > hig2>>m.maxShift || low2>>m.maxShift > hig>>m.maxShift
+}
+
+// shift moves an entry to the unit's bases.
+func (u *unit) shift(m *machine, e *entry) {
+	movers := m.movers[:0]
+	shift := m.levels[0].Shift
+	for r := range u.refs {
+		by := uint32(int32((u.base[r] - e.base[r]) >> shift))
+		if by == 0 {
+			continue
+		}
+		low, hig := uint32(e.low[r]>>shift)+1, uint32(e.hig[r]>>shift)+1
+		covered := slices.ContainsFunc(movers, func(v mover) bool {
+			return v.step == 1 && v.by == by && low >= v.low && hig <= v.low+v.size
+		})
+		if !covered {
+			movers = append(movers, mover{low, hig - low, by, uint32(u.stepOf(m, e, r))})
+		}
+	}
+	m.movers = movers
+	turn := modulo(u.base[0]-e.base[0], m.levels[0].Sets<<shift) >> shift
+	e.move(movers, turn)
+	e.id = m.newID()
+	for r := range u.refs {
+		d := u.base[r] - e.base[r]
+		e.low[r] += d
+		e.hig[r] += d
+	}
+	copy(e.base, u.base)
+	m.did.Moved++
+}
+
+// stepOf is 1, or the step of a column that interleaves with one that moves apart.
+func (u *unit) stepOf(m *machine, e *entry, r int) int {
+	for q := range u.refs {
+		if u.base[q]-e.base[q] != u.base[r]-e.base[r] &&
+			!m.disjoint(e.low[q], e.hig[q], e.low[r], e.hig[r]) {
+			return u.column(m, r) << m.maxShift >> m.levels[0].Shift
+		}
+	}
+	return 1
+}
+
+// fetch returns the summary of trips iterations of a node from y on; nil if there
+// is none to be had, and the iterations have to be run.
+func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
+	u := n.unit
+	u.placeIn(m, y, trips)
+	if chunk || u.exact {
+		u.key = append(u.key, trips)
+	} else {
+		u.key = append(u.key, -1)
+	}
+	u.tries++
+	list, e, busy := u.find(m, trips)
+	if busy {
+		return nil
+	}
+	if e != nil {
+		u.boxes(m, y, trips)
+		if !u.moves(m, e) {
+			m.did.Refused++
+			e = u.instead(m, list, trips)
+		}
+	}
+	if e != nil {
+		if !slices.Equal(e.base, u.base) {
+			u.shift(m, e)
+		}
+		m.credit(n, e, y, trips)
+		if e.trips < trips && !m.extend(n, e, y, trips) {
+			return nil
+		}
+		return e
+	}
+	if e = placed(list); e == nil || !m.record(n, e, y, trips, chunk) {
+		return nil
+	}
+	return e
+}
+
+// charge counts what an entry takes by now. Where all take more than they may, the unit that has
+// the most of it begins anew, with half as many places.
+func (m *machine) charge(u *unit, e *entry) {
+	more := e.bytes() - e.held
+	e.held += more
+	u.held += more
+	if m.held += more; m.held <= m.mostKept {
+		return
+	}
+	most := slices.MaxFunc(m.tabled, func(a, b *unit) int { return a.held - b.held })
+	m.held -= most.held
+	most.held, most.table = 0, make([]*entry, max(bucket, len(most.table)/2))
+	m.did.Emptied++
+}
+
+// bytes is about what an entry takes.
+func (e *entry) bytes() int {
+	n := 2*8*len(e.key) + e.state.bytes()
+	if e.log != nil {
+		n += cap(e.log.lines)*6 + len(e.log.rows)*12
+	}
+	return n
+}
+
+// record makes an entry of the instance, and reports whether it could.
+func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
+	u, since := n.unit, m.work()
+	u.boxes(m, y, trips)
+	e.key, e.base = append(e.key[:0], u.key...), append(e.base[:0], u.base...)
+	e.low, e.hig = append(e.low[:0], u.low...), append(e.hig[:0], u.hig...)
+	e.trips, e.busy = trips, true
+	if e.summary == nil {
+		e.summary = newSummary(newState(m.levels[0], u.opLow, u.opHigh))
+		if m.deep {
+			e.keepLog(int(256 * m.threshold))
+		}
+	}
+	e.reset()
+	e.forget()
+	if e.log != nil {
+		e.log.reset(u.room, u.listed)
+	}
+	e.byRow(u)
+	e.id, e.cleanFrom = m.newID(), m.clock
+	c := &e.context
+	c.states = append(c.states[:0], e.state)
+	m.parts(n, c, y, trips, chunk)
+	e.clean()
+	e.cleanFrom = m.clock
+	e.busy = false
+	m.charge(u, e)
+	m.did.Recorded++
+	m.debit(u, since, toRecord)
+	return m.fits(n, e, y, trips)
+}
+
+// fits reports whether an entry's log did not grow too long; if it did, there is
+// no entry.
+func (m *machine) fits(n *node, e *entry, y, trips int) bool {
+	if e.log == nil {
+		return true
+	}
+	m.did.Logged += e.log.items
+	if !e.log.over {
+		n.unit.room, n.unit.listed = e.log.items*5/4/max(1, len(e.touched)), len(e.log.lines)
+		return true
+	}
+	m.slots[n.slot] = y
+	n.unit.big = min(n.unit.big, m.each(n)*float64(trips))
+	e.key, e.trips = e.key[:0], 0
+	m.did.Over++
+	return false
+}
+
+// parts runs what is recorded: a chunk by its halves, down to a period, and a
+// whole instance by chunks if it may be.
+func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
+	half := trips / 2
+	switch {
+	case !chunk:
+		m.iterations(n, c, y, y+trips, true)
+	case trips > n.unit.period && (n.inner || m.each(n)*float64(half) >= m.threshold):
+		m.stretch(n, c, y, half, true)
+		m.stretch(n, c, y+half, half, true)
+	default:
+		m.iterations(n, c, y, y+trips, false)
+	}
+}
+
+// extend makes an entry longer, and reports whether it could.
+func (m *machine) extend(n *node, e *entry, y, trips int) bool {
+	u, since := n.unit, m.work()
+	from := e.trips
+	e.low, e.hig = append(e.low[:0], u.low...), append(e.hig[:0], u.hig...)
+	e.busy = true
+	m.iterations(n, &e.context, y+from, y+trips, false)
+	e.trips, e.busy = trips, false
+	m.charge(u, e)
+	m.did.Extended++
+	m.debit(u, since, toExtend)
+	u.extends++
+	return m.fits(n, e, y, trips)
+}
+
+func (m *machine) newID() uint64 {
+	m.ids++
+	return m.ids
+}

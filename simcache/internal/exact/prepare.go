@@ -1,0 +1,266 @@
+package exact
+
+import (
+	"math"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// A node is a part of a program as it is run here: loops count from 0 to their
+// trips, and addresses are functions of the slots that these counters are in.
+type node struct {
+	kind   kind
+	body   []*node // of a loop, a block; what a branch does where its condition holds
+	orelse []*node // of a branch
+
+	// of an access
+	op, width int
+	addr      affine
+	straddles bool // some of its bytes may lie in the next line
+	away      bool // scratch: it is not in the row that is run; see machine.away
+
+	// of a loop
+	slot      int
+	firstSlot int      // where the first value is, if it is the max or min of several; else -1
+	firsts    []affine // those several
+	up        bool     // the first value is their max
+	spans     []affine // what is left to go at the start: the least of them, by step, is the trips
+	step      int      // positive
+	inner     bool     // its body is accesses only
+	varies    bool     // it is inner, and its trips depend on other loops
+	varied    bool     // even on the one around
+	inside    *inner   // of such a loop
+	solo      *solo    // of such a loop, or nil
+	nested    *solo    // of a loop around others, or nil
+	enter     *enter   // of such a loop, where it is needed
+	tiny      *tiny    // of a loop around others, or nil
+	light     bool     // a block that keeps no summaries; see prepare
+
+	progress func(share float64) // of an outermost loop, where somebody asks
+
+	when [][]affine // of a branch: an or of ands of "at least 0"
+
+	opLow, opHigh int   // the accesses in it
+	unit          *unit // what is needed to keep summaries of it; nil if none are kept
+}
+
+type kind uint8
+
+const (
+	access kind = iota
+	loop
+	branch
+	block // a loop's body of several nodes, as a loop of one trip
+)
+
+// A builder turns a program into nodes.
+type builder struct {
+	vars      []affine // the values of the variables of the loops around, by the slots
+	low, high []int    // by slot: bounds of its number
+	ops       int
+	around    int     // the slot of the loop around
+	line      int     // the smallest line
+	dead      int     // loops around that never run
+	accesses  []*node // those that may be made
+	from, to  int     // bounds of the bytes that they touch
+}
+
+func (b *builder) nodes(list []nest.Node) []*node {
+	var made []*node
+	for _, n := range list {
+		low := b.ops
+		var m *node
+		switch n := n.(type) {
+		case nest.Operand:
+			m = b.access(n)
+		case *nest.Loop:
+			m = b.loop(n)
+		case *nest.If:
+			m = b.branch(n)
+		}
+		m.opLow, m.opHigh = low, b.ops
+		made = append(made, m)
+	}
+	return made
+}
+
+func (b *builder) access(op nest.Operand) *node {
+	m := &node{kind: access, op: b.ops, width: op.Width, addr: affine{c: int(op.Base)}}
+	b.ops++
+	for d, s := range op.Strides {
+		if s != 0 {
+			m.addr = m.addr.plus(s, b.vars[d])
+		}
+	}
+	// All addresses are base + multiples of g, so that the last bytes that lie in
+	// a line begin at base mod g before its end is g away.
+	g := b.line
+	for _, t := range m.addr.terms {
+		g = nest.GCD(g, t.coef)
+	}
+	m.straddles = m.addr.c&(g-1)+op.Width > g
+	if b.dead == 0 {
+		low, high := b.bounds(m.addr)
+		b.from, b.to = min(b.from, low), max(b.to, high+op.Width-1)
+		b.accesses = append(b.accesses, m)
+	}
+	return m
+}
+
+// bounds are bounds of a function's values.
+func (b *builder) bounds(a affine) (low, high int) {
+	low, high = a.c, a.c
+	for _, t := range a.terms {
+		x, y := t.coef*b.low[t.slot], t.coef*b.high[t.slot]
+		low, high = low+min(x, y), high+max(x, y)
+	}
+	return low, high
+}
+
+func (b *builder) affine(a nest.Affine) affine {
+	v := affine{c: a.Const}
+	for d, c := range a.Coef {
+		if c != 0 {
+			v = v.plus(c, b.vars[d])
+		}
+	}
+	return v
+}
+
+// slot makes a slot for numbers from low to high.
+func (b *builder) slot(low, high int) int {
+	b.low, b.high = append(b.low, low), append(b.high, high)
+	return len(b.low) - 1
+}
+
+// loop rewrites v = first, first+step, ... to v = first + step*y for y = 0 to the
+// trips. A first value that is the max of several is no affine function, and is
+// put into a slot of its own where the loop begins.
+func (b *builder) loop(l *nest.Loop) *node {
+	m := &node{kind: loop, slot: b.slot(0, 0), firstSlot: -1, up: l.Step > 0}
+	m.step = max(l.Step, -l.Step)
+	around := b.around
+	b.around = m.slot
+	defer func() { b.around = around }()
+	first := b.affine(l.From[0])
+	if len(l.From) > 1 {
+		low, high := b.bounds(first)
+		for _, a := range l.From {
+			m.firsts = append(m.firsts, b.affine(a))
+			l, h := b.bounds(b.affine(a))
+			low, high = min(low, l), max(high, h)
+		}
+		m.firstSlot = b.slot(low, high)
+		first = affine{terms: []term{{m.firstSlot, 1}}}
+	}
+	for _, a := range l.To {
+		if to := b.affine(a); m.up {
+			m.spans = append(m.spans, to.plus(-1, first))
+		} else {
+			m.spans = append(m.spans, first.plus(-1, to))
+		}
+	}
+	trips := math.MaxInt
+	for _, span := range m.spans {
+		_, high := b.bounds(span)
+		trips = min(trips, m.count(high))
+	}
+	b.high[m.slot] = max(0, trips-1)
+	value := first.plus(1, affine{})
+	value.add(m.slot, l.Step)
+	if b.vars = append(b.vars, value); trips == 0 {
+		b.dead++
+		defer func() { b.dead-- }()
+	}
+	m.body = b.wrapped(l.Body)
+	b.vars = b.vars[:len(b.vars)-1]
+	m.inner = true
+	for _, c := range m.body {
+		m.inner = m.inner && c.kind == access
+	}
+	for _, span := range m.spans {
+		m.varies = m.varies || m.inner && len(span.terms) > 0
+		m.varied = m.varied || m.inner && span.coef(around) != 0
+	}
+	return m
+}
+
+func (b *builder) branch(c *nest.If) *node {
+	m := &node{kind: branch}
+	for _, all := range c.When {
+		var and []affine
+		for _, a := range all {
+			and = append(and, b.affine(a))
+		}
+		m.when = append(m.when, and)
+	}
+	m.body, m.orelse = b.wrapped(c.Then), b.wrapped(c.Else)
+	return m
+}
+
+// wrapped makes one node of several that are not all accesses, so that a summary
+// of them together can be kept.
+func (b *builder) wrapped(list []nest.Node) []*node {
+	low := b.ops
+	made := b.nodes(list)
+	if len(made) < 2 {
+		return made
+	}
+	for _, m := range made {
+		if m.kind != access {
+			return []*node{{
+				kind: block, body: made, slot: b.slot(0, 0), firstSlot: -1, spans: []affine{{c: 1}},
+				step: 1, opLow: low, opHigh: b.ops,
+			}}
+		}
+	}
+	return made
+}
+
+// trips is how often a loop runs, with these numbers in the slots around it.
+func (n *node) trips(slots []int) int {
+	if n.firstSlot >= 0 {
+		first := n.firsts[0].at(slots)
+		for i := range n.firsts[1:] {
+			if v := n.firsts[i+1].at(slots); v > first == n.up {
+				first = v
+			}
+		}
+		slots[n.firstSlot] = first
+	}
+	return n.count(n.least(slots))
+}
+
+// least is the least of the spans.
+func (n *node) least(slots []int) int {
+	span := n.spans[0].at(slots)
+	for i := range n.spans[1:] {
+		span = min(span, n.spans[i+1].at(slots))
+	}
+	return span
+}
+
+// count is how often the loop runs over a span.
+func (n *node) count(span int) int {
+	if span <= 0 {
+		return 0
+	}
+	if n.step == 1 {
+		return span
+	}
+	return (span + n.step - 1) / n.step
+}
+
+// holds reports whether a branch's condition holds.
+func (n *node) holds(slots []int) bool {
+	for _, all := range n.when {
+		held := true
+		for i := range all {
+			held = held && all[i].at(slots) >= 0
+		}
+		if held {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,319 @@
+package exact
+
+import (
+	"math/bits"
+	"slices"
+)
+
+func trailing(w uint64) int { return bits.TrailingZeros64(w) }
+
+func onesCount(w uint64) int { return bits.OnesCount64(w) }
+
+// A context is the levels that something is run on: the first alone, for a summary
+// of it, or all.
+type context struct {
+	states []*state
+	sliced bool
+	lines  []uint32 // what is on its way to the second level
+	ops    []uint16
+	logs   []uint64 // a bit for each row whose log still goes there; nil if it goes to a log
+	heads  []uint64 // and all of its heads, before
+}
+
+// over reports whether what is run is of no more use.
+func (c *context) over() bool { return c.states[0].log != nil && c.states[0].log.over }
+
+// lastShift is the least shift of the levels after the first, or the first's.
+func (c *context) lastShift() uint {
+	least := c.states[len(c.states)-1].shift
+	for _, s := range c.states[1:] {
+		least = min(least, s.shift)
+	}
+	return least
+}
+
+// touch makes an access that lies in one line of every level.
+func (c *context) touch(addr, op int) {
+	for _, s := range c.states {
+		if !s.touch(uint32(addr>>s.shift)+1, op) {
+			return
+		}
+	}
+}
+
+// run runs nodes in the context.
+func (m *machine) run(nodes []*node, c *context) {
+	for _, n := range nodes {
+		switch n.kind {
+		case access:
+			m.access(n, c)
+		case branch:
+			if n.holds(m.slots) {
+				m.run(n.body, c)
+			} else {
+				m.run(n.orelse, c)
+			}
+		default:
+			m.instance(n, c)
+		}
+	}
+}
+
+// access makes one access.
+func (m *machine) access(n *node, c *context) {
+	addr := n.addr.at(m.slots)
+	if n.straddles {
+		c.straddle(addr, n.width, n.op)
+	} else {
+		c.touch(addr, n.op)
+	}
+}
+
+// straddle makes an access that may lie in several lines. It misses at a level if
+// any of them does, once, and then asks the next for the same bytes. No summary
+// is made of such accesses: the states are those of levels, whose outcomes are known.
+func (c *context) straddle(addr, width, op int) {
+	for _, s := range c.states {
+		absent := false
+		for line := addr >> s.shift; line <= (addr+width-1)>>s.shift; line++ {
+			absent = s.bring(uint32(line)+1) || absent
+		}
+		if !absent {
+			return
+		}
+		s.misses[op-s.opLow]++
+	}
+}
+
+// instance runs a loop or a block.
+func (m *machine) instance(n *node, c *context) {
+	trips := n.trips(m.slots)
+	if trips == 0 || c.over() {
+		return
+	}
+	u, touches := n.unit, 0.0
+	if u != nil && m.keeps {
+		touches = m.estimate(n, trips)
+	}
+	switch {
+	case u == nil || n.light || touches < m.threshold || c.states[0].fewer != nil:
+		m.iterations(n, c, 0, trips, false)
+	case len(c.states) > 1 && !m.deep || touches >= u.big:
+		m.iterations(n, c, 0, trips, touches >= u.big)
+	case n.solo != nil && !n.solo.off():
+		m.alone(n, c, trips)
+	case n.nested != nil && !n.nested.moving.unit.off &&
+		touches <= mostNested*m.threshold && m.aloneNested(n, c, trips):
+	case n.tiny != nil && !n.tiny.without.unit.off:
+		m.pieces(n, c, 0, trips)
+	case !u.off:
+		m.stretchAll(n, c, trips)
+	default:
+		m.iterations(n, c, 0, trips, false)
+	}
+}
+
+// An innermost loop whose trips differ from one instance to the next, or that often runs
+// less often than before, is summarized for numbers of trips that are multiples of step.
+// The rest of its iterations are run.
+const step = 8
+
+// stepwise reports whether that is so of a loop that a unit is of.
+func (n *node) stepwise(u *unit) bool { return n.varied && !u.logs || n.varies && u.exact }
+
+// stretchAll runs all iterations by a summary.
+func (m *machine) stretchAll(n *node, c *context, trips int) {
+	most := trips
+	if n.stepwise(n.unit) && trips >= step {
+		most &^= step - 1
+	}
+	m.stretch(n, c, 0, most, false)
+	if most < trips {
+		m.sweep(n, c, most, trips)
+	}
+}
+
+// stretch runs iterations by a summary.
+func (m *machine) stretch(n *node, c *context, y, trips int, chunk bool) {
+	e := m.fetch(n, y, trips, chunk)
+	if e == nil {
+		m.iterations(n, c, y, y+trips, false)
+		return
+	}
+	m.apply(c, e.summary, nil)
+}
+
+// iterations runs iterations y to end of a loop, by chunks if they may be.
+func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
+	if u := n.unit; chunks && u != nil && u.period > 0 && !u.off {
+		m.slots[n.slot] = y
+		y = m.chunks(n, c, y, end, m.each(n))
+	}
+	if n.inner {
+		m.sweep(n, c, y, end)
+		return
+	}
+	same := 0 // so many iterations from y on touch the same lines as it, as far as is known
+	for ; y < end && !c.over(); y++ {
+		if same == 0 {
+			same = n.sameFrom(m, y, end)
+			if same > len(c.states)+1 && c.states[0].rowMisses == nil {
+				y = m.repeat(n, c, y, same)
+				same = 0
+				continue
+			}
+		}
+		same--
+		m.slots[n.slot] = y
+		m.run(n.body, c)
+		if n.progress != nil {
+			n.progress(float64(y+1) / float64(end))
+		}
+	}
+}
+
+// chunks runs a loop by chunks of its period and its doubles, the largest first, as
+// far as that is worth it, and returns where it stopped.
+func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
+	least := n.unit.period
+	for !n.inner && each*float64(least) < m.threshold && 2*least <= end-y {
+		least *= 2
+	}
+	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < 2*least {
+		return y
+	}
+	size := least
+	few := 16 // chunks of one size: applying them takes no longer than composing them would
+	if m.deep {
+		few = 1
+	}
+	most := n.unit.big
+	if m.deep {
+		most = min(most, 40*m.threshold) // its log, which is all made every time, is to be short
+	}
+	for few*size < end-y && 2*size <= end-y && each*float64(2*size) < most {
+		size *= 2
+	}
+	for ; size >= least; size /= 2 {
+		for y+size <= end {
+			m.stretch(n, c, y, size, true)
+			y += size
+			if n.progress != nil {
+				n.progress(float64(y) / float64(end))
+			}
+		}
+	}
+	m.did.Chunked++
+	return y
+}
+
+// sameFrom is how many iterations from y on, up to end, touch the same lines in
+// the same order as iteration y: those in which no reference leaves the range of
+// its rounding without the own counter. 1 if none or if that is not known.
+func (n *node) sameFrom(m *machine, y, end int) int {
+	u := n.unit
+	if u == nil || !u.fixed || !m.keeps {
+		return 1
+	}
+	same := end - y
+	for i := range u.refs {
+		r := &u.refs[i]
+		if r.own == 0 {
+			continue
+		}
+		at := (r.out.at(m.slots) + r.own*y) & (r.within - 1)
+		if r.own > 0 {
+			same = min(same, (r.within-1-at)/r.own+1)
+		} else {
+			same = min(same, at/-r.own+1)
+		}
+		if same == 1 {
+			return 1
+		}
+	}
+	return same
+}
+
+// repeat runs so many iterations from y on that touch the same lines, and returns
+// the last. The first leaves the first level with its lines on top, and each after
+// that finds it and leaves it as the one before: so what misses goes on to the
+// second level, which is as it stays after one more, and so on. The misses of the
+// iteration after as many as there are levels are those of all others. None of
+// them is a head, since its line was touched in the iteration before, and is
+// absent only from a set that has all its heads.
+//
+// Where one after the first misses nowhere after the first level, all after it do the
+// same. A log must have all that goes on. It has, once an iteration adds nothing to it.
+func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
+	size, log := n.opHigh-n.opLow, c.states[0].log
+	at, i := len(m.saved), 0
+	for ; i < same; i++ {
+		m.saved = m.saved[:at]
+		for _, s := range c.states {
+			m.saved = append(m.saved, s.misses[n.opLow-s.opLow:][:size]...)
+		}
+		items := 0
+		if log != nil {
+			items = log.items
+		}
+		m.slots[n.slot] = y + i
+		m.run(n.body, c)
+		if log != nil && log.items > items {
+			continue
+		}
+		if i >= len(c.states) {
+			break
+		}
+		if i > 0 && len(c.states) > 1 &&
+			slices.Equal(m.saved[at+size:][:size], c.states[1].misses[n.opLow:n.opHigh]) {
+			m.did.Early++
+			break
+		}
+	}
+	left := uint64(max(0, same-i-1))
+	for i, before := range m.saved[at:] {
+		s := c.states[i/size]
+		op := n.opLow - s.opLow + i%size
+		s.misses[op] += left * (s.misses[op] - before)
+	}
+	m.saved = m.saved[:at]
+	m.did.Repeated++
+	return y + same - 1
+}
+
+// estimate is about how many touches an instance makes.
+func (m *machine) estimate(n *node, trips int) float64 {
+	if n.inner {
+		return float64(trips)*n.inside.each + float64(len(n.inside.refs))
+	}
+	saved := m.slots[n.slot]
+	m.slots[n.slot] = trips / 2
+	e := m.each(n) * float64(trips)
+	m.slots[n.slot] = saved
+	return e
+}
+
+// each is about how many touches an iteration makes.
+func (m *machine) each(n *node) float64 {
+	if n.inner {
+		return n.inside.each
+	}
+	return m.sum(n.body)
+}
+
+func (m *machine) sum(nodes []*node) float64 {
+	sum := 0.0
+	for _, n := range nodes {
+		switch n.kind {
+		case access:
+			sum++
+		case branch:
+			sum += max(m.sum(n.body), m.sum(n.orelse))
+		default:
+			if trips := n.trips(m.slots); trips > 0 {
+				sum += m.estimate(n, trips)
+			}
+		}
+	}
+	return sum
+}

@@ -1,0 +1,356 @@
+package exact
+
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// In an innermost loop, accesses that do not move, solos, rest on one line each,
+// which is touched in every iteration: with at most as many lines between as there are
+// ways, it stays. So where k lines rest in a set, what moves through it
+// finds a set of k ways less: between two touches of a line that moves, either all k
+// are touched, or less than a whole iteration passed, and both hit either way. There
+// is a second unit of the loop, of the accesses that move alone, whose stream recurs
+// far more often. Its summary knows, by row, what misses with up to mostRests ways
+// less; its heads and its lines are then the first so many.
+//
+// Where what moves touches a line that rests, it does so in a run of iterations,
+// which are made one by one, with those before or after them.
+
+// A solo is a loop without the accesses that do not move.
+type solo struct {
+	moving *node
+	in     *inner   // the loop, with all accesses
+	moves  []int    // of the loop's inner refs, those that move
+	rests  []int    // and those that do not
+	rows   []int    // scratch: rows of the state that hold a line that rests
+	at     []int    // scratch: addresses in iteration 0, rounded
+	first  []int    // scratch: addresses in the first iteration that is run by it
+	end    []int    // scratch: and in the last
+	round  []int    // by ref: the greatest power of two that divides its stride and the line
+	lines  []uint32 // scratch: the accesses in a row
+	ops    []uint16 // of them
+	last   kept
+	lost   int // how often a row in which lines rest was another to what moves
+}
+
+// A kept is how a loop was run by a solo the last time. With the same trips, and all
+// accesses where they were but for what no line's end is passed by, it is run alike, and
+// nobody changed or moved the entry in between.
+type kept struct {
+	entry           *entry // nil if it was not
+	from, to, trips int
+}
+
+// mostRests is how many lines may rest in a row.
+const mostRests = 3
+
+// solo prepares a loop's solo, if it has one. What moves and is touched twice in an
+// iteration counts twice: between two touches of a line that rests, it may touch a
+// line and the one after.
+func (m *machine) solo(n *node) *solo {
+	in := n.inside
+	if n.unit == nil || !in.plain || len(in.refs) > 16 {
+		return nil
+	}
+	s := newSolo(in)
+	lines := 0
+	for i, r := range in.refs {
+		s.round = append(s.round, nest.GCD(r.stride, 1<<m.levels[0].Shift))
+		if r.stride != 0 {
+			s.moves = append(s.moves, i)
+			lines++
+			continue
+		}
+		s.rests = append(s.rests, i)
+		lines += 1 - in.repeats(i)
+	}
+	if len(s.rests) == 0 || len(s.moves) == 0 || lines > m.levels[0].Ways {
+		return nil
+	}
+	d := *n
+	moving := *in
+	moving.refs = nil
+	for _, i := range s.moves {
+		moving.refs = append(moving.refs, in.refs[i])
+	}
+	moving.scratch(m.levels[0].Ways, 1<<m.levels[0].Shift)
+	d.inside = &moving
+	var accesses []*node
+	for _, a := range n.body {
+		if a.addr.coef(n.slot) != 0 {
+			accesses = append(accesses, a)
+		}
+	}
+	d.unit = m.unit(&d, accesses)
+	d.unit.period, d.unit.alone = 0, true
+	s.moving = &d
+	return s
+}
+
+// newSolo is one of a loop, with room for where its accesses are.
+func newSolo(in *inner) *solo {
+	n := len(in.refs)
+	return &solo{in: in, at: make([]int, n), first: make([]int, n), end: make([]int, n)}
+}
+
+// repeats is 1 where an access of the list before is at the same address, else 0.
+func (in *inner) repeats(i int) int {
+	for _, r := range in.refs[:i] {
+		if r.stride == in.refs[i].stride && r.base.same(&in.refs[i].base) {
+			return 1
+		}
+	}
+	return 0
+}
+
+// alone runs a loop by its solo, but for iterations in which what moves touches what
+// rests, and those before or after.
+func (m *machine) alone(n *node, c *context, trips int) {
+	o, in, s := n.solo, n.inside, c.states[0]
+	m.slots[n.slot] = 0
+	same := o.last.entry != nil && o.last.trips == trips
+	for i := range in.refs {
+		at := floor(in.refs[i].base.at(m.slots), o.round[i])
+		same = same && at == o.at[i]
+		o.at[i] = at
+	}
+	if same {
+		m.anew(n, c)
+		return
+	}
+	o.last.entry = nil
+	from, to := o.apart(in, trips, s.shift)
+	if n.stepwise(o.moving.unit) {
+		to -= (to - from) & (step - 1)
+	}
+	if 2*(to-from) < trips || !o.findRows(s) {
+		m.iterations(n, c, 0, trips, false)
+		return
+	}
+	if from > 0 {
+		m.sweep(n, c, 0, from)
+	}
+	switch e := m.fetch(o.moving, from, to-from, false); {
+	case e == nil:
+		m.sweep(n, c, from, to)
+	case e.log != nil && !o.keeps(s, e):
+		o.lost++
+		m.sweep(n, c, from, to)
+	default:
+		o.last = kept{e, from, to, trips}
+		m.between(n, c)
+	}
+	if to < trips {
+		m.sweep(n, c, to, trips)
+	}
+}
+
+// between runs a loop's iterations in which what moves does not touch what rests.
+func (m *machine) between(n *node, c *context) {
+	o, k := n.solo, n.solo.last
+	m.apply(c, k.entry.summary, o.rows)
+	o.ends(k.from, k.to-1)
+	for _, row := range o.rows {
+		m.rest(o, c, k.entry, row)
+	}
+	m.did.Alone++
+}
+
+// ends sets where accesses are in the first and the last iteration of an innermost loop.
+func (o *solo) ends(first, last int) {
+	for i, r := range o.in.refs {
+		o.first[i], o.end[i] = o.at[i]+r.stride*first, o.at[i]+r.stride*last
+	}
+}
+
+// anew runs a loop as the last time.
+func (m *machine) anew(n *node, c *context) {
+	o, k := n.solo, n.solo.last
+	o.moving.unit.tries++
+	o.findRows(c.states[0])
+	if k.from > 0 {
+		m.sweep(n, c, 0, k.from)
+	}
+	m.between(n, c)
+	if k.to < k.trips {
+		m.sweep(n, c, k.to, k.trips)
+	}
+	m.did.Anew++
+}
+
+// apart returns iterations in which no access that moves touches a line that rests.
+func (o *solo) apart(in *inner, trips int, shift uint) (from, to int) {
+	to = trips
+	for _, i := range o.moves {
+		stride := in.refs[i].stride
+		for _, k := range o.rests {
+			line := o.at[k] >> shift
+			low, high := meeting(line<<shift-o.at[i], (line+1)<<shift-1-o.at[i], stride)
+			low, high = max(low, 0), min(high, trips-1)
+			if low > high {
+				continue
+			}
+			if low+high < trips-1 {
+				from = max(from, high+1)
+			} else {
+				to = min(to, low)
+			}
+		}
+	}
+	return from, to
+}
+
+// meeting returns the first and the last y with low <= y*stride <= high; the first
+// is greater than the last if there is none.
+func meeting(low, high, stride int) (first, last int) {
+	if stride < 0 {
+		low, high, stride = -high, -low, -stride
+	}
+	first, last = low/stride, high/stride
+	if low > 0 && first*stride < low {
+		first++
+	}
+	if high < 0 && last*stride > high {
+		last--
+	}
+	return first, last
+}
+
+// findRows finds the rows in which lines rest, and reports whether no more do than
+// may in any of them.
+func (o *solo) findRows(s *state) bool {
+	o.rows = o.rows[:0]
+	for _, i := range o.rests {
+		o.rows = s.appendRow(o.rows, uint32(o.at[i]>>s.shift)+1)
+	}
+	if len(o.rests) <= mostRests {
+		return true
+	}
+	for _, row := range o.rows {
+		if _, k := o.restingIn(s, row); k > mostRests {
+			return false
+		}
+	}
+	return true
+}
+
+// restingIn returns the lines that rest in a row, up to one more than may.
+func (o *solo) restingIn(s *state, row int) (lines [mostRests + 1]uint32, n int) {
+	for _, i := range o.rests {
+		line := uint32(o.at[i]>>s.shift) + 1
+		if n < len(lines) && s.row(line) == row && !slices.Contains(lines[:n], line) {
+			lines[n] = line
+			n++
+		}
+	}
+	return lines, n
+}
+
+// appendRow appends a line's row to a list that has none twice.
+func (s *state) appendRow(rows []int, line uint32) []int {
+	row := s.row(line)
+	for _, r := range rows {
+		if r == row {
+			return rows
+		}
+	}
+	return append(rows, row)
+}
+
+// rest composes a row in which lines rest with the summary of what moves from the first
+// iteration to the last.
+//
+// The first iteration is made in order, as it may begin with what moves. After it
+// come the heads, each of which then finds all lines that rest among those touched
+// since. What comes after them is known. The last iteration is made in order again,
+// for what it leaves on top.
+//
+// What goes on to later levels is in that order, too. Where there is a log, it is what
+// misses with k ways less, too, as the caller knows ([state.keepsTo]).
+func (m *machine) rest(o *solo, c *context, e *entry, row int) {
+	s := c.states[0]
+	resting, k := o.restingIn(s, row)
+	lines := s.tags[row*s.ways:][:s.ways]
+	o.lines, o.ops = o.lines[:0], o.ops[:0]
+	o.each(s, row, o.first, func(line uint32, op int) {
+		o.lines, o.ops = append(o.lines, line), append(o.ops, uint16(op))
+	})
+	back := modulo(row+int(s.turn)-int(e.turn), s.sets)
+	heads, ops := e.heads[back*s.ways:][:e.count[back]], e.ops[back*s.ways:][:e.count[back]]
+	top := min(len(ops), s.ways-k)
+	o.lines, o.ops = append(o.lines, heads[:top]...), append(o.ops, ops[:top]...)
+	c.bringIn(row, o.lines, o.ops)
+	for _, op := range ops[top:] {
+		s.miss(row, int(op), 1)
+	}
+	for op := range e.misses {
+		misses := e.rowMisses[back*len(e.misses)+op]
+		for _, more := range e.fewerOf(back, e.opLow+op)[:k] {
+			misses += uint64(more)
+		}
+		s.miss(row, e.opLow+op, misses)
+	}
+	if e.log != nil {
+		c.beyond(row, heads[top:], ops[top:])
+		c.sendLog(e.summary, back, row)
+	}
+	copy(lines, resting[:k])
+	copy(lines[k:], e.tags[back*s.ways:][:top])
+	o.each(s, row, o.end, func(line uint32, _ int) { present(lines, line) })
+	m.did.Rested++
+}
+
+// keepsTo reports whether a row would be the same to what moves with k ways less: no
+// line was found in the last of its places.
+func (s *state) keepsTo(row, k int) bool {
+	if k > mostRests {
+		return false
+	}
+	for _, more := range s.fewer[row*len(s.misses):][:len(s.misses)] {
+		for _, n := range more[:k] {
+			if n > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// each calls a function for each access of an iteration, in which they are there, that is in a row.
+func (o *solo) each(s *state, row int, at []int, touch func(line uint32, op int)) {
+	for i, a := range at {
+		if line := uint32(a>>s.shift) + 1; s.row(line) == row {
+			touch(line, o.in.refs[i].op)
+		}
+	}
+}
+
+// off reports whether summaries of what moves do not pay: where nearly each is
+// extended, those of the whole loop do better.
+func (o *solo) off() bool {
+	u := o.moving.unit
+	return u.off || u.tries > 3000 && u.extends*10 > u.tries*7 || o.lost > 100 && 8*o.lost > u.tries
+}
+
+// changesWith reports whether a loop in a block is longer, or shorter, in each iteration of an
+// outermost loop, in a slot: then no instance of the block is like another.
+func (n *node) changesWith(slot int) bool {
+	return n.unit != nil && slices.ContainsFunc(n.unit.gates, func(g gate) bool {
+		return g.of.kind == loop && !g.depends && len(g.outs) == 1 && g.outs[0].coef(slot) != 0
+	})
+}
+
+// isLight reports whether a block is accesses and one innermost loop.
+func (n *node) isLight() bool {
+	loops := 0
+	for _, c := range n.body {
+		if c.kind != access {
+			if loops++; !c.inner {
+				return false
+			}
+		}
+	}
+	return loops == 1
+}

@@ -1,0 +1,350 @@
+package exact
+
+import "slices"
+
+// Accesses to a small array seldom keep their distance to others, modulo the sets: a
+// summary that knows them does not come back. But they lie in a few lines. So a loop
+// around others is cut into pieces in which each such access rests on a line; the
+// summary of a piece is one without them, which is applied to all other sets; and
+// what happens in the sets of their lines is run, all of it, but nothing else.
+
+// A tiny is a loop's accesses to small arrays, where they are in no loop inside.
+type tiny struct {
+	without  *node // the loop without them
+	accesses []*node
+	rows     []int // scratch: that their lines are in
+}
+
+// tiny prepares a loop's tiny, if it has one.
+func (m *machine) tiny(n *node, b *builder) *tiny {
+	if n.kind != loop || n.inner || n.unit == nil {
+		return nil
+	}
+	t := &tiny{}
+	small := func(a *node) bool {
+		low, high := b.bounds(a.addr)
+		own := a.addr.coef(n.slot)
+		return high-low < 2*m.span && 2*max(own, -own) <= m.minLine
+	}
+	t.without = t.leaveOut(n, small)
+	if len(t.accesses) == 0 {
+		return nil
+	}
+	inside := below(t.without)
+	if !m.enterAll(inside) {
+		return nil
+	}
+	if t.without.unit = m.unit(t.without, inside); t.without.unit == nil {
+		return nil
+	}
+	t.without.unit.period = 0
+	for _, c := range append(inside, t.without) {
+		if c.unit != nil {
+			c.unit.byRow = true
+		}
+	}
+	return t
+}
+
+// enterAll prepares all innermost loops of a list to be run in a row alone, and
+// reports whether there are any, and all can be.
+func (m *machine) enterAll(list []*node) bool {
+	loops := 0
+	for _, c := range list {
+		if !c.inner {
+			continue
+		}
+		if c.enter == nil {
+			c.enter = m.enter(c)
+		}
+		if loops++; c.enter == nil {
+			return false
+		}
+	}
+	return loops > 0
+}
+
+// leaveOut copies a node without its small accesses. Loops in it stay what they are.
+func (t *tiny) leaveOut(n *node, small func(*node) bool) *node {
+	d := *n
+	list := func(nodes []*node) (left []*node) {
+		for _, c := range nodes {
+			switch {
+			case c.kind == access && small(c):
+				t.accesses = append(t.accesses, c)
+				continue
+			case c.kind == branch || c.kind == block:
+				c = t.leaveOut(c, small)
+			}
+			left = append(left, c)
+		}
+		return left
+	}
+	d.body, d.orelse = list(n.body), list(n.orelse)
+	d.unit, d.light = nil, false
+	return &d
+}
+
+// below are all nodes in a node, leaves first.
+func below(n *node) (list []*node) {
+	for _, c := range slices.Concat(n.body, n.orelse) {
+		list = append(append(list, below(c)...), c)
+	}
+	return list
+}
+
+// pieces runs iterations y to end of a loop by pieces.
+func (m *machine) pieces(n *node, c *context, y, end int) {
+	t := n.tiny
+	for y < end {
+		m.slots[n.slot] = y
+		k := t.stay(m, n.slot, end-y)
+		m.slots[n.slot] = y + k/2
+		if t.without.unit.off || m.each(n)*float64(k) < m.threshold || !m.piece(n, c, y, k) {
+			for i := range k {
+				m.slots[n.slot] = y + i
+				m.run(n.body, c)
+			}
+		}
+		y += k
+	}
+}
+
+// stay is for how many iterations, up to a limit, all accesses stay in their lines.
+func (t *tiny) stay(m *machine, slot, limit int) int {
+	for _, a := range t.accesses {
+		if own := a.addr.coef(slot); own != 0 {
+			limit = min(limit, stays(a.addr.at(m.slots), own, m.minLine))
+		}
+	}
+	return limit
+}
+
+// piece runs iterations in which small accesses rest. It reports whether it did:
+// not where they are in half of all sets.
+func (m *machine) piece(n *node, c *context, y, trips int) bool {
+	t, s := n.tiny, c.states[0]
+	m.slots[n.slot] = y
+	t.rows = t.rows[:0]
+	for _, a := range t.accesses {
+		t.rows = s.appendRow(t.rows, uint32(a.addr.at(m.slots)>>s.shift)+1)
+	}
+	if 2*len(t.rows) > s.sets {
+		return false
+	}
+	e := m.fetch(t.without, y, trips, false)
+	if e == nil {
+		return false
+	}
+	m.apply(c, e.summary, t.rows)
+	for _, row := range t.rows {
+		m.away(n.body, n.slot, s, row, y, trips)
+		m.runIn(n, c, row, y, y+trips)
+	}
+	m.did.Pieces++
+	return true
+}
+
+// away notes which accesses of nodes are not in a row, in any of so many iterations of a
+// loop around, from y on. What other loops are around is not known.
+func (m *machine) away(nodes []*node, slot int, s *state, row, y, trips int) {
+	for _, n := range nodes {
+		switch {
+		case n.kind == access:
+			n.away = trips > 0 && !m.reachOf(&n.addr, slot, y, y+trips-1, 0, s.shift).in(s, row)
+		case n.kind == loop:
+			m.away(n.body, slot, s, row, y, 0)
+		default:
+			m.away(n.body, slot, s, row, y, trips)
+			m.away(n.orelse, slot, s, row, y, trips)
+		}
+	}
+}
+
+// runIn runs iterations y to end of a loop in a row. Of some in which the same lines of
+// the row are touched in the same order, the first leaves them on top, and each after it
+// misses as the second does. None of these misses is a head, since its line was touched
+// in the first.
+func (m *machine) runIn(n *node, c *context, row, y, end int) {
+	for y < end {
+		m.slots[n.slot], m.listed = y, m.listed[:0]
+		k := m.list(n.body, n.slot, end-y)
+		for at := 0; at < k; {
+			m.lines, m.linesOps = m.lines[:0], m.linesOps[:0]
+			same := m.collect(m.listed, c.states[0], row, at, k-at)
+			m.bringAlike(c, row, same)
+			at += same
+		}
+		y += k
+	}
+}
+
+// bringAlike brings what was put down to a row, so many times. Where these are no more lines than
+// ways, they are all there after the first.
+func (m *machine) bringAlike(c *context, row, times int) {
+	s := c.states[0]
+	c.bringIn(row, m.lines, m.linesOps)
+	m.did.Alike += times - 1
+	if times == 1 || len(m.lines) <= s.ways {
+		return
+	}
+	missing := s.missing[:len(m.lines)]
+	bringRow(s.tags[row*s.ways:][:s.ways], m.lines, missing)
+	for i, absent := range missing {
+		if absent != 0 {
+			s.miss(row, int(m.linesOps[i]), uint64(times-1))
+		}
+	}
+}
+
+// A listed node is an access that may be in a row in some iterations of a loop around, or a loop.
+type listed struct {
+	node    *node
+	at, own int // of an access: its address in the first of them, and by what it goes on
+}
+
+// list lists nodes in the order in which they run in so many iterations of a loop around, up to
+// a limit, in which all branches take the same way; around other loops than innermost ones in one.
+func (m *machine) list(nodes []*node, slot, k int) int {
+	for _, n := range nodes {
+		switch {
+		case n.kind == access && n.away:
+		case n.kind == access:
+			m.listed = append(m.listed, listed{n, n.addr.at(m.slots), n.addr.coef(slot)})
+		case n.kind == branch && n.holds(m.slots):
+			k = m.list(n.body, slot, m.steady(n, slot, k))
+		case n.kind == branch:
+			k = m.list(n.orelse, slot, m.steady(n, slot, k))
+		case n.kind == block:
+			k = m.list(n.body, slot, k)
+		case n.inner:
+			m.listInner(n, slot)
+			m.listed = append(m.listed, listed{node: n})
+		default:
+			m.listed = append(m.listed, listed{node: n})
+			k = 1
+		}
+	}
+	return k
+}
+
+// listInner finds where an innermost loop's accesses are, and its spans, and by what they go on.
+func (m *machine) listInner(n *node, slot int) {
+	in, o := n.inside, n.enter
+	m.slots[n.slot] = 0
+	for i := range in.refs {
+		e := &o.accesses[i]
+		e.at, e.own = in.refs[i].base.at(m.slots), in.refs[i].base.coef(slot)
+	}
+	o.spans = o.spans[:0]
+	for i := range n.spans {
+		o.spans = append(o.spans, [2]int{n.spans[i].at(m.slots), n.spans[i].coef(slot)})
+	}
+}
+
+// tripsAfter are an innermost loop's trips, so many iterations after those in which it was listed.
+func (n *node) tripsAfter(by int) int {
+	o := n.enter
+	span := o.spans[0][0] + o.spans[0][1]*by
+	for _, s := range o.spans[1:] {
+		span = min(span, s[0]+s[1]*by)
+	}
+	return n.count(span)
+}
+
+// collect puts down the accesses in a row of what was listed, in order, in a later iteration,
+// and returns for how many, up to a limit, they are the same.
+func (m *machine) collect(list []listed, s *state, row, by, k int) int {
+	for i := range list {
+		a := &list[i]
+		switch {
+		case a.node.inner:
+			k = m.collectInner(a.node, s, row, by, k)
+		case a.node.kind == loop:
+			m.collectLoop(a.node, s, row)
+		default:
+			addr := a.at + a.own*by
+			k = sameIn(s, row, addr, a.own, k)
+			if line := uint32(addr>>s.shift) + 1; s.row(line) == row {
+				m.put(line, a.node.op)
+			}
+		}
+	}
+	return k
+}
+
+// collectLoop is collect for a loop around others, in the iteration in which it was listed.
+func (m *machine) collectLoop(n *node, s *state, row int) {
+	first := len(m.listed)
+	for y := range n.trips(m.slots) {
+		m.slots[n.slot], m.listed = y, m.listed[:first]
+		m.list(n.body, n.slot, 1)
+		m.collect(m.listed[first:], s, row, 0, 1)
+	}
+	m.listed = m.listed[:first]
+}
+
+// put puts down a line, unless it is the one before: that one is the first of its row.
+func (m *machine) put(line uint32, op int) {
+	if k := len(m.lines); k == 0 || m.lines[k-1] != line {
+		m.lines, m.linesOps = append(m.lines, line), append(m.linesOps, uint16(op))
+	}
+}
+
+// sameIn is for how many iterations of a loop, up to a limit, an access that is at an address, and
+// goes on by own in each, touches the same line of a row, or none of it.
+func sameIn(s *state, row, addr, own, k int) int {
+	if own == 0 || !reachFrom(addr, own*(k-1), s.shift).in(s, row) {
+		return k
+	}
+	return min(k, stays(addr, own, 1<<s.shift))
+}
+
+// stays is for how many iterations an address that goes on by own in each stays in a line.
+func stays(addr, own, line int) int {
+	if at := addr & (line - 1); own > 0 {
+		return (line-1-at)/own + 1
+	} else {
+		return at/-own + 1
+	}
+}
+
+// steady is for how many iterations of a loop, up to a limit, each part of a condition
+// holds, or does not.
+func (m *machine) steady(c *node, slot, k int) int {
+	for _, all := range c.when {
+		for i := range all {
+			v, own := all[i].at(m.slots), all[i].coef(slot)
+			if v < 0 {
+				v, own = -v-1, -own
+			}
+			if own < 0 {
+				k = min(k, v/-own+1)
+			}
+		}
+	}
+	return k
+}
+
+// collectInner is collect for an innermost loop. Where its trips change, but nothing in
+// the row is touched in the iterations by which they do, it is the same.
+func (m *machine) collectInner(n *node, s *state, row, by, k int) int {
+	in, o, trips := n.inside, n.enter, n.tripsAfter(by)
+	for i := range o.accesses {
+		e := &o.accesses[i]
+		in.at[i] = e.at + e.own*by
+		if e.stride == 0 {
+			k = sameIn(s, row, in.at[i], e.own, k)
+		} else if e.own != 0 {
+			k = min(k, stays(in.at[i], e.own, 1<<e.shift))
+		}
+	}
+	last, next := m.inRow(in, o, s, row, trips)
+	for more := 1; more < k; more++ {
+		now := n.tripsAfter(by + more)
+		if now != trips && (len(o.here) > 0 || now <= last || now > next) {
+			return more
+		}
+	}
+	return k
+}

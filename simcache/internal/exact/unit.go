@@ -1,0 +1,382 @@
+package exact
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// A unit is a loop or a block of which summaries are kept, with what decides
+// its stream of lines.
+type unit struct {
+	refs  []ref
+	gates []gate
+	pairs [][2]int // of refs that may touch one line, for all that is known of the program
+	// period is the least number of iterations after which all references have moved
+	// by whole lines, and alike modulo the span of the sets; 0 if there is none.
+	period int
+	fixed  bool // no bound or condition inside depends on the own counter
+	slot   int  // of the own counter
+	asks   bool // a condition depends on counters of the unit
+	opLow  int
+	opHigh int
+
+	table    []*entry
+	held     int // bytes that the entries in it take
+	tries    int
+	longer   int  // how often an entry was met that is longer than what was asked for
+	exact    bool // trips are part of the key; see unit.metLonger
+	account  int  // see machine.book
+	extends  int
+	big      float64 // touches of an instance from which on its log would be too long
+	room     int     // items in a row's log that were enough lately, about
+	listed   int     // and in a log, with room for more
+	logs     bool    // summaries keep logs
+	inner    bool    // a loop around accesses only
+	off      bool    // summaries of it do not pay
+	few      bool    // it has few keys, and many instances; see fewKeys
+	alone    bool    // of what moves in a loop; see solo
+	byRow    bool    // misses are kept by row; see tiny
+	key      []int
+	base     []int
+	low, hig []int
+}
+
+// A ref is the address of one or more accesses, as a function of what is outside
+// of the unit, of its own counter, and of the counters inside.
+type ref struct {
+	out    affine
+	own    int    // bytes that it moves by from one iteration to the next
+	in     []term // own counter's included
+	g      int    // greatest power of two that divides all inner coefficients and the smallest line
+	within int    // the same without the own counter's
+}
+
+// A gate is a bound or a condition inside of the unit, split alike.
+type gate struct {
+	of      *node
+	outs    []affine
+	own     []int
+	ins     [][]term
+	depends bool // on counters of the unit
+}
+
+const mostRefs = 64
+
+// units makes the units of a tree, from its leaves on. slots are the counters
+// of the loops in it.
+func (m *machine) units(n *node) (inside []*node) {
+	for _, list := range [][]*node{n.body, n.orelse} {
+		for _, c := range list {
+			inside = append(inside, m.units(c)...)
+		}
+	}
+	if n.kind == loop || n.kind == block {
+		n.unit = m.unit(n, inside)
+	}
+	return append(inside, n)
+}
+
+// unit makes the unit of a node around others, or none: where an access may
+// straddle lines, a bound is no affine function, or there is too much to compare.
+func (m *machine) unit(n *node, inside []*node) *unit {
+	u := &unit{
+		fixed: true, slot: n.slot, inner: n.inner, opLow: n.opLow, opHigh: n.opHigh, logs: m.deep,
+		big: math.Inf(1),
+	}
+	if m.deep {
+		u.big = 400 * m.threshold
+	}
+	slots := map[int]bool{n.slot: true}
+	for _, c := range inside {
+		if c.straddles || c.kind == loop && c.firstSlot >= 0 {
+			return nil
+		}
+		if c.kind == loop || c.kind == block {
+			slots[c.slot] = true
+		}
+	}
+	isInside := func(slot int) bool { return slots[slot] }
+	var seen []affine
+	for _, c := range inside {
+		switch c.kind {
+		case access:
+			if slices.ContainsFunc(seen, func(a affine) bool { return a.same(&c.addr) }) {
+				continue
+			}
+			seen = append(seen, c.addr)
+			u.refs = append(u.refs, m.ref(n, c.addr, isInside))
+		case loop:
+			u.gate(n, c, c.spans, isInside)
+		case branch:
+			u.gate(n, c, slices.Concat(c.when...), isInside)
+		}
+	}
+	if len(u.refs) == 0 || len(u.refs) > mostRefs {
+		return nil
+	}
+	u.period = m.period(u)
+	for r := range u.refs {
+		for q := range r {
+			u.pairs = append(u.pairs, [2]int{q, r})
+		}
+	}
+	u.base = make([]int, len(u.refs))
+	u.low, u.hig = slices.Clone(u.base), slices.Clone(u.base)
+	return u
+}
+
+// Of a tile of odd sizes thousands of keys come before any comes again, and then each comes
+// often. Where the strides outside tell that there are no more keys than a quarter of mostKeys,
+// and oftenEach times as many instances, all are waited for.
+const (
+	mostKeys  = 1 << 16
+	oftenEach = 8
+)
+
+// fewKeys reports whether that is so, where the highest numbers in the slots are these.
+func (m *machine) fewKeys(u *unit, highest []int) bool {
+	keys, instances := m.keys(u, highest, min(mostKeys/4, mostKept/2/stateSize(m.levels[0])))
+	return instances >= oftenEach*float64(keys)
+}
+
+// keys is at least how many keys the instances of a unit have, and how many instances there are:
+// none if there are more keys than most, or if bounds and conditions in it depend on what is
+// outside. The bases of an instance are sums of multiples of the strides outside, so that their
+// part of the keys is a group, or a part of one, which is put together stride by stride.
+func (m *machine) keys(u *unit, highest []int, most int) (keys int, instances float64) {
+	for _, g := range u.gates {
+		outside := func(a affine) bool { return len(a.terms) > 0 }
+		if g.depends || slices.ContainsFunc(g.outs, outside) {
+			return 1, 0
+		}
+	}
+	strides := u.outside()
+	list, seen := [][]int{make([]int, len(u.refs))}, map[uint64]bool{}
+	seen[hash(list[0])] = true
+	instances = 1
+	for _, slot := range slices.Sorted(maps.Keys(strides)) {
+		instances *= float64(highest[slot] + 1)
+		before := list
+		for k := 1; k <= highest[slot] && !seen[hash(m.keyOf(strides[slot], k, before[0]))]; k++ {
+			for _, key := range before {
+				if len(list) == most {
+					return 1, 0
+				}
+				key = m.keyOf(strides[slot], k, key)
+				list, seen[hash(key)] = append(list, key), true
+			}
+		}
+	}
+	return len(list), instances
+}
+
+// outside is, by slot, how much a step of the loop that is outside moves each reference.
+func (u *unit) outside() map[int][]int {
+	strides := map[int][]int{}
+	for r := range u.refs {
+		for _, t := range u.refs[r].out.terms {
+			if strides[t.slot] == nil {
+				strides[t.slot] = make([]int, len(u.refs))
+			}
+			strides[t.slot][r] = t.coef
+		}
+	}
+	return strides
+}
+
+// keyOf is the part of a key that the bases decide, so many strides on.
+func (m *machine) keyOf(stride []int, times int, key []int) []int {
+	to := []int{(key[0] + times*stride[0]) & (m.maxLine - 1)}
+	for r, s := range stride[1:] {
+		to = append(to, m.modSpan(key[r+1]+times*(s-stride[0])))
+	}
+	return to
+}
+
+func (m *machine) ref(n *node, addr affine, inside func(int) bool) ref {
+	r := ref{own: addr.coef(n.slot)}
+	r.out, r.in = addr.split(inside)
+	r.within = m.minLine
+	for _, t := range r.in {
+		if t.slot != n.slot {
+			r.within = nest.GCD(r.within, t.coef)
+		}
+	}
+	r.g = nest.GCD(r.within, r.own)
+	return r
+}
+
+func (u *unit) gate(n, of *node, list []affine, inside func(int) bool) {
+	g := gate{of: of}
+	for _, a := range list {
+		out, in := a.split(inside)
+		g.outs, g.own, g.ins = append(g.outs, out), append(g.own, a.coef(n.slot)), append(g.ins, in)
+		g.depends = g.depends || len(in) > 0
+		u.fixed = u.fixed && a.coef(n.slot) == 0
+	}
+	u.asks = u.asks || g.depends && of.kind == branch
+	u.gates = append(u.gates, g)
+}
+
+// period: P*own must be whole lines for every reference, and P times the
+// difference of two of them whole spans.
+func (m *machine) period(u *unit) int {
+	if !u.fixed {
+		return 0
+	}
+	p := 1
+	lcm := func(of, step int) {
+		q := of / nest.GCD(of, step)
+		if p = p / nest.GCD(p, q) * q; p > 1<<20 {
+			p = 1 << 20
+		}
+	}
+	for _, r := range u.refs {
+		lcm(m.maxLine, r.own)
+		lcm(m.span, r.own-u.refs[0].own)
+	}
+	if p >= 1<<20 {
+		return 0
+	}
+	return p
+}
+
+// placeIn writes to key what decides the stream of lines of an instance of so many
+// iterations from y on, up to moving, and to base where its references are.
+//
+// Why that is all: a reference's addresses are base + multiples of g, which is a
+// power of two that divides the line. So their lines are those of base rounded
+// down to a multiple of g. If all rounded bases are moved by whole lines, each
+// line moves by as many as its reference; if these are alike modulo the sets, lines
+// that were in one set still are. The bounds and conditions inside are functions of
+// the same inner counters, whose values at their zeros are in the key; but of a
+// condition that always or never holds in the instance only that: it did so in one
+// that is a part of it, too.
+func (u *unit) placeIn(m *machine, y, trips int) {
+	for i := range u.refs {
+		r := &u.refs[i]
+		u.base[i] = floor(r.out.at(m.slots)+r.own*y, r.g)
+	}
+	key := append(u.key[:0], u.base[0]&(m.maxLine-1))
+	for _, b := range u.base[1:] {
+		key = append(key, m.modSpan(b-u.base[0]))
+	}
+	if u.asks {
+		u.reach(m, y, trips)
+	}
+	for i := range u.gates {
+		key = u.gates[i].key(key, m, y)
+	}
+	u.key = key
+}
+
+func (g *gate) key(key []int, m *machine, y int) []int {
+	if !g.depends {
+		if g.of.kind == loop {
+			return append(key, g.of.count(g.of.least(m.slots)))
+		}
+		if g.of.holds(m.slots) {
+			return append(key, 1)
+		}
+		return append(key, 0)
+	}
+	for i := range g.outs {
+		v := g.outs[i].at(m.slots) + g.own[i]*y
+		if g.of.kind == loop {
+			key = append(key, v)
+			continue
+		}
+		low, high := g.bounds(m, i, v)
+		switch {
+		case low >= 0:
+			key = append(key, always)
+		case high < 0:
+			key = append(key, noValue)
+		default:
+			key = append(key, sometimes, v)
+		}
+	}
+	return key
+}
+
+// What a condition does in an instance.
+const (
+	noValue = iota
+	always
+	sometimes
+)
+
+// bounds are bounds of a function of the unit's counters, whose highest values are
+// known, by its value where they are 0.
+func (g *gate) bounds(m *machine, i, v int) (low, high int) {
+	low, high = v, v
+	for _, t := range g.ins[i] {
+		if reach := t.coef * m.most[t.slot]; reach > 0 {
+			high += reach
+		} else {
+			low += reach
+		}
+	}
+	return low, high
+}
+
+// modSpan is a number modulo the span of the first level's sets.
+func (m *machine) modSpan(a int) int { return modulo(a, m.span) }
+
+// modulo is a modulo b, from 0 on.
+func modulo(a, b int) int {
+	if b&(b-1) == 0 {
+		return a & (b - 1)
+	}
+	if a %= b; a < 0 {
+		a += b
+	}
+	return a
+}
+
+// boxes writes, for each reference, the lowest and the highest of its addresses in
+// trips iterations from y on, or bounds of them, to low and hig.
+func (u *unit) boxes(m *machine, y, trips int) {
+	u.reach(m, y, trips)
+	for i := range u.refs {
+		low, hig := u.base[i], u.base[i]
+		for _, t := range u.refs[i].in {
+			if reach := t.coef * m.most[t.slot]; reach > 0 {
+				hig += reach
+			} else {
+				low += reach
+			}
+		}
+		u.low[i], u.hig[i] = low, hig
+	}
+}
+
+// reach finds the highest values of the unit's counters, or bounds of them.
+func (u *unit) reach(m *machine, y, trips int) {
+	m.most[u.slot] = trips - 1
+	for i := len(u.gates) - 1; i >= 0; i-- { // from the outside in
+		if g := &u.gates[i]; g.of.kind == loop {
+			m.most[g.of.slot] = max(0, g.most(m, y)-1)
+		}
+	}
+}
+
+// most is at most how often an inner loop runs.
+func (g *gate) most(m *machine, y int) int {
+	least := 0
+	for i := range g.outs {
+		v := g.outs[i].at(m.slots) + g.own[i]*y
+		for _, t := range g.ins[i] {
+			if t.coef > 0 {
+				v += t.coef * m.most[t.slot]
+			}
+		}
+		if i == 0 || v < least {
+			least = v
+		}
+	}
+	return g.of.count(least)
+}
