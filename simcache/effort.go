@@ -6,7 +6,6 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
-	"github.com/stridebench/stridebench/simcache/internal/exact"
 )
 
 // mostLookUps is how many references are looked up one by one at most, unless
@@ -123,10 +122,9 @@ func (h *Hierarchy) EffortOfProgram(passes int, p nest.Program) Effort {
 	for _, op := range p.Operands() {
 		like.Operands[0].Width = max(like.Operands[0].Width, op.Width)
 	}
-	wide := engine.Wide(h.config.shapes(), like.Operands)
 	var effort Effort
 	for _, e := range []engine.Engine{h.data, h.tlb} {
-		if _, sums := e.(*exact.Engine); e != nil && (!sums || wide && e == h.data) {
+		if e != nil && e.LooksUp(like.Operands) {
 			lookUps, seconds := e.Effort([]nest.Nest{like}, passes)
 			effort.add(lookUps, seconds)
 		}

@@ -144,16 +144,9 @@ func NewHierarchy(c Config) (*Hierarchy, error) {
 // Reset makes the hierarchy what NewHierarchy returned, cold and with nothing counted, in
 // the memory that it has where it can.
 func (h *Hierarchy) Reset() {
-	reset := func(e *engine.Engine, c Config) {
-		if kept, can := (*e).(interface{ Reset() }); can {
-			kept.Reset()
-			return
-		}
-		*e = c.engine()
-	}
-	reset(&h.data, h.config)
+	h.data.Reset()
 	if h.tlb != nil {
-		reset(&h.tlb, h.config.pages())
+		h.tlb.Reset()
 	}
 	if h.i1 != nil {
 		h.i1.Reset()

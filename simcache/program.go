@@ -3,7 +3,6 @@ package simcache
 import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
-	"github.com/stridebench/stridebench/simcache/internal/exact"
 )
 
 // RunProgram simulates so many passes over a program, on whatever the caches hold from
@@ -49,14 +48,10 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 	return counts, nil
 }
 
-// Progress has a function told, now and then, from the goroutine that counts, what share is done of
-// what is run first: of a program that is counted by summaries, of the outermost loops' iterations of a pass.
-// What else is counted says nothing.
-func (h *Hierarchy) Progress(tell func(share float64)) {
-	if e, is := h.data.(*exact.Engine); is {
-		e.Progress(tell)
-	}
-}
+// Progress has a function called, now and then, from the goroutine that counts, with the share that
+// is done of the first program: of the outermost loops' iterations of a pass. Only what is counted
+// by summaries calls it.
+func (h *Hierarchy) Progress(done func(share float64)) { h.data.Progress(done) }
 
 // tells reports whether the engine says more of a program than of a nest.
 func (h *Hierarchy) tells() bool {

@@ -80,6 +80,13 @@ type Engine interface {
 	Work() uint64
 	// Besides is what is counted at a level besides references and misses.
 	Besides(level int) Besides
+	// LooksUp reports whether RunProgram looks up each access of a program of these operands.
+	LooksUp(operands []nest.Operand) bool
+	// Progress has a function called, now and then, with the share of a program that is done, by an
+	// engine that knows it. It comes before the first program.
+	Progress(done func(share float64))
+	// Reset makes the engine what it was when it was new.
+	Reset()
 }
 
 // A Reference is a single one, as Add takes it.

@@ -65,9 +65,12 @@ func (e *Engine) Reset() {
 		intervalsFrom: e.intervalsFrom, summedFrom: e.summedFrom}
 }
 
-// Progress has a function told, now and then, what share of the outermost loops' iterations of a
-// program is done, by what runs it; before the first program is run.
-func (e *Engine) Progress(tell func(share float64)) { e.progress = tell }
+// Progress has a function called, now and then, with the share of the outermost loops' iterations of
+// a program that is done.
+func (e *Engine) Progress(done func(share float64)) { e.progress = done }
+
+// LooksUp reports whether an operand is wider than a line.
+func (e *Engine) LooksUp(operands []nest.Operand) bool { return engine.Wide(e.levels, operands) }
 
 // Add simulates a reference of an operand.
 func (e *Engine) Add(op int, addr, size uint64, kind nest.Kind) {

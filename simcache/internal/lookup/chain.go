@@ -204,6 +204,12 @@ func (c *Chain) Settled() int {
 	return len(c.levels) + 1
 }
 
+// LooksUp reports that each access is looked up.
+func (c *Chain) LooksUp([]nest.Operand) bool { return true }
+
+// Progress does nothing.
+func (c *Chain) Progress(func(share float64)) {}
+
 // Effort is about how many references Run looks up, and how many seconds that takes: of
 // runs within lines one for each, or two if they are observed.
 func (c *Chain) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {

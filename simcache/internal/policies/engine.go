@@ -40,6 +40,8 @@ type Engine struct {
 	brute  bool          // every reference of a walk is looked up
 	idle   bool          // a hit in the first level leaves it as a hit of the same before has left it
 	still  bool          // the reference under way has done nothing but hit there
+
+	anew func() *Engine // makes the engine that it was
 }
 
 // A request asks a level for size bytes at addr.
@@ -62,6 +64,7 @@ func (r request) within(block uint64, shift uint) request {
 // that is asked for.
 func New(levels []Level, dirty bool, o lookup.Observe) *Engine {
 	d := &Engine{misses: make([][]uint64, len(levels)), dirty: dirty}
+	d.anew = func() *Engine { return New(levels, dirty, o) }
 	var shapes []engine.Level
 	for _, l := range levels {
 		shapes = append(shapes, l.Level)
@@ -82,6 +85,19 @@ func New(levels []Level, dirty bool, o lookup.Observe) *Engine {
 
 // Brute has every reference looked up.
 func (d *Engine) Brute() { d.brute = true }
+
+// Reset makes the engine what New returned, as brute as it is.
+func (d *Engine) Reset() {
+	brute := d.brute
+	*d = *d.anew()
+	d.brute = brute
+}
+
+// LooksUp reports that each access is looked up.
+func (d *Engine) LooksUp([]nest.Operand) bool { return true }
+
+// Progress does nothing.
+func (d *Engine) Progress(func(share float64)) {}
 
 // At tells the address of the instruction that the next references are of.
 func (d *Engine) At(pc uint64) { d.pc = pc }
