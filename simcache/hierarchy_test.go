@@ -462,3 +462,37 @@ func TestWorkOfTLB(t *testing.T) {
 		}
 	}
 }
+
+// TestSteadyPassByBrute compares steady passes with those of looking everything up, also where the
+// last level has room for all.
+func TestSteadyPassByBrute(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(enginetest.Cases(3000)) {
+		d := enginetest.Random(seed, 23)
+		d1, ll := drawCaches(d)
+		c := Config{Levels: TwoLevels(d1, ll)}
+		if d.One(2) {
+			c.Levels = append(c.Levels, c.Levels[1])
+			last := &c.Levels[2].Geometry
+			last.Ways += d(12)
+			last.Size = ll.Sets() << d(6) * last.Ways * last.Line
+		}
+		specs := c.shapes()
+		nests := []nest.Nest{d.Nest(specs, 300), d.Nest(specs, 300)}[:1+d(2)]
+		if d.One(4) {
+			nests = []nest.Nest{transposed(d)}
+		}
+		got, err := SteadyPass(c, nests...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Brute = true
+		want, err := SteadyPass(c, nests...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Fatalf("seed %d, %+v,\n%v: %+v, want %+v", seed, c.Levels, nests, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
@@ -167,14 +168,41 @@ func (h *Hierarchy) settled() int {
 // misses nothing in the second pass, it is where it was after it, and the same
 // stream misses nothing again.
 func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
-	if counts, ok := c.steadyNest(nests); ok {
-		return counts, nil
+	if !c.isSimple(nests) {
+		return c.steady(nests)
 	}
+	few := c
+	few.Levels = c.Levels[:max(1, exact.Missing(c.shapes(), nests))]
+	counts, ok := few.steadyNest(nests)
+	if !ok {
+		var err error
+		if counts, err = few.steady(nests); err != nil {
+			return Counts{}, err
+		}
+	}
+	if len(few.Levels) < len(c.Levels) {
+		counts.DLmr, counts.DLmw = 0, 0
+	}
+	return counts, nil
+}
+
+// steady is SteadyPass by simulation.
+func (c Config) steady(nests []nest.Nest) (Counts, error) {
 	h, err := NewHierarchy(c)
 	if err != nil {
 		return Counts{}, err
 	}
 	return h.steady(len(c.Levels)+1, nests...)
+}
+
+// isSimple reports whether levels are LRU ones without more, and no access is wider than a line.
+func (c Config) isSimple(nests []nest.Nest) bool {
+	if c.Brute || c.ZeroTags || len(c.TLB) > 0 || !c.lone() || c.Check() != nil {
+		return false
+	}
+	return !slices.ContainsFunc(nests, func(n nest.Nest) bool {
+		return n.Check() != nil || engine.Wide(c.shapes(), n.Operands)
+	})
 }
 
 // shapes are those of all levels.
@@ -187,8 +215,7 @@ func (c Config) shapes() (all []engine.Level) {
 
 // steadyNest is SteadyPass of one nest whose reuse intervals decide it, without a look-up.
 func (c Config) steadyNest(nests []nest.Nest) (counts Counts, ok bool) {
-	if len(nests) != 1 || c.Brute || c.ZeroTags || len(c.TLB) > 0 || !c.lone() ||
-		c.Check() != nil || nests[0].Check() != nil {
+	if len(nests) != 1 {
 		return Counts{}, false
 	}
 	n := nests[0].Canonical()
