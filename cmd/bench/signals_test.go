@@ -109,7 +109,7 @@ func (s started) written(t *testing.T, lines int) {
 func TestSignalsWhileSimulating(t *testing.T) {
 	c := start(t, t.TempDir(), "bench", "sim", "--shape", "30000x30000", "--preset", "amd-zen3", "--passes", "1000")
 	c.await(t, c.err, func(text string) bool {
-		return strings.HasPrefix(text, "note: 900 billion references are looked up one by one, which takes about ")
+		return strings.HasPrefix(text, "note: 901 billion references are looked up one by one, which takes about ")
 	})
 	c.send(t, syscall.SIGINT)
 	<-c.ended
