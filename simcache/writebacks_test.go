@@ -37,7 +37,7 @@ func TestWriteBacksSettle(t *testing.T) {
 	}
 	got, visited := run(false)
 	want, all := run(true)
-	if visited > all/2 {
+	if visited > 5*(all/passes) { // two levels settle in five passes
 		t.Errorf("%d of %d references were looked up", visited, all)
 	}
 	if !reflect.DeepEqual(got, want) {

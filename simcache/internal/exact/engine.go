@@ -237,7 +237,8 @@ func (e *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64
 			lookUps += looked
 		}
 	}
-	if lookUps > 0 && len(nests) == 1 && passes == 1 && e.place == empty {
+	large := len(nests) == 1 && accessesOf(nests[0]) >= e.intervalsFrom
+	if lookUps > 0 && large && passes == 1 && e.place == empty {
 		if _, _, ok := reuseIntervals(e.levels, nests[0], 1); ok {
 			return 0, 0
 		}

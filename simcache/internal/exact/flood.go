@@ -170,8 +170,7 @@ func (l *level) mass(o *operand, iterations int) int {
 }
 
 // part is how many iterations a part of them has for mass, the loop that it is of, and what its
-// strides and outer ones share. No
-// more than a budget are looked at, from every place in a line.
+// strides and outer ones share. No more than a budget are looked at, from every place in a line.
 func (o *operand) part(iterations, line, budget int) (part, at, step int) {
 	step = line
 	inside, g := o.alone.Iterations(), line
