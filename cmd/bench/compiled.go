@@ -220,7 +220,9 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refus
 	}
 	options := compiled.Options{Function: f.program.Function}
 	if task.Function == "" {
-		task.Function, options.Region = compiled.FindRegion(task.Path, text)
+		r := compiled.Region{File: filepath.Base(task.Path)}
+		task.Function, r.From, r.To = csource.FindRegion(text)
+		options.Region = r
 	}
 	task.Compiler, err = words("cc", cmp.Or(f.exec.cc, compiled.Compilers[filepath.Ext(task.Path)]))
 	if err != nil {
