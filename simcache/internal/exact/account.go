@@ -1,12 +1,12 @@
 package exact
 
-// Whether summaries pay shows only later. A loop's summaries may match after thousands of others
-// were made, or never. So each unit has an account, in touches: credits for instances that its memo
-// entries replaced, debits for making the entries.
+// Whether summaries pay shows late, if ever: a loop's summary may first match after thousands of
+// others were made. So each unit has an account, in touches. Entries credit it for the instances
+// that they replace, and debit it for their making.
 //
 // All units in debt may owe a small part of the cost of running the program in line runs. Beyond
-// that they make no more summaries, and the remaining units may owe half as much as before. So the
-// sum of all wasted work stays a small part, too.
+// that they make no more summaries, and the others may owe half of the former limit. So all wasted
+// work stays a small part, too.
 
 // The allowed debt is 1/owedOf of the program's cost, and at least leastOwed.
 const (
@@ -23,17 +23,16 @@ const (
 	toExtend = 200
 )
 
-// work is the approximate work done, less the work already booked.
+// work is the approximate work done, minus the work booked.
 func (m *machine) work() int { return m.did.Touched + toApply*m.did.Applied - m.booked }
 
-// debit charges a unit for the work done since a mark, and for more.
 func (m *machine) debit(u *unit, since, more int) {
 	done := m.work() - since
 	m.booked += done
 	m.book(u, -done-more)
 }
 
-// credit adds to an account what an entry saves: trips iterations of an instance, starting at y.
+// credit books what an entry saves: trips iterations of an instance, starting at y.
 func (m *machine) credit(n *node, e *entry, y, trips int) {
 	saved := m.slots[n.slot]
 	m.slots[n.slot] = y + trips/2
@@ -45,7 +44,7 @@ func (m *machine) credit(n *node, e *entry, y, trips int) {
 	m.book(n.unit, spared)
 }
 
-// book changes a unit's account, and closes all accounts in debt once the sum exceeds mayOwe.
+// book changes a unit's account. If debts exceed mayOwe, it closes all accounts in debt.
 func (m *machine) book(u *unit, by int) {
 	if u.few {
 		return

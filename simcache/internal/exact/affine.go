@@ -1,10 +1,9 @@
 package exact
 
-// A term is a coefficient of the number in a slot.
 type term struct{ slot, coef int }
 
-// An affine is a function of the numbers in a machine's slots: a constant plus terms. Running loops
-// keep their induction variables in the slots.
+// An affine is a constant plus terms, each a coefficient times a slot's number. Running loops keep
+// their induction variables in the machine's slots.
 type affine struct {
 	c     int
 	terms []term
@@ -81,8 +80,8 @@ func floor(a, g int) int { return a &^ (g - 1) }
 // A reach is the first and the last line that an access may touch.
 type reach struct{ low, high int }
 
-// reachOf returns an address's reach over iterations first to last of a loop, where the address
-// itself advances by up to "by" bytes in each.
+// reachOf returns an address's reach over iterations first to last, if it moves by up to "by" bytes
+// in each.
 func (m *machine) reachOf(a *affine, slot, first, last, by int, shift uint) reach {
 	m.slots[slot] = first
 	one := reachFrom(a.at(m.slots), by, shift)
@@ -91,7 +90,6 @@ func (m *machine) reachOf(a *affine, slot, first, last, by int, shift uint) reac
 	return reach{min(one.low, other.low), max(one.high, other.high)}
 }
 
-// reachFrom returns the reach of an address that advances by up to "by" bytes.
 func reachFrom(addr, by int, shift uint) reach {
 	return reach{(addr + min(by, 0)) >> shift, (addr + max(by, 0)) >> shift}
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// If the whole working set fits in a level, in each of its sets, the level evicts nothing. A line
-// misses there at its first touch only, and that touch misses in all nearer levels, too. So the
-// nearer levels are simulated as if there were no others, and need no miss stream. A walk that
-// skips accesses without new lines finds the first touches ([firsts]).
+// A level in which the working set fits, set by set, evicts nothing. It misses at first touches
+// only, which miss in all nearer levels, too. So the nearer levels are simulated alone, without a
+// miss stream. A walk that skips accesses without new lines finds the first touches ([firsts]).
 
-// An ample is the state of levels of which the last ones hold the working set of all programs run
-// so far. These last levels have one line size.
+// An ample is a state of levels: the last ones, of one line size, hold the lines of all programs
+// run.
 type ample struct {
 	near    *regions // the nearer levels; nil if there are none
 	levels  int      // number of nearer levels
@@ -22,8 +21,8 @@ type ample struct {
 	touched lines
 }
 
-// runAmple runs a program if the last levels hold its lines and those of all earlier programs. It
-// reports whether it did.
+// runAmple runs a program, and reports whether it did. The last levels must hold its lines and all
+// earlier ones.
 func (e *regions) runAmple(p nest.Program) (misses []uint64, done bool, err error) {
 	if !e.options.Ample || e.states != nil {
 		return nil, false, nil
@@ -85,7 +84,7 @@ func (e *regions) runAmple(p nest.Program) (misses []uint64, done bool, err erro
 	return misses, true, nil
 }
 
-// refill runs all earlier programs on the levels, so that these get their contents.
+// refill runs all earlier programs on the levels, which get their contents.
 func (e *regions) refill() error {
 	if e.ample == nil {
 		return nil

@@ -8,16 +8,15 @@ import (
 // A summary is the state that a region of a program leaves if it begins empty. It composes with any
 // state before the region:
 //
-//  1. Touch its heads in that state, in order. Each head meets what it would have met in the
-//     program.
+//  1. Touch its heads in that state, in order. Each head meets the same lines as in the program.
 //  2. Add its misses. The past cannot change the outcome of the other accesses.
 //  3. Put its lines on top of each set. They are the last lines touched, in order.
 //
-// Where a summary is applied twice, sets that did not change since have its lines on top. Its heads
-// meet these lines, so one look finds what misses (again), and the set stays unchanged.
+// If a summary is applied twice, sets unchanged in between have its lines on top. Its heads meet
+// these, so one look finds the misses (again), and the sets stay unchanged.
 type summary struct {
 	*state
-	id        uint64 // identifies its lines at their present place
+	id        uint64 // identifies its lines in their present place
 	cleanFrom uint64 // rows changed since then are in changed and before
 
 	again  []uint64 // by row: a bit for each head that misses if the summary meets its own lines
@@ -38,7 +37,7 @@ func newSummary(s *state) *summary {
 	return &summary{state: s, again: again, looked: looked, sum: list}
 }
 
-// keepLog gives a summary a miss stream of at most so many items.
+// keepLog gives a summary a miss stream of at most "most" items.
 func (e *summary) keepLog(most int) {
 	words := len(e.changed)
 	e.log = &log{rows: make([]span, e.sets), most: most}
@@ -47,7 +46,7 @@ func (e *summary) keepLog(most int) {
 	e.weights = make([]weight, e.sets)
 }
 
-// forget discards what is known about a repeated application.
+// forget discards the knowledge about a repeated application.
 func (e *summary) forget() {
 	clear(e.looked)
 	clear(e.sum)
@@ -55,8 +54,8 @@ func (e *summary) forget() {
 	clear(e.weights)
 }
 
-// apply composes a context with the summary of the next region. The rows in skip of the first state
-// are left alone, and count as changed.
+// apply composes a context with the summary of the next region. It skips some rows of the first
+// state, which then count as changed.
 func (m *machine) apply(c *context, e *summary, skip []int) {
 	s := c.states[0]
 	off := int(e.turn) - int(s.turn)
@@ -145,7 +144,7 @@ func (e *summary) clean() {
 	e.owner = 0
 }
 
-// opposite returns the state's row that corresponds to a summary's row.
+// opposite returns the state's row for a summary's row.
 func (s *state) opposite(row uint32, off int) int {
 	at := int(row) + off
 	if at >= s.sets {
@@ -154,7 +153,7 @@ func (s *state) opposite(row uint32, off int) int {
 	return at
 }
 
-// gather merges the sets of changed rows, and discards what was known about them.
+// gather merges the sets of changed rows, and discards the knowledge about them.
 func (e *summary) gather() {
 	for i := range e.changed {
 		e.changed[i] |= e.before[i]
@@ -169,15 +168,14 @@ func (e *summary) gather() {
 	}
 }
 
-// credit adds by for each head of a row that misses again.
 func (e *summary) credit(misses []uint64, row int, by uint64) {
 	for w := e.again[row]; w != 0; w &= w - 1 {
 		misses[int(e.ops[row*e.ways+trailing(w)])-e.opLow] += by
 	}
 }
 
-// applyAgain applies a summary whose lines are on top of all sets except the changed ones, in the
-// state or in the summary.
+// applyAgain applies a summary whose lines are on top of all sets that did not change, in the state
+// or in the summary.
 func (m *machine) applyAgain(c *context, e *summary, off, low int) {
 	s := c.states[0]
 	s.turned(m.turned, s.changed, off)
@@ -202,8 +200,8 @@ func (m *machine) applyAgain(c *context, e *summary, off, low int) {
 	}
 }
 
-// look finds which heads of a row miss if they meet the row itself. None does if the row has fewer
-// lines than ways.
+// look finds which heads of a row miss if they meet the row's own lines: none, with fewer lines
+// than ways.
 func (e *summary) look(row int) {
 	e.again[row] = 0
 	if int(e.count[row]) < e.ways {
@@ -216,7 +214,7 @@ func (e *summary) look(row int) {
 	e.credit(e.sum, row, 1)
 }
 
-// applyRow composes one row. It returns a bit for each head that missed, if the row's contents were
+// applyRow composes one row. It returns a bit for each head that missed, if the old contents were
 // known.
 func (s *state) applyRow(e *summary, row, off int) (missing uint64, known bool) {
 	at, from, c := s.opposite(uint32(row), off), row*s.ways, int(e.count[row])
@@ -245,7 +243,6 @@ func (s *state) applyRow(e *summary, row, off int) (missing uint64, known bool) 
 	return missing, known
 }
 
-// missHeads counts the heads of a summary's row in missing, a bit each.
 func (s *state) missHeads(e *summary, at, row int, missing uint64) {
 	if len(e.misses) <= 8 && missing == 1<<e.count[row]-1 {
 		op := e.opLow
@@ -276,7 +273,6 @@ func (s *state) adopt(row int, ops []uint16, c int) {
 	}
 }
 
-// applyByRow composes all rows of a state that counts misses by row.
 func (m *machine) applyByRow(c *context, e *summary, off, low int) {
 	s := c.states[0]
 	size := len(e.misses)
@@ -293,7 +289,7 @@ func (m *machine) applyByRow(c *context, e *summary, off, low int) {
 	}
 }
 
-// applyFull composes all rows with vectors. The state's rows all have as many heads as ways.
+// applyFull composes all rows with vectors. All rows of the state have all their heads.
 func (m *machine) applyFull(c *context, e *summary, skip []int, off, low int) {
 	s := c.states[0]
 	m.kept = m.kept[:0]
@@ -318,7 +314,7 @@ func (m *machine) applyFull(c *context, e *summary, skip []int, off, low int) {
 	}
 }
 
-// countFull counts the heads that missed. With few operands it adds all heads and subtracts the
+// countFull counts the heads that missed. With few operands it counts all heads, and subtracts
 // hits.
 func (m *machine) countFull(misses []uint64, e *summary) {
 	if len(e.misses) > 8 {
@@ -349,8 +345,7 @@ func (m *machine) countFull(misses []uint64, e *summary) {
 	}
 }
 
-// countRow returns the number of a row's heads by operand, a byte each, and subtracts the hits from
-// misses.
+// countRow returns the heads of a row by operand, a byte each, and subtracts the hits from misses.
 func (m *machine) countRow(misses []uint64, e *summary, row int) uint64 {
 	if m.skipped[row>>6]>>(row&63)&1 != 0 {
 		return 0
@@ -361,7 +356,6 @@ func (m *machine) countRow(misses []uint64, e *summary, row int) uint64 {
 	return e.packed[row]
 }
 
-// creditHeads adds by for each head of a row in heads, a bit each.
 func (m *machine) creditHeads(misses []uint64, e *summary, row int, heads uint8, by uint64) {
 	for ; heads != 0; heads &= heads - 1 {
 		misses[int(e.ops[row*8+trailing(uint64(heads))])-e.opLow] += by
@@ -400,7 +394,7 @@ func meetGo(row, heads []uint32) (missing uint64) {
 	return missing
 }
 
-// A mover moves every step-th line from low to low+size by so many lines.
+// A mover adds "by" to every step-th line from low to low+size.
 type mover struct{ low, size, by, step uint32 }
 
 // move moves the lines of a state by movers, and its sets by turn.

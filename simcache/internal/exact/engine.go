@@ -1,12 +1,12 @@
 // Package exact counts programs, and nests, on levels of plain LRU caches without looking up every
-// access. The counts, and the contents left, equal those of looking up every access.
+// access. The counts, and the contents left, are the same as if every access were looked up.
 //
 // An [Engine] chooses among three ways:
 //
-//   - Reuse intervals ([reuseIntervals]): a large nest, the first one on empty levels, is counted
-//     without look-ups if its strides alone decide what misses.
-//   - Summaries ([regions]): a region of a program is not run again if its effect on the caches
-//     equals an earlier region's.
+//   - Reuse intervals ([reuseIntervals]): a large nest, the first one on empty levels, needs no
+//     look-up if its strides alone decide what misses.
+//   - Summaries ([regions]): a region is not run again if an earlier one had the same effect on the
+//     caches.
 //   - Looking up (package lookup): short nests, nests without a loop-invariant reference, single
 //     references, and everything that the other ways refuse.
 package exact
@@ -29,8 +29,8 @@ const (
 	deferred              // nowhere: the deferred nest, run on empty levels, leaves them
 )
 
-// Both faster ways take some time before they begin. So nests of fewer than summedFrom iterations
-// are looked up, and reuse intervals need intervalsFrom accesses.
+// The faster ways take time to begin. A nest of fewer than summedFrom iterations is looked up, and
+// reuse intervals need intervalsFrom accesses.
 const (
 	summedFrom    = 1 << 16
 	intervalsFrom = 1 << 20
@@ -48,7 +48,7 @@ type Engine struct {
 	summedFrom    int
 }
 
-// New returns an engine of levels, whose chain uses so many cores.
+// New returns an engine of levels. Its chain uses the given number of cores.
 func New(levels []engine.Level, cores int) *Engine {
 	chain := lookup.New(levels, lookup.Options{Cores: cores})
 	return &Engine{Chain: chain, levels: levels, intervalsFrom: intervalsFrom, summedFrom: summedFrom}
@@ -64,8 +64,8 @@ func (e *Engine) Reset() {
 		intervalsFrom: e.intervalsFrom, summedFrom: e.summedFrom}
 }
 
-// Progress sets a function to call now and then. Its argument is the finished share of the
-// iterations of a program's outermost loops.
+// Progress sets a function to call now and then with the finished share of the iterations of a
+// program's outermost loops.
 func (e *Engine) Progress(done func(share float64)) { e.progress = done }
 
 // LooksUp reports whether an operand is wider than a line.
@@ -153,8 +153,8 @@ func comesBack(n nest.Nest) bool {
 	return slices.ContainsFunc(n.Operands, rests)
 }
 
-// byIntervals counts a nest on empty levels if its reuse intervals decide. They may leave only the
-// first level open. Summaries of that level alone then count its misses.
+// byIntervals counts a nest on empty levels if its reuse intervals decide. If they leave the first
+// level open, summaries of that level count its misses.
 func (e *Engine) byIntervals(n nest.Nest) (misses []uint64, ok bool) {
 	if accessesOf(n) < e.intervalsFrom {
 		return nil, false
@@ -174,8 +174,8 @@ func (e *Engine) byIntervals(n nest.Nest) (misses []uint64, ok bool) {
 	return misses, err == nil
 }
 
-// bySummaries simulates a pass over a program by summaries, and reports whether it could. It needs
-// empty levels, or levels whose contents the summaries know, and line numbers that fit.
+// bySummaries simulates a pass over a program, and reports whether it could. The levels must be
+// empty, or their contents in the summaries, and line numbers must fit.
 func (e *Engine) bySummaries(p nest.Program) (misses []uint64, ok bool) {
 	if e.place == deferred {
 		e.settle()
@@ -231,7 +231,7 @@ func (e *Engine) load(level int) bool {
 const mostLookedUp = 1e12
 
 // Effort estimates how many references Run looks up, and the seconds that takes. The savings of
-// summaries are unknown beforehand, so such nests count as 0 unless they exceed mostLookedUp.
+// summaries are unknown beforehand, so their nests count as 0 up to mostLookedUp.
 func (e *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
 	for _, n := range nests {
 		looked, _ := e.Chain.Effort([]nest.Nest{n}, passes)

@@ -2,7 +2,7 @@ package exact
 
 import "github.com/stridebench/stridebench/layouts/nest"
 
-// mostEntering is the largest table of the places from which an access comes to a row.
+// mostEntering is the largest table of an access.
 const mostEntering = 1 << 14
 
 // An enter is what the run of an inner loop in a single row needs.
@@ -13,7 +13,7 @@ type enter struct {
 	spans    [][2]int // scratch: of the loop around one: its spans and their steps
 }
 
-// An entering says when an access comes to a row, and to which place in its line.
+// An entering says when an access reaches a row, and its place in the line then.
 type entering struct {
 	stride   int
 	shift    uint     // of units; all places in a unit are in one line
@@ -23,14 +23,14 @@ type entering struct {
 	at, own  int      // scratch: its address in the loop around, and its stride there
 }
 
-// A coming reaches a unit after so many iterations, or never if -1.
+// A coming is in a unit "after" iterations later, or never if -1.
 type coming struct{ after, unit int32 }
 
-// enter prepares an inner loop for a run in a single row, and returns nil if that is impossible.
+// enter prepares an inner loop for a run in a single row, or returns nil.
 //
 // The table of a moving access is indexed by its place relative to the row, modulo the span of the
-// sets. Its unit is the greatest power of two that divides line size and stride. At least one way
-// must be left by the loop-invariant lines.
+// sets. Its unit is the greatest power of two that divides line size and stride. Loop-invariant
+// lines must leave a way to others.
 func (m *machine) enter(n *node) *enter {
 	in, line := n.inside, 1<<m.levels[0].Shift
 	if !in.plain {
@@ -81,8 +81,8 @@ func (e *entering) tables(span, line int) {
 	}
 }
 
-// inRow lists, in order, the accesses of iterations 0 to end that are in a row of a state. Between
-// two comings of moving accesses, it lists the loop-invariant ones:
+// inRow lists the accesses of iterations 0 to end that are in a row of a state, in order. Between
+// two touches by moving accesses, it lists the loop-invariant ones:
 //
 //  1. once for the rest of the first one's iteration;
 //  2. once for all iterations between;
@@ -116,8 +116,8 @@ func (m *machine) inRow(in *inner, o *enter, s *state, row, end int) (last, next
 	}
 }
 
-// come lists an access that comes to the row, and returns its last iteration there. If the row has
-// no loop-invariant access, it continues until another access comes.
+// come lists an access in the row, and returns its last iteration there. Without loop-invariant
+// accesses in the row, it continues until another access comes.
 func (m *machine) come(in *inner, o *enter, s *state, i, other int) (y int) {
 	e, at, op, line := &o.accesses[i], in.at[i], in.refs[i].op, 1<<s.shift
 	for {
@@ -135,7 +135,8 @@ func (m *machine) come(in *inner, o *enter, s *state, i, other int) (y int) {
 // noIteration is after all iterations.
 const noIteration = 1 << 60
 
-// begin finds the loop-invariant accesses in a row, and when the other accesses first come to it.
+// begin finds the loop-invariant accesses in a row, and the first iteration of each other one
+// there.
 func (o *enter) begin(m *machine, in *inner, s *state, row int) {
 	o.here = o.here[:0]
 	for i := range o.accesses {
@@ -155,8 +156,8 @@ func (o *enter) begin(m *machine, in *inner, s *state, row int) {
 	}
 }
 
-// next returns the next access to come before iteration end, or -1, and its iteration y. other is
-// the next iteration in which another access comes, at most end.
+// next returns the next access before iteration end, or -1, and its iteration y. Another access
+// comes in iteration other, or end if that is earlier.
 func (o *enter) next(end int) (i, y, other int) {
 	i, y, other = -1, noIteration, noIteration
 	for _, k := range o.moves {
@@ -172,15 +173,14 @@ func (o *enter) next(end int) (i, y, other int) {
 	return i, y, min(other, end)
 }
 
-// move advances an access to its next coming.
 func (e *entering) move(by []coming) {
 	to := by[e.place>>e.shift]
 	e.y += int(to.after)
 	e.place = int(to.unit)<<e.shift | e.place&(1<<e.shift-1)
 }
 
-// stay advances an access to the last iteration up to limit that is still in the same line, and
-// reports whether it advanced. Until then only loop-invariant accesses touch the row.
+// stay advances an access within its line, up to iteration limit, and reports whether it advanced.
+// Until then only loop-invariant accesses touch the row.
 func (e *entering) stay(limit, line int) bool {
 	if e.stride >= line || e.stride <= -line {
 		return false

@@ -8,8 +8,9 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A walk to first touches has a budget of steps: touches, and looks at words of bits and at bounds.
-// The budget is 1/walkedOf of the program's accesses, at least leastWalked and at most mostWalked.
+// A walk to first touches takes at most leastWalked steps, plus 1/walkedOf of the program's
+// accesses, and never more than mostWalked. A step is a touch, or a look at a word of bits or at a
+// bound.
 const (
 	mostWalked  = 1 << 28
 	leastWalked = 1 << 14
@@ -23,7 +24,7 @@ type lines struct {
 	from, to int // the first touched line, and the one after the last
 }
 
-// span returns the number of lines from the first to the last touched one.
+// span returns the number of lines from the first touched one up to the end.
 func (l *lines) span() int { return l.to - l.from }
 
 // mostBits bounds the number of bits.
@@ -46,8 +47,8 @@ func (l *lines) grow(from, to int) bool {
 	return true
 }
 
-// first touches the lines of a program, and returns by operand how many lines it touches first. It
-// fails if the span of all lines exceeds the level, or if the walk exceeds its budget.
+// first touches the lines of a program, and returns the number of first touches by operand. It
+// fails if the lines span more than the level, or if the walk exceeds its budget.
 func (l *lines) first(b *builder, program []*node, accesses int, level engine.Level) (
 	misses []uint64, ok bool) {
 	if len(b.accesses) == 0 {
@@ -69,8 +70,7 @@ func (l *lines) first(b *builder, program []*node, accesses int, level engine.Le
 }
 
 // firsts finds which access of a program touches a line first. It walks the program, but skips an
-// access within a loop if that touches no new line there. This is proved by bounds: all lines
-// between them were touched before.
+// access in a loop if all lines within its bounds there were touched before.
 type firsts struct {
 	*lines
 	shift       uint
@@ -84,8 +84,8 @@ type firsts struct {
 	budget      int
 }
 
-// A site is an access with its terms, the largest first, and the loops around it. Each of allows is
-// at least 1 wherever the loops make the access.
+// A site is an access with its terms, the largest first, and the loops around it. The loops make
+// the access only if all functions in allows are at least 1.
 type site struct {
 	n      *node
 	live   bool // it may touch new lines in the loops being walked
@@ -94,10 +94,8 @@ type site struct {
 	allows []affine
 }
 
-// A walking access of an innermost loop has an address, the line that it touched last, and a step.
 type walking struct{ op, addr, step, line int }
 
-// list appends the accesses to sites.
 func (f *firsts) list(list, loops []*node) {
 	for _, n := range list {
 		switch n.kind {
@@ -191,8 +189,8 @@ func (f *firsts) loop(n *node) {
 	f.out = f.out[:left]
 }
 
-// leave drops the accesses that touch no new line in the remaining iterations of a loop, and
-// reports whether others are left.
+// leave drops the accesses without new lines in the rest of a loop, and reports whether others are
+// left.
 func (f *firsts) leave(n *node, y, trips int) (some bool) {
 	f.slots[n.slot], f.lows[n.slot], f.highs[n.slot] = y, y, trips-1
 	if !n.inner {
@@ -267,7 +265,6 @@ func (f *firsts) bound(list []*node) {
 	}
 }
 
-// boundFirst bounds the first value of a loop: the max, or min, of several functions.
 func (f *firsts) boundFirst(n *node) {
 	for i := range n.firsts {
 		low, high := f.atLeast(&n.firsts[i]), f.atMost(&n.firsts[i])
@@ -280,7 +277,7 @@ func (f *firsts) boundFirst(n *node) {
 	}
 }
 
-// atMost returns an upper bound of a function's values, atLeast a lower one.
+// atMost returns an upper bound of a function, atLeast a lower one.
 func (f *firsts) atMost(a *affine) int {
 	v := a.c
 	for _, t := range a.terms {
@@ -343,8 +340,7 @@ func (f *firsts) all(p *site, term, addr int) bool {
 	return true
 }
 
-// narrow narrows the bounds of some terms' slots to the range that the loops allow, and reports
-// whether none is left.
+// narrow narrows the bounds of slots to what the loops allow, and reports whether none is left.
 func (f *firsts) narrow(p *site, terms []term) (nothing bool) {
 	f.budget -= 2 * len(terms) * len(p.allows)
 	for _, t := range terms {

@@ -8,15 +8,16 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A budget bounds the accesses listed to answer one question. It is a fixed part of the nest's
-// accesses, because looking up all of them takes longer. It has a minimum.
+// A budget bounds the accesses listed to answer one question: a part of the nest's accesses,
+// because looking up all of them takes longer, but at least a minimum.
 const (
 	crowdBudget, crowdPart, leastCrowd = 1 << 23, 32, 1 << 12
 	massBudget, massPart, leastMass    = 1 << 28, 4, 1 << 18
 )
 
-// holds reports whether any so many consecutive iterations touch at most as many lines of each set
-// as there are ways. Fewer iterations are tried first, because they may already touch more.
+// holds reports whether any window of that many consecutive iterations touches at most as many
+// lines of each set as there are ways. It tries shorter windows first, which may already touch
+// more.
 func (l *level) holds(refs []operand, iterations int) bool {
 	for some := 4 * l.Lines(); some < iterations; some *= 8 {
 		if !l.holdsIn(refs, some) {
@@ -48,8 +49,8 @@ func (l *level) crowdIn(o *operand, iterations, enough int) int {
 	return crowd
 }
 
-// floods reports whether thrashing is certain: in any so many consecutive iterations, stays of at
-// least as many lines as ways begin in every set. Fewer iterations are tried first.
+// floods reports whether thrashing is certain: in any window of consecutive iterations, stays begin
+// in every set, for at least as many lines as ways. It tries shorter windows first.
 func (l *level) floods(refs []operand, iterations int) bool {
 	for some := 64 * l.Lines(); some < iterations; some *= 8 {
 		if l.floodsIn(refs, some) {
@@ -98,7 +99,7 @@ func (l *level) brings(o *operand, iterations int) int {
 //  2. Say that the iterations touch w lines for the first time in their pass.
 //  3. Within one pass, these lines are consecutive.
 //  4. Otherwise the last lines of one pass and the first lines of the next are consecutive. They
-//     are at least w-1: one less in a set.
+//     are at least w-1, hence one less in a set.
 func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
 	n, line := o.alone, 1<<l.Shift
 	last := len(n.Trips) - 1
@@ -118,22 +119,19 @@ func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
 	return max(0, mass-1), n.Operands[0].Strides[0] == 0 && long
 }
 
-// mass returns a lower bound of the lines in any one set in which a stay of the level before
-// begins, in any so many consecutive iterations of an operand.
+// mass returns a lower bound for any window of consecutive iterations of an operand: the lines of
+// any one set in which a stay of the level before begins.
 //
-//  1. Choose a loop. The iterations contain a number of its whole iterations in a row, at most its
-//     trips.
+//  1. Choose a loop. The window contains some whole iterations of it in a row, at most its trips.
 //  2. These lie in one run of the loop, or at the end of one run and the start of the next.
 //  3. Cut them into eight equal parts. At least seven parts, or all, lie in one run each: some in a
 //     row at the end, the others in a row at the start.
-//  4. The place in a line at which parts in a row begin decides the lines that they touch, up to a
-//     move by whole lines. Such a move turns all sets alike. The loops up to the chosen one decide
-//     that place.
-//  5. At most one access of each line is counted, a fresh one. By its place in the line, no pattern
-//     brings it back to a line touched within as many iterations before, nor so soon that a stay
-//     lasts.
-//  6. In the first iterations of an inner loop, patterns that need an earlier iteration of that
-//     loop do not count (freshness).
+//  4. The place in a line at which parts begin decides their lines, up to a move by whole lines.
+//     Such a move turns all sets equally. The loops up to the chosen one decide the place.
+//  5. Count at most one access of each line, a fresh one. By its place in the line, no pattern
+//     brings it back to a line touched in a window before, nor so soon that a stay lasts.
+//  6. In the first iterations of an inner loop, ignore patterns that need an earlier iteration of
+//     that loop (freshness).
 func (l *level) mass(o *operand, iterations int) int {
 	n, line := o.alone, 1<<l.Shift
 	op := n.Operands[0]
@@ -179,7 +177,7 @@ func (l *level) mass(o *operand, iterations int) int {
 }
 
 // part returns the iterations in a part of mass, the chosen loop, and the common divisor of its and
-// the outer strides. From all places in a line together, at most budget iterations are looked at.
+// the outer strides. The places in a line share the budget.
 func (o *operand) part(iterations, line, budget int) (part, at, step int) {
 	step = line
 	inside, g := o.alone.Iterations(), line
@@ -194,8 +192,8 @@ func (o *operand) part(iterations, line, budget int) (part, at, step int) {
 	return part, at, step
 }
 
-// share estimates the share of all iterations that fill looks at. In a long innermost loop it lists
-// only the fresh ones, in a shorter one all.
+// share estimates the share of iterations that fill looks at: in a long innermost loop the fresh
+// ones, in a shorter one all.
 func (o *operand) share(fresh freshness, line int) float64 {
 	step, trips := stepOf(o.alone, line), o.alone.Trips[len(o.alone.Trips)-1]
 	if 2*line/step > trips {
@@ -232,9 +230,9 @@ type knownMass struct {
 // parts is the number of parts that mass cuts iterations into.
 const parts = 8
 
-// fill counts the lines of fresh accesses by set. A long innermost loop returns to the same place
-// in a line periodically. For each starting place, lists has the fresh iterations of one period: in
-// the first iteration of the freshness's loop, and in others.
+// fill counts the lines of fresh accesses by set. A long innermost loop returns to each place in a
+// line periodically. For each starting place, lists has the fresh iterations of one period: in the
+// first iteration of the freshness's loop, and in others.
 func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh freshness,
 	lists [2]map[uint64][]int) {
 	last := len(trips) - 1
@@ -280,8 +278,8 @@ func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh f
 }
 
 // crowd returns an upper bound of a conflict set: the lines of one set that any t consecutive
-// iterations of a nest of one operand touch. If the bound exceeds enough, or counting exceeds the
-// budget, crowd returns some number above enough.
+// iterations of a nest of one operand touch. Above enough, or beyond the budget, it returns any
+// number above enough.
 //
 //  1. Take the innermost loops that together make t iterations or more, or else all loops.
 //  2. t iterations lie in one run of these loops, or in the end of one run and the start of the
@@ -359,9 +357,8 @@ func (l *level) drivesOut(o *operand, p *pattern) (most int) {
 	return most
 }
 
-// drivenOut reports whether a line is evicted before a pattern brings operand r back to it. The
-// operand itself brings lines to the line's set (drivesOut), and the others bring lines to every
-// set.
+// drivenOut reports whether a line is evicted before a pattern brings operand r back. The operand
+// brings lines to the line's set (drivesOut), and the others to every set.
 func (l *level) drivenOut(refs []operand, r int, p *pattern) bool {
 	missing := l.Ways - l.drivesOut(&refs[r], p)
 	for i := range refs {
@@ -375,10 +372,10 @@ func (l *level) drivenOut(refs []operand, r int, p *pattern) bool {
 // sweep is mass of an operand whose outermost loop does not move it. Each iteration of that loop, a
 // period, touches the same lines.
 //
-//  1. So many consecutive iterations leave out at most one stretch of a period.
-//  2. They touch each line of the period except those in the stretch.
-//  3. Each such line has its first touch of a period among the iterations. For the stretch does not
-//     touch the line, so it lies before all the line's touches in a period, or after all of them.
+//  1. A window of consecutive iterations leaves out at most one stretch of a period.
+//  2. It touches each line of the period except those in the stretch.
+//  3. Such a line's first touch of a period is in the window. For the stretch does not touch the
+//     line, so it lies before all the line's touches in a period, or after all of them.
 //  4. This counts if first touches of a period come from the level before.
 func (l *level) sweep(o *operand, iterations int) int {
 	n := o.alone

@@ -7,16 +7,16 @@ type inner struct {
 	refs    []moving
 	each    float64  // approximate touches in an iteration
 	plain   bool     // no access straddles lines
-	columns bool     // an access is strided: it moves by a line or more in each iteration
+	columns bool     // an access moves by a line or more in each iteration (strided)
 	all     []*node  // every access
 	at      []int    // addresses.
-	left    []int    // iterations until the line changes
+	left    []int    // iterations until the line changes.
 	strides []int    // scratch: of refs
 	out     []uint64 // scratch: touches of absent lines
 	lines   []uint64 // scratch: an iteration's lines, with their rows in the high bits.
 	fresh   []bool   // the line changed just now
-	alike   bool     // moving accesses share one positive stride that divides a line
-	period  int      // iterations per line, if alike.
+	alike   bool     // moving accesses share one positive stride that divides a line.
+	period  int      // then iterations per line
 	order   []int    // scratch: moving accesses in the order in which they leave their lines
 	rows    []int    // of the first accesses, at different addresses; none if too many
 }
@@ -31,8 +31,8 @@ type moving struct {
 // mostFar is the most accesses that everyRow makes at once.
 const mostFar = 512
 
-// everyFar is every with vectors in the first level. Its lines are no longer than those in later
-// levels. It marks all rows as changed.
+// everyFar is every with vectors. Lines of the first level are no longer than those of later ones.
+// It marks all rows as changed.
 func (in *inner) everyFar(c *context, left int) {
 	s := c.states[0]
 	if in.strides == nil {
@@ -70,7 +70,7 @@ func (in *inner) everyFar(c *context, left int) {
 	s.mark(0, s.sets)
 }
 
-// missFar notes touches of absent lines, in one level or slices, where no past changes the misses.
+// missFar notes touches of absent lines whose misses no past changes, in one level or slices.
 func (in *inner) missFar(c *context, out []uint64) {
 	s := c.states[0]
 	for _, w := range out {
@@ -109,7 +109,7 @@ func (m *machine) inside(n *node) *inner {
 	return in
 }
 
-// scratch prepares the scratch memory for accesses in lines of a size.
+// scratch makes the scratch memory for accesses in lines of a size.
 func (in *inner) scratch(ways, line int) {
 	in.rows, in.order, in.alike, in.strides = nil, nil, false, nil
 	column := func(r moving) bool { return r.stride >= line || -r.stride >= line }
@@ -142,9 +142,9 @@ func (in *inner) scratch(ways, line int) {
 	}
 }
 
-// distinct drops accesses at an address that the same iteration accessed before. With at most as
-// many distinct lines as ways they hit, so they only affect the LRU order. A minimal tail of the
-// last accesses stays to give that order.
+// distinct drops accesses to an address that the iteration accessed before. With at most as many
+// distinct lines as ways they hit, and only affect the LRU order. A minimal tail of last accesses
+// stays to give that order.
 func distinct(refs []moving, ways int) []moving {
 	same := func(a moving) func(moving) bool {
 		return func(b moving) bool { return a.stride == b.stride && a.base.same(&b.base) }
@@ -172,8 +172,8 @@ func distinct(refs []moving, ways int) []moving {
 	}
 }
 
-// sparse drops accesses that only hit from a list of nodes and all lists below. Innermost loops
-// have their own lists.
+// sparse applies distinct to a list of nodes and all lists below, except in innermost loops, which
+// have their own.
 func (m *machine) sparse(list []*node) (left []*node) {
 	for i := 0; i < len(list); {
 		var refs []moving
@@ -227,7 +227,7 @@ func (m *machine) sweep(n *node, c *context, y, end int) {
 // fewTrips is the number of iterations up to which all are made.
 const fewTrips = 4
 
-// every makes so many iterations of a strided loop, access by access.
+// every makes "left" iterations of a strided loop, access by access.
 func (in *inner) every(c *context, left int) {
 	s := c.states[0]
 	if !s.power {
@@ -271,7 +271,7 @@ func (in *inner) run(i int, shift uint) int {
 	}
 }
 
-// runs makes so many iterations.
+// runs makes "left" iterations.
 //
 //  1. While no access leaves its line, iterations after the first hit and change nothing, if no set
 //     has more of these lines than ways. Otherwise all iterations are made.
@@ -329,7 +329,6 @@ func (in *inner) stayOn(k int, shift uint) {
 	}
 }
 
-// touchAll makes an iteration.
 func (in *inner) touchAll(c *context) {
 	for i := range in.refs {
 		c.touch(in.at[i], in.refs[i].op)

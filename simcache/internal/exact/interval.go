@@ -22,8 +22,8 @@ type operand struct {
 	alone    nest.Nest // canonical: the operand's iterations in fewer loops
 	all      []pattern // between any two touches of a line.
 	patterns []pattern // the subset that may lead to a line's last touch
-	// Of the level before: the least interval from which on all accesses miss there, and the most
-	// iterations that a stay lasts. Before the first level they are 1 and 0: all accesses come.
+	// Of the level before: the interval from which on all accesses miss, and the longest stay in
+	// iterations. Before the first level they are 1 and 0: all accesses come.
 	misses, lasting int
 	hits            int             // intervals up to it hit in this or an earlier level, and go no further.
 	crowds          map[crowdOf]int // memoized level.crowd
@@ -31,13 +31,11 @@ type operand struct {
 	sweeps          map[*level]int  // memoized fewest of level.sweep
 }
 
-// A crowdOf has the arguments of level.crowd for an operand.
 type crowdOf struct {
 	level              *level
 	iterations, enough int
 }
 
-// A massOf has the arguments of level.mass for an operand; misses is from the level before.
 type massOf struct {
 	level              *level
 	iterations, misses int
@@ -45,8 +43,8 @@ type massOf struct {
 
 // reuseIntervals counts the misses of a nest's operands on empty levels from their reuse intervals,
 // and reports whether it could. The misses of operand r in level i are at r*len(levels)+i. If first
-// is false, those in the first level are unknown and left 0. Of a nest that makes several passes,
-// only the last one's misses are counted; passes 1 is the whole nest.
+// is false, those in the first level are unknown and left 0. Of several passes, only the last one's
+// misses are counted; passes 1 is the whole nest.
 //
 // Premises: operands share no line, all levels have lines of one size, and no access straddles two
 // lines. The reuse interval of an access is the number of iterations since its operand last touched
@@ -62,8 +60,8 @@ type massOf struct {
 //     as there are ways (floods).
 //  4. An access whose interval is m or more misses. At least m-1 iterations lie between, and none
 //     of them touches its own line.
-//  5. If no interval is above h and below m, the misses are the accesses with intervals of m or
-//     more, and those with none, because the levels were empty.
+//  5. If no interval is above h and below m, the accesses with intervals of m or more miss. Those
+//     without interval miss, too, because the levels were empty.
 //
 // Level i+1:
 //
@@ -75,7 +73,7 @@ type massOf struct {
 //     with the preceding touch, or a later one.
 //  5. So the access hits if g+s is at most this level's h.
 //  6. Its window in this level has at least the lines whose stays begin in the g-1 iterations
-//     between. So it misses if these are at least as many as the ways, in every set.
+//     between. So it misses if they fill all ways of every set.
 //  7. If g is at least m, the access does reach this level.
 //  8. Find bounds for this level as for level 0, with an m no less than level i's. The misses are
 //     the accesses with large intervals and those with none. All of them reach this level.
@@ -163,8 +161,8 @@ func overlap(trips []int, operands []nest.Operand, line int) bool {
 	return false
 }
 
-// bounds returns two bounds for operand r in a level: intervals up to hits hit, and intervals from
-// misses on miss. It reports whether these are all intervals.
+// bounds returns two bounds for operand r: intervals up to hits hit, and intervals from misses on
+// miss. It reports whether these are all intervals.
 func (l *level) bounds(refs []operand, r int) (hits, misses int, ok bool) {
 	o := &refs[r]
 	var sizes []int
@@ -209,7 +207,7 @@ func (l *level) bounds(refs []operand, r int) (hits, misses int, ok bool) {
 	})
 }
 
-// surely returns the least interval of operand r from which on all its accesses miss in level l.
+// surely returns the least interval of operand r from which on all its accesses miss.
 func (l *level) surely(refs []operand, r int) int {
 	var sizes []int
 	for _, p := range refs[r].patterns {

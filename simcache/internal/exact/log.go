@@ -10,22 +10,22 @@ import (
 // Later levels receive the miss stream of the first one.
 //
 //  1. Let all levels have one line size, and sets a multiple of the first level's. A slice is a row
-//     of the first level and those sets of later levels that hold the same lines. Slices are
+//     of the first level, with those sets of later levels that hold the same lines. Slices are
 //     independent, so only the order within a row matters.
 //  2. A summary of the first level keeps a miss stream for each row, its log: the misses that no
 //     past can change, in order. All heads of the row precede them.
 //  3. To apply the summary to levels, let the heads meet the first level. The heads that miss, and
 //     then the log, go to the later levels.
-//  4. To apply it to a summary that is being made, let the heads meet that one. Heads that miss and
-//     do not become heads there, and then the log, extend its log.
+//  4. To apply it to a summary that is being made, let the heads meet that one. Heads that miss
+//     without becoming heads there, and then the log, extend its log.
 //  5. So no key depends on the contents of later levels, and logs move as lines do.
 //
 // Say that a summary is applied twice to a row, unchanged in between, and the same heads miss. Then
-// the later levels receive the same lines again. If no set there gets more of them than it has
-// ways, it holds all of them, in this order. Then nothing need be sent (quiet). An empty log sends
-// nothing, either.
+// later levels receive the same lines again. If no set there gets more of them than it has ways, it
+// holds them all, in this order, and nothing need be sent (quiet). An empty log sends nothing,
+// either.
 
-// A log is the miss stream of each row: the misses that no past can change, in order.
+// A log is the miss stream of each row.
 type log struct {
 	lines []uint32
 	ops   []uint16 // of lines
@@ -39,7 +39,7 @@ type log struct {
 // A span is the place of a row's items in a list: n items from at on, with room for more.
 type span struct{ at, n, room int32 }
 
-// grow moves a row to the end of a list of so many items, with more room, and returns its old span.
+// grow moves a row to the end of its list, at index list, with more room, and returns its old span.
 func (r *span) grow(more, room, list int) (from span) {
 	from = *r
 	r.room = (max(int32(room), r.n+int32(more), r.n+r.n/2) + 7) &^ 7
@@ -50,8 +50,7 @@ func (r *span) grow(more, room, list int) (from span) {
 // Logs reports whether summaries of these levels keep miss streams, and so cover all levels.
 func Logs(levels []engine.Level) bool { return len(levels) == 1 || sliced(levels) }
 
-// sliced reports whether the levels form slices: one line size, and set counts that are multiples
-// of the first level's.
+// sliced reports whether the levels form slices.
 func sliced(levels []engine.Level) bool {
 	for _, l := range levels {
 		if l.Shift != levels[0].Shift || l.Sets%levels[0].Sets != 0 {
@@ -61,7 +60,7 @@ func sliced(levels []engine.Level) bool {
 	return true
 }
 
-// reset empties a log. room is the initial room of a row, all the room of all rows, in items.
+// reset empties a log. room is the initial room of a row, all that of all rows, in items.
 func (l *log) reset(room, all int) {
 	clear(l.rows)
 	if cap(l.lines) < all {
@@ -118,7 +117,6 @@ func (l *log) addAbsent(row int, line uint32, absent []uint8, op, sum int) {
 	}
 }
 
-// grow makes room for more items of a row.
 func (l *log) grow(r *span, more int) {
 	from := r.grow(more, l.room, len(l.lines))
 	end := len(l.lines) + int(r.room)
@@ -132,8 +130,7 @@ func (l *log) row(row int) (lines []uint32, ops []uint16) {
 	return l.lines[r.at : r.at+r.n], l.ops[r.at : r.at+r.n]
 }
 
-// beyond sends misses of a row of the first level to later levels, or to the log if a summary is
-// being made.
+// beyond sends misses of a row to later levels, or to the log of a summary that is being made.
 func (c *context) beyond(row int, lines []uint32, ops []uint16) {
 	if log := c.states[0].log; log != nil {
 		log.add(row, lines, ops)
@@ -201,7 +198,7 @@ func (c *context) applyRow(e *summary, row, off int) {
 	}
 }
 
-// applyWide is applyRow for rows of more than 64 ways. It does not keep which heads missed.
+// applyWide is applyRow for rows of more than 64 ways, and forgets which heads missed.
 func (c *context) applyWide(e *summary, row, at int) {
 	from, n := row*e.ways, int(e.count[row])
 	c.bringIn(at, e.heads[from:from+n], e.ops[from:from+n])
@@ -286,7 +283,7 @@ func (m *machine) sendFull(c *context, e *summary, off int) {
 	}
 }
 
-// noneFound returns a bit for each of the i-th 64 rows of which certainly no head was present. The
+// noneFound returns a bit for each of the i-th 64 rows whose heads were certainly all absent. The
 // summary was applied to all rows.
 func (m *machine) noneFound(i int) (rows uint64) {
 	found := m.found[i<<6 : min(i<<6+64, len(m.found))]
@@ -304,8 +301,8 @@ func (m *machine) noneFound(i int) (rows uint64) {
 	return rows
 }
 
-// sendClean sends the clean ones of the i-th 64 rows of a summary that is applied again. clean has
-// a bit for each row that did not change since.
+// sendClean sends those of the i-th 64 rows of a summary applied again that did not change since:
+// clean has a bit for each.
 func (m *machine) sendClean(c *context, e *summary, i int, clean uint64, off int) {
 	for w := clean & e.knew[i] & e.roomy[i]; w != 0; w &= w - 1 {
 		if row := i<<6 + trailing(w); e.sent[row] == e.again[row] {
@@ -319,8 +316,7 @@ func (m *machine) sendClean(c *context, e *summary, i int, clean uint64, off int
 	}
 }
 
-// sendAgain sends a row of a summary that is applied again to an unchanged row. again has the heads
-// that miss.
+// sendAgain sends a row of a summary applied again to an unchanged row.
 func (m *machine) sendAgain(c *context, e *summary, row, at int) {
 	i, bit := row>>6, uint64(1)<<(row&63)
 	missing := e.again[row]
@@ -340,8 +336,8 @@ func (m *machine) sendAgain(c *context, e *summary, row, at int) {
 	e.knew[i] |= bit
 }
 
-// roomy reports whether each set of the second level gets at most as many lines of a row as it has
-// ways, wherever the summary moves.
+// roomy reports whether no set of the second level gets more lines of a row than it has ways, for
+// any move of the summary.
 func (m *machine) roomy(e *summary, row int) bool {
 	n, ways := int(e.count[row])+int(e.log.rows[row].n), m.levels[1].Ways
 	if n <= ways {
@@ -361,12 +357,12 @@ func (m *machine) roomy(e *summary, row int) bool {
 	return true
 }
 
-// A weight is an upper bound of the lines that a set of the second level gets of a row. "of" is the
-// row's number of lines when it was found.
+// A weight bounds the lines of a row that one set of the second level gets. "of" is the number of
+// lines in the row when it was found.
 type weight struct{ of, lines int }
 
-// weigh finds a weight for two lists. The lines of one operand move together. So the bound is the
-// sum, by operand, of the most lines in a set.
+// weigh finds a weight for two lists. An operand's lines move together. So the bound is the sum, by
+// operand, of the most lines in a set.
 func (m *machine) weigh(e *summary, lines []uint32, ops []uint16,
 	lines2 []uint32, ops2 []uint16) (sum int) {
 	if len(e.misses) > 64 {
@@ -420,8 +416,7 @@ func (c *context) bringIn(row int, lines []uint32, ops []uint16) {
 	c.flush()
 }
 
-// bringRowGo touches lines of a row. It writes 1 for each absent line, else 0, and returns their
-// sum.
+// bringRowGo touches lines of a row. It writes 1 for each absent line, else 0, and returns the sum.
 func bringRowGo(row, lines []uint32, missing []uint8) (sum int) {
 	for i, line := range lines {
 		if missing[i] = 0; !present(row, line) {

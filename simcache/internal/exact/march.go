@@ -49,7 +49,7 @@ func (in *inner) before(i, j int) bool {
 	return in.left[i] < in.left[j] || in.left[i] == in.left[j] && i < j
 }
 
-// march makes so many periods, line by line.
+// march makes n periods, line by line.
 func (in *inner) march(c *context, n int, far bool) {
 	s := c.states[0]
 	if far {
@@ -80,10 +80,9 @@ func (in *inner) march(c *context, n int, far bool) {
 	}
 }
 
-// marchFar is march in one level, or slices, with vectors. It advances one access after the other
-// as far as possible, because the order among rows does not matter there. First goes the access
-// with the longest way to the next one ahead, up to that one's place. Then follow those after it,
-// the nearest first.
+// marchFar is march in one level, or slices, with vectors. The order among rows does not matter
+// there, so each access advances by many lines at once. First goes the access with the longest way
+// to the next one ahead, at most up to that one. The others follow, the nearest first.
 func (in *inner) marchFar(c *context, n int) {
 	s := c.states[0]
 	lead, far := 0, 0
@@ -113,7 +112,7 @@ func (in *inner) marchFar(c *context, n int) {
 }
 
 // marchOne advances an access by n lines, at most the number of sets. A loop-invariant line in a
-// row that it passes is touched in each iteration: before the access and after it.
+// row that it passes is touched in each iteration: before and after the access.
 func (in *inner) marchOne(c *context, i, n int) {
 	s := c.states[0]
 	row, line := in.rows[i]+1, uint32(in.at[i]>>s.shift)+2
@@ -165,7 +164,6 @@ func (c *context) marchTo(row int, line uint32, n, op int) {
 	}
 }
 
-// catchUp moves the accesses at repeated addresses, which march leaves alone.
 func (in *inner) catchUp(by int) {
 	for i := len(in.rows); i < len(in.refs); i++ {
 		if in.refs[i].stride != 0 {

@@ -22,16 +22,16 @@ type entry struct {
 // bucket is the most entries with one hash.
 const bucket = 4
 
-// mostKept bounds the bytes of a machine's summaries, approximately. It also bounds a unit's table,
-// without the miss streams.
+// mostKept bounds the approximate bytes of a machine's summaries, and of a unit's full table
+// without miss streams.
 const mostKept = 1 << 30
 
 // stateSize returns the approximate bytes of a level's state.
 func stateSize(l engine.Level) int { return l.Lines()*10 + l.Sets*32 }
 
 // buckets returns the number of buckets in a unit's table, a power of two. It is smaller if states
-// are large. It is also smaller for loops around others: their keys return soon or hardly ever, so
-// recent entries stay near. Keys of a unit kept by row return late. Keys known to be few all get a
+// are large, and for loops around others. Their keys return soon or hardly ever, so a small table
+// keeps recent ones near. Keys of a unit kept by row return late. Keys known to be few all get a
 // place.
 func (m *machine) buckets(u *unit) int {
 	if u.few {
@@ -47,8 +47,8 @@ func (m *machine) buckets(u *unit) int {
 	return n
 }
 
-// find returns the entry with the unit's key that covers most of so many trips, and its bucket. A
-// key with trips has at most one entry. Otherwise a longer instance extends a shorter entry.
+// find returns the entry with the unit's key that covers most of the trips, and its bucket. A key
+// with trips has at most one entry. Otherwise a longer instance extends a shorter entry.
 func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bool) {
 	if u.table == nil {
 		u.table = make([]*entry, m.buckets(u)*bucket)
@@ -90,8 +90,8 @@ func hash(key []int) uint64 {
 	return h
 }
 
-// metLonger notes an entry longer than the instance. An innermost loop that often meets such
-// entries gets one for each number of trips.
+// metLonger notes an entry longer than the instance. If an innermost loop often meets such entries,
+// trips become part of the key.
 func (u *unit) metLonger() {
 	u.longer++
 	if u.inner && u.longer > 8 && 32*u.longer > u.tries {
@@ -100,7 +100,7 @@ func (u *unit) metLonger() {
 }
 
 // instead returns another entry of the bucket, with as many trips, if one was refused. References
-// may meet in one of two instances with the same key, but not in the other.
+// may meet in one instance of a key, but not in another.
 func (u *unit) instead(m *machine, list []*entry, trips int) *entry {
 	for i, e := range list {
 		is := i > 0 && e != nil && !e.busy && e.trips == trips
@@ -114,8 +114,7 @@ func (u *unit) instead(m *machine, list []*entry, trips int) *entry {
 	return nil
 }
 
-// placed returns an entry to record into, perhaps in place of an old one. It returns nil if all are
-// busy.
+// placed returns an entry to record into, perhaps in place of an old one, or nil if all are busy.
 func placed(list []*entry) *entry {
 	i := slices.Index(list, nil)
 	if i < 0 {
@@ -255,8 +254,8 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	return e
 }
 
-// charge updates the bytes of an entry. If all entries exceed mostKept, the unit with the most
-// bytes loses its table, and gets one with half as many places.
+// charge updates the bytes of an entry. If the sum exceeds mostKept, the unit with the most bytes
+// gets an empty table with half as many places.
 func (m *machine) charge(u *unit, e *entry) {
 	more := e.bytes() - e.held
 	e.held += more

@@ -2,10 +2,9 @@ package exact
 
 import "slices"
 
-// A reference that is loop-invariant in an innermost loop may be so in loops around it, too. An
-// example is the sum of a convolution over channels and a window. Everything about solos holds for
-// a nest of loops, each the only node in the one around. For solos need consecutive iterations, and
-// allow any move between two of them.
+// A reference may be loop-invariant in several loops around it, as the sum of a convolution over
+// channels and a window. Everything about solos holds for a nest of loops, each the only node in
+// the one around. For solos need consecutive iterations, and allow any move between two of them.
 
 // nested prepares a nest's solo, of accesses that none of its loops moves. It returns nil if there
 // are none, or unless the nest runs often with few keys.
@@ -74,8 +73,8 @@ func bare(n *node) *node {
 	}
 }
 
-// perfect returns the loops of a perfect nest with constant trips within it, outermost first, or
-// nil. Each loop except the last is around one loop and nothing else.
+// perfect returns the loops of a perfect nest, outermost first, or nil. Each loop except the last
+// is around one loop and nothing else. None has trips that depend on another of them.
 func (n *node) perfect() (loops []*node) {
 	for ; ; n = n.body[0] {
 		if n.kind != loop || n.firstSlot >= 0 {
@@ -122,8 +121,8 @@ func (m *machine) aloneNested(n *node, c *context, trips int) bool {
 	return true
 }
 
-// keeps reports whether rows give the moving accesses the same outcomes without the ways of the
-// loop-invariant lines.
+// keeps reports whether, in each of these rows, the moving accesses have the same outcomes without
+// the ways of the loop-invariant lines.
 func (o *solo) keeps(s *state, e *entry) bool {
 	return !slices.ContainsFunc(o.rows, func(row int) bool {
 		_, k := o.restingIn(s, row)

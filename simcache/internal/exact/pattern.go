@@ -87,8 +87,8 @@ func (t *tracer) list(k, shift int) bool {
 	return true
 }
 
-// add adds the patterns of the moves. One is led by the outermost loop with a move, if that is
-// forwards. One is led by each loop around it that does not move the operand.
+// add adds the patterns of the moves. The outermost loop with a move leads one, if that is
+// forwards. Each loop around it that does not move the operand leads another.
 func (t *tracer) add(shift int) {
 	for m, d := range t.moves {
 		switch {
@@ -152,7 +152,7 @@ func (p *pattern) passes(n nest.Nest) bool {
 }
 
 // apartFrom returns the places in a line, from..to, to which no pattern leads. A positive shift
-// leads to the places from shift on. A negative shift leads to places at least -shift bytes before
+// leads to the places from shift on. A negative one leads to places at least -shift bytes before
 // the end.
 func apartFrom(patterns []pattern, line int) (from, to int) {
 	to = line
@@ -166,16 +166,16 @@ func apartFrom(patterns []pattern, line int) (from, to int) {
 	return from, to
 }
 
-// A freshness says for each place in a line which accesses are fresh. No pattern with an interval
-// of at most so many iterations brings a fresh access back to its line. first is for accesses in
-// the first iteration of a loop, any for all others.
+// A freshness says for each place in a line whether an access there is fresh: no pattern with a
+// short interval brings it back to its line. first is for the first iteration of a loop, any for
+// all others.
 type freshness struct {
 	loop       int // counted from the loop that it was asked for
 	first, any []bool
 }
 
-// freshness chooses a loop inside of loop "behind", except the innermost. It is the one with the
-// most additional fresh places in its first iterations.
+// freshness chooses a loop inside the given one, except the innermost. It is the one with the most
+// additional fresh places in its first iterations.
 func (o *operand) freshness(gap, line, behind int) freshness {
 	of := freshness{any: o.fresh(gap, line, -1)}
 	of.first = of.any
@@ -196,7 +196,7 @@ func (o *operand) freshness(gap, line, behind int) freshness {
 }
 
 // fresh returns the fresh places in a loop's first iterations, to which no pattern with an earlier
-// iteration of that loop leads. If loop is -1, it returns those in any iteration.
+// iteration of that loop leads. For loop -1 it returns those in any iteration.
 func (o *operand) fresh(gap, line, loop int) []bool {
 	var near []pattern
 	for _, p := range o.patterns {
@@ -244,7 +244,7 @@ func (o *operand) beginnings(hits, line, passes int) (count uint64, ok bool) {
 }
 
 // countBudget bounds the additions for counting an operand's beginnings, and countShare those for
-// each of its accesses. A walk takes no longer.
+// each access. A walk takes no longer.
 const (
 	countBudget = 1 << 27
 	countShare  = 64
@@ -297,7 +297,6 @@ func (c *counter) count(m int, near []pattern, places []uint64) (sum uint64) {
 	return sum
 }
 
-// begin returns the first counted index of loop m.
 func (c *counter) begin(m int) int {
 	if m == 0 {
 		return c.from
@@ -359,7 +358,7 @@ func newOccurring(alone nest.Nest, line int) *occurring {
 }
 
 // by reports whether some access returns by a pattern. A pattern may need its loops at certain
-// indices, such as from the end of a row to the start of the next. Lines may begin at these.
+// indices, such as from the end of a row to the start of the next, where lines may begin.
 func (o *occurring) by(p *pattern) bool {
 	// at has the places of accesses that may return by the pattern, every step bytes from the
 	// first.

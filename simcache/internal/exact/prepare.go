@@ -30,11 +30,11 @@ type node struct {
 	varies    bool     // it is inner, and its trips depend on other loops
 	varied    bool     // even on the loop around
 	inside    *inner   // of an inner loop.
-	solo      *solo    // of an inner loop, or nil
+	solo      *solo    // of an inner loop, or nil.
 	nested    *solo    // of a loop around others, or nil
-	enter     *enter   // of an inner loop, if needed
+	enter     *enter   // of an inner loop, if needed.
 	tiny      *tiny    // of a loop around others, or nil
-	light     bool     // a block without summaries; see prepare
+	light     bool     // a block without summaries; see prepare.
 
 	progress func(share float64) // of an outermost loop, or nil
 
@@ -133,9 +133,8 @@ func (b *builder) slot(low, high int) int {
 	return len(b.low) - 1
 }
 
-// loop rewrites v = first, first+step, ... as v = first + step*y, for y from 0 to the trips. A
-// first value that is the max of several is not affine. It gets a slot of its own, set where the
-// loop begins.
+// loop rewrites v = first, first+step, ... as v = first + step*y, for y from 0 to the trips. A max
+// of several first values is not affine. It gets a slot of its own, set where the loop begins.
 func (b *builder) loop(l *nest.Loop) *node {
 	m := &node{kind: loop, slot: b.slot(0, 0), firstSlot: -1, up: l.Step > 0}
 	m.step = max(l.Step, -l.Step)
@@ -238,7 +237,6 @@ func (n *node) least(slots []int) int {
 	return span
 }
 
-// count returns how often the loop runs over a span.
 func (n *node) count(span int) int {
 	if span <= 0 {
 		return 0
@@ -249,7 +247,6 @@ func (n *node) count(span int) int {
 	return (span + n.step - 1) / n.step
 }
 
-// holds reports whether a branch's condition holds.
 func (n *node) holds(slots []int) bool {
 	for _, all := range n.when {
 		held := true

@@ -42,8 +42,8 @@ var (
 		cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.BMI1, cpuid.BMI2)
 )
 
-// meet touches heads in a row, in order, and returns a bit for each absent one; see meetGo. The row
-// may stay unchanged if all are absent and as many as its ways.
+// meet touches heads in a row, in order, and returns a bit for each absent one; see meetGo. If all
+// are absent and fill the row, the row may stay unchanged.
 func meet(row, heads []uint32) (missing uint64) {
 	if hasAVX2 && len(row) == 8 && len(heads) > 0 {
 		return meetAVX2(&row[0], &heads[0], len(heads))
@@ -65,7 +65,7 @@ func moveLines(lines []uint32, movers []mover, plain bool) {
 	moveGo(stepLines(lines, movers), movers)
 }
 
-// vectors reports whether applyRows handles rows of so many ways.
+// vectors reports whether applyRows handles rows of this width.
 func vectors(ways int) bool { return hasAVX2 && ways == 8 }
 
 // applyRows lets a summary's heads meet rows of 8, and puts the summary's lines on top. Its first
@@ -86,7 +86,7 @@ func marchRows(rows []uint32, line uint32, missing []uint8) (sum int) {
 	return marchAVX2(&rows[0], line, len(missing), &missing[0])
 }
 
-// everyRow makes so many iterations of accesses in rows of 8. It writes to out the touches of lines
+// everyRow makes "left" iterations of accesses in rows of 8. It writes to out the touches of lines
 // that were at none of the places, a bit each, and returns their number. A touch is the line, the
 // access number from bit 32 on, and a bit for the place from bit 48 on, none if absent.
 func everyRow(s *state, at, strides []int, left int, places uint32, out []uint64) int {

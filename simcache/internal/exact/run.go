@@ -20,10 +20,9 @@ type context struct {
 	heads  []uint64 // a bit for each row whose heads, all of them, are queued before
 }
 
-// over reports whether the run has no further use.
 func (c *context) over() bool { return c.states[0].log != nil && c.states[0].log.over }
 
-// lastShift returns the least shift of the levels after the first, or the first's.
+// lastShift returns the least shift of the later levels, or the first's.
 func (c *context) lastShift() uint {
 	least := c.states[len(c.states)-1].shift
 	for _, s := range c.states[1:] {
@@ -67,9 +66,9 @@ func (m *machine) access(n *node, c *context) {
 	}
 }
 
-// straddle makes an access that may lie in several lines. If any of them is absent at a level, it
-// misses there once, and the next level is asked for the same bytes. Summaries have no such
-// accesses. The states are levels, so all outcomes are known.
+// straddle makes an access that may lie in several lines. If any is absent at a level, it misses
+// there once, and the next level is asked for the same bytes. Summaries have no such accesses, so
+// the states are levels with known outcomes.
 func (c *context) straddle(addr, width, op int) {
 	for _, s := range c.states {
 		absent := false
@@ -118,7 +117,6 @@ const step = 8
 // stepwise reports whether summaries of a unit's loop are for multiples of step.
 func (n *node) stepwise(u *unit) bool { return n.varied && !u.logs || n.varies && u.exact }
 
-// stretchAll runs all iterations by a summary.
 func (m *machine) stretchAll(n *node, c *context, trips int) {
 	most := trips
 	if n.stepwise(n.unit) && trips >= step {
@@ -169,8 +167,8 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 	}
 }
 
-// chunks runs a loop by strip-mining: by chunks of its period and its doubles, the largest first,
-// if that pays. It returns the first iteration that was not run.
+// chunks runs a loop by strip-mining, if that pays: in chunks of its period and its doubles, the
+// largest first. It returns the first iteration that was not run.
 func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	least := n.unit.period
 	for !n.inner && each*float64(least) < m.threshold && 2*least <= end-y {
@@ -204,9 +202,9 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	return y
 }
 
-// sameFrom returns how many iterations from y on, up to end, touch the same lines in the same order
-// as iteration y. In these, no reference leaves the range in which rounding hides the unit's
-// induction variable. It returns 1 if there are none or if that is unknown.
+// sameFrom returns how many iterations from y on, up to end, touch the lines of iteration y in the
+// same order, or 1 if unknown. In these, no reference leaves the range in which rounding hides the
+// unit's induction variable.
 func (n *node) sameFrom(m *machine, y, end int) int {
 	u := n.unit
 	if u == nil || !u.fixed || !m.keeps {

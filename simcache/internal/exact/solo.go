@@ -38,9 +38,9 @@ type solo struct {
 	lost   int // number of runs refused because rows would differ for the moving accesses
 }
 
-// A kept is how a solo last ran its loop. The next instance runs equally if it has the same trips
-// and the same rounded addresses: then no access passes a line's end. Nobody changed or moved the
-// entry in between.
+// A kept is how a solo last ran its loop. The next instance runs equally if trips and rounded
+// addresses are the same, because no access passes a line's end. Nobody changed or moved the entry
+// in between.
 type kept struct {
 	entry           *entry // nil if the solo did not run it
 	from, to, trips int
@@ -107,8 +107,8 @@ func (in *inner) repeats(i int) int {
 	return 0
 }
 
-// alone runs a loop by its solo. Iterations in which moving accesses touch loop-invariant lines are
-// run as they are, with those before or after them.
+// alone runs a loop by its solo. It runs iterations in which moving accesses touch loop-invariant
+// lines as they are, with those before or after them.
 func (m *machine) alone(n *node, c *context, trips int) {
 	o, in, s := n.solo, n.inside, c.states[0]
 	m.slots[n.slot] = 0
@@ -149,7 +149,6 @@ func (m *machine) alone(n *node, c *context, trips int) {
 	}
 }
 
-// between runs the iterations in which moving accesses touch no loop-invariant line.
 func (m *machine) between(n *node, c *context) {
 	o, k := n.solo, n.solo.last
 	m.apply(c, k.entry.summary, o.rows)
@@ -160,14 +159,12 @@ func (m *machine) between(n *node, c *context) {
 	m.did.Alone++
 }
 
-// ends finds the addresses in the first and the last iteration of an innermost loop.
 func (o *solo) ends(first, last int) {
 	for i, r := range o.in.refs {
 		o.first[i], o.end[i] = o.at[i]+r.stride*first, o.at[i]+r.stride*last
 	}
 }
 
-// anew runs a loop as the last time.
 func (m *machine) anew(n *node, c *context) {
 	o, k := n.solo, n.solo.last
 	o.moving.unit.tries++
@@ -261,8 +258,7 @@ func (s *state) appendRow(rows []int, line uint32) []int {
 	return append(rows, row)
 }
 
-// rest composes a row that has loop-invariant lines with the summary of the moving accesses, from
-// the first to the last iteration.
+// rest composes a row that has loop-invariant lines with the summary of the moving accesses.
 //
 //  1. Make the first iteration in order, because it may begin with moving accesses.
 //  2. Touch the heads. Each finds all loop-invariant lines among those touched since.
@@ -330,7 +326,7 @@ func (o *solo) each(s *state, row int, at []int, touch func(line uint32, op int)
 }
 
 // off reports whether summaries of the moving accesses do not pay. If nearly each is extended,
-// those of the whole loop do better.
+// summaries of the whole loop do better.
 func (o *solo) off() bool {
 	u := o.moving.unit
 	return u.off || u.tries > 3000 && u.extends*10 > u.tries*7 || o.lost > 100 && 8*o.lost > u.tries

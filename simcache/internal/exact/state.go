@@ -9,11 +9,11 @@ import (
 // A state is a level during a run: for each set its lines in LRU order, the last touched first.
 // Lines are numbered from 1; 0 is an empty way.
 //
-//  1. A state begins empty. Each set's heads are its first distinct lines, at most as many as it
-//     has ways, in the order of their first touches.
+//  1. A state begins empty. Each set's heads are its first distinct lines, up to its ways, in the
+//     order of their first touches.
 //  2. Until a set has met that many lines, none was evicted. An absent line was not touched before.
-//  3. After that, a line is present exactly if fewer than ways other lines were touched since. None
-//     of the lines from before the run is left.
+//  3. After that, a line is present exactly if fewer than ways other lines were touched since. No
+//     line from before the run is left.
 //  4. So the past can change the outcome of the heads' first touches only.
 type state struct {
 	sets, ways int
@@ -44,7 +44,7 @@ type state struct {
 	owner   uint64
 	ownedAt uint64
 	changed []uint64
-	before  []uint64 // rows changed before that, since the last reset by a reader
+	before  []uint64 // rows changed before that, since a reader cleared it
 }
 
 func newState(l engine.Level, opLow, opHigh int) *state {
@@ -60,7 +60,6 @@ func newState(l engine.Level, opLow, opHigh int) *state {
 	return s
 }
 
-// bytes returns the approximate memory of a state.
 func (s *state) bytes() int {
 	return 10*len(s.tags) + 32*s.sets + 8*len(s.rowMisses) + 4*mostRests*len(s.fewer)
 }
@@ -170,7 +169,6 @@ func (s *state) bringTo(at int, line uint32, op int) (absent bool) {
 	return true
 }
 
-// front8 is present for a row of 8 with another first line.
 func front8(r *[8]uint32, line uint32) bool {
 	for p := 1; p < 8; p++ {
 		if r[p] == line {
@@ -206,7 +204,6 @@ func (s *state) deepHit(at int, line uint32, op int) {
 	}
 }
 
-// meetRow notes that a row has heads.
 func (s *state) meetRow(row int) {
 	s.touched = append(s.touched, uint32(row))
 	s.has[row>>6] |= 1 << (row & 63)

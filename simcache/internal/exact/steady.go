@@ -10,8 +10,8 @@ import (
 
 // Missing returns how many levels, the nearest ones, may miss in a pass over nests that is repeated
 // many times. The whole working set fits in the next level. All first touches miss before it, so
-// each line reaches it in the first pass, and stays. In later passes it has no misses, and sends
-// nothing to the levels after it.
+// each line reaches it in the first pass, and stays. Later passes have no misses there, and send
+// nothing beyond.
 func Missing(levels []engine.Level, nests []nest.Nest) int {
 	for i, l := range levels {
 		if hasRoom(l, nests) {
@@ -77,7 +77,7 @@ func steady(levels []engine.Level, n nest.Nest) (misses []uint64, passes int) {
 	return nil, passes
 }
 
-// alike reports whether all passes miss where the first one does.
+// alike reports whether in all passes the same accesses miss.
 //
 //  1. An access that is not the first of its line in a pass has the same window in each pass.
 //  2. Say that each line is evicted from a level before the next pass touches it.

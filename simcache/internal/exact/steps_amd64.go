@@ -18,7 +18,7 @@ func stepAVX2(lines *uint32, n int, steppers *stepper, k int)
 func (v mover) stepper() stepper {
 	k := trailing(uint64(v.step))
 	odd := v.step >> k
-	inverse := odd // right in its lowest 3 bits; each round doubles their number
+	inverse := odd // correct in its lowest 3 bits; each round doubles their number
 	for range 4 {
 		inverse *= 2 - odd*inverse
 	}
@@ -26,8 +26,7 @@ func (v mover) stepper() stepper {
 	return stepper{v.low, v.size, v.by, inverse, uint32(k), uint32(32 - k), most, 0}
 }
 
-// stepLines moves lines by movers of any step, as many as possible with vectors, and returns the
-// rest.
+// stepLines moves lines by movers of any step, with vectors, and returns the lines left over.
 func stepLines(lines []uint32, movers []mover) (rest []uint32) {
 	n := len(lines) &^ 7
 	if !hasAVX2 || n < leastStepped || len(movers) == 0 || len(movers) > mostSteppers {

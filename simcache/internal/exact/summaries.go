@@ -28,17 +28,17 @@ type options struct {
 // Regions are levels of LRU caches that run programs by summaries of their regions.
 //
 // A summary of a region is its effect on a level that begins empty ([state]). It composes with the
-// past ([machine.apply]). It serves every instance of a loop with the same sequence of lines, up to
-// a move of each reference by whole lines, which is a form of warping ([unit.placeIn],
-// [unit.moves]). More iterations extend it ([machine.extend]). Strip-mining cuts long loops into
-// chunks whose summaries compose by doubling ([machine.chunks]). Iterations that touch the same
-// lines are run a few times and multiplied ([machine.repeat]).
+// past ([machine.apply]). By warping, it serves every instance of a loop with the same sequence of
+// lines, up to a move of each reference by whole lines ([unit.placeIn], [unit.moves]). More
+// iterations extend it ([machine.extend]). Strip-mining cuts long loops into chunks whose summaries
+// compose by doubling ([machine.chunks]). Iterations that touch the same lines are run a few times
+// and multiplied ([machine.repeat]).
 //
 // Loop-invariant references leave the summary of an innermost loop, which then knows the effect of
-// fewer ways on the others ([machine.alone]). The same holds for nests of loops
-// ([machine.aloneNested]). Accesses to small arrays leave the summary of a loop around others, and
-// only their sets are run ([machine.pieces]). Everything else is run, by runs within lines
-// ([machine.runs]). Units whose summaries do not pay are given up ([machine.book]).
+// fewer ways on the others ([machine.alone]), or of a nest of loops ([machine.aloneNested]).
+// Accesses to small arrays leave the summary of a loop around others, and only their sets are run
+// ([machine.pieces]). Everything else runs by runs within lines ([machine.runs]). Units whose
+// summaries do not pay are given up ([machine.book]).
 //
 // Summaries are of the first level, and keep the miss stream for later ones ([log]). If levels are
 // not [sliced], or accesses may straddle lines, only repeated iterations are multiplied, or all
@@ -52,7 +52,7 @@ type regions struct {
 	did     did
 }
 
-// did counts what was done.
+// A did counts events.
 type did struct {
 	Touched     int // Approximate number of lines.
 	Applied     int // Summaries.
@@ -93,9 +93,9 @@ func newRegions(levels []engine.Level, o options) *regions {
 	return &regions{levels: levels, options: o}
 }
 
-// Run runs a program and returns its misses. Those of operand r at level i of n are at r*n+i.
-// Before it runs anything, it refuses accesses wider than a line, programs with more lines than 32
-// bits number, and levels with more ways than 16 bits count.
+// Run runs a program and returns its misses, those of operand r at level i of n at r*n+i. Before it
+// runs anything, it refuses accesses wider than a line, programs with more lines than 32 bits
+// number, and levels with more ways than 16 bits count.
 func (e *regions) Run(p nest.Program) ([]uint64, error) {
 	if engine.Wide(e.levels, p.Operands()) {
 		return nil, errors.New("accesses wider than a line")
@@ -291,7 +291,6 @@ func (e *regions) rebase(origin int) {
 	e.states, e.origin = moved, origin
 }
 
-// context returns a context of all levels.
 func (m *machine) context() *context {
 	words := len(m.skipped)
 	return &context{

@@ -6,7 +6,7 @@ import "slices"
 // with them does not recur. But they lie in few lines.
 //
 //  1. Cut a loop around others into pieces in which each such access stays in its line.
-//  2. Apply a piece's summary, made without them, to all sets except those of their lines.
+//  2. Apply a piece's summary, made without them, to all sets except the sets of their lines.
 //  3. Run everything that happens in those sets, and nothing else.
 
 // A tiny is a loop's accesses to small arrays that are in no loop inside.
@@ -86,7 +86,6 @@ func (t *tiny) leaveOut(n *node, small func(*node) bool) *node {
 	return &d
 }
 
-// below returns all nodes in a node, leaves first.
 func below(n *node) (list []*node) {
 	for _, c := range slices.Concat(n.body, n.orelse) {
 		list = append(append(list, below(c)...), c)
@@ -122,7 +121,7 @@ func (t *tiny) stay(m *machine, slot, limit int) int {
 }
 
 // piece runs iterations in which small accesses stay in their lines. It refuses if these take more
-// than half of all sets, or if there is no summary.
+// than half of all sets, or without a summary.
 func (m *machine) piece(n *node, c *context, y, trips int) bool {
 	t, s := n.tiny, c.states[0]
 	m.slots[n.slot] = y
@@ -182,8 +181,8 @@ func (m *machine) runIn(n *node, c *context, row, y, end int) {
 	}
 }
 
-// bringAlike touches the collected lines in a row, times times. If they are no more than the ways,
-// all are there after the first time.
+// bringAlike touches the collected lines in a row, times times. If they fit in the ways, all are
+// there after the first time.
 func (m *machine) bringAlike(c *context, row, times int) {
 	s := c.states[0]
 	c.bringIn(row, m.lines, m.linesOps)

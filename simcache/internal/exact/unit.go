@@ -48,8 +48,8 @@ type unit struct {
 // unit's induction variable, and those inside.
 type ref struct {
 	out    affine
-	own    int    // stride of the unit's loop in bytes
-	in     []term // the unit's induction variable included
+	own    int    // stride of the unit's loop in bytes.
+	in     []term // with the unit's induction variable.
 	g      int    // greatest power of two that divides all inner coefficients and the smallest line
 	within int    // the same without the unit's induction variable
 }
@@ -248,7 +248,8 @@ func (m *machine) period(u *unit) int {
 //
 //  1. A reference's addresses are base + multiples of g, a power of two that divides the line. So
 //     base, rounded down to a multiple of g, decides their lines.
-//  2. If all rounded bases move by whole lines, each line moves as far as its reference.
+//  2. If all rounded bases move by whole lines, each line moves by the same distance as its
+//     reference.
 //  3. If these moves agree modulo the sets, lines that shared a set still do.
 //  4. Bounds and conditions inside are functions of the same inner induction variables. The key has
 //     their values at zero.
@@ -322,7 +323,6 @@ func (g *gate) bounds(m *machine, i, v int) (low, high int) {
 	return low, high
 }
 
-// modSpan is a modulo the span of the first level's sets.
 func (m *machine) modSpan(a int) int { return modulo(a, m.span) }
 
 // modulo returns a modulo b, which is never negative.
