@@ -6,7 +6,7 @@ package exact
 //
 // All units in debt may owe a small part of the cost of running the program in line runs. Beyond
 // that they make no more summaries, and the others may owe half of the former limit. So all wasted
-// work stays a small part, too.
+// work stays small, too.
 
 // The allowed debt is 1/owedOf of the program's cost, and at least leastOwed.
 const (
@@ -32,7 +32,7 @@ func (m *machine) debit(u *unit, since, more int) {
 	m.book(u, -done-more)
 }
 
-// credit books what an entry saves: trips iterations of an instance, starting at y.
+// credit books the savings of an entry: trips iterations of an instance, from y on.
 func (m *machine) credit(n *node, e *entry, y, trips int) {
 	saved := m.slots[n.slot]
 	m.slots[n.slot] = y + trips/2
@@ -44,7 +44,7 @@ func (m *machine) credit(n *node, e *entry, y, trips int) {
 	m.book(n.unit, spared)
 }
 
-// book changes a unit's account. If debts exceed mayOwe, it closes all accounts in debt.
+// book changes a unit's account. If debts exceed mayOwe, it closes the accounts in debt.
 func (m *machine) book(u *unit, by int) {
 	if u.few {
 		return

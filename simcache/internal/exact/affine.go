@@ -17,7 +17,6 @@ func (a *affine) at(slots []int) int {
 	return v
 }
 
-// plus returns a + m*b.
 func (a affine) plus(m int, b affine) affine {
 	sum := affine{c: a.c + m*b.c, terms: append([]term(nil), a.terms...)}
 	for _, t := range b.terms {
@@ -74,14 +73,13 @@ func (a *affine) same(b *affine) bool {
 	return true
 }
 
-// floor returns the largest multiple of g, a power of two, up to a.
+// floor rounds a down to a multiple of g, a power of two.
 func floor(a, g int) int { return a &^ (g - 1) }
 
 // A reach is the first and the last line that an access may touch.
 type reach struct{ low, high int }
 
-// reachOf returns an address's reach over iterations first to last, if it moves by up to "by" bytes
-// in each.
+// reachOf returns an address's reach over iterations first to last, each moving up to "by" bytes.
 func (m *machine) reachOf(a *affine, slot, first, last, by int, shift uint) reach {
 	m.slots[slot] = first
 	one := reachFrom(a.at(m.slots), by, shift)

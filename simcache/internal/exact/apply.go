@@ -46,7 +46,6 @@ func (e *summary) keepLog(most int) {
 	e.weights = make([]weight, e.sets)
 }
 
-// forget discards the knowledge about a repeated application.
 func (e *summary) forget() {
 	clear(e.looked)
 	clear(e.sum)
@@ -91,7 +90,6 @@ func (m *machine) apply(c *context, e *summary, skip []int) {
 	m.did.Applied++
 }
 
-// compose picks the fastest way to compose the rows.
 func (m *machine) compose(c *context, e *summary, skip []int, off, low int) {
 	s := c.states[0]
 	switch {
@@ -115,14 +113,12 @@ func (m *machine) compose(c *context, e *summary, skip []int, off, low int) {
 	}
 }
 
-// fullyKnown reports whether vectors compose a summary: the state has no open rows, and most rows
-// have heads.
+// fullyKnown reports whether to use vectors: no row is open, and most rows have heads.
 func (m *machine) fullyKnown(s *state, e *summary) bool {
 	return s.open == 0 && vectors(s.ways) && 2*len(e.touched) > s.sets &&
 		(s.rowMisses == nil || len(e.misses) <= 8)
 }
 
-// skip marks the skipped rows of a summary, and subtracts its misses there.
 func (m *machine) skip(s *state, e *summary, skip []int, off, low int) {
 	clear(m.skipped)
 	for _, at := range skip {
@@ -153,7 +149,7 @@ func (s *state) opposite(row uint32, off int) int {
 	return at
 }
 
-// gather merges the sets of changed rows, and discards the knowledge about them.
+// gather merges the sets of changed rows, and forgets the knowledge about them.
 func (e *summary) gather() {
 	for i := range e.changed {
 		e.changed[i] |= e.before[i]
@@ -200,8 +196,8 @@ func (m *machine) applyAgain(c *context, e *summary, off, low int) {
 	}
 }
 
-// look finds which heads of a row miss if they meet the row's own lines: none, with fewer lines
-// than ways.
+// look finds which heads of a row miss when they meet the row's own lines. None does if these leave
+// a way empty.
 func (e *summary) look(row int) {
 	e.again[row] = 0
 	if int(e.count[row]) < e.ways {
@@ -214,8 +210,7 @@ func (e *summary) look(row int) {
 	e.credit(e.sum, row, 1)
 }
 
-// applyRow composes one row. It returns a bit for each head that missed, if the old contents were
-// known.
+// applyRow composes one row. If its old contents were known, it returns a bit for each missed head.
 func (s *state) applyRow(e *summary, row, off int) (missing uint64, known bool) {
 	at, from, c := s.opposite(uint32(row), off), row*s.ways, int(e.count[row])
 	lines := s.tags[at*s.ways:][:s.ways]
@@ -314,8 +309,7 @@ func (m *machine) applyFull(c *context, e *summary, skip []int, off, low int) {
 	}
 }
 
-// countFull counts the heads that missed. With few operands it counts all heads, and subtracts
-// hits.
+// countFull counts the heads that missed: with few operands, all heads minus the hits.
 func (m *machine) countFull(misses []uint64, e *summary) {
 	if len(e.misses) > 8 {
 		for row, missing := range m.missing[:e.sets] {
@@ -345,7 +339,7 @@ func (m *machine) countFull(misses []uint64, e *summary) {
 	}
 }
 
-// countRow returns the heads of a row by operand, a byte each, and subtracts the hits from misses.
+// countRow returns a row's heads by operand, a byte each, and subtracts its hits from misses.
 func (m *machine) countRow(misses []uint64, e *summary, row int) uint64 {
 	if m.skipped[row>>6]>>(row&63)&1 != 0 {
 		return 0
@@ -362,7 +356,6 @@ func (m *machine) creditHeads(misses []uint64, e *summary, row int, heads uint8,
 	}
 }
 
-// countByRow counts the heads that missed and all other misses, by row.
 func (m *machine) countByRow(s *state, e *summary, off, low int) {
 	size := len(e.misses)
 	for row, missing := range m.missing[:e.sets] {
@@ -417,7 +410,6 @@ func (e *state) move(movers []mover, turn int) {
 	e.owner = 0
 }
 
-// plain reports whether all movers have step 1.
 func plain(movers []mover) bool {
 	return !slices.ContainsFunc(movers, func(v mover) bool { return v.step != 1 })
 }

@@ -2,10 +2,9 @@ package exact
 
 import "github.com/stridebench/stridebench/layouts/nest"
 
-// mostEntering is the largest table of an access.
 const mostEntering = 1 << 14
 
-// An enter is what the run of an inner loop in a single row needs.
+// An enter is the data to run an inner loop in a single row.
 type enter struct {
 	accesses []entering
 	moves    []int    // accesses that are not loop-invariant
@@ -132,7 +131,6 @@ func (m *machine) come(in *inner, o *enter, s *state, i, other int) (y int) {
 	}
 }
 
-// noIteration is after all iterations.
 const noIteration = 1 << 60
 
 // begin finds the loop-invariant accesses in a row, and the first iteration of each other one

@@ -8,9 +8,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A walk to first touches takes at most leastWalked steps, plus 1/walkedOf of the program's
-// accesses, and never more than mostWalked. A step is a touch, or a look at a word of bits or at a
-// bound.
+// A walk to first touches takes at most leastWalked steps plus 1/walkedOf of the program's
+// accesses, and at most mostWalked. A step is a touch, or a look at a word of bits or at a bound.
 const (
 	mostWalked  = 1 << 28
 	leastWalked = 1 << 14
@@ -24,10 +23,8 @@ type lines struct {
 	from, to int // the first touched line, and the one after the last
 }
 
-// span returns the number of lines from the first touched one up to the end.
 func (l *lines) span() int { return l.to - l.from }
 
-// mostBits bounds the number of bits.
 const mostBits = 1 << 26
 
 // grow extends the bits to lines from..to, and reports whether they are at most mostBits.
@@ -225,7 +222,6 @@ func (f *firsts) row(p *site, n *node, trips int) bool {
 	return true
 }
 
-// inner walks iterations of an innermost loop.
 func (f *firsts) inner(n *node, from, to int) {
 	f.slots[n.slot] = from
 	f.walks = f.walks[:0]

@@ -15,9 +15,8 @@ const (
 	massBudget, massPart, leastMass    = 1 << 28, 4, 1 << 18
 )
 
-// holds reports whether any window of that many consecutive iterations touches at most as many
-// lines of each set as there are ways. It tries shorter windows first, which may already touch
-// more.
+// holds reports whether any window of this length touches at most as many lines of each set as
+// there are ways. It tries shorter windows first, which may already touch more.
 func (l *level) holds(refs []operand, iterations int) bool {
 	for some := 4 * l.Lines(); some < iterations; some *= 8 {
 		if !l.holdsIn(refs, some) {
@@ -50,7 +49,7 @@ func (l *level) crowdIn(o *operand, iterations, enough int) int {
 }
 
 // floods reports whether thrashing is certain: in any window of consecutive iterations, stays begin
-// in every set, for at least as many lines as ways. It tries shorter windows first.
+// for at least as many lines of every set as ways. It tries shorter windows first.
 func (l *level) floods(refs []operand, iterations int) bool {
 	for some := 64 * l.Lines(); some < iterations; some *= 8 {
 		if l.floodsIn(refs, some) {
@@ -221,13 +220,11 @@ type filling struct {
 	fresh          freshness
 }
 
-// A knownMass is the mass of a filling.
 type knownMass struct {
 	of   filling
 	mass int
 }
 
-// parts is the number of parts that mass cuts iterations into.
 const parts = 8
 
 // fill counts the lines of fresh accesses by set. A long innermost loop returns to each place in a
@@ -239,7 +236,7 @@ func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh f
 	steps := nest.Steps(trips[:last], strides[:last])
 	inner, within := uint64(strides[last]), uint64(len(fresh.any)-1)
 	period := len(fresh.any) / nest.GCD(len(fresh.any), strides[last])
-	addr := place + 1<<62 // keeps addresses positive for negative strides
+	addr := place + 1<<62 // keeps addresses positive if strides are negative
 	is, known := fresh.first, lists[0]
 	for loop := range nest.Walk(trips[:last]) {
 		if loop >= 0 {
@@ -400,5 +397,4 @@ func (l *level) sweep(o *operand, iterations int) int {
 	return max(0, fewest-l.crowdIn(o, left, fewest))
 }
 
-// sweepBudget bounds the runs of bytes of a period that are listed.
 const sweepBudget = 1 << 20

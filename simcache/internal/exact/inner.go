@@ -9,13 +9,13 @@ type inner struct {
 	plain   bool     // no access straddles lines
 	columns bool     // an access moves by a line or more in each iteration (strided)
 	all     []*node  // every access
-	at      []int    // addresses.
-	left    []int    // iterations until the line changes.
+	at      []int    // addresses
+	left    []int    // iterations until the line changes
 	strides []int    // scratch: of refs
 	out     []uint64 // scratch: touches of absent lines
-	lines   []uint64 // scratch: an iteration's lines, with their rows in the high bits.
+	lines   []uint64 // scratch: an iteration's lines, their rows in the high bits
 	fresh   []bool   // the line changed just now
-	alike   bool     // moving accesses share one positive stride that divides a line.
+	alike   bool     // moving accesses share a positive stride that divides a line
 	period  int      // then iterations per line
 	order   []int    // scratch: moving accesses in the order in which they leave their lines
 	rows    []int    // of the first accesses, at different addresses; none if too many
@@ -85,7 +85,6 @@ func (in *inner) missFar(c *context, out []uint64) {
 	c.flush()
 }
 
-// inside prepares an inner loop.
 func (m *machine) inside(n *node) *inner {
 	in := &inner{plain: true, all: n.body, each: float64(len(n.body))}
 	for _, a := range n.body {
@@ -109,7 +108,6 @@ func (m *machine) inside(n *node) *inner {
 	return in
 }
 
-// scratch makes the scratch memory for accesses in lines of a size.
 func (in *inner) scratch(ways, line int) {
 	in.rows, in.order, in.alike, in.strides = nil, nil, false, nil
 	column := func(r moving) bool { return r.stride >= line || -r.stride >= line }
@@ -196,7 +194,6 @@ func (m *machine) sparse(list []*node) (left []*node) {
 	return left
 }
 
-// sweep runs iterations y to end of an inner loop.
 func (m *machine) sweep(n *node, c *context, y, end int) {
 	in := n.inside
 	if !in.plain {
@@ -213,7 +210,7 @@ func (m *machine) sweep(n *node, c *context, y, end int) {
 		r := &in.refs[i]
 		in.at[i] = r.base.at(m.slots) + r.stride*y
 	}
-	if in.columns || end-y <= fewTrips { // for few iterations, the search for dispensable accesses costs more
+	if in.columns || end-y <= fewTrips { // few: finding the ones to skip costs more
 		in.every(c, end-y)
 		m.did.Touched += len(in.refs) * (end - y)
 		return
@@ -224,7 +221,6 @@ func (m *machine) sweep(n *node, c *context, y, end int) {
 	m.runs(in, c, end-y)
 }
 
-// fewTrips is the number of iterations up to which all are made.
 const fewTrips = 4
 
 // every makes "left" iterations of a strided loop, access by access.

@@ -20,12 +20,12 @@ type level struct {
 // An operand is one operand of a nest, taken alone.
 type operand struct {
 	alone    nest.Nest // canonical: the operand's iterations in fewer loops
-	all      []pattern // between any two touches of a line.
+	all      []pattern // between any two touches of a line
 	patterns []pattern // the subset that may lead to a line's last touch
 	// Of the level before: the interval from which on all accesses miss, and the longest stay in
 	// iterations. Before the first level they are 1 and 0: all accesses come.
 	misses, lasting int
-	hits            int             // intervals up to it hit in this or an earlier level, and go no further.
+	hits            int             // intervals up to it hit here or before, and go no further
 	crowds          map[crowdOf]int // memoized level.crowd
 	masses          map[massOf]int  // memoized level.mass
 	sweeps          map[*level]int  // memoized fewest of level.sweep
@@ -78,7 +78,7 @@ type massOf struct {
 //  8. Find bounds for this level as for level 0, with an m no less than level i's. The misses are
 //     the accesses with large intervals and those with none. All of them reach this level.
 //
-// Later levels use only the first level's m. So the first level may have intervals of all sizes,
+// Later levels need only the first level's m. So the first level may have intervals of all sizes,
 // and be counted in another way.
 func reuseIntervals(levels []engine.Level, refs []operand, passes int) (misses []uint64, first, ok bool) {
 	line := 1 << levels[0].Shift

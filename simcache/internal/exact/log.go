@@ -176,7 +176,6 @@ func (c *context) bring(lines []uint32, ops []uint16) {
 	}
 }
 
-// applyRow composes one row, and sends its misses to later levels.
 func (c *context) applyRow(e *summary, row, off int) {
 	if e.log != nil && e.ways > 64 {
 		c.applyWide(e, row, c.states[0].opposite(uint32(row), off))

@@ -140,7 +140,6 @@ func (in *inner) marchOne(c *context, i, n int) {
 	in.rows[i] = (in.rows[i] + n) % s.sets
 }
 
-// marchTo touches n consecutive lines in consecutive rows.
 func (c *context) marchTo(row int, line uint32, n, op int) {
 	s := c.states[0]
 	missing := s.missing[:n]

@@ -14,8 +14,8 @@ type entry struct {
 	base     []int
 	low, hig []int // the boxes of the references
 	trips    int
-	busy     bool    // it is being recorded or extended
-	context  context // runs on the entry's state
+	busy     bool    // being recorded or extended
+	context  context // of the entry's state
 	held     int     // bytes charged for it
 }
 
@@ -174,7 +174,6 @@ func (m *machine) disjoint(low, hig, low2, hig2 int) bool {
 	return low>>m.maxShift > hig2>>m.maxShift || low2>>m.maxShift > hig>>m.maxShift
 }
 
-// shift moves an entry to the unit's bases.
 func (u *unit) shift(m *machine, e *entry) {
 	movers := m.movers[:0]
 	shift := m.levels[0].Shift
@@ -204,8 +203,7 @@ func (u *unit) shift(m *machine, e *entry) {
 	m.did.Moved++
 }
 
-// stepOf returns 1, or the stride in lines of a reference that interleaves with one that moves
-// apart.
+// stepOf returns 1, or a reference's stride in lines if it interleaves with one that moves apart.
 func (u *unit) stepOf(m *machine, e *entry, r int) int {
 	for q := range u.refs {
 		if u.base[q]-e.base[q] != u.base[r]-e.base[r] &&
@@ -277,7 +275,6 @@ func (e *entry) bytes() int {
 	return n
 }
 
-// record makes an entry of the instance, and reports whether it could.
 func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	u, since := n.unit, m.work()
 	u.boxes(m, y, trips)
@@ -341,7 +338,6 @@ func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
 	}
 }
 
-// extend makes an entry longer, and reports whether it could.
 func (m *machine) extend(n *node, e *entry, y, trips int) bool {
 	u, since := n.unit, m.work()
 	from := e.trips

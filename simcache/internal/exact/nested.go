@@ -65,7 +65,6 @@ func (m *machine) nested(n *node, highest []int) *solo {
 // thresholds.
 const mostNested = 200
 
-// bare returns a loop without anything known about it.
 func bare(n *node) *node {
 	return &node{
 		kind: n.kind, body: n.body, slot: n.slot, firstSlot: -1, spans: n.spans, step: n.step,
@@ -130,7 +129,7 @@ func (o *solo) keeps(s *state, e *entry) bool {
 	})
 }
 
-// bounds finds the addresses of accesses in the first and the last iteration of a nest.
+// bounds finds the addresses in the first and the last iteration of a nest.
 func (o *solo) bounds(m *machine, n *node) {
 	last := n
 	for l := n; ; l = l.body[0] {

@@ -16,15 +16,15 @@ type pattern struct {
 	moves []int // by loop; 0 for loops that do not move the operand
 	lead  int   // the outermost loop whose index differs
 	shift int   // bytes
-	// An interval range. The last iteration from which the pattern leads to an access lies least to
-	// most iterations before it. Any such iteration lies least to longest before it. If the
-	// innermost loop does not move the operand, most holds for its first iteration only: the others
-	// return from the iteration before.
+	// Intervals, in iterations. The last iteration from which the pattern leads to an access lies
+	// least to most before it, and any such iteration least to longest. If the innermost loop does
+	// not move the operand, most holds for its first iteration only: the others return from the
+	// iteration before.
 	least, most, longest int
 }
 
-// mostPatterns bounds the patterns of an operand. They are also at most one for every patternsPart
-// iterations.
+// mostPatterns bounds the patterns of an operand. Its iterations, divided by patternsPart, do so,
+// too.
 const mostPatterns, patternsPart = 1 << 16, 1 << 8
 
 // A tracer lists the patterns of an operand.
@@ -377,9 +377,8 @@ func (o *occurring) by(p *pattern) bool {
 	return o.at.any(max(0, from-o.first+o.step-1)/o.step, (to-o.first+o.step-1)/o.step)
 }
 
-// places is a set of places in a line, a bit each. A line of fewer than 64 places is repeated up to
-//
-//	64.The number of words is a power of two.
+// places is a set of places in a line, a bit each. Fewer than 64 places repeat up to bit 63. The
+// number of words is a power of two.
 type places []uint64
 
 // set makes p the place k of n, a power of two.

@@ -24,17 +24,17 @@ type node struct {
 	firstSlot int      // slot of the first value, if that is the max or min of several; else -1
 	firsts    []affine // their functions
 	up        bool     // the first value is their max
-	spans     []affine // distances from first to end; trips are the least, divided by step.
+	spans     []affine // distances from first to end; the least, divided by step, is the trips
 	step      int      // positive
 	inner     bool     // its body has accesses only
 	varies    bool     // it is inner, and its trips depend on other loops
 	varied    bool     // even on the loop around
-	inside    *inner   // of an inner loop.
-	solo      *solo    // of an inner loop, or nil.
+	inside    *inner   // of an inner loop
+	solo      *solo    // of an inner loop, or nil
 	nested    *solo    // of a loop around others, or nil
-	enter     *enter   // of an inner loop, if needed.
+	enter     *enter   // of an inner loop, if needed
 	tiny      *tiny    // of a loop around others, or nil
-	light     bool     // a block without summaries; see prepare.
+	light     bool     // a block without summaries; see prepare
 
 	progress func(share float64) // of an outermost loop, or nil
 
@@ -53,7 +53,6 @@ const (
 	block // a loop's body of several nodes, as a loop of one trip
 )
 
-// A builder turns a program into nodes.
 type builder struct {
 	vars      []affine // the variables of the loops around, by slots
 	low, high []int    // by slot: bounds of its number
@@ -107,7 +106,6 @@ func (b *builder) access(op nest.Operand) *node {
 	return m
 }
 
-// bounds returns bounds of a function's values.
 func (b *builder) bounds(a affine) (low, high int) {
 	low, high = a.c, a.c
 	for _, t := range a.terms {
@@ -127,7 +125,6 @@ func (b *builder) affine(a nest.Affine) affine {
 	return v
 }
 
-// slot makes a slot for numbers from low to high.
 func (b *builder) slot(low, high int) int {
 	b.low, b.high = append(b.low, low), append(b.high, high)
 	return len(b.low) - 1

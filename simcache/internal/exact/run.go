@@ -16,7 +16,7 @@ type context struct {
 	sliced bool
 	lines  []uint32 // queued for the second level
 	ops    []uint16
-	logs   []uint64 // a bit for each row whose log is queued; nil if a log receives it.
+	logs   []uint64 // a bit for each row whose log is queued; nil if a log receives it
 	heads  []uint64 // a bit for each row whose heads, all of them, are queued before
 }
 
@@ -82,7 +82,6 @@ func (c *context) straddle(addr, width, op int) {
 	}
 }
 
-// instance runs a loop or a block.
 func (m *machine) instance(n *node, c *context) {
 	trips := n.trips(m.slots)
 	if trips == 0 || c.over() {
@@ -128,7 +127,6 @@ func (m *machine) stretchAll(n *node, c *context, trips int) {
 	}
 }
 
-// stretch runs iterations by a summary.
 func (m *machine) stretch(n *node, c *context, y, trips int, chunk bool) {
 	e := m.fetch(n, y, trips, chunk)
 	if e == nil {
@@ -184,7 +182,7 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	}
 	most := n.unit.big
 	if m.deep {
-		most = min(most, 40*m.threshold) // all of its miss stream is made each time, so it must be short
+		most = min(most, 40*m.threshold) // its miss stream is made each time, so it must be short
 	}
 	for few*size < end-y && 2*size <= end-y && each*float64(2*size) < most {
 		size *= 2
@@ -278,7 +276,7 @@ func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 	return y + same - 1
 }
 
-// estimate returns the approximate touches of an instance.
+// estimate returns the approximate touches of an instance, each those of an iteration.
 func (m *machine) estimate(n *node, trips int) float64 {
 	if n.inner {
 		return float64(trips)*n.inside.each + float64(len(n.inside.refs))
@@ -290,7 +288,6 @@ func (m *machine) estimate(n *node, trips int) float64 {
 	return e
 }
 
-// each returns the approximate touches of an iteration.
 func (m *machine) each(n *node) float64 {
 	if n.inner {
 		return n.inside.each

@@ -11,31 +11,31 @@ import (
 //
 //  1. The accesses of an iteration touch at most as many lines as there are ways. So a
 //     loop-invariant line stays in its set.
-//  2. If a set has k such lines, the moving accesses see a set with k ways less. For between two
+//  2. If a set has k such lines, the moving accesses see a set with k fewer ways. For between two
 //     touches of a moving line, all k lines are touched, or less than an iteration passes. In the
 //     latter case the second touch hits in either kind of set.
 //  3. So a second unit has the moving accesses alone. Its line sequence recurs far more often.
-//  4. Its summary counts, by row, the additional misses with up to mostRests ways less. Its heads
+//  4. Its summary counts, by row, the additional misses with up to mostRests fewer ways. Its heads
 //     and its lines are then the first ones.
 //
-// Where a moving access touches a loop-invariant line, it does so in consecutive iterations. These
-// are made one by one, with those before or after them.
+// Moving accesses that touch a loop-invariant line do so in consecutive iterations. These are made
+// one by one, with those before or after them.
 
 // A solo is a loop without its loop-invariant accesses.
 type solo struct {
 	moving *node
 	in     *inner   // the loop, with all accesses
 	moves  []int    // the loop's inner refs that move
-	rests  []int    // its loop-invariant refs.
+	rests  []int    // its loop-invariant refs
 	rows   []int    // scratch: rows of the state with loop-invariant lines
 	at     []int    // scratch: addresses in iteration 0, rounded
 	first  []int    // scratch: addresses in the first iteration of the solo
 	end    []int    // scratch: addresses in its last one
-	round  []int    // by ref: the greatest power of two that divides its stride and the line.
+	round  []int    // by ref: greatest power of two that divides its stride and the line
 	lines  []uint32 // scratch: the accesses in a row
 	ops    []uint16 // of lines
 	last   kept
-	lost   int // number of runs refused because rows would differ for the moving accesses
+	lost   int // runs refused because rows would differ for the moving accesses
 }
 
 // A kept is how a solo last ran its loop. The next instance runs equally if trips and rounded
@@ -247,7 +247,6 @@ func (o *solo) restingIn(s *state, row int) (lines [mostRests + 1]uint32, n int)
 	return lines, n
 }
 
-// appendRow appends a line's row to a list, unless the list has it.
 func (s *state) appendRow(rows []int, line uint32) []int {
 	row := s.row(line)
 	for _, r := range rows {
@@ -265,8 +264,8 @@ func (s *state) appendRow(rows []int, line uint32) []int {
 //  3. Add the later misses, which are known.
 //  4. Make the last iteration in order, because it decides the lines on top.
 //
-// Later levels receive misses in this order, too. The summary's miss stream is valid with k ways
-// less, as the caller checked ([state.keepsTo]).
+// Later levels receive misses in this order, too. The summary's miss stream is valid with k fewer
+// ways, as the caller checked ([state.keepsTo]).
 func (m *machine) rest(o *solo, c *context, e *entry, row int) {
 	s := c.states[0]
 	resting, k := o.restingIn(s, row)
@@ -300,8 +299,8 @@ func (m *machine) rest(o *solo, c *context, e *entry, row int) {
 	m.did.Rested++
 }
 
-// keepsTo reports whether moving accesses behave the same in a row with k ways less. Then none of
-// them found its line in the last k places.
+// keepsTo reports whether moving accesses behave the same in a row with k fewer ways: none of them
+// found its line in the last k places.
 func (s *state) keepsTo(row, k int) bool {
 	if k > mostRests {
 		return false

@@ -18,27 +18,27 @@ import (
 type state struct {
 	sets, ways int
 	mask       uint32 // sets - 1, if sets is a power of two
-	power      bool   // sets is a power of two.
-	low        uint32 // of a later level: the first level's mask, if a slice's rows are adjacent, else 0
-	up, down   uint   // shifts of a set's slice, and of the set's number in it; see fold.
+	power      bool   // sets is a power of two
+	low        uint32 // of a later level: the first's mask, if a slice's rows are adjacent, else 0
+	up, down   uint   // shifts of a set's slice, and of its number in the slice; see fold
 	shift      uint
 	turn       uint32   // a line's row is its set minus turn
 	first      uint32   // 1 + turn - sets; a line minus first, modulo sets, is its row
 	tags       []uint32 // by row, ways each
 	heads      []uint32
 	ops        []uint16 // of the heads: the operands that touched them
-	count      []uint16 // by row: number of heads.
+	count      []uint16 // by row: number of heads
 	touched    []uint32 // the rows with heads
 	has        []uint64 // a bit for each row with heads
 	open       int      // number of rows with fewer heads than ways
-	packed     []uint64 // by row: heads of each of the first 8 operands, a byte each.
+	packed     []uint64 // by row: heads of each of the first 8 operands, a byte each
 	missing    []uint8  // scratch: by row
 	opLow      int
 	misses     []uint64 // by operand, from opLow on: misses that no past can change
 
 	rowMisses []uint64            // by row and operand: misses; nil if not kept
 	log       *log                // the miss stream; nil if not kept
-	fewer     [][mostRests]uint32 // like rowMisses: additional misses with 1, 2 and 3 ways less
+	fewer     [][mostRests]uint32 // like rowMisses: additional misses with 1, 2 and 3 fewer ways
 
 	// Of the last applied summary: its id, the time, and a bit for each row changed since.
 	owner   uint64
@@ -108,12 +108,11 @@ func (s *state) byRow(u *unit) {
 	}
 }
 
-// fewerOf returns the additional misses of an operand in a row with 1, 2 and 3 ways less.
+// fewerOf returns the additional misses of an operand in a row with 1, 2 and 3 fewer ways.
 func (s *state) fewerOf(row, op int) *[mostRests]uint32 {
 	return &s.fewer[row*len(s.misses)+op-s.opLow]
 }
 
-// turnBy turns the sets by less than their number.
 func (s *state) turnBy(by int) {
 	if s.turn += uint32(by); s.turn >= uint32(s.sets) {
 		s.turn -= uint32(s.sets)
@@ -128,7 +127,6 @@ func (s *state) row(line uint32) int {
 	return int(uint32(uint64(line-s.first) % uint64(s.sets)))
 }
 
-// fold returns the row of a set.
 func (s *state) fold(set uint32) int { return int(set&s.low<<s.up | set>>s.down) }
 
 // slice makes the rows of a slice adjacent. They receive the misses of one row of the first level
@@ -185,7 +183,6 @@ func front8(r *[8]uint32, line uint32) bool {
 	return false
 }
 
-// mark marks n rows as changed.
 func (s *state) mark(row, n int) {
 	for end := row + n; row < end; {
 		k := min(64-row&63, end-row)
@@ -231,7 +228,6 @@ func bitsFrom(words []uint64, at int) (w uint64) {
 	return w
 }
 
-// miss counts misses that no past can change.
 func (s *state) miss(row, op int, n uint64) {
 	s.misses[op-s.opLow] += n
 	if s.rowMisses != nil {

@@ -54,39 +54,39 @@ type regions struct {
 
 // A did counts events.
 type did struct {
-	Touched     int // Approximate number of lines.
-	Applied     int // Summaries.
-	Again       int // Of them, to a state with their lines on top.
-	Full        int // Of them, with vectors.
-	Partly      int // Of these, some rows have fewer heads than ways.
-	ByRow       int // Of them, to a state that counts misses by row.
-	Recorded    int // Entries.
-	Extended    int // Entries, by more iterations.
-	Moved       int // Entries, to an instance's place.
-	Refused     int // Entries, because references that move apart may meet.
-	Instead     int // Entries, after one of the same key was refused.
-	Interleaved int // References that move apart and never meet.
-	Chunked     int // Loops.
-	Repeated    int // Loops, over iterations that touch the same lines.
-	Early       int // Of them, after the second: no misses beyond the first level.
-	Alone       int // Loops, by their moving accesses.
-	Anew        int // Of these, as the time before.
-	Rested      int // Rows with loop-invariant lines.
-	Nested      int // Nests with loop-invariant references.
-	Pieces      int // Of loops with lines of small arrays.
-	Alike       int // Consecutive iterations of these with equal misses.
-	Marched     int // Periods in which no two accesses share a set.
-	Stopped     int // Of them, in a row with a loop-invariant line.
-	Logged      int // Misses in miss streams.
-	Over        int // Entries with a miss stream that grew too long.
-	GivenUp     int // Times that units owed too much.
-	Emptied     int // Tables, because all took too much memory.
-	Quiet       int // Rows that sent nothing: later levels have it.
-	Nothing     int // Rows that sent nothing: the log is empty.
-	Crowded     int // Rows with too many lines for that.
-	Whole       int // Rows that send all, together with others.
-	Rear        int // Rows that send the log, together with others.
-	Ample       int // Programs that fit in some level.
+	Touched     int // approximate number of lines
+	Applied     int // summaries
+	Again       int // of them, to a state with their lines on top
+	Full        int // of them, with vectors
+	Partly      int // of these, with fewer heads than ways in some rows
+	ByRow       int // of them, to a state that counts misses by row
+	Recorded    int // entries
+	Extended    int // entries, by more iterations
+	Moved       int // entries, to an instance's place
+	Refused     int // entries: references that move apart may meet
+	Instead     int // entries, after one of the same key was refused
+	Interleaved int // references that move apart and never meet
+	Chunked     int // loops
+	Repeated    int // loops, over iterations that touch the same lines
+	Early       int // of them, after the second: no misses beyond the first level
+	Alone       int // loops, by their moving accesses
+	Anew        int // of these, as the time before
+	Rested      int // rows with loop-invariant lines
+	Nested      int // nests with loop-invariant references
+	Pieces      int // of loops with lines of small arrays
+	Alike       int // consecutive iterations of these with equal misses
+	Marched     int // periods in which no two accesses share a set
+	Stopped     int // of them, in a row with a loop-invariant line
+	Logged      int // misses in miss streams
+	Over        int // entries with too long a miss stream
+	GivenUp     int // times that units owed too much
+	Emptied     int // tables, because all took too much memory
+	Quiet       int // rows that sent nothing: later levels have it
+	Nothing     int // rows that sent nothing: the log is empty
+	Crowded     int // rows with too many lines for that
+	Whole       int // rows that send all, together with others
+	Rear        int // rows that send the log, together with others
+	Ample       int // programs that fit in some level
 }
 
 func newRegions(levels []engine.Level, o options) *regions {
@@ -147,9 +147,9 @@ type machine struct {
 	maxShift         uint
 	span             int // bytes after which lines are in the same sets of the first level
 	keeps            bool
-	deep             bool // there are later levels: summaries keep miss streams.
+	deep             bool // there are later levels: summaries keep miss streams
 	threshold        float64
-	slots, most      []int // by slot: numbers, and their maxima in an instance.
+	slots, most      []int // by slot: numbers, and their maxima in an instance
 	program          []*node
 	states           []*state
 	clock, ids       uint64
@@ -157,12 +157,12 @@ type machine struct {
 	linesOps         []uint16 // scratch
 	listed           []listed // scratch: nodes of a run in one row
 	sets             []uint32 // scratch: lines, by operand and set of a slice of the second level
-	kept             []uint32 // scratch: rows.
+	kept             []uint32 // scratch: rows
 	missed           []int    // scratch: operands that miss in a summary
-	missing          []uint8  // scratch: by row of a summary, a bit for each head that missed
-	found            []uint8  // scratch, after missing: 0 if certainly no head was present.
+	missing          []uint8  // scratch: by row of a summary, a bit for each missed head
+	found            []uint8  // scratch, after missing: 0 if certainly no head was present
 	skipped          []uint64 // a bit for each row of a summary that is not applied
-	turned           []uint64 // scratch: a bit for each row of a summary.
+	turned           []uint64 // scratch: a bit for each row of a summary
 	saved            []uint64
 	movers           []mover
 	tabled           []*unit // those with a table

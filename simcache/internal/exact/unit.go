@@ -32,7 +32,7 @@ type unit struct {
 	extends  int
 	big      float64 // touches of an instance from which on its miss stream is too long
 	room     int     // recently sufficient items of a row's log, about
-	listed   int     // recently sufficient length of a log's lists.
+	listed   int     // recently sufficient length of a log's lists
 	logs     bool    // summaries keep miss streams
 	inner    bool    // a loop around accesses only
 	off      bool    // its summaries do not pay
@@ -48,8 +48,8 @@ type unit struct {
 // unit's induction variable, and those inside.
 type ref struct {
 	out    affine
-	own    int    // stride of the unit's loop in bytes.
-	in     []term // with the unit's induction variable.
+	own    int    // stride of the unit's loop in bytes
+	in     []term // with the unit's induction variable
 	g      int    // greatest power of two that divides all inner coefficients and the smallest line
 	within int    // the same without the unit's induction variable
 }
@@ -302,7 +302,6 @@ func (g *gate) key(key []int, m *machine, y int) []int {
 	return key
 }
 
-// What a condition does in an instance.
 const (
 	noValue = iota
 	always
