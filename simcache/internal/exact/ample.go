@@ -21,8 +21,8 @@ type ample struct {
 	touched lines
 }
 
-// runAmple runs a program, and reports whether it did. The last levels must hold its lines and all
-// earlier ones.
+// runAmple runs a program if the last levels hold its lines and all earlier ones, and reports
+// whether it did.
 func (e *regions) runAmple(p nest.Program) (misses []uint64, done bool, err error) {
 	if !e.options.Ample || e.states != nil {
 		return nil, false, nil

@@ -170,8 +170,8 @@ func (e *summary) credit(misses []uint64, row int, by uint64) {
 	}
 }
 
-// applyAgain applies a summary whose lines are on top of all sets that did not change, in the state
-// or in the summary.
+// applyAgain applies a summary whose lines are on top of all sets that changed neither in the state
+// nor in the summary.
 func (m *machine) applyAgain(c *context, e *summary, off, low int) {
 	s := c.states[0]
 	s.turned(m.turned, s.changed, off)
@@ -390,7 +390,6 @@ func meetGo(row, heads []uint32) (missing uint64) {
 // A mover adds "by" to every step-th line from low to low+size.
 type mover struct{ low, size, by, step uint32 }
 
-// move moves the lines of a state by movers, and its sets by turn.
 func (e *state) move(movers []mover, turn int) {
 	e.turnBy(turn)
 	plain := plain(movers)

@@ -1,5 +1,5 @@
 // Package exact counts programs, and nests, on levels of plain LRU caches without looking up every
-// access. The counts, and the contents left, are the same as if every access were looked up.
+// access. Counts and final contents are the same as if every access were looked up.
 //
 // An [Engine] chooses among three ways:
 //
@@ -193,14 +193,13 @@ func (e *Engine) bySummaries(p nest.Program) (misses []uint64, ok bool) {
 	return misses, err == nil
 }
 
-// settle runs the deferred nest, because its contents are needed.
 func (e *Engine) settle() {
 	n := e.deferred
 	e.place = empty
 	e.one(n)
 }
 
-// toChain moves the contents to the chain, which looks up next.
+// toChain moves the contents to the chain, for look-ups.
 func (e *Engine) toChain() {
 	if e.place == deferred {
 		e.settle()
@@ -216,8 +215,7 @@ func (e *Engine) toChain() {
 	e.place = chained
 }
 
-// load copies the contents of a level from the summaries to the chain. It returns false if a block
-// number is too large for the chain's present width.
+// load copies a level's contents to the chain, unless a block number exceeds the chain's width.
 func (e *Engine) load(level int) bool {
 	for set := range e.levels[level].Sets {
 		if !e.Load(level, set, e.sums.Contents(level, set)) {

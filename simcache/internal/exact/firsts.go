@@ -81,8 +81,8 @@ type firsts struct {
 	budget      int
 }
 
-// A site is an access with its terms, the largest first, and the loops around it. The loops make
-// the access only if all functions in allows are at least 1.
+// A site is an access with its terms, the largest first, and the loops around it. These make the
+// access only if each of allows is at least 1.
 type site struct {
 	n      *node
 	live   bool // it may touch new lines in the loops being walked
@@ -158,8 +158,8 @@ func (f *firsts) touch(op, line int) {
 	}
 }
 
-// loop walks a loop. Before iterations 0, 1, 2, 4, 8 and so on, it drops the accesses that touch no
-// new line in the remaining iterations.
+// loop walks a loop. Before iterations 0, 1, 2, 4, 8 and so on, it drops the accesses without new
+// lines in the remaining iterations.
 func (f *firsts) loop(n *node) {
 	trips := n.trips(f.slots)
 	if n.firstSlot >= 0 {
@@ -186,8 +186,7 @@ func (f *firsts) loop(n *node) {
 	f.out = f.out[:left]
 }
 
-// leave drops the accesses without new lines in the rest of a loop, and reports whether others are
-// left.
+// leave drops these accesses, and reports whether others are left.
 func (f *firsts) leave(n *node, y, trips int) (some bool) {
 	f.slots[n.slot], f.lows[n.slot], f.highs[n.slot] = y, y, trips-1
 	if !n.inner {

@@ -9,7 +9,7 @@ import (
 )
 
 // A budget bounds the accesses listed to answer one question: a part of the nest's accesses,
-// because looking up all of them takes longer, but at least a minimum.
+// because looking up all takes longer, with a minimum.
 const (
 	crowdBudget, crowdPart, leastCrowd = 1 << 23, 32, 1 << 12
 	massBudget, massPart, leastMass    = 1 << 28, 4, 1 << 18
@@ -354,8 +354,8 @@ func (l *level) drivesOut(o *operand, p *pattern) (most int) {
 	return most
 }
 
-// drivenOut reports whether a line is evicted before a pattern brings operand r back. The operand
-// brings lines to the line's set (drivesOut), and the others to every set.
+// drivenOut reports whether a line is evicted before a pattern brings operand r back: by its own
+// lines in that set (drivesOut), and by the others' lines in every set.
 func (l *level) drivenOut(refs []operand, r int, p *pattern) bool {
 	missing := l.Ways - l.drivesOut(&refs[r], p)
 	for i := range refs {

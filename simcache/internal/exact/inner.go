@@ -223,7 +223,7 @@ func (m *machine) sweep(n *node, c *context, y, end int) {
 
 const fewTrips = 4
 
-// every makes "left" iterations of a strided loop, access by access.
+// every makes "left" iterations access by access: all of a strided loop, or a few.
 func (in *inner) every(c *context, left int) {
 	s := c.states[0]
 	if !s.power {

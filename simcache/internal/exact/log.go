@@ -130,7 +130,7 @@ func (l *log) row(row int) (lines []uint32, ops []uint16) {
 	return l.lines[r.at : r.at+r.n], l.ops[r.at : r.at+r.n]
 }
 
-// beyond sends misses of a row to later levels, or to the log of a summary that is being made.
+// beyond sends misses of a row to later levels, or to the log of a summary being made.
 func (c *context) beyond(row int, lines []uint32, ops []uint16) {
 	if log := c.states[0].log; log != nil {
 		log.add(row, lines, ops)
@@ -206,7 +206,7 @@ func (c *context) applyWide(e *summary, row, at int) {
 }
 
 // send sends a summary's row to later levels: the heads that missed, a bit each, and its log. It
-// queues what may wait for other rows, because slices are independent. Logs may always wait.
+// queues what may wait for other rows, as all logs may, because slices are independent.
 func (c *context) send(e *summary, row, at int, missing uint64) {
 	from, n := row*e.ways, int(e.count[row])
 	i, bit := row>>6, uint64(1)<<(row&63)
@@ -300,8 +300,8 @@ func (m *machine) noneFound(i int) (rows uint64) {
 	return rows
 }
 
-// sendClean sends those of the i-th 64 rows of a summary applied again that did not change since:
-// clean has a bit for each.
+// sendClean sends the unchanged ones of the i-th 64 rows of a summary applied again, those in
+// clean.
 func (m *machine) sendClean(c *context, e *summary, i int, clean uint64, off int) {
 	for w := clean & e.knew[i] & e.roomy[i]; w != 0; w &= w - 1 {
 		if row := i<<6 + trailing(w); e.sent[row] == e.again[row] {
@@ -335,8 +335,8 @@ func (m *machine) sendAgain(c *context, e *summary, row, at int) {
 	e.knew[i] |= bit
 }
 
-// roomy reports whether no set of the second level gets more lines of a row than it has ways, for
-// any move of the summary.
+// roomy reports whether, wherever the summary is, no set of the second level gets more lines of a
+// row than it has ways.
 func (m *machine) roomy(e *summary, row int) bool {
 	n, ways := int(e.count[row])+int(e.log.rows[row].n), m.levels[1].Ways
 	if n <= ways {

@@ -1,7 +1,7 @@
 package exact
 
 // marched marches n periods, and reports whether the accesses are apart at the end. If not, one
-// shares a row with a loop-invariant access, and an iteration puts the two in order.
+// shares a row with a loop-invariant access, and an iteration orders the two.
 func (m *machine) marched(in *inner, c *context, n int, far bool) (apart bool) {
 	in.march(c, n, far)
 	in.catchUp(n << c.states[0].shift)

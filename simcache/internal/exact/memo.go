@@ -6,7 +6,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// An entry is a memo entry: a summary of an instance of a unit, or of a chunk of one. The chunk is
+// An entry is a memo entry: the summary of an instance of a unit, or of a chunk of one, which is
 // trips iterations at bases.
 type entry struct {
 	*summary
@@ -48,7 +48,7 @@ func (m *machine) buckets(u *unit) int {
 }
 
 // find returns the entry with the unit's key that covers most of the trips, and its bucket. A key
-// with trips has at most one entry. Otherwise a longer instance extends a shorter entry.
+// with trips has one entry at most. Otherwise a longer instance extends a shorter entry.
 func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bool) {
 	if u.table == nil {
 		u.table = make([]*entry, m.buckets(u)*bucket)
@@ -133,9 +133,8 @@ func placed(list []*entry) *entry {
 	return e
 }
 
-// moves reports whether the entry's accesses, moved to the unit's bases, are the instance's.
-// References that move apart must touch no common line, then or now. The boxes of both must be
-// known.
+// moves reports whether the entry, moved to the unit's bases, has the instance's lines. References
+// that move apart must touch no common line, then or now. The boxes of both must be known.
 func (u *unit) moves(m *machine, e *entry) bool {
 	for _, p := range u.pairs {
 		q, r := p[0], p[1]
@@ -214,8 +213,7 @@ func (u *unit) stepOf(m *machine, e *entry, r int) int {
 	return 1
 }
 
-// fetch returns the summary of trips iterations of a node from y on. It returns nil if these
-// iterations must be run.
+// fetch returns the summary of trips iterations of a node from y on, or nil if they must be run.
 func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	u := n.unit
 	u.placeIn(m, y, trips)
@@ -306,7 +304,7 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	return m.fits(n, e, y, trips)
 }
 
-// fits reports whether an entry's miss stream is within its limit. If not, it deletes the entry.
+// fits reports whether an entry's miss stream is within its limit, and else deletes the entry.
 func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	if e.log == nil {
 		return true
@@ -323,8 +321,8 @@ func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	return false
 }
 
-// parts runs the instance to record. A chunk runs as two halves, down to a period. A whole instance
-// runs by chunks if possible.
+// parts runs the instance to record: a chunk by halves, down to a period, and a whole instance by
+// chunks if possible.
 func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
 	half := trips / 2
 	switch {

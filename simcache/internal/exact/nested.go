@@ -6,8 +6,8 @@ import "slices"
 // channels and a window. Everything about solos holds for a nest of loops, each the only node in
 // the one around. For solos need consecutive iterations, and allow any move between two of them.
 
-// nested prepares a nest's solo, of accesses that none of its loops moves. It returns nil if there
-// are none, or unless the nest runs often with few keys.
+// nested prepares a nest's solo, of accesses that none of its loops moves. It returns nil without
+// such accesses, or unless the nest runs often with few keys.
 func (m *machine) nested(n *node, highest []int) *solo {
 	loops := n.perfect()
 	if len(loops) < 2 || n.unit == nil {

@@ -61,8 +61,8 @@ func patternsOf(n nest.Nest, line int) (all []pattern, ok bool) {
 	return t.patterns, t.list(0, 0) && len(t.patterns) <= t.most
 }
 
-// list lists the patterns whose first k loops in order move by shift bytes. It returns false if
-// there are too many.
+// list lists the patterns whose first k loops in order move by shift bytes, unless there are too
+// many.
 func (t *tracer) list(k, shift int) bool {
 	if k == len(t.order) {
 		t.add(shift)
@@ -152,8 +152,7 @@ func (p *pattern) passes(n nest.Nest) bool {
 }
 
 // apartFrom returns the places in a line, from..to, to which no pattern leads. A positive shift
-// leads to the places from shift on. A negative one leads to places at least -shift bytes before
-// the end.
+// leads to the places from shift on, a negative one to those below line+shift.
 func apartFrom(patterns []pattern, line int) (from, to int) {
 	to = line
 	for i := range patterns {

@@ -67,8 +67,8 @@ func (m *machine) access(n *node, c *context) {
 }
 
 // straddle makes an access that may lie in several lines. If any is absent at a level, it misses
-// there once, and the next level is asked for the same bytes. Summaries have no such accesses, so
-// the states are levels with known outcomes.
+// there once, and the next level is asked for the same bytes. No summary has such accesses, so the
+// states are levels with known outcomes.
 func (c *context) straddle(addr, width, op int) {
 	for _, s := range c.states {
 		absent := false

@@ -49,9 +49,8 @@ type kept struct {
 // mostRests is the most loop-invariant lines in a row.
 const mostRests = 3
 
-// solo prepares a loop's solo, or returns nil. A moving line that is touched twice in an iteration
-// counts twice: between two touches of a loop-invariant line, that line and the next may be
-// touched.
+// solo prepares a loop's solo, or returns nil. A repeated moving access counts twice: between two
+// touches of a loop-invariant line, it may touch two successive lines.
 func (m *machine) solo(n *node) *solo {
 	in := n.inside
 	if n.unit == nil || !in.plain || len(in.refs) > 16 {
@@ -107,8 +106,8 @@ func (in *inner) repeats(i int) int {
 	return 0
 }
 
-// alone runs a loop by its solo. It runs iterations in which moving accesses touch loop-invariant
-// lines as they are, with those before or after them.
+// alone runs a loop by its solo. Iterations in which moving accesses touch loop-invariant lines,
+// and those before or after them, are run.
 func (m *machine) alone(n *node, c *context, trips int) {
 	o, in, s := n.solo, n.inside, c.states[0]
 	m.slots[n.slot] = 0

@@ -130,7 +130,7 @@ func (s *state) row(line uint32) int {
 func (s *state) fold(set uint32) int { return int(set&s.low<<s.up | set>>s.down) }
 
 // slice makes the rows of a slice adjacent. They receive the misses of one row of the first level
-// together.
+// one after another.
 func (s *state) slice(sets int) {
 	if s.power {
 		s.low = uint32(sets - 1)

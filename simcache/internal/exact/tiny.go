@@ -47,8 +47,8 @@ func (m *machine) tiny(n *node, b *builder) *tiny {
 	return t
 }
 
-// enterAll prepares all innermost loops of a list to run in a single row. It reports whether there
-// are any, and whether all can.
+// enterAll prepares all innermost loops of a list for a single row, and reports whether there are
+// any, and all could be.
 func (m *machine) enterAll(list []*node) bool {
 	loops := 0
 	for _, c := range list {
@@ -120,8 +120,8 @@ func (t *tiny) stay(m *machine, slot, limit int) int {
 	return limit
 }
 
-// piece runs iterations in which small accesses stay in their lines. It refuses if these take more
-// than half of all sets, or without a summary.
+// piece runs iterations in which small accesses stay in their lines. It refuses without a summary,
+// or if these take more than half of all sets.
 func (m *machine) piece(n *node, c *context, y, trips int) bool {
 	t, s := n.tiny, c.states[0]
 	m.slots[n.slot] = y
@@ -161,8 +161,8 @@ func (m *machine) away(nodes []*node, slot int, s *state, row, y, trips int) {
 	}
 }
 
-// runIn runs iterations y to end of a loop in a row. Say that some of them touch the same lines of
-// the row in the same order.
+// runIn runs iterations y to end of a loop in a row. Consecutive ones may touch the same lines of
+// the row in the same order:
 //
 //  1. The first of these leaves the lines on top.
 //  2. So each later one misses as the second does.
@@ -206,8 +206,7 @@ type listed struct {
 }
 
 // list lists nodes in the order in which they run. It returns for how many iterations of the loop
-// around, at most k, all branches take the same way. Around a loop that is not innermost it returns
-// 1.
+// around, at most k, all branches go the same way: 1 around a loop that is not innermost.
 func (m *machine) list(nodes []*node, slot, k int) int {
 	for _, n := range nodes {
 		switch {
@@ -328,8 +327,8 @@ func (m *machine) steady(c *node, slot, k int) int {
 	return k
 }
 
-// collectInner is collect for an innermost loop. Its trips may change if the iterations added or
-// removed touch nothing in the row.
+// collectInner is collect for an innermost loop. Its trips may change by iterations that touch
+// nothing in the row.
 func (m *machine) collectInner(n *node, s *state, row, by, k int) int {
 	in, o, trips := n.inside, n.enter, n.tripsAfter(by)
 	for i := range o.accesses {

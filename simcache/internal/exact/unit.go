@@ -8,7 +8,7 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A unit is a loop or a block that has summaries, with everything that decides its sequence of
+// A unit is a loop or a block that has summaries, and everything that decides its sequence of
 // lines.
 type unit struct {
 	refs  []ref
@@ -44,8 +44,8 @@ type unit struct {
 	low, hig []int
 }
 
-// A ref is the address of one or more accesses. It is a function of slots outside the unit, the
-// unit's induction variable, and those inside.
+// A ref is the address of one or more accesses: a function of slots outside the unit, its induction
+// variable, and those inside.
 type ref struct {
 	out    affine
 	own    int    // stride of the unit's loop in bytes
@@ -65,7 +65,7 @@ type gate struct {
 
 const mostRefs = 64
 
-// units makes the units of a tree, leaves first. It returns the nodes in n, and n.
+// units makes the units of a tree, leaves first, and returns its nodes.
 func (m *machine) units(n *node) (inside []*node) {
 	for _, list := range [][]*node{n.body, n.orelse} {
 		for _, c := range list {
@@ -128,8 +128,8 @@ func (m *machine) unit(n *node, inside []*node) *unit {
 }
 
 // A tile of odd sizes meets thousands of keys before any recurs, and then each recurs often. Its
-// unit waits for all keys, if the outer strides allow at most mostKeys/4 keys, and oftenEach times
-// as many instances.
+// unit waits for all keys if the outer strides allow at most mostKeys/4 of them, and oftenEach
+// times as many instances.
 const (
 	mostKeys  = 1 << 16
 	oftenEach = 8
@@ -141,10 +141,10 @@ func (m *machine) fewKeys(u *unit, highest []int) bool {
 	return instances >= oftenEach*float64(keys)
 }
 
-// keys returns an upper bound of the keys of a unit's instances, and the number of instances. That
-// is 0 if there are more keys than most, or if bounds and conditions inside depend on outer loops.
-// The bases of an instance are sums of multiples of the outer strides. So their part of the keys is
-// a group, or part of one, built stride by stride.
+// keys returns an upper bound of the keys of a unit's instances, and the number of instances: 0 for
+// more keys than most, or if bounds and conditions inside depend on outer loops. The bases of an
+// instance are sums of multiples of the outer strides. So their part of the keys is a group, or
+// part of one, built stride by stride.
 func (m *machine) keys(u *unit, highest []int, most int) (keys int, instances float64) {
 	for _, g := range u.gates {
 		outside := func(a affine) bool { return len(a.terms) > 0 }
@@ -308,8 +308,8 @@ const (
 	sometimes
 )
 
-// bounds returns bounds of a function of the unit's induction variables. Their maxima are known; v
-// is its value at zero.
+// bounds bounds a function of the unit's induction variables with known maxima; v is its value at
+// zero.
 func (g *gate) bounds(m *machine, i, v int) (low, high int) {
 	low, high = v, v
 	for _, t := range g.ins[i] {
