@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// A textPart is a declaration of a text, outside of all brackets: where it begins and ends, in
-// bytes. A function has a body.
+// A textPart is a declaration outside all brackets, from its first byte to its last. A function has
+// a body.
 type textPart struct {
-	from, body, to int // body is where a function's begins, 0 where there is none
+	from, body, to int // body is where a function's body begins, or 0
 	name           string
-	cut            int // 1 of a function without its body, 2 if all of it is blank
+	cut            int // 1 for a function without its body, 2 if all of it is blank
 }
 
-// What stands in front of a body: its function's name and parameters.
+// functionHead matches what precedes a body: its function's name and parameters.
 var functionHead = regexp.MustCompile(`([\w:~]+)\s*\([^{};=]*$`)
 
-// partsOf are the declarations of a text whose brackets match, as far as they can be told
-// without its macros.
+// partsOf returns the declarations of a text whose brackets match, as far as they show before macro
+// expansion.
 func partsOf(text []byte) (list []*textPart) {
 	depth, from, body := 0, 0, 0
 	name := ""
@@ -47,8 +47,7 @@ func partsOf(text []byte) (list []*textPart) {
 	return list
 }
 
-// blank is a text without comments, constants in quotes and, if asked for, directives:
-// they are spaces now.
+// blank returns a text with spaces for comments, quoted constants and, if asked for, directives.
 func blank(text []byte, directives bool) []byte {
 	code := slices.Clone(text)
 	start := true // of a line
@@ -79,7 +78,7 @@ func blank(text []byte, directives bool) []byte {
 	return code
 }
 
-// wipe makes spaces of a stretch of a text, but for the ends of lines.
+// wipe overwrites text with spaces and keeps line ends.
 func wipe(text []byte, from, to int) {
 	for i := from; i < min(to, len(text)); i++ {
 		if text[i] != '\n' {
@@ -88,10 +87,10 @@ func wipe(text []byte, from, to int) {
 	}
 }
 
-// scopes are what stands around declarations of C in files of C++.
+// scopes matches what surrounds C declarations in C++ files.
 var scopes = regexp.MustCompile(`\bextern\s+"C"\s*(\{)?|\bnamespace\s+\w*\s*(\{)`)
 
-// unscoped is a text without the scopes of C++ around its declarations.
+// unscoped returns a text without the C++ scopes around its declarations.
 func unscoped(text []byte) []byte {
 	text = slices.Clone(text)
 	for {
@@ -115,9 +114,8 @@ func unscoped(text []byte) []byte {
 	}
 }
 
-// cut cuts the parts out of the text that errors are about, but for the one that is to be
-// read: a function loses its body first, and then all of it is blank. It tells whether it could
-// cut anything.
+// cut removes the parts that errors are about, except the part that is to be read. A function loses
+// its body the first time and the rest the second time. cut reports whether it removed anything.
 func (u *unit) cut(failed []*Error, function string) (some bool) {
 	if u.parts == nil {
 		u.marked = unscoped(u.marked)
@@ -158,7 +156,7 @@ func (u *unit) cut(failed []*Error, function string) (some bool) {
 	return some
 }
 
-// offset is where a place lies in a text.
+// offset returns the byte offset of a place.
 func offset(text []byte, at Pos) int {
 	from := 0
 	for range at.Line - 1 {
@@ -167,9 +165,9 @@ func offset(text []byte, at Pos) int {
 	return from + max(at.Column-1, 0)
 }
 
-// nameOfCPP is that of a file of C++.
+// nameOfCPP matches the names of C++ files.
 var nameOfCPP = regexp.MustCompile(`\.(cpp|cc|cxx|C|hpp|cu)$`)
 
-// ofCPP are the words of C++ that C has otherwise.
+// ofCPP defines C++ words that C spells otherwise.
 const ofCPP = "#define bool _Bool\n#define true 1\n#define false 0\n#define nullptr ((void " +
 	"*)0)\n#define constexpr const\n"

@@ -14,8 +14,8 @@ import (
 	"modernc.org/cc/v4"
 )
 
-// files is what #include can see: the folders that were named, and the headers
-// that are built in. It follows which file is read, from inside of which.
+// files is what #include can find: the named folders and the built-in headers. It tracks which file
+// includes which.
 type files struct {
 	dirs    []string
 	failed  error
@@ -24,23 +24,23 @@ type files struct {
 	texts   [][]byte        // of all that was read
 	notes   []Note          // on pragmas
 
-	missing map[string]bool // files that are not found, and are as if they were empty
-	missed  []Note          // on these
+	missing map[string]bool // files that are not found, treated as empty
+	missed  []Note          // on the missing files
 }
 
-// maxEntered is how often files are read at most.
+// maxEntered bounds how often files are read.
 const maxEntered = 500
 
-// enterMark begins each file that is read, which does not change the numbers of its lines.
+// enterMark begins each file that is read. It does not change line numbers.
 const enterMark = "__stridebench_enter"
 
-// framed is a file's text behind the mark. The scanner does not end a line that ends with a
-// backslash, nor a name, without another line.
+// framed returns a file's text after the mark. The scanner needs another line to end a name or a
+// line that ends with a backslash.
 func framed(text []byte) []byte {
 	return slices.Concat([]byte("#pragma "+enterMark+"\n#line 1\n"), text, []byte("\n\n"))
 }
 
-// checkFolders refuses folders that are none.
+// checkFolders refuses paths that are not folders.
 func checkFolders(dirs []string) error {
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err != nil {
@@ -52,10 +52,10 @@ func checkFolders(dirs []string) error {
 	return nil
 }
 
-// start forgets which files were read, for the next time that all is read.
+// start resets the state before everything is read again.
 func (f *files) start() { f.entered, f.once, f.texts, f.notes = 0, map[string]bool{}, nil, nil }
 
-// pragma is told of each pragma that is read.
+// pragma handles a pragma that the parser reads.
 func (f *files) pragma(words []cc.Token) error {
 	if len(words) == 0 {
 		return nil
@@ -115,7 +115,7 @@ func (f *files) Open(path string) (fs.File, error) {
 	return nil, fs.ErrNotExist
 }
 
-// readIn reads a file in a folder. A link that leads out of it leads nowhere.
+// readIn reads a file in a folder. A link out of the folder is not followed.
 func readIn(dir, name string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -134,13 +134,13 @@ func readIn(dir, name string) ([]byte, error) {
 	return withoutMark(text), err
 }
 
-// byteMark is what some editors begin files with.
+// byteMark is the byte order mark that some editors write first.
 const byteMark = "\xef\xbb\xbf"
 
-// withoutMark is a text as compilers read it.
+// withoutMark returns a text as compilers read it.
 func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte(byteMark)) }
 
-// A file is a text that is open, of which the parser asks for nothing but whether it is a folder.
+// A file is an open text. The parser only asks whether it is a folder.
 type file struct {
 	*bytes.Reader
 	fs.FileInfo

@@ -10,26 +10,26 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// An lvalue is what an expression such as a[i][j], body[i].position[k].x or *(p + 1) refers
-// to: a number, a struct, or an array of these. A pointer is the lvalue that it points to.
+// An lvalue is what an expression such as a[i][j], body[i].position[k].x or *(p + 1) refers to: a
+// number, a struct, or an array of these. A pointer is the lvalue that it points to.
 type lvalue struct {
-	array    int     // its place in File.Arrays, -1 where it is in none
-	variable bool    // it begins at a variable that is no array, of which numbers live in registers
+	array    int     // index in File.Arrays, or -1
+	variable bool    // it begins at a variable that is not an array; its numbers live in registers
 	steps    []step  // by subscripts and pointers, in the order of the text
 	moves    bool    // the last step ends here, so another subscript can move a pointer to it
-	offset   int     // bytes of the fields from where their structs begin
-	extents  []int   // of it, none if it is no array
-	of       cc.Type // of one of its elements, or of itself
-	declared string  // what it begins at, with its extents, and its fields
+	offset   int     // bytes from the start of the structs to the fields
+	extents  []int   // none if it is not an array
+	of       cc.Type // type of an element, or of the lvalue itself
+	declared string  // what it begins at, with its extents and fields
 	failed   *Error  // why it is not understood, unless it is in a register
 }
 
-// A step chooses one of so many, which lie so far apart.
+// A step chooses one of extent elements, bytes apart.
 type step struct {
 	extent, bytes int
-	alone         bool // no subscript but a pointer, to something that is no element of an array
+	alone         bool // a pointer, not a subscript, to something that is not an array element
 	at            piece
-	by            []move // what at is the sum of
+	by            []move // at is their sum
 }
 
 // A move is an integer that is added to an index, or subtracted from it.
@@ -39,7 +39,7 @@ type move struct {
 	sign int
 }
 
-// bytes are those of an lvalue.
+// bytes returns the size of an lvalue.
 func (l *lvalue) bytes() int {
 	bytes := int(l.of.Size())
 	for _, n := range l.extents {
@@ -48,7 +48,7 @@ func (l *lvalue) bytes() int {
 	return bytes
 }
 
-// address is a pointer to an lvalue.
+// address returns a pointer to an lvalue.
 func (l lvalue) address() lvalue {
 	if !l.moves {
 		alone := step{extent: 1, bytes: l.bytes(), alone: true, at: constant(0)}
@@ -57,7 +57,7 @@ func (l lvalue) address() lvalue {
 	return l
 }
 
-// decayed is a pointer to the first element of an array.
+// decayed returns a pointer to the first element of an array.
 func (l lvalue) decayed() lvalue {
 	extent := l.extents[0]
 	l.extents = l.extents[1:]
@@ -66,8 +66,8 @@ func (l lvalue) decayed() lvalue {
 	return l
 }
 
-// register tells whether it is a number of a variable that is no array, which lives in a
-// register as other variables do.
+// register reports whether l is a number within a variable that is not an array. Such numbers live
+// in registers.
 func (l *lvalue) register() bool {
 	return l.variable && len(l.extents) == 0 && cc.IsArithmeticType(l.of) &&
 		!slices.ContainsFunc(l.steps, func(s step) bool {
@@ -75,11 +75,10 @@ func (l *lvalue) register() bool {
 		})
 }
 
-// stored tells whether the expression refers to an element of an array, to a field, or to
-// what a pointer points to.
+// stored reports whether e refers to an array element, to a field, or through a pointer.
 func (e *expr) stored() bool { return e.op == opIndex || e.op == opField || e.op == opDeref }
 
-// base is what the subscripts and fields of an expression begin at.
+// base returns what the subscripts and fields of an expression begin at.
 func (e *expr) base() *expr {
 	for e.stored() {
 		e = e.args[0]
@@ -117,11 +116,11 @@ func (b *builder) reference(e *expr, kind nest.Kind) {
 	b.place(e, kind, l, indices, nil)
 }
 
-// wrong is an error about an expression that whoever asked has at hand.
+// wrong returns an error without a place; the caller's located adds it.
 func wrong(why string, args ...any) *Error { return &Error{Why: fmt.Sprintf(why, args...)} }
 
-// isVolatile tells whether a variable, an element or a field is. The parser does not say so of
-// all: of arrays their declarators do.
+// isVolatile reports whether a variable, an element or a field is volatile. For arrays, only the
+// declarator knows.
 func isVolatile(e *expr) bool {
 	for ; ; e = e.args[0] {
 		t := e.node.Type()
@@ -135,7 +134,7 @@ func isVolatile(e *expr) bool {
 	}
 }
 
-// lvalue is what an expression refers to.
+// lvalue returns what an expression refers to.
 func (b *builder) lvalue(e *expr) (l lvalue) {
 	switch e.op {
 	case opVar:
@@ -152,7 +151,7 @@ func (b *builder) lvalue(e *expr) (l lvalue) {
 	panic(wrong("%s", noArray(e)))
 }
 
-// root is a variable.
+// root returns the lvalue of a variable.
 func (b *builder) root(e *expr) lvalue {
 	v := e.decl
 	if number, known := b.arrays[v]; known {
@@ -179,9 +178,9 @@ func (b *builder) root(e *expr) lvalue {
 	panic(wrong("%s", noArray(e)))
 }
 
-// field is a field of a struct.
+// field returns the lvalue of a struct's field.
 func (b *builder) field(l lvalue, f *cc.Field) lvalue {
-	l.offset += int(f.Offset()) // also of structs without a name around it
+	l.offset += int(f.Offset()) // of structs without a name around it too
 	l.declared += "." + f.Name()
 	l.moves = false
 	if l.extents, l.of = b.form(f.Type()); f.IsBitfield() || slices.ContainsFunc(l.extents,
@@ -195,8 +194,8 @@ func (b *builder) field(l lvalue, f *cc.Field) lvalue {
 	return l
 }
 
-// form is what a type is an array of, and its extents, none if it is no array. One that is not
-// known is 0.
+// form returns the extents of an array type, 0 if unknown, and its element type. A type that is not
+// an array has no extents.
 func (b *builder) form(t cc.Type) (extents []int, of cc.Type) {
 	for {
 		array, is := t.(*cc.ArrayType)
@@ -207,7 +206,7 @@ func (b *builder) form(t cc.Type) (extents []int, of cc.Type) {
 	}
 }
 
-// elementOf is the type of the elements of an array of any extents.
+// elementOf returns the element type of an array of any extents.
 func elementOf(t cc.Type) cc.Type {
 	for {
 		array, is := t.(*cc.ArrayType)
@@ -218,7 +217,6 @@ func elementOf(t cc.Type) cc.Type {
 	}
 }
 
-// isStruct tells whether a type is a struct or a union.
 func isStruct(t cc.Type) bool { return t.Kind() == cc.Struct || t.Kind() == cc.Union }
 
 // place builds an access for each case of its subscripts.
@@ -272,7 +270,7 @@ func (l *lvalue) outside(d int) string {
 		l.steps[d].extent-1)
 }
 
-// noArray says why something with subscripts is no array, and how to write one.
+// noArray says why something with subscripts is not an array, and how to write one.
 func noArray(e *expr) string {
 	return e.text() + " is not an array of constant extents" +
 		" (-D 'x[1000]' says how much a parameter x points to)"
@@ -281,13 +279,13 @@ func noArray(e *expr) string {
 const pointerChanges = "a pointer that changes is not understood: declare one with its value," +
 	" such as double *row = m[i], or write the array and its subscripts"
 
-// isPointer tells whether a declarator is a pointer, and no array that is a parameter.
+// isPointer reports whether a declarator is a pointer, but not an array parameter.
 func isPointer(d *cc.Declarator) bool {
 	return d != nil && d.Type() != nil && d.Type().Kind() == cc.Ptr && !isArray(d)
 }
 
-// unsaid tells whether an expression does not say where it points, as a call of malloc, NULL,
-// or a text does not.
+// unsaid reports whether an expression does not say where it points: a call such as malloc, NULL,
+// or a text.
 func unsaid(e *expr) bool {
 	for e.op == opCast {
 		e = e.args[0]
@@ -295,7 +293,7 @@ func unsaid(e *expr) bool {
 	return e.op == opCall || e.op == opConst || e.op == opOther
 }
 
-// pointer is what an expression points to.
+// pointer returns what an expression points to.
 func (b *builder) pointer(e *expr) (l lvalue) {
 	switch e.op {
 	case opVar:
@@ -338,7 +336,7 @@ func (b *builder) pointer(e *expr) (l lvalue) {
 	return l.decayed()
 }
 
-// moved is a pointer that is moved by so many.
+// moved returns a pointer moved by an expression.
 func (b *builder) moved(l lvalue, by *expr, sign int) lvalue {
 	var i integer
 	if err := tried(func() { i = b.integer(by) }); err != nil {
@@ -354,8 +352,8 @@ func (b *builder) moved(l lvalue, by *expr, sign int) lvalue {
 	return l
 }
 
-// unwrapped demands of the subscripts of a step that they stay in their types. Of a single one
-// that varies the bounds see to it, unless there are elements beyond its type.
+// unwrapped demands that the subscripts of a step stay within their types. The bounds of the array
+// ensure it for a single varying subscript, unless elements lie beyond its type.
 func (b *builder) unwrapped(s step) {
 	var vary []move
 	rest := 0
@@ -384,13 +382,13 @@ func (b *builder) unwrapped(s step) {
 	}
 }
 
-// pointerAs is what an expression points to as a pointer of another type.
+// pointerAs returns what an expression points to as a pointer of another type.
 func (b *builder) pointerAs(e *expr, t cc.Type) lvalue {
 	defer located(e.node)
 	return b.asType(e, b.pointer(e), t)
 }
 
-// asType is a pointer of another type, which lies and moves as it did.
+// asType returns a pointer of another type that lies and moves as before.
 func (b *builder) asType(e *expr, l lvalue, t cc.Type) lvalue {
 	p, is := t.(*cc.PointerType)
 	if !is {
@@ -406,8 +404,8 @@ func (b *builder) asType(e *expr, l lvalue, t cc.Type) lvalue {
 	return l
 }
 
-// sameSize tells whether a type is laid out as another of its size may be: a number for a
-// number, a struct for a struct.
+// sameSize reports whether one type may stand for another of its size: a number for a number, a
+// struct for a struct.
 func sameSize(t, as cc.Type) bool {
 	if isStruct(t) {
 		return isStruct(as) && !t.IsIncomplete() && t.Size() == as.Size() && !bitFields(t)
