@@ -2,14 +2,14 @@ package compiled
 
 import "path/filepath"
 
-// place returns where an array of some bytes goes, and moves the origin behind it.
+// place returns the address of an array of size bytes, and advances the origin past it.
 func (a *Arrangement) place(size uint64) uint64 {
 	at := a.Origin
 	a.Origin = (at + size + a.Align - 1) / a.Align * a.Align
 	return at
 }
 
-// arrangeParameter places what a driver allocated, and reports whether it did.
+// arrangeParameter places an array that a driver allocated, and reports whether a driver did.
 func (d *decoder) arrangeParameter(s span, by Place) bool {
 	names := d.arrange.Parameters
 	if filepath.Base(by.File) != ParameterFile || by.Line < 1 || by.Line > len(names) {

@@ -10,9 +10,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// Table writes the lines that Write wrote as a table for lines of so many characters, a
-// group for each comparison, and below it where the lines are kept: in a file, or
-// nowhere where its name is "".
+// Table writes the lines that Write wrote as a table, width characters wide, with a group for each
+// comparison. Below it says which file keeps the lines, or that none does if file is "".
 func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error {
 	set, err := results.Parse("the results", lines)
 	if err != nil {
@@ -40,7 +39,7 @@ func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error
 	return nil
 }
 
-// groups are the rows of each comparison, and after them those of no comparison.
+// groups returns the rows of each comparison, and then the other rows.
 func (p Plan) groups(rows []results.Row) (groups []terminal.Group) {
 	at := map[string]results.Row{}
 	for _, r := range rows {

@@ -17,11 +17,11 @@ import (
 type Tuner struct {
 	File string // that keeps a calibration; "" for none
 	Anew bool   // calibrate whatever the file says
-	Off  bool   // leave the kernels as they are by default, the same on every CPU
+	Off  bool   // leave the kernels at their defaults, the same on every CPU
 }
 
-// Load tunes the kernels as the file says, and reports whether it did: there may be no
-// file, or one of another CPU or of other kernels, or one that cannot be read.
+// Load tunes the kernels as the file says, and reports whether it did. The file may be missing,
+// unreadable, or for another CPU or other kernels.
 func (t Tuner) Load() bool {
 	_, kept := t.load(identity())
 	return kept
@@ -33,7 +33,7 @@ func (t Tuner) Kept() bool {
 	return err == nil && !t.Off && c.Of(identity())
 }
 
-// identity is that of the CPU that a thread is pinned to unless one is named.
+// identity identifies the CPU that a thread is pinned to if no other is named.
 func identity() string { return tune.Identity(results.ThisMachine().CPU, cpu.Caches()) }
 
 func (t Tuner) load(identity string) (c tune.Calibration, kept bool) {
@@ -53,11 +53,10 @@ func (t Tuner) read() (tune.Calibration, error) {
 	return tune.Parse(t.File, text)
 }
 
-// Tune tunes the kernels before the session runs: as the file says, or, where it says nothing of
-// the CPU that threads are pinned to first, by a calibration on that, which takes less than two
-// seconds and is kept there. The warning is that it could not be. A session that uses no kernel
-// that there is anything to tune of is left alone, unless kernels are to be tuned anew. If the
-// context is cancelled, the error is Interrupted.
+// Tune tunes the kernels before the session runs. It uses the file's calibration of the first CPU
+// that threads are pinned to. Without one, it calibrates on that CPU, in less than two seconds, and
+// saves the result; the warning says that saving failed. A session without tunable kernels is left
+// alone, unless t.Anew is set. If the context is cancelled, the error is Interrupted.
 func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error) {
 	depends, this := s.tunable() != nil, tune.Identity(s.machine.CPU, s.detected)
 	switch wanted := t.Anew && slices.ContainsFunc(kernel.Sets(), (*kernel.Set).Streams); {
@@ -73,7 +72,7 @@ func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error)
 		}
 	}
 	start := time.Now()
-	// the first that is timed; where the kernel refuses, it is any
+	// The first CPU that is timed. If the kernel refuses to pin, it is any CPU.
 	unpin, _ := cpu.RunOn(append(slices.Clone(s.CPUs), cpu.Workers()[0].CPU)[0])
 	found, err := tune.Measure(ctx, kernel.Sets(), s.machine.Available/2)
 	unpin()
@@ -106,7 +105,7 @@ func (t Tuner) keep(c tune.Calibration) error {
 	return results.WriteFile(t.File, text)
 }
 
-// tunable are the sets of kernels of the session that there is anything to tune of.
+// tunable returns the session's sets of kernels that can be tuned.
 func (s *Session) tunable() (sets []*kernel.Set) {
 	for _, set := range kernel.Sets() {
 		uses := func(b string) bool { return b == set.Name() }
@@ -117,7 +116,7 @@ func (s *Session) tunable() (sets []*kernel.Set) {
 	return sets
 }
 
-// kernels are the names of those of all benchmarks.
+// kernels returns the names of all benchmarks' kernels.
 func (s *Session) kernels() (names []string) {
 	for _, c := range s.Comparisons {
 		for _, b := range c {
@@ -127,7 +126,7 @@ func (s *Session) kernels() (names []string) {
 	return names
 }
 
-// tunings are the lines of a file's head that say how the kernels were tuned.
+// tunings returns the head lines that say how the kernels were tuned.
 func (s *Session) tunings() (lines []results.Pair) {
 	for _, set := range s.tunable() {
 		lines = append(lines, results.Pair{Key: results.TuningPrefix + set.Name(),

@@ -16,16 +16,16 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// TurnTime is the default length of a sample in a turn. In that time other programs
-// on the machine have mostly paused once, and starting a process takes as long.
+// TurnTime is the default length of a sample in a turn. Starting a process takes as long. In that
+// time, other programs on the machine have mostly paused once.
 const TurnTime = 100 * time.Millisecond
 
-// A Runner runs a bench program with arguments and returns what the program prints.
-// It stops when the context is cancelled.
+// A Runner runs a bench program with arguments and returns what the program prints. It stops when
+// the context is cancelled.
 type Runner func(ctx context.Context, args ...string) ([]byte, error)
 
-// A Contender is one of two bench programs whose samples are interleaved. The two may
-// be different versions.
+// A Contender is one of two bench programs, perhaps of different versions, whose samples are
+// interleaved.
 type Contender struct {
 	Path string // for errors
 	run  Runner
@@ -36,8 +36,8 @@ type Contender struct {
 	lines []byte   // of results, of all outputs
 }
 
-// Meet asks a program which benchmarks it has and which flags its run command knows.
-// The flags in list are added to its list command.
+// Meet asks a program for its benchmarks and for the flags of its run command. The flags in list
+// are added to its list command.
 func Meet(ctx context.Context, path string, run Runner, list ...string) (*Contender, error) {
 	c := &Contender{Path: path, run: run}
 	names, err := run(ctx, append([]string{"list"}, list...)...)
@@ -60,21 +60,21 @@ type Turns struct {
 	Old, New    *Contender
 	Comparisons []access.Comparison
 	Count       int // turns of each program
-	// Flags returns the flags of one turn of a program, which its version must know.
-	// If Own is set, they also say what to run; otherwise each program is asked by
-	// name for the benchmarks that it has.
+	// Flags returns the flags of one turn of a program, which its version must know. If Own is set,
+	// the flags also say what to run. Otherwise each program runs those of the benchmarks that it
+	// has.
 	Flags func(c *Contender) []string
 	Own   bool
-	Step  func() // called when both had a turn; may be nil
+	Step  func() // called after both had a turn; may be nil
 }
 
 // ErrNoneInCommon says that the older program has none of the benchmarks.
 var ErrNoneInCommon = errors.New("it has none of these benchmarks")
 
-// ByTurns runs both programs alternately, so that disturbances on the machine affect
-// both, and returns the results of each. Each sample comes from a process of its own:
-// samples of one process share the location of its pages, and would look like more
-// evidence than they are. The program that goes first changes from turn to turn.
+// ByTurns runs both programs alternately, so that disturbances on the machine affect both, and
+// returns the results of each. Each sample comes from its own process: samples of one process share
+// their pages, and would look like more evidence than they are. The program that goes first changes
+// from turn to turn.
 func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
 	own := namesOf(t.Comparisons)
 	if !t.Own && !slices.ContainsFunc(t.Old.names, func(name string) bool { return own[name] }) {
@@ -101,7 +101,7 @@ func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
 	return t.Old.text(), t.New.text(), nil
 }
 
-// text is the file of all turns, with the end that each of them had.
+// text returns the file of all turns, with one end line.
 func (c *Contender) text() []byte {
 	n := 0
 	for line := range bytes.Lines(c.lines) {
@@ -112,8 +112,7 @@ func (c *Contender) text() []byte {
 	return fmt.Appendf(slices.Concat(c.head, c.lines), "# %s: %d results\n", results.EndKey, n)
 }
 
-// Gone returns the names that the older program lists, with these flags, and that the
-// plan lacks.
+// Gone returns the names that the older program lists, with these flags, and that the plan lacks.
 func (p Plan) Gone(ctx context.Context, old *Contender, list ...string) ([]string, error) {
 	text, err := old.run(ctx, append([]string{"list"}, list...)...)
 	if err != nil {
@@ -161,7 +160,7 @@ func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparis
 	return nil
 }
 
-// withoutLast leaves out what a program says of its whole run, which is one turn.
+// withoutLast removes what a program says of its whole run, which is one turn.
 func withoutLast(lines []byte) []byte {
 	var kept []byte
 	for line := range bytes.Lines(lines) {
@@ -175,9 +174,8 @@ func withoutLast(lines []byte) []byte {
 	return kept
 }
 
-// Process returns a Runner that starts a program as a process under the name arg0. If
-// the context is cancelled, the process is asked to end, and the error is that of the
-// context.
+// Process returns a Runner that starts a program as a process under the name arg0. If the context
+// is cancelled, it asks the process to end and returns the context's error.
 func Process(path, arg0 string) Runner {
 	return func(ctx context.Context, args ...string) ([]byte, error) {
 		var out, stderr limited
@@ -208,8 +206,8 @@ func Process(path, arg0 string) Runner {
 	}
 }
 
-// sameSignal is how much later than a process this one may learn of a signal that a terminal
-// sends to both.
+// sameSignal bounds how much later than a child this process may get a signal that a terminal sends
+// to both.
 const sameSignal = 5 * time.Second
 
 // askedToEnd reports whether a process ended because a signal asked it to.
@@ -226,11 +224,11 @@ func askedToEnd(err error) bool {
 		syscall.SIGTERM}, of)
 }
 
-// maxOutput is what a turn of a program may write.
+// maxOutput is the number of bytes that a turn of a program may write.
 const maxOutput = 16 << 20
 
-// A limited buffer takes no more than maxOutput, so that a program that never ends
-// ends at its first write beyond.
+// A limited buffer takes at most maxOutput, so that an endless program ends at its first write
+// beyond.
 type limited struct {
 	text bytes.Buffer // not embedded: its ReadFrom would take all
 	full bool

@@ -11,16 +11,15 @@ import (
 	"strings"
 )
 
-// A record is the file that a sweep appends to: a head, and a line for each point as
-// soon as it is simulated, in any order. A program that is killed leaves the beginning
-// of a line at most, which is cut off when the record is opened again.
+// A record is the file that a sweep appends to: a head, and a line for each simulated point, in any
+// order. A killed program leaves at most a partial last line, which is cut off when the record is
+// opened again.
 type record struct {
 	file *os.File
 	done map[int]count
 }
 
-// openRecord opens or makes a record of a head, which another sweep's does not have.
-// Nobody else may write to it meanwhile.
+// openRecord opens or creates a record and locks it. The head identifies the sweep.
 func openRecord(path, head string, points int) (*record, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
@@ -80,8 +79,7 @@ func (r *record) add(point int, c count) error {
 	return err
 }
 
-// line is that of a point: its number, its counts, and their sum, by which a line is
-// known that was not written whole.
+// line returns a point's line: its number, its counts, and their sum, which reveals a partial line.
 func line(point int, c count) string {
 	return fmt.Sprintf("%d %d %d %d %d\n", point, c.refs, c.d1, c.ll,
 		uint64(point)+c.refs+c.d1+c.ll)
