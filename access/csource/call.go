@@ -13,7 +13,6 @@ const (
 	maxAllCalls = 1000
 )
 
-// function returns the function of the file that a call names, or nil.
 func (b *builder) function(e *expr) *cc.FunctionDefinition {
 	v := e.args[0].decl
 	if e.args[0].op != opVar || v == nil || v.Type() == nil || v.Type().Kind() != cc.Function {
@@ -22,8 +21,8 @@ func (b *builder) function(e *expr) *cc.FunctionDefinition {
 	return b.functions[v.Name()]
 }
 
-// own returns the function that a call names if its body is read in place: it touches memory or
-// gets a pointer.
+// own returns the called function if its body is read in place: it touches memory or gets a
+// pointer.
 func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	f := b.function(e)
 	if f == nil || b.touches(f) {
@@ -37,7 +36,7 @@ func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	return nil
 }
 
-// names reports whether a call names a function, rather than calling through a pointer.
+// names reports whether a call names a function; else it calls through a pointer.
 func (e *expr) names() bool {
 	called := e.args[0]
 	return called.op == opOther ||
@@ -47,8 +46,7 @@ func (e *expr) names() bool {
 // ending lists the functions of C that do not return to their caller.
 var ending = strings.Fields("exit _Exit quick_exit abort longjmp")
 
-// touches reports whether a function of the file, or one that it calls, uses arrays or pointers, or
-// does what is refused.
+// touches reports whether a function or its callees use arrays or pointers, or do what is refused.
 func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 	if known, is := b.touching[f]; is {
 		return known
@@ -78,8 +76,8 @@ func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 	return touches
 }
 
-// single refuses a call that is read in place next to other accesses of an expression, whose order
-// C leaves open, and a call under a condition.
+// single refuses a call that is read in place next to other accesses of an expression, because C
+// leaves their order open. It also refuses such a call under a condition.
 func (b *builder) single(e *expr) {
 	accesses := 0
 	var call *expr
@@ -152,9 +150,8 @@ func (b *builder) call(e *expr) {
 	}
 }
 
-// computes reports whether GCC knows that a call only computes its result. Such a call names a
-// library function that sets no errno and that the file does not define, or one declared const or
-// pure.
+// computes reports whether GCC knows that a call only computes its result: it calls a library
+// function that sets no errno, or a function declared const or pure.
 func (b *builder) computes(e *expr) bool {
 	called := e.args[0]
 	name := strings.TrimPrefix(called.text(), "__builtin_")
@@ -173,7 +170,7 @@ func (b *builder) computes(e *expr) bool {
 	return false
 }
 
-// computing lists the library functions that only compute, for numbers of any type.
+// computing lists the library functions that only compute.
 var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven trunc
 	copysign fmax fmin fma asinh atan cbrt cos erf nearbyint rint sin tan tanh
 	cabs carg cimag creal cacos cacosh casin casinh catan catanh ccos ccosh cexp clog conj cproj
@@ -181,12 +178,11 @@ var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven t
 	isfinite signbit isgreater isgreaterequal isless islessequal islessgreater isunordered
 	finite strlen strcmp strncmp memcmp atoi atol atof ffs`)
 
-// comparisons lists the functions that GCC treats as operators: it evaluates their first operand
-// first.
+// comparisons lists the functions that GCC treats as operators, evaluating the first operand first.
 var comparisons = strings.Fields(
 	"isgreater isgreaterequal isless islessequal islessgreater isunordered")
 
-// inline builds a function's body in place of its call. The parameters have the arguments' values.
+// inline builds a function's body in place of its call.
 func (b *builder) inline(e *expr, f *cc.FunctionDefinition) {
 	name := f.Declarator.Name()
 	if b.allCalls++; f == b.main || slices.Contains(b.calls, f) {
@@ -224,7 +220,6 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) {
 
 const inCallAt = ", in the call at "
 
-// site says which call the builder is in.
 func (b *builder) site() string {
 	if len(b.sites) == 0 {
 		return ""
@@ -232,7 +227,7 @@ func (b *builder) site() string {
 	return inCallAt + b.sites[len(b.sites)-1].String()
 }
 
-// arguments evaluates the arguments of a call, the last one first, and binds the parameters.
+// arguments evaluates a call's arguments, the last one first, and binds the parameters.
 func (b *builder) arguments(e *expr, of []*cc.Declarator) {
 	values := make([]value, len(of))
 	for n := len(of) - 1; n >= 0; n-- {
@@ -251,7 +246,7 @@ func (b *builder) arguments(e *expr, of []*cc.Declarator) {
 			}
 		}
 	}
-	// Extents of what a pointer points to may be parameters, so integers are bound first.
+	// Integers are bound first: extents of pointers' targets may use them.
 	for _, pointers := range []bool{false, true} {
 		for n, v := range of {
 			to := values[n]
@@ -271,8 +266,8 @@ func (b *builder) arguments(e *expr, of []*cc.Declarator) {
 	}
 }
 
-// returned returns the value of a call whose function only returns an integer expression, such as
-// int least(int a, int b) { return a < b ? a : b; }.
+// returned returns the value of a function that only returns an integer expression, such as int
+// least(int a, int b) { return a < b ? a : b; }.
 func (b *builder) returned(e *expr) integer {
 	unknown := e.unknown(
 		"what a call of %s returns is not known: write the expression, or a macro, in its place",

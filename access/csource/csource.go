@@ -1,29 +1,28 @@
 // Package csource reads the affine loops of a C file as a program of package nest: every access to
-// an array, in C's order. What is not affine is refused with an [Error] that has its place and a
-// reason. What is read is exact.
+// an array, in C's order. What it reads is exact. What is not affine is refused with an [Error]
+// that has its place and a reason.
 //
-// The text between #pragma scop and #pragma endscop is read, or the body of a function. The table
-// in docs/exact.md lists the constructs that are understood. Accesses and their order:
+// It reads the text between #pragma scop and #pragma endscop, or the body of a function. The table
+// in docs/exact.md lists what it understands. Accesses and their order:
 //
 //   - Only references to arrays are accesses. Scalars live in registers.
 //   - A statement reads in the order of its text after macro expansion, then it writes. Call
 //     arguments are evaluated from the last one, as GCC does on x86-64.
-//   - A compound assignment reads its left side first. It reads it last if the right side calls a
-//     function that may do more than compute: sqrt may set errno. A reference written twice is two
-//     accesses.
-//   - A condition on data within an expression counts with both its arms, and && and || with all
+//   - A compound assignment reads its left side first, but last if the right side calls a function
+//     that may do more than compute: sqrt may set errno. A reference written twice is two accesses.
+//   - A condition on data within an expression counts with both arms, and && and || with all
 //     operands. A [Note] says so. A condition on the loops' variables counts with the arm that C
 //     takes. An "if" on data is refused.
 //   - A pointer is the address that it was assigned, with the subscripts' values of that time.
 //   - A call of a function of the file that uses arrays is its body, after the arguments.
 //   - An index outside its extent is refused where an access uses it.
 //
-// Arrays are placed in the order of their declarations, used or not: the file's, then the
-// parameters and variables of the function that is read. The first lies at Options.Origin, each
-// next one at the next multiple of Options.Align.
+// Arrays are placed in declaration order, used or not: the file's, then the parameters and
+// variables of the function that is read. The first lies at Options.Origin, each next one at the
+// next multiple of Options.Align.
 //
-// Only what the function needs is read. No compiler is asked, and a file means the same on every
-// machine: 64-bit Linux, with an int of 4 bytes and a long of 8.
+// A file is read as far as the function needs it. No compiler is asked, and a file means the same
+// on every machine: 64-bit Linux, with an int of 4 bytes and a long of 8.
 package csource
 
 import (
@@ -58,7 +57,7 @@ type Options struct {
 	Origin uint64
 }
 
-// A File is what Read reads from a C file.
+// A File is what Read finds in a C file.
 type File struct {
 	Function   string // that was read, or that holds the region
 	Program    nest.Program
@@ -73,9 +72,8 @@ type File struct {
 	Carried int
 }
 
-// An Access is a reference to an array in the text, also through a pointer. Where a condition
-// chooses one of two bounds or subscripts, the program has an access for each case, with the same
-// place in the text.
+// An Access is a reference to an array, also through a pointer. Where a condition chooses one of
+// two bounds or subscripts, the program has an access for each case, at the same place in the text.
 type Access struct {
 	Array     int // index in File.Arrays
 	Statement int // index in File.Statements
@@ -89,8 +87,7 @@ type Statement struct {
 	Text string // as written; after macros if one makes several statements, or in a header
 }
 
-// An Array is an array of numbers or structs, or a struct that holds arrays. The latter has no
-// extents.
+// An Array is an array of numbers or structs, or a struct that holds arrays, which has no extents.
 type Array struct {
 	Name    string
 	Type    string // of an element
@@ -127,8 +124,8 @@ type Note struct {
 // String returns the place and the text.
 func (n Note) String() string { return fmt.Sprintf("%v: %s", n.Pos, n.Text) }
 
-// A Pos is a place in a file; columns are bytes, from 1. The place of a macro's expansion is that
-// of the macro's use.
+// A Pos is a place in a file; columns are bytes, from 1. A macro's expansion is where the macro is
+// used.
 type Pos struct {
 	File         string
 	Line, Column int // 0 if unknown
@@ -165,14 +162,13 @@ func (e *Error) Error() string {
 // highest bounds the addresses of arrays.
 const highest = 1 << 62
 
-// maxRounds bounds how often a file is built: once, and again for each strip-mined loop.
+// maxRounds bounds how often a file is built: again for each strip-mined loop.
 const maxRounds = 100
 
-// Most is the size in bytes up to which a file is read.
+// Most is the largest size of a file in bytes.
 const Most = maxFile
 
-// Read reads a C file's text. The file called name need not exist. An error about the text is an
-// [*Error].
+// Read reads a C file's text. The file name need not exist. An error about the text is an [*Error].
 func Read(name string, text []byte, opts Options) (*File, error) {
 	if opts.Align == 0 {
 		opts.Align = DefaultAlign
@@ -225,15 +221,15 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	return nil, &Error{Pos: Pos{File: name}, Why: "too many loops would have to be read in turns"}
 }
 
-// A named is a statement or an access: its text after macros and its node in the parser's tree.
+// A named is a statement or an access, with its text after macros.
 type named struct {
 	at   Pos
 	text *string
 	node cc.Node
 }
 
-// name gives the members of a list whose text a macro changed the text as the file has it. Members
-// that share a place but not their text keep it.
+// name replaces texts after macros by the text in the file, unless members of the list with
+// different texts share a place.
 func (b *builder) name(list []named, lines []string) {
 	texts, several := map[Pos]string{}, map[Pos]bool{}
 	for _, n := range list {
@@ -255,9 +251,9 @@ func (b *builder) name(list []named, lines []string) {
 	}
 }
 
-// textBetween returns a line's text from a column up to the end of a token that begins at another
-// column. Where a macro makes the token, the text ends after the macro's arguments; it is "" if
-// they do not end on the line.
+// textBetween returns a line's text from a column to the end of the token at another column. If a
+// macro makes the token, the text includes the macro's arguments; it is "" if they continue on
+// another line.
 func textBetween(line string, from, to int, token string) string {
 	if from < 0 || to < from || to >= len(line) {
 		return ""
@@ -285,7 +281,7 @@ func textBetween(line string, from, to int, token string) string {
 	return ""
 }
 
-// unreadable returns notes on the functions that are neither understood nor called.
+// unreadable notes the functions that are neither understood nor called.
 func (b *builder) unreadable() (notes []Note) {
 	for _, name := range slices.Sorted(maps.Keys(b.unit.leftOut)) {
 		e := b.unit.leftOut[name]

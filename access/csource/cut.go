@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// A textPart is a declaration outside all brackets, from its first byte to its last. A function has
-// a body.
+// A textPart is a declaration outside all brackets, as a range of bytes.
 type textPart struct {
 	from, body, to int // body is where a function's body begins, or 0
 	name           string
@@ -17,8 +16,7 @@ type textPart struct {
 // functionHead matches what precedes a body: its function's name and parameters.
 var functionHead = regexp.MustCompile(`([\w:~]+)\s*\([^{};=]*$`)
 
-// partsOf returns the declarations of a text whose brackets match, as far as they show before macro
-// expansion.
+// partsOf returns the declarations of a text whose brackets match, without expanding macros.
 func partsOf(text []byte) (list []*textPart) {
 	depth, from, body := 0, 0, 0
 	name := ""
@@ -47,10 +45,10 @@ func partsOf(text []byte) (list []*textPart) {
 	return list
 }
 
-// blank returns a text with spaces for comments, quoted constants and, if asked for, directives.
+// blank overwrites comments, quoted constants and, if asked for, directives with spaces.
 func blank(text []byte, directives bool) []byte {
 	code := slices.Clone(text)
-	start := true // of a line
+	start := true
 	for at := 0; at < len(text); at++ {
 		rest, from := text[at:], at
 		switch c := text[at]; {
@@ -78,7 +76,7 @@ func blank(text []byte, directives bool) []byte {
 	return code
 }
 
-// wipe overwrites text with spaces and keeps line ends.
+// wipe keeps line ends.
 func wipe(text []byte, from, to int) {
 	for i := from; i < min(to, len(text)); i++ {
 		if text[i] != '\n' {
@@ -87,10 +85,9 @@ func wipe(text []byte, from, to int) {
 	}
 }
 
-// scopes matches what surrounds C declarations in C++ files.
 var scopes = regexp.MustCompile(`\bextern\s+"C"\s*(\{)?|\bnamespace\s+\w*\s*(\{)`)
 
-// unscoped returns a text without the C++ scopes around its declarations.
+// unscoped removes the C++ scopes around C declarations.
 func unscoped(text []byte) []byte {
 	text = slices.Clone(text)
 	for {
@@ -114,8 +111,8 @@ func unscoped(text []byte) []byte {
 	}
 }
 
-// cut removes the parts that errors are about, except the part that is to be read. A function loses
-// its body the first time and the rest the second time. cut reports whether it removed anything.
+// cut removes the parts that errors are about, except the one to be read: first a function's body,
+// then the rest. It reports whether it removed anything.
 func (u *unit) cut(failed []*Error, function string) (some bool) {
 	if u.parts == nil {
 		u.marked = unscoped(u.marked)
@@ -156,7 +153,6 @@ func (u *unit) cut(failed []*Error, function string) (some bool) {
 	return some
 }
 
-// offset returns the byte offset of a place.
 func offset(text []byte, at Pos) int {
 	from := 0
 	for range at.Line - 1 {
@@ -165,9 +161,8 @@ func offset(text []byte, at Pos) int {
 	return from + max(at.Column-1, 0)
 }
 
-// nameOfCPP matches the names of C++ files.
 var nameOfCPP = regexp.MustCompile(`\.(cpp|cc|cxx|C|hpp|cu)$`)
 
-// ofCPP defines C++ words that C spells otherwise.
+// ofCPP defines C++ words that C spells differently.
 const ofCPP = "#define bool _Bool\n#define true 1\n#define false 0\n#define nullptr ((void " +
 	"*)0)\n#define constexpr const\n"

@@ -25,7 +25,7 @@ type builder struct {
 	unread    map[*cc.Declarator]*Error // arrays that are not understood
 	Given                               // by defines
 	told      map[*cc.Declarator]bool   // variables that a define fixes
-	sized     map[*cc.Declarator]int    // how many elements pointer parameters point to
+	sized     map[*cc.Declarator]int    // number of elements that pointer parameters point to
 	written   map[*cc.Declarator]bool   // variables written after their declaration
 	// changed counts the written declarations of a variable, by its name.
 	changed  map[string]int
@@ -34,7 +34,7 @@ type builder struct {
 	values *binding               // of the variables, at this place
 	loops  []loopVar              // around this place
 	depths map[*cc.Declarator]int // how many loops surround a variable's declaration
-	// calls holds the functions around this place whose bodies are read in place of their calls.
+	// calls holds the functions whose bodies are read in place around here.
 	calls      []*cc.FunctionDefinition
 	sites      []Pos // of these calls
 	allCalls   int
@@ -48,7 +48,7 @@ type builder struct {
 	statements []named
 }
 
-// A loopVar is the induction variable of a loop. Each part of a split loop has one.
+// A loopVar is the induction variable of a loop, or of a part of a split loop.
 type loopVar struct {
 	decl *cc.Declarator
 	t    ctype
@@ -61,7 +61,7 @@ type loopVar struct {
 	loop *nest.Loop // of this part; nil in its own head
 }
 
-// An access is an operand of the tree that is built, with its checks.
+// An access is an operand of the program, with its checks.
 type access struct {
 	Access
 	node   cc.Node
@@ -121,8 +121,8 @@ func (b *builder) external() (all []*cc.ExternalDeclaration) {
 	return all
 }
 
-// findWritten finds the variables that are written or whose address is taken. The parser has
-// another declarator for each extern declaration of a variable.
+// findWritten finds variables that are written or whose address is taken. Each extern redeclaration
+// has its own declarator in the parser.
 func (b *builder) findWritten() {
 	b.written, b.changed = map[*cc.Declarator]bool{}, map[string]int{}
 	add := func(v *cc.Declarator, _ cc.Node) {
@@ -162,7 +162,6 @@ func (b *builder) constant(init *cc.InitDeclarator) {
 	}
 }
 
-// find finds the function or region to read.
 func (b *builder) find() error {
 	fail := func(why string, args ...any) error {
 		return &Error{Pos: Pos{File: b.unit.name}, Why: fmt.Sprintf(why, args...)}
@@ -200,7 +199,6 @@ func (b *builder) find() error {
 	return nil
 }
 
-// defined lists the functions of the file for an error.
 func (b *builder) defined() string {
 	names := slices.Sorted(maps.Keys(b.functions))
 	if len(names) == 0 {
@@ -234,7 +232,7 @@ func mark(item *cc.BlockItem) string {
 	return ""
 }
 
-// between returns the statements between the marks in the blocks of a function.
+// between returns the statements between the marks.
 func between(body *cc.CompoundStatement) (list []*cc.BlockItem, found bool) {
 	each(body, func(n cc.Node) {
 		block, is := n.(*cc.CompoundStatement)
@@ -256,8 +254,8 @@ func between(body *cc.CompoundStatement) (list []*cc.BlockItem, found bool) {
 	return list, found
 }
 
-// declared calls f for each declarator in the order of the text: the file's, then the parameters
-// (which have no init) and the variables of the function that is read.
+// declared calls f for declarators in textual order: the file's, then the parameters (without init)
+// and variables of the function that is read.
 func (b *builder) declared(f func(d *cc.Declarator, init *cc.InitDeclarator)) {
 	list := func(n cc.Node) {
 		d, is := n.(*cc.Declaration)
@@ -283,7 +281,6 @@ func (b *builder) declared(f func(d *cc.Declarator, init *cc.InitDeclarator)) {
 	}
 }
 
-// parameters returns the named parameters of a function.
 func parameters(of *cc.FunctionDefinition) (all []*cc.Declarator) {
 	t, is := of.Declarator.Type().(*cc.FunctionType)
 	if !is {
@@ -312,8 +309,8 @@ func arrayType(d *cc.Declarator) *cc.ArrayType {
 
 func isArray(d *cc.Declarator) bool { return arrayType(d) != nil }
 
-// isPlaced reports whether a declarator is an array, or a struct that holds arrays. Such a struct
-// is treated as an array of one element without a subscript.
+// isPlaced reports whether a declarator is an array, or a struct that holds arrays: one element
+// without a subscript.
 func isPlaced(d *cc.Declarator) bool {
 	return isArray(d) || d != nil && d.Type() != nil && isStruct(d.Type()) && holdsArrays(d.Type())
 }
@@ -324,15 +321,15 @@ func holdsArrays(of cc.Type) bool {
 	})
 }
 
-// elements lists the types that an array's elements can have.
+// elements lists the types that arrays may have.
 var elements = []cc.Kind{
 	cc.Bool, cc.Char, cc.SChar, cc.UChar, cc.Short, cc.UShort, cc.Int, cc.UInt, cc.Long, cc.ULong,
 	cc.LongLong, cc.ULongLong,
 	cc.Enum, cc.Float, cc.Double, cc.LongDouble, cc.ComplexFloat, cc.ComplexDouble,
 }
 
-// declare places a declarator's array at the address at and returns the next free address. An array
-// that is not understood is refused where it is used, and noted where it is not.
+// declare places a declarator's array at at, and returns the next free address. Arrays that are not
+// understood are refused where they are used, else noted.
 func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 	size, sized := b.sized[d]
 	if !isPlaced(d) && !sized {
@@ -340,7 +337,7 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 	}
 	for other, i := range b.arrays {
 		if d.Linkage() != cc.None && other.Linkage() != cc.None && other.Name() == d.Name() {
-			b.arrays[d] = i // declared again
+			b.arrays[d] = i
 			return at
 		}
 	}
@@ -432,8 +429,7 @@ func (b *builder) arrayOf(d *cc.Declarator, size int) (a Array, err *Error) {
 	return a, nil
 }
 
-// extent returns the number of elements of an array, evaluated with the variables' values, or 0 if
-// it is unknown.
+// extent returns the number of elements of an array by the variables' values, or 0 if unknown.
 func (b *builder) extent(array *cc.ArrayType) (n int) {
 	if !array.IsVLA() && array.Len() >= 0 {
 		return int(array.Len())
@@ -452,7 +448,7 @@ func (b *builder) extent(array *cc.ArrayType) (n int) {
 	return 0
 }
 
-// declared returns the array as in a declaration, such as m[3][4].
+// declared returns the array as declared, such as m[3][4].
 func (a Array) declared() string {
 	text := a.Name
 	for _, extent := range a.Extents {
@@ -461,7 +457,7 @@ func (a Array) declared() string {
 	return text
 }
 
-// typeName returns a type in a word or two, without its fields.
+// typeName returns a type without its fields.
 func typeName(t cc.Type) string {
 	if s, is := t.(interface{ Tag() cc.Token }); is && isStruct(t) {
 		tag := s.Tag()

@@ -11,7 +11,7 @@ import (
 
 // An expr is a C expression reduced to what csource needs, without parentheses.
 type expr struct {
-	op   string // see below
+	op   string
 	args []*expr
 	node cc.ExpressionNode
 	decl *cc.Declarator // of a variable
@@ -38,7 +38,6 @@ const (
 	opNothing = "nothing" // not understood; why says the reason
 )
 
-// text returns the expression after macros, on one line.
 func (e *expr) text() string { return source(e.node) }
 
 func (e *expr) pos() Pos { return place(e.node) }
@@ -48,7 +47,7 @@ func place(n cc.Node) Pos {
 	return Pos{p.Filename, p.Line, p.Column}
 }
 
-// source returns the text of a part of the tree, shortened.
+// source returns the text of a node after macros, on one line, shortened.
 func source(n cc.Node) string {
 	if isNil(n) {
 		return ""
@@ -68,8 +67,8 @@ func source(n cc.Node) string {
 	return b.String()
 }
 
-// spaced reports whether to write a space before the last token: where the text has one, except
-// inside brackets, and after an operator that has one before it. Macros leave too many and too few.
+// spaced reports whether to write a space before the last token: where the text has one outside
+// brackets, and after an operator that has one before it. Macros leave too many and too few.
 func spaced(tokens []cc.Token) bool {
 	n := len(tokens)
 	last, before := tokens[n-1].SrcStr(), tokens[n-2].SrcStr()
@@ -84,7 +83,6 @@ func spaced(tokens []cc.Token) bool {
 		tokens[n-3].SrcStr())
 }
 
-// ends reports whether a token ends an operand.
 func ends(token string) bool {
 	return word(token[len(token)-1]) || strings.Contains(")]", token)
 }
@@ -93,7 +91,6 @@ func isNil(n cc.Node) bool {
 	return n == nil || reflect.ValueOf(n).Kind() == reflect.Pointer && reflect.ValueOf(n).IsNil()
 }
 
-// expression reads an expression of the parser's tree.
 func expression(n cc.ExpressionNode) *expr {
 	e := &expr{node: n}
 	switch n := n.(type) {
@@ -150,7 +147,7 @@ func (e *expr) nothing(why string) *expr {
 	return e
 }
 
-// constant makes e an integer that the parser knows.
+// constant makes e an integer constant if the parser knows its value.
 func (e *expr) constant() *expr {
 	switch e.node.Value().(type) {
 	case cc.Int64Value, cc.UInt64Value:
@@ -259,7 +256,7 @@ func (e *expr) unary(n *cc.UnaryExpression) *expr {
 	return e.nothing("it is not understood")
 }
 
-// binary reads a production of one or two operands. The left operand is of the same production.
+// binary reads a production of one or two operands; the left one is of the same production.
 func (e *expr) binary(n cc.ExpressionNode) *expr {
 	var left, right cc.ExpressionNode
 	op := ""
@@ -289,7 +286,6 @@ func (e *expr) binary(n cc.ExpressionNode) *expr {
 	return e.set(op, left, right)
 }
 
-// assigns reports whether e gives its first argument a value.
 func (e *expr) assigns() bool {
 	switch e.op {
 	case opBefore, opBehind, "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=":
@@ -313,7 +309,6 @@ func (e *expr) way() int {
 	return 1
 }
 
-// any reports whether is holds for some part of an expression.
 func (e *expr) any(is func(*expr) bool) bool {
 	if is(e) {
 		return true
@@ -326,7 +321,7 @@ func (e *expr) any(is func(*expr) bool) bool {
 	return false
 }
 
-// each calls f for a node of the parser's tree and all nodes below it.
+// each calls f for a node and all nodes below it.
 func each(n cc.Node, f func(cc.Node)) {
 	if isNil(n) {
 		return
@@ -348,8 +343,8 @@ func each(n cc.Node, f func(cc.Node)) {
 	}
 }
 
-// below caches, by node type, the fields that may be nodes. Finding them takes most of the time of
-// a walk.
+// below caches the fields of a node type that may be nodes. Finding them takes most of a walk's
+// time.
 var below sync.Map
 
 func fieldsBelow(t reflect.Type) []int {

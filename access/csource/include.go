@@ -14,33 +14,30 @@ import (
 	"modernc.org/cc/v4"
 )
 
-// files is what #include can find: the named folders and the built-in headers. It tracks which file
-// includes which.
+// files is what #include can find: the named folders and the built-in headers.
 type files struct {
 	dirs    []string
 	failed  error
 	entered int
-	once    map[string]bool // files that are not read again
+	once    map[string]bool // not read again
 	texts   [][]byte        // of all that was read
 	notes   []Note          // on pragmas
 
-	missing map[string]bool // files that are not found, treated as empty
+	missing map[string]bool // not found, treated as empty
 	missed  []Note          // on the missing files
 }
 
 // maxEntered bounds how often files are read.
 const maxEntered = 500
 
-// enterMark begins each file that is read. It does not change line numbers.
+// enterMark begins each file that is read, without changing line numbers.
 const enterMark = "__stridebench_enter"
 
-// framed returns a file's text after the mark. The scanner needs another line to end a name or a
-// line that ends with a backslash.
+// framed adds the mark. The scanner needs another line to end a name or a backslash at the end.
 func framed(text []byte) []byte {
 	return slices.Concat([]byte("#pragma "+enterMark+"\n#line 1\n"), text, []byte("\n\n"))
 }
 
-// checkFolders refuses paths that are not folders.
 func checkFolders(dirs []string) error {
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err != nil {
@@ -52,10 +49,8 @@ func checkFolders(dirs []string) error {
 	return nil
 }
 
-// start resets the state before everything is read again.
 func (f *files) start() { f.entered, f.once, f.texts, f.notes = 0, map[string]bool{}, nil, nil }
 
-// pragma handles a pragma that the parser reads.
 func (f *files) pragma(words []cc.Token) error {
 	if len(words) == 0 {
 		return nil
@@ -115,7 +110,7 @@ func (f *files) Open(path string) (fs.File, error) {
 	return nil, fs.ErrNotExist
 }
 
-// readIn reads a file in a folder. A link out of the folder is not followed.
+// readIn reads a file in a folder. It does not follow links out of the folder.
 func readIn(dir, name string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -134,10 +129,9 @@ func readIn(dir, name string) ([]byte, error) {
 	return withoutMark(text), err
 }
 
-// byteMark is the byte order mark that some editors write first.
+// byteMark is the byte order mark that some editors write.
 const byteMark = "\xef\xbb\xbf"
 
-// withoutMark returns a text as compilers read it.
 func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte(byteMark)) }
 
 // A file is an open text. The parser only asks whether it is a folder.

@@ -37,7 +37,7 @@ func (t ctype) String() string {
 		false: "unsigned"}[t.signed], t.bits)
 }
 
-// limits returns the least and the greatest value, the latter at most math.MaxInt.
+// limits returns the least and greatest value, the latter at most math.MaxInt.
 func (t ctype) limits() (low, high int) {
 	switch {
 	case t.signed:
@@ -55,7 +55,6 @@ func (t ctype) promoted() ctype {
 	return t
 }
 
-// common returns the type that two operands are converted to.
 func common(a, b ctype) ctype {
 	a, b = a.promoted(), b.promoted()
 	switch {
@@ -67,26 +66,24 @@ func common(a, b ctype) ctype {
 	return ctype{a.bits, a.signed && b.signed}
 }
 
-// An integer is the value of an integer expression.
 type integer struct {
 	piece
 	t ctype
 }
 
-// fails returns the error about an expression.
 func (e *expr) fails(why string, args ...any) *Error {
 	return &Error{Pos: e.pos(), Expr: e.text(), Why: fmt.Sprintf(why, args...)}
 }
 
-// unknown returns the error about an expression whose value depends on data.
+// unknown is fails for a value that depends on data.
 func (e *expr) unknown(why string, args ...any) *Error {
 	err := e.fails(why, args...)
 	err.data = true
 	return err
 }
 
-// integer evaluates an integer expression: constants as C does, loop variables exactly as long as
-// no unsigned type wraps.
+// integer evaluates constants as C does, and loop variables exactly as long as no unsigned type
+// wraps.
 func (b *builder) integer(e *expr) integer {
 	defer located(e.node)
 	switch e.op {
@@ -140,7 +137,6 @@ func constantOf(e *expr) integer {
 	panic(e.fails("its value is not known"))
 }
 
-// variable evaluates a loop's variable, or one whose value is known here.
 func (b *builder) variable(e *expr) integer {
 	for _, l := range b.loops {
 		if l.decl == e.decl {
@@ -245,7 +241,6 @@ func (b *builder) arithmetic(e *expr) integer {
 	return result(e, b.divided(e, x, n), t)
 }
 
-// byConstants returns C's result for two constants.
 func byConstants(e *expr, m, n int, t ctype) piece {
 	switch shift := e.op == "<<" || e.op == ">>"; {
 	case n == 0 && (e.op == "/" || e.op == "%"):
@@ -307,8 +302,7 @@ func (i integer) widened(t ctype) integer {
 	return i
 }
 
-// convert gives a value another type. Constants wrap; a value of variables must stay in range
-// everywhere it is reached.
+// convert gives a value another type. Constants wrap; a value of variables must always be in range.
 func (b *builder) convert(e *expr, i integer, t ctype) integer {
 	if i = i.widened(t); i.t == t {
 		return i
@@ -329,14 +323,13 @@ func (b *builder) convert(e *expr, i integer, t ctype) integer {
 	return integer{i.piece, t}
 }
 
-// settled demands that an unsigned value of variables does not wrap, where that makes a difference.
+// settled demands that an unsigned value does not wrap, where that makes a difference.
 func (b *builder) settled(e *expr, i integer) {
 	if !i.t.signed {
 		b.stays(e, i)
 	}
 }
 
-// stays demands that a value of variables stays within its type.
 func (b *builder) stays(e *expr, i integer) {
 	if _, fixed := i.number(); fixed {
 		return
@@ -349,13 +342,12 @@ func (b *builder) stays(e *expr, i integer) {
 	b.within(e, i.piece, low, high, fmt.Sprintf(why, i.t))
 }
 
-// decided returns a condition on the loops' variables, or why it is unknown.
+// decided returns a condition, or why it is unknown.
 func (b *builder) decided(e *expr) (c nest.Condition, err *Error) {
 	err = tried(func() { c = b.condition(e) })
 	return c, err
 }
 
-// condition evaluates a condition on the loops' variables.
 func (b *builder) condition(e *expr) nest.Condition {
 	defer located(e.node)
 	var c nest.Condition
@@ -379,7 +371,7 @@ func (b *builder) condition(e *expr) nest.Condition {
 	return b.plain(c)
 }
 
-// compared are the sides of a comparison, in their common type.
+// compared returns the sides of a comparison in their common type.
 func (b *builder) compared(e *expr) (x, y piece) {
 	left, right := b.integer(e.args[0]), b.integer(e.args[1])
 	t := common(left.t, right.t)

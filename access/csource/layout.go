@@ -6,7 +6,6 @@ import (
 	"modernc.org/cc/v4"
 )
 
-// fieldsOf returns the fields of a struct or union, and none for other types.
 func fieldsOf(t cc.Type) (all []*cc.Field) {
 	of, is := t.(interface {
 		NumFields() int
@@ -23,7 +22,7 @@ func fieldsOf(t cc.Type) (all []*cc.Field) {
 	return all
 }
 
-// bitFields reports whether a type has bit-fields anywhere. The parser lays some of them out wrong.
+// bitFields reports whether a type has bit-fields. The parser lays some of them out wrong.
 func bitFields(t cc.Type) bool {
 	return slices.ContainsFunc(fieldsOf(elementOf(t)), func(f *cc.Field) bool {
 		return f.IsBitfield() || bitFields(f.Type())
@@ -47,8 +46,8 @@ func sizeOf(t cc.Type) (bytes float64) {
 	return max(bytes, float64(t.Size()))
 }
 
-// doubtful refuses the first node whose value the parser computes itself, perhaps differently than
-// GCC: some sizes and some constants.
+// doubtful refuses sizes and constants that the parser computes itself, perhaps differently than
+// GCC.
 func (b *builder) doubtful(below cc.Node) (found *Error) {
 	each(below, func(n cc.Node) {
 		if found != nil {
@@ -93,8 +92,7 @@ func doubtfulConstant(constant cc.Node) (found *Error) {
 	return found
 }
 
-// doubtfulSize refuses sizeof and _Alignof of anything but types, and variables with their elements
-// and fields.
+// doubtfulSize refuses sizeof and _Alignof except of types, variables, elements and fields.
 func (b *builder) doubtfulSize(u *cc.UnaryExpression) *Error {
 	var t cc.Type
 	switch u.Case {

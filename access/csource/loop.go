@@ -9,7 +9,6 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A header is the head of a loop.
 type header struct {
 	s     *cc.IterationStatement
 	v     loopVar
@@ -21,12 +20,11 @@ type header struct {
 	ahead int     // and so are values up to ahead above it
 }
 
-// fails returns the error about the head of the loop.
 func (h *header) fails(why string, args ...any) *Error {
 	return &Error{Pos: place(h.s), Expr: "for (" + h.name + " ...)", Why: fmt.Sprintf(why, args...)}
 }
 
-// maxLoops bounds the depth of a nest. The time to analyze a nest grows with a power of its depth.
+// maxLoops bounds the depth of a nest: analysis time grows with a power of it.
 const maxLoops = 64
 
 func (b *builder) forLoop(s *cc.IterationStatement) {
@@ -60,7 +58,6 @@ func (b *builder) forLoop(s *cc.IterationStatement) {
 	b.bind(v, value{failed: refuse(s, "its value behind the loop is not understood")})
 }
 
-// first gives the variable of a for its first value.
 func (b *builder) first(s *cc.IterationStatement, own *cc.Declarator) {
 	var first *expr
 	if s.Case == cc.IterationStatementForDecl {
@@ -83,7 +80,6 @@ func (b *builder) first(s *cc.IterationStatement, own *cc.Declarator) {
 	b.bind(own, value{i: b.integer(first)})
 }
 
-// loopVariable sets the header's variable, or refuses it.
 func (b *builder) loopVariable(h *header, v *cc.Declarator) {
 	h.v.decl, h.name = v, v.Name()
 	var ok bool
@@ -129,7 +125,7 @@ func (b *builder) step(h *header, e *expr) {
 	}
 }
 
-// goesOn reads the condition of a loop: comparisons joined by &&.
+// goesOn reads a loop's condition: comparisons joined by &&.
 func (b *builder) goesOn(h *header, e *expr) {
 	switch e.op {
 	case "&&":
@@ -156,8 +152,8 @@ func (b *builder) goesOn(h *header, e *expr) {
 	h.rows = append(h.rows, row)
 }
 
-// notPast reads the condition that a function, plus or minus the variable and a rest, is not 0.
-// With steps of 1 that start before the end, the loop ends as with < or >.
+// notPast reads a condition f != 0 on a function f with the variable's coefficient 1 or -1. With
+// steps of 1 that start before the end, it equals < or >.
 func (b *builder) notPast(h *header, e *expr, way piece) {
 	own := len(b.loops) - 1
 	if way.kind != leaf || h.first.kind != leaf || !usesVar(way.affine, own) || max(h.step,
@@ -173,11 +169,11 @@ func (b *builder) notPast(h *header, e *expr, way piece) {
 	h.rows = append(h.rows, row.plus(1, constant(-1)))
 }
 
-// maxSplits bounds how often a loop is split by cases of its bounds.
+// maxSplits bounds the cases of a loop's bounds.
 const maxSplits = 8
 
-// split builds the loop, once for each case of its bounds. A lower bound that is a greatest and an
-// upper bound that is a least need no split.
+// split builds the loop once for each case of its bounds, unless the lower bound is a greatest and
+// the upper bound a least.
 func (b *builder) split(h header, depth int) {
 	wanted := greatest
 	if h.step < 0 {
@@ -217,7 +213,6 @@ func (b *builder) split(h header, depth int) {
 	b.when(c.when, arm(c.args[0]), arm(c.args[1]))
 }
 
-// loop builds a loop whose bounds are affine.
 func (b *builder) loop(h header) {
 	own, wanted, sign := len(b.loops), greatest, 1
 	if h.step < 0 {
@@ -255,7 +250,7 @@ func (b *builder) loop(h header) {
 	}, nothing)
 }
 
-// iterations builds the body of a loop, strip-mined if a remainder within asked for it.
+// iterations builds the body of a loop, strip-mined if a remainder within asks for it.
 func (b *builder) iterations(h *header, l *nest.Loop) {
 	own, turn := len(b.loops), b.turns[h.s]
 	defer func() { b.loops = b.loops[:own] }()
@@ -277,7 +272,6 @@ func (b *builder) iterations(h *header, l *nest.Loop) {
 
 func usesVar(a nest.Affine, depth int) bool { return depth < len(a.Coef) && a.Coef[depth] != 0 }
 
-// without returns a function without the variable of a depth.
 func without(a nest.Affine, depth int) nest.Affine {
 	a.Coef = slices.Clone(a.Coef)
 	a.Coef[depth] = 0
@@ -287,8 +281,8 @@ func without(a nest.Affine, depth int) nest.Affine {
 	return a
 }
 
-// quotient returns the exclusive end of a variable v that goes up (sign 1) while rest - c*v >= 0,
-// or down (sign -1) while rest + c*v >= 0.
+// quotient returns the exclusive end of v that goes up (sign 1) while rest - c*v >= 0, or down
+// (sign -1) while rest + c*v >= 0.
 func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
 	end := nest.Affine{Coef: make([]int, len(rest.Coef))}
 	for d, k := range rest.Coef {
@@ -302,8 +296,7 @@ func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
 	return end, true
 }
 
-// ends demands that the value after the last one fits the type, with what is ahead of it. The
-// bounds of the loops around must show it.
+// ends demands that the value after the last one, plus ahead, fits the type by the bounds around.
 func (b *builder) ends(h *header, l *nest.Loop) {
 	low, high := h.v.t.limits()
 	if h.wraps {

@@ -16,30 +16,29 @@ type lvalue struct {
 	array    int     // index in File.Arrays, or -1
 	variable bool    // it begins at a variable that is not an array; its numbers live in registers
 	steps    []step  // by subscripts and pointers, in the order of the text
-	moves    bool    // the last step ends here, so another subscript can move a pointer to it
-	offset   int     // bytes from the start of the structs to the fields
+	moves    bool    // the last step ends here, so a subscript can move a pointer to it
+	offset   int     // bytes from the structs to the fields
 	extents  []int   // none if it is not an array
 	of       cc.Type // type of an element, or of the lvalue itself
-	declared string  // what it begins at, with its extents and fields
+	declared string  // its beginning, with extents and fields
 	failed   *Error  // why it is not understood, unless it is in a register
 }
 
 // A step chooses one of extent elements, bytes apart.
 type step struct {
 	extent, bytes int
-	alone         bool // a pointer, not a subscript, to something that is not an array element
+	alone         bool // a pointer to something that is not an array element
 	at            piece
 	by            []move // at is their sum
 }
 
-// A move is an integer that is added to an index, or subtracted from it.
+// A move is an integer added to an index, or subtracted.
 type move struct {
 	e    *expr
 	i    integer
 	sign int
 }
 
-// bytes returns the size of an lvalue.
 func (l *lvalue) bytes() int {
 	bytes := int(l.of.Size())
 	for _, n := range l.extents {
@@ -48,7 +47,6 @@ func (l *lvalue) bytes() int {
 	return bytes
 }
 
-// address returns a pointer to an lvalue.
 func (l lvalue) address() lvalue {
 	if !l.moves {
 		alone := step{extent: 1, bytes: l.bytes(), alone: true, at: constant(0)}
@@ -57,7 +55,6 @@ func (l lvalue) address() lvalue {
 	return l
 }
 
-// decayed returns a pointer to the first element of an array.
 func (l lvalue) decayed() lvalue {
 	extent := l.extents[0]
 	l.extents = l.extents[1:]
@@ -66,8 +63,7 @@ func (l lvalue) decayed() lvalue {
 	return l
 }
 
-// register reports whether l is a number within a variable that is not an array. Such numbers live
-// in registers.
+// register reports whether l is a number in a register: one of a variable that is not an array.
 func (l *lvalue) register() bool {
 	return l.variable && len(l.extents) == 0 && cc.IsArithmeticType(l.of) &&
 		!slices.ContainsFunc(l.steps, func(s step) bool {
@@ -75,10 +71,10 @@ func (l *lvalue) register() bool {
 		})
 }
 
-// stored reports whether e refers to an array element, to a field, or through a pointer.
+// stored reports whether e is an array element, a field, or a pointer's target.
 func (e *expr) stored() bool { return e.op == opIndex || e.op == opField || e.op == opDeref }
 
-// base returns what the subscripts and fields of an expression begin at.
+// base returns the start of e's subscripts and fields.
 func (e *expr) base() *expr {
 	for e.stored() {
 		e = e.args[0]
@@ -86,7 +82,6 @@ func (e *expr) base() *expr {
 	return e
 }
 
-// reference builds an access to an array.
 func (b *builder) reference(e *expr, kind nest.Kind) {
 	defer located(e.node)
 	if _, given := b.givenField(e); given && kind == nest.Read {
@@ -116,11 +111,10 @@ func (b *builder) reference(e *expr, kind nest.Kind) {
 	b.place(e, kind, l, indices, nil)
 }
 
-// wrong returns an error without a place; the caller's located adds it.
+// wrong returns an error whose place located adds.
 func wrong(why string, args ...any) *Error { return &Error{Why: fmt.Sprintf(why, args...)} }
 
-// isVolatile reports whether a variable, an element or a field is volatile. For arrays, only the
-// declarator knows.
+// isVolatile reports whether a variable, element or field is. Only the declarator knows for arrays.
 func isVolatile(e *expr) bool {
 	for ; ; e = e.args[0] {
 		t := e.node.Type()
@@ -134,7 +128,6 @@ func isVolatile(e *expr) bool {
 	}
 }
 
-// lvalue returns what an expression refers to.
 func (b *builder) lvalue(e *expr) (l lvalue) {
 	switch e.op {
 	case opVar:
@@ -151,7 +144,6 @@ func (b *builder) lvalue(e *expr) (l lvalue) {
 	panic(wrong("%s", noArray(e)))
 }
 
-// root returns the lvalue of a variable.
 func (b *builder) root(e *expr) lvalue {
 	v := e.decl
 	if number, known := b.arrays[v]; known {
@@ -178,9 +170,8 @@ func (b *builder) root(e *expr) lvalue {
 	panic(wrong("%s", noArray(e)))
 }
 
-// field returns the lvalue of a struct's field.
 func (b *builder) field(l lvalue, f *cc.Field) lvalue {
-	l.offset += int(f.Offset()) // of structs without a name around it too
+	l.offset += int(f.Offset()) // also within structs without a name
 	l.declared += "." + f.Name()
 	l.moves = false
 	if l.extents, l.of = b.form(f.Type()); f.IsBitfield() || slices.ContainsFunc(l.extents,
@@ -194,8 +185,7 @@ func (b *builder) field(l lvalue, f *cc.Field) lvalue {
 	return l
 }
 
-// form returns the extents of an array type, 0 if unknown, and its element type. A type that is not
-// an array has no extents.
+// form returns the extents of an array type, 0 if unknown, and its element type.
 func (b *builder) form(t cc.Type) (extents []int, of cc.Type) {
 	for {
 		array, is := t.(*cc.ArrayType)
@@ -206,7 +196,6 @@ func (b *builder) form(t cc.Type) (extents []int, of cc.Type) {
 	}
 }
 
-// elementOf returns the element type of an array of any extents.
 func elementOf(t cc.Type) cc.Type {
 	for {
 		array, is := t.(*cc.ArrayType)
@@ -260,7 +249,6 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 		Strides: strides}, acc)
 }
 
-// outside says that a step leads out of its extent.
 func (l *lvalue) outside(d int) string {
 	if l.steps[d].alone {
 		return "it lies outside the object that the pointer points to, which is not an array " +
@@ -270,7 +258,6 @@ func (l *lvalue) outside(d int) string {
 		l.steps[d].extent-1)
 }
 
-// noArray says why something with subscripts is not an array, and how to write one.
 func noArray(e *expr) string {
 	return e.text() + " is not an array of constant extents" +
 		" (-D 'x[1000]' says how much a parameter x points to)"
@@ -279,13 +266,12 @@ func noArray(e *expr) string {
 const pointerChanges = "a pointer that changes is not understood: declare one with its value," +
 	" such as double *row = m[i], or write the array and its subscripts"
 
-// isPointer reports whether a declarator is a pointer, but not an array parameter.
+// isPointer excludes array parameters.
 func isPointer(d *cc.Declarator) bool {
 	return d != nil && d.Type() != nil && d.Type().Kind() == cc.Ptr && !isArray(d)
 }
 
-// unsaid reports whether an expression does not say where it points: a call such as malloc, NULL,
-// or a text.
+// unsaid reports whether e does not say where it points: a call such as malloc, NULL, or a text.
 func unsaid(e *expr) bool {
 	for e.op == opCast {
 		e = e.args[0]
@@ -293,7 +279,6 @@ func unsaid(e *expr) bool {
 	return e.op == opCall || e.op == opConst || e.op == opOther
 }
 
-// pointer returns what an expression points to.
 func (b *builder) pointer(e *expr) (l lvalue) {
 	switch e.op {
 	case opVar:
@@ -336,7 +321,6 @@ func (b *builder) pointer(e *expr) (l lvalue) {
 	return l.decayed()
 }
 
-// moved returns a pointer moved by an expression.
 func (b *builder) moved(l lvalue, by *expr, sign int) lvalue {
 	var i integer
 	if err := tried(func() { i = b.integer(by) }); err != nil {
@@ -352,8 +336,8 @@ func (b *builder) moved(l lvalue, by *expr, sign int) lvalue {
 	return l
 }
 
-// unwrapped demands that the subscripts of a step stay within their types. The bounds of the array
-// ensure it for a single varying subscript, unless elements lie beyond its type.
+// unwrapped demands that a step's subscripts stay within their types. For one varying subscript,
+// the array's bounds ensure it, unless elements lie beyond its type.
 func (b *builder) unwrapped(s step) {
 	var vary []move
 	rest := 0
@@ -382,13 +366,12 @@ func (b *builder) unwrapped(s step) {
 	}
 }
 
-// pointerAs returns what an expression points to as a pointer of another type.
 func (b *builder) pointerAs(e *expr, t cc.Type) lvalue {
 	defer located(e.node)
 	return b.asType(e, b.pointer(e), t)
 }
 
-// asType returns a pointer of another type that lies and moves as before.
+// asType gives a pointer another type of the same layout.
 func (b *builder) asType(e *expr, l lvalue, t cc.Type) lvalue {
 	p, is := t.(*cc.PointerType)
 	if !is {
@@ -404,8 +387,7 @@ func (b *builder) asType(e *expr, l lvalue, t cc.Type) lvalue {
 	return l
 }
 
-// sameSize reports whether one type may stand for another of its size: a number for a number, a
-// struct for a struct.
+// sameSize reports whether a type may stand for another: a number or struct for one of its size.
 func sameSize(t, as cc.Type) bool {
 	if isStruct(t) {
 		return isStruct(as) && !t.IsIncomplete() && t.Size() == as.Size() && !bitFields(t)

@@ -31,8 +31,7 @@ const (
 // maxCases bounds the cases of one integer or condition.
 const maxCases = 64
 
-// An excess is why arithmetic gives up. Building panics with an excess, or with an [*Error] about
-// what is refused.
+// An excess is why arithmetic gives up. Building panics with an excess or an [*Error].
 type excess string
 
 const (
@@ -78,7 +77,7 @@ func bound(cases int) {
 
 func constant(n int) piece { return piece{affine: nest.Constant(n)} }
 
-// number returns the value of a piece that depends on no variable.
+// number returns the value of a piece without variables.
 func (p piece) number() (n int, ok bool) {
 	return p.affine.Const, p.kind == leaf && !slices.ContainsFunc(p.affine.Coef, func(
 		c int) bool {
@@ -86,7 +85,7 @@ func (p piece) number() (n int, ok bool) {
 	})
 }
 
-// each applies f to all leaves. least and greatest swap if f reverses the order.
+// each applies f to all leaves. If f reverses the order, least and greatest swap.
 func (p piece) each(turned bool, f func(nest.Affine) nest.Affine) piece {
 	if p.kind == leaf {
 		return piece{affine: f(p.affine)}
@@ -144,7 +143,7 @@ func (p piece) choice() piece {
 	return piece{kind: choice, when: compare(op, first, rest), args: []piece{first, rest}}
 }
 
-// all returns the functions whose least (or greatest) the piece is, and whether it is one.
+// all returns the functions whose least (or greatest) the piece is, if it is one.
 func (p piece) all(kind pieceKind) (list []nest.Affine, ok bool) {
 	if p.kind == leaf {
 		return []nest.Affine{p.affine}, true
@@ -157,7 +156,7 @@ func (p piece) all(kind pieceKind) (list []nest.Affine, ok bool) {
 	return list, ok
 }
 
-// compare returns the condition under which op holds between two pieces.
+// compare returns the condition p op q.
 func compare(op string, p, q piece) nest.Condition {
 	switch op {
 	case "<", "<=":
@@ -179,7 +178,6 @@ func compare(op string, p, q piece) nest.Condition {
 	return difference.atLeast0()
 }
 
-// atLeast0 returns the condition that a piece is not negative.
 func (p piece) atLeast0() nest.Condition {
 	switch p.kind {
 	case leaf:
@@ -203,7 +201,7 @@ func (p piece) atLeast0() nest.Condition {
 	return all
 }
 
-// either returns the condition then under when, and otherwise under its opposite.
+// either returns then where when holds, and otherwise elsewhere.
 func either(when, then, otherwise nest.Condition) nest.Condition {
 	if always(then) && never(otherwise) {
 		return when
@@ -211,7 +209,7 @@ func either(when, then, otherwise nest.Condition) nest.Condition {
 	return or(and(when, then), and(not(when), otherwise))
 }
 
-// always and never report what is known of a condition without values.
+// always and never ignore the variables' values.
 func always(c nest.Condition) bool {
 	return slices.ContainsFunc(c, func(all []nest.Affine) bool { return len(all) == 0 })
 }
@@ -264,7 +262,7 @@ func plus(a nest.Affine, factor int, b nest.Affine) nest.Affine {
 	return sum
 }
 
-// sumOf returns x + factor*y. It panics with tooLarge on overflow.
+// sumOf returns x + factor*y, and panics with tooLarge on overflow.
 func sumOf(x, factor, y int) int {
 	high, low := bits.Mul64(uint64(max(factor, -factor)), uint64(max(y, -y)))
 	product := factor * y
@@ -276,7 +274,7 @@ func sumOf(x, factor, y int) int {
 	return total
 }
 
-// same reports whether two pieces are written the same.
+// same compares pieces as written.
 func (p piece) same(q piece) bool {
 	return p.kind == q.kind && equal(p.affine, q.affine) && sameCondition(p.when, q.when) &&
 		slices.EqualFunc(p.args, q.args, piece.same)
@@ -294,8 +292,8 @@ func sameCondition(a, b nest.Condition) bool {
 	})
 }
 
-// choose returns then under when, and otherwise under its opposite. It returns the least or
-// greatest of the two if the condition says so, as in i < n ? i : n.
+// choose returns then where when holds, and otherwise elsewhere: as their least or greatest if when
+// compares them, as in i < n ? i : n.
 func (b *builder) choose(when nest.Condition, then, otherwise piece) piece {
 	const few = 6 // their comparison has at most maxCases
 	switch size := then.size() * otherwise.size(); {

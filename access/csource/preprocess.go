@@ -12,11 +12,11 @@ import (
 	"modernc.org/cc/v4"
 )
 
-// Limits of what is read. The parser recurses for each bracket and must not run out of stack.
+// Limits. The parser recurses for each bracket and must not run out of stack.
 const (
 	maxFile     = 256 << 10 // bytes of one file, a header too
 	maxText     = 4 << 20   // bytes after the preprocessor
-	maxWork     = 150_000   // tokens that the preprocessor handles, see cc.Config.ExpansionLimit
+	maxWork     = 150_000   // tokens, see cc.Config.ExpansionLimit
 	maxNesting  = 500       // depth of brackets
 	maxCuts     = 200       // how often a file is parsed, with less of it each time
 	builtinPath = "<built-in>"
@@ -25,15 +25,14 @@ const (
 	trailerName    = "<end>"
 )
 
-// These statements replace the pragmas that begin and end the region: the parser keeps no pragmas,
-// and the region needs places in the tree.
+// These statements replace the pragmas of the region, because the parser keeps no pragmas.
 const (
 	beginMark = "__stridebench_scop_begin"
 	endMark   = "__stridebench_scop_end"
 )
 
-// trailer is read after the file. The parser looks there for the rest of an incomplete declaration;
-// without it, errors would have no end. The file may define macros named like keywords.
+// trailer follows the file. If a declaration is incomplete, the parser looks for its rest and would
+// otherwise report errors without end. The file may define macros named like keywords.
 var trailer = "#undef extern\n#undef int\n" + strings.Repeat(
 	"; extern int __predefined_declarator;\n", 4)
 
@@ -43,18 +42,16 @@ var (
 	position    = regexp.MustCompile(`(?s)^(.*?):(\d+):(\d+): (.*)$`)
 	internals   = regexp.MustCompile(` \([a-z0-9_]+\.go:\d+:[^)]*\)`)
 	notFound    = regexp.MustCompile(`include file not found: ["<](.*)[">]`)
-	// otherTypes matches attributes that change the declared type, alias another object or call a
-	// function, and asm names for the linker.
+	// otherTypes matches attributes that change a type, alias an object or call a function, and asm
+	// names.
 	otherTypes = regexp.MustCompile(`\b__attribute(?:__)?\s*\(\s*\((?:[^()]|\([^()]*\))*?\b(?:__)?(mode|vector_size|alias|weakref|cleanup)(?:__)?\s*\(|\]\s*(asm|__asm|__asm__)\b|\bu8"`)
-	// packs matches what may change the layout of structs, on which the parser and compilers
-	// differ.
+	// packs matches what may change the layout of structs; parser and compilers differ on it.
 	packs = regexp.MustCompile(`\b(_Alignas|alignas|__attribute__|__attribute|__declspec)\b|#\s*pragma\s+pack\b|_Pragma\s*\(\s*"pack`)
 )
 
-// A unit is what the parser gets of a file.
 type unit struct {
 	name       string
-	marked     []byte // what of it is parsed
+	marked     []byte // what is parsed
 	predefined string
 	trailer    string
 	files      *files
@@ -65,8 +62,8 @@ type unit struct {
 	leftOut map[string]*Error
 }
 
-// parse preprocesses, parses and type checks a file. On failure it leaves out what need not be read
-// and tries again.
+// parse preprocesses, parses and type checks a file. On failure it tries again without what need
+// not be read.
 func parse(name string, text []byte, opts Options, sized string) (u *unit, ast *cc.AST, err error) {
 	if u, err = newUnit(name, text, opts, sized); err != nil {
 		return nil, nil, err
@@ -150,7 +147,6 @@ func newUnit(name string, text []byte, opts Options, sized string) (*unit, error
 	return u, nil
 }
 
-// sources returns what the parser reads.
 func (u *unit) sources() []cc.Source {
 	u.files.start()
 	marks := "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"
@@ -180,7 +176,6 @@ func (u *unit) translate() (*cc.AST, []*Error) {
 	return ast, nil
 }
 
-// errors splits the parser's errors into [*Error] values.
 func (u *unit) errors(err error) (all []*Error) {
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		e := &Error{Pos: Pos{File: u.name}, Why: internals.ReplaceAllString(line, "")}
@@ -218,7 +213,7 @@ func overridden(ast *cc.AST, defines []string) (notes []Note) {
 	return notes
 }
 
-// unused notes the -D macros that no text uses: a misspelt name would change nothing.
+// unused notes the -D macros that no text uses, such as misspelt ones.
 func (u *unit) unused(defines []string) (notes []Note) {
 	texts := append(slices.Clone(u.files.texts), u.marked)
 	for _, header := range headers {
@@ -241,7 +236,6 @@ func (u *unit) unused(defines []string) (notes []Note) {
 	return notes
 }
 
-// limited collects text up to maxText bytes.
 type limited struct{ text []byte }
 
 func (l *limited) Write(p []byte) (int, error) {
@@ -252,10 +246,10 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unparsable says why the parser cannot read a text without comments and macros: it is nested too
-// deeply, or its brackets do not match. The parser runs past the end of such a text.
+// unparsable says why the parser, which would run past the end, cannot read a text without comments
+// and macros: deep nesting or unmatched brackets.
 func unparsable(text []byte) string {
-	var open []byte // closing brackets of the open ones
+	var open []byte // closes the open brackets
 	for at := 0; at < len(text); at++ {
 		switch c := text[at]; c {
 		case '"', '\'':
@@ -283,7 +277,6 @@ func word(c byte) bool {
 		'A' <= c && c <= 'Z'
 }
 
-// quoted returns the index after a string or character constant.
 func quoted(text []byte, at int) int {
 	quote := text[at]
 	for at++; at < len(text) && text[at] != quote && text[at] != '\n'; at++ {
@@ -298,9 +291,9 @@ var (
 	defineFn  = regexp.MustCompile(`(?m)^([ \t]*#[ \t]*define[ \t]+(\w+)\(([^)\n]*)\))((?:.*\\\r?\n)*.*)$`)
 	ofGrowing = regexp.MustCompile(`undefined: __growing_(\w+)`)
 	pasted    = regexp.MustCompile(`(\w+)\s*##|##\s*(\w+)`)
-	// ofPragma matches a stringized argument that goes no further.
+	// ofPragma matches a harmless stringized argument.
 	ofPragma = regexp.MustCompile(`\b_Pragma\s*\(\s*#\s*\w+\s*\)`)
-	// continued matches the end of a continued line: compilers skip spaces after the backslash.
+	// continued matches a backslash, spaces and a line end: compilers skip the spaces.
 	continued = regexp.MustCompile(`\\[ \t\v\f]+(\r?\n)`)
 	// errorLine matches a line that may have an unclosed quote.
 	errorLine = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(error|warning)\b.*$`)
@@ -310,9 +303,8 @@ var (
 	odd = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(elifn?def\b|line\b|\d)`)
 )
 
-// tamed returns a text without macros that would keep the preprocessor busy forever. A growing
-// macro becomes an undeclared name, so its uses are not understood. tamed refuses a text that is
-// too long.
+// tamed refuses long texts, and removes macros that would keep the preprocessor busy forever. A
+// growing macro becomes an undeclared name, so its uses are not understood.
 func tamed(name string, text []byte) ([]byte, error) {
 	if len(text) > maxFile {
 		return nil, &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
@@ -340,8 +332,8 @@ func tamed(name string, text []byte) ([]byte, error) {
 	}), nil
 }
 
-// growing reports whether a macro pastes two arguments or makes a string of one. Such macros can
-// make tokens grow without bound, which a limit on the number of tokens does not catch.
+// growing reports whether a macro pastes two arguments or makes a string of one: its tokens can
+// grow without bound, and a limit on their number does not help.
 func growing(params, body string) bool {
 	body = ofPragma.ReplaceAllString(body, "")
 	names := append(strings.FieldsFunc(params, func(r rune) bool {

@@ -14,9 +14,8 @@ func (b *builder) emit(op nest.Operand, a access) {
 // mostAhead is how far above a loop's variable its condition may look.
 const mostAhead = 1 << 20
 
-// goesAhead reports whether a value in a loop's condition is the loop's variable, or lies a little
-// above it in a loop that goes up. Such a value stays in range if the first and last ones do, which
-// the loop then has to check.
+// goesAhead reports whether p is the loop's variable, or a little above it in a loop that goes up.
+// It then stays in range if the first and last values do, which the loop has to check.
 func (b *builder) goesAhead(p piece) bool {
 	if p.kind != leaf {
 		return false
@@ -31,7 +30,7 @@ func (b *builder) goesAhead(p piece) bool {
 	return true
 }
 
-// within demands that a value stays between low and high, by the bounds of the loops around.
+// within demands that a value stays in a range by the bounds of the loops around.
 func (b *builder) within(e *expr, p piece, low, high int, why string) {
 	if b.asked != nil {
 		if _, most := b.asked.v.t.limits(); low == 0 && high >= most && b.goesAhead(p) {
@@ -76,8 +75,7 @@ func (b *builder) build(lines []string) error {
 	return nil
 }
 
-// prove checks the operands of nodes, each in a program that has only the loops and conditions
-// around it.
+// prove checks each operand in a program of the loops and conditions around it.
 func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) {
 	for _, node := range nodes {
 		inside := around[:len(around):len(around)]
@@ -98,7 +96,7 @@ func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) {
 	}
 }
 
-// proved proves that a check's condition cannot hold inside the loops and conditions around it.
+// proved proves that a check's condition cannot hold.
 func proved(c check, around []nest.Node) {
 	inside := []nest.Node{nest.Operand{Width: 1}}
 	var names []string

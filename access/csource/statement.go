@@ -9,8 +9,7 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// items builds the statements and declarations of a block. A return may end the block of a
-// function.
+// items builds the items of a block. A return may end a function's block.
 func (b *builder) items(list []*cc.BlockItem, function bool) {
 	for i, item := range list {
 		switch s := item.Statement; {
@@ -37,7 +36,6 @@ func (b *builder) declaration(d *cc.Declaration) {
 	}
 }
 
-// declares builds the initial value of a variable.
 func (b *builder) declares(init *cc.InitDeclarator) {
 	v := init.Declarator
 	b.depths[v] = len(b.loops)
@@ -57,7 +55,7 @@ func (b *builder) declares(init *cc.InitDeclarator) {
 	b.gives(v, expression(init.Initializer.AssignmentExpression))
 }
 
-// gives builds an expression and assigns its value to a variable.
+// gives evaluates an expression and assigns it to a variable.
 func (b *builder) gives(v *cc.Declarator, e *expr) {
 	if !isPointer(v) || unsaid(e) {
 		b.effect(e)
@@ -74,7 +72,6 @@ func (b *builder) begin(n cc.Node) {
 	b.statements = append(b.statements, named{at: place(n), node: n})
 }
 
-// value builds an expression statement.
 func (b *builder) value(n cc.ExpressionNode) {
 	if !isNil(n) {
 		b.begin(n)
@@ -135,7 +132,7 @@ func (b *builder) iteration(s *cc.IterationStatement) {
 	}
 }
 
-// effect builds an expression that may assign: a statement, or the right side of an assignment.
+// effect builds an expression that may assign: a statement or a right side.
 func (b *builder) effect(e *expr) {
 	switch {
 	case e.op == ",":
@@ -156,9 +153,8 @@ func (b *builder) effect(e *expr) {
 	b.data(e)
 }
 
-// carriedFrom returns the depth of the outermost loop whose iterations may pass on the value
-// assigned to left. An array shows the values of its elements. A variable declared in an iteration
-// ends with it.
+// carriedFrom returns the depth of the outermost loop whose iterations may pass on left's value. An
+// element's array shows its value. A variable of an iteration ends with it.
 func (b *builder) carriedFrom(left *expr) int {
 	for left.op == opField {
 		left = left.args[0]
@@ -176,7 +172,7 @@ func (b *builder) carriedFrom(left *expr) int {
 	return b.depths[d]
 }
 
-// assign builds an assignment. Its right side may be one, too.
+// assign builds an assignment, perhaps of another one.
 func (b *builder) assign(e *expr) {
 	left := e.args[0]
 	if left.op != opVar || !isPointer(left.decl) || e.op != "=" {
@@ -228,10 +224,9 @@ func (b *builder) assignVariable(e, left *expr) {
 	}
 }
 
-// rightFirst reports whether GCC completes the right side of a compound assignment before it reads
-// the left side. GCC does so if the right side calls a function that may do more than compute. The
-// order is unknown for an assignment, a conditional call, and a call with constants, which GCC may
-// evaluate.
+// rightFirst reports whether GCC evaluates the right side of a compound assignment before it reads
+// the left: if the right calls a function that may do more than compute. The order is unknown for
+// an assignment, a conditional call, and a call with constants, which GCC may evaluate.
 func (b *builder) rightFirst(right *expr) (first bool) {
 	doubt := false
 	right.any(func(e *expr) bool {
@@ -252,14 +247,13 @@ func (b *builder) rightFirst(right *expr) (first bool) {
 	return first
 }
 
-// isConstant reports whether an expression has no variable.
 func isConstant(e *expr) bool {
 	return !e.any(func(e *expr) bool {
 		return e.op == opVar && (e.decl == nil || e.decl.Type().Kind() != cc.Function)
 	})
 }
 
-// scalar refuses a variable that is not a scalar.
+// scalar refuses variables that are not scalars.
 func (b *builder) scalar(e *expr) {
 	if e.op != opVar || e.decl == nil {
 		return
@@ -277,7 +271,7 @@ func (b *builder) scalar(e *expr) {
 	}
 }
 
-// data builds the reads of an expression whose value is used, in the order of the text.
+// data builds the reads of an expression in the order of the text.
 func (b *builder) data(e *expr) {
 	switch e.op {
 	case opConst, opOther:
@@ -320,13 +314,13 @@ func (b *builder) data(e *expr) {
 	}
 }
 
-// reads reports whether an expression refers to arrays, or calls a function that does.
+// reads reports whether e refers to arrays, also in a call.
 func (b *builder) reads(e *expr) bool {
 	return e.any(func(e *expr) bool { return e.stored() || e.op == opCall && b.own(e) != nil })
 }
 
-// shortCircuit builds && and ||. The second operand is evaluated where the first does not decide; a
-// condition on data may go either way.
+// shortCircuit builds && and ||. The second operand is read unless the first decides; data may go
+// either way.
 func (b *builder) shortCircuit(e *expr) {
 	can := b.outcomes(e.args[0])
 	goesOn := can.hold
@@ -340,8 +334,8 @@ func (b *builder) shortCircuit(e *expr) {
 	b.when(goesOn, func() { b.data(e.args[1]) }, nothing)
 }
 
-// outcomes holds the conditions under which a C condition can hold and can fail. One that depends
-// on data can do both everywhere. known means that hold and fail exclude each other.
+// outcomes says where a condition can hold and can fail; both everywhere if it depends on data.
+// known means that hold and fail exclude each other.
 type outcomes struct {
 	hold, fail nest.Condition
 	known      bool
@@ -372,8 +366,7 @@ func (b *builder) outcomes(e *expr) (o outcomes) {
 	return o
 }
 
-// conditional builds a ?:. It builds the arm that is taken by a condition on the loops' variables,
-// and both arms that are possible for a condition on data.
+// conditional builds a ?:, with both possible arms if it depends on data.
 func (b *builder) conditional(e *expr) {
 	can := b.outcomes(e.args[0])
 	then, otherwise := func() { b.data(e.args[1]) }, func() { b.data(e.args[2]) }
@@ -394,7 +387,6 @@ func (b *builder) note(e *expr, text string) {
 	}
 }
 
-// refuse returns the error that a node is not understood, and why.
 func refuse(n cc.Node, why string, args ...any) *Error {
 	err := wrong(why, args...)
 	err.Pos, err.Expr = place(n), source(n)

@@ -7,22 +7,21 @@ import (
 )
 
 // A value is what a variable has at a place of the text: an integer, the target of a pointer, or
-// the reason why neither is known.
+// the reason why it is unknown.
 type value struct {
-	i      integer // as computed, before conversion to the variable's type
+	i      integer // before conversion to the variable's type
 	to     *lvalue
 	failed *Error
 }
 
-// A binding gives a variable a value and hides outer bindings of the variable. Bindings never
-// change, so one pointer holds all values at a place.
+// A binding gives a variable a value and hides outer ones. Bindings never change, so a pointer
+// holds all values at a place.
 type binding struct {
 	v *cc.Declarator
 	value
 	outer *binding
 }
 
-// of returns the value of a variable, if it has one.
 func (at *binding) of(v *cc.Declarator) (value, bool) {
 	for ; at != nil; at = at.outer {
 		if at.v == v {
@@ -34,8 +33,7 @@ func (at *binding) of(v *cc.Declarator) (value, bool) {
 
 func (b *builder) bind(v *cc.Declarator, to value) { b.values = &binding{v, to, b.values} }
 
-// tracked reports whether a variable's values are followed: only statements of its function change
-// it.
+// tracked reports whether only statements of its function change a variable.
 func tracked(v *cc.Declarator) bool {
 	if v == nil || v.Type() == nil || v.Linkage() != cc.None || v.IsStatic() || v.AddressTaken() ||
 		volatile(v) {
@@ -45,13 +43,11 @@ func tracked(v *cc.Declarator) bool {
 	return isInteger || isPointer(v)
 }
 
-// volatile reports whether a variable is volatile. For a pointer parameter, the parser also says so
-// if its target is.
+// volatile excludes pointers: the parser also calls a pointer parameter volatile for its target.
 func volatile(v *cc.Declarator) bool {
 	return v.IsVolatile() && v.Type() != nil && v.Type().Kind() != cc.Ptr
 }
 
-// give binds a variable to the value of an expression, as far as it is known.
 func (b *builder) give(v *cc.Declarator, e *expr) {
 	if !tracked(v) || b.told[v] && b.keeps(v) {
 		return
@@ -59,7 +55,6 @@ func (b *builder) give(v *cc.Declarator, e *expr) {
 	b.bind(v, b.valueOf(v, e))
 }
 
-// valueOf returns the value that a variable gets from an expression.
 func (b *builder) valueOf(v *cc.Declarator, e *expr) value {
 	if isPointer(v) {
 		var l lvalue
@@ -71,8 +66,7 @@ func (b *builder) valueOf(v *cc.Declarator, e *expr) value {
 	return value{i: i, failed: err}
 }
 
-// forget unbinds the variables that are written below a node. A variable written from data depends
-// on data.
+// forget unbinds the variables written below a node. If written from data, they depend on data.
 func (b *builder) forget(below cc.Node) {
 	writes(below, func(v *cc.Declarator, n cc.Node) {
 		if known, _ := b.values.of(v); !tracked(v) || known.failed != nil && known.failed.data {
@@ -87,7 +81,7 @@ func (b *builder) forget(below cc.Node) {
 	})
 }
 
-// writes calls f for each variable that is written below a node, except by an initial value.
+// writes calls f for each variable written below a node, but not for initial values.
 func writes(below cc.Node, f func(v *cc.Declarator, n cc.Node)) {
 	each(below, func(n cc.Node) {
 		var left cc.ExpressionNode
@@ -113,7 +107,7 @@ func writes(below cc.Node, f func(v *cc.Declarator, n cc.Node)) {
 	})
 }
 
-// when emits what f emits under a condition, and what g emits under its opposite.
+// when emits f under a condition and g under its opposite.
 func (b *builder) when(c nest.Condition, f, g func()) {
 	switch {
 	case always(c):
@@ -134,7 +128,7 @@ func (b *builder) when(c nest.Condition, f, g func()) {
 	}
 }
 
-// body returns the nodes that f emits.
+// body returns what f emits.
 func (b *builder) body(f func()) []nest.Node {
 	outside := b.nodes
 	b.nodes = nil
@@ -146,7 +140,7 @@ func (b *builder) body(f func()) []nest.Node {
 
 func nothing() {}
 
-// merge merges the values after the two arms of a condition.
+// merge merges the values after two arms.
 func (b *builder) merge(c nest.Condition, before, then *binding) {
 	otherwise := b.values
 	merged := map[*cc.Declarator]bool{}
@@ -165,7 +159,6 @@ func (b *builder) merge(c nest.Condition, before, then *binding) {
 	}
 }
 
-// oneOf returns the value of a variable that depends on a condition.
 func (b *builder) oneOf(c nest.Condition, v *cc.Declarator, x, y value) value {
 	fails := func(why string) value {
 		return value{failed: &Error{Pos: place(v), Expr: v.Name(),

@@ -82,7 +82,7 @@ func ShardOf(getenv func(string) string) (Shard, error) {
 type part struct {
 	shard  Shard
 	suite  string // of the whole plan
-	places []int // in the whole plan, of the comparisons and then of the studies, from 1
+	places []int  // in the whole plan, of the comparisons and then of the studies, from 1
 }
 
 // suite identifies what the plan runs, and how, by 12 hex digits. Shards of the same suite form one
