@@ -15,10 +15,10 @@ import (
 //go:embed runtime/accesses.c
 var runtimeSource []byte
 
-// Command returns a compiler's command, changed so that the program it builds reports its accesses
-// to [Program.Run]. Args begin with the compiler: gcc, g++, gfortran, clang, clang++ or a version
-// of these. Unless the command only compiles, it links a runtime, whose files stay in dir until the
-// command has ended. Clang links none into a shared library, which calls the program's.
+// Command returns a compiler's command whose program reports its accesses to [Program.Run]. Args
+// begin with the compiler: gcc, g++, gfortran, clang, clang++ or a version of these. Unless it only
+// compiles, the command links a runtime, whose files stay in dir until it ends. Clang links none
+// into a shared library, which calls the program's.
 func Command(ctx context.Context, dir string, args []string) (*exec.Cmd, error) {
 	if _, err := exec.LookPath(args[0]); err != nil {
 		return nil, fmt.Errorf("no compiler %s: %w", args[0], err)
@@ -31,7 +31,7 @@ func Command(ctx context.Context, dir string, args []string) (*exec.Cmd, error) 
 			"-gdwarf-4") // debug/dwarf reads its addresses of variables
 	}
 	switch amd64 := runtime.GOARCH == "amd64"; {
-	case amd64 && clang: // Clang does not report accesses of more than 16 B
+	case amd64 && clang: // Clang reports accesses of at most 16 B
 		all = append(all, "-mprefer-vector-width=128")
 	case amd64: // else GCC expands memset and memcpy inline
 		all = append(all, "-mstringop-strategy=libcall", "-fno-builtin-memset")
@@ -47,15 +47,14 @@ func Command(ctx context.Context, dir string, args []string) (*exec.Cmd, error) 
 	return compiler(ctx, args[0], all...), buildRuntime(ctx, args[0], dir)
 }
 
-// compiler returns a command that is interrupted, so that it removes its temporary files, when the
-// context ends.
+// compiler returns a command that the context interrupts, so that it removes its temporary files.
 func compiler(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	return cmd
 }
 
-// links reports whether a compiler's arguments make it link a program.
+// links reports whether a compiler's arguments make it link.
 func links(args []string) bool {
 	inputs := false
 	for _, arg := range args[1:] {
@@ -68,10 +67,10 @@ func links(args []string) bool {
 	return inputs
 }
 
-// runtimeObject is what GCC links into a -fsanitize=thread program in addition to libtsan.
+// runtimeObject is what GCC links with -fsanitize=thread in addition to libtsan.
 const runtimeObject = "libtsan_preinit.o"
 
-// buildRuntime compiles the runtime and writes an empty libtsan.
+// buildRuntime compiles the runtime, with an empty libtsan.
 func buildRuntime(ctx context.Context, name, dir string) error {
 	source := filepath.Join(dir, "runtime.c")
 	if err := os.WriteFile(source, runtimeSource, 0o600); err != nil {

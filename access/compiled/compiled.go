@@ -2,10 +2,9 @@
 //
 // [Command] builds a program: the compiler puts a call before every load and store, as for its race
 // detector (-fsanitize=thread), and our runtime replaces the detector's. So the compiler decides
-// which accesses are made: scalars in registers make none. The accesses arrive in order, in memory
-// that both processes share, at a few nanoseconds each. Each is named by its line and function
-// (DWARF) and by the object it touches: a global variable, the line that allocated the memory, or
-// the stack.
+// which accesses are made: scalars in registers make none. The accesses arrive in order through
+// shared memory, at a few nanoseconds each. Each is named by its line and function (DWARF) and by
+// its object: a global variable, the line that allocated the memory, or the stack.
 //
 // Accesses of libraries are not reported, except memset, memcpy and memmove, which count as
 // accesses of 16 B.
@@ -19,7 +18,7 @@ import (
 )
 
 // A Place is where the source makes an access, with the innermost function, inlined or not. File is
-// "" if the code has no line.
+// "" for code without a line.
 type Place struct {
 	Function string
 	File     string
@@ -45,33 +44,33 @@ type Sink interface {
 type Outcome struct {
 	Calls   uint64 // of the function
 	Code    int
-	Signal  string // the signal that ended it, or ""
+	Signal  string // that ended it, or ""
 	Stopped string // why reporting stopped early, or ""
-	Forked  bool   // child processes ran, whose accesses are not reported
+	Forked  bool   // child processes ran; their accesses are not reported
 	Moved   bool   // addresses differ from run to run: the kernel would not fix them
 	Said    string // the last line on its stderr
 }
 
-// Options say what is run and reported.
+// Options select a run and what it reports.
 type Options struct {
 	Args        []string // after the program's name
 	Stdin       io.Reader
 	Environment []string // NAME=VALUE; it lies above the stack, so it moves addresses
-	Function    string   // report its accesses, with those of its callees; "" means all
-	First, Last uint64   // report these calls of Function, from 1; 0, 0 means all
+	Function    string   // report its accesses and its callees'; "" is all
+	First, Last uint64   // report these calls of Function, from 1; 0, 0 is all
 	Region      Region   // replaces Function if it has lines
 	Arrange     Arrangement
 }
 
-// A Region is the lines of a file whose accesses are reported, with those of their callees.
+// A Region is the lines of a file whose accesses are reported, with their callees'.
 type Region struct {
 	File     string // base name
 	From, To int
 }
 
-// An Arrangement places arrays as package csource does: the file's in declaration order, then those
-// of a [Driver], at multiples of Align from Origin. Accesses to the file's other variables are not
-// reported. If Align is 0, all arrays stay where they are.
+// An Arrangement places arrays as package csource does: the file's in declaration order, then a
+// [Driver]'s, at multiples of Align from Origin. Accesses to the file's other variables are not
+// reported. If Align is 0, arrays stay where they are.
 type Arrangement struct {
 	Origin, Align uint64
 	Parameters    []string // names of the driver's arrays

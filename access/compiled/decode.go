@@ -7,8 +7,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A word without a place begins one of these messages, with three more words; see
-// runtime/accesses.c.
+// A word without a place begins a message of four words; see runtime/accesses.c.
 const (
 	saysPlace = 1 + iota
 	saysAlloc
@@ -19,24 +18,23 @@ const (
 	saysBy
 )
 
-// A decoder turns words of the ring into accesses.
 type decoder struct {
 	program *Program
 	sink    Sink
 	places  []place // by the runtime's number, from 1
 	objects *objects
 	said    [4]uint64 // the words of a message
-	words   int       // how many of them have come
+	words   int       // of said, that have come
 	arrange Arrangement
 	callers [6]uint64 // of the next allocation, the innermost first
 	by      map[[7]uint64]Place
 	outcome Outcome
 	batch   []simcache.Reference // not yet passed to the sink
-	ranges  []byteRange          // adjacent ranges, not yet accesses
+	ranges  []byteRange          // not yet accesses
 	special bool                 // a message is incomplete, or ranges are held
 }
 
-// batchSize is the number of accesses that a sink gets at a time; a batch fits an L1 cache.
+// batchSize is the number of accesses passed to a sink at a time; they fit an L1 cache.
 const batchSize = 512
 
 func (d *decoder) access(source int, addr uint64, size int) {
@@ -118,7 +116,7 @@ func (d *decoder) decode(words []uint64) error {
 	return nil
 }
 
-// take handles a word that is not only an access, and reports whether it is an access too.
+// take handles a word that may belong to a message, and reports whether it is an access.
 func (d *decoder) take(w uint64) (isAccess bool, err error) {
 	if d.words == 0 && w>>48 != 0 {
 		d.release()
@@ -133,8 +131,8 @@ func (d *decoder) take(w uint64) (isAccess bool, err error) {
 	return false, err
 }
 
-// source returns the source of a place's accesses to an address, and the addresses that share it.
-// It returns -1 for accesses that are not reported.
+// source returns the source of a place's accesses to an address, and the addresses that share it;
+// -1 if they are not reported.
 func (d *decoder) source(p *place, addr uint64, kind nest.Kind) (int, placed) {
 	within := d.objects.find(addr)
 	if within.hidden {
@@ -153,7 +151,6 @@ func (d *decoder) source(p *place, addr uint64, kind nest.Kind) (int, placed) {
 // kinds are numbered as in the runtime.
 var kinds = [...]nest.Kind{nest.Read, nest.Write, nest.Modify}
 
-// say handles a message.
 func (d *decoder) say() error {
 	a, b, c := d.said[1], d.said[2], d.said[3]
 	switch d.said[0] {

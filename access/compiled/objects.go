@@ -7,13 +7,12 @@ import (
 	"sort"
 )
 
-// A span is a range of addresses.
 type span struct{ from, size uint64 }
 
 func (s span) end() uint64 { return s.from + s.size }
 
-// objects maps addresses to objects: variables, allocations, and the stack. All allocations of one
-// line are one object.
+// objects maps addresses to variables, allocations, and the stack. Allocations of one line are one
+// object.
 type objects struct {
 	names   []string
 	number  map[string]int
@@ -23,7 +22,6 @@ type objects struct {
 	changed uint64 // number of allocations
 }
 
-// A placed is an object at an address.
 type placed struct {
 	span
 	object int
@@ -31,16 +29,16 @@ type placed struct {
 	hidden bool   // its accesses are not reported
 }
 
-// A page has the objects of its granules of 16 B, malloc's alignment, numbered from 1; 0 is none.
+// A page has the objects of its granules of 16 B, malloc's alignment, from 1; 0 is none.
 type page [pageSize / granule]int32
 
 const (
 	pageSize = 4096
 	granule  = 16
-	large    = 64 << 10 // bytes from which an allocation counts as large
+	large    = 64 << 10 // bytes of the smallest large allocation
 )
 
-// Elsewhere is the object of addresses that belong to no known object.
+// Elsewhere is the object of addresses of no known object.
 const Elsewhere = "other memory"
 
 func newObjects(stack uint64) *objects {
@@ -50,7 +48,6 @@ func newObjects(stack uint64) *objects {
 	return o
 }
 
-// named returns the number of an object.
 func (o *objects) named(name string) int {
 	n, known := o.number[name]
 	if !known {
@@ -60,7 +57,6 @@ func (o *objects) named(name string) int {
 	return n
 }
 
-// allocate names the object that a place in the code allocated.
 func (o *objects) allocate(addr, size uint64, by Place) {
 	name := "heap"
 	if by.File != "" {
@@ -83,7 +79,7 @@ func (o *objects) allocate(addr, size uint64, by Place) {
 	}
 }
 
-// search returns the index of the first large object that ends after an address.
+// search returns the first large object that ends after an address.
 func (o *objects) search(addr uint64) int {
 	return sort.Search(len(o.large), func(i int) bool { return o.large[i].end() > addr })
 }
@@ -99,10 +95,9 @@ func (o *objects) clear(s span) (at int) {
 	return from
 }
 
-// put places a large object and removes what it overlaps.
 func (o *objects) put(p placed) { o.large = slices.Insert(o.large, o.clear(p.span), p) }
 
-// find returns the object at an address, with addresses around it that belong to the same object.
+// find returns the object at an address, with other addresses of it.
 func (o *objects) find(addr uint64) placed {
 	if i := o.search(addr); i < len(o.large) && o.large[i].from <= addr {
 		return o.large[i]

@@ -15,7 +15,7 @@ import (
 // A Program is an executable that a [Command] built.
 type Program struct {
 	path    string
-	bias    uint64      // its address in memory minus its address in the file
+	bias    uint64      // its address in memory minus that in the file
 	lines   []lineEntry // sorted by address
 	code    []code      // functions, each before those inlined in it
 	globals []global
@@ -29,13 +29,13 @@ type Local struct {
 	Place
 }
 
-// A lineEntry is a row of a line table. Its at has no file where code without lines begins.
+// A lineEntry is a row of a line table. at is empty where code without lines begins.
 type lineEntry struct {
 	addr uint64
 	at   Place
 }
 
-// A code is machine code of a function, which may be inlined in another.
+// A code is machine code of a function, perhaps inlined.
 type code struct {
 	from, to uint64
 	name     string // with its namespaces and classes
@@ -79,7 +79,6 @@ func Open(path string) (*Program, error) {
 	return p, nil
 }
 
-// readDWARF reads the lines, functions and variables of all units.
 func (p *Program) readDWARF(data *dwarf.Data) error {
 	w := &walker{data: data, program: p, reader: data.Reader(),
 		known: map[dwarf.Offset]declaration{}}
@@ -134,7 +133,6 @@ func (w *walker) readLines(unit *dwarf.Entry) error {
 	}
 }
 
-// A walker visits the entries of DWARF.
 type walker struct {
 	data    *dwarf.Data
 	program *Program
@@ -150,7 +148,6 @@ type declaration struct {
 	typed, instance dwarf.Offset // its type, and the entry that it is an instance of, or 0
 }
 
-// A found is the entry of a function, an inlined call or a variable.
 type found struct {
 	*dwarf.Entry
 	files  []*dwarf.LineFile
@@ -158,7 +155,7 @@ type found struct {
 	plain  bool
 }
 
-// children reads the children of an entry, in a scope such as "std::vector<int>::".
+// children reads the children of an entry in a scope such as "std::vector<int>::".
 func (w *walker) children(parent *dwarf.Entry, scope string, within dwarf.Offset) error {
 	if !parent.Children {
 		return nil
@@ -183,7 +180,7 @@ func (w *walker) children(parent *dwarf.Entry, scope string, within dwarf.Offset
 			d.typed, _ = e.Val(dwarf.AttrType).(dwarf.Offset)
 			specified, _ := e.Val(dwarf.AttrSpecification).(dwarf.Offset)
 			origin, _ := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
-			d.instance = max(specified, origin) // an entry has at most one of these
+			d.instance = max(specified, origin) // an entry has at most one
 			w.known[e.Offset] = d
 			w.found = append(w.found, found{e, w.files, within, w.plain})
 			if e.Tag == dwarf.TagSubprogram {
@@ -206,7 +203,7 @@ func (w *walker) declaration(at dwarf.Offset) (all declaration) {
 	return all
 }
 
-// line returns the file and line that an entry's attributes name.
+// line returns the place that an entry's attributes name.
 func (f found) line(file, line dwarf.Attr) (at Place) {
 	if i, is := f.Val(file).(int64); is && int(i) < len(f.files) && f.files[i] != nil {
 		n, _ := f.Val(line).(int64)
@@ -215,7 +212,6 @@ func (f found) line(file, line dwarf.Attr) (at Place) {
 	return at
 }
 
-// function adds the code of a function, if it has any.
 func (w *walker) function(f found) error {
 	ranges, err := w.data.Ranges(f.Entry)
 	for _, r := range ranges {
@@ -228,7 +224,7 @@ func (w *walker) function(f found) error {
 	return err
 }
 
-// variable adds a variable that has an address, or an array of the program's own.
+// variable adds a variable with an address, or an array of the program's own.
 func (w *walker) variable(f found) {
 	const atAddress = 0x03 // DW_OP_addr
 	d := w.declaration(f.Offset)
@@ -255,7 +251,7 @@ func (w *walker) variable(f found) {
 	}
 }
 
-// hasArray reports whether a type is an array, or a struct with one.
+// hasArray reports whether a type is or holds an array.
 func hasArray(t dwarf.Type) bool {
 	switch t := t.(type) {
 	case *dwarf.TypedefType:
@@ -289,7 +285,7 @@ func (p *Program) place(addr uint64) (at Place) {
 	return at
 }
 
-// ownPlace is place, but names the caller's line for code inlined from a system header.
+// ownPlace is place, but with the caller's line for code inlined from system headers.
 func (p *Program) ownPlace(addr uint64) Place {
 	at := p.place(addr)
 	for i := len(p.code) - 1; i >= 0 && ofSystem(at.File); i-- {
@@ -300,18 +296,16 @@ func (p *Program) ownPlace(addr uint64) Place {
 	return at
 }
 
-// ofSystem reports whether a file is a header of the compiler or the system.
 func ofSystem(file string) bool {
 	return strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/opt/")
 }
 
-// matches reports whether a function has a name, with or without its scopes and template arguments.
+// matches reports whether a function has a name, perhaps without scopes and template arguments.
 func (c code) matches(name string) bool {
 	own, _, _ := strings.Cut(c.name, "<")
 	return strings.HasSuffix("::"+c.name, "::"+name) || strings.HasSuffix("::"+own, "::"+name)
 }
 
-// functionCode returns the code of a function, and whether it is inlined anywhere.
 func (p *Program) functionCode(name string) (spans []span, inlined bool) {
 	for _, c := range p.code {
 		if c.matches(name) {

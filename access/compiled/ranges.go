@@ -7,14 +7,13 @@ import (
 )
 
 const (
-	rangeWidth = 16  // bytes of each access into which a range, such as a memset's, is cut
-	smallRange = 256 // bytes up to which compilers copy by single moves, from the range's start
+	rangeWidth = 16  // bytes of each access of a range, such as a memset's
+	smallRange = 256 // bytes up to which compilers copy by single moves, from the start
 	ofLibrary  = 4   // bit of a kind: memset, memcpy or memmove makes the access
 )
 
-// A byteRange is bytes that are accessed in order.
 type byteRange struct {
-	place       int // its number
+	place       int
 	addr, bytes uint64
 	kind        nest.Kind
 	library     bool // by memset, memcpy or memmove
@@ -24,7 +23,7 @@ type byteRange struct {
 	within placed // the addresses of source's object
 }
 
-// hold keeps a range until it is known whether the next one belongs to it.
+// hold keeps a range until the next one shows whether it belongs to it.
 func (d *decoder) hold(r byteRange) {
 	if len(d.ranges) > 0 && r.bytes != d.ranges[0].bytes || len(d.ranges) == 4 {
 		d.release()
@@ -34,7 +33,7 @@ func (d *decoder) hold(r byteRange) {
 }
 
 // release turns the held ranges into accesses. A read and a written range are a copy and advance
-// together. A library's range is dropped if the compiler already reported it before the call.
+// together. A library's range is dropped if the compiler reported it before the call.
 func (d *decoder) release() {
 	held := d.ranges
 	for len(held) > 0 {
@@ -54,14 +53,14 @@ func (d *decoder) release() {
 	d.ranges, d.special = d.ranges[:0], false
 }
 
-// isToldBy reports whether the compiler already reported a library's range.
+// isToldBy reports whether the compiler reported a library's range already.
 func (r byteRange) isToldBy(told []byteRange) bool {
 	return r.library && slices.ContainsFunc(told, func(t byteRange) bool {
 		return !t.library && t.kind == r.kind && t.addr == r.addr
 	})
 }
 
-// walk accesses ranges in turn, the first one first.
+// walk alternates between ranges, the first one first.
 func (d *decoder) walk(ranges []byteRange) {
 	for more := true; more; {
 		more = false
@@ -71,7 +70,7 @@ func (d *decoder) walk(ranges []byteRange) {
 	}
 }
 
-// step makes the next access of a range, and reports whether there was one.
+// step makes the next access of a range, if any.
 func (d *decoder) step(r *byteRange) bool {
 	end := r.addr + r.bytes
 	if r.next == end {

@@ -18,7 +18,7 @@ const (
 	ringFormat = 2
 )
 
-// A ring is the memory through which a program reports its accesses: the runtime's struct shared.
+// A ring is the runtime's struct shared, through which a program reports its accesses.
 type ring struct {
 	Version     uint64
 	Done        uint64        // words written in all, set when the program ends
@@ -33,7 +33,7 @@ type ring struct {
 	Word [ringWords]uint64
 }
 
-// newRing maps a ring, and returns the file from which a program maps it.
+// newRing maps a ring, and returns its file for the program.
 func newRing() (*ring, *os.File, error) {
 	fd, err := unix.MemfdCreate("accesses", unix.MFD_CLOEXEC)
 	if err != nil {

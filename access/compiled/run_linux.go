@@ -17,9 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run runs the program and passes its accesses to a sink in their order. It ends when the program
-// ends, reporting stops, or the context ends, and kills what still runs. Even with an error, the
-// outcome says what was counted.
+// Run runs the program and passes its accesses to a sink in order. It ends with the program, the
+// reporting or the context, and kills what still runs. The outcome covers a failed run too.
 func (p *Program) Run(ctx context.Context, o Options, sink Sink) (outcome Outcome, err error) {
 	r, file, err := newRing()
 	if err != nil {
@@ -52,7 +51,6 @@ func (p *Program) Run(ctx context.Context, o Options, sink Sink) (outcome Outcom
 	return d.outcome, failed
 }
 
-// choose sets which code is counted.
 func (p *Program) choose(r *ring, o Options) error {
 	spans, inlined := p.functionCode(o.Function)
 	if o.Region.To > 0 {
@@ -78,7 +76,7 @@ func (p *Program) choose(r *ring, o Options) error {
 	return nil
 }
 
-// start starts a command in its own process group. The addresses are the same in each run if the
+// start starts a command in its own process group, with the same addresses in each run if the
 // kernel allows it.
 func start(cmd *exec.Cmd) (fixed bool, err error) {
 	runtime.LockOSThread() // a personality belongs to a thread
@@ -93,7 +91,6 @@ func start(cmd *exec.Cmd) (fixed bool, err error) {
 	return errno == 0, cmd.Start()
 }
 
-// follow decodes until the program has ended or is killed.
 func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }() // the result is in cmd.ProcessState
@@ -115,7 +112,7 @@ func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 			} else {
 				d.outcome.Code = how.ExitStatus()
 			}
-			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left running
+			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // children left running
 			if r.Version != ringFormat {
 				return fmt.Errorf("it does not report (built by another bench, or it cannot "+
 					"start): %v",
@@ -132,7 +129,6 @@ func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 	return errors.Join(failed, context.Cause(ctx))
 }
 
-// upTo decodes the words before to.
 func (d *decoder) upTo(r *ring, taken *uint64, to uint64) error {
 	if to > *taken && d.objects == nil {
 		d.begin(r)
@@ -149,7 +145,7 @@ func (d *decoder) upTo(r *ring, taken *uint64, to uint64) error {
 	return nil
 }
 
-// begin names what is in the program's memory at its start.
+// begin names the globals and the stack.
 func (d *decoder) begin(r *ring) {
 	d.program.bias = r.Bias
 	d.objects = newObjects(r.Stack)
@@ -174,7 +170,6 @@ func (l *lastLine) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// last returns the last line.
 func (l lastLine) last() string {
 	text := strings.TrimSpace(string(l))
 	return text[strings.LastIndexByte(text, '\n')+1:]

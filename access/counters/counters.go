@@ -36,14 +36,14 @@ func (e Event) String() string { return eventNames[e] }
 var Hardware = []Event{L1DMisses, LLCMisses, DTLBMisses, Instructions, Cycles}
 
 // A Reader counts events of the thread that opened it, between Start and Stop. Both call the
-// kernel, so read a clock after Start and before Stop. The user code that returns from Start and
-// calls Stop counts too: some hundred instructions.
+// kernel, so read a clock after Start and before Stop. The user code around these calls counts too:
+// some hundred instructions.
 type Reader interface {
-	// Events returns what is counted, in the order of Stop's values.
+	// Events returns the counted events, in the order of Stop's values.
 	Events() []Event
 	Start() error
-	// Stop returns how often each event happened since Start. The values are estimates if the CPU
-	// had the counters only part of the time, and nil if it never had them.
+	// Stop returns how often each event happened since Start: an estimate if the CPU had the
+	// counters only part of the time, nil if it never had them.
 	Stop() ([]float64, error)
 	Close() error
 }
@@ -71,15 +71,15 @@ func Explain(err error, level string) string {
 	return err.Error()
 }
 
-// A reading is what the kernel returns for a group: how long it was enabled and counting, in ns,
-// and its counts, all since it was opened.
+// A reading is a group's time enabled and time counting, in ns, and its counts, since it was
+// opened.
 type reading struct {
 	enabled, running uint64
 	counts           []uint64
 }
 
-// parseReading decodes PERF_FORMAT_GROUP with both times (see perf_event_open(2)): the number of
-// events, the times, the counts.
+// parseReading decodes PERF_FORMAT_GROUP with both times: the number of events, the times, the
+// counts (see perf_event_open(2)).
 func parseReading(text []byte, events int) (reading, error) {
 	if want := 8 * (3 + events); len(text) != want {
 		return reading{}, fmt.Errorf("the kernel returned %d B of counters, not %d",
@@ -96,7 +96,7 @@ func parseReading(text []byte, events int) (reading, error) {
 }
 
 // since returns the counts since another reading, scaled up if the group counted only part of the
-// time. It returns nil if the group never counted.
+// time; nil if it never counted.
 func (r reading) since(before reading) []float64 {
 	enabled, running := r.enabled-before.enabled, r.running-before.running
 	if running == 0 {

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// config returns the event's type and config for perf_event_open.
 func (e Event) config() (kind uint32, config uint64) {
 	readMisses := func(cache uint64) (uint32, uint64) {
 		return unix.PERF_TYPE_HW_CACHE, cache | unix.PERF_COUNT_HW_CACHE_OP_READ<<8 | unix.PERF_COUNT_HW_CACHE_RESULT_MISS<<16
@@ -29,8 +28,7 @@ func (e Event) config() (kind uint32, config uint64) {
 	return unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_PAGE_FAULTS
 }
 
-// A group is events that are on the CPU's counters together or not at all, so they count the same
-// passes.
+// A group is events that are counted together or not at all, so for the same passes.
 type group struct {
 	events []Event
 	fds    []int // the first leads
@@ -38,9 +36,9 @@ type group struct {
 	buffer []byte
 }
 
-// Open counts events of the calling thread. The caller must lock its goroutine to the thread
-// (runtime.LockOSThread). Events that the CPU or kernel lacks are left out and returned as missing.
-// If all are missing, the error is the first one's.
+// Open counts events of the calling thread, to which the caller must lock its goroutine
+// (runtime.LockOSThread). Events that the CPU or kernel lacks are returned as missing. If all are
+// missing, the error is the first one's.
 func Open(events ...Event) (Reader, []Missing, error) {
 	g := &group{}
 	var missing []Missing

@@ -1,6 +1,6 @@
 // Package mtx reads sparse matrices from Matrix Market files, the format of collections such as
-// SuiteSparse. R. Boisvert, R. Pozo, K. Remington define it in "The Matrix Market Exchange
-// Formats", NISTIR 5935.
+// SuiteSparse (R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats", NISTIR
+// 5935).
 package mtx
 
 import (
@@ -24,8 +24,8 @@ type CSR struct {
 	Values        []float64 // of each entry; nil for a pattern
 }
 
-// Limits of what is read: rows and columns fit an int32. A matrix of almost only empty rows is
-// refused, because a small file could claim any number of them.
+// Limits: rows and columns fit an int32. A matrix with almost only empty rows is refused, because a
+// small file could claim any number of them.
 const (
 	maxSize      = math.MaxInt32
 	maxLine      = 64 << 10 // bytes
@@ -34,8 +34,8 @@ const (
 
 // An Error is a fault of a file.
 type Error struct {
-	Name   string // of the file
-	Line   int    // from 1
+	Name   string
+	Line   int // from 1
 	Reason string
 }
 
@@ -43,12 +43,12 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Reason) }
 
 // Read reads a coordinate file: real, integer or pattern; general, symmetric or skew-symmetric. It
-// adds the other half of a symmetric matrix. Entries may come in any order; those at one place are
-// added up. Read reads the file once and takes some 30 B an entry in addition to the result. A
-// fault of the file is an [*Error].
+// adds a symmetric matrix's other half. Entries may come in any order; those at one place are added
+// up. Read reads the file once and takes some 30 B an entry besides the result. A fault of the file
+// is an [*Error].
 func Read(r io.Reader, name string) (CSR, error) {
 	s := &scanner{r: bufio.NewReaderSize(r, maxLine), name: name}
-	const mark = "\xEF\xBB\xBF" // UTF-8's, which some editors write
+	const mark = "\xEF\xBB\xBF" // byte order mark, which some editors write
 	if head, _ := s.r.Peek(len(mark)); string(head) == mark {
 		_, _ = s.r.Discard(len(mark)) // Peek has read it
 	}
@@ -98,7 +98,6 @@ func (s *scanner) next() ([]byte, error) {
 	return text, nil
 }
 
-// content returns the next line that is neither empty nor a comment.
 func (s *scanner) content() ([]byte, error) {
 	for {
 		text, err := s.next()
@@ -186,7 +185,6 @@ func (s *scanner) size(h *header) error {
 	return nil
 }
 
-// entries holds rows, columns and values in the file's order.
 type entries struct {
 	row, column []int32
 	value       []float64
@@ -266,7 +264,7 @@ func (s *scanner) entry(text []byte, h header) (row, column int32, value float64
 	return row, column, value, nil
 }
 
-// word returns the first word of a text, and the trimmed text after it.
+// word returns the first word of a text, and the rest without leading space.
 func word(text []byte) (first, rest []byte) {
 	end := bytes.IndexAny(text, " \t")
 	if end < 0 {
@@ -275,7 +273,6 @@ func word(text []byte) (first, rest []byte) {
 	return text[:end], bytes.TrimLeft(text[end:], " \t")
 }
 
-// index reads a row or column; files count from 1.
 func (s *scanner) index(text []byte, what string, size int) (int32, error) {
 	n := 0
 	for _, c := range text {
@@ -292,8 +289,8 @@ func (s *scanner) index(text []byte, what string, size int) (int32, error) {
 	return int32(n - 1), nil
 }
 
-// compress sorts entries by row (a counting sort), each row by column, and adds up those at one
-// place in the file's order.
+// compress counting-sorts entries by row, sorts rows by column, and adds up entries at one place in
+// the file's order.
 func (e entries) compress(h header) CSR {
 	ends := make([]int, h.rows+1) // of the preceding rows, then of each row
 	for _, i := range e.row {

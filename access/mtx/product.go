@@ -11,13 +11,13 @@ import (
 	"github.com/stridebench/stridebench/simcache/trace"
 )
 
-// A Product is the accesses of y = A x for a matrix A in CSR and a vector x. The column indices
-// decide where x is read: such gathers are not loops of fixed steps.
+// A Product is the accesses of y = A x for a matrix A in CSR. The column indices decide where x is
+// read: such gathers are not loops of fixed steps.
 //
-// Each row reads the end of its entries; its start is known from the row before. Each entry reads
-// the column, the value (unless the matrix is a pattern), and x at the column. Then the row writes
-// y. Starts and columns are int64s, as PyTorch's crow_indices and col_indices are. The arrays are
-// placed as the tensors of a pattern are ([access.Origin]).
+// A row reads the end of its entries; the row before read its start. Each entry reads the column,
+// the value (unless the matrix is a pattern), and x at the column. Then the row writes y. Starts
+// and columns are int64s, as PyTorch's crow_indices and col_indices are. The arrays are placed as a
+// pattern's tensors are ([access.Origin]).
 type Product struct {
 	matrix CSR
 	arrays []array
@@ -38,14 +38,12 @@ const (
 	ofY
 )
 
-// indexSize is the size of an int64.
 const indexSize = 8
 
-// alignment of arrays in bytes, as for the tensors of a pattern.
+// alignment is in bytes, as for a pattern's tensors.
 const alignment = 4096
 
-// newProduct places the arrays of a product. It refuses dtypes without a size, and arrays that
-// exceed the address space.
+// newProduct refuses dtypes without a size, and arrays beyond the address space.
 func newProduct(m CSR, dtype layouts.DType) (*Product, error) {
 	size := dtype.Size()
 	if size == 0 {
@@ -74,7 +72,7 @@ func newProduct(m CSR, dtype layouts.DType) (*Product, error) {
 }
 
 // ReadProduct returns the product of a matrix that [Read] reads. It refuses a matrix without
-// entries, which gathers nothing.
+// entries.
 func ReadProduct(r io.Reader, name string, dtype layouts.DType) (*Product, error) {
 	m, err := Read(r, name)
 	if err != nil {
@@ -88,7 +86,7 @@ func ReadProduct(r io.Reader, name string, dtype layouts.DType) (*Product, error
 }
 
 // Regions returns the arrays by address: starts, columns, values (unless the matrix is a pattern),
-// x and y.
+// x, y.
 func (p *Product) Regions() []trace.Region {
 	var regions []trace.Region
 	for i, a := range p.arrays {
@@ -119,7 +117,7 @@ func (p *Product) References() int {
 	return 1 + 2*p.matrix.Rows + each*len(p.matrix.Column)
 }
 
-// pass calls touch with the array and the element of each access, until touch returns false.
+// pass calls touch with each access's array and element, until touch returns false.
 func (p *Product) pass(touch func(array, element int) bool) bool {
 	m := p.matrix
 	if m.Rows > 0 && !touch(starts, 0) {

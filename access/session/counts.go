@@ -19,8 +19,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// A tally has the counts of all simulated accesses, from this run and from earlier runs of the same
-// program that a file keeps. A count depends only on the accesses, the caches and the program.
+// A tally has simulated counts of this run and, from a file, of earlier runs of the same program. A
+// count depends only on the accesses, the caches and the program.
 type tally struct {
 	file   string
 	caches string
@@ -29,7 +29,7 @@ type tally struct {
 
 	took  time.Duration // simulating
 	known int           // patterns whose counts earlier runs had
-	all   int           // patterns
+	all   int
 }
 
 type keptCounts struct {
@@ -40,8 +40,8 @@ type keptCounts struct {
 // mostKept bounds the counts in a file, at some hundred bytes each.
 const mostKept = 1 << 14
 
-// thisProgram returns a hash of the program's file, or "" if it cannot be read; then no counts are
-// kept.
+// thisProgram returns a hash of the program's file. If the file cannot be read, it returns "" and
+// no counts are kept.
 var thisProgram = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -59,8 +59,8 @@ var thisProgram = sync.OnceValue(func() string {
 	return hex.EncodeToString(hash.Sum(nil))
 })
 
-// openTally reads the counts that a file keeps. It ignores a file that it cannot read or that
-// another program wrote, and leaves alone one that is not regular.
+// openTally reads the counts in a file. It ignores files that are unreadable or another program's,
+// and never writes to one that is not regular.
 func openTally(file string, caches simcache.Config) *tally {
 	// %#v prints all fields; a level's String is only its geometry.
 	config := sha256.Sum256(fmt.Appendf(nil, "%#v", caches))
@@ -85,7 +85,7 @@ func openTally(file string, caches simcache.Config) *tally {
 	return t
 }
 
-// close writes new counts to the file. A failure is ignored: it costs the next run some seconds.
+// close writes new counts to the file. It ignores a failure, which costs the next run some seconds.
 func (t *tally) close() {
 	if t.file == "" || t.kept.Program == "" || t.took == 0 {
 		return
@@ -95,10 +95,9 @@ func (t *tally) close() {
 	}
 }
 
-// key returns the key of a pattern's counts.
 func (t *tally) key(p access.Pattern) string { return t.caches + " " + p.Fingerprint() }
 
-// String returns the time of simulation, for the comment on overhead.
+// String returns the simulation time, for the comment on overhead.
 func (t *tally) String() string {
 	switch {
 	case t == nil:
@@ -110,17 +109,17 @@ func (t *tally) String() string {
 		"runs of this program)", t.took.Seconds(), t.known, t.all)
 }
 
-// perLookUp is how many elements simulate as fast as one reference that is looked up in turns; most
-// elements are not looked up.
+// perLookUp is the number of elements that simulate in the time of one reference looked up in
+// turns. Few elements are looked up.
 const perLookUp = 4
 
 // mostAhead is how many elements are simulated before timing begins. The first sample comes soon,
 // and all CPUs have work until the end.
 const mostAhead = 1 << 26
 
-// simulate counts the next comparisons, at least one.
+// simulate counts at least the next comparison.
 func (s *Session) simulate(ctx context.Context) error {
-	var keys []string // of the patterns of these comparisons
+	var keys []string // of these comparisons
 	wanted := map[string]access.Pattern{}
 	first, upTo := len(s.counts), len(s.counts)
 	for elems := 0; upTo < len(s.patterns) && (upTo == first || elems < s.ahead); upTo++ {
@@ -153,7 +152,7 @@ func (s *Session) simulate(ctx context.Context) error {
 	return nil
 }
 
-// uncounted says which patterns of a comparison have no count of their threads' LL misses, and why.
+// uncounted says which patterns of a comparison lack LL misses, and why.
 func (s *Session) uncounted(i int) (remarks []string) {
 	for k, p := range s.patterns[i] {
 		if _, err := p.InTurns(s.Caches); s.counts != nil && s.counts[i][k].Shared {
@@ -164,7 +163,6 @@ func (s *Session) uncounted(i int) (remarks []string) {
 	return remarks
 }
 
-// count simulates patterns and keeps their counts.
 func (s *Session) count(ctx context.Context, wanted map[string]access.Pattern) error {
 	if len(wanted) == 0 {
 		return nil

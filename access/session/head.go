@@ -11,7 +11,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// setup returns the machine and the simulated caches, without the pages of the tensors.
+// setup returns the machine and the simulated caches, without the tensors' pages.
 func (s *Session) setup() results.Setup {
 	m := s.machine
 	setup := results.Setup{GOOS: m.GOOS, GOARCH: m.GOARCH, GoVersion: m.GoVersion, CPU: m.CPU,
@@ -44,8 +44,8 @@ func cacheOf(name string, g simcache.Geometry) results.Cache {
 	return results.Cache{Name: name, Size: g.Size, Ways: g.Ways, Line: g.Line}
 }
 
-// head returns the head of a results file. The configuration decides which results can be compared;
-// the comments vary from run to run.
+// head returns a results file's configuration, which decides what results can be compared, and its
+// comments, which vary from run to run.
 func (s *Session) head() (config, comments []results.Pair) {
 	setup := s.setup()
 	setup.Pages = s.Pages.String()
@@ -91,7 +91,6 @@ func CommandLine(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// plainRune reports whether a shell needs no quotes around r.
 func plainRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 		strings.ContainsRune("/._-+=:,@%", r)

@@ -5,8 +5,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// ThisMachine returns results.ThisMachine. An arm64 CPU has no brand string on Linux; it gets the
-// name of the core, from cpu.Name of the CPUs that threads are pinned to.
+// ThisMachine returns results.ThisMachine. On Linux, an arm64 CPU has no brand string; it gets the
+// name of the pinned CPUs' core from cpu.Name.
 func ThisMachine(pinned ...int) results.Machine {
 	return named(results.ThisMachine(), cpu.Name(pinned...))
 }

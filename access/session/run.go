@@ -26,8 +26,7 @@ type Record struct {
 	Name   string // without the word Benchmark
 	Passes int    // in the sample; 1 for a study
 	Values []results.Value
-	// Remarks are comments that precede the line, such as the pages obtained for this sample and
-	// those that follow.
+	// Remarks are comments before the line, such as the pages obtained for this and later samples.
 	Remarks []string
 	// Sample is true for a timed sample, false for a result of a study.
 	Sample bool
@@ -43,11 +42,10 @@ func (r Record) Value(unit string) (value float64, known bool) {
 	return 0, false
 }
 
-// A report is what a run finds out.
 type report struct {
-	counts    [][]access.Counts               // simulated, of each pattern of each comparison
-	predicted [][]float64                     // ns of a pass, by the cost model
-	tally     *tally                          // of the simulations
+	counts    [][]access.Counts // simulated, of each pattern of each comparison
+	predicted [][]float64       // ns of a pass, by the cost model
+	tally     *tally
 	counters  func() (counters.Reader, error) // nil if there are none
 	note      string                          // on the counters
 
@@ -70,7 +68,7 @@ type Interrupted struct {
 	Cause       error // from the context
 }
 
-// Error says how far the run got. Only the caller knows whether the records are kept.
+// Error says how far the run got, but not whether its records are kept: only the caller knows.
 func (i Interrupted) Error() string {
 	if i.Done == 0 {
 		return "interrupted before the first sample"
@@ -88,16 +86,15 @@ type Progress interface {
 	Step(steps int)
 }
 
-// untold ignores progress.
 type untold struct{}
 
 func (untold) Phase(string, int) {}
 func (untold) Timed(string, int) {}
 func (untold) Step(int)          {}
 
-// Run predicts everything, then simulates and times the comparisons, some at a time, and then runs
-// the studies. It yields each record at once. The last thing it yields is the error, if any:
-// Interrupted if the context was cancelled.
+// Run predicts everything, then simulates and times the comparisons, some at a time, then runs the
+// studies. It yields each record as soon as it exists, and an error at the end, if any: Interrupted
+// if the context was cancelled.
 func (s *Session) Run(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if s.ran {
@@ -117,13 +114,10 @@ func (s *Session) Run(ctx context.Context) iter.Seq2[Record, error] {
 	}
 }
 
-// errRan refuses a second run of a session.
 var errRan = errors.New("this session has already run: prepare another")
 
-// errEnough means that the caller wants no more records.
 var errEnough = errors.New("enough")
 
-// begin notes the time and the machine's load, and opens the counters.
 func (s *Session) begin() {
 	if s.start.IsZero() {
 		s.start, s.before = time.Now(), results.Now()
@@ -174,8 +168,7 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 	return nil
 }
 
-// samplesFrom describes the samples of a comparison and all later ones, and estimates their time in
-// µs, at least 1.
+// samplesFrom describes the samples from a comparison on, and estimates their µs, at least 1.
 func (s *Session) samplesFrom(first int) (what string, micros int) {
 	samples := 0
 	for i := first; i < len(s.patterns); i++ {
@@ -187,8 +180,7 @@ func (s *Session) samplesFrom(first int) (what string, micros int) {
 	return "taking " + results.Counted(samples, "sample"), max(micros, 1)
 }
 
-// expected returns the number of samples of a pattern, and their estimated time in all, by the cost
-// model if it is known.
+// expected returns a pattern's number of samples, and their total µs by the cost model if known.
 func (s *Session) expected(i, k int) (samples, micros int) {
 	pass := 0.0
 	if s.predicted != nil {
@@ -198,7 +190,6 @@ func (s *Session) expected(i, k int) (samples, micros int) {
 	return samples, samples * int(1+max(s.SampleTime.Microseconds(), int64(pass/1e3)))
 }
 
-// predict predicts the time of a pass over each pattern.
 func (s *Session) predict(ctx context.Context) error {
 	patterns := slices.Concat(s.patterns...)
 	all := make([]float64, len(patterns))
@@ -217,7 +208,7 @@ func (s *Session) predict(ctx context.Context) error {
 	return nil
 }
 
-// predictions returns the ns of a pass over each pattern. It uses all CPUs.
+// predictions returns the ns of each pattern's pass, using all CPUs.
 func predictions(ctx context.Context, m cost.Model, patterns []access.Pattern,
 	step func()) ([]float64, error) {
 	all := make([]float64, len(patterns))
@@ -237,7 +228,6 @@ func predictions(ctx context.Context, m cost.Model, patterns []access.Pattern,
 	return all, group.Wait()
 }
 
-// compare times the patterns of the i-th comparison.
 func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
 	yield func(Record) bool) error {
 	c, patterns := s.Comparisons[i], s.patterns[i]
@@ -283,7 +273,6 @@ func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
 	return nil
 }
 
-// study yields a record for each result of a study.
 func (s *Session) study(study access.Study, remarks []string, yield func(Record) bool) error {
 	all, err := study.Run(s.Caches.First().Geometry)
 	if err != nil {
@@ -307,8 +296,8 @@ func (s *Session) study(study access.Study, remarks []string, yield func(Record)
 // Done returns the number of records that a run yielded.
 func (s *Session) Done() int { return s.done }
 
-// Warnings returns what makes the times of a run doubtful. Each warning is a line that begins with
-// its kind, such as "drift: ...".
+// Warnings returns what makes a run's times doubtful. Each warning is a line that begins with its
+// kind, such as "drift: ...".
 func (s *Session) Warnings() []string {
 	var activity *results.Activity
 	if a, known := s.before.Until(results.Now()); known {
@@ -326,7 +315,6 @@ func (s *Session) Warnings() []string {
 	return warnings
 }
 
-// ladder returns the measured latencies.
 func (s *Session) ladder() []noise.Rung {
 	elems := map[string]int{}
 	for i, c := range s.Comparisons {
@@ -346,9 +334,9 @@ func (s *Session) ladder() []noise.Rung {
 	return noise.Ladder(rows)
 }
 
-// Write runs the session and writes a results file: a head, a line for each record, and comments
-// about the whole run, even if it did not finish. It reports to progress unless that is nil. It
-// returns what Warnings returns. If no record was written (see Done), the output is incomplete.
+// Write runs the session and writes a results file: a head, a line for each record, and comments on
+// the whole run, even if unfinished. It reports to progress unless nil, and returns Warnings. If no
+// record was written (see Done), the output is incomplete.
 func (s *Session) Write(ctx context.Context, out io.Writer, progress Progress) (warnings []string,
 	err error) {
 	s.progress = progress
@@ -381,7 +369,7 @@ func write(w *results.Writer, r Record) error {
 	return w.Write(r.Name, r.Passes, r.Values)
 }
 
-// unfinished writes that a run did not finish. Errors are ignored: if one of several outputs is
+// unfinished writes that a run did not finish. It ignores errors: if one of several outputs is
 // closed, the outputs before it still get the comments.
 func (s *Session) unfinished(w *results.Writer) (warnings []string) {
 	if s.done == 0 {
@@ -392,7 +380,6 @@ func (s *Session) unfinished(w *results.Writer) (warnings []string) {
 	return warnings
 }
 
-// finish writes the comments about the whole run.
 func (s *Session) finish(w *results.Writer) (warnings []string, err error) {
 	all := time.Since(s.start)
 	err = w.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples%s",

@@ -1,20 +1,20 @@
 // Package session runs benchmarks. It walks them natively and on simulated caches, predicts their
-// times, and returns results as records in the units of package results. It also warns of whatever
-// makes the times doubtful.
+// times, and returns results as records in the units of package results. It warns of whatever makes
+// the times doubtful.
 //
 // A run takes four steps, which example_test.go shows:
 //
 //  1. A [Plan] says what to walk, on which simulated caches, how often and for how long, in which
 //     pages and with which counters.
 //  2. [Plan.Prepare] lowers everything to loops and checks that there is enough memory. So errors
-//     are reported before anything runs: a [FieldError] for a field of the plan, a [BenchmarkError]
-//     for a benchmark.
-//  3. [Session.Run] yields a [Record] for each sample as soon as it is taken. [Session.Write] writes
-//     the same records as a file that benchstat reads.
+//     come before anything runs: a [FieldError] for a field of the plan, a [BenchmarkError] for a
+//     benchmark.
+//  3. [Session.Run] yields a [Record] for each sample at once. [Session.Write] writes the same
+//     records as a file that benchstat reads.
 //  4. [Session.Warnings] says, after the run, what makes its times doubtful.
 //
-// A run whose context is cancelled keeps everything that was finished. The error says how much that
-// is ([Interrupted]).
+// A cancelled run keeps everything that was finished. The error says how much that is
+// ([Interrupted]).
 //
 // [ByTurns] interleaves the samples of two programs, so that disturbances on the machine affect
 // both.
@@ -39,14 +39,12 @@ type Plan struct {
 	Comparisons []access.Comparison // run in this order; the samples of each are interleaved
 	Studies     []access.Study      // only simulated, after all comparisons
 
-	// Caches says what is simulated: the levels and the TLB. Results have the misses of the first
-	// and the last level. Without levels, the caches of the first of CPUs are simulated
-	// (cpu.Choose), with its TLB for Pages.
+	// Caches says what is simulated; results have the misses of the first and last level. Without
+	// levels, the first of CPUs' caches are simulated (cpu.Choose), with its TLB for Pages.
 	Caches simcache.Config
 	// Model predicts times. A Model without caches predicts nothing.
 	Model cost.Model
-	// CountsFile keeps simulated counts for later runs of the same program, which simulate only
-	// what it lacks; "" keeps none.
+	// CountsFile keeps simulated counts for later runs of the same program; "" keeps none.
 	CountsFile string
 	// TimesOnly turns off simulation, prediction and studies.
 	TimesOnly bool
@@ -61,8 +59,8 @@ type Plan struct {
 	Pages      access.Pages // of the tensors' memory
 	Counters   bool         // read the CPU's hardware counters, if there are any
 
-	// CPUs lists the CPUs that threads are pinned to, in this order. MemBind lists the NUMA nodes
-	// of the tensors' memory. nil means the default of access.Options. See Among.
+	// CPUs lists the CPUs that threads are pinned to, in order, and MemBind the NUMA nodes of the
+	// tensors' memory. nil is the default of access.Options. See Among.
 	CPUs, MemBind []int
 	Remarks       []results.Pair // comments for the head of a file
 
@@ -72,18 +70,16 @@ type Plan struct {
 	part part // of a whole plan, see Take
 }
 
-// A Program identifies the program that made a run, in the head of a file. Empty fields are left
-// out.
+// A Program identifies the program that made a run. Empty fields are left out of the head.
 type Program struct{ Version, Commit, Command string }
 
-// maxSampleTime bounds SampleTime.
 const maxSampleTime = time.Minute
 
 // A FieldError says which field of a plan is wrong.
 type FieldError struct {
-	Field string // the name of the field as a flag: "count" or "sample-time"
-	Value string // the value of the field
-	Err   error  // says what would be right
+	Field string // the flag's name: "count" or "sample-time"
+	Value string
+	Err   error // says what would be right
 }
 
 // Error begins with field and value.
@@ -94,9 +90,8 @@ func (e *FieldError) Unwrap() error { return e.Err }
 
 // A BenchmarkError says which benchmark of a plan cannot be run.
 type BenchmarkError struct {
-	Name string // of the benchmark
-	// Invalid is true if no machine can walk the spec, and false if only this machine cannot time
-	// it.
+	Name string
+	// Invalid is true if no machine can walk the spec, false if only this one cannot time it.
 	Invalid bool
 	Err     error
 }
@@ -107,8 +102,8 @@ func (e *BenchmarkError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e
 // Unwrap returns Err.
 func (e *BenchmarkError) Unwrap() error { return e.Err }
 
-// Check returns a FieldError if the number or length of samples or the pages are invalid. If the
-// caches cannot be simulated, the error names the level.
+// Check returns a FieldError if the number or length of samples or the pages are invalid, and an
+// error that names the level if the caches cannot be simulated.
 func (p Plan) Check() error {
 	switch {
 	case p.Count < 1:
@@ -127,7 +122,7 @@ func (p Plan) Check() error {
 	return nil
 }
 
-// samplesOf returns the number of samples of a benchmark whose pass takes pass ns.
+// samplesOf returns the number of samples for a pass of pass ns.
 func (p Plan) samplesOf(pass float64) int {
 	if p.Long > 0 && pass > float64(max(p.Long, 2*p.SampleTime)) {
 		return min(p.Count, p.LongCount)
@@ -135,7 +130,7 @@ func (p Plan) samplesOf(pass float64) int {
 	return p.Count
 }
 
-// A Session is a plan that was lowered and checked. It can run once.
+// A Session is a lowered and checked plan. It can run once.
 type Session struct {
 	Plan
 	patterns [][]access.Pattern // of the comparisons
@@ -145,8 +140,8 @@ type Session struct {
 	report
 }
 
-// Prepare checks the plan and lowers all of its comparisons. What is wrong with them, or cannot be
-// timed here, is thus reported before anything runs.
+// Prepare checks the plan and lowers its comparisons, so that invalid ones, or those that cannot be
+// timed here, are reported before anything runs.
 func (p Plan) Prepare() (*Session, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -181,7 +176,7 @@ func (p Plan) Prepare() (*Session, error) {
 	return s, nil
 }
 
-// checkNames refuses names that a results file cannot have: empty, with white space, or repeated.
+// checkNames refuses names that are empty, have white space, or repeat.
 func checkNames(all []access.Comparison) error {
 	seen := map[string]bool{}
 	for _, c := range all {
@@ -213,8 +208,8 @@ func Measurable(p access.Pattern, m results.Machine) error {
 	return err
 }
 
-// Samples returns the number of samples of a complete run, as far as it is known: passes count as
-// short until a benchmark's first sample.
+// Samples returns the number of samples of a complete run. Passes count as short until a
+// benchmark's first sample.
 func (s *Session) Samples() int {
 	n := -s.fewer
 	for _, c := range s.Comparisons {
@@ -224,7 +219,7 @@ func (s *Session) Samples() int {
 }
 
 // Filter keeps the benchmarks and studies whose names match a query. It returns a
-// results.FilterError if none match, or if the query cannot be parsed.
+// results.FilterError if none match or the query is invalid.
 func Filter(query string, all []access.Comparison,
 	studies []access.Study) (kept []access.Comparison, keptStudies []access.Study, err error) {
 	filter, err := results.NewFilter(query)

@@ -21,7 +21,6 @@ type Shard struct{ Index, Of int }
 // String returns the shard as ParseShard reads it.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// maxShards exceeds the array sizes of schedulers.
 const maxShards = 1 << 20
 
 // ParseShard reads "2/8", the second of eight.
@@ -35,9 +34,9 @@ func ParseShard(text string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// ShardOf reads the shard of an array's task from its environment. Slurm sets SLURM_ARRAY_TASK_ID,
-// _COUNT, _MIN, _MAX and _STEP. An Indexed Job of Kubernetes sets JOB_COMPLETION_INDEX; its
-// manifest must set JOB_COMPLETIONS.
+// ShardOf reads an array task's shard from its environment. Slurm sets SLURM_ARRAY_TASK_ID, _COUNT,
+// _MIN, _MAX and _STEP. Kubernetes' Indexed Jobs set JOB_COMPLETION_INDEX; their manifest must set
+// JOB_COMPLETIONS.
 func ShardOf(getenv func(string) string) (Shard, error) {
 	numbers := map[string]int{}
 	for _, name := range []string{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
@@ -56,7 +55,8 @@ func ShardOf(getenv func(string) string) (Shard, error) {
 	has := func(name string) bool { _, ok := numbers[name]; return ok }
 	var s Shard
 	switch {
-	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT") && !has("SLURM_ARRAY_TASK_MIN"): // as in a container that gets only some
+	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT") && !has("SLURM_ARRAY_TASK_MIN"):
+		// as in a container that gets only some
 		return s, errors.New("SLURM_ARRAY_TASK_MIN is not set, without which no one knows " +
 			"whether the array begins at 0 or 1: pass it on, too, or give i/n")
 	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT"):
@@ -78,15 +78,14 @@ func ShardOf(getenv func(string) string) (Shard, error) {
 	return ParseShard(s.String())
 }
 
-// A part says which part of a whole plan a plan is.
+// A part is a plan's part of a whole plan.
 type part struct {
 	shard  Shard
 	suite  string // of the whole plan
-	places []int  // in the whole plan, of the comparisons and then of the studies, from 1
+	places []int  // in the whole plan, from 1: of comparisons, then studies
 }
 
-// suite identifies what the plan runs, and how, by 12 hex digits. Shards of the same suite form one
-// run.
+// suite identifies what runs, and how, by 12 hex digits. Shards of one suite are one run.
 func (p Plan) suite() string {
 	if p.part.suite != "" {
 		return p.part.suite
@@ -105,11 +104,10 @@ func (p Plan) suite() string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// Take returns the share of a plan that a shard runs: whole comparisons, since their samples are
-// interleaved, and whole studies. Every shard computes the same shares, because predictions are for
-// one reference machine. Shares have similar predicted times: the longest item first, each goes to
-// the shortest share so far (Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on
-// Applied Mathematics 17, 1969).
+// Take returns a shard's share of a plan: whole comparisons, since their samples are interleaved,
+// and whole studies. Every shard computes the same shares, since it predicts for the same reference
+// machine. The longest item first, each goes to the shortest share so far (Graham, "Bounds on
+// multiprocessing timing anomalies", SIAM Journal on Applied Mathematics 17, 1969).
 func (p Plan) Take(s Shard) (Plan, error) {
 	if s == (Shard{}) {
 		return p, nil
@@ -148,7 +146,7 @@ func (p Plan) Take(s Shard) (Plan, error) {
 	return p, nil
 }
 
-// divide returns which of n shares each of the times goes to.
+// divide returns the share of each of the times.
 func divide(times []float64, n int) []int {
 	order := nest.UpTo(len(times))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(times[b], times[a]) })
@@ -166,20 +164,19 @@ func divide(times []float64, n int) []int {
 	return share
 }
 
-// reference is the machine by which all machines balance shares.
 var reference = cost.Model{Times: cost.Generic("shares of a run are the same on every machine"),
 	Caches: simcache.Config{
 		Levels: simcache.TwoLevels(simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
 			simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64})}}
 
-// What a benchmark takes in addition to its samples, in passes (memory is written, warmed up and
-// checked), and what a study takes, in ns.
+// A benchmark's passes besides its samples (memory is written, warmed up and checked), and a
+// study's time in ns.
 const (
 	otherPasses = 8
 	studyNs     = 2e8
 )
 
-// times returns the predicted ns of the comparisons and then of the studies.
+// times returns the predicted ns of comparisons, then studies.
 func (p Plan) times() (times []float64, err error) {
 	for _, c := range p.Comparisons {
 		sum := 0.0
@@ -206,7 +203,6 @@ func (p Plan) times() (times []float64, err error) {
 	return times, nil
 }
 
-// remarks returns the comments before the i-th comparison or study of a shard.
 func (p Plan) remarks(i int) []string {
 	if p.part.places == nil {
 		return nil

@@ -13,11 +13,10 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// A Simulated is the counts of something that is not a benchmark of a suite: a C program's loops, a
-// trace, or a sparse matrix.
+// A Simulated has the counts of a C program's loops, a trace, or a sparse matrix.
 type Simulated struct {
 	Family  string         // the first part of the names: Program, Trace or Matrix
-	Parts   []results.Pair // the other parts, which say what was counted
+	Parts   []results.Pair // the others, which say what was counted
 	Config  simcache.Config
 	Counts  simcache.Counts // of all references
 	Walks   uint64          // misses of the last level of the TLB, if Config has one
@@ -25,9 +24,9 @@ type Simulated struct {
 	Program Program         // that counted
 }
 
-// Results returns the text of a results file, see [results.Writer]: a line for the whole, and one
-// of family Array for each array. All units are exact. The file does not name the machine: the
-// counts are the same on all.
+// Results returns a results file, see [results.Writer]: a line for the whole, and one of family
+// Array for each array, all in exact units. It does not name the machine, which does not affect
+// counts.
 func (s Simulated) Results() ([]byte, error) {
 	config, err := s.config()
 	if err != nil {
@@ -79,8 +78,7 @@ func (s Simulated) config() ([]results.Pair, error) {
 	return config, nil
 }
 
-// namePart returns a text as a part of a benchmark's name. Such a part has no spaces; a slash would
-// begin the next part.
+// namePart makes a text a part of a benchmark's name, without spaces and slashes.
 func namePart(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '/' || r <= ' ' {

@@ -10,8 +10,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// Table writes the lines that Write wrote as a table, width characters wide, with a group for each
-// comparison. Below it says which file keeps the lines, or that none does if file is "".
+// Table writes Write's lines as a table of width characters, with a group for each comparison, and
+// says which file keeps them; "" is none.
 func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error {
 	set, err := results.Parse("the results", lines)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error
 	return nil
 }
 
-// groups returns the rows of each comparison, and then the other rows.
+// groups returns the rows of each comparison, then the others.
 func (p Plan) groups(rows []results.Row) (groups []terminal.Group) {
 	at := map[string]results.Row{}
 	for _, r := range rows {

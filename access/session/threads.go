@@ -14,17 +14,16 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// Threads says how many threads walk each benchmark, and where they and the memory are. The zero
-// value says nothing.
+// Threads says how many threads walk each benchmark, and where they and the memory are.
 type Threads struct {
-	Counts  []int // each benchmark runs with each count; 0 means all CPUs
+	Counts  []int // each benchmark runs with each count; 0 is all CPUs
 	Grain   int   // elements, see access.Spec; 0 for access.GrainSize
-	Pin     []int // CPUs in the order in which threads are pinned to them; nil for cpu.Workers
+	Pin     []int // CPUs to pin threads to, in order; nil for cpu.Workers
 	CPUBind []int // NUMA nodes to whose CPUs threads are pinned
 	MemBind []int // NUMA nodes of the memory
 }
 
-// ParseThreads reads numbers of threads, such as "1,2,4,all", in which all is 0.
+// ParseThreads reads numbers of threads, such as "1,2,4,all"; all is 0.
 func ParseThreads(text string) ([]int, error) {
 	var counts []int
 	for part := range strings.SplitSeq(text, ",") {
@@ -43,14 +42,12 @@ func ParseThreads(text string) ([]int, error) {
 }
 
 // Among returns the plan with its benchmarks walked by threads. It leaves out benchmarks that
-// threads cannot share, and numbers of threads above the number of CPUs if smaller ones remain.
-// Remarks in the head say so. It returns a FieldError of threads, pin, cpubind or membind if this
-// machine lacks what is asked for.
+// threads cannot share, and numbers of threads above the CPUs' if others remain; remarks say so. It
+// returns a FieldError of threads, pin, cpubind or membind if this machine lacks one.
 func (p Plan) Among(t Threads) (Plan, error) {
 	return p.among(t, place{cpu.Workers(), cpu.Nodes(), runtime.GOOS})
 }
 
-// A place is where threads can be.
 type place struct {
 	workers []cpu.Logical
 	nodes   []cpu.Node
@@ -115,8 +112,8 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	return p, nil
 }
 
-// upTo returns the distinct numbers of threads for which there are CPUs, and those above: a list
-// may be for machines of all sizes.
+// upTo returns the distinct numbers of threads up to cpus, and those above. A list may be for
+// machines of all sizes.
 func (t Threads) upTo(cpus int) (counts, more []int) {
 	for _, n := range t.Counts {
 		if n == 0 {
@@ -131,8 +128,8 @@ func (t Threads) upTo(cpus int) (counts, more []int) {
 	return counts, more
 }
 
-// shared says from which number of threads they use a further NUMA node, or share cores: a curve of
-// bandwidth by threads may bend there. It returns "" if each thread has its own core on one node.
+// shared says where further threads use another NUMA node or share cores: a curve of bandwidth by
+// threads may bend there.
 func (at place) shared(cpus []int) string {
 	var said, nodes []string
 	cores, known := map[int]bool{}, map[int]bool{}
@@ -167,14 +164,13 @@ func thereAre(cpus int) string {
 	return fmt.Sprintf("there are %d CPUs", cpus)
 }
 
-// uncut says what threads cannot share, see access.Pattern.Parts.
+// uncut says what threads cannot share; see access.Pattern.Parts.
 func (t Threads) uncut() string {
 	return fmt.Sprintf("a chase cannot be cut, nor a copy by PyTorch's blocks, nor a tensor of "+
 		"at most %d elements (--grain), nor elements that all threads write",
 		cmp.Or(t.Grain, access.GrainSize))
 }
 
-// cpus returns the CPUs that threads are pinned to.
 func (at place) cpus(t Threads) ([]int, error) {
 	if t.Pin != nil && t.CPUBind != nil {
 		return nil, &FieldError{"pin", cpu.FormatList(t.Pin),
@@ -213,7 +209,7 @@ func (at place) cpus(t Threads) ([]int, error) {
 	return t.Pin, nil
 }
 
-// check refuses nodes that do not exist or lack what is needed.
+// check refuses nodes that do not exist or lack what.
 func (at place) check(flag string, nodes []int, has func(cpu.Node) bool, what string) error {
 	if nodes == nil {
 		return nil

@@ -21,19 +21,19 @@ type Tuner struct {
 }
 
 // Load tunes the kernels as the file says, and reports whether it did. The file may be missing,
-// unreadable, or for another CPU or other kernels.
+// unreadable, or of another CPU or other kernels.
 func (t Tuner) Load() bool {
 	_, kept := t.load(identity())
 	return kept
 }
 
-// Kept reports whether the file has a calibration of this CPU that is wanted.
+// Kept reports whether the file has a wanted calibration of this CPU.
 func (t Tuner) Kept() bool {
 	c, err := t.read()
 	return err == nil && !t.Off && c.Of(identity())
 }
 
-// identity identifies the CPU that a thread is pinned to if no other is named.
+// identity is for the CPU that a thread is pinned to by default.
 func identity() string { return tune.Identity(results.ThisMachine().CPU, cpu.Caches()) }
 
 func (t Tuner) load(identity string) (c tune.Calibration, kept bool) {
@@ -53,10 +53,10 @@ func (t Tuner) read() (tune.Calibration, error) {
 	return tune.Parse(t.File, text)
 }
 
-// Tune tunes the kernels before the session runs. It uses the file's calibration of the first CPU
-// that threads are pinned to. Without one, it calibrates on that CPU, in less than two seconds, and
-// saves the result; the warning says that saving failed. A session without tunable kernels is left
-// alone, unless t.Anew is set. If the context is cancelled, the error is Interrupted.
+// Tune tunes the kernels before the session runs, by the file's calibration of the first pinned
+// CPU. Without one, it calibrates that CPU in less than two seconds and saves the result; the
+// warning says that saving failed. Unless t.Anew is set, it does nothing if no kernel can be tuned.
+// If the context is cancelled, the error is Interrupted.
 func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error) {
 	depends, this := s.tunable() != nil, tune.Identity(s.machine.CPU, s.detected)
 	switch wanted := t.Anew && slices.ContainsFunc(kernel.Sets(), (*kernel.Set).Streams); {
@@ -72,7 +72,7 @@ func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error)
 		}
 	}
 	start := time.Now()
-	// The first CPU that is timed. If the kernel refuses to pin, it is any CPU.
+	// The first timed CPU; any CPU if the kernel refuses to pin.
 	unpin, _ := cpu.RunOn(append(slices.Clone(s.CPUs), cpu.Workers()[0].CPU)[0])
 	found, err := tune.Measure(ctx, kernel.Sets(), s.machine.Available/2)
 	unpin()
@@ -105,7 +105,7 @@ func (t Tuner) keep(c tune.Calibration) error {
 	return results.WriteFile(t.File, text)
 }
 
-// tunable returns the session's sets of kernels that can be tuned.
+// tunable returns the session's sets of tunable kernels.
 func (s *Session) tunable() (sets []*kernel.Set) {
 	for _, set := range kernel.Sets() {
 		uses := func(b string) bool { return b == set.Name() }
@@ -116,7 +116,6 @@ func (s *Session) tunable() (sets []*kernel.Set) {
 	return sets
 }
 
-// kernels returns the names of all benchmarks' kernels.
 func (s *Session) kernels() (names []string) {
 	for _, c := range s.Comparisons {
 		for _, b := range c {
@@ -126,7 +125,6 @@ func (s *Session) kernels() (names []string) {
 	return names
 }
 
-// tunings returns the head lines that say how the kernels were tuned.
 func (s *Session) tunings() (lines []results.Pair) {
 	for _, set := range s.tunable() {
 		lines = append(lines, results.Pair{Key: results.TuningPrefix + set.Name(),

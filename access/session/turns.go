@@ -16,28 +16,26 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// TurnTime is the default length of a sample in a turn. Starting a process takes as long. In that
-// time, other programs on the machine have mostly paused once.
+// TurnTime is the default length of a sample in a turn. Starting a process takes as long, and other
+// programs on the machine have mostly paused once.
 const TurnTime = 100 * time.Millisecond
 
-// A Runner runs a bench program with arguments and returns what the program prints. It stops when
-// the context is cancelled.
+// A Runner runs a bench program and returns its output, until the context is cancelled.
 type Runner func(ctx context.Context, args ...string) ([]byte, error)
 
-// A Contender is one of two bench programs, perhaps of different versions, whose samples are
-// interleaved.
+// A Contender is one of two bench programs, perhaps versions, whose samples are interleaved.
 type Contender struct {
 	Path string // for errors
 	run  Runner
 
 	names []string // of its benchmarks
-	help  []byte   // of its run command, which shows the flags that it knows
+	help  []byte   // of its run command
 	head  []byte   // of its first output
 	lines []byte   // of results, of all outputs
 }
 
-// Meet asks a program for its benchmarks and for the flags of its run command. The flags in list
-// are added to its list command.
+// Meet asks a program for its benchmarks, by its list command with the flags in list, and for the
+// flags of its run command.
 func Meet(ctx context.Context, path string, run Runner, list ...string) (*Contender, error) {
 	c := &Contender{Path: path, run: run}
 	names, err := run(ctx, append([]string{"list"}, list...)...)
@@ -60,9 +58,8 @@ type Turns struct {
 	Old, New    *Contender
 	Comparisons []access.Comparison
 	Count       int // turns of each program
-	// Flags returns the flags of one turn of a program, which its version must know. If Own is set,
-	// the flags also say what to run. Otherwise each program runs those of the benchmarks that it
-	// has.
+	// Flags returns the flags of a program's turn, which its version must know. If Own is set, they
+	// also say what to run; otherwise each program runs the benchmarks that it has.
 	Flags func(c *Contender) []string
 	Own   bool
 	Step  func() // called after both had a turn; may be nil
@@ -72,9 +69,8 @@ type Turns struct {
 var ErrNoneInCommon = errors.New("it has none of these benchmarks")
 
 // ByTurns runs both programs alternately, so that disturbances on the machine affect both, and
-// returns the results of each. Each sample comes from its own process: samples of one process share
-// their pages, and would look like more evidence than they are. The program that goes first changes
-// from turn to turn.
+// returns each one's results. Each sample is its own process: samples of one process share their
+// pages, and would look like more evidence than they are. The programs alternate in going first.
 func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
 	own := namesOf(t.Comparisons)
 	if !t.Own && !slices.ContainsFunc(t.Old.names, func(name string) bool { return own[name] }) {
@@ -101,7 +97,7 @@ func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
 	return t.Old.text(), t.New.text(), nil
 }
 
-// text returns the file of all turns, with one end line.
+// text returns the results of all turns.
 func (c *Contender) text() []byte {
 	n := 0
 	for line := range bytes.Lines(c.lines) {
@@ -112,7 +108,7 @@ func (c *Contender) text() []byte {
 	return fmt.Appendf(slices.Concat(c.head, c.lines), "# %s: %d results\n", results.EndKey, n)
 }
 
-// Gone returns the names that the older program lists, with these flags, and that the plan lacks.
+// Gone returns the names that the older program lists, with these flags, and the plan lacks.
 func (p Plan) Gone(ctx context.Context, old *Contender, list ...string) ([]string, error) {
 	text, err := old.run(ctx, append([]string{"list"}, list...)...)
 	if err != nil {
@@ -127,7 +123,6 @@ func (p Plan) Gone(ctx context.Context, old *Contender, list ...string) ([]strin
 	}), nil
 }
 
-// turn takes the samples of one turn.
 func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparison,
 	own bool) error {
 	if !own {
@@ -160,7 +155,7 @@ func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparis
 	return nil
 }
 
-// withoutLast removes what a program says of its whole run, which is one turn.
+// withoutLast removes comments on the whole run, which is only a turn.
 func withoutLast(lines []byte) []byte {
 	var kept []byte
 	for line := range bytes.Lines(lines) {
@@ -174,8 +169,8 @@ func withoutLast(lines []byte) []byte {
 	return kept
 }
 
-// Process returns a Runner that starts a program as a process under the name arg0. If the context
-// is cancelled, it asks the process to end and returns the context's error.
+// Process returns a Runner that starts a program under the name arg0. If the context is cancelled,
+// it asks the process to end and returns the context's error.
 func Process(path, arg0 string) Runner {
 	return func(ctx context.Context, args ...string) ([]byte, error) {
 		var out, stderr limited
@@ -206,11 +201,9 @@ func Process(path, arg0 string) Runner {
 	}
 }
 
-// sameSignal bounds how much later than a child this process may get a signal that a terminal sends
-// to both.
+// sameSignal bounds the delay with which this process gets a signal that a terminal sends to both.
 const sameSignal = 5 * time.Second
 
-// askedToEnd reports whether a process ended because a signal asked it to.
 func askedToEnd(err error) bool {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {
@@ -224,11 +217,10 @@ func askedToEnd(err error) bool {
 		syscall.SIGTERM}, of)
 }
 
-// maxOutput is the number of bytes that a turn of a program may write.
+// maxOutput bounds a turn's output in bytes.
 const maxOutput = 16 << 20
 
-// A limited buffer takes at most maxOutput, so that an endless program ends at its first write
-// beyond.
+// A limited takes at most maxOutput; an endless program fails at its next write.
 type limited struct {
 	text bytes.Buffer // not embedded: its ReadFrom would take all
 	full bool

@@ -10,7 +10,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A measured is a sample with the rest of its result line.
 type measured struct {
 	pattern   access.Pattern
 	counts    *access.Counts // simulated, or nil
@@ -19,8 +18,7 @@ type measured struct {
 	sample    access.Sample
 }
 
-// lineValues are the values of a result line: all of results.Units, in their order. Unknown values
-// are left out.
+// lineValues are the values of a result line, if known: all of results.Units, in order.
 var lineValues = []struct {
 	unit  string
 	value func(m *measured) (value float64, known bool)
@@ -56,7 +54,6 @@ var lineValues = []struct {
 	{"hw-cycles/op", counted(counters.Cycles)},
 }
 
-// simulated returns how often the simulator counted something in a pass.
 func simulated(count func(access.Counts) uint64) func(m *measured) (float64, bool) {
 	return func(m *measured) (float64, bool) {
 		if m.counts == nil {
@@ -66,12 +63,10 @@ func simulated(count func(access.Counts) uint64) func(m *measured) (float64, boo
 	}
 }
 
-// counted returns how often the CPU counted an event in a pass.
 func counted(e counters.Event) func(m *measured) (float64, bool) {
 	return func(m *measured) (float64, bool) { return m.sample.EventsPerPass(e) }
 }
 
-// values returns the known lineValues.
 func (m *measured) values() []results.Value {
 	var values []results.Value
 	for _, v := range lineValues {
@@ -82,14 +77,14 @@ func (m *measured) values() []results.Value {
 	return values
 }
 
-// Counters says which CPU counters exist here, or why there are none.
+// Counters names the CPU counters that exist here, or says why there are none.
 func Counters() string {
 	_, note := hardware()
 	return note
 }
 
-// hardware returns a function that opens the CPU's counters on its calling thread, nil if there are
-// none, and a note for the results.
+// hardware returns a function that opens the CPU's counters on the calling thread, or nil, and a
+// note on them.
 func hardware() (open func() (counters.Reader, error), note string) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

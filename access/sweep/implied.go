@@ -8,28 +8,25 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// Let two LRU caches have the same lines, and let the larger have no fewer sets, each a part of one
-// of the smaller's, and no fewer ways. Then the larger holds all that the smaller holds, at any
-// time and for any accesses: set refinement and inclusion (Hill and Smith, "Evaluating
-// Associativity in CPU Caches", IEEE Transactions on Computers 38(12), 1989). Three exact rules
-// follow for the counts of one pattern:
+// Let two LRU caches have the same lines, and let the larger have no fewer ways and no fewer sets,
+// each a part of one of the smaller's. Then the larger always holds all that the smaller holds: set
+// refinement and inclusion (Hill and Smith, "Evaluating Associativity in CPU Caches", IEEE
+// Transactions on Computers 38(12), 1989). Three exact rules follow for the counts of one pattern:
 //
-//   - If the smaller of two first levels misses as often as the larger, both miss in the same
-//     accesses, and their last levels see the same miss stream.
-//   - Of last levels with the same miss stream, a larger one misses no more often. So a level between
-//     two with equal misses has the same misses.
-//   - The first level misses at most in every access, and the last level at most as often as the
-//     first.
+//   - If two such first levels have equal misses, they miss in the same accesses, and their last
+//     levels see the same miss stream.
+//   - Of last levels with the same miss stream, the larger one misses no more often. So a level
+//     between two with equal misses has the same misses.
+//   - The first level misses at most in every access, the last level at most where the first does.
 
-// inside reports whether a never holds more than b. Set counts are powers of two.
+// inside reports whether a never holds more than b. Numbers of sets are powers of two.
 func inside(a, b simcache.Geometry) bool {
 	return a.Line == b.Line && a.Sets() <= b.Sets() && a.Ways <= b.Ways
 }
 
-// bounds of a cache's misses.
 type bounds struct{ least, most uint64 }
 
-// learn narrows b by the misses of another cache with the same miss stream.
+// learn narrows b by another cache's misses in the same miss stream.
 func (b *bounds) learn(this, other simcache.Geometry, misses uint64) {
 	if inside(this, other) {
 		b.least = max(b.least, misses)
@@ -39,7 +36,7 @@ func (b *bounds) learn(this, other simcache.Geometry, misses uint64) {
 	}
 }
 
-// implied returns the count of a point if finished points of the same pattern imply it.
+// implied returns a point's count if finished points of the same pattern imply it.
 func (s *Space) implied(point int, done map[int]count) (c count, ok bool) {
 	n := len(s.hierarchies)
 	this, from := s.hierarchies[point%n].config, s.twin(point)/n*n
@@ -81,8 +78,8 @@ func alike(a, b simcache.Config, ofA, ofB count) bool {
 	return ofA.d1 == ofB.d1 && (inside(one, other) || inside(other, one))
 }
 
-// order returns the order in which hierarchies imply most of the others: the smallest and the
-// largest first level, then those in the middle, and the last levels of each in the same way.
+// order returns the order in which hierarchies imply most others: the smallest and largest first
+// level, then the middle ones, each with its last levels in the same way.
 func order(all []hierarchy) []int {
 	first := func(i int) simcache.Geometry { return all[i].config.First().Geometry }
 	last := func(i int) simcache.Geometry { return all[i].config.Last().Geometry }
@@ -125,7 +122,6 @@ func halving[T any](list []T) []T {
 	return found
 }
 
-// sort sorts points in the order in which they are simulated.
 func (s *Space) sort(points []int) {
 	n := len(s.hierarchies)
 	rank := make([]int, n)

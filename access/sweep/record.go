@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// A record is the file that a sweep appends to: a head, and a line for each simulated point, in any
-// order. A killed program leaves at most a partial last line, which is cut off when the record is
-// opened again.
+// A record is the file that a sweep appends to: a head, and a line for each finished point, in any
+// order. A killed program leaves at most one partial line, which is cut off on reopening.
 type record struct {
 	file *os.File
 	done map[int]count
@@ -79,7 +78,7 @@ func (r *record) add(point int, c count) error {
 	return err
 }
 
-// line returns a point's line: its number, its counts, and their sum, which reveals a partial line.
+// line returns a point's number, its counts, and their sum, which reveals partial lines.
 func line(point int, c count) string {
 	return fmt.Sprintf("%d %d %d %d %d\n", point, c.refs, c.d1, c.ll,
 		uint64(point)+c.refs+c.d1+c.ll)

@@ -23,8 +23,8 @@ const blockSize = 16
 type Options struct {
 	Index, Of int            // the shard, from 1; 1 of 1 is everything
 	Comments  []results.Pair // in the head of the results
-	// Start is called once with the shard's number of points and how many of these the record has.
-	// Step is called after each further point. Both may be nil.
+	// Start is called once with the number of points in the shard and in its record. Step is called
+	// after each further point. Both may be nil.
 	Start func(points, done int)
 	Step  func()
 }
@@ -32,10 +32,9 @@ type Options struct {
 // RecordName returns the name of the record for a results file.
 func RecordName(out string) string { return out + ".part" }
 
-// errThere says that the results exist already.
 var errThere = errors.New("it exists already: remove it to sweep again")
 
-// A ShardError says that a space has fewer blocks, which are not split, than there are shards.
+// A ShardError says that there are more shards than blocks, which are not split.
 type ShardError struct{ Index, Of, Blocks int }
 
 // Error says how many shards there may be.
@@ -50,10 +49,10 @@ func (e *ShardError) Error() string {
 
 func (o Options) mine(point int) bool { return (point/blockSize)%o.Of == o.Index-1 }
 
-// Run simulates the shard's points that the record lacks, on all CPUs. Then it writes the results
+// Run simulates the shard's points that the record lacks, on all CPUs. Then it writes all results
 // to out, in the order of the space, and removes the record. It stops when the context is
 // cancelled, and can be killed at any time: the next run continues from the record. It returns the
-// number of points added to the record.
+// number of points that it added.
 func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, err error) {
 	if there, err := os.Stat(out); err == nil && there.IsDir() {
 		return 0, errors.New("it is a directory: want a file")
@@ -107,7 +106,7 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 	return simulated, os.Remove(RecordName(out))
 }
 
-// simulateAll adds points to the record: a twin's count, an implied count, or a simulated one.
+// simulateAll adds points to the record: a twin's count, an implied one, or a simulated one.
 func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step func()) (simulated int,
 	err error) {
 	var guard sync.Mutex
@@ -160,7 +159,7 @@ func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step fun
 	return simulated, err
 }
 
-// write writes the results of a shard in order, with the places of its blocks.
+// write writes the results of a shard in order.
 func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 	out := bufio.NewWriterSize(to, 1<<20)
 	comments := append(o.Comments, results.Pair{Key: results.SuiteKey, Value: s.hash()})

@@ -2,10 +2,9 @@
 // operations, orders, tiles and caches that a file names. It counts exactly, on all CPUs, and its
 // record survives being killed.
 //
-// 1. [ReadFile] reads the space (docs/fleet.md describes the file). 2. [Space.Run] simulates each
-// point that its record lacks. When all are there, it writes the
-//
-//	results as a file that benchstat and package merge read.
+//  1. [ReadFile] reads the space (docs/fleet.md describes the file).
+//  2. [Space.Run] simulates each point that its record lacks. When all are there, it writes the
+//     results as a file that benchstat and package merge read.
 package sweep
 
 import (
@@ -71,8 +70,7 @@ func texts(sizes []size) (words []string) {
 	return words
 }
 
-// maxLine is the line length in bytes that readers of the Go benchmark format accept, with a
-// margin.
+// maxLine bounds a line in bytes, below what readers of the Go benchmark format accept.
 const maxLine = 60_000
 
 // maxPoints bounds the combinations of a file.
@@ -146,7 +144,6 @@ func Parse(name string, text []byte) (*Space, error) {
 	return s, s.addSpecs(f, doc)
 }
 
-// addSuite adds the benchmarks of the suite that a file names.
 func (s *Space) addSuite(f file, doc *strict.File) error {
 	if f.Suite != "default" && f.Suite != "quick" {
 		return doc.Errorf("suite", "%q: want default or quick, the benchmarks of bench run",
@@ -181,7 +178,7 @@ func (s *Space) add(name string, p access.Pattern, same map[string]int) {
 	s.specs, s.names = append(s.specs, p.Spec), append(s.names, name)
 }
 
-// lists are the lists whose combinations are the specs. The first one changes slowest.
+// lists are the lists whose combinations are the specs; the first one changes slowest.
 var lists = []struct {
 	key string // the field that a word sets, plus s
 	of  func(f *file) []string
@@ -244,7 +241,6 @@ var lists = []struct {
 	}},
 }
 
-// addSpecs adds every combination of what a file lists.
 func (s *Space) addSpecs(f file, doc *strict.File) error {
 	n := len(f.Caches)
 	for _, l := range lists {
@@ -277,8 +273,7 @@ func (s *Space) addSpecs(f file, doc *strict.File) error {
 		})
 }
 
-// each calls do for every combination of the words of the lists from number k on, with the places
-// of the words.
+// each calls do for every combination of words from list k on, with their places.
 func (f *file) each(k int, spec access.Spec, at []int,
 	do func(spec access.Spec, at []int) error) error {
 	if k == len(lists) {
@@ -296,7 +291,7 @@ func (f *file) each(k int, spec access.Spec, at []int,
 	return nil
 }
 
-// refuse returns the error of a combination, at the word at fault or else at its shape.
+// refuse locates a combination's error at the word at fault, or else at its shape.
 func (f *file) refuse(doc *strict.File, at []int, err error) error {
 	place, words := "shapes", []string{}
 	fault, _ := errors.AsType[*access.FieldError](err)
@@ -310,8 +305,8 @@ func (f *file) refuse(doc *strict.File, at []int, err error) error {
 	return doc.Errorf(place, "with %s: %w", strings.Join(words, ", "), err)
 }
 
-// hierarchy returns an entry's caches: the first and last level of a preset, or both levels in
-// Cachegrind's notation.
+// hierarchy returns an entry's caches: a preset's first and last level, or both in Cachegrind's
+// notation.
 func (c caches) hierarchy() (h hierarchy, err error) {
 	if c.Preset != "" {
 		if c.D1 != "" || c.LL != "" {
@@ -346,8 +341,8 @@ func (c caches) hierarchy() (h hierarchy, err error) {
 	return h, h.config.Check()
 }
 
-// checkName refuses a name that readers of results would not take for the end of a benchmark's
-// name. A space ends the name, and "-8" is GOMAXPROCS.
+// checkName refuses a name that cannot end a benchmark's name: a space ends the name, and "-8" is
+// GOMAXPROCS.
 func checkName(name string) error {
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return r == '/' || !unicode.IsPrint(r) || r == ' '
@@ -361,13 +356,11 @@ func checkName(name string) error {
 	return nil
 }
 
-// geometry returns both levels in Cachegrind's notation.
 func (h hierarchy) geometry() string {
 	return h.config.First().Geometry.String() + "+" + h.config.Last().Geometry.String()
 }
 
-// named returns the value of [results.SweptKey]: the geometries of the caches whose names are not
-// their geometries.
+// named returns the value of [results.SweptKey]: the geometries of caches with other names.
 func (s *Space) named() string {
 	var entries []string
 	for _, h := range s.hierarchies {
@@ -378,16 +371,15 @@ func (s *Space) named() string {
 	return strings.Join(entries, " ")
 }
 
-// points returns the number of simulations.
 func (s *Space) points() int { return len(s.specs) * len(s.hierarchies) }
 
-// name returns the name of a point, from 0: the spec's, with the caches as its last key.
+// name returns a point's name: the spec's, with the caches as its last key.
 func (s *Space) name(point int) string {
 	return s.names[point/len(s.hierarchies)] + "/caches=" +
 		s.hierarchies[point%len(s.hierarchies)].name
 }
 
-// hash identifies the space by 12 hex digits, as [results.SuiteKey] does.
+// hash identifies the space by 12 hex digits, for [results.SuiteKey].
 func (s *Space) hash() string {
 	h := sha256.New()
 	for _, name := range s.names {
@@ -400,13 +392,13 @@ func (s *Space) hash() string {
 }
 
 // twin returns the first point with the same accesses on the same caches, such as for a dtype of
-// the same width.
+// equal width.
 func (s *Space) twin(point int) int {
 	n := len(s.hierarchies)
 	return s.twins[point/n]*n + point%n
 }
 
-// A count is the result of a point: events of a pass in the steady state.
+// A count is a point's events in a pass in the steady state.
 type count struct{ refs, d1, ll uint64 }
 
 func (s *Space) simulate(ctx context.Context, point int) (count, error) {

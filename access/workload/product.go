@@ -19,20 +19,19 @@ const (
 	vector = "vector" // this CPU's best set of vector kernels, where it can walk the rest
 )
 
-// A draft is an unfinished spec, with the value that set each field.
+// A draft is an unfinished spec, with the values that set its fields.
 type draft struct {
 	spec   access.Spec
 	from   map[string]value
 	vector bool // its kernel is not asked for by name
 }
 
-// A lowered is a spec that has a pattern.
 type lowered struct {
 	access.Spec
-	walked layouts.DType // of the view, which may differ from the stored dtype
+	walked layouts.DType // of the view, perhaps not the stored dtype
 }
 
-// A step of the product multiplies drafts by one key's values.
+// A step multiplies drafts by a key's values.
 type step struct {
 	key      string
 	values   values
@@ -40,8 +39,7 @@ type step struct {
 	set      func(*draft, value) error
 }
 
-// product returns the specs of an entry: all combinations of its values. The last key changes
-// fastest.
+// product returns the combinations of an entry's values; the last key changes fastest.
 func (e entry) product(at *place, tensors map[string]store) ([]lowered, error) {
 	if e.Operands != nil {
 		if len(e.Operands) == 0 {
@@ -95,7 +93,6 @@ func (e entry) product(at *place, tensors map[string]store) ([]lowered, error) {
 	return specs, nil
 }
 
-// steps returns the keys of an entry in the order of the product.
 func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 	return []step{
 		{"tensor", e.Tensor, "", func(d *draft, v value) error {
@@ -157,7 +154,7 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 	}
 }
 
-// parseView reads a chain, and says what to do if a list split one at its commas.
+// parseView reads a chain. Its error says what to do if a list split the chain at a comma.
 func parseView(text string) (layouts.Chain, error) {
 	view, err := layouts.ParseChain(text)
 	if err != nil && strings.Count(text, "(") != strings.Count(text, ")") {
@@ -166,7 +163,6 @@ func parseView(text string) (layouts.Chain, error) {
 	return view, err
 }
 
-// check refuses an entry that makes no sense.
 func (e entry) check(at *place, tensors map[string]store) error {
 	if err := e.checkName(at); err != nil {
 		return err
@@ -202,7 +198,7 @@ func (e entry) checkName(at *place) error {
 	return nil
 }
 
-// check lowers a spec, and returns the dtype that is walked. It drops a spec that this CPU's vector
+// check lowers a spec and returns the dtype that is walked. It drops a spec that this CPU's vector
 // kernels cannot walk. Errors name the place of the value at fault.
 func (d draft) check(at *place) (walked layouts.DType, keep bool, err error) {
 	if d.vector && len(kernel.Sets()) == 1 {

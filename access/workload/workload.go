@@ -1,5 +1,5 @@
-// Package workload reads a user's tensors, and what is done to them, from YAML and turns them into
-// benchmarks. docs/workload.md describes the format.
+// Package workload turns a user's tensors and the operations on them, in YAML, into benchmarks.
+// docs/workload.md describes the format.
 package workload
 
 import (
@@ -28,8 +28,8 @@ const (
 
 // A Workload is what a file asks for.
 type Workload struct {
-	// Comparisons are in the file's order. Each has the benchmarks of an entry that can be
-	// compared: those of one operation, dtype and view's dtype.
+	// Comparisons are in the file's order. Each has benchmarks of one entry, operation, dtype and
+	// view's dtype.
 	Comparisons []access.Comparison
 	places      map[string]*place // by benchmark
 }
@@ -39,8 +39,7 @@ type place struct {
 	path string
 }
 
-// Errorf returns an error about a benchmark. It begins with the file, line and column of the entry
-// that asks for the benchmark.
+// Errorf returns an error about a benchmark. It begins with the file, line and column of its entry.
 func (w Workload) Errorf(benchmark, format string, args ...any) error {
 	p := w.places[benchmark]
 	return p.file.Errorf(p.path, format, args...)
@@ -75,7 +74,7 @@ type (
 	}
 )
 
-// A value is a plain value and its place in the file; node is nil for a default.
+// A value is a plain value and its place in the file; a default has none.
 type value struct {
 	text string
 	node ast.Node
@@ -88,7 +87,7 @@ func (v *value) UnmarshalYAML(n ast.Node) (err error) {
 	return err
 }
 
-// values is one value or a list of them.
+// values is one value or a list.
 type values []value
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -111,8 +110,8 @@ func (v *values) UnmarshalYAML(n ast.Node) error {
 }
 
 // Parse reads a file. An error begins with the file's name as given, the line and the column, and
-// says what would be right. A benchmark is named by [access.Spec.Name]; the entry's name, if any,
-// is its first key. Names do not depend on the place in the file. The same name twice is an error.
+// says what would be right. A benchmark has the name of [access.Spec.Name], with the entry's name,
+// if any, as first key, wherever it is in the file. The same name twice is an error.
 func Parse(name string, text []byte) (Workload, error) {
 	var f file
 	doc, err := strict.Decode(name, text, &f)
@@ -153,7 +152,6 @@ func ReadFile(name string) (Workload, error) {
 	return Parse(name, text)
 }
 
-// add names the benchmarks of an entry and groups them.
 func (w *Workload) add(at *place, label string, specs []lowered) error {
 	if len(w.places)+len(specs) > maxBenchmarks {
 		return at.file.Errorf(at.path, "more than %d benchmarks in a file", maxBenchmarks)
@@ -191,7 +189,6 @@ func (w *Workload) add(at *place, label string, specs []lowered) error {
 	return nil
 }
 
-// A store is a tensor of the file.
 type store struct {
 	spec         access.Spec
 	shape, dtype value
@@ -202,7 +199,7 @@ var word = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 })
 
-// procs reports whether a name ends like GOMAXPROCS in the Go benchmark format.
+// procs reports whether a name ends as the Go benchmark format writes GOMAXPROCS.
 func procs(name string) bool {
 	_, parts := benchfmt.Name(name).Parts()
 	return len(parts) > 0 && parts[len(parts)-1][0] == '-'

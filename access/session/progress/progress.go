@@ -18,21 +18,21 @@ import (
 // untilBar is how long a phase takes before a terminal shows it.
 const untilBar = 300 * time.Millisecond
 
-// LineAfter is how long a phase takes before a Meter without a terminal writes a line. Tests that
-// compare a command's output set it to longer than they take.
+// LineAfter is how long a phase takes before a Meter without a terminal writes a line. Tests of a
+// command's output set it to longer than they take.
 var LineAfter = 10 * time.Second
 
 // Plain makes Meters write lines to terminals too, for TERM=dumb.
 var Plain bool
 
-// A Meter shows the phases of a command. On a terminal, a phase is a bar with an estimate of the
-// time left, and disappears when it ends. Elsewhere, a phase longer than LineAfter is a line, and
-// another with its progress each time its duration doubles. A nil Meter shows nothing. Methods may
-// be called concurrently.
+// A Meter shows the phases of a command. On a terminal, a phase is a bar with the estimated time
+// left, removed at its end. Elsewhere, a phase longer than LineAfter is a line, and another with
+// its progress each time its duration doubles. A nil Meter shows nothing. Methods may be called
+// concurrently.
 type Meter struct {
 	w        io.Writer
 	terminal bool
-	until    time.Duration // how long a phase takes before it is shown
+	until    time.Duration
 
 	mutex sync.Mutex
 	phase *phase // nil between phases
@@ -58,16 +58,16 @@ func New(w io.Writer) *Meter {
 	return &Meter{w: w, until: LineAfter}
 }
 
-// Terminal reports whether w, or the writer that w unwraps to, is a terminal.
+// Terminal reports whether w, or the writer that it unwraps to, is a terminal.
 func Terminal(w io.Writer) bool { return file(w) != nil }
 
 // Bars reports whether a Meter that writes to w shows bars.
 func Bars(w io.Writer) bool { return width(w) > 0 && !Plain }
 
-// Width returns the number of characters in a line of a terminal, or 80 if unknown.
+// Width returns a terminal's width in characters, or 80 if unknown.
 func Width(w io.Writer) int { return cmp.Or(width(w), 80) }
 
-// width returns 0 without a terminal, or if its size is unknown.
+// width returns 0 if unknown.
 func width(w io.Writer) int {
 	if f := file(w); f != nil {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
@@ -77,7 +77,6 @@ func width(w io.Writer) int {
 	return 0
 }
 
-// file returns the terminal that a writer writes to, or nil.
 func file(w io.Writer) *os.File {
 	if o, ok := w.(interface{ Unwrap() io.Writer }); ok {
 		w = o.Unwrap()
@@ -88,11 +87,10 @@ func file(w io.Writer) *os.File {
 	return nil
 }
 
-// live holds the meters that are in a phase.
 var live sync.Map
 
-// Clear removes all meters from the terminal, for a program that is about to exit. It returns the
-// name of a phase in progress, or "".
+// Clear removes all meters from the terminal before the program exits. It returns the name of a
+// phase in progress, or "".
 func Clear() (what string) {
 	live.Range(func(m, doing any) bool {
 		m.(*Meter).End()
@@ -105,8 +103,7 @@ func Clear() (what string) {
 // Phase ends the current phase and begins one of steps steps, 0 if unknown.
 func (m *Meter) Phase(what string, steps int) { m.begin(what, steps, false) }
 
-// Timed is Phase for what is being timed. Only Step draws the phase, so drawing never overlaps a
-// measurement.
+// Timed is Phase for a measurement. Only Step draws the phase, so drawing never overlaps timing.
 func (m *Meter) Timed(what string, steps int) { m.begin(what, steps, true) }
 
 // Begin begins a phase, and returns a function that reports a step.
@@ -179,7 +176,6 @@ func (m *Meter) Step(steps int) {
 	p.draw()
 }
 
-// draw redraws a timed phase, unless the terminal has gone.
 func (p *phase) draw() {
 	if !p.timed {
 		return
@@ -269,7 +265,6 @@ func left(passed time.Duration, done, total int64) string {
 		time.Duration(float64(passed)*(1-share)/share).Round(time.Second))
 }
 
-// end removes the phase from the terminal.
 func (p *phase) end(m *Meter) {
 	if p.timer != nil {
 		p.timer.Stop()
@@ -280,7 +275,7 @@ func (p *phase) end(m *Meter) {
 	fmt.Fprint(m.w, "\r") // Ctrl-C is echoed, and clearing starts at the cursor
 	p.bar.Abort(true)
 	p.bars.Wait()
-	if p.timed { // a timed phase draws no more
+	if p.timed {
 		fmt.Fprint(m.w, "\x1b[1A\x1b[J")
 	}
 }
