@@ -2,7 +2,6 @@ package compiled
 
 import "path/filepath"
 
-// place returns the address of the next array.
 func (a *Arrangement) place(size uint64) uint64 {
 	at := a.Origin
 	a.Origin = (at + size + a.Align - 1) / a.Align * a.Align

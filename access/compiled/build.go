@@ -54,7 +54,6 @@ func compiler(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// links reports whether a compiler's arguments make it link.
 func links(args []string) bool {
 	inputs := false
 	for _, arg := range args[1:] {

@@ -79,12 +79,10 @@ func (o *objects) allocate(addr, size uint64, by Place) {
 	}
 }
 
-// search returns the first large object that ends after an address.
 func (o *objects) search(addr uint64) int {
 	return sort.Search(len(o.large), func(i int) bool { return o.large[i].end() > addr })
 }
 
-// clear removes the large objects that overlap a span.
 func (o *objects) clear(s span) (at int) {
 	from := o.search(s.from)
 	to := from

@@ -203,7 +203,6 @@ func (w *walker) declaration(at dwarf.Offset) (all declaration) {
 	return all
 }
 
-// line returns the place that an entry's attributes name.
 func (f found) line(file, line dwarf.Attr) (at Place) {
 	if i, is := f.Val(file).(int64); is && int(i) < len(f.files) && f.files[i] != nil {
 		n, _ := f.Val(line).(int64)
@@ -251,7 +250,6 @@ func (w *walker) variable(f found) {
 	}
 }
 
-// hasArray reports whether a type is or holds an array.
 func hasArray(t dwarf.Type) bool {
 	switch t := t.(type) {
 	case *dwarf.TypedefType:
@@ -268,7 +266,6 @@ func hasArray(t dwarf.Type) bool {
 	return false
 }
 
-// place names the code at an address of the file.
 func (p *Program) place(addr uint64) (at Place) {
 	after := sort.Search(len(p.lines), func(i int) bool { return p.lines[i].addr > addr })
 	if after > 0 {

@@ -53,7 +53,6 @@ func (d *decoder) release() {
 	d.ranges, d.special = d.ranges[:0], false
 }
 
-// isToldBy reports whether the compiler reported a library's range already.
 func (r byteRange) isToldBy(told []byteRange) bool {
 	return r.library && slices.ContainsFunc(told, func(t byteRange) bool {
 		return !t.library && t.kind == r.kind && t.addr == r.addr
@@ -70,7 +69,6 @@ func (d *decoder) walk(ranges []byteRange) {
 	}
 }
 
-// step makes the next access of a range, if any.
 func (d *decoder) step(r *byteRange) bool {
 	end := r.addr + r.bytes
 	if r.next == end {

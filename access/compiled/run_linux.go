@@ -161,7 +161,6 @@ func (d *decoder) begin(r *ring) {
 	}
 }
 
-// A lastLine keeps the last 400 bytes written to it.
 type lastLine []byte
 
 func (l *lastLine) Write(b []byte) (int, error) {

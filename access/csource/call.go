@@ -182,7 +182,6 @@ var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven t
 var comparisons = strings.Fields(
 	"isgreater isgreaterequal isless islessequal islessgreater isunordered")
 
-// inline builds a function's body in place of its call.
 func (b *builder) inline(e *expr, f *cc.FunctionDefinition) {
 	name := f.Declarator.Name()
 	if b.allCalls++; f == b.main || slices.Contains(b.calls, f) {

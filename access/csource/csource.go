@@ -159,10 +159,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%v: %s: %s", e.Pos, e.Expr, e.Why)
 }
 
-// highest bounds the addresses of arrays.
 const highest = 1 << 62
 
-// maxRounds bounds how often a file is built: again for each strip-mined loop.
+// maxRounds bounds how often a file is built: again for each strip-mined loop or moved origin.
 const maxRounds = 100
 
 // Most is the largest size of a file in bytes.

@@ -13,7 +13,6 @@ type textPart struct {
 	cut            int // 1 for a function without its body, 2 if all of it is blank
 }
 
-// functionHead matches what precedes a body: its function's name and parameters.
 var functionHead = regexp.MustCompile(`([\w:~]+)\s*\([^{};=]*$`)
 
 // partsOf returns the declarations of a text whose brackets match, without expanding macros.
@@ -87,7 +86,6 @@ func wipe(text []byte, from, to int) {
 
 var scopes = regexp.MustCompile(`\bextern\s+"C"\s*(\{)?|\bnamespace\s+\w*\s*(\{)`)
 
-// unscoped removes the C++ scopes around C declarations.
 func unscoped(text []byte) []byte {
 	text = slices.Clone(text)
 	for {
@@ -163,6 +161,5 @@ func offset(text []byte, at Pos) int {
 
 var nameOfCPP = regexp.MustCompile(`\.(cpp|cc|cxx|C|hpp|cu)$`)
 
-// ofCPP defines C++ words that C spells differently.
 const ofCPP = "#define bool _Bool\n#define true 1\n#define false 0\n#define nullptr ((void " +
 	"*)0)\n#define constexpr const\n"

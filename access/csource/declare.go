@@ -11,7 +11,6 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A builder makes a program of a region.
 type builder struct {
 	file   *File
 	unit   *unit
@@ -40,7 +39,7 @@ type builder struct {
 	allCalls   int
 	asked      *header         // the loop whose condition is evaluated
 	turns      map[cc.Node]int // iterations of a strip of each strip-mined loop
-	again      bool            // a loop was strip-mined: build all again
+	again      bool            // build all again: a loop was strip-mined, or below is above 0
 	below      int             // how far an address without its variables is below 0, in bytes
 	nodes      []nest.Node
 	accesses   []access // by number
@@ -218,7 +217,6 @@ func items(block *cc.CompoundStatement) []*cc.BlockItem {
 	return list
 }
 
-// mark returns which mark a statement is, or "".
 func mark(item *cc.BlockItem) string {
 	if s := item.Statement; s != nil && s.Case == cc.StatementExpr &&
 		!isNil(s.ExpressionStatement.ExpressionList) {
@@ -232,7 +230,6 @@ func mark(item *cc.BlockItem) string {
 	return ""
 }
 
-// between returns the statements between the marks.
 func between(body *cc.CompoundStatement) (list []*cc.BlockItem, found bool) {
 	each(body, func(n cc.Node) {
 		block, is := n.(*cc.CompoundStatement)
@@ -321,15 +318,14 @@ func holdsArrays(of cc.Type) bool {
 	})
 }
 
-// elements lists the types that arrays may have.
 var elements = []cc.Kind{
 	cc.Bool, cc.Char, cc.SChar, cc.UChar, cc.Short, cc.UShort, cc.Int, cc.UInt, cc.Long, cc.ULong,
 	cc.LongLong, cc.ULongLong,
 	cc.Enum, cc.Float, cc.Double, cc.LongDouble, cc.ComplexFloat, cc.ComplexDouble,
 }
 
-// declare places a declarator's array at at, and returns the next free address. Arrays that are not
-// understood are refused where they are used, else noted.
+// declare places a declarator's array at address at, and returns the next free address. Arrays that
+// are not understood are refused where they are used, else noted.
 func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 	size, sized := b.sized[d]
 	if !isPlaced(d) && !sized {
@@ -457,7 +453,6 @@ func (a Array) declared() string {
 	return text
 }
 
-// typeName returns a type without its fields.
 func typeName(t cc.Type) string {
 	if s, is := t.(interface{ Tag() cc.Token }); is && isStruct(t) {
 		tag := s.Tag()

@@ -169,11 +169,10 @@ func (b *builder) notPast(h *header, e *expr, way piece) {
 	h.rows = append(h.rows, row.plus(1, constant(-1)))
 }
 
-// maxSplits bounds the cases of a loop's bounds.
 const maxSplits = 8
 
-// split builds the loop once for each case of its bounds, unless the lower bound is a greatest and
-// the upper bound a least.
+// split builds the loop once for each case of its bounds. A first value that is a greatest (going
+// down, a least) and a row that is a least need no cases.
 func (b *builder) split(h header, depth int) {
 	wanted := greatest
 	if h.step < 0 {
@@ -296,7 +295,8 @@ func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
 	return end, true
 }
 
-// ends demands that the value after the last one, plus ahead, fits the type by the bounds around.
+// ends demands that the value after the last one, plus ahead, fits the type. The bounds of the
+// loops around must show it.
 func (b *builder) ends(h *header, l *nest.Loop) {
 	low, high := h.v.t.limits()
 	if h.wraps {

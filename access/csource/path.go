@@ -24,7 +24,7 @@ type lvalue struct {
 	failed   *Error  // why it is not understood, unless it is in a register
 }
 
-// A step chooses one of extent elements, bytes apart.
+// A step chooses one of extent elements that lie bytes apart.
 type step struct {
 	extent, bytes int
 	alone         bool // a pointer to something that is not an array element
@@ -63,7 +63,8 @@ func (l lvalue) decayed() lvalue {
 	return l
 }
 
-// register reports whether l is a number in a register: one of a variable that is not an array.
+// register reports whether l is a number of a variable that is not an array. It lives in a
+// register.
 func (l *lvalue) register() bool {
 	return l.variable && len(l.extents) == 0 && cc.IsArithmeticType(l.of) &&
 		!slices.ContainsFunc(l.steps, func(s step) bool {
@@ -114,7 +115,8 @@ func (b *builder) reference(e *expr, kind nest.Kind) {
 // wrong returns an error whose place located adds.
 func wrong(why string, args ...any) *Error { return &Error{Why: fmt.Sprintf(why, args...)} }
 
-// isVolatile reports whether a variable, element or field is. Only the declarator knows for arrays.
+// isVolatile reports whether a variable, element or field is volatile. For arrays, the parser says
+// so only of the declarator.
 func isVolatile(e *expr) bool {
 	for ; ; e = e.args[0] {
 		t := e.node.Type()

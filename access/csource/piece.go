@@ -127,7 +127,6 @@ func (p piece) size() int {
 	return n
 }
 
-// choice rewrites a least or greatest as a choice.
 func (p piece) choice() piece {
 	if p.kind == choice {
 		return p

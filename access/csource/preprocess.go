@@ -246,8 +246,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unparsable says why the parser, which would run past the end, cannot read a text without comments
-// and macros: deep nesting or unmatched brackets.
+// unparsable says why the parser cannot read a text without comments and macros: deep nesting, or
+// unmatched brackets, with which it runs past the end.
 func unparsable(text []byte) string {
 	var open []byte // closes the open brackets
 	for at := 0; at < len(text); at++ {

@@ -153,8 +153,9 @@ func (b *builder) effect(e *expr) {
 	b.data(e)
 }
 
-// carriedFrom returns the depth of the outermost loop whose iterations may pass on left's value. An
-// element's array shows its value. A variable of an iteration ends with it.
+// carriedFrom returns the depth of the outermost loop whose iterations may pass on left's value,
+// and maxLoops if none may. The accesses to an element show what it carries. A variable declared in
+// an iteration ends with it.
 func (b *builder) carriedFrom(left *expr) int {
 	for left.op == opField {
 		left = left.args[0]

@@ -9,7 +9,7 @@
 //  2. [Plan.Prepare] lowers everything to loops and checks that there is enough memory. So errors
 //     come before anything runs: a [FieldError] for a field of the plan, a [BenchmarkError] for a
 //     benchmark.
-//  3. [Session.Run] yields a [Record] for each sample at once. [Session.Write] writes the same
+//  3. [Session.Run] yields a [Record] for each sample immediately. [Session.Write] writes the same
 //     records as a file that benchstat reads.
 //  4. [Session.Warnings] says, after the run, what makes its times doubtful.
 //
@@ -122,7 +122,6 @@ func (p Plan) Check() error {
 	return nil
 }
 
-// samplesOf returns the number of samples for a pass of pass ns.
 func (p Plan) samplesOf(pass float64) int {
 	if p.Long > 0 && pass > float64(max(p.Long, 2*p.SampleTime)) {
 		return min(p.Count, p.LongCount)

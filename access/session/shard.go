@@ -78,7 +78,6 @@ func ShardOf(getenv func(string) string) (Shard, error) {
 	return ParseShard(s.String())
 }
 
-// A part is a plan's part of a whole plan.
 type part struct {
 	shard  Shard
 	suite  string // of the whole plan
@@ -146,7 +145,6 @@ func (p Plan) Take(s Shard) (Plan, error) {
 	return p, nil
 }
 
-// divide returns the share of each of the times.
 func divide(times []float64, n int) []int {
 	order := nest.UpTo(len(times))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(times[b], times[a]) })

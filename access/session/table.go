@@ -39,7 +39,6 @@ func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error
 	return nil
 }
 
-// groups returns the rows of each comparison, then the others.
 func (p Plan) groups(rows []results.Row) (groups []terminal.Group) {
 	at := map[string]results.Row{}
 	for _, r := range rows {

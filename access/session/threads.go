@@ -43,7 +43,7 @@ func ParseThreads(text string) ([]int, error) {
 
 // Among returns the plan with its benchmarks walked by threads. It leaves out benchmarks that
 // threads cannot share, and numbers of threads above the CPUs' if others remain; remarks say so. It
-// returns a FieldError of threads, pin, cpubind or membind if this machine lacks one.
+// returns a FieldError of threads, pin, cpubind or membind if this machine lacks what t names.
 func (p Plan) Among(t Threads) (Plan, error) {
 	return p.among(t, place{cpu.Workers(), cpu.Nodes(), runtime.GOOS})
 }
@@ -209,7 +209,7 @@ func (at place) cpus(t Threads) ([]int, error) {
 	return t.Pin, nil
 }
 
-// check refuses nodes that do not exist or lack what.
+// check refuses nodes that do not exist, or have no memory or CPUs.
 func (at place) check(flag string, nodes []int, has func(cpu.Node) bool, what string) error {
 	if nodes == nil {
 		return nil

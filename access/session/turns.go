@@ -97,7 +97,6 @@ func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
 	return t.Old.text(), t.New.text(), nil
 }
 
-// text returns the results of all turns.
 func (c *Contender) text() []byte {
 	n := 0
 	for line := range bytes.Lines(c.lines) {

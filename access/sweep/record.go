@@ -71,7 +71,6 @@ func (r *record) read(path, head string, points int) error {
 	return err
 }
 
-// add appends a point in one write.
 func (r *record) add(point int, c count) error {
 	r.done[point] = c
 	_, err := r.file.WriteString(line(point, c))

@@ -159,7 +159,6 @@ func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step fun
 	return simulated, err
 }
 
-// write writes the results of a shard in order.
 func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 	out := bufio.NewWriterSize(to, 1<<20)
 	comments := append(o.Comments, results.Pair{Key: results.SuiteKey, Value: s.hash()})

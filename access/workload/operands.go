@@ -82,7 +82,6 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 	return all, nil
 }
 
-// operand reads the operand at path.
 func (o operandEntry) operand(doc *strict.File, path string) (access.Operand, error) {
 	fail := func(err error) (access.Operand, error) {
 		return access.Operand{}, doc.Errorf(path, "%w", err)

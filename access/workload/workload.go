@@ -87,7 +87,6 @@ func (v *value) UnmarshalYAML(n ast.Node) (err error) {
 	return err
 }
 
-// values is one value or a list.
 type values []value
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -194,7 +193,6 @@ type store struct {
 	shape, dtype value
 }
 
-// word matches names of tensors and benchmarks.
 var word = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 })
@@ -240,7 +238,6 @@ func (f file) tensors(doc *strict.File) (map[string]store, error) {
 	return stores, nil
 }
 
-// parse reads a value; key names it in errors.
 func parse[T any](doc *strict.File, v value, key string, read func(string) (T, error)) (T, error) {
 	result, err := read(v.text)
 	if err != nil {

@@ -1,5 +1,6 @@
 // The runtime that bench cc links instead of libtsan. The compiler puts a call before every load
-// and store (-fsanitize=thread). Each call writes a word, see decode.go, to a ring shared with bench.
+// and store (-fsanitize=thread). Each call writes one word to a ring in memory that is shared with
+// bench. decode.go explains the words.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
