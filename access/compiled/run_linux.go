@@ -17,8 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run runs the program and passes its accesses to a sink in order. It ends with the program, the
-// reporting or the context, and kills what still runs. The outcome covers a failed run too.
+// Run runs the program and passes its accesses to a sink in order. It ends when the program, the
+// reporting or the context ends, and kills processes still running. Even with an error, the outcome
+// covers the counted part.
 func (p *Program) Run(ctx context.Context, o Options, sink Sink) (outcome Outcome, err error) {
 	r, file, err := newRing()
 	if err != nil {

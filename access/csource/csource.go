@@ -139,7 +139,7 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// An Error says what is refused, where, and why.
+// An Error says where and why text is refused.
 type Error struct {
 	Pos  Pos
 	Expr string // as written, after macros; may be empty

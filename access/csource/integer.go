@@ -82,8 +82,7 @@ func (e *expr) unknown(why string, args ...any) *Error {
 	return err
 }
 
-// integer evaluates constants as C does, and loop variables exactly as long as no unsigned type
-// wraps.
+// integer evaluates constants as C does, and loop variables exactly if no unsigned type wraps.
 func (b *builder) integer(e *expr) integer {
 	defer located(e.node)
 	switch e.op {
@@ -317,7 +316,7 @@ func (b *builder) convert(e *expr, i integer, t ctype) integer {
 	}
 	low, high := t.limits()
 	low0, high0 := i.t.limits()
-	// What was computed as unsigned may have wrapped before.
+	// An unsigned result may have wrapped before.
 	why := fmt.Sprintf("it would wrap as %v, or as %v", i.t, t)
 	b.within(e, i.piece, max(low, low0), min(high, high0), why)
 	return integer{i.piece, t}

@@ -389,7 +389,7 @@ func (b *builder) asType(e *expr, l lvalue, t cc.Type) lvalue {
 	return l
 }
 
-// sameSize reports whether a type may stand for another: a number or struct for one of its size.
+// sameSize reports whether a type may replace another: a number or struct for one of its size.
 func sameSize(t, as cc.Type) bool {
 	if isStruct(t) {
 		return isStruct(as) && !t.IsIncomplete() && t.Size() == as.Size() && !bitFields(t)

@@ -51,7 +51,7 @@ var (
 
 type unit struct {
 	name       string
-	marked     []byte // what is parsed
+	marked     []byte // the parsed text
 	predefined string
 	trailer    string
 	files      *files

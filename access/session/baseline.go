@@ -53,8 +53,9 @@ func (s *Session) Only(names map[string]bool) {
 }
 
 // Expected returns a results file with all that the session could add to a comparison with a
-// baseline: names that both have, in the baseline's units, and names that only the session has. If
-// comparing with this file finds nothing, the session need not run.
+// baseline: names that both have, in the baseline's units, and names that only the session has. It
+// is from this machine and these caches. If comparing with it finds nothing, the session need not
+// run.
 func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
 	if err := baseline.CheckValues(); err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ var thisProgram = sync.OnceValue(func() string {
 })
 
 // openTally reads the counts in a file. It ignores files that are unreadable or another program's,
-// and never writes to one that is not regular.
+// and leaves alone those that are not regular.
 func openTally(file string, caches simcache.Config) *tally {
 	// %#v prints all fields; a level's String is only its geometry.
 	config := sha256.Sum256(fmt.Appendf(nil, "%#v", caches))
@@ -110,7 +110,7 @@ func (t *tally) String() string {
 }
 
 // perLookUp is the number of elements that simulate in the time of one reference looked up in
-// turns. Few elements are looked up.
+// turns. Few of the elements' references are looked up.
 const perLookUp = 4
 
 // mostAhead is how many elements are simulated before timing begins. The first sample comes soon,

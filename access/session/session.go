@@ -39,12 +39,13 @@ type Plan struct {
 	Comparisons []access.Comparison // run in this order; the samples of each are interleaved
 	Studies     []access.Study      // only simulated, after all comparisons
 
-	// Caches says what is simulated; results have the misses of the first and last level. Without
-	// levels, the first of CPUs' caches are simulated (cpu.Choose), with its TLB for Pages.
+	// Caches are the simulated levels and TLB; results have the misses of the first and last level.
+	// Without levels, the first of CPUs' caches are simulated (cpu.Choose), with its TLB for Pages.
 	Caches simcache.Config
 	// Model predicts times. A Model without caches predicts nothing.
 	Model cost.Model
-	// CountsFile keeps simulated counts for later runs of the same program; "" keeps none.
+	// CountsFile keeps simulated counts for later runs of the same program, which simulate only the
+	// rest; "" keeps none.
 	CountsFile string
 	// TimesOnly turns off simulation, prediction and studies.
 	TimesOnly bool

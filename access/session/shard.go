@@ -105,8 +105,9 @@ func (p Plan) suite() string {
 
 // Take returns a shard's share of a plan: whole comparisons, since their samples are interleaved,
 // and whole studies. Every shard computes the same shares, since it predicts for the same reference
-// machine. The longest item first, each goes to the shortest share so far (Graham, "Bounds on
-// multiprocessing timing anomalies", SIAM Journal on Applied Mathematics 17, 1969).
+// machine. Shares have similar predicted times: the longest item first, each goes to the shortest
+// share so far (Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on Applied
+// Mathematics 17, 1969).
 func (p Plan) Take(s Shard) (Plan, error) {
 	if s == (Shard{}) {
 		return p, nil

@@ -16,7 +16,7 @@ import (
 // A Simulated has the counts of a C program's loops, a trace, or a sparse matrix.
 type Simulated struct {
 	Family  string         // the first part of the names: Program, Trace or Matrix
-	Parts   []results.Pair // the others, which say what was counted
+	Parts   []results.Pair // the others, which name the counted thing
 	Config  simcache.Config
 	Counts  simcache.Counts // of all references
 	Walks   uint64          // misses of the last level of the TLB, if Config has one

@@ -14,7 +14,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// Threads says how many threads walk each benchmark, and where they and the memory are.
+// Threads says how many threads walk each benchmark, and where they and the memory are. The zero
+// value changes nothing.
 type Threads struct {
 	Counts  []int // each benchmark runs with each count; 0 is all CPUs
 	Grain   int   // elements, see access.Spec; 0 for access.GrainSize

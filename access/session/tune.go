@@ -55,8 +55,8 @@ func (t Tuner) read() (tune.Calibration, error) {
 
 // Tune tunes the kernels before the session runs, by the file's calibration of the first pinned
 // CPU. Without one, it calibrates that CPU in less than two seconds and saves the result; the
-// warning says that saving failed. Unless t.Anew is set, it does nothing if no kernel can be tuned.
-// If the context is cancelled, the error is Interrupted.
+// warning says that saving failed. Unless t.Anew is set, it leaves a session without tunable
+// kernels alone. If the context is cancelled, the error is Interrupted.
 func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error) {
 	depends, this := s.tunable() != nil, tune.Identity(s.machine.CPU, s.detected)
 	switch wanted := t.Anew && slices.ContainsFunc(kernel.Sets(), (*kernel.Set).Streams); {

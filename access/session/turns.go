@@ -16,14 +16,15 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// TurnTime is the default length of a sample in a turn. Starting a process takes as long, and other
-// programs on the machine have mostly paused once.
+// TurnTime is the default length of a sample in a turn. Starting a process takes as long. In that
+// time, other programs on the machine have mostly paused once.
 const TurnTime = 100 * time.Millisecond
 
-// A Runner runs a bench program and returns its output, until the context is cancelled.
+// A Runner runs a bench program and returns its output. It stops when the context is cancelled.
 type Runner func(ctx context.Context, args ...string) ([]byte, error)
 
-// A Contender is one of two bench programs, perhaps versions, whose samples are interleaved.
+// A Contender is one of two bench programs, perhaps of different versions, whose samples are
+// interleaved.
 type Contender struct {
 	Path string // for errors
 	run  Runner

@@ -73,7 +73,7 @@ static int within(u64 pc) {
   return 0;
 }
 
-// stop ends reporting, such as at the first thread: the order of accesses is unknown from then on.
+// stop ends reporting: threads make the order of accesses unknown, or there are too many places.
 static void stop(u64 why) {
   if (text && mask | one)
     say(why, 0, 0, 0);
