@@ -150,8 +150,8 @@ func (b *builder) call(e *expr) {
 	}
 }
 
-// computes reports whether GCC knows that a call only computes its result: it calls a library
-// function that sets no errno, or a function declared const or pure.
+// computes reports whether GCC knows that a call only computes its result: of a library function
+// that sets no errno, or one declared const or pure.
 func (b *builder) computes(e *expr) bool {
 	called := e.args[0]
 	name := strings.TrimPrefix(called.text(), "__builtin_")

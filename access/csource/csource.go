@@ -280,7 +280,6 @@ func textBetween(line string, from, to int, token string) string {
 	return ""
 }
 
-// unreadable notes the functions that are neither understood nor called.
 func (b *builder) unreadable() (notes []Note) {
 	for _, name := range slices.Sorted(maps.Keys(b.unit.leftOut)) {
 		e := b.unit.leftOut[name]

@@ -75,7 +75,6 @@ func blank(text []byte, directives bool) []byte {
 	return code
 }
 
-// wipe keeps line ends.
 func wipe(text []byte, from, to int) {
 	for i := from; i < min(to, len(text)); i++ {
 		if text[i] != '\n' {

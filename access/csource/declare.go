@@ -51,7 +51,7 @@ type builder struct {
 type loopVar struct {
 	decl *cc.Declarator
 	t    ctype
-	at   nest.Affine // its value
+	at   nest.Affine
 
 	node cc.Node // C's loop, with its step and the iterations of a strip, if any
 	step int
@@ -148,7 +148,6 @@ func (b *builder) keeps(v *cc.Declarator) bool {
 		b.changed[v.Name()] == 0)
 }
 
-// constant binds a variable that keeps its value to it.
 func (b *builder) constant(init *cc.InitDeclarator) {
 	v := init.Declarator
 	if init.Case != cc.InitDeclaratorInit || init.Initializer.Case != cc.InitializerExpr ||
@@ -236,7 +235,7 @@ func between(body *cc.CompoundStatement) (list []*cc.BlockItem, found bool) {
 		if !is {
 			return
 		}
-		var inside []*cc.BlockItem // since a mark
+		var inside []*cc.BlockItem
 		for _, item := range items(block) {
 			switch m := mark(item); {
 			case m == beginMark:

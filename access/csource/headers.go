@@ -458,7 +458,6 @@ func guarded(name, text string) string {
 		name, name, text)
 }
 
-// integerTypes holds the types of stdint.h and their limits.
 const integerTypes = `
 typedef __INT8_TYPE__ int8_t;
 typedef __UINT8_TYPE__ uint8_t;
@@ -551,7 +550,6 @@ typedef unsigned long uintmax_t;
 #define UINTMAX_C(c) c ## UL
 `
 
-// formats holds the macros of inttypes.h for printf and scanf.
 const formats = `
 #define PRId8 "d"
 #define SCNd8 "hhd"

@@ -134,7 +134,7 @@ const byteMark = "\xef\xbb\xbf"
 
 func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte(byteMark)) }
 
-// A file is an open text. The parser only asks whether it is a folder.
+// The parser only asks whether a file is a folder.
 type file struct {
 	*bytes.Reader
 	fs.FileInfo

@@ -341,7 +341,6 @@ func (b *builder) stays(e *expr, i integer) {
 	b.within(e, i.piece, low, high, fmt.Sprintf(why, i.t))
 }
 
-// decided returns a condition, or why it is unknown.
 func (b *builder) decided(e *expr) (c nest.Condition, err *Error) {
 	err = tried(func() { c = b.condition(e) })
 	return c, err
@@ -370,7 +369,6 @@ func (b *builder) condition(e *expr) nest.Condition {
 	return b.plain(c)
 }
 
-// compared returns the sides of a comparison in their common type.
 func (b *builder) compared(e *expr) (x, y piece) {
 	left, right := b.integer(e.args[0]), b.integer(e.args[1])
 	t := common(left.t, right.t)

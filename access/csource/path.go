@@ -32,7 +32,6 @@ type step struct {
 	by            []move // at is their sum
 }
 
-// A move is an integer added to an index, or subtracted.
 type move struct {
 	e    *expr
 	i    integer
@@ -75,7 +74,6 @@ func (l *lvalue) register() bool {
 // stored reports whether e is an array element, a field, or a pointer's target.
 func (e *expr) stored() bool { return e.op == opIndex || e.op == opField || e.op == opDeref }
 
-// base returns the start of e's subscripts and fields.
 func (e *expr) base() *expr {
 	for e.stored() {
 		e = e.args[0]

@@ -96,7 +96,6 @@ func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) {
 	}
 }
 
-// proved proves that a check's condition cannot hold.
 func proved(c check, around []nest.Node) {
 	inside := []nest.Node{nest.Operand{Width: 1}}
 	var names []string

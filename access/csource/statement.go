@@ -41,7 +41,7 @@ func (b *builder) declares(init *cc.InitDeclarator) {
 	b.depths[v] = len(b.loops)
 	switch {
 	case v.Name() == "__func__" || v.IsTypename() || v.IsStatic() || v.Linkage() != cc.None:
-		return // not computed here
+		return
 	case init.Case != cc.InitDeclaratorInit:
 		if tracked(v) && !b.told[v] {
 			b.bind(v, value{failed: refuse(v, "it has no value yet")})
@@ -55,7 +55,6 @@ func (b *builder) declares(init *cc.InitDeclarator) {
 	b.gives(v, expression(init.Initializer.AssignmentExpression))
 }
 
-// gives evaluates an expression and assigns it to a variable.
 func (b *builder) gives(v *cc.Declarator, e *expr) {
 	if !isPointer(v) || unsaid(e) {
 		b.effect(e)
@@ -132,7 +131,6 @@ func (b *builder) iteration(s *cc.IterationStatement) {
 	}
 }
 
-// effect builds an expression that may assign: a statement or a right side.
 func (b *builder) effect(e *expr) {
 	switch {
 	case e.op == ",":
@@ -173,7 +171,6 @@ func (b *builder) carriedFrom(left *expr) int {
 	return b.depths[d]
 }
 
-// assign builds an assignment, perhaps of another one.
 func (b *builder) assign(e *expr) {
 	left := e.args[0]
 	if left.op != opVar || !isPointer(left.decl) || e.op != "=" {

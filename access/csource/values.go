@@ -128,7 +128,6 @@ func (b *builder) when(c nest.Condition, f, g func()) {
 	}
 }
 
-// body returns what f emits.
 func (b *builder) body(f func()) []nest.Node {
 	outside := b.nodes
 	b.nodes = nil
@@ -140,7 +139,6 @@ func (b *builder) body(f func()) []nest.Node {
 
 func nothing() {}
 
-// merge merges the values after two arms.
 func (b *builder) merge(c nest.Condition, before, then *binding) {
 	otherwise := b.values
 	merged := map[*cc.Declarator]bool{}
