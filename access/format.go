@@ -10,11 +10,10 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// This file lowers tensors that are stored in blocked formats. A dim that is
-// split into blocks is several loops, and a dim that the blocks do not divide
-// parts the walk: each part is a nest.
+// This file lowers tensors in blocked formats. A dim that is split into blocks becomes several
+// loops. A dim that the blocks do not divide splits the walk into pieces, each a nest.
 
-// inFormats lowers a Reorder, and a Sum or Fill of an x in a format.
+// inFormats lowers a Reorder, and a Sum or Fill whose x has a format.
 func (p *Pattern) inFormats() error {
 	s := p.Spec
 	if err := s.checkFormats(); err != nil {
@@ -53,7 +52,7 @@ func (p *Pattern) inFormats() error {
 	return p.lower(regions, s.DType.Size())
 }
 
-// checkFormats refuses what does not go with a format.
+// checkFormats refuses fields that cannot be combined with a format.
 func (s Spec) checkFormats() error {
 	switch {
 	case s.Op == Reorder && s.From.Rank() == 0:
@@ -87,7 +86,6 @@ func (s Spec) checkFormats() error {
 	return nil
 }
 
-// addFormat places a tensor in a format.
 func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, f Field) error {
 	b, err := t.Layout(p.Spec.Shape...)
 	if err != nil {
@@ -98,8 +96,8 @@ func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, f Fiel
 	return p.add(tensor, kind, store, store)
 }
 
-// cut parts the tensors, each part being a list of views of one shape, which are
-// walked in the order.
+// cut splits the tensors into pieces. A piece is a list of views of one shape, one per tensor, with
+// dims in the order in which they are walked.
 func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	s := p.Spec
 	walked := slices.Clone(p.formats)
@@ -134,8 +132,8 @@ func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	return pieces, nil
 }
 
-// formatReference is reference for tensors in formats: it goes by the places of
-// indices, and knows nothing of parts. What y has besides is to be zero.
+// formatReference does what reference does, for tensors in formats. It computes the place of each
+// index and does not use pieces. Padding of y must be zero.
 func formatReference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64, error) {
 	c := formatChecker[T]{p: p, data: data, last: len(p.formats) - 1}
 	for w := range c.values {
@@ -165,19 +163,18 @@ func formatReference[T layouts.Element](p Pattern, data []T, of func(int) T) (fl
 	return 0, nil
 }
 
-// A formatChecker compares elements with what they should be.
 type formatChecker[T layouts.Element] struct {
 	p       Pattern
 	data    []T
-	places  [][][]int // by operand and dim
-	values  [period]T // what an element is to be where the one that is read is the index
-	last    int       // operand
-	start   int       // of its tensor
-	written []bool    // of its elements
+	places  [][][]int // by operand and dim, of each index
+	values  [period]T // expected element, by the initial value of the one read
+	last    int       // index of the last operand
+	start   int       // of the last operand's tensor
+	written []bool    // by element of the last operand
 	sum     int
 }
 
-// walk goes over the dims from d on.
+// walk checks the elements that differ in dims d and after.
 func (c *formatChecker[T]) walk(d int, at []int) error {
 	if d == len(c.p.Spec.Shape) {
 		from, to := initial(at[0]), at[c.last]

@@ -8,23 +8,23 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// GrainSize is the number of elements below which PyTorch gives a walk to one
-// thread, and of which it gives each thread about as many at least:
-// at::internal::GRAIN_SIZE (aten/src/ATen/TensorIterator.h).
+// GrainSize is PyTorch's at::internal::GRAIN_SIZE (aten/src/ATen/TensorIterator.h). PyTorch gives a
+// walk of fewer elements to one thread, and gives each thread of a larger walk about GrainSize
+// elements or more.
 const GrainSize = 32768
 
-// Parts are what each thread walks of a pattern whose spec has several, in the
-// memory of the whole: each nest is cut as nest.Nest.Cut says, by as many threads
-// as there are, but by one for each Grain of elements at most, as PyTorch's
-// parallel_for does (aten/src/ATen/ParallelOpenMP.h). What of several nests cannot be cut is
-// the first thread's. Kernels, and their buffers, are those of each part. There is
-// none where the pattern cannot be cut: a Chase, a copy by PyTorch's blocks, which
-// has one buffer, what is written by iterations of all loops alike, and at most a
-// grain of elements.
+// Parts returns what each thread walks of a pattern with several threads, in the memory of the
+// whole pattern. Each nest is cut by nest.Nest.Cut. There is at most one part for each Grain of
+// elements, as in PyTorch's parallel_for (aten/src/ATen/ParallelOpenMP.h). If one of several nests
+// cannot be cut, the first thread walks it. Each part has its own kernel and buffers.
+//
+// Parts returns nil if the pattern cannot be cut. Such patterns are a Chase, a copy by PyTorch's
+// blocks, which has one buffer, output that iterations of every loop write, and at most a grain of
+// elements.
 func (p Pattern) Parts() []Pattern { return p.shared }
 
-// share makes the parts of a pattern that walks these nests before a kernel changes
-// them, if it can be cut.
+// share makes the parts of a pattern, if it can be cut. The nests are those before a kernel changes
+// them.
 func (p *Pattern) share(nests []nest.Nest) {
 	s := p.Spec
 	grain := s.Grain
@@ -51,11 +51,11 @@ func (p *Pattern) share(nests []nest.Nest) {
 	for _, list := range lists {
 		part := *p
 		part.Spec.Threads, part.Nests, part.plan, part.Memory = 0, list, nil, memory
-		if part.useKernel() != nil { // which takes runs that the cut leaves none of
+		if part.useKernel() != nil { // the cut leaves a kernel without runs
 			return
 		}
 		part.Bytes, part.Elems = moved(list), portion(p.Elems, elements(list, tensor), whole)
-		parts, memory = append(parts, part), part.Memory // behind its buffers come the next one's
+		parts, memory = append(parts, part), part.Memory // after the buffers of a part come those of the next
 	}
 	for i := range parts {
 		parts[i].Memory = memory
@@ -63,24 +63,22 @@ func (p *Pattern) share(nests []nest.Nest) {
 	p.shared, p.Memory = parts, memory
 }
 
-// portion is n*part/whole, of a part that is no more than whole, also where the product is
-// more than an int.
+// portion returns n*part/whole, for part up to whole, even if the product overflows an int.
 func portion(n, part, whole int) int {
 	high, low := bits.Mul64(uint64(n), uint64(part))
 	of, _ := bits.Div64(high, low, uint64(whole))
 	return int(of)
 }
 
-// rewrites tells whether what is written has elements at one place, which two
-// nests may write.
+// rewrites reports whether some output elements share memory, so that two nests may write one.
 func (p *Pattern) rewrites() bool {
 	return slices.ContainsFunc(p.operands, func(op operand) bool {
 		return op.kind != nest.Read && op.view.Overlaps()
 	})
 }
 
-// elements is how often nests go over an element of the tensor that they begin with:
-// not where they write zeros or a result besides.
+// elements returns how often nests visit an element of the given tensor, the first operand. It does
+// not count nests that write zeros or a result.
 func elements(nests []nest.Nest, tensor string) (n int) {
 	for _, nest := range nests {
 		if nest.Operands[0].Tensor == tensor {
@@ -90,7 +88,7 @@ func elements(nests []nest.Nest, tensor string) (n int) {
 	return n
 }
 
-// threadsName is what a name ends with where threads are asked for.
+// threadsName returns the end of a name for the spec's threads.
 func (s Spec) threadsName() string {
 	switch {
 	case s.Threads == 0:
@@ -101,11 +99,10 @@ func (s Spec) threadsName() string {
 	return fmt.Sprintf("/threads=%d/grain=%d", s.Threads, s.Grain)
 }
 
-// Threaded has each benchmark once for each number of threads, the names saying
-// which, and, in elements, the grain where it is not GrainSize. They stay compared.
-// Left out are benchmarks of more than one thread whose pattern has no parts; alone
-// are the names of these, without threads. What a spec does not allow is for its
-// Pattern to say.
+// Threaded returns each benchmark once for each number of threads. The names have the threads and,
+// unless it is GrainSize, the grain in elements. The comparisons stay. Threaded leaves out several
+// threads for a pattern without parts, and returns the names of these benchmarks, without threads,
+// in alone. The Pattern of a spec reports other errors.
 func Threaded(all []Comparison, threads []int, grain int) (threaded []Comparison, alone []string) {
 	for _, c := range all {
 		var more Comparison
