@@ -15,11 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapArena maps size bytes on the given NUMA nodes, or on any if nodes is nil. It also returns the
-// function that unmaps them. The memory starts at a huge page boundary, of at least 2 MiB, even if
-// its pages are small. AMD predicts the way of level 1 by a hash of the virtual address. Pages on
-// two sides of a high power of two can have equal hashes; their lines then evict each other. Two
-// such pages take four times as long (Lipp et al., "Take A Way", AsiaCCS 2020).
+// mapArena maps size bytes on the given NUMA nodes, or on any if nodes is nil. The memory starts at
+// a huge page boundary even if its pages are small. AMD predicts the way of level 1 by a hash of
+// the virtual address. Pages on two sides of a high power of two can have equal hashes and evict
+// each other; 8 KiB then take four times as long (Lipp et al., "Take A Way", AsiaCCS 2020).
 func mapArena(size int, pages Pages, nodes []int) (mem arena, free func() error, err error) {
 	page := max(hugePage, pages.Size())
 	length, flags := (size+page-1)/page*page+page, unix.MAP_PRIVATE|unix.MAP_ANON
@@ -70,9 +69,9 @@ func takeFrom(mem []byte, nodes []int) error {
 	return nil
 }
 
-// populate has the kernel touch all pages at once, on the node of this thread (madvise(2) with
-// MADV_POPULATE_WRITE, since Linux 5.14). On a virtual machine this takes 0.5 us a page, where an
-// exception for each page takes 11.7 us. Older kernels allocate pages on first touch.
+// populate has the kernel touch all pages on the node of this thread (MADV_POPULATE_WRITE, since
+// Linux 5.14). On a virtual machine this takes 0.5 us a page instead of 11.7 us. Older kernels
+// allocate pages on first touch.
 func (mem arena) populate() { _ = unix.Madvise(mem, unix.MADV_POPULATE_WRITE) }
 
 func mapError(size int, pages Pages, err error) error {
@@ -86,8 +85,8 @@ func mapError(size int, pages Pages, err error) error {
 
 func (mem arena) backing() (Backing, error) { return mem.backingIn("/proc/self/smaps") }
 
-// backingIn reads the backing from a file in the format of /proc/self/smaps. Without the file, as
-// in a chroot, Huge is unknown and 0.
+// backingIn reads a file such as /proc/self/smaps. Without it, as in a chroot, Huge is unknown and
+// 0.
 func (mem arena) backingIn(smaps string) (Backing, error) {
 	f, err := os.Open(smaps)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +100,7 @@ func (mem arena) backingIn(smaps string) (Backing, error) {
 	return Backing{Size: len(mem), Huge: min(huge, len(mem))}, err
 }
 
-// hugeBytes reads smaps and returns the bytes in huge pages of the mapping that contains addr.
+// hugeBytes reads the bytes in huge pages of the mapping that contains addr.
 func hugeBytes(text io.Reader, addr uintptr) (int, error) {
 	lines := bufio.NewScanner(text)
 	inside, size, huge := false, 0, 0

@@ -13,15 +13,14 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A chase reads one element after the other, and each element holds the address of the next. No
-// load can begin before the previous one ends, so the time of a load is its latency. The order is
-// random, so that nothing can be prefetched. It is a ring through every element, not a nest of
-// loops: both executors follow Pattern.Ring.
+// Each element of a chase holds the address of the next. No load can begin before the previous one
+// ends, so the time of a load is its latency. The order is random, so that nothing is prefetched.
+// It is a ring and not a nest of loops: both executors follow Pattern.Ring.
 
-// chaseSeed makes the order of a chase the same in every run. Exact counts depend on it.
+// chaseSeed fixes the order of a chase, on which exact counts depend.
 const chaseSeed = 0x535452494445 // "STRIDE"
 
-// maxRing is the largest number of elements of a chase: 1 GiB, at one element a line.
+// maxRing is the most elements of a chase: 1 GiB, at one element a line.
 const maxRing = 1 << 24
 
 // ring makes the order of a Chase: a random permutation of the view's elements, closed to a ring.
@@ -66,7 +65,6 @@ func (p *Pattern) ring() error {
 	return nil
 }
 
-// steadyChase counts a pass of a Chase in the steady state.
 func (p *Pattern) steadyChase(levels []simcache.Level) (simcache.Counts, error) {
 	size := p.Spec.DType.Size()
 	addrs := make([]uint64, len(p.Ring))
@@ -104,14 +102,12 @@ func bindChase(p Pattern, mem arena) runner {
 			}
 			link()
 		},
-		restore: link,
-		// passes returns the number of passes that ended where they began, which is n.
+		restore:   link,
 		passes:    func(n int) float64 { return float64(n) * part(0, n*len(p.Ring)) },
 		reference: func() (float64, error) { return 1, checkRing(p, data) },
 	}
 }
 
-// chase follows the given number of links.
 func chase(from unsafe.Pointer, links int) unsafe.Pointer {
 	for range links {
 		from = *(*unsafe.Pointer)(from)
@@ -119,7 +115,6 @@ func chase(from unsafe.Pointer, links int) unsafe.Pointer {
 	return from
 }
 
-// checkRing compares the links with Pattern.Ring, and the ring with the elements of the view.
 func checkRing(p Pattern, data []uintptr) error {
 	missing := make([]bool, len(data))
 	for at := range p.operands[0].view.Offsets() {

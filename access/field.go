@@ -30,7 +30,7 @@ const (
 	FieldPages Field = "pages"
 )
 
-// A FieldError names a field of a Spec, its value as text, and the reason why it is refused.
+// A FieldError names a field of a Spec, its value as text, and why it is refused.
 type FieldError struct {
 	Field Field
 	Value string
@@ -43,8 +43,7 @@ func (e *FieldError) Error() string { return fmt.Sprintf("%s %s: %v", e.Field, e
 // Unwrap returns the reason.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// fault makes a FieldError, or returns nil if err is nil. It formats the value with %v, and quotes
-// views and orders.
+// fault makes a FieldError, unless err is nil.
 func fault(f Field, value any, err error) error {
 	if err == nil {
 		return nil

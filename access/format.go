@@ -10,8 +10,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// This file lowers tensors in blocked formats. A dim that is split into blocks becomes several
-// loops. A dim that the blocks do not divide splits the walk into pieces, each a nest.
+// This file lowers tensors in blocked formats. A dim in blocks becomes several loops. A dim that
+// the blocks do not divide splits the walk into pieces, each a nest.
 
 // inFormats lowers a Reorder, and a Sum or Fill whose x has a format.
 func (p *Pattern) inFormats() error {
@@ -52,7 +52,6 @@ func (p *Pattern) inFormats() error {
 	return p.lower(regions, s.DType.Size())
 }
 
-// checkFormats refuses fields that cannot be combined with a format.
 func (s Spec) checkFormats() error {
 	switch {
 	case s.Op == Reorder && s.From.Rank() == 0:
@@ -96,8 +95,8 @@ func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, f Fiel
 	return p.add(tensor, kind, store, store)
 }
 
-// cut splits the tensors into pieces. A piece is a list of views of one shape, one per tensor, with
-// dims in the order in which they are walked.
+// cut splits the tensors into pieces: views of one shape, one per tensor, with dims in walking
+// order.
 func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	s := p.Spec
 	walked := slices.Clone(p.formats)
@@ -132,8 +131,8 @@ func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	return pieces, nil
 }
 
-// formatReference does what reference does, for tensors in formats. It computes the place of each
-// index and does not use pieces. Padding of y must be zero.
+// formatReference is reference for tensors in formats. It computes the place of each index, without
+// pieces. Padding of y must be zero.
 func formatReference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64, error) {
 	c := formatChecker[T]{p: p, data: data, last: len(p.formats) - 1}
 	for w := range c.values {
@@ -166,15 +165,14 @@ func formatReference[T layouts.Element](p Pattern, data []T, of func(int) T) (fl
 type formatChecker[T layouts.Element] struct {
 	p       Pattern
 	data    []T
-	places  [][][]int // by operand and dim, of each index
-	values  [period]T // expected element, by the initial value of the one read
-	last    int       // index of the last operand
+	places  [][][]int // by operand and dim
+	values  [period]T // by the initial value of the element read
+	last    int       // operand
 	start   int       // of the last operand's tensor
 	written []bool    // by element of the last operand
 	sum     int
 }
 
-// walk checks the elements that differ in dims d and after.
 func (c *formatChecker[T]) walk(d int, at []int) error {
 	if d == len(c.p.Spec.Shape) {
 		from, to := initial(at[0]), at[c.last]

@@ -13,29 +13,27 @@ import (
 )
 
 // An arena is the memory of a pattern's tensors. Byte i is at address Origin+i of the nests. It
-// starts at a page boundary, so that its alignment is the simulator's.
+// starts at a page boundary, so its alignment is the simulator's.
 type arena []byte
 
 // A runner walks one pattern natively, in exactly the order of its nests.
 type runner struct {
 	// prepare writes every element of the arena (see initial).
 	prepare func()
-	// restore, if not nil, rewrites what passes of other patterns may have overwritten.
+	// restore, if not nil, rewrites what other patterns' passes may have overwritten.
 	restore func()
-	// part, if not nil, walks elems of the length elements of a pass, starting at from. It returns
-	// 1 if it ended at the right element, and 0 if not.
+	// part, if not nil, walks elems of a pass's length elements, starting at from. It returns 1 if
+	// it ended at the right element.
 	part   func(from, elems int) float64
 	length int
 	// passes walks the nests n times and returns the sum of all passes, for a Sum.
 	passes func(n int) float64
-	// reference compares the arena after prepare and one pass with the definition of the operation.
-	// It returns the plain sum, for a Sum.
+	// reference checks the arena after prepare and one pass. It returns the plain sum, for a Sum.
 	reference func() (float64, error)
-	// inPlace: a pass reads its own output, so only the first pass after prepare matches reference.
+	// inPlace: a pass reads its own output, so only the first pass matches reference.
 	inPlace bool
 }
 
-// newRunner dispatches on the dtype, once per pattern.
 func newRunner(p Pattern, mem arena) (runner, error) {
 	if len(mem) < p.Memory {
 		return runner{}, fmt.Errorf("the arena holds %d B of the pattern's %d", len(mem), p.Memory)
@@ -74,12 +72,9 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 	return runner{}, fmt.Errorf("no native kernels for %s", p.Spec.DType)
 }
 
-// ErrForeign is the error for a kernel that this CPU does not run. Its accesses can be planned on
-// every CPU.
+// ErrForeign is the error for a kernel that this CPU does not run. It can be planned on every CPU.
 var ErrForeign = errors.New("this CPU does not run it")
 
-// computable refuses kernels that this CPU does not run (ErrForeign), and operands that have no
-// native loop.
 func (s Spec) computable() error {
 	if set := s.Kernel.set; set != nil && !set.Runs() {
 		return fault(FieldKernel, s.Kernel, fmt.Errorf("%w (it runs %s)", ErrForeign,
@@ -130,9 +125,8 @@ func realKernels[T realNumber, A int64 | float64]() kernels[T] {
 	}
 }
 
-// narrowKernels are the loops for 16-bit floating-point numbers, computed as float32 as in PyTorch.
-// The caller passes sum and add whole: a call of an unknown conversion function for each element
-// would take longer than the loads.
+// narrowKernels are for 16-bit floats, computed as float32 as in PyTorch. Callers pass sum and add
+// whole: calling a conversion function for each element takes longer than the loads.
 func narrowKernels[T layouts.Half | layouts.BFloat](round func(float32) T,
 	sum func(mem []T, b *block) float64, add func(mem []T, b *block)) kernels[T] {
 	return kernels[T]{
@@ -154,7 +148,6 @@ func narrowKernels[T layouts.Half | layouts.BFloat](round func(float32) T,
 	}
 }
 
-// bindNumber is bindReal for elements that package kernel sums.
 func bindNumber[T int32 | float32 | float64, A int64 | float64](p Pattern,
 	mem arena) (runner, error) {
 	k := realKernels[T, A]()
@@ -176,8 +169,7 @@ func bindComplex64(p Pattern, mem arena) (runner, error) {
 	})
 }
 
-// bindComplex128 copies both parts in one access, and does everything else with one after the
-// other.
+// bindComplex128 copies both parts in one access, and does all else with one after the other.
 func bindComplex128(p Pattern, mem arena) (runner, error) {
 	return bind(p, mem, kernels[complex128]{
 		of:   func(i int) complex128 { return complex(float64(i), 0) },
@@ -188,7 +180,6 @@ func bindComplex128(p Pattern, mem arena) (runner, error) {
 	})
 }
 
-// sumComplex adds up the real and the imaginary parts, which are of type F.
 func sumComplex[T complex64 | complex128, F float32 | float64](mem []T,
 	nests []elementNest) float64 {
 	var re, im float64
@@ -201,7 +192,6 @@ func sumComplex[T complex64 | complex128, F float32 | float64](mem []T,
 	return re + im
 }
 
-// as reinterprets memory as elements of another type of the same size.
 func as[U, T any](mem []T) []U {
 	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem))
 }
@@ -227,7 +217,7 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 	var nests []elementNest
 	for _, n := range p.Nests {
 		if p.plan != nil || p.block > 0 {
-			break // plan and runBlocks walk these
+			break // walked by Plan.Run or runBlocks
 		}
 		if p.halves() {
 			n = whole(n)
@@ -262,7 +252,6 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 	}, nil
 }
 
-// walk makes one pass over the nests. It returns the sum, for a Sum.
 func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) float64 {
 	if op == Sum {
 		return k.sum(mem, nests)
@@ -275,7 +264,7 @@ func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) 
 		case Copy:
 			n.each(func(b *block) { k.copy(mem, b) })
 		case Add:
-			if len(n.strides) == 2 { // an Add of one tensor, in order Torch
+			if len(n.strides) == 2 { // one tensor, in order Torch
 				n.each(func(b *block) { k.copy(mem, b) })
 				continue
 			}
@@ -291,27 +280,26 @@ func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) 
 	return 0
 }
 
-// start returns the offset of an operand's tensor in the arena, in elements.
+// start is the offset of an operand's tensor, in elements.
 func (p Pattern) start(op operand) int { return int(op.base-Origin) / p.Spec.DType.Size() }
 
-// An elementNest is a canonical Nest in units of elements; at holds the current element of each
-// operand.
+// An elementNest is a canonical Nest in units of elements.
 type elementNest struct {
-	outer   []int   // trips of all but the two innermost loops
-	n1, n0  int     // trips of the two innermost loops, outer first
-	strides [][]int // by operand, outermost loop first
+	outer   []int   // trips, without the two innermost loops
+	n1, n0  int     // trips of the innermost loops
+	strides [][]int // by operand
 	steps   [][]int // by operand, of the outer loops (nest.Steps)
-	at      []int   // by operand
+	at      []int   // current element, by operand
 }
 
-// inElements converts a nest to elements of size bytes. If wide, vector accesses become iterations
-// of the innermost loop.
+// inElements converts a nest to elements of size bytes. If wide, vectors become iterations of the
+// innermost loop.
 func inElements(n nest.Nest, size int, wide bool) (elementNest, error) {
 	n = n.Canonical()
 	if wide {
 		n = elementwise(n, size)
 	}
-	for len(n.Trips) < 2 { // a block needs two loops
+	for len(n.Trips) < 2 { // a block has two loops
 		n.Trips = slices.Insert(n.Trips, 0, 1)
 		for i := range n.Operands {
 			n.Operands[i].Strides = slices.Insert(n.Operands[i].Strides, 0, 0)
@@ -334,8 +322,7 @@ func inElements(n nest.Nest, size int, wide bool) (elementNest, error) {
 	return e, nil
 }
 
-// elementwise turns vector accesses into a loop over their elements. Canonical fuses it with the
-// surrounding loop if the vectors are contiguous.
+// elementwise turns vector accesses into a loop over their elements.
 func elementwise(n nest.Nest, size int) nest.Nest {
 	width := n.Operands[0].Width
 	if width == size || slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {
@@ -365,13 +352,11 @@ func (n *elementNest) blocks(block func()) {
 	copy(n.at, start)
 }
 
-// block returns the current element of operand i and its strides in the two innermost loops.
 func (n *elementNest) block(i int) (at, s1, s0 int) {
 	s := n.strides[i]
 	return n.at[i], s[len(s)-2], s[len(s)-1]
 }
 
-// sumBlock reads size(T) bytes an iteration.
 func sumBlock[T realNumber, A int64 | float64](mem []T, n *elementNest) (sum A) {
 	at, s1, s0 := n.block(0)
 	n0 := n.n0
@@ -421,10 +406,10 @@ func sumStrided[T realNumber, A int64 | float64](mem []T, at, step, n int) A {
 	return a + b + c + d
 }
 
-// A block is the two innermost loops of a nest, with the current element of each operand. Loops
-// read it at the start of a row, so that the innermost body uses only registers and touches only
-// the tensors. Bodies faster than the jump back are unrolled at least four times, because the speed
-// of such loops depends on the alignment of their code.
+// A block is the two innermost loops of a nest. Loops read it at the start of a row, so that the
+// innermost body uses only registers and touches only the tensors. Bodies faster than the jump back
+// are unrolled at least four times, because the speed of such loops depends on the alignment of
+// their code.
 type block struct {
 	rows, n  int    // trips
 	at       [3]int // element, by operand
@@ -432,7 +417,6 @@ type block struct {
 	next     [3]int // from the end of a row to the next row
 }
 
-// each calls do with every block of the nest.
 func (n *elementNest) each(do func(b *block)) {
 	b := block{rows: n.n1, n: n.n0}
 	n.blocks(func() {
@@ -444,7 +428,6 @@ func (n *elementNest) each(do func(b *block)) {
 	})
 }
 
-// fillBlock writes size(T) bytes an iteration.
 func fillBlock[T any](mem []T, b *block, value T) {
 	at, step := b.at[0], b.run[0]
 	if step == 1 {
@@ -481,7 +464,6 @@ func fillBlock[T any](mem []T, b *block, value T) {
 	}
 }
 
-// copyBlock reads one element and writes one, 2*size(T) bytes an iteration.
 func copyBlock[T any](mem []T, b *block) {
 	if b.run[0] == 1 && b.run[1] == 1 {
 		copyRuns(mem, b)
@@ -520,7 +502,6 @@ func copyRuns[T any](mem []T, b *block) {
 	}
 }
 
-// addBlock reads two elements and writes one, 3*size(T) bytes an iteration.
 func addBlock[T realNumber](mem []T, b *block) {
 	x, w, to := b.at[0], b.at[1], b.at[2]
 	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
@@ -537,7 +518,6 @@ func addBlock[T realNumber](mem []T, b *block) {
 	}
 }
 
-// sumHalf reads one element an iteration.
 func sumHalf(mem []layouts.Half, b *block) (sum float64) {
 	at, step := b.at[0], b.run[0]
 	for r := b.rows; r > 0; r-- {
@@ -558,7 +538,6 @@ func sumHalf(mem []layouts.Half, b *block) (sum float64) {
 	return sum
 }
 
-// sumBFloat reads one element an iteration.
 func sumBFloat(mem []layouts.BFloat, b *block) (sum float64) {
 	at, step := b.at[0], b.run[0]
 	for r := b.rows; r > 0; r-- {
@@ -579,8 +558,7 @@ func sumBFloat(mem []layouts.BFloat, b *block) (sum float64) {
 	return sum
 }
 
-// addHalf reads two elements and writes one. Each operand or sum that is not a normal number
-// interrupts addNormal, and is added here.
+// addHalf adds as addBlock does. It adds operands and sums that are not normal numbers itself.
 func addHalf(mem []layouts.Half, b *block) {
 	x, w, to := b.at[0], b.at[1], b.at[2]
 	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
@@ -601,9 +579,8 @@ func addHalf(mem []layouts.Half, b *block) {
 	}
 }
 
-// addNormal adds elements until an operand or the sum is not a normal number. It returns the number
-// of elements left of n, and the sum that it did not write. Without inlining, the loop has all
-// registers.
+// addNormal stops before an operand or sum that is not a normal number. It returns the number of
+// elements left of n, and the sum that it did not write. Without inlining, it has all registers.
 //
 //go:noinline
 func addNormal(mem []layouts.Half, x, w, to, xStep, wStep, toStep, n int) (left int, sum float32) {
@@ -624,7 +601,6 @@ func addNormal(mem []layouts.Half, x, w, to, xStep, wStep, toStep, n int) (left 
 	return 0, 0
 }
 
-// addBFloat reads two elements and writes one.
 func addBFloat(mem []layouts.BFloat, b *block) {
 	x, w, to := b.at[0], b.at[1], b.at[2]
 	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
@@ -641,8 +617,6 @@ func addBFloat(mem []layouts.BFloat, b *block) {
 	}
 }
 
-// sumParts reads the two parts of one element an iteration, the real one first. The two sums do not
-// wait for each other.
 func sumParts[F float32 | float64](mem [][2]F, b *block) (re, im F) {
 	at, step := b.at[0], b.run[0]
 	for r := b.rows; r > 0; r-- {
@@ -657,7 +631,6 @@ func sumParts[F float32 | float64](mem [][2]F, b *block) (re, im F) {
 	return re, im
 }
 
-// addComplex reads two elements and writes one, the real parts first.
 func addComplex[F float32 | float64](mem [][2]F, b *block) {
 	x, w, to := b.at[0], b.at[1], b.at[2]
 	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]

@@ -46,8 +46,8 @@ func ParseKernel(name string) (Kernel, error) {
 	return VectorKernel(set), nil
 }
 
-// Own reports whether the kernel may walk the spec as no other kernel does. A set of package kernel
-// may differ from another one in some copies only.
+// Own reports whether the kernel may walk the spec as no other kernel does. Some sets of package
+// kernel differ in some copies only.
 func (k Kernel) Own(s Spec) bool {
 	return k.set == nil || k.set.Own(s.DType.Size()) &&
 		(s.Op == Copy || s.Op == Reorder || k.set.Own(0))

@@ -15,13 +15,13 @@ import (
 
 // LoadOptions configure MeasureLoaded.
 type LoadOptions struct {
-	Chase   int           // working set of the chase in bytes, one load per line of 64 B
-	Stream  int           // bytes that each other thread streams, at least streamChunk
-	Loads   []float64     // shares of the time in which the others stream, 0 to 1
+	Chase   int           // bytes of the chase, a load per line of 64 B
+	Stream  int           // bytes of each other thread, at least streamChunk
+	Loads   []float64     // shares of the time to stream, 0 to 1
 	Count   int           // samples of each load
 	MinTime time.Duration // approximate least length of a sample
 	Pages   Pages
-	CPUs    []int // CPUs to pin to, the chase to the first; nil for cpu.Workers
+	CPUs    []int // the first for the chase; nil for cpu.Workers
 }
 
 // A LoadSample is a latency under a measured bandwidth. The bandwidth counts what the other threads
@@ -32,8 +32,7 @@ type LoadSample struct {
 	Bandwidth float64
 }
 
-// streamChunk is the bytes that a stream reads between two readings of the clock: some
-// microseconds.
+// streamChunk is the bytes between two readings of the clock: some microseconds.
 const streamChunk = 32 << 10
 
 // MeasureLoaded measures the latency of dependent loads while other threads stream, as Intel's
@@ -41,10 +40,9 @@ const streamChunk = 32 << 10
 // Chase). Each other thread reads its own memory in vectors, and pauses after each streamChunk to
 // reach the requested share of time.
 //
-// Samples of all loads are interleaved. A sample begins after a warm-up of the streams and has many
-// parts of about 0.1 ms. It is the part at the lower quartile of those during which every stream
-// read something. On a busy machine, streams and the chase are sometimes descheduled. It returns an
-// error if there is only one CPU.
+// Samples of all loads are interleaved. A sample has many parts of about 0.1 ms. It is the part at
+// the lower quartile of those during which every stream read something: on a busy machine, streams
+// and the chase are sometimes descheduled. MeasureLoaded returns an error if there is only one CPU.
 func MeasureLoaded(ctx context.Context, o LoadOptions) ([]LoadSample, error) {
 	if o.CPUs == nil {
 		o.CPUs = workers()
@@ -88,19 +86,19 @@ func MeasureLoaded(ctx context.Context, o LoadOptions) ([]LoadSample, error) {
 	return all, nil
 }
 
-// A loader runs the chase on one worker and streams on the others.
+// A loader has one worker chase and the others stream.
 type loader struct {
 	LoadOptions
 	team  *team
 	chase runner
-	at    int // position in the chase
+	at    int // of the chase
 	data  []int32
 	start int // of the streams, in data
 	ended atomic.Bool
 	read  []tally // by stream
 }
 
-// A tally counts the bytes that a stream has read, in cache lines of its own.
+// A tally is the bytes that a stream has read, in cache lines of its own.
 type tally struct {
 	atomic.Int64
 	_ [120]byte
@@ -120,13 +118,12 @@ func (l *loader) prepare() {
 	})
 }
 
-// partLinks is the number of loads in a part of a sample.
+// partLinks is the loads of a part of a sample.
 const partLinks = 1024
 
-// tries bounds how often a sample is repeated because some stream was idle in most parts.
+// tries bounds the repetitions of a sample in which some stream was idle.
 const tries = 8
 
-// sample takes one sample of a load.
 func (l *loader) sample(load int) (LoadSample, error) {
 	var parts, some []loadPart
 	var err error
@@ -147,13 +144,12 @@ func (l *loader) sample(load int) (LoadSample, error) {
 	return LoadSample{load, p.ns, p.bandwidth}, nil
 }
 
-// A loadPart is one part of a sample.
 type loadPart struct {
 	ns, bandwidth float64 // see LoadSample
 	idle          bool    // some stream read nothing
 }
 
-// parts measures the parts of one sample, after a warm-up of half a sample.
+// parts measures one sample, after a warm-up of half a sample.
 func (l *loader) parts(load int) (parts []loadPart, err error) {
 	l.ended.Store(false)
 	l.team.enter()
@@ -176,7 +172,6 @@ func (l *loader) parts(load int) (parts []loadPart, err error) {
 	return parts, err
 }
 
-// part chases through one part.
 func (l *loader) part() (p loadPart, err error) {
 	links := min(partLinks, l.chase.length)
 	before := make([]int64, len(l.read))
@@ -200,8 +195,7 @@ func (l *loader) part() (p loadPart, err error) {
 	return p, nil
 }
 
-// stream reads chunks until the chase has ended, and pauses between them to stream for a share of
-// the time.
+// stream reads chunks until the chase has ended, with pauses.
 func (l *loader) stream(worker int, share float64) {
 	if share <= 0 {
 		return

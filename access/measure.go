@@ -22,33 +22,30 @@ import (
 // Options configure Measure.
 type Options struct {
 	Count int // samples of each pattern, at least 1
-	// Patterns whose passes take longer than Long and twice MinTime have LongCount samples, if that
-	// is fewer than Count; 0 for none.
+	// Patterns whose passes take longer than Long and twice MinTime have at most LongCount samples.
+	// Zero turns this off.
 	Long      time.Duration
-	LongCount int // at least 1 if Long is not 0
-	// approximate least length of a sample, which has as many passes as that takes
+	LongCount int // at least 1, with Long
+	// approximate least length of a sample
 	MinTime   time.Duration
 	MaxMemory int     // most bytes of a pattern's tensors; 0 for no limit
-	Pages     Pages   // pages of the tensors' memory
+	Pages     Pages   // of the tensors' memory
 	Memory    *Memory // lends small pages; nil for a mapping per call
-	// Obtained, if not nil, is called before the first sample with the pages that were obtained.
+	// Obtained, if not nil, gets the pages that were obtained, before the first sample.
 	Obtained func(Backing)
-	// CPUs are the CPUs that threads are pinned to, one each, in this order; nil for cpu.Workers.
+	// CPUs are what threads are pinned to, one each, in this order; nil for cpu.Workers.
 	CPUs []int
-	// Bind are the NUMA nodes of the tensors' memory; nil for the nodes of the threads that touch
-	// it first.
+	// Bind are the NUMA nodes of the tensors' memory; nil for first touch.
 	Bind []int
-	// Pinned, if not nil, is called with the CPU of the measuring thread. It is called with -1 if a
-	// thread that takes part is not pinned.
+	// Pinned, if not nil, gets the CPU of the measuring thread, or -1 if a thread is not pinned.
 	Pinned func(cpu int)
 	// Counters, if not nil, opens counters on the measuring thread. They start before the clock is
-	// read and stop after it. So their cost is outside of all times, and disturbs the caches only
-	// like a system call. Patterns of several threads are not counted.
+	// read and stop after it, so no time includes them. Patterns of several threads are not
+	// counted.
 	Counters func() (counters.Reader, error)
 }
 
-// Samples is the default number of samples of a pattern. SampleTime is the default least length of
-// a sample.
+// Samples and SampleTime are the defaults of Count and MinTime.
 const (
 	Samples    = 15
 	SampleTime = time.Millisecond
@@ -58,23 +55,22 @@ const (
 // a pass of a Chase takes longer than a sample needs, only a part is timed. All parts are
 // equivalent, and many short samples show more than a long one.
 type Sample struct {
-	Pattern int // index into the measured patterns
-	Of      int // number of samples of the pattern
+	Pattern int // index of the pattern
+	Of      int // samples of the pattern
 	Passes  int
-	Part    float64 // of each pass that was timed: 1, or less for a long Chase
+	Part    float64 // of each pass that was timed: below 1 for a long Chase
 	Elapsed time.Duration
-	Events  map[counters.Event]float64 // counted events in all that was timed
+	Events  map[counters.Event]float64 // counted in all that was timed
 
 	perPass float64
 }
 
-// PerPass returns the time of one whole pass in ns: the least time between two readings of the
-// clock. All passes do the same work, and other activity on the machine only adds to it. Parts of a
-// Chase differ, so PerPass returns their median.
+// PerPass returns the time of one whole pass in ns: the least between two readings of the clock.
+// All passes do the same work, and other activity on the machine only adds to it. Parts of a Chase
+// differ, so it returns their median.
 func (s Sample) PerPass() float64 { return s.perPass }
 
-// EventsPerPass returns how often an event happened in one whole pass, and whether the event was
-// counted.
+// EventsPerPass returns the number of events in one whole pass, and whether they were counted.
 func (s Sample) EventsPerPass(e counters.Event) (n float64, known bool) {
 	n, known = s.Events[e]
 	return n / s.passes(), known
@@ -82,7 +78,7 @@ func (s Sample) EventsPerPass(e counters.Event) (n float64, known bool) {
 
 func (s Sample) passes() float64 { return float64(s.Passes) * s.Part }
 
-// A MemoryError reports that a pattern needs more memory than is available.
+// A MemoryError is the error for tensors that do not fit in memory.
 type MemoryError struct {
 	Need, Have int // bytes
 }
@@ -93,7 +89,6 @@ func (e *MemoryError) Error() string {
 		gib(e.Have))
 }
 
-// gib formats a size in GiB, or below 1 GiB in MiB.
 func gib(bytes int) string {
 	if bytes < 1<<30 {
 		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
@@ -101,29 +96,28 @@ func gib(bytes int) string {
 	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
 }
 
-// Measure times patterns that are to be compared with each other, and yields their samples as they
-// are taken. All patterns use the same memory in turns, so that none has better pages. Samples are
+// Measure times patterns that are to be compared with each other, and yields samples as they are
+// taken. All patterns use the same memory in turns, so that none has better pages. Samples are
 // interleaved: a round takes some of each pattern, and each round starts with another pattern. A
 // drift of the machine then affects all patterns equally.
 //
 // Measure times the steady state: every timed pass follows a pass of the same pattern. Each round
-// walks one pass off the clock. Then it takes a burst of samples, with only the clock and the
-// counters between them. A burst is one sample, or enough samples for warmPasses passes. So the
-// passes off the clock take a small part of the time, even if they are long. The first pass of a
-// pattern with long passes (Options.Long) is a sample: earlier contents of the caches hardly matter
-// there. Patterns with long bursts have fewer rounds, which are spread over the rounds of the
-// others.
+// walks one pass off the clock, then takes a burst of samples with only the clock and the counters
+// between them. A burst has at least warmPasses passes, so that the passes off the clock take
+// little of the time. The first pass of a pattern with long passes (Options.Long) is a sample: what
+// the caches held before hardly matters to it. Patterns with long bursts have fewer rounds, spread
+// over the rounds of the others.
 //
 // The first round compares each pattern with a plain reference. The goroutine is locked to its
 // thread and, where the system allows it, pinned to one CPU. The garbage collector is off.
 //
-// A pattern that has parts (Pattern.Parts) is walked by one thread per part, each pinned to a CPU
-// of its own. Before each reading of the clock, the threads spin until all are ready. The time of a
-// reading is from the first thread's start to the last thread's end. On a machine of several NUMA
-// nodes such a pattern has memory of its own, and each thread touches its own part first.
+// A pattern with parts (Pattern.Parts) is walked by one thread per part, each pinned to a CPU of
+// its own. Before each reading of the clock, the threads spin until all are ready. The time is from
+// the first thread's start to the last one's end. On a machine of several NUMA nodes such a pattern
+// has its own memory, and each thread touches its part first.
 //
-// When the context is done, Measure yields its error after the passes of one reading of the clock.
-// It finishes a pass of the reference first if the first sample has to be checked.
+// When the context is done, Measure yields its error after the passes of one reading of the clock,
+// or after a pass of the reference that checks a first sample.
 func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
 		if o.CPUs == nil {
@@ -146,7 +140,6 @@ func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sampl
 // errStopped reports that the consumer wants no more samples.
 var errStopped = errors.New("stopped")
 
-// workers returns the default CPUs to pin threads to.
 var workers = sync.OnceValue(func() (cpus []int) {
 	for _, l := range cpu.Workers() {
 		cpus = append(cpus, l.CPU)
@@ -206,7 +199,6 @@ func inRounds(meters []meter, take func(m *meter, round, rounds int) error) erro
 	return nil
 }
 
-// checkTogether refuses patterns that cannot be measured together.
 func checkTogether(patterns []Pattern, most int) error {
 	for _, p := range patterns {
 		if err := Measurable(p, most); err != nil {
@@ -222,9 +214,9 @@ func checkTogether(patterns []Pattern, most int) error {
 	return nil
 }
 
-// together refuses two patterns that cannot share memory. The input of a sum is checked at every
-// sample, so no other pattern may write a byte of it. Others may write the input of a copy or an
-// addition, which is not checked, and a chase, which rewrites its links before each sample.
+// together refuses two patterns that cannot share memory. No other pattern may write the input of a
+// sum, which is checked at every sample. Input of copies and additions is not checked, and a chase
+// rewrites its links before each sample.
 func together(p, q Pattern) error {
 	if p.Spec.DType != q.Spec.DType {
 		return fmt.Errorf("dtypes %s and %s", p.Spec.DType, q.Spec.DType)
@@ -244,26 +236,24 @@ func together(p, q Pattern) error {
 	return nil
 }
 
-// A meter measures one pattern.
 type meter struct {
 	runner
-	reader counters.Reader // nil for none
-	index  int             // of the pattern, in the call of Measure
+	reader counters.Reader // or nil
+	index  int             // of the pattern
 	count  int             // samples
 	name   string
 	sum    float64 // of one pass, once known
 	passes int     // between two readings of the clock
-	links  int     // links between two readings, if less than a pass; else 0
-	at     int     // position in the pass of the next part
-	reads  int     // readings of the clock in a sample, after the first
+	links  int     // if that is part of a pass, else 0
+	at     int     // where the next part begins
+	reads  int     // readings of a sample, after the first
 	times  []time.Duration
-	team   *team    // that walks the parts, or nil
+	team   *team    // or nil
 	parts  []runner // by worker
-	writes bool     // the pattern writes its memory
-	clean  *bool    // the shared memory still holds initial values
+	writes bool     // its memory
+	clean  *bool    // all shared memory holds initial values
 }
 
-// newMeters makes a meter for each pattern, and writes all memory.
 func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader counters.Reader,
 	o Options) ([]meter, error) {
 	var meters []meter
@@ -290,7 +280,7 @@ func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader c
 		}
 		m.touch(p, arenas[i])
 		m.prepare()
-		*m.clean = p.Spec.Op != Chase // each Chase has other links
+		*m.clean = p.Spec.Op != Chase // each Chase has its own links
 		if o.Obtained == nil {
 			continue
 		}
@@ -306,16 +296,15 @@ func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader c
 	return meters, nil
 }
 
-// warmPasses is the least number of timed passes per pass off the clock.
+// warmPasses is the least timed passes per pass off the clock.
 const warmPasses = 10
 
-// rounds returns the number of rounds in which the meter takes samples.
+// rounds is the number of rounds with samples of the meter.
 func (m *meter) rounds() int {
 	burst := max(1, int(math.Ceil(warmPasses/(float64(m.passes*m.reads)*m.share()))))
 	return (m.count + burst - 1) / burst
 }
 
-// share returns the share of a pass that is timed.
 func (m *meter) share() float64 {
 	if m.links == 0 {
 		return 1
@@ -323,8 +312,8 @@ func (m *meter) share() float64 {
 	return float64(m.links) / float64(m.length)
 }
 
-// due returns the number of samples that the meter takes in a round. Its own rounds are spread over
-// all rounds, and the first one is round 0.
+// due is the meter's samples in a round. Its own rounds, with round 0 as the first, are spread over
+// all.
 func (m *meter) due(round, rounds int) int {
 	own := m.rounds()
 	if round*own%rounds >= own {
@@ -334,14 +323,13 @@ func (m *meter) due(round, rounds int) int {
 	return m.count*(k+1)/own - m.count*k/own
 }
 
-// A shot is a sample with the sum of its passes.
 type shot struct {
 	Sample
 	sum float64
 }
 
 // round takes the samples that are due. The first round prepares the pattern before and checks it
-// after. If the context is done, it returns the samples so far and the context's error.
+// after. It returns samples also with an error.
 func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Sample, error) {
 	if round > 0 && m.due(round, rounds) == 0 {
 		return nil, nil
@@ -360,7 +348,7 @@ func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Samp
 	}
 	var samples []Sample
 	for _, s := range shots {
-		// Reading the sum keeps the compiler from removing a pass, and checks it.
+		// Checking the sum also keeps passes from being optimized away.
 		if want := float64(s.Passes) * m.sum; s.sum != want {
 			return samples, fmt.Errorf("%d timed passes summed to %v, plainly it is %v", s.Passes,
 				s.sum, want)
@@ -379,7 +367,7 @@ func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots 
 		}
 		*m.clean = *m.clean && !m.writes
 		var first shot     // the pass off the clock
-		if m.part == nil { // preparing a chase touches memory in the same order
+		if m.part == nil { // preparing a chase warms the caches too
 			if first, err = m.shot(ctx); err != nil {
 				return nil, err
 			}
@@ -407,7 +395,7 @@ func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots 
 	return shots, err
 }
 
-// newArena allocates size bytes of the heap that start at a page boundary.
+// newArena allocates size bytes of the heap, from a page boundary.
 func newArena(size int) arena {
 	page := max(alignment, os.Getpagesize())
 	mem := make([]byte, size+page)
@@ -415,8 +403,8 @@ func newArena(size int) arena {
 	return mem[start:][:size]
 }
 
-// warm walks a pass off the clock. Where parts are timed, restore replaces that pass: it touches
-// memory in the same order.
+// warm walks a pass off the clock. Where parts are timed, restore replaces it: it touches memory in
+// the same order.
 func (m *meter) warm() {
 	if m.restore != nil {
 		m.restore()
@@ -427,24 +415,24 @@ func (m *meter) warm() {
 	m.at = 0
 }
 
-// readingTime is the time between readings of the clock, except if a sample is shorter or a pass
-// longer. Short intervals are disturbed less often. But a reading, of about 60 ns, must be a
-// negligible part of an interval (docs/measuring.md has the figures).
+// readingTime is the time between readings of the clock, unless a sample is shorter or a pass
+// longer. Short intervals are disturbed less, but a reading, of about 60 ns, must not matter
+// (docs/measuring.md).
 const readingTime = 100 * time.Microsecond
 
 // leastLinks is the first number of links that calibrate times.
 const leastLinks = 1024
 
-// longestInterruption is about the longest time for which another program delays a pass.
+// longestInterruption is about the longest that another program delays a pass.
 const longestInterruption = 50 * time.Millisecond
 
-// mostPasses is a number of passes that takes longer than a reading for every pattern: a pass takes
-// at least a thousandth of a cycle.
+// mostPasses take longer than a reading for any pattern: a pass takes at least a thousandth of a
+// cycle.
 const mostPasses = 1 << 30
 
-// tried takes a shot. An interruption can make a shot last longer than sought. So tried takes a
-// second shot then, unless the same number of passes already took a known time, before. It returns
-// the shots and the least time.
+// tried takes a shot, and a second one if the first lasted at least as sought, perhaps by an
+// interruption. It takes one if the same passes already took a known time, before. It also returns
+// the least time.
 func (m *meter) tried(ctx context.Context, sought, before time.Duration) (shots []shot,
 	least time.Duration, err error) {
 	s, err := m.shot(ctx)
@@ -464,10 +452,10 @@ func (m *meter) tried(ctx context.Context, sought, before time.Duration) (shots 
 	return []shot{s, again}, min(s.Elapsed, again.Elapsed), nil
 }
 
-// calibrate finds the number of passes, or the part of one, between two readings, and the number of
-// readings in a sample. It doubles the passes until their time is measurable, then extrapolates.
-// Passes that took at least twice minTime are returned as the first samples; shorter ones might
-// reach minTime only by chance. One pass took the time before, unless that is 0.
+// calibrate finds the passes, or the part of one, between two readings, and the readings of a
+// sample. It doubles the passes until their time is measurable, then extrapolates. Passes of at
+// least twice minTime become the first samples; shorter ones might reach minTime only by chance.
+// One pass took the time before, unless 0.
 func (m *meter) calibrate(ctx context.Context, minTime, before time.Duration) ([]shot, error) {
 	apart := min(minTime, readingTime)
 	for m.links = leastLinks; m.part != nil && m.links < m.length; m.links *= 2 {
@@ -504,14 +492,11 @@ func (m *meter) calibrate(ctx context.Context, minTime, before time.Duration) ([
 	}
 }
 
-// setReads sets the number of readings of a sample from its least length and the time between two
-// readings.
 func (m *meter) setReads(minTime, apart time.Duration) {
 	m.reads = max(1, int((minTime+apart-1)/max(apart, 1)))
 }
 
-// shot takes a sample, after warm passes of the pattern. If the context is done, it ends after a
-// reading of the clock.
+// shot takes a sample. If the context is done, it ends after a reading of the clock.
 func (m *meter) shot(ctx context.Context) (shot, error) {
 	if m.reader != nil {
 		if err := m.reader.Start(); err != nil {
@@ -554,8 +539,8 @@ func (m *meter) shot(ctx context.Context) (shot, error) {
 	return s, err
 }
 
-// gap returns the least or the median interval in ns between ascending times, the first interval
-// starting at 0. It overwrites times with the intervals.
+// gap returns the least or the median interval in ns between times, the first counted from 0. It
+// overwrites times.
 func gap(times []time.Duration, median bool) float64 {
 	for i := len(times) - 1; i > 0; i-- {
 		times[i] -= times[i-1]

@@ -16,7 +16,7 @@ type Order struct {
 	col   bool
 	torch bool
 	lies  lies
-	// of a permutation: a byte per dim, the outermost first; negative ones count from the end
+	// of a permutation, a byte each, the outermost first; negative ones count from the end
 	dims string
 }
 
@@ -25,8 +25,8 @@ var (
 	Row = Order{}          // the last dim innermost
 	Col = Order{col: true} // the first dim innermost
 	// Torch is the order in which PyTorch 1.13 walks the operands (layouts.Elementwise, Into,
-	// Reduction, Copy). It sorts dims by strides, the output's first, and merges them. It copies a
-	// transposed matrix by blocks. The output of an Add has the strides that PyTorch gives it.
+	// Reduction, Copy). It sorts dims by strides, the output's first, and merges them, or copies a
+	// transposed matrix by blocks. The output of an Add has PyTorch's strides.
 	Torch = Order{torch: true}
 )
 
@@ -36,7 +36,6 @@ var (
 	AsTo   = Order{lies: likeY} // by the strides of y
 )
 
-// lies selects the operand whose strides determine an order.
 type lies uint8
 
 const (
@@ -45,7 +44,7 @@ const (
 )
 
 // Permutation returns the order of the listed dims, the outermost first. Negative dims count from
-// the end. It returns an error for a dim below -128 or above 127.
+// the end. It returns an error for a dim outside -128 to 127.
 func Permutation(dims ...int) (Order, error) {
 	var b strings.Builder
 	for _, d := range dims {
@@ -87,14 +86,14 @@ func ParseOrder(text string) (Order, error) {
 	return Permutation(dims...)
 }
 
-// orderElsewhere maps the names that people, NumPy and BLAS use.
+// orderElsewhere has the names of people, NumPy and BLAS.
 var orderElsewhere = map[string]string{
 	"rows": "row", "row-major": "row", "rowmajor": "row", "c": "row",
 	"cols": "col", "column": "col", "columns": "col", "col-major": "col", "column-major": "col",
 	"colmajor": "col", "f": "col",
 }
 
-// String returns "row", "col", "torch", "from", "to", or dims such as "1,0".
+// String returns what ParseOrder reads.
 func (o Order) String() string {
 	switch {
 	case o.torch:
@@ -115,8 +114,7 @@ func (o Order) String() string {
 	return strings.Join(parts, ",")
 }
 
-// of returns the dims of a view of the given rank, the outermost first. It returns an error for a
-// permutation of another rank.
+// of returns the dims of a view, the outermost first.
 func (o Order) of(rank int) ([]int, error) {
 	if o.lies != 0 {
 		return nil, errors.New("no tensor here has a format (from goes with one for x, to with " +

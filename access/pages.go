@@ -9,21 +9,20 @@ import (
 	"sync"
 )
 
-// hugePage is the size in bytes of reserved huge pages, and the alignment of all memory.
+// hugePage is the bytes of a reserved huge page. All memory is aligned to it.
 const hugePage = 2 << 20
 
 // Pages are the kind of pages that back the tensors.
 type Pages uint8
 
-// The kinds of pages. Systems other than Linux have only the first.
+// The kinds of pages. Only Linux has more than the first.
 const (
 	// the system's: 4 KiB, or 16 KiB on Apple silicon, or 64 KiB on some arm64 Linuxes
 	PagesSmall Pages = iota
-	PagesTHP         // transparent huge pages, if the kernel gives them
-	PagesHuge        // reserved huge pages (hugetlb) of 2 MiB; an error if there are too few
+	PagesTHP         // transparent huge pages, as the kernel gives them
+	PagesHuge        // reserved huge pages (hugetlb) of 2 MiB, or an error
 )
 
-// pagesNames returns the names on this system.
 func pagesNames() []string {
 	return []string{fmt.Sprintf("%dk", os.Getpagesize()>>10), "thp", "hugetlb"}
 }
@@ -36,7 +35,7 @@ func (p Pages) String() string {
 	return fmt.Sprintf("Pages(%d)", uint8(p))
 }
 
-// Size returns the page size in bytes for the simulated TLB, whatever pages the kernel gives.
+// Size returns the page size in bytes of the simulated TLB, whatever pages the kernel gives.
 func (p Pages) Size() int {
 	switch p {
 	case PagesSmall:
@@ -47,8 +46,8 @@ func (p Pages) Size() int {
 	return hugePage
 }
 
-// transparentPage returns the size of transparent huge pages, which one page of a page table maps:
-// 2 MiB for pages of 4 KiB, 32 MiB for 16 KiB, 512 MiB for 64 KiB. Linux exports it
+// transparentPage is the size of transparent huge pages, which one page of a page table maps: 2 MiB
+// for pages of 4 KiB, 32 MiB for 16 KiB, 512 MiB for 64 KiB
 // (Documentation/admin-guide/mm/transhuge.rst).
 var transparentPage = sync.OnceValue(func() int {
 	text, _ := os.ReadFile("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
@@ -67,6 +66,6 @@ func ParsePages(name string) (Pages, error) {
 	return 0, fmt.Errorf("no such pages (this system has %s)", strings.Join(pagesNames(), ", "))
 }
 
-// Backing is the memory that one arena obtained, in bytes: its size, and the part in huge pages. It
-// is known after the memory was written.
+// Backing is what one arena obtained, in bytes: its size, and the part in huge pages. It is known
+// after the memory was written.
 type Backing struct{ Size, Huge int }

@@ -7,9 +7,8 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// pin locks the goroutine to its thread, asks for a performance core, and returns a function that
-// undoes both. macOS cannot pin a thread to a CPU, so pinned is -1. The thread's class of service
-// selects the kind of core (sys/qos.h).
+// pin locks the goroutine to its thread and asks for a performance core. macOS cannot pin a thread
+// to a CPU, so pinned is -1. The thread's class of service selects the kind of core (sys/qos.h).
 func pin(int) (pinned int, undo func()) {
 	runtime.LockOSThread()
 	setClass(userInteractive)
@@ -32,7 +31,7 @@ const (
 	byDefault       = 0x15
 )
 
-// setClass sets the class of the calling thread, which keeps its class on an error.
+// setClass sets the class of the calling thread, if it can.
 func setClass(class uintptr) { _, _, _ = call(classTrampoline, class, 0, 0) }
 
 // call calls a C function of libSystem without cgo, as golang.org/x/sys/unix does.
@@ -40,8 +39,8 @@ func setClass(class uintptr) { _, _, _ = call(classTrampoline, class, 0, 0) }
 //go:linkname call syscall.syscall
 func call(fn, a1, a2, a3 uintptr) (r1, r2 uintptr, err syscall.Errno)
 
-// classTrampoline is the address of a jump to pthread_set_qos_class_self_np (pin_darwin.s). The
-// function takes a class and a priority relative to the class.
+// classTrampoline is a jump to pthread_set_qos_class_self_np (pin_darwin.s). The function takes a
+// class and a priority within it.
 var classTrampoline uintptr
 
 //go:cgo_import_dynamic libc_pthread_set_qos_class_self_np pthread_set_qos_class_self_np "/usr/lib/libSystem.B.dylib"

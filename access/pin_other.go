@@ -7,8 +7,7 @@ import (
 	"runtime"
 )
 
-// pin locks the goroutine to its thread and returns a function that undoes it. These systems cannot
-// pin a thread to a CPU, so pinned is -1.
+// pin locks the goroutine to its thread. These systems pin no thread to a CPU, so pinned is -1.
 func pin(int) (pinned int, undo func()) {
 	runtime.LockOSThread()
 	return -1, runtime.UnlockOSThread

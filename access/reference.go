@@ -13,22 +13,21 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// initial returns the value of element i of a prepared arena: a whole number below period that
-// differs from its neighbors. Most systems back unwritten memory by one shared page of zeros, so
-// its reads would take less time. Sums of small whole numbers are exact in any order, and every
-// type holds a sum of two.
+// initial is element i of a prepared arena: a whole number below period that differs from its
+// neighbors. Most systems back unwritten memory by one shared page of zeros, which reads faster.
+// Sums of small whole numbers are exact in any order, and every type holds a sum of two.
 func initial(i int) int { return i * 31 % period }
 
 const period = 57
 
-// fillValue is the value that Fill writes; no element of a prepared arena holds it.
+// fillValue is what Fill writes; no element of a prepared arena holds it.
 const fillValue = 127
 
-// leastPart is the least number of elements that is worth a goroutine.
+// leastPart is the least elements that are worth a goroutine.
 const leastPart = 1 << 17
 
-// prepareAll does what prepare does, on all CPUs. On a machine of several nodes the calling thread
-// writes everything, because memory lies on the node of the thread that touches it first.
+// prepareAll is prepare on all CPUs. On a machine of several nodes the caller writes everything,
+// because memory lies on the node that touches it first.
 func prepareAll[T layouts.Element](data []T, of func(int) T) {
 	parts := min(runtime.GOMAXPROCS(0), len(data)/leastPart)
 	if parts <= 1 || severalNodes() {
@@ -53,9 +52,9 @@ func prepare[T layouts.Element](data []T, of func(int) T) {
 	}
 }
 
-// reference applies the definition of the operation to the operands' views, index by index, without
-// nests. It compares the expected output with the data, or returns the plain sum, for a Sum. Each
-// CPU checks a range of the first dim.
+// reference applies the operation to the operands' views, index by index, without nests. It
+// compares the output with the data, or returns the plain sum, for a Sum. Each CPU checks a range
+// of the first dim.
 func reference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64, error) {
 	views := make([]layouts.Layout, len(p.operands))
 	for i, op := range p.operands {
@@ -91,7 +90,6 @@ func reference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64,
 	return float64(sum), nil
 }
 
-// A checker compares elements with their expected values.
 type checker[T layouts.Element] struct {
 	p      Pattern
 	data   []T
@@ -99,8 +97,7 @@ type checker[T layouts.Element] struct {
 	filled [2 * period]T // fillValue, repeated
 }
 
-// part checks the indices from from to to-1 of the first dim. It returns the sum of the initial
-// values, for a Sum.
+// part checks the indices from from to to-1 of the first dim. It returns the sum, for a Sum.
 func (c *checker[T]) part(views []layouts.Layout, from, to int) (sum int, err error) {
 	if from == to || views[0].Numel() == 0 {
 		return 0, nil
@@ -127,12 +124,10 @@ func (c *checker[T]) part(views []layouts.Layout, from, to int) (sum int, err er
 	return sum, nil
 }
 
-// row checks the elements along the last dim.
 func (c *checker[T]) row(views []layouts.Layout, at []int) (sum int, err error) {
 	d := views[0].Rank() - 1
 	n, last := views[0].Size(d), len(at)-1
-	// The values of the operands that are read. From one element to the next they grow by a
-	// constant, modulo the period.
+	// Along the last dim, initial values grow by a constant, modulo the period.
 	var a, aStep, b, bStep int
 	if c.p.Spec.Op != Fill {
 		a, aStep = initial(at[0]), (initial(views[0].Stride(d))+period)%period
@@ -163,8 +158,7 @@ func (c *checker[T]) row(views []layouts.Layout, at []int) (sum int, err error) 
 	return 0, nil
 }
 
-// progression returns the sum of n terms, modulo the period each. The first term is first, and each
-// next term is larger by step.
+// progression is the sum of n terms, each reduced modulo the period.
 func progression(first, step, n int) (sum int) {
 	for range n % period {
 		sum += first
@@ -187,7 +181,7 @@ func same[T layouts.Element](a, b []T) bool {
 		unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), size))
 }
 
-// wrapped reduces the sum of two numbers below the period, modulo the period.
+// wrapped reduces a sum of two numbers below the period.
 func wrapped(sum int) int {
 	if sum >= period {
 		sum -= period

@@ -11,13 +11,13 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// This file has the part of Measure for patterns that several threads walk.
+// This file has the part of Measure for several threads.
 
-// severalNodes reports whether the thread that touches memory first determines where it lies.
+// severalNodes reports whether first touch determines where memory lies.
 var severalNodes = func() bool { return len(cpu.Nodes()) > 1 }
 
-// mapArenas maps the memory of each pattern. Patterns share one arena. On several NUMA nodes, a
-// pattern with parts has its own, so that each part can lie near its thread.
+// mapArenas maps one arena for all patterns. On several NUMA nodes, a pattern with parts has its
+// own, so that each part lies near its thread.
 func mapArenas(patterns []Pattern, o Options) (arenas []arena, free func(), err error) {
 	apart := severalNodes() && o.Bind == nil
 	own := func(p Pattern) bool { return apart && p.shared != nil }
@@ -38,7 +38,7 @@ func mapArenas(patterns []Pattern, o Options) (arenas []arena, free func(), err 
 	var frees []func() error
 	free = func() {
 		for _, f := range frees {
-			_ = f() // a whole mapping of ours cannot fail to unmap
+			_ = f() // our mapping, whole
 		}
 	}
 	var shared arena
@@ -62,18 +62,17 @@ func mapArenas(patterns []Pattern, o Options) (arenas []arena, free func(), err 
 	return arenas, free, nil
 }
 
-// A Memory lends memory to successive measurements, so that most find pages that were touched
-// before. The first touch of a page takes up to 12 us on virtual machines. A Memory has small pages
-// and the size of its largest measurement. The zero value is ready to use, by one measurement at a
-// time.
+// A Memory lends memory to successive measurements, so that most find touched pages: the first
+// touch takes up to 12 us on virtual machines. It has small pages and the size of its largest
+// measurement. The zero value is ready to use, by one measurement at a time.
 type Memory struct {
 	mem   arena
 	free  func() error
 	nodes []int
 }
 
-// lend lends an arena, mapped if necessary. It maps a separate arena if each thread has to touch
-// its part first (apart), or for huge pages, whose number has to be measured.
+// lend lends an arena. It maps a separate one if threads have to touch their parts first (apart),
+// and for huge pages, which have to be counted.
 func (m *Memory) lend(size int, apart bool, o Options) (arena, func() error, error) {
 	if m == nil || apart || o.Pages != PagesSmall {
 		mem, free, err := mapArena(size, o.Pages, o.Bind)
@@ -97,12 +96,12 @@ func (m *Memory) lend(size int, apart bool, o Options) (arena, func() error, err
 // Close unmaps the memory; the next measurement maps it again.
 func (m *Memory) Close() {
 	if m.free != nil {
-		_ = m.free() // a whole mapping of ours cannot fail to unmap
+		_ = m.free() // our mapping, whole
 	}
 	*m = Memory{}
 }
 
-// newTeams makes a team for each number of parts, and returns the function that ends all teams.
+// newTeams makes a team for each number of parts.
 func newTeams(patterns []Pattern, o Options) (teams map[int]*team, end func(), err error) {
 	teams = map[int]*team{}
 	end = func() {
@@ -128,7 +127,7 @@ func newTeams(patterns []Pattern, o Options) (teams map[int]*team, end func(), e
 	return teams, end, nil
 }
 
-// among distributes the passes of a pattern with parts over a team.
+// among has a team walk the passes of a pattern with parts.
 func (m *meter) among(p Pattern, mem arena, t *team) error {
 	if p.shared == nil {
 		return nil
@@ -148,13 +147,11 @@ func (m *meter) among(p Pattern, mem arena, t *team) error {
 	return nil
 }
 
-// together has each worker walk its part the given number of times. It returns the sum and the
-// time.
 func (m *meter) together(passes int) (sum float64, took time.Duration) {
 	return m.team.timed(func(worker int) float64 { return m.parts[worker].passes(passes) })
 }
 
-// turn runs do within a turn of the team, if there is one.
+// turn runs do, within a turn of the team if there is one.
 func (m *meter) turn(do func()) {
 	if m.team == nil {
 		do()
@@ -165,8 +162,8 @@ func (m *meter) turn(do func()) {
 	m.team.leave()
 }
 
-// touch has each worker touch the pages of its part first, so that the kernel allocates them on its
-// node. A page of several parts belongs to the first worker that touches it.
+// touch has each worker touch its part first, so that the kernel takes the pages from its node. The
+// first worker gets a page of several parts.
 func (m *meter) touch(p Pattern, mem arena) {
 	if m.team == nil {
 		return
@@ -184,8 +181,7 @@ func (m *meter) touch(p Pattern, mem arena) {
 	})
 }
 
-// eachPage calls f for the pages of the arena that the pattern touches, in any order and possibly
-// more than once.
+// eachPage calls f for the touched pages of the arena, in any order, some more than once.
 func (p Pattern) eachPage(size int, f func(page int)) {
 	for _, n := range p.Nests {
 		if n.Iterations() == 0 {
@@ -193,7 +189,7 @@ func (p Pattern) eachPage(size int, f func(page int)) {
 		}
 		for _, op := range n.Operands {
 			first, _ := op.Reach(n.Trips)
-			run, steps := op.Span(n.Trips, size-1) // no hole holds a page
+			run, steps := op.Span(n.Trips, size-1) // a page is never left out
 			runs := nest.Nest{Operands: []nest.Operand{{Base: first}}}
 			for _, s := range steps {
 				runs.Trips, runs.Operands[0].Strides = append(runs.Trips, s.Trips),

@@ -19,19 +19,19 @@ import (
 type Counts struct {
 	simcache.Counts
 	TLBMisses uint64 // page table walks; 0 without a TLB
-	// Shared reports that threads share the last level and that its misses were not counted.
+	// Shared reports that threads share the last level, whose misses were not counted.
 	// Pattern.InTurns returns the reason.
 	Shared bool
 }
 
 // Simulate counts one pass over each pattern in the steady state (simcache.SteadyPass), in the
-// caches and the TLB, if there is one. Measure times the same pass. Each part of a pattern with
-// parts runs on a core of its own. A core has a TLB, and shares levels with others as
-// simcache.Threads describes. The counts of all parts are added up.
+// caches and the TLB, if any. Measure times the same pass. Each part of a pattern with parts has
+// its own core, with a TLB, and shares levels with others as simcache.Threads describes. Their
+// counts are added up.
 //
 // Patterns with the same accesses are counted once. Simulate uses all CPUs, so it must not run
-// during Measure. It calls step, unless nil, from several goroutines, but one at a time. Each
-// pattern has two steps: the misses in the caches, and the misses in the TLB, if there is one.
+// during Measure. It calls step, unless nil, from several goroutines, but one at a time. It does so
+// for each pattern after the caches, and again after a TLB.
 func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern,
 	step func()) ([]Counts, error) {
 	if step == nil {
@@ -62,14 +62,13 @@ func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern,
 type simulation struct {
 	ctx      context.Context
 	group    *errgroup.Group
-	adding   sync.Mutex // guards counts and step
+	adding   sync.Mutex // guards counts and calls of step
 	patterns []Pattern
 	counts   []Counts
 	step     func()
-	times    []int // by pattern: how many patterns make its accesses
+	times    []int // by pattern: patterns with its accesses
 }
 
-// begin starts to count a pattern.
 func (s *simulation) begin(caches simcache.Config, i int) {
 	p := s.patterns[i]
 	// The TLB is a separate hierarchy: neither waits for the other's steady state.
@@ -89,13 +88,13 @@ func (s *simulation) begin(caches simcache.Config, i int) {
 		}, s.told(i, 1, add))
 	default:
 		s.alone(caches.Levels[:1], i, func(c simcache.Counts) {
-			c.DLmr, c.DLmw = 0, 0 // the only level counts as the last one
+			c.DLmr, c.DLmw = 0, 0 // the only level is also the last
 			add(c)
 		})
 	}
 }
 
-// alone counts the threads of a pattern that share no level.
+// alone counts each thread, where threads share no level.
 func (s *simulation) alone(levels []simcache.Level, i int, add func(simcache.Counts)) {
 	walked := s.patterns[i].walked()
 	add = s.told(i, len(walked), add)
@@ -104,7 +103,7 @@ func (s *simulation) alone(levels []simcache.Level, i int, add func(simcache.Cou
 	}
 }
 
-// told returns a function that calls add. Its left-th call also reports a step of the pattern.
+// told returns add with a step of the pattern on its left-th call.
 func (s *simulation) told(i, left int, add func(simcache.Counts)) func(simcache.Counts) {
 	return func(c simcache.Counts) {
 		if add(c); left > 1 {
@@ -117,7 +116,6 @@ func (s *simulation) told(i, left int, add func(simcache.Counts)) func(simcache.
 	}
 }
 
-// count runs a count when a CPU is free, and adds the result.
 func (s *simulation) count(count func() (simcache.Counts, error), add func(simcache.Counts)) {
 	s.group.Go(func() error {
 		if err := s.ctx.Err(); err != nil {
@@ -131,8 +129,8 @@ func (s *simulation) count(count func() (simcache.Counts, error), add func(simca
 	})
 }
 
-// distinctPatterns returns the indices of the patterns whose accesses no earlier pattern makes. It
-// also returns, for each pattern, the index of the first pattern with the same accesses.
+// distinctPatterns returns the patterns whose accesses no earlier one makes. For each pattern it
+// also returns the first with the same accesses.
 func distinctPatterns(patterns []Pattern) (first, alike []int) {
 	seen := map[string]int{}
 	for i, p := range patterns {
@@ -147,8 +145,7 @@ func distinctPatterns(patterns []Pattern) (first, alike []int) {
 	return first, alike
 }
 
-// Fingerprint returns 32 hex digits that identify the accesses of the pattern. Patterns with equal
-// fingerprints have equal counts, because a simulation depends on accesses only.
+// Fingerprint returns 32 hex digits for the accesses, which determine the counts of a simulation.
 func (p Pattern) Fingerprint() string {
 	hash := sha256.New()
 	for _, part := range p.walked() {
@@ -170,7 +167,6 @@ func (p Pattern) Fingerprint() string {
 	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
-// accesses returns the number of accesses of a pass.
 func (p Pattern) accesses() (sum int) {
 	for _, n := range p.Nests {
 		sum += n.Iterations() * len(n.Operands)
@@ -178,7 +174,6 @@ func (p Pattern) accesses() (sum int) {
 	return sum + len(p.Ring)
 }
 
-// walked returns the patterns that the threads walk.
 func (p Pattern) walked() []Pattern {
 	if p.shared == nil {
 		return []Pattern{p}
@@ -186,7 +181,6 @@ func (p Pattern) walked() []Pattern {
 	return p.shared
 }
 
-// steady counts a pass of one thread.
 func (p Pattern) steady(levels []simcache.Level) (simcache.Counts, error) {
 	if p.Spec.Op != Chase {
 		return simcache.SteadyPass(simcache.Config{Levels: levels}, p.Nests...)

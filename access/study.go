@@ -9,9 +9,9 @@ import (
 )
 
 // A Study is a pattern that is simulated but not timed, for results that the counts of a pass do
-// not contain. The results are exact.
+// not contain. Results are exact.
 type Study struct {
-	Name  string // of its results without their own key; never changes
+	Name  string // prefix of its results; never changes
 	Spec  Spec
 	count func(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error)
 }
@@ -27,9 +27,9 @@ type Studied struct {
 // Studies returns the studies of the suite. They take so little time that the quick suite has them
 // too.
 //
-// Sets counts the misses of each set of D1 when a few columns are summed by columns. If the rows
-// lie a power of two bytes apart, the columns' lines have few conflict sets. MissRatio counts the
-// misses of fully associative LRU caches by capacity, with D1's line size.
+// Sets counts the misses of each set of D1 when a few columns are summed by columns. Rows a power
+// of two bytes apart have few conflict sets. MissRatio counts the misses of fully associative LRU
+// caches by capacity, with D1's line size.
 func Studies() []Study {
 	const n, columns = 512, 16
 	var all []Study
@@ -67,13 +67,12 @@ func (s Study) Run(d1 simcache.Geometry) ([]Studied, error) {
 	return s.count(s.Name, p, d1)
 }
 
-// result names a result by the study's name and the key that tells it from others.
 func result(name, key string, value any, unit string, misses, refs uint64) Studied {
 	return Studied{Name: fmt.Sprintf("%s/%s=%v/kernel=%v", name, key, value, Scalar), Unit: unit,
 		Misses: misses, Refs: refs}
 }
 
-// maxSets bounds the results of sets. If D1 has more sets, each result sums neighboring sets.
+// maxSets bounds the results of sets. Each sums neighboring sets if D1 has more.
 const maxSets = 64
 
 func setMisses(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error) {
@@ -82,8 +81,7 @@ func setMisses(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error) 
 	if err != nil {
 		return nil, err
 	}
-	// The state of LRU caches after a pass does not depend on earlier passes, so the second pass is
-	// in the steady state.
+	// LRU caches do not depend on earlier passes, so the second pass is in the steady state.
 	var misses [2][]uint64
 	for pass := range misses {
 		for _, n := range p.Nests {
@@ -106,8 +104,8 @@ func setMisses(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error) 
 	return all, nil
 }
 
-// missRatios counts the misses of LRU caches from 1 KiB to 8 MiB. The capacities are powers of two
-// and the middles between them.
+// missRatios counts the misses of LRU caches of 1 KiB to 8 MiB, in powers of two and the middles
+// between them.
 func missRatios(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error) {
 	stacks, err := reuse.New(d1.Line, 1)
 	if err != nil {

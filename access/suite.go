@@ -19,16 +19,16 @@ type Benchmark struct {
 type Comparison []Benchmark
 
 // Suite returns the default benchmarks, in the order in which they run. The quick suite leaves out
-// the large and the redundant ones, and keeps the names of the others.
+// the large and the redundant ones.
 //
-// In a name, shape is the shape of the tensor x before any view. Pad is the number of elements
-// between the end of a row and the next row. Kernel is what walks the pattern: scalar is a plain
-// loop in the named order, builtin is Go's copy, and the others are sets of package kernel. The
-// suite has the best set that this CPU runs. A set copies in its own order. Size is the working set
-// in bytes, stride the distance between successive elements.
+// In a name, shape is the shape of the tensor x before any view, and pad the elements by which rows
+// are further apart than long. Kernel scalar is a plain loop in the named order, builtin is Go's
+// copy, and the others are sets of package kernel. The suite has the best set that this CPU runs.
+// Sets copy in their own order. Size is the working set in bytes, stride the distance between
+// successive elements.
 //
-// If measured capacities of the machine's caches are given, in bytes, Latency and Mountain also
-// have half and twice each capacity.
+// If capacities of the machine's caches are given, in bytes, Latency and Mountain also have half
+// and twice each capacity.
 func Suite(quick bool, capacities ...int) []Comparison {
 	var suite []Comparison
 	for _, n := range []int{64, 128, 256, 512, 1024, 2048, 4000, 4096, 6000} {
@@ -58,7 +58,6 @@ func Suite(quick bool, capacities ...int) []Comparison {
 
 func transposed() layouts.Chain { return layouts.MustParseChain("transpose(0,1)") }
 
-// sliced takes every step-th element of a vector.
 func sliced(elems, step int) layouts.Chain {
 	return layouts.MustParseChain(fmt.Sprintf("slice(0,0,%d,%d)", elems, step))
 }
@@ -69,7 +68,7 @@ func named(name string, kernel Kernel, spec Spec) Benchmark {
 	return Benchmark{name + "/kernel=" + kernel.String(), spec}
 }
 
-// vector returns the best set of vector kernels that this CPU runs, if any.
+// vector is the best set of vector kernels that this CPU runs, if any.
 func vector() []Kernel {
 	if sets := VectorKernels(); len(sets) > 1 {
 		return sets[len(sets)-1:]
@@ -77,8 +76,7 @@ func vector() []Kernel {
 	return nil
 }
 
-// alsoVector adds the same benchmarks by the vector kernels, without those in tiles, which these do
-// not walk.
+// alsoVector adds the benchmarks that vector kernels can walk.
 func alsoVector(c Comparison) Comparison {
 	for _, set := range vector() {
 		for _, b := range c {
@@ -95,8 +93,8 @@ func alsoVector(c Comparison) Comparison {
 // sets.
 const rowPad = 16
 
-// traverse sums an n x n matrix by rows and by columns. If n is a power of two, it also sums padded
-// rows.
+// traverse sums an n x n matrix by rows and by columns, also with padded rows if n is a power of
+// two.
 func traverse(n int) Comparison {
 	var c Comparison
 	for _, order := range []Order{Row, Col} {
@@ -117,17 +115,17 @@ func traverse(n int) Comparison {
 	return c
 }
 
-// stream sums an n x n matrix in memory order, by the plain loop of traverse and by vectors, which
-// run at the speed of the memory. `benchstat -col /kernel` shows the cost of the loop.
+// stream sums an n x n matrix in memory order, by the plain loop and by vectors, which run at the
+// speed of the memory. `benchstat -col /kernel` shows the cost of the loop.
 func stream(n int) Comparison {
 	return alsoVector(Comparison{named(fmt.Sprintf("Stream/op=sum/shape=%dx%d/dtype=int32",
 		n, n), Scalar,
 		Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: Row})})
 }
 
-// pitch sums an n x n matrix by columns. Its rows lie a power of two bytes apart, with and without
-// an extra cache line. The comparison has only these two, so that `benchstat -col /pad` shows the
-// cost of a power of two. The n lines of a column fit the caches, but not their conflict sets.
+// pitch sums an n x n matrix by columns, with and without padded rows. It has only these two, so
+// that `benchstat -col /pad` shows the cost of a power of two. The n lines of a column fit the
+// caches, but not their conflict sets.
 func pitch(n int) Comparison {
 	var c Comparison
 	for _, pad := range []int{0, rowPad} {
@@ -139,8 +137,7 @@ func pitch(n int) Comparison {
 	return c
 }
 
-// copyRows copies a 4096x4096 matrix: whole, also by Go's copy, from padded rows, and every k-th
-// column.
+// copyRows copies from a 4096x4096 matrix: whole, from padded rows, and every k-th column.
 func copyRows(quick bool) Comparison {
 	const n = 4096
 	copyOf := func(layout, key string, pad int, view string) Benchmark {
@@ -174,8 +171,8 @@ func transposes(n int) Comparison {
 	return alsoVector(Comparison{named(name, Scalar, spec), named(name+"/tile=32", Scalar, tiled)})
 }
 
-// channels copies a batch of images from NCHW to NHWC and back. The shape in both names is NCHW, as
-// PyTorch writes it for either memory format.
+// channels copies images from NCHW to NHWC and back. Both names have the shape NCHW, as PyTorch
+// writes it for either memory format.
 func channels() Comparison {
 	copyOf := func(layout string, shape []int, view string) Benchmark {
 		return named(
@@ -190,8 +187,7 @@ func channels() Comparison {
 	})
 }
 
-// broadcasts adds a row, a column and a scalar to a large matrix, and, for comparison, a matrix of
-// the same size.
+// broadcasts adds a row, a column, a scalar and, for comparison, a matrix to a matrix.
 func broadcasts(quick bool) Comparison {
 	const n = 4000
 	withs := [][]int{{n, n}, {1, n}, {n, 1}, {1, 1}}
@@ -209,11 +205,10 @@ func broadcasts(quick bool) Comparison {
 	return c
 }
 
-// lineBytes is the distance between the elements of a pointer chase. It keeps each in its own cache
-// line; larger lines are rare.
+// lineBytes is the distance between the elements of a pointer chase, each in its own cache line.
+// Larger lines are rare.
 const lineBytes = 64
 
-// latency chases through one element in each line, in a random order.
 func latency(quick bool, capacities []int) Comparison {
 	sizes := []int{16 << 10, 128 << 10, 1 << 20, 8 << 20}
 	if !quick {
@@ -230,8 +225,7 @@ func latency(quick bool, capacities []int) Comparison {
 	return c
 }
 
-// ChaseSpec returns a chase of the given number of elements, which lie bytes apart, a multiple of
-// 8.
+// ChaseSpec returns a chase of elems elements, which lie bytes apart, a multiple of 8.
 func ChaseSpec(elems, bytes int) Spec {
 	step := bytes / layouts.Int64.Size()
 	return Spec{Op: Chase, Shape: []int{elems * step}, DType: layouts.Int64,
@@ -260,8 +254,8 @@ func mountain(quick bool, capacities []int) Comparison {
 	return c
 }
 
-// around adds half and twice each capacity to ascending sizes. It rounds them to a power of two or
-// to the middle between two, so that slightly different measurements give the same names.
+// around adds half and twice each capacity. It rounds them to a power of two or to the middle
+// between two, so that slightly different measurements give the same names.
 func around(sizes, capacities []int) []int {
 	const most = 256 << 20
 	for _, c := range capacities {
@@ -280,7 +274,6 @@ func around(sizes, capacities []int) []int {
 	return slices.Compact(sizes)
 }
 
-// sizeName formats bytes for a name, such as 64KiB.
 func sizeName(bytes int) string {
 	if bytes%(1<<20) == 0 {
 		return fmt.Sprintf("%dMiB", bytes>>20)
@@ -288,8 +281,7 @@ func sizeName(bytes int) string {
 	return fmt.Sprintf("%dKiB", bytes>>10)
 }
 
-// tiles copies the transposed n x n matrix in tiles of several sizes. A tile of the size of the
-// matrix gives the plain order.
+// tiles copies the transposed n x n matrix in tiles; one of n gives the plain order.
 func tiles(n int, quick bool) Comparison {
 	sizes := []int{2, 4, 8, 16, 32, 64, 128, 256, n}
 	if quick {
@@ -308,8 +300,7 @@ func tiles(n int, quick bool) Comparison {
 }
 
 // contiguous shows whether contiguous() pays off. It compares a sum over the transposed n x n
-// matrix with the copy that contiguous() makes and a sum over the copy. The last two also run in
-// vectors.
+// matrix with the copy that contiguous() makes and a sum over the copy.
 func contiguous(n int) Comparison {
 	sum := Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Float32, View: transposed()}
 	copied, after := sum, sum

@@ -29,7 +29,6 @@ func (s Sweep) Specs() []Spec {
 	return vary(specs, s.Kernels, func(s *Spec, v Kernel) { s.Kernel = v })
 }
 
-// vary combines each spec with each value.
 func vary[T any](specs []Spec, values []T, set func(*Spec, T)) []Spec {
 	if len(values) == 0 {
 		return specs
@@ -44,8 +43,8 @@ func vary[T any](specs []Spec, values []T, set func(*Spec, T)) []Spec {
 	return all
 }
 
-// Comparisons returns the named specs. A comparison has the specs of one dtype, both as stored and
-// as walked, since a view may change it.
+// Comparisons returns the named specs. A comparison has one dtype, both as stored and as walked,
+// since a view may change it.
 func (s Sweep) Comparisons() []Comparison {
 	var all []Comparison
 	index := map[[2]layouts.DType]int{}
@@ -62,7 +61,7 @@ func (s Sweep) Comparisons() []Comparison {
 	return all
 }
 
-// walked returns the dtype of the view, or of x if the view is invalid, which Pattern reports.
+// walked returns the dtype of the view, or of x if the view is invalid.
 func (s Spec) walked() layouts.DType {
 	if _, x, err := s.stored(); err == nil {
 		if _, dtype, err := x.ApplyTo(s.View, s.DType); err == nil {
@@ -72,10 +71,9 @@ func (s Spec) walked() layouts.DType {
 	return s.DType
 }
 
-// Possible returns the Comparisons without the benchmarks that one of several kernels cannot walk,
-// in comparisons where another kernel can walk some. It also returns how many it left out, and the
-// reason for the first one. If no kernel can walk any benchmark of a comparison, all of them stay,
-// and Spec.Pattern reports the error later.
+// Possible returns the Comparisons without the benchmarks that one of several kernels cannot walk.
+// It also returns how many it left out, and the reason for the first one. A comparison that no
+// kernel can walk stays, and Spec.Pattern reports the error later.
 func (s Sweep) Possible() (all []Comparison, left int, why error) {
 	all = s.Comparisons()
 	if len(s.Kernels) < 2 {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A team is a group of workers that do steps together: the goroutine that makes the team and
-// others, each locked to a thread that is pinned to a CPU. Within a turn, from enter to leave, all
-// workers spin between steps. So a step begins everywhere at the same time, and no time includes
-// waking a thread. Between turns the workers sleep, so that they do not disturb other measurements.
+// A team is the goroutine that makes it and others, each locked to a thread that is pinned to a
+// CPU. They run steps together. Within a turn, from enter to leave, all workers spin between steps,
+// so that a step begins everywhere at once and no time includes waking a thread. Between turns they
+// sleep, so that they do not disturb other measurements.
 type team struct {
 	size   int
 	pinned bool // all workers are
@@ -20,31 +20,28 @@ type team struct {
 	_      [64]byte
 	step   atomic.Uint32 // number of the step, from 1
 	_      [64]byte
-	ready  atomic.Int32 // workers that are about to begin the step
+	ready  atomic.Int32 // about to begin the step
 	_      [64]byte
-	done   atomic.Int32 // workers that have ended the step
+	done   atomic.Int32 // have ended the step
 	_      [64]byte
 	work   func(worker int) // of the step; nil ends the turn
 	clocks []clock          // by worker
 }
 
-// A clock is when a worker began and ended a step, and the sum of its part. It has cache lines of
-// its own.
+// A clock is the start, end and sum of a worker's step, in cache lines of its own.
 type clock struct {
 	start, end time.Duration // since the team's epoch
 	sum        float64
 	_          [104]byte
 }
 
-// epoch is the zero of all clocks.
 var epoch = time.Now()
 
-// newTeam makes a team of one worker per CPU. The first worker is the calling goroutine, which the
-// caller pins. A CPU of -1 leaves its worker unpinned.
+// newTeam makes a team of one worker per CPU. The first is the calling goroutine, which the caller
+// pins. A CPU of -1 leaves its worker unpinned.
 func newTeam(cpus []int) *team {
 	t := &team{size: len(cpus), pinned: true, clocks: make([]clock, len(cpus))}
-	// All workers wait if one worker's thread cannot run with the others. The rest of the program
-	// has one more.
+	// All workers wait if a worker's thread cannot run. The rest of the program has one more.
 	if t.procs = runtime.GOMAXPROCS(0); t.procs <= t.size {
 		runtime.GOMAXPROCS(t.size + 1)
 	}
@@ -70,7 +67,6 @@ func newTeam(cpus []int) *team {
 	return t
 }
 
-// turn runs a worker's steps from enter to leave.
 func (t *team) turn(worker int) {
 	for step := uint32(1); ; step++ {
 		for spins := 1; t.step.Load() < step; spins++ {
@@ -87,7 +83,6 @@ func (t *team) turn(worker int) {
 	}
 }
 
-// meet returns when all workers are ready.
 func (t *team) meet() {
 	t.ready.Add(1)
 	for spins := 1; t.ready.Load() < int32(t.size); spins++ {
@@ -95,15 +90,13 @@ func (t *team) meet() {
 	}
 }
 
-// rest lets other goroutines run now and then while a worker waits. The wait may be long if other
-// programs share the CPUs.
+// rest yields now and then: the wait may be long if other programs share the CPUs.
 func rest(spins int) {
 	if spins%(1<<16) == 0 {
 		runtime.Gosched()
 	}
 }
 
-// enter begins a turn.
 func (t *team) enter() {
 	t.step.Store(0)
 	for _, w := range t.wake {
@@ -127,11 +120,10 @@ func (t *team) do(work func(worker int)) {
 	}
 }
 
-// leave ends a turn.
 func (t *team) leave() { t.do(nil) }
 
 // timed runs a step. It returns the sum of all parts, and the time from the first worker's start to
-// the end of the last one.
+// the last one's end.
 func (t *team) timed(part func(worker int) float64) (sum float64, took time.Duration) {
 	t.do(func(i int) {
 		c := &t.clocks[i]
@@ -147,7 +139,6 @@ func (t *team) timed(part func(worker int) float64) (sum float64, took time.Dura
 	return sum, end - start
 }
 
-// end ends the workers, outside of a turn.
 func (t *team) end() {
 	for _, w := range t.wake {
 		close(w)

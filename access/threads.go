@@ -8,23 +8,21 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// GrainSize is PyTorch's at::internal::GRAIN_SIZE (aten/src/ATen/TensorIterator.h). PyTorch gives a
-// walk of fewer elements to one thread, and gives each thread of a larger walk about GrainSize
-// elements or more.
+// GrainSize is at::internal::GRAIN_SIZE (aten/src/ATen/TensorIterator.h), in elements. PyTorch
+// gives a smaller walk to one thread, and each thread of a larger walk about GrainSize or more.
 const GrainSize = 32768
 
-// Parts returns what each thread walks of a pattern with several threads, in the memory of the
-// whole pattern. Each nest is cut by nest.Nest.Cut. There is at most one part for each Grain of
-// elements, as in PyTorch's parallel_for (aten/src/ATen/ParallelOpenMP.h). If one of several nests
-// cannot be cut, the first thread walks it. Each part has its own kernel and buffers.
+// Parts returns what each thread walks of a pattern with several threads, cut by nest.Nest.Cut.
+// There is at most one part for each Grain of elements, as in PyTorch's parallel_for
+// (aten/src/ATen/ParallelOpenMP.h). If one of several nests cannot be cut, the first thread walks
+// it. Each part has its own kernel and buffers.
 //
-// Parts returns nil if the pattern cannot be cut. Such patterns are a Chase, a copy by PyTorch's
-// blocks, which has one buffer, output that iterations of every loop write, and at most a grain of
-// elements.
+// Parts returns nil for a pattern that cannot be cut. These are a Chase, a copy by PyTorch's
+// blocks, which has one buffer, and output that iterations of every loop write. Patterns of at most
+// a grain of elements also have none.
 func (p Pattern) Parts() []Pattern { return p.shared }
 
-// share makes the parts of a pattern, if it can be cut. The nests are those before a kernel changes
-// them.
+// share makes the parts, if any, from the nests before a kernel changes them.
 func (p *Pattern) share(nests []nest.Nest) {
 	s := p.Spec
 	grain := s.Grain
@@ -51,11 +49,11 @@ func (p *Pattern) share(nests []nest.Nest) {
 	for _, list := range lists {
 		part := *p
 		part.Spec.Threads, part.Nests, part.plan, part.Memory = 0, list, nil, memory
-		if part.useKernel() != nil { // the cut leaves a kernel without runs
+		if part.useKernel() != nil { // too short for the kernel's runs
 			return
 		}
 		part.Bytes, part.Elems = moved(list), portion(p.Elems, elements(list, tensor), whole)
-		parts, memory = append(parts, part), part.Memory // after the buffers of a part come those of the next
+		parts, memory = append(parts, part), part.Memory // each part has its own buffers
 	}
 	for i := range parts {
 		parts[i].Memory = memory
@@ -70,15 +68,15 @@ func portion(n, part, whole int) int {
 	return int(of)
 }
 
-// rewrites reports whether some output elements share memory, so that two nests may write one.
+// rewrites reports whether output elements share memory, which two nests may write.
 func (p *Pattern) rewrites() bool {
 	return slices.ContainsFunc(p.operands, func(op operand) bool {
 		return op.kind != nest.Read && op.view.Overlaps()
 	})
 }
 
-// elements returns how often nests visit an element of the given tensor, the first operand. It does
-// not count nests that write zeros or a result.
+// elements counts the visits to elements of the first operand's tensor. It leaves out nests that
+// write zeros or a result.
 func elements(nests []nest.Nest, tensor string) (n int) {
 	for _, nest := range nests {
 		if nest.Operands[0].Tensor == tensor {
@@ -88,7 +86,6 @@ func elements(nests []nest.Nest, tensor string) (n int) {
 	return n
 }
 
-// threadsName returns the end of a name for the spec's threads.
 func (s Spec) threadsName() string {
 	switch {
 	case s.Threads == 0:
@@ -99,10 +96,9 @@ func (s Spec) threadsName() string {
 	return fmt.Sprintf("/threads=%d/grain=%d", s.Threads, s.Grain)
 }
 
-// Threaded returns each benchmark once for each number of threads. The names have the threads and,
-// unless it is GrainSize, the grain in elements. The comparisons stay. Threaded leaves out several
-// threads for a pattern without parts, and returns the names of these benchmarks, without threads,
-// in alone. The Pattern of a spec reports other errors.
+// Threaded returns each benchmark once for each number of threads. Names have the threads and,
+// unless it is GrainSize, the grain in elements. It leaves out several threads for patterns without
+// parts, whose names, without threads, are alone. The Pattern of a spec reports other errors.
 func Threaded(all []Comparison, threads []int, grain int) (threaded []Comparison, alone []string) {
 	for _, c := range all {
 		var more Comparison

@@ -20,7 +20,7 @@ type Operand struct {
 	DType  layouts.DType
 	Role   Role
 	// At is the address of the storage's first element, a multiple of the element's size. Operands
-	// with an address are only simulated and priced. Operands with 0 get their own memory.
+	// with an address are only simulated and priced. Others get their own memory.
 	At uint64
 }
 
@@ -51,12 +51,10 @@ func ParseRole(name string) (Role, error) {
 	return 0, fmt.Errorf("no such role (known: %s)", strings.Join(roleNames, ", "))
 }
 
-// String returns "8x4 float32", or, if the operand is not contiguous, "8x4(1,8) float32", with its
-// strides in elements.
+// String returns "8x4 float32", or with strides, in elements, "8x4(1,8) float32" if not contiguous.
 func (o Operand) String() string { return formatLayout(o.Layout) + " " + o.DType.String() }
 
-// formatLayout formats a layout for names of benchmarks: the shape, and the strides in elements
-// unless contiguous. It leaves the offset out.
+// formatLayout returns the shape, and strides unless contiguous. It leaves the offset out.
 func formatLayout(l layouts.Layout) string {
 	text := layouts.FormatShape(l.Shape())
 	if l.IsContiguous() {
@@ -65,16 +63,14 @@ func formatLayout(l layouts.Layout) string {
 	return text + strings.ReplaceAll(fmt.Sprint(l.Strides()), " ", ",")
 }
 
-// A torchWalk is a walk of PyTorch: the layouts of the operands, merged and in its order of dims,
-// or a copy by blocks.
+// A torchWalk is the operands' layouts, merged and in PyTorch's order, or a copy by blocks.
 type torchWalk struct {
 	views []layouts.Layout // by operand
-	block int              // edge of the blocks; 0 if not by blocks
+	block int              // edge of the blocks, or 0
 	// reduced reports whether a reduction goes along a loop of the views.
 	reduced func(loop int) bool
 }
 
-// lowerTorch makes the nests of operands that are placed.
 func (p *Pattern) lowerTorch() error {
 	switch s := p.Spec; {
 	case s.Tile != nil:
@@ -118,7 +114,6 @@ func (p *Pattern) lowerTorch() error {
 	return nil
 }
 
-// torchWalk gets the walk of the operands from package layouts.
 func (p *Pattern) torchWalk() (torchWalk, error) {
 	if p.Spec.Op == Sum {
 		x := p.operands[0]
@@ -166,11 +161,11 @@ func (p *Pattern) torchWalk() (torchWalk, error) {
 	return torchWalk{views: append(slices.Clone(it.Walk[1:]), it.Walk[0])}, nil
 }
 
-// outermost walks the other dims for each element of Spec.Dims, in their order, as index_select
-// does for each index.
+// outermost walks the other dims for each element of Spec.Dims, as index_select does for each
+// index.
 func (p *Pattern) outermost() (w torchWalk, err error) {
 	last := len(p.operands) - 1
-	around := make([]layouts.Layout, len(p.operands)) // with Spec.Dims first
+	around := make([]layouts.Layout, len(p.operands)) // Spec.Dims first
 	var inputs []layouts.Layout
 	var y layouts.Layout
 	for i, op := range p.operands {
@@ -214,7 +209,6 @@ func outer(dims []int, rank int) []int {
 	return order
 }
 
-// nestOf lowers views of one shape, one for each operand, to bytes.
 func (p *Pattern) nestOf(views []layouts.Layout) nest.Nest {
 	n := nest.Nest{Trips: views[0].Shape()}
 	for i, op := range p.operands[:len(views)] {
@@ -224,8 +218,7 @@ func (p *Pattern) nestOf(views []layouts.Layout) nest.Nest {
 	return n
 }
 
-// access returns an operand's access of size bytes. The offset, from the operand's base, and the
-// strides are in elements.
+// access returns an access of size bytes. The offset and the strides are in elements.
 func (op operand) access(size, offset int, strides []int) nest.Operand {
 	a := nest.Operand{Tensor: op.tensor, Kind: op.kind, Base: op.base + uint64(offset*size),
 		Width: size, Strides: slices.Clone(strides)}
@@ -242,18 +235,15 @@ func (p *Pattern) dtypeOf(op operand) layouts.DType {
 	return p.Spec.DType
 }
 
-// columns are the bytes of a row that PyTorch sums at once if it sums down the columns of rows:
-// four vectors of AVX2, then one for the remaining columns (ATen/native/cpu/SumKernel.cpp,
-// vectorized_outer_sum).
+// columns are the bytes of a row that PyTorch sums at once down the columns: four vectors of AVX2,
+// then one (ATen/native/cpu/SumKernel.cpp, vectorized_outer_sum).
 var columns = [2]int{4 * 32, 32}
 
-// fewColumns is the number of columns that it sums at once if they do not fill a vector
-// (scalar_outer_sum there).
+// fewColumns is the number at once if they do not fill a vector (scalar_outer_sum there).
 const fewColumns = 4
 
-// reduce lowers a reduction: first reads in the order of the walk, then a write of each element of
-// the result. PyTorch writes between the reads. If columns lie side by side, it sums several of
-// them down the rows together.
+// reduce lowers a reduction: reads in the order of the walk, then writes of the result. PyTorch
+// writes between the reads. It sums several columns that lie side by side down the rows together.
 func (p *Pattern) reduce(w torchWalk) {
 	x := p.nestOf(w.views[:1])
 	last := len(x.Trips) - 1
@@ -280,8 +270,8 @@ func (p *Pattern) reduce(w torchWalk) {
 	p.Nests = append(p.Nests, n)
 }
 
-// down lowers a walk down rows, the innermost loop, for columns of size bytes, the next loop. It
-// adds nests of several columns at once, and returns the rest.
+// down lowers a walk down rows, the innermost loop, for several columns at once, the next loop. It
+// returns the rest.
 func (p *Pattern) down(x nest.Nest, size int) nest.Nest {
 	last := len(x.Trips) - 1
 	most := []int{columns[0] / size, columns[1] / size}
@@ -304,10 +294,9 @@ func (p *Pattern) down(x nest.Nest, size int) nest.Nest {
 	return x
 }
 
-// atOnce returns the number of columns to sum at once: most, unless there are outer loops (sliced).
-// PyTorch sums the remaining columns after each slice. Here they would come after all slices, when
-// their lines are evicted. So for slices, atOnce returns the largest number that divides count, if
-// it is at least half of most.
+// atOnce is the number of columns to sum at once: most, or less for slices. PyTorch sums the
+// remaining columns after each slice. Here they would come after all slices, when their lines are
+// evicted. So for slices it is the largest divisor of count that is at least half of most, if any.
 func atOnce(count, most int, sliced bool) int {
 	for n := most; sliced && 2*n >= most; n-- {
 		if count%n == 0 {
@@ -317,10 +306,10 @@ func atOnce(count, most int, sliced bool) int {
 	return most
 }
 
-// blocked lowers copy_ of a transposed matrix. For each block of the destination it copies columns
-// of the source to rows of a buffer, transposes the buffer in place, and copies its rows to the
-// destination. One nest describes all three passes over a block, and x, the buffer and y each have
-// their own order. The partial blocks at the ends come last.
+// blocked lowers copy_ of a transposed matrix. Each block of the destination goes through a buffer:
+// columns of the source become its rows, the buffer is transposed in place, and its rows become
+// rows of the destination. One nest describes all three passes over a block, with an order for each
+// of x, the buffer and y. Partial blocks come last.
 func (p *Pattern) blocked(edge int) {
 	p.block = edge
 	x, y := p.operands[0], p.operands[1]
@@ -352,7 +341,7 @@ func (p *Pattern) blocked(edge int) {
 	}
 }
 
-// A part of a dim is count blocks of a length, starting at start.
+// A part of a dim is count blocks of a length.
 type part struct{ start, count, length int }
 
 // parts splits a dim into whole blocks and the rest.
@@ -367,7 +356,6 @@ func parts(size, edge int) []part {
 	return all
 }
 
-// runBlocks natively walks the nests of blocked.
 func runBlocks[T layouts.Element](p Pattern, mem []T) {
 	x, y := p.operands[0], p.operands[1]
 	edge := p.block
@@ -394,8 +382,7 @@ func runBlocks[T layouts.Element](p Pattern, mem []T) {
 	}
 }
 
-// placeOperands places the operands of the spec in memory: first the ones that are read, in their
-// order, then the output.
+// placeOperands places the operands in memory: first those that are read, in their order.
 func (p *Pattern) placeOperands() error {
 	s := &p.Spec
 	if err := s.checkOperands(); err != nil {
@@ -449,7 +436,7 @@ func (p *Pattern) placeOperands() error {
 	return nil
 }
 
-// tensorNames returns the names of operands in nests and benchmarks, such as in, in2, out and self.
+// tensorNames are used in nests and benchmarks: in, in2, out, self.
 func tensorNames(operands []Operand) []string {
 	names, count := make([]string, len(operands)), map[Role]int{}
 	for i, o := range operands {
@@ -461,8 +448,8 @@ func tensorNames(operands []Operand) []string {
 	return names
 }
 
-// Number returns the index in Spec.Operands of a tensor of the nests. It returns false for buffers,
-// for a result that Spec.Operands does not have, and for a spec without operands.
+// Number returns the index in Spec.Operands of a tensor of the nests. It returns false for tensors
+// that are not in Spec.Operands, such as buffers.
 func (p Pattern) Number(tensor string) (n int, ok bool) {
 	for _, op := range p.operands {
 		if op.tensor == tensor && op.of > 0 {
@@ -472,7 +459,6 @@ func (p Pattern) Number(tensor string) (n int, ok bool) {
 	return 0, false
 }
 
-// checkOperands refuses operands that do not fit the operation.
 func (s *Spec) checkOperands() error {
 	count := map[Role]int{}
 	for _, o := range s.Operands {
@@ -512,7 +498,6 @@ func (s *Spec) checkOperands() error {
 	return nil
 }
 
-// operands formats the operands for errors.
 func (s *Spec) operands() string {
 	var all []string
 	for _, o := range s.Operands {
@@ -521,12 +506,11 @@ func (s *Spec) operands() string {
 	return strings.Join(all, ", ")
 }
 
-// uniform reports whether all operands have the spec's dtype.
 func (s *Spec) uniform() bool {
 	return !slices.ContainsFunc(s.Operands, func(o Operand) bool { return o.DType != s.DType })
 }
 
-// expand gives the inputs the shape of the result, in which reference compares them.
+// expand gives the inputs the shape of the result, for reference.
 func (p *Pattern) expand(to layouts.Layout) error {
 	for i := range p.operands {
 		view, err := p.operands[i].own.Expand(to.Shape()...)
@@ -538,8 +522,8 @@ func (p *Pattern) expand(to layouts.Layout) error {
 	return nil
 }
 
-// addOperand places operand number of of the spec, counted from 1. It leaves out whole pages of
-// storage before the operand's first element.
+// addOperand places operand number of of the spec, counted from 1. It skips whole pages of storage
+// before its elements.
 func (p *Pattern) addOperand(tensor string, kind nest.Kind, l layouts.Layout, of int) error {
 	if at := p.Spec.Operands[of-1].At; at > 0 {
 		p.operands = append(p.operands, operand{tensor: tensor, kind: kind, base: at, view: l,
@@ -566,8 +550,8 @@ func (p *Pattern) addOperand(tensor string, kind nest.Kind, l layouts.Layout, of
 	return nil
 }
 
-// overlapsAsked is the largest number of elements for which overlaps are computed. For larger
-// operands, the first check of the output finds them.
+// overlapsAsked bounds the elements whose overlaps are computed. Beyond, the first check of the
+// output finds them.
 const overlapsAsked = 1 << 20
 
 // computableOperands refuses operands that no native loop walks.
@@ -602,7 +586,6 @@ func (s Spec) computableOperands() error {
 	return nil
 }
 
-// operandsName returns the benchmark name of a spec of operands, without the prefix Benchmark.
 func (s Spec) operandsName() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Operands/op=%v", s.Op)

@@ -8,15 +8,14 @@ import (
 )
 
 // mostInTurns bounds the references of a pass that are looked up for threads that take turns. It is
-// about half a second for two passes, and a comparison may wait for several patterns before its
-// first sample.
+// about half a second for two passes, and there may be several before the first sample of a
+// comparison.
 const mostInTurns = 20e6
 
 // InTurns returns about how many references of a pass Simulate looks up because threads that share
 // a level take turns (simcache.Threads). It returns 0 if no level is shared, or if the working set
-// fits the last level, which then has no misses in any order. It returns an error if Simulate does
-// not count the misses of the last level. Then Simulate counts each thread alone, on its first
-// level.
+// fits the last level. It returns an error if Simulate does not count the misses of the last level.
+// Then each thread is counted alone, on its first level.
 func (p Pattern) InTurns(caches simcache.Config) (lookUps float64, err error) {
 	if !caches.Shares(len(p.shared)) || caches.Holds(p.walkedNests()...) {
 		return 0, nil
@@ -39,7 +38,6 @@ func (p Pattern) Threads() (all [][]nest.Nest) {
 	return all
 }
 
-// walkedNests returns the nests of all threads.
 func (p Pattern) walkedNests() (all []nest.Nest) {
 	for _, part := range p.walked() {
 		all = append(all, part.Nests...)

@@ -13,12 +13,12 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// builtinWidth is the simulated width of an access of Go's copy, in bytes: a vector of AVX2. Go
-// selects the instructions by length and CPU.
+// builtinWidth is the simulated width of Go's copy, in bytes: a vector of AVX2. Go selects its
+// instructions by length and CPU.
 const builtinWidth = 32
 
-// useKernel replaces the nests by the nests of the spec's kernel. It refuses what the kernel cannot
-// do in the order that the spec promises.
+// useKernel replaces the nests by those of the spec's kernel. It refuses what the kernel cannot do
+// in the promised order.
 func (p *Pattern) useKernel() error {
 	s := p.Spec
 	switch {
@@ -58,15 +58,14 @@ func (p *Pattern) useKernel() error {
 	return p.inVectors(set.Width(s.DType.Size()))
 }
 
-// inVectors widens the accesses of every nest: first vectors for whole lines of 64 B of the
-// innermost loop, then single elements for the rest. A sum goes by whole lines first even if a
-// vector is one element.
+// inVectors widens the accesses: vectors for whole lines of 64 B of the innermost loop, then single
+// elements. A sum goes by whole lines first even if a vector is one element.
 func (p *Pattern) inVectors(width int) error {
 	size := p.Spec.DType.Size()
 	var nests []nest.Nest
 	for _, n := range p.Nests {
 		n = n.Canonical()
-		if len(n.Trips) == 0 { // one element is a run
+		if len(n.Trips) == 0 { // a run
 			n.Trips = []int{1}
 			for i := range n.Operands {
 				n.Operands[i].Strides = []int{size}
@@ -103,11 +102,10 @@ func (p *Pattern) inVectors(width int) error {
 	return nil
 }
 
-// besides returns a hint for an error: the order, if any, in which elements lie side by side. A
-// copy by a kernel takes no order.
+// besides names the order in which elements lie side by side, if any, except for kernels' copies.
 func (p *Pattern) besides() string {
 	view := p.View()
-	dims, inner := make([]int, view.Rank()), math.MaxInt // least stride of dims with several elements
+	dims, inner := make([]int, view.Rank()), math.MaxInt // least stride
 	for d := range dims {
 		if dims[d] = d; view.Size(d) > 1 {
 			inner = min(inner, max(view.Stride(d), -view.Stride(d)))
@@ -127,7 +125,6 @@ func (p *Pattern) besides() string {
 	return fmt.Sprintf(": in order %s they do, and scalar walks them in any", listed(dims))
 }
 
-// listed joins values by commas.
 func listed[T any](values []T) string {
 	var all []string
 	for _, v := range values {
@@ -136,8 +133,7 @@ func listed[T any](values []T) string {
 	return strings.Join(all, ",")
 }
 
-// planCopy replaces the nests by the nests of the kernel's plan for n, which reads and writes one
-// element.
+// planCopy replaces the nests by the kernel's plan for n, a copy of elements.
 func (p *Pattern) planCopy(set *kernel.Set, n nest.Nest) {
 	x, y := n.Operands[0], n.Operands[1]
 	var loops []kernel.Loop
@@ -145,9 +141,9 @@ func (p *Pattern) planCopy(set *kernel.Set, n nest.Nest) {
 		loops = append(loops, kernel.Loop{N: trips, To: y.Strides[l], From: x.Strides[l]})
 	}
 	p.plan = kernel.NewPlan(set, p.Spec.DType.Size(), loops)
-	// The arena is both of the slices of Run.
+	// Run gets the arena as both slices.
 	p.plan.Move(int(y.Base-Origin), int(x.Base-Origin))
-	if p.plan.Buffers > 0 { // they follow the tensors in the arena
+	if p.plan.Buffers > 0 { // in the arena, after the tensors
 		p.buffers = aligned(p.Memory)
 		p.Memory = p.buffers + p.plan.Buffers
 	}
@@ -160,7 +156,6 @@ func (p *Pattern) planCopy(set *kernel.Set, n nest.Nest) {
 // Buffers is the tensor name of a kernel's buffers in nests.
 const Buffers = "buffers"
 
-// stepNest returns the accesses of a step of a plan.
 func (p *Pattern) stepNest(s kernel.Step, x, y operand) nest.Nest {
 	var n nest.Nest
 	for _, l := range s.Loops {
@@ -183,7 +178,7 @@ func (p *Pattern) stepNest(s kernel.Step, x, y operand) nest.Nest {
 	return n
 }
 
-// bindVector returns the passes of a kernel other than plain loops, or nil if there is none.
+// bindVector returns a kernel's passes, or nil for plain loops.
 func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []elementNest,
 	k kernels[T]) func(passes int) float64 {
 	switch {
@@ -215,7 +210,7 @@ func each(pass func()) func(passes int) float64 {
 	}
 }
 
-// vectorKernels sums or fills elements of a type that kernel.Sum adds up.
+// vectorKernels is for the types that kernel.Sum adds up.
 func vectorKernels[T int32 | float32 | float64](set *kernel.Set, op Op, data []T,
 	nests []elementNest) func(passes int) float64 {
 	if op == Fill {
@@ -233,7 +228,6 @@ func vectorSum[T kernel.Number](set *kernel.Set, data []T,
 	}
 }
 
-// vectorFill fills elements of any real type.
 func vectorFill[T kernel.Element](set *kernel.Set, data []T, nests []elementNest,
 	value T) func(passes int) float64 {
 	return func(passes int) float64 {
@@ -242,8 +236,8 @@ func vectorFill[T kernel.Element](set *kernel.Set, data []T, nests []elementNest
 	}
 }
 
-// repeat calls a kernel for the rows of all nests, passes times. A single run is one call with the
-// passes as rows at the same place, because a call takes as long as a short run.
+// repeat calls a kernel for the rows of all nests, passes times. A single run is one call, with the
+// passes as rows at the same place: a call takes about the time of a short run.
 func repeat(passes int, nests []elementNest, do func(kernel.Rows)) {
 	if len(nests) == 1 && len(nests[0].outer) == 0 && nests[0].n1 == 1 && nests[0].beside() {
 		at, _, _ := nests[0].block(0)
@@ -258,7 +252,7 @@ func repeat(passes int, nests []elementNest, do func(kernel.Rows)) {
 					do(kernel.Rows{At: at, N: n.n0, Count: n.n1, Pitch: s1})
 					return
 				}
-				for range n.n1 { // rows of one element, which vectors left
+				for range n.n1 { // single elements, which vectors left
 					do(kernel.Rows{At: at, N: 1, Count: n.n0, Pitch: s0})
 					at += s1
 				}
@@ -267,15 +261,14 @@ func repeat(passes int, nests []elementNest, do func(kernel.Rows)) {
 	}
 }
 
-// beside reports whether the elements of the innermost loop lie side by side.
+// beside: the elements of the innermost loop lie side by side.
 func (n *elementNest) beside() bool {
 	return !slices.ContainsFunc(n.strides, func(s []int) bool { return s[len(s)-1] != 1 })
 }
 
-// copyBuiltin copies the rows of a block by Go's copy.
 func copyBuiltin[T layouts.Element](data []T, b *block, k kernels[T]) {
 	from, to := b.at[0], b.at[1]
-	if b.run != [3]int{1, 1} { // rows of one element
+	if b.run != [3]int{1, 1} { // or single elements
 		k.copy(data, b)
 		return
 	}
@@ -287,8 +280,8 @@ func copyBuiltin[T layouts.Element](data []T, b *block, k kernels[T]) {
 }
 
 // PastCaches reports whether the pattern's writes bypass the caches, if the kernel decides that by
-// size. Sets of package kernel do so where it pays off. Go's copy does so for contiguous writes of
-// 1 MiB or more.
+// size. Sets of package kernel do so where it pays off, Go's copy for contiguous writes of 1 MiB or
+// more.
 func (p Pattern) PastCaches() bool {
 	switch {
 	case p.plan != nil:
