@@ -40,8 +40,8 @@ type Options struct {
 	// Pinned, if not nil, gets the CPU of the measuring thread, or -1 if a thread is not pinned.
 	Pinned func(cpu int)
 	// Counters, if not nil, opens counters on the measuring thread. They start before the clock is
-	// read and stop after it, so no time includes them. Patterns of several threads are not
-	// counted.
+	// read and stop after it, so no time includes them. They disturb the caches only as a system
+	// call does. Patterns of several threads are not counted.
 	Counters func() (counters.Reader, error)
 }
 
@@ -113,11 +113,11 @@ func gib(bytes int) string {
 //
 // A pattern with parts (Pattern.Parts) is walked by one thread per part, each pinned to a CPU of
 // its own. Before each reading of the clock, the threads spin until all are ready. The time is from
-// the first thread's start to the last one's end. On a machine of several NUMA nodes such a pattern
-// has its own memory, and each thread touches its part first.
+// the earliest start to the latest end. On a machine of several NUMA nodes such a pattern has its
+// own memory, and each thread touches its part first.
 //
-// When the context is done, Measure yields its error after the passes of one reading of the clock,
-// or after a pass of the reference that checks a first sample.
+// When the context is done, Measure yields its error. It first ends the passes of one reading of
+// the clock, or the pass of the reference that checks a first sample.
 func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
 		if o.CPUs == nil {

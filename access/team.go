@@ -8,8 +8,8 @@ import (
 )
 
 // A team is the goroutine that makes it and others, each locked to a thread that is pinned to a
-// CPU. They run steps together. Within a turn, from enter to leave, all workers spin between steps,
-// so that a step begins everywhere at once and no time includes waking a thread. Between turns they
+// CPU. They run steps together. Within a turn, from enter to leave, workers spin between steps. A
+// step then begins everywhere at once, and no time includes waking a thread. Between turns they
 // sleep, so that they do not disturb other measurements.
 type team struct {
 	size   int
@@ -122,8 +122,8 @@ func (t *team) do(work func(worker int)) {
 
 func (t *team) leave() { t.do(nil) }
 
-// timed runs a step. It returns the sum of all parts, and the time from the first worker's start to
-// the last one's end.
+// timed runs a step. It returns the sum of all parts, and the time from the earliest start to the
+// latest end.
 func (t *team) timed(part func(worker int) float64) (sum float64, took time.Duration) {
 	t.do(func(i int) {
 		c := &t.clocks[i]

@@ -17,8 +17,8 @@ import (
 // instructions by length and CPU.
 const builtinWidth = 32
 
-// useKernel replaces the nests by those of the spec's kernel. It refuses what the kernel cannot do
-// in the promised order.
+// useKernel replaces the nests by the kernel's. It refuses what the kernel cannot do in the
+// promised order.
 func (p *Pattern) useKernel() error {
 	s := p.Spec
 	switch {

@@ -6,37 +6,34 @@ import (
 )
 
 const (
-	// blockWidth is the bytes of a row of a block where it is written.
+	// blockWidth is the bytes of a row of a block in the output.
 	blockWidth = 4 * line
 
-	// A block is so many lines wide where it is read: short ones of which two of
-	// elements of 4 bytes stay in a first-level cache, or, since prefetchers like
-	// long rows, as many as leave two in half of a second-level cache. Blocks of
-	// narrower elements have more rows.
+	// The lines of a row of a block in the input. Two short blocks of 4-byte elements fit a
+	// first-level cache. Two long ones fill half of a second-level cache, because prefetchers favor
+	// long rows. Blocks of narrower elements have more rows.
 	shortBlock, narrowBlock, longBlock = 4, 16, 32
 
 	// mostRuns bounds the steps of a plan.
 	mostRuns = 1 << 10
 )
 
-// collide is the pitch whose multiples put a line of every row into one set of
-// a first-level cache, which has too few ways for a tile.
+// collide is the pitch whose multiples map a line of every row to one set of a first-level cache.
+// The lines of a tile are more than its ways.
 var collide = 4096
 
-// longFrom is the number of bytes from which on blocks are long: a copy of as
-// many leaves the caches in any case.
+// longFrom is the least bytes written for long blocks. Such a copy leaves the caches in any case.
 var longFrom = 16 << 20
 
-// A blockMover transposes a block from src to the buffer fill, and copies the
-// block in the buffer drain to dst. Pieces of buffers lie bufferPitch apart.
+// A blockMover transposes a block from src to the buffer fill, and copies the block in the buffer
+// drain to dst. Pieces of buffers lie bufferPitch apart.
 type blockMover = func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch int)
 
-// blocks plans a transposed copy through buffers, and tells whether it did:
-// where the rows that are read or those that are written collide, the lines of
-// a tile evict each other. Blocks are blockWidth bytes high where they are read,
-// and as wide where they are written. They are copied in runs along the loop by
-// which they are closest, so that those that share pages follow each other;
-// what whole blocks leave at the ends comes last.
+// blocks plans a transposed copy through buffers, and reports whether it did. It does so if the
+// rows of the input or the output collide, so that the lines of a tile evict each other. Blocks are
+// blockWidth bytes high in the input, and blockWidth bytes wide in the output. Runs of blocks
+// follow the loop of the smallest strides, so that blocks on the same pages follow each other.
+// Partial blocks at the ends come last.
 func (p *Plan) blocks(outer []Loop, to, from Loop) bool {
 	side, high := line/p.size, blockWidth/p.size
 	if !slices.Contains(p.set.blocks, p.size) || to.To != p.size || from.From != p.size ||
@@ -78,10 +75,9 @@ func (p *Plan) blocks(outer []Loop, to, from Loop) bool {
 	return true
 }
 
-// span is the larger of a loop's strides.
 func (l Loop) span() int { return max(abs(l.To), abs(l.From)) }
 
-// trips is how often loops run what is in them.
+// trips is the number of iterations of a nest.
 func trips(loops []Loop) int {
 	n := 1
 	for _, l := range loops {
@@ -110,10 +106,10 @@ func (p *Plan) behind(to, from int, plan func()) {
 	shift(p.Steps[n:], to, from)
 }
 
-// blockRun copies blocks along one loop: it reads the first into a buffer, then
-// each by turns with writing the one before, and writes the last. The first of
-// these steps runs all of them. It is all done by one function, so that the first
-// drains a buffer, too, to a place that nobody reads, and the last fills one.
+// blockRun copies the blocks along one loop: it reads the first into a buffer, then alternates
+// between reading a block and writing the previous one. The run of its first step does all its
+// steps. One function fills and drains. So the first call drains a buffer to scratch memory, and
+// the last call fills one.
 func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 	b := p.block(lines, to, from)
 	p.Buffers = max(p.Buffers, 2*b.size+blockWidth)
@@ -136,7 +132,7 @@ func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 			(at|uintptr(from.To)|uintptr(run.To))%line == 0
 	}}, nil, b.body(b.rows(), b.piece(0), b.drained(1), b.nowhere()))
 
-	// Buffers change places from each to the next.
+	// Buffers are swapped from each block to the next.
 	turns := run.N - 1
 	if turns > 1 {
 		add(Step{To: at, From: of + run.From, run: nothing},
@@ -152,17 +148,17 @@ func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 		b.body(b.again(turns%2), b.piece(run.N%2), b.drained(turns%2), b.lines()))
 }
 
-// nothing is left to do for a step that another runs.
+// nothing is for steps that another step runs.
 func nothing(*Step, []byte, []byte, int, int) {}
 
-// A block says how blocks go through two buffers. A buffer has pieces, which are
-// what eight rows give to all lines, so far apart that they do not collide.
+// A block describes how blocks go through two buffers. A buffer consists of pieces, each of eight
+// rows. They lie far enough apart not to collide.
 type block struct {
 	elem               int // bytes of an element
 	linesRead          int // of a row
 	dstPitch, srcPitch int
-	pitch              int // of pieces
-	size               int // of a buffer, behind which the other one lies
+	pitch              int // between pieces
+	size               int // of a buffer; the second follows the first
 }
 
 func (p *Plan) block(lines int, to, from Loop) block {
@@ -170,13 +166,12 @@ func (p *Plan) block(lines int, to, from Loop) block {
 	return block{p.size, lines, from.To, to.From, pitch, blockWidth / p.size / 8 * pitch}
 }
 
-// half is the least that is done by turns, half a line of eight rows: each list
-// has the accesses of it, as they are in the first half of the first line of the
-// first piece.
+// half is the unit in which reads and writes alternate: half a line of eight rows. The functions
+// below return its accesses for a side of the first line of the first piece.
 const half = line / 2
 
-// body is what is done to a line of eight rows, one half after the other: read is
-// read and becomes piece, drained is read and becomes written.
+// body is what happens to a line of eight rows, one half after the other: read is read and becomes
+// piece, drained is read and becomes written.
 func (b block) body(read, piece, drained, written func(side int) []Access) []Access {
 	var body []Access
 	for side := range 2 {
@@ -187,7 +182,6 @@ func (b block) body(read, piece, drained, written func(side int) []Access) []Acc
 	return body
 }
 
-// eight are accesses of half a line each.
 func eight(access func(i int) Access) []Access {
 	all := make([]Access, 8)
 	for i := range all {
@@ -197,14 +191,14 @@ func eight(access func(i int) Access) []Access {
 	return all
 }
 
-// rows are read of the source.
+// rows are reads of the source.
 func (b block) rows() func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(i int) Access { return Access{Offset: i*b.srcPitch + side*half} })
 	}
 }
 
-// again are reads of a buffer, as rows that lie on each other.
+// again are reads of a buffer, as rows at the same place.
 func (b block) again(buffer int) func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(int) Access {
@@ -213,8 +207,8 @@ func (b block) again(buffer int) func(side int) []Access {
 	}
 }
 
-// piece is written to a buffer: columns of eight rows or, of elements of 8 bytes,
-// of four and then of the four others.
+// piece are writes to a buffer: columns of eight rows. Elements of 8 bytes are written as columns
+// of four rows, then of the other four.
 func (b block) piece(buffer int) func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(i int) Access {
@@ -228,7 +222,7 @@ func (b block) piece(buffer int) func(side int) []Access {
 	}
 }
 
-// drained is a row of the block in a buffer, a part of each piece.
+// drained are reads of a row of the block in a buffer, a part of each piece.
 func (b block) drained(buffer int) func(side int) []Access {
 	part := 8 * b.elem // of a piece
 	width := min(part, half)
@@ -243,7 +237,7 @@ func (b block) drained(buffer int) func(side int) []Access {
 	}
 }
 
-// lines are written to the destination.
+// lines are writes to the destination.
 func (b block) lines() func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(i int) Access {
@@ -252,7 +246,7 @@ func (b block) lines() func(side int) []Access {
 	}
 }
 
-// nowhere is written where no block is drained.
+// nowhere are writes to scratch memory, if no block is drained.
 func (b block) nowhere() func(side int) []Access {
 	return func(int) []Access {
 		return eight(func(i int) Access {
@@ -261,8 +255,8 @@ func (b block) nowhere() func(side int) []Access {
 	}
 }
 
-// turning are accesses of a buffer within loops over pairs of blocks and over the
-// blocks of a pair, of which the second uses the other buffer, so many bytes on.
+// turning adds loops over pairs of blocks, and over the blocks of a pair, to accesses of a buffer.
+// The second block uses the other buffer, on bytes further.
 func turning(accesses func(side int) []Access, on int) func(side int) []Access {
 	return func(side int) []Access {
 		all := accesses(side)
@@ -273,8 +267,8 @@ func turning(accesses func(side int) []Access, on int) func(side int) []Access {
 	}
 }
 
-// move runs the steps of blockRun: first reads the first block, next each other
-// and writes the one before.
+// move runs the steps of blockRun. Function first reads the first block. Function next reads a
+// block and writes the previous one.
 func (b block) move(dst, src, buffers []byte, run Loop, at, of int, first, next blockMover) {
 	fill, drain, nowhere := &buffers[0], &buffers[b.size], &buffers[2*b.size]
 	first(nowhere, drain, &src[of], fill, b.linesRead, 0, b.srcPitch, b.pitch)
