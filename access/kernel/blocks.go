@@ -11,29 +11,27 @@ const (
 
 	// The lines of a row of a block in the input. Two short blocks of 4-byte elements fit a
 	// first-level cache. Two long ones fill half of a second-level cache, because prefetchers favor
-	// long rows. Blocks of narrower elements have more rows.
+	// long rows.
 	shortBlock, narrowBlock, longBlock = 4, 16, 32
 
-	// mostRuns bounds the steps of a plan.
 	mostRuns = 1 << 10
 )
 
-// collide is the pitch whose multiples map a line of every row to one set of a first-level cache.
-// The lines of a tile are more than its ways.
+// collide is the pitch whose multiples map a line of every row to one set of a first-level cache,
+// which then thrashes.
 var collide = 4096
 
-// longFrom is the least bytes written for long blocks. Such a copy leaves the caches in any case.
+// longFrom is the least bytes written for long blocks. Such a copy leaves the caches anyway.
 var longFrom = 16 << 20
 
 // A blockMover transposes a block from src to the buffer fill, and copies the block in the buffer
-// drain to dst. Pieces of buffers lie bufferPitch apart.
+// drain to dst.
 type blockMover = func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch int)
 
-// blocks plans a transposed copy through buffers, and reports whether it did. It does so if the
-// rows of the input or the output collide, so that the lines of a tile evict each other. Blocks are
-// blockWidth bytes high in the input, and blockWidth bytes wide in the output. Runs of blocks
-// follow the loop of the smallest strides, so that blocks on the same pages follow each other.
-// Partial blocks at the ends come last.
+// blocks plans a transposed copy through buffers, and reports whether it did: only if the rows of
+// the input or the output collide. Blocks are blockWidth bytes high in the input, and blockWidth
+// bytes wide in the output. Runs of blocks follow the loop of the smallest strides, so that blocks
+// on the same pages follow each other. Partial blocks come last.
 func (p *Plan) blocks(outer []Loop, to, from Loop) bool {
 	side, high := line/p.size, blockWidth/p.size
 	if !slices.Contains(p.set.blocks, p.size) || to.To != p.size || from.From != p.size ||
@@ -77,7 +75,6 @@ func (p *Plan) blocks(outer []Loop, to, from Loop) bool {
 
 func (l Loop) span() int { return max(abs(l.To), abs(l.From)) }
 
-// trips is the number of iterations of a nest.
 func trips(loops []Loop) int {
 	n := 1
 	for _, l := range loops {
@@ -86,7 +83,6 @@ func trips(loops []Loop) int {
 	return n
 }
 
-// each calls f for every index of the loops.
 func each(loops []Loop, to, from int, f func(to, from int)) {
 	if len(loops) == 0 {
 		f(to, from)
@@ -99,17 +95,15 @@ func each(loops []Loop, to, from int, f func(to, from int)) {
 	}
 }
 
-// behind shifts the steps that plan adds.
 func (p *Plan) behind(to, from int, plan func()) {
 	n := len(p.Steps)
 	plan()
 	shift(p.Steps[n:], to, from)
 }
 
-// blockRun copies the blocks along one loop: it reads the first into a buffer, then alternates
-// between reading a block and writing the previous one. The run of its first step does all its
-// steps. One function fills and drains. So the first call drains a buffer to scratch memory, and
-// the last call fills one.
+// blockRun copies the blocks along one loop: it alternates between reading a block and writing the
+// previous one. The run of its first step does all its steps. One function fills and drains, so the
+// first call drains to scratch memory, and the last one fills a buffer.
 func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 	b := p.block(lines, to, from)
 	p.Buffers = max(p.Buffers, 2*b.size+blockWidth)
@@ -148,17 +142,16 @@ func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 		b.body(b.again(turns%2), b.piece(run.N%2), b.drained(turns%2), b.lines()))
 }
 
-// nothing is for steps that another step runs.
 func nothing(*Step, []byte, []byte, int, int) {}
 
 // A block describes how blocks go through two buffers. A buffer consists of pieces, each of eight
-// rows. They lie far enough apart not to collide.
+// rows, which do not collide.
 type block struct {
 	elem               int // bytes of an element
 	linesRead          int // of a row
 	dstPitch, srcPitch int
 	pitch              int // between pieces
-	size               int // of a buffer; the second follows the first
+	size               int // of a buffer; two are adjacent
 }
 
 func (p *Plan) block(lines int, to, from Loop) block {
@@ -167,11 +160,11 @@ func (p *Plan) block(lines int, to, from Loop) block {
 }
 
 // half is the unit in which reads and writes alternate: half a line of eight rows. The functions
-// below return its accesses for a side of the first line of the first piece.
+// below return its accesses, for the first line of the first piece.
 const half = line / 2
 
-// body is what happens to a line of eight rows, one half after the other: read is read and becomes
-// piece, drained is read and becomes written.
+// body is the accesses for a line of eight rows, one half after the other: read becomes piece, and
+// drained becomes written.
 func (b block) body(read, piece, drained, written func(side int) []Access) []Access {
 	var body []Access
 	for side := range 2 {
@@ -191,14 +184,13 @@ func eight(access func(i int) Access) []Access {
 	return all
 }
 
-// rows are reads of the source.
 func (b block) rows() func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(i int) Access { return Access{Offset: i*b.srcPitch + side*half} })
 	}
 }
 
-// again are reads of a buffer, as rows at the same place.
+// again reads a buffer, as rows at the same place.
 func (b block) again(buffer int) func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(int) Access {
@@ -207,8 +199,8 @@ func (b block) again(buffer int) func(side int) []Access {
 	}
 }
 
-// piece are writes to a buffer: columns of eight rows. Elements of 8 bytes are written as columns
-// of four rows, then of the other four.
+// piece writes columns of eight rows to a buffer; of 8-byte elements, four rows and then the other
+// four.
 func (b block) piece(buffer int) func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(i int) Access {
@@ -222,7 +214,7 @@ func (b block) piece(buffer int) func(side int) []Access {
 	}
 }
 
-// drained are reads of a row of the block in a buffer, a part of each piece.
+// drained reads a row of the block in a buffer, a part of each piece.
 func (b block) drained(buffer int) func(side int) []Access {
 	part := 8 * b.elem // of a piece
 	width := min(part, half)
@@ -237,7 +229,6 @@ func (b block) drained(buffer int) func(side int) []Access {
 	}
 }
 
-// lines are writes to the destination.
 func (b block) lines() func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(i int) Access {
@@ -246,7 +237,7 @@ func (b block) lines() func(side int) []Access {
 	}
 }
 
-// nowhere are writes to scratch memory, if no block is drained.
+// nowhere writes to scratch memory, if no block is drained.
 func (b block) nowhere() func(side int) []Access {
 	return func(int) []Access {
 		return eight(func(i int) Access {
@@ -255,8 +246,8 @@ func (b block) nowhere() func(side int) []Access {
 	}
 }
 
-// turning adds loops over pairs of blocks, and over the blocks of a pair, to accesses of a buffer.
-// The second block uses the other buffer, on bytes further.
+// turning adds loops over pairs of blocks, and over the blocks of a pair, which use alternate
+// buffers.
 func turning(accesses func(side int) []Access, on int) func(side int) []Access {
 	return func(side int) []Access {
 		all := accesses(side)
@@ -267,8 +258,7 @@ func turning(accesses func(side int) []Access, on int) func(side int) []Access {
 	}
 }
 
-// move runs the steps of blockRun. Function first reads the first block. Function next reads a
-// block and writes the previous one.
+// move runs the steps of blockRun. Function first reads only.
 func (b block) move(dst, src, buffers []byte, run Loop, at, of int, first, next blockMover) {
 	fill, drain, nowhere := &buffers[0], &buffers[b.size], &buffers[2*b.size]
 	first(nowhere, drain, &src[of], fill, b.linesRead, 0, b.srcPitch, b.pitch)

@@ -1,6 +1,6 @@
 // Package kernel moves bytes at the speed of the memory: sums, fills and copies of runs, and
 // transposed copies. It uses vectors of AVX2, AVX-512 or NEON if the CPU has them, and else plain
-// Go. Every set of kernels returns the same result on every input, including the last bit of
+// Go. Every set of kernels returns the same result on every input, to the last bit of
 // floating-point sums.
 //
 // internal/gen writes the assembly of amd64 (make generate). The assembly of arm64 is written by
@@ -14,36 +14,36 @@ import (
 	"unsafe"
 )
 
-// line is the bytes of a cache line: the width of tiles, and the least that the vector kernels
-// move. Rows are cut into whole lines; the rest is moved element by element, after all rows.
+// line is the bytes of a cache line, and the least that vector kernels move. Rows are cut into
+// whole lines; the rest is moved element by element, after all rows.
 const line = 64
 
-// A Set is one implementation of all kernels. Its plans are the same on every CPU. It runs on CPUs
-// that have its instructions.
+// A Set is one implementation of all kernels. Every CPU makes the same plans, but only CPUs with
+// its instructions run it.
 type Set struct {
 	name   string
 	width  int          // bytes of a vector; 0 for an element
-	tiles  map[int]tile // transposed in registers, by bytes of an element
-	pairs  []int        // bytes of elements whose tiles are transposed in pairs
-	blocks []int        // bytes of elements that are moved in blocks
-	// tiles of panels, by bytes of an element
+	tiles  map[int]tile // in registers, by bytes of an element
+	pairs  []int        // bytes of elements that have pairs of tiles
+	blocks []int        // bytes of elements that have blocks
+	// by bytes of an element
 	panels map[int]smallTile
-	spares bool // prefers tiles to panels if their times are close
-	like   *Set // the set without its additional blocks and panels, or nil
+	spares bool // prefers tiles to panels if about equal
+	like   *Set // the set without the extra blocks and panels
 
-	halves  bool       // has sums of 16-bit floats
+	halves  bool       // sums 16-bit floats
 	streams bool       // has non-temporal stores
 	zips    bool       // interleaves rows in registers
 	run     *functions // nil if this CPU does not run it
-	tuning  *Tuning    // nil for Default
+	tuning  *Tuning    // or nil for Default
 }
 
 // A tile describes a transpose in registers: part bytes of high rows are read at a time, and become
 // columns of high elements.
 type tile struct{ part, high int }
 
-// functions are the vector kernels, or nil. Pitches and steps are in bytes, groups are lines.
-// Streams write past the caches. Maps are by the bytes of an element unless noted.
+// functions are vector kernels, or nil. Pitches and steps are in bytes, groups are lines. Streams
+// write past the caches. Maps are by the bytes of an element unless noted.
 type functions struct {
 	add                        adders[adder]
 	addAsk                     adders[asker]
@@ -66,15 +66,15 @@ type adders[F any] struct{ int32, float32, float64, float16, bfloat16 F }
 
 type adder = func(lanes, x *byte, groups, rows, pitch int)
 
-// An asker is an adder that also prefetches lines, ahead bytes ahead.
+// An asker is an adder that prefetches lines, ahead bytes ahead.
 type asker = func(lanes, x *byte, groups, rows, pitch, ahead int)
 
-// A transposer transposes n tiles or pairs of tiles. It prefetches lines of the tile that is ahead
-// tiles further, if at all.
+// A transposer transposes n tiles or pairs of tiles, and prefetches the lines of a tile ahead tiles
+// ahead, if at all.
 type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
 
-// A gatherer transposes strips of small tiles, which lie side by side in the input. The list rows
-// says where rows begin. It prefetches lines at the offsets of asks, which are read next.
+// A gatherer transposes strips of small tiles, which lie side by side in the input. Rows begin at
+// the offsets in rows. It prefetches the next lines to read, at the offsets in asks.
 type gatherer = func(dst, src *byte, rows *int, strips, tiles, dstPitch int,
 	asked uintptr, asks *int)
 
@@ -82,11 +82,9 @@ type gatherer = func(dst, src *byte, rows *int, strips, tiles, dstPitch int,
 type drainer = func(dst *byte, to *int, src *byte, from *int, rows, groups int,
 	asked uintptr, asks *int)
 
-// pairs are the bytes of elements whose tiles have few rows.
 var pairs = []int{8, 16}
 
 var (
-	// portable runs on every CPU.
 	portable = &Set{name: "portable", halves: true, run: &functions{}}
 	avx2     = &Set{
 		name: "avx2", width: 32, halves: true, streams: true, zips: true,
@@ -115,7 +113,7 @@ var (
 // All returns all sets. Every CPU can plan with any of them.
 func All() []*Set { return []*Set{portable, avx2blocks, avx2, avx512, neon} }
 
-// Sets returns the sets that this CPU runs, the best one last. The first is always "portable".
+// Sets returns the sets that this CPU runs, from "portable" to the best one.
 func Sets() []*Set {
 	return slices.DeleteFunc(All(), func(s *Set) bool { return !s.Runs() })
 }
@@ -145,7 +143,7 @@ func ByName(name string) (*Set, error) {
 // Runs reports whether this CPU runs the set.
 func (s *Set) Runs() bool { return s.run != nil }
 
-// functions returns what runs the set. It panics if this CPU does not.
+// functions panics if this CPU does not run the set.
 func (s *Set) functions() *functions {
 	if !s.Runs() {
 		panic(fmt.Sprintf("kernel: this CPU does not run %s (it runs %s)", s.name, Names(Sets())))
@@ -153,8 +151,8 @@ func (s *Set) functions() *functions {
 	return s.run
 }
 
-// Own reports whether the set copies elements of size bytes as no other set does. Set avx2-blocks
-// is avx2 with more permutations through buffers.
+// Own reports whether the set copies elements of size bytes as no other set does. Only avx2-blocks
+// is like another set, avx2, for some sizes.
 func (s *Set) Own(size int) bool {
 	_, panels := s.panels[size]
 	return s.like == nil || panels || slices.Contains(s.blocks, size) &&
@@ -191,7 +189,7 @@ func (r Rows) check(n int) {
 	}
 }
 
-// split cuts rows into whole lines and the rest at their ends.
+// split separates whole lines from the rest at the ends of rows.
 func (r Rows) split(size int) (whole, rest Rows) {
 	whole, rest = r, r
 	whole.N -= r.N % (line / size)

@@ -9,33 +9,31 @@ import (
 )
 
 const (
-	// mostPanel bounds the bytes of a panel. It and its buffers then stay in a second-level cache,
-	// and its accesses are few.
+	// mostPanel bounds the bytes of a panel. It and its buffers then stay in a second-level cache.
 	mostPanel = 48 << 10
 	// shortRow is the bytes from which hardware prefetches a row.
 	shortRow = 4 * line
-	// Panels beat tiles that leave more than 1/mostBeside of all elements, or 1/sparedBeside in
-	// sets that spare panels.
+	// Panels beat tiles that leave over 1/mostBeside of all elements, or 1/sparedBeside in sets
+	// that spare panels.
 	mostBeside, sparedBeside = 32, 10
-	// longRun is the bytes of a run so long that partial lines at its ends do not matter.
+	// longRun is the bytes of a run whose partial lines do not matter.
 	longRun = 64 * line
 	// leastVector and mostVector are the bytes of vectors written past the caches.
 	leastVector, mostVector = 16, 32
-	// ways is the associativity of a first-level or second-level cache, about.
+	// ways is the assumed associativity of caches of the first and second level.
 	ways = 8
 	// secondWay is the bytes of a way of a second-level cache, of 512 KiB and 8 ways or 1 MiB and
 	// 16 ways.
 	secondWay = 64 << 10
 )
 
-// A small tile is the unit in which panels are transposed: rows of so many bytes.
+// A small tile is rows of some bytes, in which panels are transposed.
 type smallTile struct{ rows, bytes int }
 
-// smallTiles are the tiles of AVX2, by the bytes of an element.
+// smallTiles are for AVX2, by the bytes of an element.
 var smallTiles = map[int]smallTile{1: {32, 16}, 2: {16, 16}, 4: {8, 32}, 8: {4, 32}}
 
-// order is the order in which rows are read. Two rows of 1-byte elements that share a register lie
-// 16 apart.
+// order is the reading order of rows. Rows of 1-byte elements that share a register lie 16 apart.
 func (t smallTile) order() []int {
 	all := make([]int, t.rows)
 	for i := range all {
@@ -48,29 +46,28 @@ func (t smallTile) order() []int {
 }
 
 // A panel describes a transposed copy through a buffer. Its rows are adjacent in the output and its
-// columns in the input. The panel is transposed to the buffer, from which each column is written at
-// once. So partial tiles at the ends are no special case, and rows that are not whole lines become
+// columns in the input. It is transposed to the buffer, from which each column is written at once.
+// So partial tiles at the ends need no separate step, and rows that are not whole lines become
 // whole lines. Rows that would evict each other are first collected in a buffer.
 type panel struct {
 	elem          int
 	tile          smallTile
-	rows, columns []int // offsets in the input and in the output
+	rows, columns []int // offsets in the input and output
 	patches       []patch
-	collected     lists // rows to the buffer, if any
-	pitch         int   // between columns in the buffer
-	transposed    int   // offset of the columns in it
-	drained       lists // runs of columns, from the buffer to the output
-	width         int   // bytes of a run
-	vector        int   // bytes of the vectors that write runs
-	asks          []int // offsets of lines to prefetch for the next panel
-	asksOfTile    int   // prefetches of a tile
+	collected     lists // rows to the buffer
+	pitch         int   // of columns in the buffer
+	transposed    int   // offset of these
+	drained       lists // runs of columns to the output
+	width         int   // of a run
+	vector        int   // bytes
+	asks          []int // lines to prefetch for the next panel
+	asksOfTile    int   // per tile
 }
 
-// Lists are the offsets of rows that are copied.
 type lists struct{ from, to []int }
 
-// panels plans a transposed copy by panels, and reports whether it did. If lines, it does so only
-// if all writes are whole lines.
+// panels plans a transposed copy by panels, and reports whether it did. With lines, all writes must
+// be whole lines.
 func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 	tile, ok := p.set.panels[p.size]
 	if !ok || to.To != p.size || from.From != p.size || !p.panelled(outer, to, from, lines) {
@@ -90,11 +87,11 @@ func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 	return true
 }
 
-// panelled reports whether panels beat tiles. They do if tiles leave many elements, or if tiles
-// read short rows, which hardware does not prefetch, and a loop continues them. If panels write
-// whole lines, they also win for some copies that are too long for the caches (see long), and where
-// tiles return to an output page late. Tiles nest loops as the input does, so another loop can come
-// between adjacent parts of the output.
+// panelled reports whether panels beat tiles. They do if tiles leave many elements. They do if
+// tiles read short rows that another loop continues, since hardware does not prefetch across these.
+// With whole lines, they also win for some long copies (see long), and if tiles return late to an
+// output page. Tiles nest loops as the input does, so another loop can come between adjacent parts
+// of the output.
 func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 	goesOn := func(l Loop) bool { return l.From == from.N*from.From }
 	late := func(l Loop) bool {
@@ -107,7 +104,7 @@ func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 		lines && (slices.ContainsFunc(outer, late) || p.long(to, from))
 }
 
-// beside reports whether tiles leave many elements.
+// beside is true if tiles leave many elements.
 func (p *Plan) beside(to, from Loop) bool {
 	side, most := line/p.size, mostBeside
 	if p.set.spares {
@@ -118,15 +115,15 @@ func (p *Plan) beside(to, from Loop) bool {
 }
 
 // long reports whether panels win because the output is too long for the caches. In sets that spare
-// panels, rows must also collide without blocks for them, or not be whole lines, which tiles do not
-// write past the caches.
+// panels, tiles must also be unsuited. Their rows collide without blocks for them, or are not whole
+// lines, which tiles do not write past the caches.
 func (p *Plan) long(to, from Loop) bool {
 	tiled := to.From%collide != 0 && from.To%collide != 0 || slices.Contains(p.set.blocks, p.size)
 	return p.written() >= longFrom && (!p.set.spares || !tiled || from.To%line != 0)
 }
 
-// A cut is the shape of panels: the trips of each loop within a panel. Along the first loop,
-// elements are adjacent in the output, along the second in the input.
+// A cut is the trips of each loop within a panel. Elements are adjacent along the first loop in the
+// output, along the second in the input.
 type cut struct {
 	size  int
 	loops []Loop
@@ -135,8 +132,8 @@ type cut struct {
 	along []int // loops with several columns
 }
 
-// choose returns the best cut, if any. Each side is the loop along which elements are adjacent, or
-// a part of that loop, or that loop with others that continue it.
+// choose returns the best cut, if any. Each side is the loop of adjacent elements, or a part of it,
+// or all of it and loops that continue it.
 func (p *Plan) choose(tile smallTile, loops []Loop) (best cut, found bool) {
 	least := 0.0
 	columns := sides(loops, 1, p.size, func(l Loop) int { return l.From })
@@ -164,7 +161,6 @@ func (p *Plan) choose(tile smallTile, loops []Loop) (best cut, found bool) {
 	return best, found
 }
 
-// A side is trips of some loops, the fastest first.
 type side []struct{ loop, trips int }
 
 // sides returns the sides that begin with loop first. Each further loop continues where the loops
@@ -190,8 +186,7 @@ func sides(loops []Loop, first, size int, stride func(Loop) int) (all []side) {
 	return all
 }
 
-// take adds a side to the panel, and reports whether it could. A loop cannot be in both sides,
-// because its columns would not be adjacent.
+// take adds a side, if it can. A loop in both sides would separate the columns.
 func (c *cut) take(s side, loops *[]int) bool {
 	for _, l := range s {
 		if l.trips == 1 {
@@ -216,8 +211,7 @@ func (c *cut) count(loops []int) int {
 
 func (c *cut) bytes() int { return c.count(c.down) * c.count(c.along) * c.size }
 
-// places returns the offsets of the loops' iterations in the input or output, the first loop
-// fastest.
+// places returns the offsets of the loops' iterations, the first loop fastest.
 func (c *cut) places(loops []int, stride func(Loop) int) []int {
 	all := []int{0}
 	for _, l := range loops {
@@ -231,8 +225,7 @@ func (c *cut) places(loops []int, stride func(Loop) int) []int {
 	return all
 }
 
-// stretch is the bytes of a panel that are contiguous in the input: a row, and the loops that
-// continue it.
+// stretch is the contiguous bytes of a panel in the input: a row, and loops that continue it.
 func (c *cut) stretch() int {
 	run := c.count(c.along) * c.size
 	for range c.down {
@@ -245,8 +238,7 @@ func (c *cut) stretch() int {
 	return run
 }
 
-// width is the bytes that are contiguous in the output: a column, and the loops of columns that
-// continue it.
+// width is the contiguous bytes in the output: a column, and loops that continue it.
 func (c *cut) width() int {
 	run := c.count(c.down) * c.size
 	for _, l := range c.along {
@@ -258,18 +250,15 @@ func (c *cut) width() int {
 	return run
 }
 
-// writeBits has the bits of the width and of all distances between runs of the output.
 func (c *cut) writeBits() int {
 	return c.bits(c.width(), c.along, func(l Loop) int { return l.To })
 }
 
-// readBits has the bits of the stretch and of all distances between stretches of the input.
 func (c *cut) readBits() int {
 	return c.bits(c.stretch(), c.down, func(l Loop) int { return l.From })
 }
 
-// bits has the bits of run and of all distances between runs: the strides of a panel's loops that
-// do not lengthen the run, and of the loops outside.
+// bits has the bits of run and of all distances between runs.
 func (c *cut) bits(run int, within []int, stride func(Loop) int) int {
 	bits := run
 	for i, l := range c.loops {
@@ -293,13 +282,13 @@ func wholeLines(bits, run int) bool {
 }
 
 // takes guesses the time of a byte, relative to a byte of a long run. It fits an EPYC of 2021 (Zen
-// 3) and one of 2022 (Zen 4). These cost time:
+// 3) and one of 2022 (Zen 4).
 //
-// The ends of a run have partial lines, and prefetching starts again after them. Hardware also
-// prefetches beyond a run, because two adjacent lines start a stream. Partial output lines are read
-// first. Short runs whole pages apart are slow. Overlapping tiles are transposed whole. Each panel
-// starts again, and so does the rest of a loop, far from where it was. Hardware repeats the
-// prefetches of large panels, and caches lose lines. The time of again is not included.
+// At the ends of a run, lines are partial and prefetching starts again. Hardware also prefetches
+// beyond a run, because two adjacent lines start a stream. Partial output lines are read first.
+// Short runs whole pages apart are slow. Overlapping tiles are transposed whole. Each panel starts
+// again, and so does the rest of a loop, far from where it was. Hardware repeats the prefetches of
+// large panels, and caches lose lines. The time of again is not included.
 func (c *cut) takes(tile smallTile) float64 {
 	read, write, bytes := float64(c.stretch()), float64(c.width()), float64(c.bytes())
 	reads, writes := 1+60/read, 1+60/write
@@ -323,7 +312,8 @@ func (c *cut) takes(tile smallTile) float64 {
 	return reads + writes + .7*tiles + 500/bytes + .5*max(0, bytes/(16<<10)-1.1)
 }
 
-// again is the additional time if rows evict each other from the second level and are read twice.
+// again is the additional time of rows that are read twice because they evict each other from the
+// second level.
 func (c *cut) again() float64 {
 	if c.evicted() {
 		return 80 / float64(c.stretch())
@@ -331,8 +321,7 @@ func (c *cut) again() float64 {
 	return 0
 }
 
-// evicted reports whether most of the panel lies in sets of a second-level cache that cannot hold
-// their share.
+// evicted reports whether most of the panel lies in overfull sets of a second-level cache.
 func (c *cut) evicted() bool {
 	var sets [secondWay / line]int // bytes in each
 	row := c.count(c.along) * c.size
@@ -350,14 +339,14 @@ func (c *cut) evicted() bool {
 	return 2*held < c.bytes()
 }
 
-// pagesApart reports whether successive runs of the output lie whole pages apart.
+// pagesApart is true if successive runs of the output lie whole pages apart.
 func (c *cut) pagesApart() bool {
 	i := slices.IndexFunc(c.along, func(l int) bool { return abs(c.loops[l].To) >= c.width() })
 	return i >= 0 && c.loops[c.along[i]].To%collide == 0
 }
 
-// panelStep adds the step for panel after panel, from element start of the second loop. Each panel
-// prefetches the input of the next.
+// panelStep adds panel after panel, from element start of the second loop. Each panel prefetches
+// the input of the next.
 func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 	loops := []Loop{{N: 1}}
 	for i, l := range c.loops {
@@ -365,7 +354,7 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 			loops = append(loops, Loop{n, c.trips[i] * l.To, c.trips[i] * l.From})
 		}
 	}
-	// In the order of the input, so that what hardware prefetches beyond a row is used.
+	// In input order, to use what hardware prefetches beyond a row.
 	slices.SortStableFunc(loops[1:], func(x, y Loop) int {
 		return cmp.Or(abs(y.From)-abs(x.From), abs(y.To)-abs(x.To))
 	})
@@ -443,7 +432,6 @@ func newPanel(size int, tile smallTile, c *cut) *panel {
 
 func (l *lists) add(from, to int) { l.from, l.to = append(l.from, from), append(l.to, to) }
 
-// sort sorts the rows by one of the lists.
 func (l *lists) sort(by []int) {
 	order := make([]int, len(by))
 	for i := range order {
@@ -457,8 +445,7 @@ func (l *lists) sort(by []int) {
 	*l = sorted
 }
 
-// oddLines is the pitch of buffered rows of the given bytes: an odd number of lines, which does not
-// collide.
+// oddLines is a pitch of an odd number of lines, which does not collide.
 func oddLines(bytes int) int {
 	if bytes <= line/2 {
 		return line / 2
@@ -480,9 +467,9 @@ func (b *panel) collides() bool {
 	return false
 }
 
-// ask lists the lines to prefetch: all lines of each stretch. The last byte stands for a line,
-// because the line of the first byte was prefetched with what precedes it. The prefetches are
-// spread evenly over a panel, because the CPU drops those that outpace the memory.
+// ask lists the lines to prefetch: all lines of each stretch, by their last byte, since the first
+// byte's line was prefetched with what precedes it. They are spread evenly over a panel, because
+// the CPU drops prefetches that outpace the memory.
 func (b *panel) ask() {
 	at := slices.Sorted(slices.Values(b.rows))
 	var lines []int
@@ -503,16 +490,15 @@ func (b *panel) ask() {
 	for i := range calls {
 		b.asks = append(b.asks, lines[i*len(lines)/calls])
 	}
-	b.asks = append(b.asks, 0) // a last entry to point to
+	b.asks = append(b.asks, 0) // an end to point to
 }
 
-// asksOfTile is the lines that a gatherer prefetches with each tile.
 func asksOfTile(size int) int { return map[int]int{1: 4, 2: 2, 4: 2, 8: 1}[size] }
 
-// A patch is what one call transposes of a panel: tiles from a row and a column.
+// A patch is tiles that one call transposes, from a row and a column.
 type patch struct{ row, column, strips, tiles int }
 
-// patch makes the patches: of whole tiles, and of tiles that overlap these at the ends.
+// patch makes patches of whole tiles, and of tiles that overlap these at the ends.
 func (b *panel) patch() {
 	across := b.tile.bytes / b.elem
 	for _, row := range covered(len(b.rows), b.tile.rows) {
@@ -522,7 +508,7 @@ func (b *panel) patch() {
 	}
 }
 
-// covered returns start and count of the whole tiles among n elements, and of one that ends at n if
+// covered returns start and count of the whole tiles among n elements, and of one at the end if
 // these leave any.
 func covered(n, tile int) [][2]int {
 	all := [][2]int{{0, n / tile}}
@@ -549,8 +535,7 @@ func (b *panel) fill(f *functions, src *byte, buffers []byte, asked uintptr) []i
 	return asks
 }
 
-// drain writes the buffer: whole lines of all runs, by a drainer if it prefetches, and then the
-// rest of them.
+// drain writes the buffer: whole lines of all runs, by a drainer if it prefetches, then the rest.
 func (b *panel) drain(f *functions, drain drainer, dst *byte, buffers []byte, asked uintptr,
 	asks []int) {
 	from, whole := &buffers[b.transposed], b.width/line*line
@@ -567,7 +552,7 @@ func (b *panel) drain(f *functions, drain drainer, dst *byte, buffers []byte, as
 	}
 }
 
-// body is the accesses of fill and drain, within the given number of loops.
+// body is the accesses of fill and drain.
 func (b *panel) body(loops int) (all []Access) {
 	still := make([]int, loops) // buffers do not move
 	for i, from := range b.collected.from {
@@ -605,8 +590,8 @@ func (b *panel) body(loops int) (all []Access) {
 	return all
 }
 
-// body is the accesses of transposing a tile: its rows at offset from, then its columns, pitch
-// bytes apart in the buffer. Argument strides belongs to the rows, and still to the buffer.
+// body is the accesses of transposing a tile: its rows at offset from, then its columns in the
+// buffer. Argument strides is for the rows, still for the buffer.
 func (t smallTile) body(size int, rows []int, from int, strides []int, to, pitch int,
 	still []int) (all []Access) {
 	for _, row := range t.order() {

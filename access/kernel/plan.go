@@ -11,14 +11,13 @@ import (
 // in the input.
 type Loop struct{ N, To, From int }
 
-// A Plan is a copy by any number of loops, cut into steps that run in an order of the plan's own.
-// Each element is written once and read once, with two exceptions. A panel with partial tiles reads
-// the elements at its ends twice, or four times in its corners. Rows that are separated one after
-// the other are read once for each of them. The result is undefined if the output overlaps itself
-// or the input.
+// A Plan is a copy by any number of loops, cut into steps. Each element is written once and read
+// once, with two exceptions. A panel with partial tiles reads elements at its ends twice, or four
+// times in its corners. Rows that are separated one after the other are read once for each of them.
+// The result is undefined if the output overlaps itself or the input.
 type Plan struct {
 	Steps   []Step
-	Buffers int // bytes of memory that Run needs for buffers
+	Buffers int // bytes that Run needs for buffers
 
 	set   *Set
 	size  int
@@ -34,23 +33,22 @@ type Step struct {
 	To, From int
 	Body     []Access // in order
 
-	run func(s *Step, dst, src []byte, to, from int) // runs the inner loops
-	in  int                                          // number of the inner loops
-	// rows means that run goes by the two innermost Loops as they are, so that one of them may
-	// repeat a run.
+	run func(s *Step, dst, src []byte, to, from int) // the inner loops
+	in  int                                          // number of these
+	// rows means that the two innermost Loops can change, so that one repeats a run.
 	rows bool
-	// past reports whether run writes past the caches from that address; nil if never.
+	// past, unless nil, reports whether run writes past the caches from an address.
 	past func(s *Step, to uintptr) bool
-	// small is the tile of a step of panels.
+	// small is the tile of panels.
 	small smallTile
-	// picked is the number of rows for which a step reads the same bytes: the trips of the loop
-	// around the innermost one.
+	// picked is the trips of the loop around the innermost one, which read the same bytes for
+	// several rows.
 	picked int
 }
 
-// An Access is an access of Width bytes in a body. An access of the copy has no Strides, and is at
-// Offset from the loops' position in the output or input. An access of the buffers starts at their
-// byte Offset, and moves by a stride with each trip of a loop.
+// An Access is Width bytes in a body. An access of the copy has no Strides, and is at Offset from
+// the loops' position in the output or input. An access of the buffers starts at their byte Offset,
+// and moves by a stride with each trip of a loop.
 type Access struct {
 	Write         bool
 	Offset, Width int
@@ -65,25 +63,24 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 //
 // It sorts the loops by the output and merges them where possible. If one loop has the least
 // strides in both the output and the input, that loop is the innermost. It goes by whole vectors if
-// its elements are contiguous. If these are two loops, they are walked in tiles of a cache line by
-// a line, transposed in registers if elements are contiguous in both. (Copies too long for the
-// caches have tiles of two lines, for elements of 8 and 16 bytes.) The rest at the ends of vectors
-// and tiles comes last. Some copies do not go by tiles, or in another order:
+// its elements are contiguous. If two loops do, they are walked in tiles of a cache line by a line.
+// Tiles are transposed in registers if elements are contiguous in both. They have two lines for
+// elements of 8 and 16 bytes if the copy is long, which means too long for the caches. The rest at
+// the ends of vectors and tiles comes last. Other copies are exceptions.
 //
 // A few rows, such as channels of images, are interleaved or separated run by run, for elements of
-// up to 8 bytes. Set avx2-blocks separates a few lines of a row at a time if the copy is too long
-// for the caches.
+// up to 8 bytes. Set avx2-blocks separates long copies a few lines of a row at a time.
 //
 // Elements of 4 and 8 bytes go through buffers if tiles would thrash. In avx2-blocks, elements of 1
 // and 2 bytes do so too.
 //
-// Short rows go by panels, and so do copies of which tiles leave over a tenth (in avx2-blocks,
-// 1/32). Two more kinds go by panels that write whole lines. Tiles would write the first kind to
-// pages that they left long ago. The second kind is too long for the caches. In other sets than
-// avx2-blocks, its rows must also collide without blocks for them, or not be whole lines.
+// Short rows go by panels, and so do copies if tiles leave over a tenth (in avx2-blocks, 1/32). So
+// do two more kinds, if panels write whole lines: copies that tiles would write to pages left long
+// ago, and long copies. In sets other than avx2-blocks, rows of long copies must also collide
+// without blocks for them, or not be whole lines.
 //
-// Short rows that follow each other, of elements of 2 bytes or more, are read in the order of
-// addresses, in tiles, if the copy is too long for the caches.
+// Long copies of short rows that follow each other are read in the order of addresses, in tiles.
+// Their elements have 2 bytes or more.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {
 		panic(fmt.Sprintf("kernel: no elements have %d B", size))
@@ -107,8 +104,8 @@ func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	return p
 }
 
-// merge drops loops of one trip, sorts the others by the output, and fuses loops that are one loop
-// in both.
+// merge drops loops of one trip, sorts the others by the output, and fuses loops that are one in
+// both.
 func merge(loops []Loop) []Loop {
 	merged := slices.DeleteFunc(slices.Clone(loops), func(l Loop) bool { return l.N == 1 })
 	slices.SortStableFunc(merged, func(a, b Loop) int {
@@ -170,14 +167,13 @@ func (p *Plan) runs(outer []Loop, bytes int) {
 	}
 }
 
-// rowsPast is Step.past of rows of vectors.
 func (p *Plan) rowsPast(s *Step, to uintptr) bool {
 	rows, run := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
 	return to%line == 0 && rows.To%line == 0 && run.N*run.To >= p.set.Tuning().Runs
 }
 
-// PastCaches reports whether the plan writes past the caches, except for the rest at the ends, if
-// the output slice starts on a line.
+// PastCaches reports whether the plan writes past the caches, except for the rest at the ends. It
+// assumes an output slice that starts on a line.
 func (p *Plan) PastCaches() bool {
 	return len(p.Steps) > 0 && p.Steps[0].past != nil &&
 		p.Steps[0].past(&p.Steps[0], uintptr(p.Steps[0].To))
@@ -218,13 +214,12 @@ func copyElements(size int) func(s *Step, dst, src []byte, to, from int) {
 	return copyEach[[2]uint64]
 }
 
-// copyEach reads and writes size(T) bytes an iteration.
 func copyEach[T any](s *Step, dst, src []byte, to, from int) {
 	outer, inner := &s.Loops[len(s.Loops)-2], &s.Loops[len(s.Loops)-1]
 	d, r := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
 	fromStep, toStep := inner.From, inner.To
 	for row := outer.N; row > 0; row-- {
-		for i := inner.N; i > 0; i-- { // all else is in registers
+		for i := inner.N; i > 0; i-- { // in registers
 			*(*T)(unsafe.Add(d, to)) = *(*T)(unsafe.Add(r, from))
 			from += fromStep
 			to += toStep
@@ -244,9 +239,9 @@ func shift(steps []Step, to, from int) {
 	}
 }
 
-// Run copies from src to dst, the given number of times. It needs at least Buffers bytes of
-// buffers, which should start on a line. It panics before it writes if the plan leaves any slice,
-// or if this CPU does not run its set.
+// Run copies from src to dst, times times. It needs Buffers bytes of buffers, which should start on
+// a line. It panics before it writes if the plan leaves any slice, or if this CPU does not run its
+// set.
 func (p *Plan) Run(dst, src, buffers []byte, times int) {
 	if fence := p.set.functions().fence; fence != nil {
 		defer fence()
@@ -256,7 +251,7 @@ func (p *Plan) Run(dst, src, buffers []byte, times int) {
 	}
 	p.buffers = buffers
 	defer func() { p.buffers = nil }()
-	if times > 0 && p.oneRun() { // repeated in assembly, because a call takes the time of a run
+	if times > 0 && p.oneRun() { // repeated in assembly: a call takes the time of a run
 		s := p.Steps[0]
 		s.Loops = []Loop{{N: times}, s.Loops[1]}
 		s.run(&s, dst, src, s.To, s.From)
@@ -270,7 +265,6 @@ func (p *Plan) Run(dst, src, buffers []byte, times int) {
 	}
 }
 
-// oneRun reports whether the plan is one run of vectors or elements.
 func (p *Plan) oneRun() bool {
 	return len(p.Steps) == 1 && p.Steps[0].rows && len(p.Steps[0].Loops) == 2 &&
 		p.Steps[0].Loops[0].N == 1
@@ -288,7 +282,6 @@ func (s *Step) walk(loops []Loop, dst, src []byte, to, from int) {
 	}
 }
 
-// check panics if the step leaves slices of the given bytes.
 func (s *Step) check(dst, src, buffers int) {
 	to, from := s.Strides()
 	for _, a := range s.Body {
@@ -312,8 +305,8 @@ func (s *Step) check(dst, src, buffers int) {
 	}
 }
 
-// Strides returns the bytes from one trip of each loop to the next in the output and in the input.
-// Accesses of buffers have their own.
+// Strides returns the bytes between trips of each loop in the output and in the input. Accesses of
+// buffers have their own.
 func (s *Step) Strides() (to, from []int) {
 	to, from = make([]int, len(s.Loops)), make([]int, len(s.Loops))
 	for i, l := range s.Loops {

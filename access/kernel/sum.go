@@ -6,7 +6,6 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// laneBytes is the bytes of a partial sum.
 const laneBytes = 512
 
 // flush is the elements after which lanes are added to the total. A float32 lane is then exact for
@@ -31,7 +30,7 @@ type Sum[T Number] struct {
 	set   *Set
 	add   adder // or nil
 	ask   asker
-	// bytes ahead to prefetch in the current rows; 0 for none
+	// prefetch distance for the current rows in bytes, or 0
 	ahead int
 }
 

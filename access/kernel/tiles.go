@@ -9,8 +9,8 @@ import (
 // than a TLB holds; shorter ones prefetch too little.
 const leastStrip, pagesOfStrip, page = 64, 1024, 4096
 
-// transposed copies elements that are adjacent along one loop in the output and along another in
-// the input.
+// transposed copies elements that are adjacent along one loop in the output and another in the
+// input.
 func (p *Plan) transposed(outer []Loop, to, from Loop) {
 	switch {
 	case to.N*from.N == 0:
@@ -23,23 +23,20 @@ func (p *Plan) transposed(outer []Loop, to, from Loop) {
 }
 
 const (
-	// sequentialBlock is the bytes of rows that are read before the next rows. A second-level cache
-	// holds two blocks.
+	// sequentialBlock is the bytes of rows in a block. A second-level cache holds two blocks.
 	sequentialBlock = 128 << 10
-	// leastAlong is the least tiles of a block that are adjacent in the output, if its rows are in
-	// few sets.
+	// leastAlong is the least tiles of a block along the output, if its rows are in few sets.
 	leastAlong = 4
-	// leastLines is the lines that are prefetched at once, unless a tile has more.
+	// leastLines is the lines to prefetch at once, unless a tile has more.
 	leastLines = 16
 )
 
-// sequential plans a copy of short rows, each of which starts where the previous one ends, and
-// reports whether it did. Its tiles read the rows in the order of addresses. A block of
-// sequentialBlock bytes is walked along the output, strip after strip, while all lines of the next
-// block are prefetched in order.
+// sequential plans a copy of rows that are short and follow each other, and reports whether it did.
+// Its tiles read the rows in the order of addresses. A block of sequentialBlock bytes is walked
+// along the output, strip after strip, while the lines of the next block are prefetched in order.
 //
-// On a Zen 4 it is 1.1 to 2.5 times as fast as tiles or panels for elements of 2 to 8 bytes, and
-// equal for 1 and 16. In the caches, tiles along the output take 0.6 to 0.8 of its time.
+// On a Zen 4 this is 1.1 to 2.5 times as fast as tiles or panels for elements of 2 to 8 bytes. It
+// is equally fast for 1 and 16. In the caches, tiles along the output take 0.6 to 0.8 of its time.
 func (p *Plan) sequential(outer []Loop, to, from Loop) bool {
 	side := line / p.size
 	parted := func(l Loop) bool { return l.To%line != 0 }
@@ -57,7 +54,6 @@ func (p *Plan) sequential(outer []Loop, to, from Loop) bool {
 	return true
 }
 
-// A part of a row of tiles is trips over some tiles each.
 type part struct{ start, trips, tiles int }
 
 // parts cuts n tiles into whole trips and the rest.
@@ -66,8 +62,8 @@ func parts(n, tiles int) []part {
 	return slices.DeleteFunc(all, func(c part) bool { return c.trips*c.tiles == 0 })
 }
 
-// evenly returns how many of n to do at once: at most most, preferably a divisor of n, because the
-// rest is done after all else.
+// evenly returns the largest suitable divisor of n up to most, or most: the rest is done after all
+// else.
 func evenly(n, most int) int {
 	for at := most; at >= max(most/4, min(most, leastAlong)); at-- {
 		if n%at == 0 {
@@ -77,9 +73,9 @@ func evenly(n, most int) int {
 	return most
 }
 
-// follows reports whether sequential pays off: the copy leaves the caches, in whole lines. Gaps
+// follows reports whether sequential pays off. The copy leaves the caches, in whole lines. Gaps
 // between rows are at most an eighth of a row. The output has no more pages than a TLB holds, and
-// tiles do not thrash by the pitch of rows.
+// tiles do not thrash.
 func (p *Plan) follows(to, from Loop) bool {
 	_, inRegisters := p.set.tiles[p.size]
 	side, row, most := line/p.size, from.N*p.size, sequentialBlock
@@ -93,7 +89,6 @@ func (p *Plan) follows(to, from Loop) bool {
 		from.To%collide != 0 && to.From%collide != 0
 }
 
-// blocksOfRows walks blocks of rows, one for each trip of the part.
 func (p *Plan) blocksOfRows(outer []Loop, to, from Loop, c part) {
 	side := line / p.size
 	along, across := Loop{c.tiles, side * to.To, side * to.From},
@@ -126,8 +121,8 @@ func (p *Plan) blocksOfRows(outer []Loop, to, from Loop, c part) {
 	p.Steps = append(p.Steps, s)
 }
 
-// tiles walks tiles of a line by a line. The inner loop is the one of more tiles, or if they are
-// equal, the input's, because only reads wait (or see onward).
+// tiles walks tiles of a line by a line. The inner loop has more tiles or, if they are equal, is
+// the input's, because only reads wait (or see onward).
 func (p *Plan) tiles(outer []Loop, to, from Loop) {
 	side := line / p.size
 	onward := from.N/side < to.N/side || p.onward(outer, to, from)
@@ -142,19 +137,17 @@ func (p *Plan) tiles(outer []Loop, to, from Loop) {
 	p.edges(outer, to, from, side)
 }
 
-// pairs reports whether two tiles that are adjacent in the output are done together, if the copy is
-// too long for the caches. Then 16 rows of 8-byte elements are read alternately, and two adjacent
-// lines of each column are written. On a Zen 4 this is 1.0 to 1.5 times as fast, also for 16 bytes,
-// but half as fast with 32 rows.
+// pairs reports whether two adjacent tiles of the output are done together, in long copies. Then 16
+// rows of 8-byte elements are read alternately, and two adjacent lines of each column are written.
+// On a Zen 4 this is 1.0 to 1.5 times as fast, also for 16 bytes, but half as fast with 32 rows.
 func (p *Plan) pairs(to, from Loop, onward bool) bool {
 	return !onward && slices.Contains(p.set.pairs, p.size) && p.written() >= longFrom &&
 		to.To == p.size && from.From == p.size &&
 		to.From%collide != 0 && from.To%collide != 0
 }
 
-// strips walks tiles in strips, so that prefetching foresees the next tiles for long. It does
-// together tiles at once, which are adjacent in the output. The outer loops are nested in the order
-// of the memory along which strips run.
+// strips walks tiles in strips, so that prefetching foresees them for long. It does together tiles
+// at once. The outer loops are nested in the order of the memory along which strips run.
 func (p *Plan) strips(outer []Loop, to, from Loop, onward bool, together int) {
 	side := line / p.size
 	t := Loop{to.N / side / together, together * side * to.To, together * side * to.From}
@@ -163,7 +156,7 @@ func (p *Plan) strips(outer []Loop, to, from Loop, onward bool, together int) {
 	if !onward {
 		along, across, stride = f, t, func(l Loop) int { return abs(l.From) }
 	}
-	// of the rows down which tiles go
+	// between rows down which tiles go
 	pitch := map[bool]int{false: abs(from.To), true: abs(to.From)}[onward]
 	strip := max(leastStrip, pagesOfStrip*page/(side*max(1, min(pitch, page))))
 	loops := append(slices.Clone(outer), across)
@@ -182,24 +175,24 @@ func (p *Plan) strips(outer []Loop, to, from Loop, onward bool, together int) {
 	}
 }
 
-// fewSets is the pitch whose multiples map rows to at most a quarter of a first-level cache's sets.
-// longWalk is the least bytes written contiguously by walks along the output, which read scattered
+// fewSets is the pitch whose multiples map rows to a quarter or less of a first-level cache's sets.
+// longWalk is the least contiguous output bytes of walks along the output, which read scattered
 // lines.
 const fewSets, longWalk = 256, 16 * line
 
 // onward reports whether tiles are walked along the output although it has no more of them. It does
-// so if the output's rows lie in few sets, where successive tiles down the rows would conflict. (A
-// Zen 5 takes 10 ns for each such line, also past the caches.) Tiles of narrow elements write
-// pieces of lines, so this gains nothing if the input's rows collide. It also gains nothing if
-// another loop comes between, within the rows of the output.
+// so if the output's rows lie in few sets, where tiles down the rows would conflict: a Zen 5 takes
+// 10 ns for each such line, also past the caches. Tiles of narrow elements write pieces of lines,
+// so this gains nothing if the input's rows collide. Nor does it gain if another loop comes
+// between, within the output's rows.
 func (p *Plan) onward(outer []Loop, to, from Loop) bool {
 	within := func(l Loop) bool { return abs(l.To) < abs(from.To) }
 	return from.To%fewSets == 0 && to.N*p.size >= longWalk && !slices.ContainsFunc(outer, within) &&
 		(p.size > 2 || to.From%collide != 0)
 }
 
-// edges copies the elements that tiles leave at the ends of the two loops. It reads as few rows at
-// a time as a tile has, so that their last lines stay in a cache until they are used up.
+// edges copies what tiles leave at the ends of the two loops. It reads only the rows of a tile at a
+// time, whose last lines then stay in a cache.
 func (p *Plan) edges(outer []Loop, to, from Loop, side int) {
 	edge := func(l Loop) (start int, rest Loop) {
 		start = l.N / side * side
@@ -223,9 +216,8 @@ func (p *Plan) edges(outer []Loop, to, from Loop, side int) {
 	}
 }
 
-// tile returns the step for a tile. It is transposed in registers, if the set has vectors for it,
-// or copied element by element. Onward means that the next tile is adjacent in the output, and
-// together tiles are done as one in registers.
+// tile returns the step for a tile, transposed in registers or copied element by element. Onward
+// means that the next tile is adjacent in the output.
 func (p *Plan) tile(to, from Loop, onward bool, together int) Step {
 	side := line / p.size
 	read, inRegisters := p.set.tiles[p.size]
@@ -257,8 +249,7 @@ func (p *Plan) tile(to, from Loop, onward bool, together int) Step {
 }
 
 // tileBody adds the accesses of transposing a tile in registers, from input row from. Part after
-// part of the rows becomes lines of the output, whole or in pieces of read.high elements. Rows lie
-// srcPitch apart in the input, and lines dstPitch apart in the output.
+// part of the rows becomes output lines, whole or in pieces of read.high elements.
 func (p *Plan) tileBody(body []Access, read tile, from, srcPitch, dstPitch int) []Access {
 	side, piece := line/p.size, read.high*p.size
 	for part := 0; part < line; part += read.part {
@@ -277,8 +268,8 @@ func (p *Plan) tileBody(body []Access, read tile, from, srcPitch, dstPitch int) 
 	return body
 }
 
-// tilesFrom is the least bytes of a copy whose tiles are written past the caches. If written
-// onward, tiles write so few rows that hardware foresees them, as runs.
+// tilesFrom is the least bytes of a copy whose tiles bypass the caches. If onward, tiles write so
+// few rows that hardware foresees them, as runs.
 func (p *Plan) tilesFrom(onward bool) int {
 	switch t := p.set.Tuning(); {
 	case p.size <= 2:
@@ -292,8 +283,8 @@ func (p *Plan) tilesFrom(onward bool) int {
 
 func (p *Plan) written() int { return p.size * trips(p.loops) }
 
-// aligned reports whether the step writes whole lines only, from that address, if the rows of a
-// tile lie pitch bytes apart.
+// aligned reports whether the step writes only whole lines, from an address and with a pitch of
+// rows.
 func (s *Step) aligned(to uintptr, pitch int) bool {
 	off := to | uintptr(pitch)
 	for _, l := range s.Loops {

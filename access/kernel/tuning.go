@@ -11,15 +11,14 @@ import (
 // prefetches lines. The best choices depend on the CPU (package tune measures them).
 type Tuning struct {
 	// Least bytes written from which stores of whole lines bypass the caches. Runs is for each run,
-	// and for copies that are written like a few runs: rows that are interleaved or separated, and
-	// tiles of elements of 4 bytes or more that follow each other along the output. Tiles is for
-	// such tiles down the output, Narrow for tiles of 1 and 2 bytes, Blocks for blocks, which go
-	// through buffers.
+	// and for copies written like a few runs: interleaved or separated rows, and tiles of elements
+	// of 4 bytes or more along the output. Tiles is for such tiles down the output, Narrow for
+	// tiles of 1 and 2 bytes, Blocks for blocks through buffers.
 	Runs, Tiles, Narrow, Blocks int
 	// Ahead is how many tiles ahead lines are prefetched, 0 to MaxAhead.
 	Ahead int
 	// Reads is the least bytes read for which sums prefetch lines too, in addition to hardware.
-	// ReadsAhead is how many bytes ahead they do, 1 to MaxReadsAhead.
+	// ReadsAhead is the distance in bytes, 1 to MaxReadsAhead.
 	Reads, ReadsAhead int
 }
 
@@ -33,7 +32,7 @@ const MaxAhead = 64
 // evicts lines before their use.
 const MaxReadsAhead = 128 << 10
 
-// leastAsked is the bytes below which no sum prefetches, because the lookup would take longer.
+// leastAsked is the bytes below which a lookup takes longer than prefetching saves.
 const leastAsked = 1 << 20
 
 // Default returns the tuning of sets without Tune, the same on every CPU. Stores bypass the caches
@@ -46,7 +45,7 @@ func Default() Tuning {
 }
 
 // Tuning returns the tuning of the set. A set without stores past the caches, such as portable and
-// neon, never uses them, and its sums do not prefetch.
+// neon, uses none, and its sums do not prefetch.
 func (s *Set) Tuning() Tuning {
 	t := Default()
 	if s.tuning != nil {
@@ -91,12 +90,11 @@ func (t Tuning) Check() error {
 	return nil
 }
 
-// asks returns how many bytes ahead a sum of rows of n bytes prefetches, or 0 for none. Few bytes
-// are read sooner than prefetched. Beyond a short row, unless the next one follows it, lies memory
-// that nobody reads.
+// asks returns how many bytes ahead a sum prefetches, or 0. Few bytes are read sooner than
+// prefetched. Beyond a short row, unless the next one follows it, lies memory that nobody reads.
 func (t Tuning) asks(n, rows, pitch int) int {
 	bytes := n
-	if pitch != 0 { // rows at the same place
+	if pitch != 0 { // not at the same place
 		bytes *= rows
 	}
 	follows := pitch >= n && pitch-n <= n/8
@@ -116,9 +114,9 @@ func (t Tuning) thresholds() []threshold {
 		{"blocks", t.Blocks}}
 }
 
-// String returns such as "past caches: runs 16MiB tiles 4MiB narrow never blocks 8MiB; ahead: 2",
-// with the least bytes written past the caches. If sums prefetch, "; reads: 32MiB, 16KiB ahead"
-// precedes the end, with the least bytes read and the distance.
+// String returns such as "past caches: runs 16MiB tiles 4MiB narrow never blocks 8MiB; ahead: 2".
+// If sums prefetch, it has "; reads: 32MiB, 16KiB ahead" in between: the least bytes read, and the
+// distance.
 func (t Tuning) String() string {
 	words := []string{"past caches:"}
 	for _, past := range t.thresholds() {

@@ -9,27 +9,25 @@ const (
 	// mostZipped is the most rows that are interleaved in registers, such as channels of images.
 	// Each row needs two registers.
 	mostZipped = 7
-	// lane is the bytes within which shuffles move bytes: half a vector.
+	// lane is the bytes within which shuffles move bytes.
 	lane = line / 4
-	// picked is the lines that are read at a time for one row after the other; a first-level cache
-	// holds them. leastPicked is the least lines of a row.
+	// picked is the lines that are read once for each row; a first-level cache holds them.
+	// leastPicked is the least lines of a row.
 	picked, leastPicked = 384, 32
 )
 
-// A zipper interleaves rows that lie pitch bytes apart, or separates its input into such rows. A
-// group has a line of each row, and masks select bytes.
+// A zipper interleaves rows that lie pitch bytes apart, or separates its input into such rows, by
+// masks. A group has a line of each row.
 type zipper = func(dst, src, masks *byte, groups, pitch int)
 
-// A picker extracts one row of its input by its masks, a line a group, and prefetches a line with
-// each.
+// A picker extracts one row of its input by masks, and prefetches a line with each.
 type picker = func(dst, src, masks *byte, groups int, asked uintptr)
 
-// zipped plans a copy that interleaves a few rows or separates them, and reports whether it did.
-// These rows must be all that is adjacent along one loop, and follow each other along the other.
-// The rest, less than a line of a row, comes last.
+// zipped plans a copy that interleaves or separates a few rows, and reports whether it did. Only
+// these rows may be adjacent along one loop, and they follow each other along the other. The rest,
+// less than a line of a row, comes last.
 func (p *Plan) zipped(outer []Loop, to, from Loop) bool {
 	side := line / p.size
-	// rest copies what is not a whole line of rows, along a loop.
 	rest := func(along *Loop) bool {
 		start := along.N / side * side
 		if along.N -= start; along.N > 0 {
@@ -53,7 +51,6 @@ func (p *Plan) zipped(outer []Loop, to, from Loop) bool {
 	return false
 }
 
-// zip reads to.N rows and writes one.
 func (p *Plan) zip(outer []Loop, to, from Loop) {
 	n := to.N
 	s := Step{Loops: append(slices.Clone(outer), Loop{from.N * p.size / line, n * line, line}),
@@ -63,7 +60,6 @@ func (p *Plan) zip(outer []Loop, to, from Loop) {
 	})
 }
 
-// unzip reads one row and writes from.N rows.
 func (p *Plan) unzip(outer []Loop, to, from Loop) {
 	n := from.N
 	s := Step{Loops: append(slices.Clone(outer), Loop{to.N * p.size / line, line, n * line}),
@@ -74,9 +70,8 @@ func (p *Plan) unzip(outer []Loop, to, from Loop) {
 		})
 }
 
-// picks reads a few lines of one row at a time, once for each of from.N rows, and writes lines of
-// one row before the next row's. Memory is faster for adjacent lines than for lines of several rows
-// in turns.
+// picks reads a few lines once for each row, and writes lines of one row before the next row's.
+// Memory takes adjacent lines sooner than lines of several rows in turns.
 func (p *Plan) picks(outer []Loop, from Loop, lines int) {
 	n := from.N
 	masks := unzipMasks(p.size, n)
@@ -105,8 +100,8 @@ func (p *Plan) picks(outer []Loop, from Loop, lines int) {
 	}
 }
 
-// zipBody is the accesses of a group of n rows: half a line of each is read, n halves are written,
-// then the same for the other halves.
+// zipBody is the accesses of a group of n rows: half a line of each becomes n halves, then the
+// other halves follow.
 func zipBody(n, pitch int) (all []Access) {
 	for half := range 2 {
 		for row := range n {
@@ -120,7 +115,7 @@ func zipBody(n, pitch int) (all []Access) {
 	return all
 }
 
-// unzipBody is the reverse. It reads n lines in lanes, n of which make a lane of each row. It reads
+// unzipBody is the reverse. It reads n lines in lanes; n lanes make a lane of each row. It reads
 // two lanes alternately, since they make half a line, then writes each row's line.
 func unzipBody(n, pitch int) []Access {
 	all := lanesBody(n)
@@ -130,10 +125,8 @@ func unzipBody(n, pitch int) []Access {
 	return all
 }
 
-// pickBody is the accesses of a group of one of n rows.
 func pickBody(n int) []Access { return append(lanesBody(n), lineBody(0)...) }
 
-// lanesBody is reads of n lines in lanes.
 func lanesBody(n int) (all []Access) {
 	for half := range 2 {
 		for part := range n {
@@ -145,14 +138,12 @@ func lanesBody(n int) (all []Access) {
 	return all
 }
 
-// lineBody is writes of a line in halves.
 func lineBody(at int) []Access {
 	return []Access{{Write: true, Offset: at, Width: line / 2},
 		{Write: true, Offset: at + line/2, Width: line / 2}}
 }
 
-// zipStep adds a step whose innermost loop is groups. Rows lie pitch bytes apart, and written rows
-// apart bytes.
+// zipStep adds a step whose innermost loop is groups. Written rows lie apart bytes apart.
 func (p *Plan) zipStep(s Step, masks []byte, pitch, apart int,
 	functions func(f *functions) (zip, stream zipper)) {
 	s.in, s.past = 1, p.zipPast(apart)
@@ -166,16 +157,16 @@ func (p *Plan) zipStep(s Step, masks []byte, pitch, apart int,
 	p.Steps = append(p.Steps, s)
 }
 
-// zipPast is Step.past of rows that are written apart bytes apart. They bypass the caches as runs
-// do, because the input and output are a few runs.
+// zipPast is Step.past of rows. They bypass the caches as runs do, since input and output are a few
+// runs.
 func (p *Plan) zipPast(apart int) func(s *Step, to uintptr) bool {
 	return func(s *Step, to uintptr) bool {
 		return p.written() >= p.set.Tuning().Runs && s.aligned(to, apart)
 	}
 }
 
-// zipMasks returns, for each of n output lanes, the places of its bytes in each row's lane, twice,
-// for both halves of a vector.
+// zipMasks has the places of each output lane's bytes in each row's lane, twice, for both halves of
+// a vector.
 func zipMasks(size, n int) []byte {
 	return masks(n, func(made, of, at int) (int, bool) {
 		element, within := (made*lane+at)/size, at%size
@@ -183,7 +174,7 @@ func zipMasks(size, n int) []byte {
 	})
 }
 
-// unzipMasks returns the same for each row's lane and n input lanes.
+// unzipMasks has the same for each row's lane and n input lanes.
 func unzipMasks(size, n int) []byte {
 	return masks(n, func(made, of, at int) (int, bool) {
 		from := (at/size*n+made)*size + at%size
@@ -192,7 +183,7 @@ func unzipMasks(size, n int) []byte {
 }
 
 // masks makes masks for byte shuffles. Function where returns the place of byte at of lane made in
-// lane of, and whether it is in that lane.
+// lane of, if it is there.
 func masks(n int, where func(made, of, at int) (int, bool)) (all []byte) {
 	for made := range n {
 		for of := range n {

@@ -16,7 +16,6 @@ const group = 64
 // block is the bytes of one iteration of the unrolled loops.
 const block = 512
 
-// A level is an instruction set, with vectors 0 to 15.
 type level struct {
 	name   string
 	width  int // bytes of a vector
@@ -101,8 +100,8 @@ func main() {
 }
 
 // rowLoop makes the loops of run kernels: each row is cut into blocks, and its rest into groups.
-// Function move moves n bytes from offset off, advance steps over bytes within a row, and nextRow
-// goes to the next row.
+// Function move moves n bytes from offset off, advance steps within a row, and nextRow goes to the
+// next row.
 //
 // Rows of whole blocks at the same place are one row repeated. They are one loop that returns to
 // the beginning without a branch: a misprediction at the end of every row takes the time of a
@@ -160,17 +159,16 @@ func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func(), o []
 	Label("done")
 }
 
-// A rowOperand is an operand of a run kernel: base is the beginning of its row, at its position.
+// A rowOperand has the beginning of its row, base, and its position, at.
 type rowOperand struct{ base, at, pitch reg.Register }
 
-// An adder makes sums. If asks, they prefetch lines into the second level.
+// An adder makes sums, which prefetch into the second level if asks.
 type adder struct {
 	level
 	name string
 	asks bool
 }
 
-// begin begins a sum for a type, with lanes bytes of lanes.
 func (a adder) begin(of, as string, lanes int) {
 	ahead, asks := "", ""
 	if a.asks {
@@ -189,16 +187,16 @@ func (a adder) ahead() reg.Register {
 }
 
 // ask prefetches the line ahead of every second line. Hardware fetches pairs of lines, and a
-// repeated prefetch displaces another one. (An EPYC of 2022 gave 29 GB/s with every second line, 22
-// with each and 20 with none.)
+// repeated prefetch displaces another one. An EPYC of 2022 gave 29 GB/s with every second line, 22
+// with each and 20 with none.
 func (a adder) ask(at, ahead reg.Register, offset int) {
 	if a.asks && offset%(2*group) == 0 {
 		PREFETCHT1(Mem{Base: at, Index: ahead, Scale: 1, Disp: offset})
 	}
 }
 
-// add adds the vectors of a run to the lanes. It has 16 sums of AVX2 or 8 of AVX-512, so that
-// additions do not wait for each other.
+// add adds a run's vectors to the lanes. It has 16 sums of AVX2 or 8 of AVX-512, so that additions
+// do not wait for each other.
 func (a adder) add(of string, add func(m, v Op)) {
 	l := a.level
 	a.begin(of, "", block)
@@ -225,8 +223,7 @@ func (a adder) add(of string, add func(m, v Op)) {
 	end()
 }
 
-// addNarrow adds the vectors of a run of 16-bit elements to the lanes, each half of a vector
-// widened to float32.
+// addNarrow adds a run's vectors of 16-bit elements, widened to float32.
 func (a adder) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
 	l := a.level
 	a.begin(of, ", as float32,", block/2)
@@ -241,7 +238,7 @@ func (a adder) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
 	rowLoop(func(off, n int) {
 		for o := off; o < off+n; o += l.width {
 			a.ask(at, ahead, o)
-			k := o / l.width // number of the vector, which becomes two of float32
+			k := o / l.width // number of the vector
 			v, low, high := l.vector(sums+3*(k%2)), l.vector(sums+3*(k%2)+1),
 				l.vector(sums+3*(k%2)+2)
 			VMOVUPS(Mem{Base: at, Disp: o}, v)
@@ -262,7 +259,7 @@ func (a adder) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
 	end()
 }
 
-// half is the register of the lower half of a vector.
+// half is the register of the lower half.
 func (l level) half(v reg.VecPhysical) reg.VecPhysical {
 	all, halves := ymm, xmm
 	if l.width == 64 {
@@ -271,7 +268,7 @@ func (l level) half(v reg.VecPhysical) reg.VecPhysical {
 	return halves[slices.Index(all, v)]
 }
 
-// upper moves the upper half of a vector to the lower.
+// upper extracts the upper half.
 func (l level) upper(v, half reg.VecPhysical) {
 	if l.width == 64 {
 		VEXTRACTF64X4(Imm(1), v, half)
@@ -325,14 +322,13 @@ func copyRuns(l level, name string, store func(v, m Op)) {
 	end()
 }
 
-// end returns from a function that used vectors.
 func end() {
 	VZEROUPPER()
 	RET()
 }
 
 // askLines makes the function that prefetches adjacent lines into the second level. It is separate
-// because its loop is the same for tiles of all elements. A call is for about sixteen lines.
+// because its loop is the same for all tiles, with a call for about sixteen lines.
 func askLines() {
 	TEXT("askLines", NOSPLIT, "func(asked uintptr, lines int)")
 	Doc("askLines asks for so many lines, one behind the other. It never faults, whatever " +
@@ -347,8 +343,8 @@ func askLines() {
 }
 
 // fence makes the function that ends a copy past the caches, whose stores are not ordered with
-// others. It is separate because it waits until these stores have left. After each part of a copy,
-// the next reads would wait too.
+// others. It waits until these stores have left, so after each part of a copy the next reads would
+// wait too.
 func fence() {
 	TEXT("fence", NOSPLIT, "func()")
 	Doc("fence waits until stores past the caches are seen by all.")

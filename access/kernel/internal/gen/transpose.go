@@ -9,9 +9,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// transpose makes a function that transposes n square tiles, a cache line wide. Each line of a tile
-// is read whole, or soon after each other in four quarters, and written whole. A stream writes past
-// the caches.
+// transpose makes a function that transposes n square tiles, a cache line wide. Each line is read
+// whole, or in four quarters soon after each other, and written whole. A stream writes past the
+// caches.
 func transpose(name string, stream bool, tile func(t tileArgs)) {
 	TEXT(name, NOSPLIT, transposer)
 	Doc(name + " transposes n tiles, which it reads and writes once: 64 B a row, as many rows as " +
@@ -27,8 +27,8 @@ func transpose(name string, stream bool, tile func(t tileArgs)) {
 	end()
 }
 
-// transposePairs makes a function that transposes pairs of tiles of elements of size bytes. The
-// second tile of a pair is right of the first in the output, and below it in the input.
+// transposePairs makes a function for pairs of tiles. The second one is right of the first in the
+// output, and below it in the input.
 func transposePairs(name string, size int, stream bool, tile func(t tileArgs)) {
 	TEXT(name, NOSPLIT, transposer)
 	Doc(name + " transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice " +
@@ -58,7 +58,7 @@ func transposePairs(name string, size int, stream bool, tile func(t tileArgs)) {
 
 const transposer = "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)"
 
-// transposed loads the arguments of a transposer; the caller uses n.
+// transposed loads the arguments of a transposer.
 func transposed(stream bool) (t tileArgs, n reg.Register) {
 	t.stream = stream
 	t.dst, t.src = Load(Param("dst"), GP64()), Load(Param("src"), GP64())
@@ -76,12 +76,11 @@ func transposed(stream bool) (t tileArgs, n reg.Register) {
 	return t, n
 }
 
-// tileArgs locate a tile: dst and src point to it.
 type tileArgs struct {
 	dst, src, dstPitch, srcPitch reg.Register
 	dstStep, srcStep             reg.Register
 	dstAhead, srcAhead           reg.Register  // bytes to the tile that is prefetched
-	row                          reg.GPVirtual // free for use
+	row                          reg.GPVirtual // scratch
 	stream                       bool
 }
 
@@ -97,8 +96,8 @@ func (t tileArgs) rows(base, pitch reg.Register, n int, f func(i int, row reg.Re
 }
 
 // prefetch prefetches a line of a tile ahead: hardware does not if every row has its own page. It
-// takes the line of the last byte. If rows are not whole lines, the adjacent tile touched the line
-// of the first byte. It never faults.
+// takes the last byte's line, because the adjacent tile may have touched the first byte's. It never
+// faults.
 func prefetch(row, ahead reg.Register) {
 	PREFETCHT0(Mem{Base: row, Disp: group - 1, Index: ahead, Scale: 1})
 }
@@ -117,7 +116,6 @@ func (t tileArgs) storeVector(v reg.VecPhysical, at Mem) {
 	}
 }
 
-// store writes a line of the tile.
 func (t tileArgs) store(row reg.Register, vectors ...reg.VecPhysical) {
 	t.storeLine(Mem{Base: row}, vectors...)
 	if !t.stream {
@@ -125,8 +123,8 @@ func (t tileArgs) store(row reg.Register, vectors ...reg.VecPhysical) {
 	}
 }
 
-// tile4AVX2 transposes 16x16 elements of 4 bytes. It makes four columns of all rows at a time,
-// which are four whole lines.
+// tile4AVX2 transposes 16x16 elements of 4 bytes, four columns at a time, which are four whole
+// lines.
 func tile4AVX2(t tileArgs) {
 	row := t.quarters(16)
 	for q := range 4 {
@@ -169,7 +167,7 @@ func tile8AVX2(t tileArgs) {
 }
 
 // load reads a quarter of row i to the lower half of a register, or after the first len(a) rows to
-// an upper half. Rows are read in the order of the nests.
+// an upper half. So rows are read in order.
 func load(row Mem, i int, lower, a []reg.VecPhysical) {
 	if i < len(a) {
 		VMOVUPS(row, lower[i])
@@ -212,17 +210,16 @@ func (t tileArgs) columns(first, n int, vectors func(i int) []reg.VecPhysical) {
 	}
 }
 
-// blockWidth is the bytes of an output row of a block. It is four lines because rows a power of two
-// apart are in one channel of the memory, where single lines wait for each other.
+// blockWidth is the bytes of an output row of a block. Rows a power of two apart are in one channel
+// of the memory, where single lines wait for each other.
 const blockWidth = 4 * group
 
 // transposeBlock makes a function that transposes a block, rows of blockWidth bytes, into the
-// buffer fill. It also copies the buffer drain, which holds the previous block, to the output. It
-// alternates between both, because reads arrive late and writes leave late.
+// buffer fill. It also copies the buffer drain, the previous block, to the output. It alternates,
+// because reads arrive late and writes leave late.
 //
 // It reads eight rows at a time, line by line, which prefetchers follow. In a buffer they are one
-// piece, with the elements of each row of the output adjacent, so that lines are written whole
-// there too. Pieces lie bufferPitch apart.
+// piece, with each output row's elements adjacent, so that lines are written whole there too.
 func transposeBlock(name string, size int, stream bool) {
 	TEXT(name, NOSPLIT, "func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, "+
 		"bufferPitch int)")
@@ -249,8 +246,8 @@ func transposeBlock(name string, size int, stream bool) {
 		t.rows(from, srcPitch, 8, func(i int, row reg.Register) {
 			VMOVUPS(Mem{Base: row, Disp: 32 * side}, ymm[i])
 			if side == 0 {
-				// The next eight rows, long before they are read: hardware does not foresee them.
-				// They go to the second level, because colliding rows fill the first.
+				// The next eight rows, which hardware does not foresee. They go to the second
+				// level, because colliding rows fill the first.
 				PREFETCHT1(Mem{Base: row, Index: srcPitch, Scale: 8})
 			}
 		})
@@ -273,10 +270,9 @@ func transposeBlock(name string, size int, stream bool) {
 	end()
 }
 
-// gather makes a function that transposes strips of small tiles of elements of size bytes. List
-// rows says where each row begins. With each tile it prefetches some lines of asks, which are read
-// next and which hardware does not foresee. They go to the second level, because the tiles fill the
-// first.
+// gather makes a function that transposes strips of small tiles. With each tile it prefetches some
+// lines that are read next, at the offsets in asks, which hardware does not foresee. They go to the
+// second level, because the tiles fill the first.
 func gather(name string, size int) {
 	rows, bytes := map[int]int{1: 32, 2: 16, 4: 8, 8: 4}[size],
 		map[bool]int{true: 16, false: 32}[size <= 2]
@@ -291,7 +287,7 @@ func gather(name string, size int) {
 	strips, tiles, left := Load(Param("strips"), GP64()), Load(Param("tiles"), GP64()), GP64()
 	t.dstPitch = Load(Param("dstPitch"), GP64())
 	asked, asks := Load(Param("asked"), GP64()), Load(Param("asks"), GP64())
-	var first Mem // holds half a tile, each vector within a line
+	var first Mem // half a tile, each vector within a line
 	if size == 1 {
 		aligned := GP64()
 		LEAQ(AllocLocal(9*32).Offset(31), aligned)
@@ -356,8 +352,8 @@ func gather(name string, size int) {
 	end()
 }
 
-// twoRows transposes 16 rows of 16 bytes: eight from low and eight from high. Each half of a
-// register of the result has one or two columns of eight rows.
+// twoRows transposes 16 rows of 16 bytes: eight from low and eight from high. Each half of a result
+// has one or two columns of eight rows.
 func twoRows(size, low, high int, row func(i int) Mem) []reg.VecPhysical {
 	for i := range 8 {
 		VMOVDQU(row(low+i), xmm[i])
@@ -368,11 +364,11 @@ func twoRows(size, low, high int, row func(i int) Mem) []reg.VecPhysical {
 	return interleave(size, 3, ymm[:8], ymm[8:])[:8]
 }
 
-// asksOfTile is the lines that gather prefetches with each tile: half a tile's. The others are
-// prefetched while the output is written.
+// asksOfTile is the lines that gather prefetches with each tile: half of its lines. The rest
+// follows while the output is written.
 func asksOfTile(size int) int { return map[int]int{1: 4, 2: 2, 4: 2, 8: 1}[size] }
 
-// ask prefetches the next n lines of the list, at offsets from asked.
+// ask prefetches n lines at the next offsets of the list.
 func ask(asked, asks reg.Register, n int) {
 	for i := range n {
 		at := GP64()
@@ -383,7 +379,7 @@ func ask(asked, asks reg.Register, n int) {
 }
 
 // drain makes a function that copies rows of whole lines between the offsets of two lists, and
-// prefetches a line with each. The registers line hold one line.
+// prefetches a line with each.
 func drain(name string, line []reg.VecPhysical, store func(v, m Op)) {
 	TEXT(name, NOSPLIT, "func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked "+
 		"uintptr, asks *int)")
@@ -414,8 +410,8 @@ func drain(name string, line []reg.VecPhysical, store func(v, m Op)) {
 	end()
 }
 
-// move makes a function that copies rows of any number of bytes between the offsets of two lists:
-// 32 at a time, then smaller powers of two.
+// move makes a function that copies rows of any bytes between the offsets of two lists: 32 at a
+// time, then smaller powers of two.
 func move() {
 	TEXT("moveAVX2", NOSPLIT, "func(dst *byte, to *int, src *byte, from *int, rows, bytes int)")
 	Doc("moveAVX2 reads and writes each of the rows once.")
@@ -502,7 +498,7 @@ func (r rowLists) next() {
 }
 
 // transposeRows writes the transpose of half a line of eight rows, in the first registers, to
-// blockWidth bytes. It returns free registers.
+// blockWidth bytes.
 func transposeRows(size int, to Mem) (free []reg.VecPhysical) {
 	switch size {
 	case 1, 2:
@@ -524,7 +520,7 @@ func transposeRows(size int, to Mem) (free []reg.VecPhysical) {
 	return ymm[8:]
 }
 
-// drained reads a row of a block, 8 elements from each piece of a buffer, to the registers of to.
+// drained reads a row of a block, 8 elements from each piece, to the registers of to.
 func drained(row, drain, pitch, pitch3 reg.Register, size int, to []reg.VecPhysical) {
 	piece := func(i int) Mem { // in order
 		base := drain
@@ -563,8 +559,8 @@ func drained(row, drain, pitch, pitch3 reg.Register, size int, to []reg.VecPhysi
 	}
 }
 
-// transpose8xN transposes the eight rows of 1- or 2-byte elements in a, and returns the result's
-// registers. A lane of 16 bytes has one or two columns of the same lane of the rows.
+// transpose8xN transposes the eight rows of 1- or 2-byte elements in a. A 16-byte lane of the
+// result has one or two columns.
 func transpose8xN(size int, a, b []reg.VecPhysical) []reg.VecPhysical {
 	lanes := interleave(size, 3, a, b)
 	for i := range 4 {
@@ -574,8 +570,7 @@ func transpose8xN(size int, a, b []reg.VecPhysical) []reg.VecPhysical {
 	return a
 }
 
-// transpose8x8 transposes the eight rows of 4-byte elements in a, and returns the result's
-// registers.
+// transpose8x8 transposes the eight rows of 4-byte elements in a.
 func transpose8x8(a, b []reg.VecPhysical) []reg.VecPhysical {
 	for i := range 4 { // pairs of rows
 		VUNPCKLPS(a[2*i+1], a[2*i], b[2*i])
@@ -594,8 +589,7 @@ func transpose8x8(a, b []reg.VecPhysical) []reg.VecPhysical {
 	return b[:8]
 }
 
-// transpose4x4 transposes the four rows of 8-byte elements in a, and returns the result's
-// registers.
+// transpose4x4 transposes the four rows of 8-byte elements in a.
 func transpose4x4(a, b []reg.VecPhysical) []reg.VecPhysical {
 	for i := range 2 {
 		VUNPCKLPD(a[2*i+1], a[2*i], b[2*i])
@@ -688,7 +682,7 @@ func tile16AVX2(t tileArgs) {
 	}
 }
 
-// quarters transposes four registers of four 16-byte quarters each, in place.
+// quarters transposes four registers of four 16-byte quarters, in place.
 func quarters(r [4]reg.VecPhysical, free []reg.VecPhysical) {
 	VSHUFF32X4(Imm(0x88), r[1], r[0], free[0]) // quarters 0, 2 of r0 and of r1
 	VSHUFF32X4(Imm(0xdd), r[1], r[0], free[1]) // quarters 1, 3
@@ -700,11 +694,11 @@ func quarters(r [4]reg.VecPhysical, free []reg.VecPhysical) {
 	VSHUFF32X4(Imm(0xdd), free[3], free[1], r[3])
 }
 
-// interleave transposes squares of 16-byte quarters, separately in each quarter of the registers.
-// It takes as many registers as a quarter has elements of size bytes, 1 or 2. Each round makes the
-// highest bit of a register's number the lowest bit of the place in it, and the highest bit of the
-// place the lowest of the number. The square is transposed when all bits of the number have moved.
-// It uses a and b, and returns the one with the result.
+// interleave transposes squares in each 16-byte quarter of the registers. It takes as many
+// registers as a quarter has elements of size bytes, 1 or 2. A round moves the highest bit of a
+// register's number to the lowest bit of the place in it. The highest bit of the place becomes the
+// lowest of the number. The square is transposed when all bits of the number have moved. It uses a
+// and b, and returns the one with the result.
 func interleave(size, rounds int, a, b []reg.VecPhysical) []reg.VecPhysical {
 	low, high := VPUNPCKLBW, VPUNPCKHBW
 	if size == 2 {
@@ -721,11 +715,11 @@ func interleave(size, rounds int, a, b []reg.VecPhysical) []reg.VecPhysical {
 	return a
 }
 
-// rounds are the rounds of interleave that transpose a quarter, by bytes of an element.
+// rounds are interleave's rounds for a quarter, by bytes of an element.
 var rounds = map[int]int{1: 4, 2: 3}
 
-// narrowAVX512 transposes a line by a line of elements of 1 or 2 bytes. It takes a quarter of all
-// lines at a time, which becomes whole lines. Register i has rows i, n+i, 2n+i and 3n+i.
+// narrowAVX512 transposes a line by a line of elements of 1 or 2 bytes. A quarter of all lines at a
+// time becomes whole lines. Register i has rows i, n+i, 2n+i and 3n+i.
 func (t tileArgs) narrowAVX512(size int) {
 	n := 16 / size
 	a, b := zmm[:n], zmm[16:][:n]
@@ -743,9 +737,9 @@ func (t tileArgs) narrowAVX512(size int) {
 	})
 }
 
-// narrowAVX2 transposes half a line at a time: eight columns of half of the rows. The first halves
-// wait on the stack for the others, because partial lines past the caches leave slowly. Register i
-// has rows i and 8+i of 2-byte elements, or rows 2i, 2i+1, 16+2i and 16+2i+1 of 1-byte elements.
+// narrowAVX2 transposes eight columns of half of the rows at a time. The first halves of lines wait
+// on the stack, because partial lines past the caches leave slowly. Register i has rows i and 8+i
+// of 2-byte elements, or rows 2i, 2i+1, 16+2i and 16+2i+1 of 1-byte elements.
 func (t tileArgs) narrowAVX2(size int) {
 	a, b := ymm[:8], ymm[8:]
 	rows := 32 / size
@@ -798,9 +792,8 @@ func place(size, i int, at Mem, a []reg.VecPhysical, free reg.VecPhysical) {
 	}
 }
 
-// parts loops over n parts of a tile's lines. Function part gets the address of the part in the
-// first input row, and of its first output line. It keeps the former, and leaves the address of its
-// last line in the latter.
+// parts loops over n parts of a tile's lines. Function part gets the addresses of its first input
+// row and output line. It keeps the former, and leaves its last line's address in the latter.
 func (t tileArgs) parts(n, rows int, part func(src, to reg.Register)) {
 	t.rows(t.src, t.srcPitch, rows, func(_ int, row reg.Register) { prefetch(row, t.srcAhead) })
 	src, to, left := GP64(), GP64(), GP64()

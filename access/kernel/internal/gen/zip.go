@@ -8,13 +8,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// mostZipped is the most rows that are interleaved: each needs two registers, and temporary values
-// need two.
+// mostZipped is the most rows that are interleaved: each needs two registers, and two are
+// temporary.
 const mostZipped = 7
 
 // zips makes the functions that interleave n rows or separate them. A lane, 16 bytes, of each of n
 // rows holds the elements of n interleaved lanes, whatever their size. Masks for shuffles within
-// lanes say which bytes go from each lane to each other lane.
+// lanes select the bytes that a lane contributes to each other lane.
 func zips(n int) {
 	for _, stream := range []bool{false, true} {
 		kind := map[bool]string{false: "", true: "Stream"}[stream]
@@ -24,8 +24,7 @@ func zips(n int) {
 	}
 }
 
-// zipLoop makes their common loop over groups. Function body gets the addresses in the output and
-// in the input, and the pitch of rows.
+// zipLoop makes their common loop over groups.
 func zipLoop(name, doc string, stream bool, body func(dst, src, masks, pitch reg.Register), dstStep,
 	srcStep int) {
 	TEXT(name, NOSPLIT, "func(dst, src, masks *byte, groups, pitch int)")
@@ -58,8 +57,7 @@ func zip(name string, n int, stream bool) {
 			for k, to := range made {
 				shuffled(rows, to, free, Mem{Base: masks, Disp: 32 * n * k})
 			}
-			// Lane m of the output is half of a register: the lower halves of all registers come
-			// first.
+			// Lane m of the output is half of a register; all lower halves come first.
 			lane := func(m int) (v reg.VecPhysical, half int) { return made[m%n], m / n }
 			for j, v := range rows {
 				low, a := lane(2 * j)
@@ -90,8 +88,7 @@ func unzip(name string, n int, stream bool) {
 	}, group, group*n)
 }
 
-// lanesOf reads n lines. Register k has lane k of each half, separately for both halves of the
-// lines.
+// lanesOf reads n lines: register k has lane k of both halves, for each half of the lines.
 func lanesOf(src reg.Register, n int) [2][]reg.VecPhysical {
 	lanes := [2][]reg.VecPhysical{ymm[:n], ymm[n : 2*n]}
 	for half := range 2 {
@@ -104,7 +101,7 @@ func lanesOf(src reg.Register, n int) [2][]reg.VecPhysical {
 	return lanes
 }
 
-// pick reads n lines as unzip does, writes a line of one row, and prefetches a line.
+// pick is unzip for one row, and prefetches a line.
 func pick(name string, n int, stream bool) {
 	t := tileArgs{stream: stream}
 	free, to := ymm[2*n], ymm[2*n+1]
@@ -130,7 +127,7 @@ func pick(name string, n int, stream bool) {
 	end()
 }
 
-// shuffled combines all vectors, each shuffled by its own mask, into one.
+// shuffled combines all vectors, each shuffled by its mask.
 func shuffled(of []reg.VecPhysical, to, free reg.VecPhysical, masks Mem) {
 	for i, v := range of {
 		if i == 0 {
