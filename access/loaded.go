@@ -121,7 +121,7 @@ func (l *loader) prepare() {
 // partLinks is the loads of a part of a sample.
 const partLinks = 1024
 
-// tries bounds the repetitions of a sample in which some stream was idle.
+// tries bounds the repetitions of a sample in most of whose parts a stream was idle.
 const tries = 8
 
 func (l *loader) sample(load int) (LoadSample, error) {

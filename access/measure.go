@@ -430,9 +430,9 @@ const longestInterruption = 50 * time.Millisecond
 // cycle.
 const mostPasses = 1 << 30
 
-// tried takes a shot, and a second one if the first lasted at least as sought, perhaps by an
-// interruption. It takes one if the same passes already took a known time, before. It also returns
-// the least time.
+// tried takes a shot, and a second one if the first lasted at least as sought, perhaps because of
+// an interruption. It takes only one if that is too long for an interruption, or if the same passes
+// already took a known time, before. It also returns the least time.
 func (m *meter) tried(ctx context.Context, sought, before time.Duration) (shots []shot,
 	least time.Duration, err error) {
 	s, err := m.shot(ctx)
@@ -455,7 +455,7 @@ func (m *meter) tried(ctx context.Context, sought, before time.Duration) (shots 
 // calibrate finds the passes, or the part of one, between two readings, and the readings of a
 // sample. It doubles the passes until their time is measurable, then extrapolates. Passes of at
 // least twice minTime become the first samples; shorter ones might reach minTime only by chance.
-// One pass took the time before, unless 0.
+// One pass already took the time before, unless that is 0.
 func (m *meter) calibrate(ctx context.Context, minTime, before time.Duration) ([]shot, error) {
 	apart := min(minTime, readingTime)
 	for m.links = leastLinks; m.part != nil && m.links < m.length; m.links *= 2 {

@@ -39,8 +39,8 @@ func setClass(class uintptr) { _, _, _ = call(classTrampoline, class, 0, 0) }
 //go:linkname call syscall.syscall
 func call(fn, a1, a2, a3 uintptr) (r1, r2 uintptr, err syscall.Errno)
 
-// classTrampoline is a jump to pthread_set_qos_class_self_np (pin_darwin.s). The function takes a
-// class and a priority within it.
+// classTrampoline is the address of a jump to pthread_set_qos_class_self_np (pin_darwin.s). The
+// function takes a class and a priority within it.
 var classTrampoline uintptr
 
 //go:cgo_import_dynamic libc_pthread_set_qos_class_self_np pthread_set_qos_class_self_np "/usr/lib/libSystem.B.dylib"

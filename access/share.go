@@ -163,7 +163,7 @@ func (m *meter) turn(do func()) {
 }
 
 // touch has each worker touch its part first, so that the kernel takes the pages from its node. The
-// first worker gets a page of several parts.
+// first worker to touch a page of several parts gets it.
 func (m *meter) touch(p Pattern, mem arena) {
 	if m.team == nil {
 		return
@@ -189,7 +189,7 @@ func (p Pattern) eachPage(size int, f func(page int)) {
 		}
 		for _, op := range n.Operands {
 			first, _ := op.Reach(n.Trips)
-			run, steps := op.Span(n.Trips, size-1) // a page is never left out
+			run, steps := op.Span(n.Trips, size-1) // no hole holds a page
 			runs := nest.Nest{Operands: []nest.Operand{{Base: first}}}
 			for _, s := range steps {
 				runs.Trips, runs.Operands[0].Strides = append(runs.Trips, s.Trips),

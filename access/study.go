@@ -81,7 +81,8 @@ func setMisses(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error) 
 	if err != nil {
 		return nil, err
 	}
-	// LRU caches do not depend on earlier passes, so the second pass is in the steady state.
+	// The state of LRU caches depends on the last pass only, so the second pass is in the steady
+	// state.
 	var misses [2][]uint64
 	for pass := range misses {
 		for _, n := range p.Nests {

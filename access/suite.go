@@ -19,13 +19,13 @@ type Benchmark struct {
 type Comparison []Benchmark
 
 // Suite returns the default benchmarks, in the order in which they run. The quick suite leaves out
-// the large and the redundant ones.
+// the large and the redundant ones, and keeps the names of the others.
 //
-// In a name, shape is the shape of the tensor x before any view, and pad the elements by which rows
-// are further apart than long. Kernel scalar is a plain loop in the named order, builtin is Go's
-// copy, and the others are sets of package kernel. The suite has the best set that this CPU runs.
-// Sets copy in their own order. Size is the working set in bytes, stride the distance between
-// successive elements.
+// In a name, shape is the shape of the tensor x before any view. Rows are pad elements further
+// apart than long. Kernel scalar is a plain loop in the named order, builtin is Go's copy, and the
+// others are sets of package kernel. The suite has the best set that this CPU runs. Sets copy in
+// their own order. Size is the working set in bytes, stride the distance between successive
+// elements.
 //
 // If capacities of the machine's caches are given, in bytes, Latency and Mountain also have half
 // and twice each capacity.
@@ -76,7 +76,7 @@ func vector() []Kernel {
 	return nil
 }
 
-// alsoVector adds the benchmarks that vector kernels can walk.
+// alsoVector adds the same benchmarks by vector kernels, where these can walk them.
 func alsoVector(c Comparison) Comparison {
 	for _, set := range vector() {
 		for _, b := range c {
@@ -137,7 +137,8 @@ func pitch(n int) Comparison {
 	return c
 }
 
-// copyRows copies from a 4096x4096 matrix: whole, from padded rows, and every k-th column.
+// copyRows copies from a 4096x4096 matrix: whole, also by Go's copy, from padded rows, and every
+// k-th column.
 func copyRows(quick bool) Comparison {
 	const n = 4096
 	copyOf := func(layout, key string, pad int, view string) Benchmark {

@@ -41,7 +41,8 @@ var epoch = time.Now()
 // pins. A CPU of -1 leaves its worker unpinned.
 func newTeam(cpus []int) *team {
 	t := &team{size: len(cpus), pinned: true, clocks: make([]clock, len(cpus))}
-	// All workers wait if a worker's thread cannot run. The rest of the program has one more.
+	// All workers wait if a worker's thread cannot run. One more thread is for the rest of the
+	// program.
 	if t.procs = runtime.GOMAXPROCS(0); t.procs <= t.size {
 		runtime.GOMAXPROCS(t.size + 1)
 	}

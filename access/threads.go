@@ -17,9 +17,9 @@ const GrainSize = 32768
 // (aten/src/ATen/ParallelOpenMP.h). If one of several nests cannot be cut, the first thread walks
 // it. Each part has its own kernel and buffers.
 //
-// Parts returns nil for a pattern that cannot be cut. These are a Chase, a copy by PyTorch's
-// blocks, which has one buffer, and output that iterations of every loop write. Patterns of at most
-// a grain of elements also have none.
+// Parts returns nil for a pattern that cannot be cut, or has at most a grain of elements. A Chase
+// cannot be cut, nor a copy by PyTorch's blocks, which has one buffer, nor output that iterations
+// of every loop write.
 func (p Pattern) Parts() []Pattern { return p.shared }
 
 // share makes the parts, if any, from the nests before a kernel changes them.

@@ -51,7 +51,8 @@ func ParseRole(name string) (Role, error) {
 	return 0, fmt.Errorf("no such role (known: %s)", strings.Join(roleNames, ", "))
 }
 
-// String returns "8x4 float32", or with strides, in elements, "8x4(1,8) float32" if not contiguous.
+// String returns "8x4 float32". If the operand is not contiguous, it returns "8x4(1,8) float32",
+// with strides in elements.
 func (o Operand) String() string { return formatLayout(o.Layout) + " " + o.DType.String() }
 
 // formatLayout returns the shape, and strides unless contiguous. It leaves the offset out.

@@ -261,7 +261,7 @@ func repeat(passes int, nests []elementNest, do func(kernel.Rows)) {
 	}
 }
 
-// beside: the elements of the innermost loop lie side by side.
+// beside reports whether elements of the innermost loop are adjacent.
 func (n *elementNest) beside() bool {
 	return !slices.ContainsFunc(n.strides, func(s []int) bool { return s[len(s)-1] != 1 })
 }

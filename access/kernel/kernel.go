@@ -1,6 +1,6 @@
 // Package kernel moves bytes at the speed of the memory: sums, fills and copies of runs, and
 // transposed copies. It uses vectors of AVX2, AVX-512 or NEON if the CPU has them, and else plain
-// Go. Every set of kernels returns the same result on every input, to the last bit of
+// Go. Every set of kernels returns the same result on every input, bit for bit, also of
 // floating-point sums.
 //
 // internal/gen writes the assembly of amd64 (make generate). The assembly of arm64 is written by
@@ -26,7 +26,7 @@ type Set struct {
 	tiles  map[int]tile // in registers, by bytes of an element
 	pairs  []int        // bytes of elements that have pairs of tiles
 	blocks []int        // bytes of elements that have blocks
-	// by bytes of an element
+	// small tiles of panels, by bytes of an element
 	panels map[int]smallTile
 	spares bool // prefers tiles to panels if about equal
 	like   *Set // the set without the extra blocks and panels

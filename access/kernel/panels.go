@@ -55,11 +55,11 @@ type panel struct {
 	rows, columns []int // offsets in the input and output
 	patches       []patch
 	collected     lists // rows to the buffer
-	pitch         int   // of columns in the buffer
-	transposed    int   // offset of these
+	pitch         int   // between columns in the buffer
+	transposed    int   // offset of the columns in it
 	drained       lists // runs of columns to the output
 	width         int   // of a run
-	vector        int   // bytes
+	vector        int   // bytes of a written vector
 	asks          []int // lines to prefetch for the next panel
 	asksOfTile    int   // per tile
 }
@@ -115,8 +115,8 @@ func (p *Plan) beside(to, from Loop) bool {
 }
 
 // long reports whether panels win because the output is too long for the caches. In sets that spare
-// panels, tiles must also be unsuited. Their rows collide without blocks for them, or are not whole
-// lines, which tiles do not write past the caches.
+// panels, tiles must also be unsuited: rows collide and have no blocks, or are not whole lines,
+// which tiles do not write past the caches.
 func (p *Plan) long(to, from Loop) bool {
 	tiled := to.From%collide != 0 && from.To%collide != 0 || slices.Contains(p.set.blocks, p.size)
 	return p.written() >= longFrom && (!p.set.spares || !tiled || from.To%line != 0)

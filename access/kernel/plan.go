@@ -35,7 +35,8 @@ type Step struct {
 
 	run func(s *Step, dst, src []byte, to, from int) // the inner loops
 	in  int                                          // number of these
-	// rows means that the two innermost Loops can change, so that one repeats a run.
+	// rows means that run uses the two innermost Loops as they are, so that Run may replace one to
+	// repeat a run.
 	rows bool
 	// past, unless nil, reports whether run writes past the caches from an address.
 	past func(s *Step, to uintptr) bool
@@ -63,16 +64,17 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 //
 // It sorts the loops by the output and merges them where possible. If one loop has the least
 // strides in both the output and the input, that loop is the innermost. It goes by whole vectors if
-// its elements are contiguous. If two loops do, they are walked in tiles of a cache line by a line.
-// Tiles are transposed in registers if elements are contiguous in both. They have two lines for
-// elements of 8 and 16 bytes if the copy is long, which means too long for the caches. The rest at
-// the ends of vectors and tiles comes last. Other copies are exceptions.
+// its elements are contiguous. If two different loops have the least strides, both are walked in
+// tiles of a cache line by a line. Tiles are transposed in registers if elements are contiguous in
+// both. The rest at the ends of vectors and tiles comes last.
+//
+// The sets of AVX2 and AVX-512 make exceptions. A copy is long if it is too long for the caches.
 //
 // A few rows, such as channels of images, are interleaved or separated run by run, for elements of
 // up to 8 bytes. Set avx2-blocks separates long copies a few lines of a row at a time.
 //
-// Elements of 4 and 8 bytes go through buffers if tiles would thrash. In avx2-blocks, elements of 1
-// and 2 bytes do so too.
+// In avx2, elements of 4 and 8 bytes go through buffers if tiles would thrash. In avx2-blocks,
+// elements of 1 and 2 bytes do so too.
 //
 // Short rows go by panels, and so do copies if tiles leave over a tenth (in avx2-blocks, 1/32). So
 // do two more kinds, if panels write whole lines: copies that tiles would write to pages left long
@@ -80,7 +82,8 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 // without blocks for them, or not be whole lines.
 //
 // Long copies of short rows that follow each other are read in the order of addresses, in tiles.
-// Their elements have 2 bytes or more.
+// Their elements have 2 bytes or more. Other long copies of elements of 8 and 16 bytes go by tiles
+// of two lines.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {
 		panic(fmt.Sprintf("kernel: no elements have %d B", size))
@@ -219,7 +222,7 @@ func copyEach[T any](s *Step, dst, src []byte, to, from int) {
 	d, r := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
 	fromStep, toStep := inner.From, inner.To
 	for row := outer.N; row > 0; row-- {
-		for i := inner.N; i > 0; i-- { // in registers
+		for i := inner.N; i > 0; i-- { // all but the elements is in registers
 			*(*T)(unsafe.Add(d, to)) = *(*T)(unsafe.Add(r, from))
 			from += fromStep
 			to += toStep

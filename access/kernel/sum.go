@@ -9,7 +9,7 @@ import (
 const laneBytes = 512
 
 // flush is the elements after which lanes are added to the total. A float32 lane is then exact for
-// values up to 56.
+// whole numbers up to 56.
 const flush = 1 << 24
 
 // A Sum adds elements up in a fixed order, which the vector kernels and the portable one share.
