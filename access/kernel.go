@@ -280,7 +280,6 @@ func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) 
 	return 0
 }
 
-// start is the offset of an operand's tensor, in elements.
 func (p Pattern) start(op operand) int { return int(op.base-Origin) / p.Spec.DType.Size() }
 
 // An elementNest is a canonical Nest in units of elements.

@@ -86,7 +86,6 @@ func MeasureLoaded(ctx context.Context, o LoadOptions) ([]LoadSample, error) {
 	return all, nil
 }
 
-// A loader has one worker chase and the others stream.
 type loader struct {
 	LoadOptions
 	team  *team
@@ -104,7 +103,6 @@ type tally struct {
 	_ [120]byte
 }
 
-// prepare has each worker touch its memory first.
 func (l *loader) prepare() {
 	n := l.Stream / 4
 	l.team.enter()
@@ -195,7 +193,6 @@ func (l *loader) part() (p loadPart, err error) {
 	return p, nil
 }
 
-// stream reads chunks until the chase has ended, with pauses.
 func (l *loader) stream(worker int, share float64) {
 	if share <= 0 {
 		return

@@ -174,14 +174,12 @@ func progression(first, step, n int) (sum int) {
 	return sum + n/period*round
 }
 
-// same reports whether two slices of one length hold the same bytes.
 func same[T layouts.Element](a, b []T) bool {
 	size := len(a) * int(unsafe.Sizeof(a[0]))
 	return bytes.Equal(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), size),
 		unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), size))
 }
 
-// wrapped reduces a sum of two numbers below the period.
 func wrapped(sum int) int {
 	if sum >= period {
 		sum -= period

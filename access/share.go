@@ -101,7 +101,6 @@ func (m *Memory) Close() {
 	*m = Memory{}
 }
 
-// newTeams makes a team for each number of parts.
 func newTeams(patterns []Pattern, o Options) (teams map[int]*team, end func(), err error) {
 	teams = map[int]*team{}
 	end = func() {
@@ -127,7 +126,6 @@ func newTeams(patterns []Pattern, o Options) (teams map[int]*team, end func(), e
 	return teams, end, nil
 }
 
-// among has a team walk the passes of a pattern with parts.
 func (m *meter) among(p Pattern, mem arena, t *team) error {
 	if p.shared == nil {
 		return nil
@@ -151,7 +149,6 @@ func (m *meter) together(passes int) (sum float64, took time.Duration) {
 	return m.team.timed(func(worker int) float64 { return m.parts[worker].passes(passes) })
 }
 
-// turn runs do, within a turn of the team if there is one.
 func (m *meter) turn(do func()) {
 	if m.team == nil {
 		do()

@@ -94,7 +94,6 @@ func (s *simulation) begin(caches simcache.Config, i int) {
 	}
 }
 
-// alone counts each thread, where threads share no level.
 func (s *simulation) alone(levels []simcache.Level, i int, add func(simcache.Counts)) {
 	walked := s.patterns[i].walked()
 	add = s.told(i, len(walked), add)

@@ -62,7 +62,6 @@ func sliced(elems, step int) layouts.Chain {
 	return layouts.MustParseChain(fmt.Sprintf("slice(0,0,%d,%d)", elems, step))
 }
 
-// named completes a benchmark by its kernel, the last key of the name.
 func named(name string, kernel Kernel, spec Spec) Benchmark {
 	spec.Kernel = kernel
 	return Benchmark{name + "/kernel=" + kernel.String(), spec}
@@ -163,7 +162,6 @@ func copyRows(quick bool) Comparison {
 	return c
 }
 
-// transposes copies the transposed n x n matrix, in order and in tiles.
 func transposes(n int) Comparison {
 	name := fmt.Sprintf("Copy/layout=transpose/shape=%dx%d/dtype=float32", n, n)
 	spec := Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed()}

@@ -61,7 +61,6 @@ func (s Sweep) Comparisons() []Comparison {
 	return all
 }
 
-// walked returns the dtype of the view, or of x if the view is invalid.
 func (s Spec) walked() layouts.DType {
 	if _, x, err := s.stored(); err == nil {
 		if _, dtype, err := x.ApplyTo(s.View, s.DType); err == nil {

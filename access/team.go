@@ -105,7 +105,6 @@ func (t *team) enter() {
 	}
 }
 
-// do runs one step on every worker, and returns when all have ended it.
 func (t *team) do(work func(worker int)) {
 	t.work = work
 	t.ready.Store(0)

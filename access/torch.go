@@ -199,7 +199,6 @@ func (p *Pattern) outermost() (w torchWalk, err error) {
 	return w, nil
 }
 
-// outer returns all dims of a rank, the given ones first.
 func outer(dims []int, rank int) []int {
 	order := slices.Clone(dims)
 	for d := range rank {
@@ -342,10 +341,8 @@ func (p *Pattern) blocked(edge int) {
 	}
 }
 
-// A part of a dim is count blocks of a length.
 type part struct{ start, count, length int }
 
-// parts splits a dim into whole blocks and the rest.
 func parts(size, edge int) []part {
 	var all []part
 	if size >= edge {

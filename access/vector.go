@@ -178,7 +178,6 @@ func (p *Pattern) stepNest(s kernel.Step, x, y operand) nest.Nest {
 	return n
 }
 
-// bindVector returns a kernel's passes, or nil for plain loops.
 func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []elementNest,
 	k kernels[T]) func(passes int) float64 {
 	switch {
@@ -210,7 +209,6 @@ func each(pass func()) func(passes int) float64 {
 	}
 }
 
-// vectorKernels is for the types that kernel.Sum adds up.
 func vectorKernels[T int32 | float32 | float64](set *kernel.Set, op Op, data []T,
 	nests []elementNest) func(passes int) float64 {
 	if op == Fill {
@@ -261,7 +259,6 @@ func repeat(passes int, nests []elementNest, do func(kernel.Rows)) {
 	}
 }
 
-// beside reports whether elements of the innermost loop are adjacent.
 func (n *elementNest) beside() bool {
 	return !slices.ContainsFunc(n.strides, func(s []int) bool { return s[len(s)-1] != 1 })
 }

@@ -189,7 +189,6 @@ func (r Rows) check(n int) {
 	}
 }
 
-// split separates whole lines from the rest at the ends of rows.
 func (r Rows) split(size int) (whole, rest Rows) {
 	whole, rest = r, r
 	whole.N -= r.N % (line / size)

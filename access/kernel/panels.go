@@ -104,7 +104,6 @@ func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 		lines && (slices.ContainsFunc(outer, late) || p.long(to, from))
 }
 
-// beside is true if tiles leave many elements.
 func (p *Plan) beside(to, from Loop) bool {
 	side, most := line/p.size, mostBeside
 	if p.set.spares {
@@ -339,7 +338,6 @@ func (c *cut) evicted() bool {
 	return 2*held < c.bytes()
 }
 
-// pagesApart is true if successive runs of the output lie whole pages apart.
 func (c *cut) pagesApart() bool {
 	i := slices.IndexFunc(c.along, func(l int) bool { return abs(c.loops[l].To) >= c.width() })
 	return i >= 0 && c.loops[c.along[i]].To%collide == 0
@@ -453,7 +451,6 @@ func oddLines(bytes int) int {
 	return ((bytes+line-1)/line | 1) * line
 }
 
-// collides reports whether the rows of a tile evict each other from a first-level cache.
 func (b *panel) collides() bool {
 	sets := map[int]int{}
 	for _, at := range b.rows[:b.tile.rows] {
@@ -495,7 +492,6 @@ func (b *panel) ask() {
 
 func asksOfTile(size int) int { return map[int]int{1: 4, 2: 2, 4: 2, 8: 1}[size] }
 
-// A patch is tiles that one call transposes, from a row and a column.
 type patch struct{ row, column, strips, tiles int }
 
 // patch makes patches of whole tiles, and of tiles that overlap these at the ends.
@@ -552,7 +548,6 @@ func (b *panel) drain(f *functions, drain drainer, dst *byte, buffers []byte, as
 	}
 }
 
-// body is the accesses of fill and drain.
 func (b *panel) body(loops int) (all []Access) {
 	still := make([]int, loops) // buffers do not move
 	for i, from := range b.collected.from {

@@ -39,8 +39,7 @@ type Step struct {
 	// repeat a run.
 	rows bool
 	// past, unless nil, reports whether run writes past the caches from an address.
-	past func(s *Step, to uintptr) bool
-	// small is the tile of panels.
+	past  func(s *Step, to uintptr) bool
 	small smallTile
 	// picked is the trips of the loop around the innermost one, which read the same bytes for
 	// several rows.

@@ -70,7 +70,6 @@ func (s *Sum[T]) Add(x []T, r Rows) {
 	s.addRows(x, rest, s.addElements)
 }
 
-// addRows adds rows in parts that fit between two flushes.
 func (s *Sum[T]) addRows(x []T, r Rows, add func(x []T, r Rows)) {
 	if r.N > flush { // run by run
 		for i := range r.Count {

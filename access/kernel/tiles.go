@@ -56,7 +56,6 @@ func (p *Plan) sequential(outer []Loop, to, from Loop) bool {
 
 type part struct{ start, trips, tiles int }
 
-// parts cuts n tiles into whole trips and the rest.
 func parts(n, tiles int) []part {
 	all := []part{{0, n / tiles, tiles}, {n / tiles * tiles, 1, n % tiles}}
 	return slices.DeleteFunc(all, func(c part) bool { return c.trips*c.tiles == 0 })

@@ -159,7 +159,6 @@ func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func(), o []
 	Label("done")
 }
 
-// A rowOperand has the beginning of its row, base, and its position, at.
 type rowOperand struct{ base, at, pitch reg.Register }
 
 // An adder makes sums, which prefetch into the second level if asks.
@@ -259,7 +258,6 @@ func (a adder) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
 	end()
 }
 
-// half is the register of the lower half.
 func (l level) half(v reg.VecPhysical) reg.VecPhysical {
 	all, halves := ymm, xmm
 	if l.width == 64 {
@@ -268,7 +266,6 @@ func (l level) half(v reg.VecPhysical) reg.VecPhysical {
 	return halves[slices.Index(all, v)]
 }
 
-// upper extracts the upper half.
 func (l level) upper(v, half reg.VecPhysical) {
 	if l.width == 64 {
 		VEXTRACTF64X4(Imm(1), v, half)

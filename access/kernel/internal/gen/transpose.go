@@ -58,7 +58,6 @@ func transposePairs(name string, size int, stream bool, tile func(t tileArgs)) {
 
 const transposer = "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)"
 
-// transposed loads the arguments of a transposer.
 func transposed(stream bool) (t tileArgs, n reg.Register) {
 	t.stream = stream
 	t.dst, t.src = Load(Param("dst"), GP64()), Load(Param("src"), GP64())
@@ -368,7 +367,6 @@ func twoRows(size, low, high int, row func(i int) Mem) []reg.VecPhysical {
 // follows while the output is written.
 func asksOfTile(size int) int { return map[int]int{1: 4, 2: 2, 4: 2, 8: 1}[size] }
 
-// ask prefetches n lines at the next offsets of the list.
 func ask(asked, asks reg.Register, n int) {
 	for i := range n {
 		at := GP64()
@@ -480,7 +478,6 @@ func move() {
 	end()
 }
 
-// rowLists are rows at the offsets of two lists; s and d point to the current one.
 type rowLists struct{ dst, to, src, from, rows, s, d reg.GPVirtual }
 
 func loadRows() rowLists {
@@ -570,7 +567,6 @@ func transpose8xN(size int, a, b []reg.VecPhysical) []reg.VecPhysical {
 	return a
 }
 
-// transpose8x8 transposes the eight rows of 4-byte elements in a.
 func transpose8x8(a, b []reg.VecPhysical) []reg.VecPhysical {
 	for i := range 4 { // pairs of rows
 		VUNPCKLPS(a[2*i+1], a[2*i], b[2*i])
@@ -589,7 +585,6 @@ func transpose8x8(a, b []reg.VecPhysical) []reg.VecPhysical {
 	return b[:8]
 }
 
-// transpose4x4 transposes the four rows of 8-byte elements in a.
 func transpose4x4(a, b []reg.VecPhysical) []reg.VecPhysical {
 	for i := range 2 {
 		VUNPCKLPD(a[2*i+1], a[2*i], b[2*i])
@@ -631,7 +626,6 @@ func tile4AVX512(t tileArgs) {
 	})
 }
 
-// tile8AVX512 transposes 8x8 elements of 8 bytes.
 func tile8AVX512(t tileArgs) {
 	a, b := zmm[:8], zmm[8:16]
 	t.rows(t.src, t.srcPitch, 8, func(i int, row reg.Register) {
@@ -655,7 +649,6 @@ func tile8AVX512(t tileArgs) {
 	})
 }
 
-// tile16AVX512 transposes 4x4 elements of 16 bytes.
 func tile16AVX512(t tileArgs) {
 	a := [4]reg.VecPhysical(zmm[:4])
 	t.rows(t.src, t.srcPitch, 4, func(i int, row reg.Register) {
@@ -776,7 +769,6 @@ func (t tileArgs) narrowAVX2(size int) {
 	})
 }
 
-// place reads eight elements of row i for narrowAVX2.
 func place(size, i int, at Mem, a []reg.VecPhysical, free reg.VecPhysical) {
 	switch {
 	case size == 2 && i < 8:

@@ -24,7 +24,6 @@ func zips(n int) {
 	}
 }
 
-// zipLoop makes their common loop over groups.
 func zipLoop(name, doc string, stream bool, body func(dst, src, masks, pitch reg.Register), dstStep,
 	srcStep int) {
 	TEXT(name, NOSPLIT, "func(dst, src, masks *byte, groups, pitch int)")
@@ -101,7 +100,6 @@ func lanesOf(src reg.Register, n int) [2][]reg.VecPhysical {
 	return lanes
 }
 
-// pick is unzip for one row, and prefetches a line.
 func pick(name string, n int, stream bool) {
 	t := tileArgs{stream: stream}
 	free, to := ymm[2*n], ymm[2*n+1]
@@ -127,7 +125,6 @@ func pick(name string, n int, stream bool) {
 	end()
 }
 
-// shuffled combines all vectors, each shuffled by its mask.
 func shuffled(of []reg.VecPhysical, to, free reg.VecPhysical, masks Mem) {
 	for i, v := range of {
 		if i == 0 {
