@@ -28,32 +28,31 @@ func ParseSparseFormat(name string) (SparseFormat, error) {
 	return 0, fmt.Errorf("no sparse format %q (known: %s)", name, strings.Join(sparseFormats, ", "))
 }
 
-// String is the name without PyTorch's "torch.sparse_".
+// String returns the name without PyTorch's "torch.sparse_".
 func (f SparseFormat) String() string { return sparseFormats[f] }
 
 func (f SparseFormat) blocked() bool  { return f == BSR || f == BSC }
 func (f SparseFormat) byColumn() bool { return f == CSC || f == BSC }
 
-// A Sparse is a tensor as a sparse format stores it.
+// A Sparse is a tensor in a sparse format.
 type Sparse struct {
 	Format SparseFormat
 	Shape  []int
-	Arrays []SparseArray // all that is stored, the values last
+	Arrays []SparseArray // the values last
 }
 
-// A SparseArray is one of the arrays that make up a sparse tensor: contiguous,
-// of the values' dtype or of int64.
+// A SparseArray is one of the arrays of a sparse tensor. It is contiguous, of the values' dtype or
+// of int64.
 type SparseArray struct {
-	Name    string // as the method of PyTorch that gives it
+	Name    string // PyTorch's method that returns it
 	Tensor  *Tensor
-	Meaning string // what an entry is, for people
+	Meaning string // meaning of an entry, for people
 }
 
-// Sparse stores the tensor in a sparse format, as to_sparse, to_sparse_csr and
-// so on do in PyTorch 1.13: what is not zero (not a number is not, -0 is) and of
-// blocks, those with any element that is not. COO takes any rank, the others
-// matrices. BSR and BSC want the block, rows and columns that divide the
-// matrix; the others take none.
+// Sparse stores the tensor in a sparse format, as to_sparse, to_sparse_csr and their like do in
+// PyTorch 1.13. It stores the elements that are not zero, or the blocks with such elements. A NaN
+// is not zero, and -0 is. COO takes any rank, the others matrices. BSR and BSC want a block, rows
+// and columns that divide the matrix; the others take none.
 func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 	if err := t.readable(); err != nil {
 		return nil, err
@@ -87,11 +86,11 @@ func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 	return t.compressed(format, block)
 }
 
-// maxSparse keeps empty and expanded tensors, which take no memory themselves,
-// from taking all of it.
+// maxSparse keeps empty and expanded tensors, which need little memory themselves, from taking all
+// of it.
 const maxSparse = 1 << 26
 
-// coordinates stores the index of each element beside its value.
+// coordinates stores the index and the value of each element that is not zero.
 func (t *Tensor) coordinates() (*Sparse, error) {
 	shape := t.layout.shape
 	var places []int
@@ -123,8 +122,8 @@ func (t *Tensor) coordinates() (*Sparse, error) {
 	}}, nil
 }
 
-// compressed stores, of each row of blocks, the columns in which there is one,
-// or the other way round. Blocks of one element are elements.
+// compressed stores, for each row of blocks, the columns of its blocks, or the reverse. A block of
+// one element is an element.
 func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	major, minor := 0, 1 // dims
 	if format.byColumn() {
@@ -171,7 +170,7 @@ func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	}}, nil
 }
 
-// gather is a contiguous tensor of the elements at some places of the storage.
+// gather returns a contiguous tensor of the elements at places of the storage.
 func (t *Tensor) gather(places []int, shape ...int) (*Tensor, error) {
 	c, err := zeros("sparse", t.DType(), shape)
 	if err != nil {
@@ -184,7 +183,7 @@ func (t *Tensor) gather(places []int, shape ...int) (*Tensor, error) {
 	return c, nil
 }
 
-// nonzero tells of a place in the storage whether its element is not zero.
+// nonzero returns a function that reports whether the element at a place is not zero.
 func (t *Tensor) nonzero() func(at int) bool {
 	switch t.DType() {
 	case Float16, BFloat16: // apart from the sign
@@ -206,11 +205,11 @@ func (t *Tensor) nonzero() func(at int) bool {
 	}
 }
 
-// Stored is how many values are stored, or of BSR and BSC how many blocks.
+// Stored returns the number of stored values, or of stored blocks for BSR and BSC.
 func (s *Sparse) Stored() int { return s.Arrays[len(s.Arrays)-1].Tensor.layout.shape[0] }
 
-// String prints the tensor as PyTorch does with its default options
-// (torch/_tensor_str.py): of arrays of more than 1000 elements an excerpt.
+// String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py). An
+// array of more than 1000 elements is an excerpt.
 func (s *Sparse) String() string {
 	const prefix = "tensor("
 	indent := strings.Repeat(" ", len(prefix))
@@ -228,7 +227,7 @@ func (s *Sparse) String() string {
 		s.Format == COO)
 }
 
-// contents is what stands within tensor( ) of an array of a sparse tensor.
+// contents returns the text within tensor( ) for an array of a sparse tensor.
 func (t *Tensor) contents(indent int) string {
 	if t.layout.Numel() == 0 {
 		return "[], size=" + formatTuple(t.layout.shape)
