@@ -26,7 +26,6 @@ type Tag struct {
 	written string // as ParseTag read it
 }
 
-// A block has size elements of a dim.
 type block struct{ dim, size int }
 
 const (
@@ -34,28 +33,28 @@ const (
 	maxBlock   = 1 << 16 // elements of a dim, far above what formats have
 )
 
-// domains list, in logical order, the dims that have names: vectors; activations (batch n, channels
-// c, depth d, height h, width w); weights (groups g, channels o out and i in). Recurrent nets have
+// domains list, in logical order, the dims that have names. Activations have batch n, channels c,
+// depth d, height h, width w. Weights have groups g, channels o out and i in. Recurrent nets have
 // time t, layers l, directions d and gates g.
 var domains = []string{"x", "nc", "ncw", "nchw", "ncdhw", "oi", "oiw", "oihw", "oidhw", "goiw",
 	"goihw", "goidhw",
 	"tn", "tnc", "ldnc", "ldigo", "ldio", "ldgo"}
 
-// A TagError says what is wrong in a tag, and at which byte.
+// A TagError says what is wrong in a tag.
 type TagError struct {
 	Tag    string
 	At     int // offset in Tag, len(Tag) where something is missing
 	Reason string
 }
 
-// Error names the tag, the character (counted from 1) and what would be right.
+// Error names the tag, the character (counted from 1) and the reason.
 func (e *TagError) Error() string {
 	return fmt.Sprintf("format %q, character %d: %s", e.Tag, e.At+1, e.Reason)
 }
 
 // ParseTag reads a tag in letters of dims (aBcd16b) or in names of a domain (nChw16c, OIhw16i16o,
-// ldigo). It applies oneDNN's rule and has no list, so it also reads formats that a version of
-// oneDNN lacks. Errors are [TagError]s.
+// ldigo). It applies oneDNN's rule, so it also reads formats that a version of oneDNN lacks. Errors
+// are [TagError]s.
 func ParseTag(text string) (Tag, error) {
 	t, dims, err := parseOrder(text)
 	if err != nil {
@@ -102,7 +101,6 @@ func tagError(text string, at int, format string, args ...any) error {
 	return &TagError{text, at, fmt.Sprintf(format, args...)}
 }
 
-// parseOrder reads the order and returns the dims' letters in logical order.
 func parseOrder(text string) (t Tag, dims string, err error) {
 	end := 0
 	for end < len(text) && isLetter(text[end]) {
@@ -134,10 +132,8 @@ func parseOrder(text string) (t Tag, dims string, err error) {
 
 func isLetter(c byte) bool { return lower(c) >= 'a' && lower(c) <= 'z' }
 
-// lower returns an ASCII letter in lower case.
 func lower(c byte) byte { return c | 0x20 }
 
-// logicalDims returns the letters in the dims' order.
 func logicalDims(letters string) (dims string, ok bool) {
 	sorted := func(s string) string {
 		b := []byte(s)
@@ -155,7 +151,6 @@ func logicalDims(letters string) (dims string, ok bool) {
 	return "", false
 }
 
-// blockSize reads a number up to the letter at next. why is the error, or empty.
 func blockSize(text string, at int) (size, next int, why string) {
 	for next = at; next < len(text) && text[next] >= '0' && text[next] <= '9'; next++ {
 	}
@@ -180,7 +175,7 @@ func (t Tag) Equal(u Tag) bool {
 	return slices.Equal(t.order, u.order) && slices.Equal(t.blocks, u.blocks)
 }
 
-// blockOf returns the product of a dim's blocks, 1 without blocks.
+// blockOf returns the product of a dim's blocks.
 func (t Tag) blockOf(dim int) int {
 	product := 1
 	for _, b := range t.blocks {
@@ -226,8 +221,8 @@ type Blocked struct {
 // blocks, the last counts elements.
 type digit struct{ size, stride int }
 
-// Layout returns the shape laid out in the format, at offset 0. It refuses another number of dims,
-// negative sizes, and a padded shape that an int cannot count.
+// Layout lays a shape out at offset 0. It refuses another number of dims, negative sizes, and a
+// padded shape that an int cannot count.
 func (t Tag) Layout(shape ...int) (Blocked, error) {
 	if len(shape) != t.Rank() {
 		return Blocked{}, fmt.Errorf("format %s has %d dims, shape %s has %d", t.Written(),
@@ -279,7 +274,7 @@ func Plain(l Layout) Blocked {
 // Shape returns a copy of the sizes, without padding.
 func (b Blocked) Shape() []int { return slices.Clone(b.shape) }
 
-// Permute returns b with dim dims[i] at place i, as [Layout.Permute] does.
+// Permute is [Layout.Permute] of b.
 func (b Blocked) Permute(dims ...int) (Blocked, error) {
 	logical, err := Layout{shape: b.shape, strides: make([]int, len(b.shape))}.Permute(dims...)
 	if err != nil {
@@ -330,8 +325,7 @@ func (b Blocked) Nested() Layout {
 	return l
 }
 
-// At returns the offset of the element at index, in elements. It refuses what [Layout.At] refuses;
-// padding has no index.
+// At is [Layout.At] of b. Padding has no index.
 func (b Blocked) At(index ...int) (int, error) {
 	if _, err := (Layout{shape: b.shape, strides: make([]int, len(b.shape))}).At(
 		index...); err != nil {
@@ -347,7 +341,6 @@ func (b Blocked) At(index ...int) (int, error) {
 	return at, nil
 }
 
-// placed returns the elements that an index of a dim adds to an offset.
 func placed(digits []digit, index int) int {
 	at := 0
 	for _, g := range slices.Backward(digits[1:]) {
@@ -357,7 +350,7 @@ func placed(digits []digit, index int) int {
 	return at + index*digits[0].stride
 }
 
-// Offsets yields the offset of every element in row-major order of the indices, without padding.
+// Offsets is [Layout.Offsets] of b, without padding.
 func (b Blocked) Offsets() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if !slices.Contains(b.shape, 0) {
@@ -366,7 +359,6 @@ func (b Blocked) Offsets() iter.Seq[int] {
 	}
 }
 
-// walk yields the elements of dims d and up, until yield returns false.
 func (b Blocked) walk(d, at int, yield func(int) bool) bool {
 	if d == len(b.shape) {
 		return yield(at)
@@ -379,8 +371,8 @@ func (b Blocked) walk(d, at int, yield func(int) bool) bool {
 	return true
 }
 
-// String returns "shape 2x17x5x5, padded to 2x32x5x5, strides (800, (400, 1), 80, 16), offset 0".
-// Inner parentheses hold the strides of a split dim.
+// String returns a text such as "shape 2x17x5x5, padded to 2x32x5x5, strides (800, (400, 1), 80,
+// 16), offset 0", here with dim 1 split.
 func (b Blocked) String() string {
 	strides := make([]string, len(b.dims))
 	for d, digits := range b.dims {
@@ -402,8 +394,8 @@ func (b Blocked) String() string {
 
 // Pieces cuts tensors of one shape into parts for a joint walk, such as a conversion between
 // formats. A piece has one layout for each tensor, all of one shape. Every element is in one piece.
-// Without padding there is one piece; else dims end in parts of a block. Pieces refuses different
-// shapes, and blocks where neither divides the other.
+// Without padding there is one piece. Pieces refuses different shapes, and blocks where neither
+// divides the other.
 func Pieces(bs ...Blocked) ([][]Layout, error) {
 	if len(bs) == 0 {
 		return nil, nil
@@ -431,8 +423,8 @@ func Pieces(bs ...Blocked) ([][]Layout, error) {
 	return pieces, nil
 }
 
-// commonPlaces returns the place values of dim d's digits in any tensor, in elements, from the
-// largest to 1.
+// commonPlaces returns the elements that 1 counts in each digit of dim d, in any tensor, the most
+// first.
 func commonPlaces(bs []Blocked, d int) ([]int, error) {
 	places := []int{1}
 	for _, b := range bs {
@@ -454,8 +446,8 @@ func commonPlaces(bs []Blocked, d int) ([]int, error) {
 	return places, nil
 }
 
-// cut appends dim d, of n elements, to a piece. The first new piece has the whole blocks, and each
-// further one has whole smaller blocks of the rest.
+// cut appends dim d, of n elements, to a piece: first whole blocks, then whole smaller blocks of
+// the rest.
 func cut(piece []Layout, bs []Blocked, d, n int, places []int) (pieces [][]Layout) {
 	start := 0
 	for i, place := range places {
@@ -467,8 +459,7 @@ func cut(piece []Layout, bs []Blocked, d, n int, places []int) (pieces [][]Layou
 	return pieces
 }
 
-// extended appends count blocks of dim d to a piece, from index start on. A block has places[0]
-// elements, in digits of the other places.
+// extended appends count blocks of places[0] elements of dim d to a piece, from index start on.
 func extended(piece []Layout, bs []Blocked, d, start, count int, places []int) []Layout {
 	part := make([]Layout, len(piece))
 	for r, l := range piece {
@@ -517,7 +508,7 @@ func (b Blocked) Padding() []Layout {
 	return slices.DeleteFunc(all, func(l Layout) bool { return l.Numel() == 0 })
 }
 
-// cutRest is cut for the padding after the n elements. It fills up the smallest blocks first.
+// cutRest is cut for the padding after the n elements, the smallest blocks first.
 func cutRest(piece []Layout, bs []Blocked, d, n int, places []int) (pieces [][]Layout) {
 	for i := len(places) - 1; i > 0; i-- {
 		if missing := n % places[i-1]; missing > 0 {

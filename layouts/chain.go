@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A viewOp is an operation of a chain: its parameters in PyTorch's order, and a function of a site
-// and bound arguments. An operation with several lists of parameters has several rows.
+// A viewOp is an operation of a chain. An operation with several lists of parameters has several
+// rows.
 type viewOp struct {
 	name   string
 	params []param
@@ -35,7 +35,6 @@ type site struct {
 	why     error // reason for the copy, or nil
 }
 
-// A param is a parameter of a viewOp.
 type param struct {
 	name     string
 	other    string // PyTorch's name for a list, where it differs
@@ -373,8 +372,8 @@ func (op viewOp) bind(args []value) (arguments, error) {
 	return bound, nil
 }
 
-// gathered makes one list of trailing positional integers, if the last positional parameter is a
-// list.
+// gathered makes one list of trailing positional integers, for a list as the last positional
+// parameter.
 func (op viewOp) gathered(args []value) []value {
 	last := len(op.params) - 1
 	for last >= 0 && op.params[last].keyword {
@@ -394,7 +393,7 @@ func (op viewOp) gathered(args []value) []value {
 	return append(append(slices.Clone(args[:last]), all), args[end:]...)
 }
 
-// byName returns a hint if a dtype was given for a memory format or the reverse, else "".
+// byName returns a hint if a dtype was given for a memory format or the reverse.
 func (op viewOp) byName(v value, at int) string {
 	takesFormat := slices.ContainsFunc(op.params, func(p param) bool { return p.kind == aFormat })
 	if v.kind != word || !takesFormat {
@@ -415,14 +414,12 @@ func (op viewOp) byName(v value, at int) string {
 	return ""
 }
 
-// wantsDType reports whether the arguments are one name for a dtype parameter, which no other row
-// takes.
+// wantsDType reports a single name for a dtype parameter, which no other row takes.
 func (op viewOp) wantsDType(args []value) bool {
 	return len(args) == 1 && args[0].kind == word && len(op.params) == 1 &&
 		op.params[0].kind == aDType && (args[0].key == "" || args[0].key == op.params[0].name)
 }
 
-// takes returns the name by which the parameter takes a value.
 func (p param) takes(v value) string {
 	if p.other != "" && v.kind == sequence {
 		return p.other
@@ -430,7 +427,6 @@ func (p param) takes(v value) string {
 	return p.name
 }
 
-// take converts a value to an argument.
 func (p param) take(v value) (argument, error) {
 	if v.kind == none && p.none {
 		return argument{given: true, none: true}, nil
@@ -465,7 +461,6 @@ func (p param) take(v value) (argument, error) {
 	return argument{given: true, list: true, ints: ints}, nil
 }
 
-// takeWord reads a dtype or a memory format.
 func (p param) takeWord(v value) (a argument, err error) {
 	a.given = true
 	switch {
@@ -488,12 +483,11 @@ func (p param) takeWord(v value) (a argument, err error) {
 	return a, err
 }
 
-// pythonTypes are Python's types that PyTorch takes as dtypes. PyTorch's own types of these names
-// differ: torch.float is float32 (torch/csrc/utils/python_arg_parser.h, toScalarType).
+// pythonTypes are Python's types as dtypes. PyTorch's own types of these names differ: torch.float
+// is float32 (torch/csrc/utils/python_arg_parser.h, toScalarType).
 var pythonTypes = map[string]DType{"float": Float64, "int": Int64, "bool": Bool,
 	"complex": Complex128}
 
-// An argument is the value of a parameter.
 type argument struct {
 	given, none, list bool
 	ints              []int
@@ -502,7 +496,6 @@ type argument struct {
 	value             value // of a factory
 }
 
-// arguments has one entry for each parameter.
 type arguments []argument
 
 func (a arguments) int(i int) int     { return a[i].ints[0] }
@@ -510,7 +503,6 @@ func (a arguments) list(i int) []int  { return a[i].ints }
 func (a arguments) isList(i int) bool { return a[i].list }
 func (a arguments) given(i int) bool  { return a[i].given }
 
-// or returns argument i, or otherwise if it was left out or None.
 func (a arguments) or(i, otherwise int) int {
 	if !a[i].given || a[i].none {
 		return otherwise
@@ -518,7 +510,6 @@ func (a arguments) or(i, otherwise int) int {
 	return a[i].ints[0]
 }
 
-// formatOr is or for a memory format.
 func (a arguments) formatOr(i int, otherwise MemoryFormat) MemoryFormat {
 	if !a[i].given || a[i].none {
 		return otherwise
@@ -528,7 +519,6 @@ func (a arguments) formatOr(i int, otherwise MemoryFormat) MemoryFormat {
 
 func (a arguments) format(i int) MemoryFormat { return a.formatOr(i, Preserve) }
 
-// dtype is or for a dtype.
 func (a arguments) dtype(i int, otherwise DType) DType {
 	if !a[i].given || a[i].none {
 		return otherwise
@@ -536,11 +526,11 @@ func (a arguments) dtype(i int, otherwise DType) DType {
 	return a[i].dtype
 }
 
-// copyingOps are operations of PyTorch that look like views and copy.
+// copyingOps look like views and copy.
 var copyingOps = []string{"repeat", "tile", "roll", "repeat_interleave"}
 
-// ViewOps returns the operations of a chain with their arguments, such as "narrow(dim, start,
-// length)", in alphabetic order. It leaves out those named after dtypes.
+// ViewOps returns the operations and their arguments, such as "narrow(dim, start, length)", in
+// alphabetic order, without those named after dtypes.
 func ViewOps() []string {
 	var usages []string
 	for _, op := range viewOps {
@@ -551,15 +541,15 @@ func ViewOps() []string {
 	return usages
 }
 
-// A Chain is a sequence of view operations with their arguments, as [ParseChain] reads it. The zero
-// Chain is empty: its view is the layout itself.
+// A Chain is view operations with their arguments, in order. The zero Chain is empty: its view is
+// the layout itself.
 type Chain struct {
 	text  string
 	steps []step
 }
 
-// A step is an operation with its arguments, or a subscript. If the operation makes several
-// tensors, the subscript selects one.
+// A step is an operation or a subscript. If the operation makes several tensors, the subscript
+// selects one.
 type step struct {
 	op    *viewOp
 	args  arguments
@@ -587,7 +577,6 @@ func ParseChain(text string) (Chain, error) {
 	return Chain{text, steps}, nil
 }
 
-// stepsOf binds calls. Errors have the place of the call at fault.
 func stepsOf(calls []call) (steps []step, err error) {
 	for _, c := range calls {
 		if last := len(steps) - 1; c.form == subscript && last >= 0 && steps[last].wantsIndex() {
@@ -606,7 +595,6 @@ func stepsOf(calls []call) (steps []step, err error) {
 	return steps, nil
 }
 
-// wantsIndex reports whether the operation makes several tensors and no index selected one yet.
 func (s step) wantsIndex() bool { return s.op != nil && s.op.parts != nil && s.index == nil }
 
 // MustParseChain is ParseChain for a known chain. It panics on an error.
@@ -618,7 +606,7 @@ func MustParseChain(text string) Chain {
 	return c
 }
 
-// String returns the text that the chain was read from.
+// String returns the text of the chain.
 func (c Chain) String() string { return c.text }
 
 // Equal reports whether two chains were read from the same text.
@@ -679,7 +667,6 @@ func (e *CopyError) Error() string {
 // Unwrap returns Why.
 func (e *CopyError) Unwrap() error { return e.Why }
 
-// apply applies the step to a site.
 func (s step) apply(from site) (site, error) {
 	to, err := from, error(nil)
 	switch {
@@ -702,7 +689,7 @@ func (s step) apply(from site) (site, error) {
 	return to, err
 }
 
-// bind finds the operation of a call: among rows of one name, the first that takes the arguments.
+// bind finds, among rows of one name, the first that takes the arguments.
 func (c call) bind() (step, error) {
 	if slices.Contains(copyingOps, c.name) {
 		return step{}, fmt.Errorf("%s copies in PyTorch: a chain has views only, such as expand "+

@@ -3,9 +3,9 @@ package layouts
 import "fmt"
 
 // To returns t itself if it has the dtype, else a converted copy in t's memory format. Conversions
-// are Go's, which agree with C's and PyTorch's where the value fits. A bool says whether a value is
+// are Go's, which agree with C's and PyTorch's where the value fits. A bool is whether a value is
 // not zero. A complex number gives its real part, also to bool, as in PyTorch 1.13: 1j is False.
-// Later versions of PyTorch look at both parts.
+// Later versions look at both parts.
 func (t *Tensor) To(dtype DType) (*Tensor, error) {
 	if t.DType() == dtype {
 		return t, nil
@@ -98,7 +98,7 @@ func through[F, M any](t *Tensor, middle, dtype DType, f func(F) M) (*Tensor, er
 	return m.To(dtype)
 }
 
-// mapped returns a tensor of dtype with f of each element. Elements of dtype are of type T.
+// mapped returns a tensor of dtype with f of each element.
 func mapped[F, T any](t *Tensor, dtype DType, f func(F) T) (*Tensor, error) {
 	layout := Layout{shape: t.layout.shape, strides: t.layout.preservedStrides()}
 	c, err := zerosIn(dtype, layout)

@@ -18,9 +18,9 @@ func (p CopyPath) String() string { return [...]string{"nothing", "walk", "block
 // A CopyPlan says how PyTorch's copy_ goes through memory.
 type CopyPlan struct {
 	Path CopyPath
-	// Block is the edge of the blocks of CopyBlocks, in elements. Blocks follow each other in rows
-	// of blocks of the destination. Each block copies columns of the source to a buffer, transposes
-	// the buffer in place, and copies its rows to the destination.
+	// Block is the edge of a block of CopyBlocks, in elements. Blocks are taken in row-major order
+	// of the destination. Each copies columns of the source to a buffer, transposes it in place,
+	// and copies its rows to the destination.
 	Block     int
 	Iteration Iteration // of CopyWalk
 }
@@ -30,7 +30,7 @@ const blockedNumel = 60 * 60
 
 // Copy returns how PyTorch does dst.copy_(src), with elements of the dtypes to and from. same says
 // that both are one tensor. PyTorch 1.13 walks two views of the same elements; later versions do
-// nothing. A contiguous copy, a reshape that copies and a clone are a Copy to a fresh destination.
+// nothing. A contiguous copy, a reshape that copies and a clone are copies to a fresh destination.
 // Copy refuses what [Into] refuses.
 func Copy(dst, src Layout, to, from DType, same bool) (CopyPlan, error) {
 	if same {
@@ -51,8 +51,8 @@ func Copy(dst, src Layout, to, from DType, same bool) (CopyPlan, error) {
 	return CopyPlan{Path: CopyWalk, Iteration: it}, nil
 }
 
-// isTransposedMatrix reports whether the transposed matrix has exactly the contiguous strides, in
-// dims of size 1 too.
+// isTransposedMatrix reports a matrix whose transposed view has exactly contiguous strides, in dims
+// of size 1 too.
 func (l Layout) isTransposedMatrix() bool {
 	return l.Rank() == 2 && l.strides[0] == 1 && l.strides[1] == l.shape[0]
 }

@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// shownElements is the size of the largest storage and view that SideBySide shows.
+// shownElements is the largest size that SideBySide shows.
 const shownElements = 400
 
-// overlapsShown is the most elements for which Facts reports overlap, which may look at each.
+// overlapsShown is the largest size for which Facts looks for overlap, perhaps at each element.
 const overlapsShown = 1 << 20
 
 // Facts returns the shape, strides and offset of a view and the ways in which it is contiguous, one
 // a line. Bytes are for elements of dtype.
 func (l Layout) Facts(dtype DType) string { return l.facts(dtype) }
 
-// facts returns Facts and more.
 func (l Layout) facts(dtype DType, more ...[2]string) string {
 	byteStrides := make([]*big.Int, l.Rank())
 	for d := range byteStrides {
@@ -46,13 +45,11 @@ func (l Layout) facts(dtype DType, more ...[2]string) string {
 	return inColumns(append(facts, more...))
 }
 
-// inBytes is exact. A dim of size 1 may have any stride, and an empty layout any stride and offset:
-// an int may not count their bytes.
+// inBytes is exact. A dim of size 1 may have any stride, and an empty layout any stride and offset.
 func inBytes(elements int, dtype DType) *big.Int {
 	return new(big.Int).Mul(big.NewInt(int64(elements)), big.NewInt(int64(dtype.Size())))
 }
 
-// inColumns writes names and texts in two columns.
 func inColumns(facts [][2]string) string {
 	width := 0
 	for _, f := range facts {
@@ -98,10 +95,10 @@ func (r Reason) String() string {
 		r.Stride, r.Want)
 }
 
-// SideBySide shows a storage beside a view of it, or above it if columns are too few (0 are
-// enough). Rows of the storage are as long as the last dim of stored. The elements are 0, 1, 2,
-// ..., their places in the storage. PyTorch's tensors cannot have negative strides: for a view with
-// such strides, SideBySide says so and shows the order of the walk.
+// SideBySide shows a storage next to a view of it, or above it if columns are too few (0 are
+// enough). Rows of the storage have the length of the last dim of stored. Elements are their places
+// in the storage. PyTorch's tensors cannot have negative strides: for a view with such strides,
+// SideBySide says so and shows the order of the walk.
 func SideBySide(stored, view Layout, columns int) (string, error) {
 	walk := ""
 	if slices.ContainsFunc(view.strides, func(stride int) bool { return stride < 0 }) {
@@ -126,7 +123,6 @@ func SideBySide(stored, view Layout, columns int) (string, error) {
 	return sideBySide(storageRows(storage, stored), x, columns), nil
 }
 
-// sideBySide shows the rows of a storage beside a view, or above it if columns are too few.
 func sideBySide(rows string, view *Tensor, columns int) string {
 	const head = "storage, in order"
 	left := strings.Split(rows, "\n")
@@ -154,7 +150,6 @@ func sideBySide(rows string, view *Tensor, columns int) string {
 	return b.String()
 }
 
-// walkText says in which order a flipped view walks the storage.
 func walkText(l Layout) string {
 	var places []string
 	for at := range l.Offsets() {
@@ -163,8 +158,8 @@ func walkText(l Layout) string {
 	return "It visits the storage in this order:\n" + strings.Join(places, " ") + "\n"
 }
 
-// rowOf returns the longest row, of at most most elements, that divides a dim's size. It returns
-// most if that row is shorter than half.
+// rowOf returns the longest row, up to most, that divides a dim's size, or most if that is shorter
+// than half.
 func rowOf(size, most int) int {
 	for row := min(size, most); row >= most/2 || row == size; row-- {
 		if size%row == 0 {
@@ -174,8 +169,8 @@ func rowOf(size, most int) int {
 	return most
 }
 
-// storageRows prints a storage without brackets. A row is the stored last dim or a part of it, at
-// most 16 elements.
+// storageRows prints a storage in rows of at most 16 elements, which divide the stored last dim if
+// possible.
 func storageRows(storage *Tensor, stored Layout) string {
 	row := 16
 	if last := stored.Rank() - 1; last >= 0 && stored.Size(last) > 0 {

@@ -45,7 +45,7 @@ var dtypes = [...]struct {
 	Undefined:  {"undefined", 0},
 }
 
-// String returns PyTorch's name of the type, such as "float32".
+// String returns PyTorch's name of the type.
 func (d DType) String() string {
 	if d > Undefined {
 		return fmt.Sprintf("DType(%d)", uint8(d))
@@ -53,7 +53,7 @@ func (d DType) String() string {
 	return dtypes[d].name
 }
 
-// Size returns the size of one element in bytes, 0 for Undefined and invalid types.
+// Size returns the bytes of one element, 0 for Undefined and invalid types.
 func (d DType) Size() int {
 	if d > Undefined {
 		return 0
@@ -70,7 +70,6 @@ func DTypeNames() []string {
 	return names
 }
 
-// otherNames are further spellings: PyTorch's own, and usual short ones.
 var otherNames = map[string]DType{
 	"byte": Uint8, "char": Int8, "short": Int16, "int": Int32, "long": Int64,
 	"half": Float16, "float": Float32, "double": Float64, "cfloat": Complex64,
@@ -120,8 +119,7 @@ func subnormal(h Half) uint32 {
 	return math.Float32bits(float32(h&0x3FF) / (1 << 24))
 }
 
-// HalfOf rounds to the nearest half-precision number, ties to even. A NaN becomes the quiet one of
-// its sign.
+// HalfOf rounds to nearest, ties to even. A NaN becomes the quiet one of its sign.
 func HalfOf(v float32) Half {
 	b := math.Float32bits(v)
 	sign, size := Half(b>>16&0x8000), b&0x7FFFFFFF
@@ -144,7 +142,7 @@ type BFloat uint16
 // Float returns the number, which float32 holds exactly.
 func (b BFloat) Float() float32 { return math.Float32frombits(uint32(b) << 16) }
 
-// BFloatOf rounds to the nearest number, ties to even. A NaN becomes 0x7FC0, whatever its sign
+// BFloatOf rounds to nearest, ties to even. A NaN becomes 0x7FC0, whatever its sign
 // (c10/util/BFloat16.h).
 func BFloatOf(v float32) BFloat {
 	if v != v {

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// An Expression is a tensor as PyTorch makes it and a chain of operations on it, such as
-// torch.arange(24).reshape(2, 3, 4).transpose(0, 1). [ParseExpression] reads it.
+// An Expression is a tensor as PyTorch makes it and a chain on it, such as
+// torch.arange(24).reshape(2, 3, 4).transpose(0, 1).
 type Expression struct {
 	text  string
 	from  *factory
@@ -17,7 +17,7 @@ type Expression struct {
 	chain Chain // its steps have places in text
 }
 
-// flipped is flip in an expression, where it copies as in PyTorch.
+// flipped is flip where it copies, as in PyTorch.
 var flipped = viewOp{name: "flip", site: func(s site, a arguments) (site, error) {
 	flipped, err := s.layout.Flip(a.list(0)...)
 	if err != nil {
@@ -46,7 +46,6 @@ func ParseExpression(text string) (Expression, error) {
 	return e, nil
 }
 
-// atPlace puts an error's own place, or else at, before the error.
 func atPlace(text string, err error, at int) error {
 	if strings.HasPrefix(err.Error(), "character ") { // it has one
 		return err
@@ -105,7 +104,6 @@ func isFactory(name string) bool {
 	return slices.ContainsFunc(factories, func(f factory) bool { return f.name == name })
 }
 
-// noFactory returns the error of an expression that begins with name.
 func (p *parser) noFactory(name string) error {
 	const want = "such as torch.arange(12) or torch.zeros(3, 4)"
 	switch {
@@ -125,7 +123,7 @@ func (p *parser) noFactory(name string) error {
 	return fmt.Errorf("%q is not read here: want one of %s", name, known)
 }
 
-// makes calls a factory: among rows of one name, the first that takes the arguments.
+// makes calls the first factory of a name that takes the arguments.
 func makes(name string, args []value) (*factory, made, error) {
 	var refusal error
 	for i := range factories {
@@ -151,7 +149,7 @@ func makes(name string, args []value) (*factory, made, error) {
 	return nil, made{}, refusal
 }
 
-// String returns the text that the expression was read from.
+// String returns the text of the expression.
 func (e Expression) String() string { return e.text }
 
 // Layout returns where the elements of the result lie in its storage, and their dtype. Operations
@@ -161,8 +159,7 @@ func (e Expression) Layout() (Layout, DType, error) {
 	return s.layout, s.dtype, err
 }
 
-// rows returns the last layout of the chain that is all of the first storage in order, as after
-// reshape.
+// rows returns the last layout of the chain that is all of the first storage in order.
 func (e Expression) rows() Layout {
 	s, rows := e.made.layout.site(e.made.dtype), e.made.layout
 	for _, step := range e.chain.steps {
@@ -213,7 +210,7 @@ func (e Expression) base() (*Tensor, error) {
 	return e.made.elements()
 }
 
-// Text explains the result in words, and draws its storage beside it if both are small. Without
+// Text explains the result in words, and draws it next to its storage if both are small. Without
 // enough columns the storage is above; 0 columns are enough. Elements that PyTorch draws at random
 // or leaves unwritten are shown as their places in the storage. Errors begin with the place of the
 // operation at fault.

@@ -20,7 +20,6 @@ type factory struct {
 	why    string // why its elements are unknown, "" where they are known
 }
 
-// A made is the tensor that a factory returns.
 type made struct {
 	layout   Layout
 	dtype    DType
@@ -61,8 +60,7 @@ var factories = []factory{
 	}},
 }
 
-// of returns a factory's name and parameters: params, dtype, and those that do not affect the
-// layout.
+// of adds the parameters dtype and those that do not affect the layout.
 func of(name string, params ...param) viewOp {
 	dtype := dtypeParam
 	dtype.optional, dtype.none, dtype.keyword = true, true, true
@@ -85,14 +83,12 @@ func optional(p param) param {
 	return p
 }
 
-// A scalar is a Python number.
 type scalar struct {
 	dtype DType // of a tensor of such numbers: Bool, Int64, Float32 or Complex64
 	n     int64 // for Bool and Int64
 	c     complex128
 }
 
-// namedNumbers are numbers written by name.
 var namedNumbers = map[string]scalar{
 	"True": {Bool, 1, 1}, "False": {Bool, 0, 0},
 	"inf": {Float32, 0, complex(math.Inf(1), 0)}, "nan": {Float32, 0, complex(math.NaN(), 0)},
@@ -129,12 +125,10 @@ func scalarOf(v value) (scalar, error) {
 	return scalar{}, v.fault("%s is not a number (want one such as 3, 0.5, 2j or True)", v)
 }
 
-// fault returns an error at the value's place.
 func (v value) fault(format string, args ...any) error {
 	return &placedError{fmt.Errorf(format, args...), v.at}
 }
 
-// scalars reads numbers and returns their widest dtype.
 func scalars(values ...value) (all []scalar, widest DType, err error) {
 	for _, v := range values {
 		s, err := scalarOf(v)
@@ -146,7 +140,6 @@ func scalars(values ...value) (all []scalar, widest DType, err error) {
 	return all, widest, nil
 }
 
-// arange makes start, start+step, ... up to, not including, end.
 func arange(start, end, step value, given argument) (made, error) {
 	numbers, widest, err := scalars(start, end, step)
 	if err != nil {
@@ -180,7 +173,6 @@ func arange(start, end, step value, given argument) (made, error) {
 	}}, err
 }
 
-// steps returns count numbers of dtype: first, first+by, ...
 func steps[T int64 | float64](count int, first, by T, dtype DType) (*Tensor, error) {
 	data := make([]T, count)
 	for i := range data {
@@ -193,7 +185,6 @@ func steps[T int64 | float64](count int, first, by T, dtype DType) (*Tensor, err
 	return t.To(dtype)
 }
 
-// filled makes a contiguous tensor of one number.
 func filled(shape []int, v value, dtype DType) (made, error) {
 	l, err := Contiguous(shape...)
 	if err != nil {
@@ -212,8 +203,7 @@ func filled(shape []int, v value, dtype DType) (made, error) {
 	}}, err
 }
 
-// full is filled, by default with the number's dtype. It refuses a number that the dtype cannot
-// hold.
+// full has the number's dtype by default, and refuses a number that the dtype cannot hold.
 func full(shape []int, v value, given argument) (made, error) {
 	s, err := scalarOf(v)
 	if err != nil {
@@ -229,7 +219,6 @@ func full(shape []int, v value, given argument) (made, error) {
 	return filled(shape, v, dtype)
 }
 
-// unknown makes a tensor in a memory format, with unknown elements.
 func unknown(shape []int, f MemoryFormat, dtype DType) (made, error) {
 	l, err := Contiguous(shape...)
 	if err == nil && f == Preserve {
@@ -241,7 +230,7 @@ func unknown(shape []int, f MemoryFormat, dtype DType) (made, error) {
 	return made{layout: l, dtype: dtype}, err
 }
 
-// random is unknown for floating-point and complex dtypes.
+// random draws floating-point and complex numbers only.
 func random(a arguments) (made, error) {
 	dtype := a.dtype(1, Float32)
 	if dtype.kind() < kindFloating {
@@ -250,7 +239,6 @@ func random(a arguments) (made, error) {
 	return unknown(a.list(0), RowMajor, dtype)
 }
 
-// tensorOf makes a contiguous tensor of nested lists of numbers.
 func tensorOf(data value, given argument) (made, error) {
 	var shape []int
 	for v := data; v.kind == sequence; v = v.items[0] {
@@ -283,7 +271,6 @@ func tensorOf(data value, given argument) (made, error) {
 	return made{l, dtype, func() (*Tensor, error) { return tensorFrom(all, dtype, shape) }}, err
 }
 
-// flatten returns the numbers of nested lists, whose sizes are shape[dim:].
 func flatten(v value, shape []int, dim int) (flat []value, err error) {
 	switch {
 	case dim == len(shape) && v.kind != sequence:
@@ -307,7 +294,7 @@ func flatten(v value, shape []int, dim int) (flat []value, err error) {
 	return flat, nil
 }
 
-// tensorFrom returns a contiguous tensor of numbers, truncated for integer dtypes.
+// tensorFrom truncates numbers for integer dtypes.
 func tensorFrom(all []scalar, dtype DType, shape []int) (t *Tensor, err error) {
 	switch dtype.kind() {
 	case kindComplex:
@@ -355,7 +342,7 @@ func (s scalar) overflows(d DType) bool {
 	return !(v >= -most && v <= most-1)
 }
 
-// largest returns the largest number of a floating-point type below Float64, 0 for others.
+// largest returns the largest number of a floating-point type below Float64.
 func largest(d DType) float64 {
 	return map[DType]float64{Float16: 65504, BFloat16: 0x1.FEp127,
 		Float32: math.MaxFloat32, Complex64: math.MaxFloat32}[d]

@@ -9,7 +9,6 @@ import (
 
 // This file has the operations of a chain that change the dtype or may copy.
 
-// parseMemoryFormat reads a name such as "channels_last" or "torch.channels_last".
 func parseMemoryFormat(name string) (MemoryFormat, error) {
 	for f := RowMajor; f <= Preserve; f++ {
 		if strings.TrimPrefix(name, "torch.") == f.String() {
@@ -20,8 +19,7 @@ func parseMemoryFormat(name string) (MemoryFormat, error) {
 		"channels_last, channels_last_3d or preserve_format)", name)
 }
 
-// stridesIn returns the strides of a copy in a memory format. It refuses negative sizes, which only
-// empty views have.
+// stridesIn returns the strides of a copy. It refuses negative sizes, which only empty views have.
 func (l Layout) stridesIn(op string, f MemoryFormat) ([]int, error) {
 	if i := slices.IndexFunc(l.shape, func(n int) bool { return n < 0 }); i >= 0 {
 		return nil, fmt.Errorf("%s: the copy would have negative size %d in dim %d", op,
@@ -38,7 +36,6 @@ func (l Layout) stridesIn(op string, f MemoryFormat) ([]int, error) {
 	return strides, nil
 }
 
-// copyIn returns a copy in a memory format.
 func (s site) copyIn(op string, f MemoryFormat) (site, error) {
 	strides, err := s.layout.stridesIn(op, f)
 	if err != nil {
@@ -64,7 +61,6 @@ func (e *FormatError) Error() string {
 		e.Layout, e.Format)
 }
 
-// contiguous returns the site itself if it lies in the format, else a copy.
 func (s site) contiguous(f MemoryFormat) (site, error) {
 	strides, err := s.layout.contiguousStridesIn(f)
 	if err != nil || strides == nil {
@@ -95,7 +91,6 @@ func (l Layout) isContiguousIn(f MemoryFormat) bool {
 	return f == RowMajor && l.IsContiguous() || f != RowMajor && l.isDense(f)
 }
 
-// to returns the site itself if neither dtype nor memory format changes.
 func (s site) to(dtype DType, f MemoryFormat) (site, error) {
 	if dtype == s.dtype && f == Preserve {
 		return s, nil
@@ -120,7 +115,6 @@ func (l Layout) suggested() MemoryFormat {
 	return RowMajor
 }
 
-// reshape returns a view of another shape if there is one, else a copy.
 func (s site) reshape(op string, sizes []int) (site, error) {
 	shape, err := inferSize(op, sizes, "the tensor", s.layout.Numel())
 	if err != nil {
@@ -141,7 +135,6 @@ func (s site) shaped(op string, shape []int) (site, error) {
 	return s, err
 }
 
-// ravel is contiguous() in one dim.
 func (s site) ravel() (site, error) {
 	if s.layout.IsContiguous() {
 		return s.reshape("ravel", []int{-1})
@@ -150,7 +143,6 @@ func (s site) ravel() (site, error) {
 		fmt.Errorf("%v is not contiguous", s.layout)), nil
 }
 
-// flatten returns a view if there is one, else a copy.
 func (s site) flatten(start, end int) (site, error) {
 	a, b, err := s.layout.flattened(start, end)
 	if err != nil || a == b && s.layout.Rank() > 0 {
@@ -159,8 +151,7 @@ func (s site) flatten(start, end int) (site, error) {
 	return s.shaped("flatten", s.layout.merged(a, b))
 }
 
-// viewAs returns the same bytes as elements of another dtype (ATen/native/TensorShape.cpp and
-// TensorConversions.cpp, view_dtype).
+// viewAs is view_dtype (ATen/native/TensorShape.cpp and TensorConversions.cpp).
 func (s site) viewAs(dtype DType) (site, error) {
 	l := s.layout
 	from, to := s.dtype.Size(), dtype.Size()
@@ -225,7 +216,6 @@ func (s site) resized(times, parts int) (site, error) {
 	return s, err
 }
 
-// asReal returns the parts of complex numbers in one more dim.
 func (s site) asReal(op string) (site, error) {
 	real, ok := map[DType]DType{Complex64: Float32, Complex128: Float64}[s.dtype]
 	if !ok {
@@ -246,7 +236,6 @@ func (s site) asReal(op string) (site, error) {
 	return s, err
 }
 
-// part returns the real part, also of real numbers, or the imaginary part.
 func (s site) part(op string, index int) (site, error) {
 	if index == 0 && s.dtype.kind() != kindComplex && s.dtype != Undefined {
 		return s, nil

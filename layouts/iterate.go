@@ -40,9 +40,9 @@ type Iteration struct {
 }
 
 // Elementwise returns how PyTorch computes x + y, relu(x) or where(c, x, y). Inputs are broadcast,
-// and the strides of the allocated result follow theirs. An input of a dtype that the operator does
-// not compute in is converted first; pass its [Layout.Preserved]. A number is a 0-d input.
-// Elementwise refuses an empty list, and shapes that do not broadcast.
+// and the strides of the allocated result follow theirs. PyTorch first converts an input of another
+// dtype than it computes in; pass its [Layout.Preserved]. A number is a 0-d input. Elementwise
+// refuses an empty list, and shapes that do not broadcast.
 func Elementwise(inputs ...Layout) (Iteration, error) {
 	if len(inputs) == 0 {
 		return Iteration{}, errors.New("elementwise: no input says what shape the result has")
@@ -154,7 +154,6 @@ func (l Layout) expanded() int {
 	return -1
 }
 
-// An iterator is the input of TensorIterator.
 type iterator struct {
 	shape   []int   // common to all operands
 	output  *Layout // nil: to be allocated
@@ -162,7 +161,6 @@ type iterator struct {
 	reduces bool
 }
 
-// defined returns the operands that exist, a given output first.
 func (it iterator) defined() []Layout {
 	if it.output == nil {
 		return it.inputs
@@ -207,7 +205,7 @@ func (it iterator) iterate() (Iteration, error) {
 	return found, nil
 }
 
-// setUp is compute_fast_setup_type. An operand that is broadcast, as a 0-d one is, means Sorted.
+// setUp is compute_fast_setup_type. Broadcasting, of a 0-d operand too, means Sorted.
 func (it iterator) setUp() SetUp {
 	operands := it.defined()
 	contiguous, channelsLast, same := !it.reduces, !it.reduces, !it.reduces
@@ -230,7 +228,6 @@ func (it iterator) setUp() SetUp {
 	return Sorted
 }
 
-// asTheyLie walks dense operands of one order in one loop.
 func (it iterator) asTheyLie(setUp SetUp) (Iteration, error) {
 	found := Iteration{SetUp: setUp}
 	if it.output != nil {
@@ -254,7 +251,6 @@ func (it iterator) asTheyLie(setUp SetUp) (Iteration, error) {
 	return found, nil
 }
 
-// offsets returns the operands' offsets, the output's first.
 func (it iterator) offsets() []int {
 	offsets := make([]int, 1, 1+len(it.inputs))
 	if it.output != nil {
@@ -266,8 +262,8 @@ func (it iterator) offsets() []int {
 	return offsets
 }
 
-// aligned returns the strides of the defined operands for the dims of the common shape. A dim that
-// an operand lacks or broadcasts has stride 0.
+// aligned returns the operands' strides for the common shape, 0 for a dim that an operand lacks or
+// broadcasts.
 func (it iterator) aligned() [][]int {
 	var all [][]int
 	for _, l := range it.defined() {
@@ -335,8 +331,8 @@ func denseStrides(shape, order []int) []int {
 	return strides
 }
 
-// reordered returns the entries in the order of a walk, the outermost dim first. order starts with
-// the innermost.
+// reordered returns the entries from the outermost dim to the innermost; order starts with the
+// innermost.
 func reordered(list, order []int) []int {
 	out := make([]int, len(order))
 	for i, d := range order {

@@ -80,7 +80,6 @@ func derived(op string, shape, strides []int, offset int) (Layout, error) {
 // = stride[d+1]*max(shape[d+1], 1) (c10/core/TensorImpl.h, empty_tensor_restride).
 func Contiguous(shape ...int) (Layout, error) { return fresh("contiguous layout", shape) }
 
-// fresh is Contiguous for the operation op.
 func fresh(op string, shape []int) (Layout, error) {
 	if _, err := checkedNumel(shape); err != nil {
 		return Layout{}, fmt.Errorf("%s: %w", op, err)
@@ -173,14 +172,13 @@ func (l Layout) Numel() int {
 // have any stride, and an empty layout is contiguous (c10/core/TensorImpl.cpp, compute_contiguous).
 func (l Layout) IsContiguous() bool { return l.Numel() == 0 || l.isDense(RowMajor) }
 
-// Extent returns the lowest and the highest offset of any element, in elements. For an empty layout
-// both are its own offset.
+// Extent returns the lowest and the highest offset of any element, both the layout's own if it is
+// empty.
 func (l Layout) Extent() (low, high int) {
 	low, high, _ = l.extent()
 	return low, high
 }
 
-// extent is Extent and reports overflow.
 func (l Layout) extent() (low, high int, ok bool) {
 	low, high = l.offset, l.offset
 	if slices.Contains(l.shape, 0) {
@@ -222,8 +220,8 @@ func (l Layout) At(index ...int) (int, error) {
 	return at, nil
 }
 
-// Offsets yields the offset of every element in row-major order of the indices. It defines the
-// meaning of a Layout, and everything faster is tested against it.
+// Offsets yields the offset of every element in row-major order of the indices. Everything faster
+// is tested against it.
 func (l Layout) Offsets() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		at, steps := l.offset, nest.Steps(l.shape, l.strides)
@@ -238,7 +236,7 @@ func (l Layout) Offsets() iter.Seq[int] {
 	}
 }
 
-// offsets yields each element's offsets in two layouts of one shape, in row-major order.
+// offsets yields each element's offsets in two layouts of one shape.
 func offsets(l, m Layout) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		at, steps := m.offset, nest.Steps(m.shape, m.strides)
@@ -287,7 +285,7 @@ func FormatShape(shape []int) string {
 	return b.String()
 }
 
-// formatTuple returns sizes or strides as Python prints them: "(3, 4)", "(3,)", "()".
+// formatTuple writes "(3, 4)", "(3,)" or "()", as Python does.
 func formatTuple[T any](n []T) string {
 	text := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(n), "[]")), ", ")
 	if len(n) == 1 {
@@ -311,7 +309,6 @@ func ParseShape(text string) ([]int, error) {
 	return nil, err
 }
 
-// betweenSizes matches the separators of sizes that others write.
 var betweenSizes = regexp.MustCompile(`\s*[xX×*,;]\s*|\s+`)
 
 func parseShape(text string) ([]int, error) {

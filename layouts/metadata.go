@@ -47,8 +47,7 @@ func MutableData[T Element](t *Tensor) ([]T, error) {
 	return words[T](t.storage), nil
 }
 
-// bytes returns the bytes of storage that the layout reaches in elements of dtype, 0 if it is
-// empty.
+// bytes returns the bytes of storage that the layout reaches in elements of dtype.
 func (l Layout) bytes(dtype DType) (int, error) {
 	if l.Numel() == 0 {
 		return 0, nil
@@ -63,7 +62,6 @@ func (l Layout) bytes(dtype DType) (int, error) {
 
 var errFrozen = errors.New("the metadata of a detached tensor must not change")
 
-// set changes sizes and strides for the operation op, unless they are frozen.
 func (t *Tensor) set(op string, shape, strides []int) error {
 	if t.meta.frozen {
 		return fmt.Errorf("%s: %w", op, errFrozen)
@@ -77,8 +75,8 @@ func (t *Tensor) set(op string, shape, strides []int) error {
 }
 
 // SetSizesAndStrides sets both. A negative stride becomes 1 for the last dim, else max(size,
-// 1)*stride of the next dim (TensorImpl::set_sizes_and_strides). Elements beyond the storage are an
-// error when they are read.
+// 1)*stride of the next dim (TensorImpl::set_sizes_and_strides). It does not check the storage;
+// reads do.
 func (t *Tensor) SetSizesAndStrides(sizes, strides []int) error {
 	if len(sizes) != len(strides) {
 		return fmt.Errorf("set sizes and strides: %d sizes do not go with %d strides", len(sizes),
@@ -111,7 +109,6 @@ func (t *Tensor) ResizeDim(rank int) error {
 	return t.set("resize dim", shape, strides)
 }
 
-// setContiguous sets sizes with row-major strides.
 func (t *Tensor) setContiguous(op string, sizes []int) error {
 	if err := checkedSizes(sizes); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
@@ -171,7 +168,6 @@ func (t *Tensor) ResizeTo(sizes ...int) error {
 	return nil
 }
 
-// grow makes a storage, if there is one, hold the layout.
 func (t *Tensor) grow(op string) error {
 	need, err := t.layout.bytes(t.DType())
 	if err != nil {

@@ -24,7 +24,6 @@ import (
 // One value in parentheses without a comma is the value itself. The first dot may be missing.
 // viewOps knows the arguments of each operation.
 
-// A call is one operation of a chain as written.
 type call struct {
 	name string
 	args []value
@@ -32,7 +31,6 @@ type call struct {
 	at   int // byte offset of its start
 }
 
-// A form says how a call is written.
 type form uint8
 
 const (
@@ -53,7 +51,6 @@ const (
 	literal            // another number or a string, for a factory
 )
 
-// A value is one argument, or one item of a sequence.
 type value struct {
 	kind  valueKind
 	at    int // byte offset of its start
@@ -64,7 +61,7 @@ type value struct {
 	key   string // name of a keyword argument
 }
 
-// String returns the value as Python writes it, a list as a tuple.
+// String writes the value as Python does, a list as a tuple.
 func (v value) String() string {
 	switch v.kind {
 	case number:
@@ -89,7 +86,7 @@ func (v value) String() string {
 	return "(" + text + ")"
 }
 
-// maxNesting is Python's limit of nested parentheses.
+// maxNesting is Python's limit.
 const maxNesting = 200
 
 // A parser holds a text and its unread rest, without leading spaces.
@@ -103,10 +100,8 @@ func (p *parser) skip(n int) { p.rest = strings.TrimSpace(p.rest[n:]) }
 
 func (p *parser) at(c byte) bool { return p.rest != "" && p.rest[0] == c }
 
-// offset returns the byte offset of the rest.
 func (p *parser) offset() int { return len(p.text) - len(p.rest) }
 
-// place returns the rest's place, counted from 1.
 func (p *parser) place() string { return placeOf(p.text, p.offset()) }
 
 func placeOf(text string, at int) string {
@@ -121,7 +116,6 @@ type placedError struct {
 
 func (e *placedError) Unwrap() error { return e.error }
 
-// unexpected returns an error that names the place and says what would be right.
 func (p *parser) unexpected(want string) error {
 	switch {
 	case p.rest == "":
@@ -170,7 +164,6 @@ func (p *parser) instead() string {
 	return fmt.Sprintf(": did you mean %s?", q.text)
 }
 
-// closing returns the index at which a text's first parenthesis is closed, or -1.
 func closing(text string) int {
 	depth := 0
 	for i, c := range text {
@@ -210,7 +203,6 @@ func parseChain(text string) ([]call, error) {
 	return (&parser{text: text, rest: strings.TrimSpace(text)}).chain()
 }
 
-// chain reads the whole text.
 func (p *parser) chain() ([]call, error) {
 	if method := asMethod(p.rest); method != "" {
 		return nil, errors.New(method)
@@ -227,7 +219,6 @@ func (p *parser) chain() ([]call, error) {
 	return p.calls(first)
 }
 
-// calls reads what follows a tensor; first says that nothing was read yet.
 func (p *parser) calls(first bool) (calls []call, err error) {
 	for p.rest != "" {
 		if p.at('[') {
@@ -279,7 +270,6 @@ func (p *parser) call() (call, error) {
 	return call{name: name, args: args, at: at}, nil
 }
 
-// subscript reads the brackets after a tensor.
 func (p *parser) subscript() (call, error) {
 	text := p.rest
 	c := call{name: "[]", form: subscript, at: p.offset()}
@@ -310,7 +300,6 @@ func (p *parser) subscript() (call, error) {
 	return c, nil
 }
 
-// item reads one item of a subscript.
 func (p *parser) item() (value, error) {
 	if strings.HasPrefix(p.rest, "...") {
 		p.skip(3)
@@ -342,7 +331,6 @@ func (p *parser) item() (value, error) {
 
 var errNotClosed = errors.New("the parenthesis is not closed")
 
-// values reads up to the closing character and reports whether there was a comma.
 func (p *parser) values(closing byte, depth int) (values []value, comma bool, err error) {
 	if depth > maxNesting {
 		return nil, false, fmt.Errorf("more than %d parentheses are nested", maxNesting)

@@ -17,7 +17,6 @@ type several struct {
 	at func(i int) (Layout, error)
 }
 
-// part returns the tensor that the step's index selects.
 func (s step) part(l Layout) (Layout, error) {
 	parts, err := s.op.parts(l, s.args)
 	if err != nil {
@@ -141,13 +140,11 @@ func (l Layout) splitAlong(rank, dim int, where argument) (several, error) {
 	return l.sections(where.ints[0], dim)
 }
 
-// unbind takes each index of a dim.
 func (l Layout) unbind(dim int) (several, error) {
 	size, err := l.splittable(dim)
 	return several{size, func(i int) (Layout, error) { return l.Select(dim, i) }}, err
 }
 
-// splittable returns the size of a dim to split.
 func (l Layout) splittable(dim int) (int, error) {
 	if l.Rank() == 0 {
 		return 0, errors.New("a 0-d tensor has no dim to split")
@@ -197,7 +194,6 @@ func (l Layout) subscript(items []value) (Layout, error) {
 	return view, nil
 }
 
-// sliced returns start:end:step of a dim.
 func (l Layout) sliced(dim int, bounds []value) (Layout, error) {
 	numbers := [3]int{0, math.MaxInt, 1}
 	for i, b := range bounds {
@@ -212,7 +208,6 @@ func (l Layout) sliced(dim int, bounds []value) (Layout, error) {
 	return l.Slice(dim, numbers[0], numbers[1], numbers[2])
 }
 
-// reversed returns the layout with its dims in reverse.
 func (l Layout) reversed() (Layout, error) {
 	m := l.clone()
 	slices.Reverse(m.shape)
@@ -232,7 +227,6 @@ func (l Layout) matrices(op string, only bool) (Layout, error) {
 	return l.Transpose(-2, -1)
 }
 
-// movedims moves several dims; the others keep their order.
 func (l Layout) movedims(src, dst []int) (Layout, error) {
 	if len(src) != len(dst) {
 		return Layout{}, fmt.Errorf("movedim: %d dims for %d places", len(src), len(dst))

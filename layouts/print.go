@@ -61,7 +61,6 @@ func addSuffixes(text string, suffixes []string, indent int, newline bool) strin
 	return text + ")"
 }
 
-// format writes the elements in nested brackets, all as wide as the widest.
 func (t *Tensor) format(indent int) string {
 	cells, width := t.excerpt().cells()
 	next := 0
@@ -99,7 +98,6 @@ func (t *Tensor) format(indent int) string {
 	return write(0, indent)
 }
 
-// shown returns the printed indices of a dim, and whether these are all.
 func (t *Tensor) shown(dim int) (indices []int, all bool) {
 	n := t.layout.shape[dim]
 	all = t.layout.Numel() <= maxPrinted || n <= 2*edge
@@ -112,7 +110,6 @@ func (t *Tensor) shown(dim int) (indices []int, all bool) {
 	return indices, all
 }
 
-// excerpt returns the printed elements.
 func (t *Tensor) excerpt() *Tensor {
 	places, shape := []int{t.layout.offset}, t.layout.Shape()
 	for d := range shape {
@@ -129,7 +126,6 @@ func (t *Tensor) excerpt() *Tensor {
 	return must(t.gather(places, shape...))
 }
 
-// cells formats every printed element in row-major order, padded to one width.
 func (t *Tensor) cells() (cells []string, width int) {
 	switch t.DType() {
 	case Bool, Uint8, Int8, Int16, Int32, Int64:

@@ -17,8 +17,7 @@ const (
 	Preserve // of a copy: the tensor's own format, PyTorch's preserve_format
 )
 
-// order returns the dims from the innermost to the outermost in memory, nil if the format lacks the
-// rank.
+// order returns the dims from the innermost in memory, nil if the format lacks the rank.
 func (f MemoryFormat) order(rank int) []int {
 	switch {
 	case f == RowMajor:
@@ -49,7 +48,7 @@ func (l Layout) IsChannelsLast() bool { return l.isDense(ChannelsLast) }
 // IsChannelsLast3d is IsChannelsLast for rank 5, in the order 1, 4, 3, 2, 0.
 func (l Layout) IsChannelsLast3d() bool { return l.isDense(ChannelsLast3d) }
 
-// isDense reports whether the format has these strides, in dims of size other than 1.
+// isDense reports whether the strides are the format's, but in dims of size 1.
 func (l Layout) isDense(f MemoryFormat) bool {
 	order := f.order(l.Rank())
 	if order == nil {
@@ -73,7 +72,6 @@ func (l Layout) isDense(f MemoryFormat) bool {
 // (c10/core/MemoryFormat.h, is_channels_last_strides_2d).
 func (l Layout) HasChannelsLastStrides() bool { return l.hasFormatStrides(ChannelsLast) }
 
-// hasFormatStrides is HasChannelsLastStrides for either format.
 func (l Layout) hasFormatStrides(f MemoryFormat) bool {
 	order := f.order(l.Rank())
 	if order == nil || l.strides[1] == 0 {
@@ -202,8 +200,8 @@ func (l Layout) preservedStrides() []int {
 	return denseStrides(l.shape, strideOrder(l.shape, [][]int{upright.strides}, false))
 }
 
-// formatStrides returns fresh strides of a shape in a memory format, nil if the format lacks the
-// rank (c10/core/MemoryFormat.h, get_channels_last_strides_2d).
+// formatStrides returns a shape's strides in a memory format, nil if the format lacks the rank
+// (c10/core/MemoryFormat.h, get_channels_last_strides_2d).
 func formatStrides(shape []int, f MemoryFormat) []int {
 	if f == RowMajor {
 		return contiguousStrides(shape)

@@ -86,11 +86,9 @@ func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 	return t.compressed(format, block)
 }
 
-// maxSparse keeps empty and expanded tensors, which need little memory themselves, from taking all
-// of it.
+// maxSparse keeps empty and expanded tensors from taking all memory.
 const maxSparse = 1 << 26
 
-// coordinates stores the index and the value of each element that is not zero.
 func (t *Tensor) coordinates() (*Sparse, error) {
 	shape := t.layout.shape
 	var places []int
@@ -122,8 +120,7 @@ func (t *Tensor) coordinates() (*Sparse, error) {
 	}}, nil
 }
 
-// compressed stores, for each row of blocks, the columns of its blocks, or the reverse. A block of
-// one element is an element.
+// compressed stores, for each row of blocks, the columns of its blocks, or the reverse.
 func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	major, minor := 0, 1 // dims
 	if format.byColumn() {
@@ -170,7 +167,6 @@ func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	}}, nil
 }
 
-// gather returns a contiguous tensor of the elements at places of the storage.
 func (t *Tensor) gather(places []int, shape ...int) (*Tensor, error) {
 	c, err := zeros("sparse", t.DType(), shape)
 	if err != nil {
@@ -183,7 +179,6 @@ func (t *Tensor) gather(places []int, shape ...int) (*Tensor, error) {
 	return c, nil
 }
 
-// nonzero returns a function that reports whether the element at a place is not zero.
 func (t *Tensor) nonzero() func(at int) bool {
 	switch t.DType() {
 	case Float16, BFloat16: // apart from the sign
@@ -205,7 +200,7 @@ func (t *Tensor) nonzero() func(at int) bool {
 	}
 }
 
-// Stored returns the number of stored values, or of stored blocks for BSR and BSC.
+// Stored returns the number of stored values, or of blocks for BSR and BSC.
 func (s *Sparse) Stored() int { return s.Arrays[len(s.Arrays)-1].Tensor.layout.shape[0] }
 
 // String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py). An
@@ -227,7 +222,6 @@ func (s *Sparse) String() string {
 		s.Format == COO)
 }
 
-// contents returns the text within tensor( ) for an array of a sparse tensor.
 func (t *Tensor) contents(indent int) string {
 	if t.layout.Numel() == 0 {
 		return "[], size=" + formatTuple(t.layout.shape)

@@ -19,7 +19,6 @@ func (s *Storage) seen(l Layout) *Tensor {
 	return &Tensor{storage: s, layout: l}
 }
 
-// shared reports whether more than one tensor may see the storage.
 func (s *Storage) shared() bool { return s.tensors.Load() > 1 }
 
 // NewStorage allocates n elements, all zero. It refuses a negative n and a
@@ -65,7 +64,6 @@ func (s *Storage) Len() int {
 // Bytes returns the capacity in bytes.
 func (s *Storage) Bytes() int { return len(s.mem) }
 
-// inBounds refuses a layout that reaches beyond the storage.
 func (s *Storage) inBounds(l Layout) error {
 	low, high := l.Extent()
 	if l.Numel() > 0 && (low < 0 || high >= s.Len()) {
@@ -86,7 +84,7 @@ func Data[T Element](s *Storage) ([]T, error) {
 	return words[T](s), nil
 }
 
-// words returns the elements as values of their size, without a check of their type.
+// words does not check the type of the elements, only relies on its size.
 func words[W any](s *Storage) []W {
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s.mem))), s.Len())
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// elsewhere has hints for names of other libraries, and for names that PyTorch uses for something
-// else.
+// elsewhere has hints for names of other libraries, and for other things of PyTorch.
 var elsewhere = map[string]string{
 	"rearrange": "einops' patterns are permute, with flatten and unflatten for groups: 'a b -> b " +
 		"a' is permute(1, 0)",
@@ -41,7 +40,7 @@ const (
 // tensorFunction matches a function of a tensor, such as torch.permute(x, (1, 0)).
 var tensorFunction = compiled(`^(torch|np|numpy|jnp|einops)\s*\.\s*([\pL_][\pL\pN_]*)\s*\(\s*([\pL_][\pL\pN_]*)\s*(?:,\s*(.*)|\).*)$`)
 
-// asMethod says how to write a function of a tensor as a method. It returns "" for another text.
+// asMethod returns a hint to write a function of a tensor as a method, or "".
 func asMethod(text string) string {
 	m := tensorFunction().FindStringSubmatch(text)
 	if m == nil || elsewhere[m[2]] != "" {
@@ -63,7 +62,6 @@ func asMethod(text string) string {
 		m[3], name, rest)
 }
 
-// didYouMean suggests the operations whose spelling is nearest.
 func didYouMean(name string) string {
 	if here := elsewhere[name]; here != "" {
 		return here
@@ -103,7 +101,6 @@ func didYouMean(name string) string {
 	return "did you mean " + strings.Join(usages, " or ") + "?"
 }
 
-// alike returns the length of the common prefix.
 func alike(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -112,8 +109,8 @@ func alike(a, b string) int {
 	return n
 }
 
-// distance returns the number of letters to insert, drop, replace or swap with the next one to turn
-// one word into another (optimal string alignment).
+// distance is optimal string alignment: letters inserted, dropped, replaced, or swapped with the
+// next one.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -26,7 +26,6 @@ func NewTensor(storage *Storage, layout Layout) (*Tensor, error) {
 // Zeros returns a contiguous tensor of zeros in storage of its own.
 func Zeros(dtype DType, shape ...int) (*Tensor, error) { return zeros("zeros", dtype, shape) }
 
-// zeros is Zeros for the operation op.
 func zeros(op string, dtype DType, shape []int) (*Tensor, error) {
 	layout, err := fresh(op, shape)
 	if err != nil {
@@ -39,7 +38,6 @@ func zeros(op string, dtype DType, shape []int) (*Tensor, error) {
 	return t, nil
 }
 
-// zerosIn returns zeros in a dense layout at offset 0.
 func zerosIn(dtype DType, layout Layout) (*Tensor, error) {
 	storage, err := NewStorage(dtype, layout.Numel())
 	if err != nil {
@@ -83,7 +81,6 @@ func (t *Tensor) Layout() Layout { return t.layout }
 // Storage returns the memory, which all views share.
 func (t *Tensor) Storage() *Storage { return t.storage }
 
-// view returns a tensor of another layout over the same storage.
 func (t *Tensor) view(l Layout, err error) (*Tensor, error) {
 	if err != nil {
 		return nil, err
@@ -91,73 +88,70 @@ func (t *Tensor) view(l Layout, err error) (*Tensor, error) {
 	return t.storage.seen(l), nil
 }
 
-// The view operations. Each takes the arguments of Layout's operation of the same name, fails where
-// it fails, and shares the storage.
+// The view operations.
 
-// Transpose returns a view with two dims swapped; see [Layout.Transpose].
+// Transpose is [Layout.Transpose] over the same storage.
 func (t *Tensor) Transpose(d0, d1 int) (*Tensor,
 	error) {
 	return t.view(t.layout.Transpose(d0, d1))
 }
 
-// Permute returns a view with dim dims[i] at place i; see [Layout.Permute].
+// Permute is [Layout.Permute] over the same storage.
 func (t *Tensor) Permute(dims ...int) (*Tensor, error) { return t.view(t.layout.Permute(dims...)) }
 
-// T returns the transposed view of a matrix; see [Layout.T].
+// T is [Layout.T] over the same storage.
 func (t *Tensor) T() (*Tensor, error) { return t.view(t.layout.T()) }
 
-// Narrow returns a view of length elements of dim from start on; see [Layout.Narrow].
+// Narrow is [Layout.Narrow] over the same storage.
 func (t *Tensor) Narrow(dim, start, length int) (*Tensor, error) {
 	return t.view(t.layout.Narrow(dim, start, length))
 }
 
-// Select returns a view of one index of dim, without that dim; see [Layout.Select].
+// Select is [Layout.Select] over the same storage.
 func (t *Tensor) Select(dim, index int) (*Tensor,
 	error) {
 	return t.view(t.layout.Select(dim, index))
 }
 
-// Slice returns a view of every step-th index of dim; see [Layout.Slice].
+// Slice is [Layout.Slice] over the same storage.
 func (t *Tensor) Slice(dim, start, end, step int) (*Tensor, error) {
 	return t.view(t.layout.Slice(dim, start, end, step))
 }
 
-// Unsqueeze returns a view with a dim of size 1 before dim; see [Layout.Unsqueeze].
+// Unsqueeze is [Layout.Unsqueeze] over the same storage.
 func (t *Tensor) Unsqueeze(dim int) (*Tensor, error) { return t.view(t.layout.Unsqueeze(dim)) }
 
-// Squeeze returns a view without the given or all dims of size 1; see [Layout.Squeeze].
+// Squeeze is [Layout.Squeeze] over the same storage.
 func (t *Tensor) Squeeze(dims ...int) (*Tensor, error) { return t.view(t.layout.Squeeze(dims...)) }
 
-// Expand returns a view that repeats dims of size 1; see [Layout.Expand]. It is PyTorch's
-// broadcast_to too.
+// Expand is [Layout.Expand] over the same storage, and PyTorch's broadcast_to.
 func (t *Tensor) Expand(sizes ...int) (*Tensor, error) { return t.view(t.layout.Expand(sizes...)) }
 
-// View returns a view of another shape; see [Layout.View]. [Tensor.Reshape] copies if there is
-// none.
+// View is [Layout.View] over the same storage. [Tensor.Reshape] copies if that fails.
 func (t *Tensor) View(sizes ...int) (*Tensor, error) { return t.view(t.layout.View(sizes...)) }
 
-// Unflatten returns a view with a dim split; see [Layout.Unflatten].
+// Unflatten is [Layout.Unflatten] over the same storage.
 func (t *Tensor) Unflatten(dim int, sizes ...int) (*Tensor, error) {
 	return t.view(t.layout.Unflatten(dim, sizes...))
 }
 
-// Movedim returns a view with a dim at another place; see [Layout.Movedim].
+// Movedim is [Layout.Movedim] over the same storage.
 func (t *Tensor) Movedim(src, dst int) (*Tensor,
 	error) {
 	return t.view(t.layout.Movedim(src, dst))
 }
 
-// Unfold returns a view of windows along a dim; see [Layout.Unfold].
+// Unfold is [Layout.Unfold] over the same storage.
 func (t *Tensor) Unfold(dim, size, step int) (*Tensor, error) {
 	return t.view(t.layout.Unfold(dim, size, step))
 }
 
-// Diagonal returns a view of a diagonal of two dims; see [Layout.Diagonal].
+// Diagonal is [Layout.Diagonal] over the same storage.
 func (t *Tensor) Diagonal(offset, dim1, dim2 int) (*Tensor, error) {
 	return t.view(t.layout.Diagonal(offset, dim1, dim2))
 }
 
-// AsStrided returns a view of any layout within the storage; see [AsStrided].
+// AsStrided is [AsStrided] over the whole storage.
 func (t *Tensor) AsStrided(shape, strides []int, offset int) (*Tensor, error) {
 	return t.view(AsStrided(t.storage.Len(), shape, strides, offset))
 }
@@ -187,8 +181,7 @@ func (t *Tensor) Apply(chain Chain) (*Tensor, error) {
 	return t, nil
 }
 
-// reinterpreted sees the bytes of the storage as elements of another dtype. Bytes after the last
-// whole element are left out.
+// reinterpreted drops the bytes after the last whole element.
 func (t *Tensor) reinterpreted(s site) (*Tensor, error) {
 	if err := t.readable(); err != nil {
 		return nil, err
@@ -201,8 +194,8 @@ func (t *Tensor) reinterpreted(s site) (*Tensor, error) {
 	return NewTensor(storage, s.layout)
 }
 
-// Reshape returns a view of the given sizes (one may be -1) if strides allow it, else a view of a
-// contiguous copy (ATen/native/TensorShape.cpp, reshape).
+// Reshape returns a view of the given sizes (one may be -1), or of a contiguous copy if strides do
+// not allow it (ATen/native/TensorShape.cpp, reshape).
 func (t *Tensor) Reshape(sizes ...int) (*Tensor, error) {
 	shape, err := inferSize("reshape", sizes, "the tensor", t.layout.Numel())
 	if err != nil {
@@ -222,8 +215,7 @@ func (t *Tensor) reshape(shape []int) (*Tensor, error) {
 	return c.View(shape...)
 }
 
-// Flatten merges the dims start to end, both included. It returns a view if strides allow it, else
-// a copy.
+// Flatten is [Layout.Flatten], of a contiguous copy if strides do not allow it.
 func (t *Tensor) Flatten(start, end int) (*Tensor, error) {
 	a, b, err := t.layout.flattened(start, end)
 	if err != nil {
@@ -352,8 +344,8 @@ func (t *Tensor) Repeat(counts ...int) (*Tensor, error) {
 	return c.View(shape...)
 }
 
-// copyOf copies the elements that source names in t's storage, in the order of their indices. The
-// new tensor has the same shape and the given dense strides. copyOf moves words of any type.
+// copyOf copies the elements that source names in t's storage to a new tensor with the given dense
+// strides. It moves words, whatever their type.
 func (t *Tensor) copyOf(source Layout, strides []int) (*Tensor, error) {
 	if err := t.readable(); err != nil {
 		return nil, err
@@ -387,7 +379,6 @@ func copyWords[W any](c, t *Tensor, source Layout) {
 	}
 }
 
-// readable refuses a tensor that was never written or that reaches beyond its storage.
 func (t *Tensor) readable() error {
 	if t.storage.dtype == Undefined || t.storage.mem == nil && t.layout.Numel() > 0 {
 		return errUninitialized
@@ -426,8 +417,8 @@ func Set[T Element](t *Tensor, value T, index ...int) error {
 	return nil
 }
 
-// Address returns the address, in this process, of the element at index: the storage's plus the
-// byte offset. It changes when the storage moves.
+// Address returns the address of the element at index in this process. It changes when the storage
+// moves.
 func (t *Tensor) Address(index ...int) (uintptr, error) {
 	if err := t.readable(); err != nil {
 		return 0, err

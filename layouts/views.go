@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// dim resolves a dimension that may count from the end, as in PyTorch.
 func (l Layout) dim(op string, d int) (int, error) { return resolveDim(op, d, len(l.shape)) }
 
 func resolveDim(op string, d, rank int) (int, error) {
@@ -21,7 +20,6 @@ func resolveDim(op string, d, rank int) (int, error) {
 	return d, nil
 }
 
-// checked returns the view that op makes, if PyTorch lets its sizes pass.
 func (l Layout) checked(op string) (Layout, error) {
 	if err := checkedSizes(l.shape); err != nil {
 		return Layout{}, fmt.Errorf("%s: %w", op, err)
@@ -271,8 +269,7 @@ func (l Layout) View(sizes ...int) (Layout, error) {
 	return derived("view", shape, strides, l.offset)
 }
 
-// inferSize replaces one -1 by the rest of numel elements (ATen/InferSize.h). Errors name the
-// divided thing by what.
+// inferSize replaces one -1 by the rest of numel (ATen/InferSize.h).
 func inferSize(op string, sizes []int, what string, numel int) ([]int, error) {
 	shape, infer, known := slices.Clone(sizes), -1, 1
 	for d, n := range sizes {
@@ -302,7 +299,7 @@ func inferSize(op string, sizes []int, what string, numel int) ([]int, error) {
 	return shape, nil
 }
 
-// viewStrides gathers the old dims, from the last, into chunks that lie contiguously in memory. New
+// viewStrides gathers old dims, from the last, into chunks that lie contiguously in memory. New
 // dims must fill each chunk exactly.
 func (l Layout) viewStrides(shape []int) ([]int, error) {
 	if l.Numel() == 0 {
@@ -363,8 +360,8 @@ func (e *NoViewError) Error() string {
 		l.strides[e.Inner], e.Inner)
 }
 
-// cannotMerge returns the error of a chunk that ends at dim d, which shape wants to be longer. A
-// chunk ends at a dim of size other than 1.
+// cannotMerge finds the dims of a chunk that ends at dim d and should be longer. A chunk ends at a
+// dim of size other than 1.
 func (l Layout) cannotMerge(d int, shape []int) error {
 	inner := d
 	for l.shape[inner] == 1 {
@@ -391,7 +388,6 @@ func (l Layout) Flatten(start, end int) (Layout, error) {
 	return derived("flatten", shape, strides, l.offset)
 }
 
-// flattened resolves the range of dims that flatten merges, both ends included.
 func (l Layout) flattened(start, end int) (a, b int, err error) {
 	if a, err = l.dim("flatten", start); err != nil {
 		return 0, 0, err
@@ -405,7 +401,6 @@ func (l Layout) flattened(start, end int) (a, b int, err error) {
 	return a, b, nil
 }
 
-// merged returns the shape with dims a to b merged; a 0-d shape becomes 1.
 func (l Layout) merged(a, b int) []int {
 	if l.Rank() == 0 {
 		return []int{1}
@@ -494,7 +489,6 @@ func (l Layout) Squeeze(dims ...int) (Layout, error) {
 	return m.checked("squeeze")
 }
 
-// squeezeAll drops the given dims that have size 1, each named once.
 func (l Layout) squeezeAll(dims []int) (Layout, error) {
 	seen := make([]bool, max(l.Rank(), 1))
 	for _, dim := range dims {
@@ -637,7 +631,6 @@ func Broadcast(ls ...Layout) ([]Layout, error) {
 	return out, nil
 }
 
-// broadcastShape returns the common shape of the operands of op.
 func broadcastShape(op string, ls []Layout) ([]int, error) {
 	var shape []int
 	for _, l := range ls {

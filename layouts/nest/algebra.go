@@ -49,7 +49,6 @@ func (n Nest) Canonical() Nest {
 // Law: W(n.Repeat(k)) = W(n) k times over.
 func (n Nest) Repeat(passes int) Nest { return n.around(0, passes, make([]int, len(n.Operands))) }
 
-// around returns the nest with one more loop before loop l, with a stride for each operand.
 func (n Nest) around(l, trips int, strides []int) Nest {
 	r := Nest{Trips: slices.Insert(slices.Clone(n.Trips), l, trips),
 		Operands: slices.Clone(n.Operands)}

@@ -53,8 +53,7 @@ func (p Program) Counts() ([]int, error) {
 	return countEach(p, func(body []Node) Program { return body }, nil)
 }
 
-// countEach appends how often each access of nodes is made. within puts nodes into the rest of the
-// program.
+// countEach appends how often each access of nodes is made. within adds the rest of the program.
 func countEach(nodes []Node, within func([]Node) Program, counts []int) ([]int, error) {
 	here := -1 // count of the accesses directly in nodes
 	var err error
@@ -88,7 +87,7 @@ func countEach(nodes []Node, within func([]Node) Program, counts []int) ([]int, 
 	return counts, nil
 }
 
-// A counter remembers the number of accesses of a loop.
+// A counter remembers counts.
 type counter struct {
 	uses   map[*Loop]use
 	known  map[string]int // by the loop and the variables that it uses
@@ -103,7 +102,7 @@ type use struct {
 	own    bool // the body's count depends on the loop's own variable
 }
 
-// inspect returns the depths of the variables on which the counts of nodes depend.
+// inspect returns the depths that the counts of nodes depend on.
 func (c *counter) inspect(nodes []Node, depth int) map[int]bool {
 	used := map[int]bool{}
 	for _, node := range nodes {
@@ -128,7 +127,6 @@ func (c *counter) inspect(nodes []Node, depth int) map[int]bool {
 	return used
 }
 
-// mark adds the depths of the variables that functions depend on.
 func mark(used map[int]bool, list []Affine) {
 	for _, a := range list {
 		for d, k := range a.Coef {
@@ -317,8 +315,8 @@ func degreeOf(nodes []Node, low, high []int) (degree int, ok bool) {
 	return degree, true
 }
 
-// steady reports whether a condition holds, and whether none of its parts changes within the bounds
-// of the variables.
+// steady reports whether a condition holds, and whether bounds of the variables decide all its
+// parts.
 func steady(when Condition, low, high []int) (holds, always bool) {
 	for _, all := range when {
 		held := true
@@ -334,7 +332,7 @@ func steady(when Condition, low, high []int) (holds, always bool) {
 	return holds, true
 }
 
-// spread returns bounds of a - b within the bounds of the variables.
+// spread returns bounds of a - b within bounds of the variables.
 func spread(a, b Affine, low, high []int) (least, most int) {
 	least = a.Const - b.Const
 	most = least

@@ -27,8 +27,6 @@ func (n Nest) Cut(workers int) []Nest {
 	return parts
 }
 
-// cuttable returns the outermost loop of a canonical nest whose iterations write different bytes,
-// or -1.
 func (n Nest) cuttable() int {
 	if n.Iterations() == 0 {
 		return -1

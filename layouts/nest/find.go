@@ -42,14 +42,13 @@ func (p Program) Find(access int, where Condition) (vars []int, found bool, err 
 	return vars, found && f.err == nil, f.err
 }
 
-// A turn is a step from the root of a program to an access: into a loop or an arm of a condition.
+// A turn is a step from the root to an access: into a loop or an arm of a condition.
 type turn struct {
 	loop *Loop
 	arm  *If
 	then bool
 }
 
-// path returns the way to an access, after the way so far; nil if nodes lack it.
 func (p Program) path(access int, way []turn) []turn {
 	inside := func(body []Node, t turn) []turn {
 		n := count(body)
@@ -242,7 +241,7 @@ func narrowed(known []Affine, more ...Affine) []Affine {
 	return rows
 }
 
-// bound reports whether a function has one unknown, and returns it.
+// bound reports whether a function has one unknown, and which.
 func bound(r Affine) (at int, ok bool) {
 	of := 0
 	for d, c := range r.Coef {
@@ -273,7 +272,7 @@ func contradict(rows []Affine) bool {
 	return false
 }
 
-// in rewrites functions of the variables as functions of the unknowns.
+// in rewrites functions of the variables in the unknowns.
 func (f *finder) in(values, list []Affine) []Affine {
 	rows := make([]Affine, len(list))
 	for i, a := range list {
@@ -306,7 +305,6 @@ func (f *finder) number(a, factor, b int) int {
 	return sum
 }
 
-// spent counts one value or system, and reports whether the search is over.
 func (f *finder) spent() bool {
 	if f.budget--; f.budget < 0 && f.err == nil {
 		f.err = errFind

@@ -57,7 +57,7 @@ func Variable(depth int) Affine {
 	return Affine{Coef: coef}
 }
 
-// At returns the value at vars, the values of the variables, the outermost first.
+// At returns the value at vars, the outermost variable first.
 func (a Affine) At(vars []int) int {
 	value := a.Const
 	for d, c := range a.Coef {
@@ -75,7 +75,7 @@ func (a Affine) coef(depth int) int {
 	return 0
 }
 
-// Holds reports whether the condition holds at these values of the variables.
+// Holds reports whether the condition holds at vars.
 func (c Condition) Holds(vars []int) bool {
 	for _, all := range c {
 		holds := true
@@ -89,8 +89,8 @@ func (c Condition) Holds(vars []int) bool {
 	return false
 }
 
-// Bounds returns the first value of the loop's variable, and the number of its values, at these
-// values of the variables around it.
+// Bounds returns the first value of the loop's variable, and the number of its values, at vars, the
+// variables around it.
 func (l *Loop) Bounds(vars []int) (first, trips int) {
 	first, end := l.From[0].At(vars), l.To[0].At(vars)
 	if l.Step > 0 {
@@ -122,7 +122,6 @@ func Sequence(nests ...Nest) Program {
 	return p
 }
 
-// program returns the nest as a program, whose variables count from 0 to the trips.
 func (n Nest) program() Program {
 	body := make([]Node, len(n.Operands))
 	for i, op := range n.Operands {
@@ -189,7 +188,6 @@ func (p Program) Operands() []Operand {
 // Around returns the loops around each access, by its number, the outermost first.
 func (p Program) Around() [][]*Loop { return around(p, nil, nil) }
 
-// around appends the loops around each access of nodes, within loops.
 func around(nodes []Node, loops []*Loop, list [][]*Loop) [][]*Loop {
 	for _, node := range nodes {
 		switch node := node.(type) {
@@ -204,7 +202,6 @@ func around(nodes []Node, loops []*Loop, list [][]*Loop) [][]*Loop {
 	return list
 }
 
-// each calls f with the operands of the tree.
 func (p Program) each(f func(Operand)) {
 	for _, node := range p {
 		switch node := node.(type) {
@@ -236,7 +233,6 @@ func (p Program) String() string {
 // String returns the nest as the text of its program.
 func (n Nest) String() string { return n.program().String() }
 
-// A writer prints a program.
 type writer struct {
 	b      strings.Builder
 	vars   []string
@@ -286,7 +282,6 @@ func (w *writer) loop(l *Loop) {
 	w.vars = w.vars[:len(w.vars)-1]
 }
 
-// bound returns one affine function, or the max or the min of several.
 func (w *writer) bound(name string, list []Affine) string {
 	parts := make([]string, len(list))
 	for i, a := range list {
@@ -332,7 +327,6 @@ func (w *writer) address(op Operand) string {
 	return w.terms(fmt.Sprintf("%#x", op.Base), op.Strides)
 }
 
-// terms appends products of coefficients and variables to a text.
 func (w *writer) terms(text string, coef []int) string {
 	for d, c := range coef {
 		if c == 0 {
@@ -361,7 +355,6 @@ func (w *writer) name(depth int) string {
 	return variableName(depth)
 }
 
-// variableName returns the name of an unnamed variable of a depth.
 func variableName(depth int) string {
 	if names := "ijklmn"; depth < len(names) {
 		return names[depth : depth+1]

@@ -39,14 +39,12 @@ func (p Program) Accesses() iter.Seq2[int, uint64] {
 	}
 }
 
-// A runner is the state of a walk over a program.
 type runner struct {
 	yield func(*Run) bool
 	run   Run
 }
 
-// nodes runs nodes, the first access having number. It returns the number after the last access,
-// and false if yield wants no more.
+// nodes runs nodes, the first access having number. more is false if yield wants no more.
 func (r *runner) nodes(nodes []Node, number int) (next int, more bool) {
 	for more = true; len(nodes) > 0 && more; {
 		side := 1
@@ -65,7 +63,6 @@ func (r *runner) nodes(nodes []Node, number int) (next int, more bool) {
 	return number, more
 }
 
-// sideBySide returns the number of accesses at the start of nodes.
 func sideBySide(nodes []Node) int {
 	for i, node := range nodes {
 		if _, is := node.(Operand); !is {
@@ -75,8 +72,8 @@ func sideBySide(nodes []Node) int {
 	return len(nodes)
 }
 
-// straight yields a run of accesses in a loop of trips iterations. The loop's variable is the last
-// one and moves by step.
+// straight yields a run in a loop of trips iterations, whose variable is the last and moves by
+// step.
 func (r *runner) straight(nodes []Node, number, trips, step int) (more bool) {
 	r.run.First, r.run.Trips = number, trips
 	r.run.Addrs, r.run.Strides = r.run.Addrs[:0], r.run.Strides[:0]
@@ -93,7 +90,6 @@ func (r *runner) straight(nodes []Node, number, trips, step int) (more bool) {
 	return r.yield(&r.run)
 }
 
-// at returns the address of the access at these values of the variables.
 func (op Operand) at(vars []int) uint64 {
 	addr := op.Base
 	for d, s := range op.Strides {
@@ -132,7 +128,6 @@ func (r *runner) branch(c *If, number int) (next int, more bool) {
 	return then + count(c.Else), more
 }
 
-// count is the number of operands in a tree.
 func count(nodes []Node) int {
 	n := 0
 	Program(nodes).each(func(Operand) { n++ })
