@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// This file has oneDNN's blocked formats ("Understanding Memory Formats" in its documentation;
-// dnnl_types.h, dnnl_format_tag_t). A tag writes a format:
+// This file has oneDNN's blocked formats ("Understanding Memory Formats"; dnnl_types.h,
+// dnnl_format_tag_t). A tag writes a format:
 //
 //	tag   = order {block}
 //	order = a letter for each dim, the outermost in memory first
 //	block = size letter
 //
-// Letters a, b, c ... name the dims. An upper-case letter in the order counts whole blocks of its
-// dim. The blocks hold the elements, the outermost block first. ABcd16b16a2b has blocks of 16 (a)
-// by 32 (b) and keeps pairs of b together.
+// Letters a, b, c ... name the dims. An upper-case letter counts whole blocks of its dim. The
+// blocks hold the elements, the outermost block first. ABcd16b16a2b has blocks of 16 (a) by 32 (b)
+// and keeps pairs of b together.
 
 // A Tag is a format of oneDNN.
 type Tag struct {
@@ -33,9 +33,9 @@ const (
 	maxBlock   = 1 << 16 // elements of a dim, far above what formats have
 )
 
-// domains list, in logical order, the dims that have names. Activations have batch n, channels c,
-// depth d, height h, width w. Weights have groups g, channels o out and i in. Recurrent nets have
-// time t, layers l, directions d and gates g.
+// domains list dims in logical order. Activations have batch n, channels c, depth d, height h,
+// width w. Weights have groups g, channels o out and i in. Recurrent nets have time t, layers l,
+// directions d and gates g.
 var domains = []string{"x", "nc", "ncw", "nchw", "ncdhw", "oi", "oiw", "oihw", "oidhw", "goiw",
 	"goihw", "goidhw",
 	"tn", "tnc", "ldnc", "ldigo", "ldio", "ldgo"}
@@ -175,7 +175,7 @@ func (t Tag) Equal(u Tag) bool {
 	return slices.Equal(t.order, u.order) && slices.Equal(t.blocks, u.blocks)
 }
 
-// blockOf returns the product of a dim's blocks.
+// blockOf returns the product of a dim's blocks, 1 without blocks.
 func (t Tag) blockOf(dim int) int {
 	product := 1
 	for _, b := range t.blocks {
@@ -206,7 +206,7 @@ func (t Tag) String() string {
 	return b.String()
 }
 
-// Written returns the tag as ParseTag read it, for errors.
+// Written returns the tag as ParseTag read it.
 func (t Tag) Written() string { return t.written }
 
 // A Blocked places the elements of a tensor whose dims may be split into blocks. A dim whose size
@@ -217,8 +217,8 @@ type Blocked struct {
 	offset int
 }
 
-// A digit is a part of a dim's index, as in a number of several digits. The first counts whole
-// blocks, the last counts elements.
+// A digit is a part of a dim's index. The first digit counts whole blocks, the last counts
+// elements.
 type digit struct{ size, stride int }
 
 // Layout lays a shape out at offset 0. It refuses another number of dims, negative sizes, and a
@@ -290,8 +290,7 @@ func (b Blocked) Permute(dims ...int) (Blocked, error) {
 	return p, nil
 }
 
-// Places returns the elements that each index of a dim, from 0 on, adds to an offset. An element's
-// offset is b's own plus one place of each dim.
+// Places returns the elements that each index of a dim, from 0 on, adds to an element's offset.
 func (b Blocked) Places(dim int) []int {
 	places := make([]int, b.shape[dim])
 	for i := range places {
@@ -312,9 +311,9 @@ func (b Blocked) Padded() []int {
 	return padded
 }
 
-// Nested returns all memory, padding included, as a layout. A dim becomes the dims that it is split
-// into, whole blocks first: aBcd16b with shape 2x17x5x5 gives 2x(2x16)x5x5. Its row-major walk is
-// the walk of the padded tensor. Its Numel is the size of the format's storage.
+// Nested returns all memory, padding included, as a layout. A dim becomes its parts, whole blocks
+// first: aBcd16b with shape 2x17x5x5 gives 2x(2x16)x5x5. Its row-major walk is the padded tensor's.
+// Its Numel is the size of the storage.
 func (b Blocked) Nested() Layout {
 	l := Layout{shape: []int{}, strides: []int{}, offset: b.offset}
 	for _, digits := range b.dims {
@@ -393,9 +392,9 @@ func (b Blocked) String() string {
 }
 
 // Pieces cuts tensors of one shape into parts for a joint walk, such as a conversion between
-// formats. A piece has one layout for each tensor, all of one shape. Every element is in one piece.
-// Without padding there is one piece. Pieces refuses different shapes, and blocks where neither
-// divides the other.
+// formats. A piece has one layout for each tensor, all of one shape, and every element is in one
+// piece. Without padding there is one piece. Pieces refuses different shapes, and blocks where
+// neither divides the other.
 func Pieces(bs ...Blocked) ([][]Layout, error) {
 	if len(bs) == 0 {
 		return nil, nil
@@ -423,8 +422,7 @@ func Pieces(bs ...Blocked) ([][]Layout, error) {
 	return pieces, nil
 }
 
-// commonPlaces returns the elements that 1 counts in each digit of dim d, in any tensor, the most
-// first.
+// commonPlaces returns the place values of dim d's digits in all tensors, the largest first.
 func commonPlaces(bs []Blocked, d int) ([]int, error) {
 	places := []int{1}
 	for _, b := range bs {
@@ -478,8 +476,8 @@ func extended(piece []Layout, bs []Blocked, d, start, count int, places []int) [
 	return part
 }
 
-// Padding returns the places of the padding, each in one layout. A conversion to the format fills
-// them with zeros.
+// Padding returns the places of the padding, each in one layout. A conversion fills them with
+// zeros.
 func (b Blocked) Padding() []Layout {
 	var all []Layout
 	one := []Blocked{b}

@@ -17,7 +17,7 @@ type viewOp struct {
 	site   func(s site, a arguments) (site, error)                  // all others
 	// parts makes several tensors; a subscript selects one.
 	parts func(l Layout, a arguments) (several, error)
-	// copied makes the tensor where site copies.
+	// copied makes the copy that site plans.
 	copied    func(t *Tensor, a arguments) (*Tensor, error)
 	attribute bool   // written without parentheses
 	conj      bool   // also conjugates complex numbers
@@ -77,9 +77,9 @@ var (
 	sectionsParam = param{name: "sections", other: "indices", kind: intOrList}
 )
 
-// viewOps are the operations of chains, in PyTorch's spelling and argument order, sorted by name.
-// slice is ATen's x[start:end:step]. unflatten also takes two or more positional sizes, where
-// PyTorch wants a tuple. expand_as and its like take the shape of the other tensor.
+// viewOps are the operations of chains, in PyTorch's spelling and argument order. slice is ATen's
+// x[start:end:step]. unflatten also takes two or more positional sizes, where PyTorch wants a
+// tuple. expand_as and its like take the shape of the other tensor.
 var viewOps = sortedOps([]viewOp{
 	{name: "adjoint", conj: true, view: func(l Layout, _ arguments, _ int) (Layout, error) {
 		return l.matrices("adjoint", false)
@@ -372,8 +372,7 @@ func (op viewOp) bind(args []value) (arguments, error) {
 	return bound, nil
 }
 
-// gathered makes one list of trailing positional integers, for a list as the last positional
-// parameter.
+// gathered makes a list of trailing positional integers, if the last positional parameter is one.
 func (op viewOp) gathered(args []value) []value {
 	last := len(op.params) - 1
 	for last >= 0 && op.params[last].keyword {
@@ -558,13 +557,11 @@ type step struct {
 }
 
 // ParseChain reads a chain of operations spelled as PyTorch's methods, such as
-// "transpose(0,1).narrow(1,0,100)". The tensor may come first: "x.t()[:, ::2]". Arguments are
-// Python's, by place or by name: integers, None, tuples and lists of integers, dtypes and memory
-// formats. (3) is 3, and (3,) and [3] are lists. Spaces are free, and the empty text is the empty
-// chain.
+// "transpose(0,1).narrow(1,0,100)" or "x.t()[:, ::2]". Arguments are Python's, by place or by name:
+// integers, None, tuples and lists of integers, dtypes and memory formats. (3) is 3, and (3,) and
+// [3] are lists. Spaces are free, and the empty text is the empty chain.
 //
-// ParseChain refuses what PyTorch 1.13 refuses for every layout. Errors name the operation at
-// fault.
+// ParseChain refuses what PyTorch 1.13 refuses for every layout. Errors name the operation.
 func ParseChain(text string) (Chain, error) {
 	calls, err := parseChain(text)
 	if err != nil {
@@ -615,10 +612,10 @@ func (c Chain) Equal(d Chain) bool { return c.text == d.text }
 // Empty reports whether the chain has no operation.
 func (c Chain) Empty() bool { return len(c.steps) == 0 }
 
-// Apply returns the view that the chain's operations make, in order. It refuses what PyTorch 1.13
-// refuses, and operations that need a dtype; [Layout.ApplyTo] takes those. An operation that copies
-// is a [CopyError]. Errors name the operation at fault. For as_strided, the storage ends with the
-// layout's last element.
+// Apply returns the view that the operations make, in order. It refuses what PyTorch 1.13 refuses,
+// and operations that need a dtype; [Layout.ApplyTo] takes those. An operation that copies is a
+// [CopyError]. Errors name the operation. For as_strided, the storage ends with the layout's last
+// element.
 func (l Layout) Apply(c Chain) (Layout, error) {
 	view, _, err := l.ApplyTo(c, Undefined)
 	return view, err
@@ -649,7 +646,7 @@ func (l Layout) site(dtype DType) site {
 	return s
 }
 
-// A CopyError says that an operation of a chain copies where a view is wanted.
+// A CopyError says that an operation copies where a view is wanted.
 type CopyError struct {
 	Op  string
 	Why error // nil where it always copies

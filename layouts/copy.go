@@ -30,8 +30,8 @@ const blockedNumel = 60 * 60
 
 // Copy returns how PyTorch does dst.copy_(src), with elements of the dtypes to and from. same says
 // that both are one tensor. PyTorch 1.13 walks two views of the same elements; later versions do
-// nothing. A contiguous copy, a reshape that copies and a clone are copies to a fresh destination.
-// Copy refuses what [Into] refuses.
+// nothing. A contiguous copy, a reshape that copies and a clone copy to a fresh destination. Copy
+// refuses what [Into] refuses.
 func Copy(dst, src Layout, to, from DType, same bool) (CopyPlan, error) {
 	if same {
 		return CopyPlan{}, nil

@@ -27,8 +27,8 @@ var flipped = viewOp{name: "flip", site: func(s site, a arguments) (site, error)
 	return s.copied(flipped.shape, strides, errors.New("PyTorch has no negative strides")), err
 }, copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Flip(a.list(0)...) }}
 
-// ParseExpression reads Python code that makes a tensor with PyTorch, and a chain of operations on
-// it, as [ParseChain] reads them:
+// ParseExpression reads Python code that makes a tensor with PyTorch, and a chain on it as
+// [ParseChain] does:
 //
 //	expression = [name "="] ["torch."] factory "(" arguments ")" chain
 //
@@ -153,7 +153,7 @@ func makes(name string, args []value) (*factory, made, error) {
 func (e Expression) String() string { return e.text }
 
 // Layout returns where the elements of the result lie in its storage, and their dtype. Operations
-// that copy make their own storage. Errors begin with the place of the operation at fault.
+// that copy make their own storage. Errors begin with the place of the operation.
 func (e Expression) Layout() (Layout, DType, error) {
 	s, _, err := e.site()
 	return s.layout, s.dtype, err
@@ -212,8 +212,8 @@ func (e Expression) base() (*Tensor, error) {
 
 // Text explains the result in words, and draws it next to its storage if both are small. Without
 // enough columns the storage is above; 0 columns are enough. Elements that PyTorch draws at random
-// or leaves unwritten are shown as their places in the storage. Errors begin with the place of the
-// operation at fault.
+// or leaves unwritten appear as their places in the storage. Errors begin with the place of the
+// operation.
 func (e Expression) Text(columns int) (words, drawing string, err error) {
 	s, known, err := e.site()
 	if err != nil {

@@ -7,8 +7,6 @@ import (
 	"strings"
 )
 
-// This file has the operations of a chain that change the dtype or may copy.
-
 func parseMemoryFormat(name string) (MemoryFormat, error) {
 	for f := RowMajor; f <= Preserve; f++ {
 		if strings.TrimPrefix(name, "torch.") == f.String() {
@@ -69,8 +67,8 @@ func (s site) contiguous(f MemoryFormat) (site, error) {
 	return s.copied(s.layout.shape, strides, &FormatError{s.layout, f}), nil
 }
 
-// contiguousStridesIn returns the strides of the copy that contiguous() makes, nil without a copy.
-// As in PyTorch, preserve_format means contiguous_format for a contiguous tensor and is refused for
+// contiguousStridesIn returns the strides of contiguous()'s copy, nil without a copy. As in
+// PyTorch, preserve_format means contiguous_format for a contiguous tensor and is refused for
 // others (aten/src/ATen/native/TensorProperties.cpp, contiguous).
 func (l Layout) contiguousStridesIn(f MemoryFormat) ([]int, error) {
 	switch {

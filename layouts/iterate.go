@@ -7,8 +7,7 @@ import (
 )
 
 // This file follows TensorIterator (PyTorch 1.13, aten/src/ATen/TensorIterator.cpp) for operators
-// that look at each element once. It gives the strides of results and the order of the walk through
-// memory.
+// that look at each element once.
 
 // A SetUp says how TensorIterator found the order of a walk.
 type SetUp uint8
@@ -57,8 +56,8 @@ func Elementwise(inputs ...Layout) (Iteration, error) {
 
 // Into returns how PyTorch writes a result to a destination: x.add_(y) is Into(x, x, y), add(x, y,
 // out=z) is Into(z, x, y), fill_ has no inputs. The destination rules the order. Into refuses
-// inputs that do not broadcast to the destination's shape. (PyTorch then resizes out=, as if it
-// were allocated.) With inputs, it also refuses a destination expanded by a stride of 0.
+// inputs that do not broadcast to its shape. (PyTorch then resizes out=, as if it were allocated.)
+// With inputs, Into also refuses a destination expanded by a stride of 0.
 func Into(output Layout, inputs ...Layout) (Iteration, error) {
 	shape, err := broadcastShape("into", append([]Layout{output}, inputs...))
 	if err != nil {
@@ -130,9 +129,9 @@ func Reduction(input Layout, keepdim bool, dims ...int) (Iteration, error) {
 }
 
 // Preserved returns the fresh layout of a copy in preserve_format (clone, empty_like, conversion to
-// another dtype). A dense layout keeps its strides. Others get dense strides in the same order
-// (ATen/native/TensorFactories.cpp, empty_like; ATen/ExpandUtils.cpp, infer_dense_strides).
-// Preserved refuses an expanded shape whose elements an int cannot count.
+// another dtype). A dense layout keeps its strides; others get dense strides in the same order
+// (ATen/native/TensorFactories.cpp, empty_like; ATen/ExpandUtils.cpp, infer_dense_strides). It
+// refuses an expanded shape whose elements an int cannot count.
 func (l Layout) Preserved() (Layout, error) {
 	if _, err := checkedNumel(l.shape); err != nil {
 		return Layout{}, fmt.Errorf("preserved layout: %w", err)
@@ -281,8 +280,8 @@ func (it iterator) aligned() [][]int {
 
 // strideOrder returns the dims from the innermost to the outermost, as reorder_dimensions does. It
 // is an insertion sort of dims n-1..0 by ascending strides of the first operand; later operands
-// decide ties. For equal strides the smaller size comes first. A stride of 0 decides nothing.
-// Operand 0 of a reduction is the output, and its dims of stride 0 come first.
+// decide ties. For equal strides the smaller size comes first. A stride of 0 decides nothing. In a
+// reduction, dims of stride 0 of operand 0, the output, come first.
 func strideOrder(shape []int, operands [][]int, reduction bool) []int {
 	compare := func(a, b int) int {
 		for r, strides := range operands {
@@ -342,7 +341,7 @@ func reordered(list, order []int) []int {
 }
 
 // coalesced merges neighbouring dims, from the innermost, if one has size 1 or every operand
-// continues evenly (coalesce_dimensions). It shortens each operand's strides and returns the shape.
+// continues evenly (coalesce_dimensions). It shortens the operands' strides.
 func coalesced(shape []int, operands [][]int) []int {
 	if len(shape) < 2 {
 		return shape

@@ -10,14 +10,14 @@
 //
 //  1. [Contiguous] lays out a shape; [New] takes any shape and strides.
 //  2. [ParseChain] reads a chain of view operations, spelled as in PyTorch. [Layout.Apply] applies
-//     it. [Layout.ApplyTo] also changes the dtype, and [Tensor.Apply] also copies. Most operations
-//     have a method too. [ParseExpression] reads an expression that makes a tensor and a chain on it.
-//  3. [Layout.Offsets] walks a Layout, [Layout.Explain] says what makes it contiguous or not, and
+//     it, [Layout.ApplyTo] also changes the dtype, and [Tensor.Apply] also copies. Most operations
+//     have a method too. [ParseExpression] reads a chain with the tensor that it begins with.
+//  3. [Layout.Offsets] walks a Layout, [Layout.Explain] says why it is contiguous or not, and
 //     [Broadcast] brings several Layouts to one shape.
 //  4. [NewTensor] puts a Layout over a [Storage], where elements are read and written.
 //  5. [Elementwise], [Into], [Reduction] and [Copy] return the order in which PyTorch walks the
 //     operands of an operator, and the strides of its result.
-//  6. [ParseTag] reads a blocked format of oneDNN, such as nChw16c, in which a [Blocked] places
+//  6. [ParseTag] reads a blocked format of oneDNN, such as nChw16c. A [Blocked] places its
 //     elements.
 //  7. [Tensor.Sparse] returns the arrays that a sparse format stores.
 package layouts
@@ -48,8 +48,8 @@ type Layout struct {
 }
 
 // New returns the Layout of the given shape and strides at offset, all in elements. It refuses
-// lists of different lengths and negative sizes. It also refuses a number of elements, or an offset
-// of any element, that overflows an int.
+// lists of different lengths, negative sizes, and a number of elements or an element's offset that
+// overflows an int.
 func New(shape, strides []int, offset int) (Layout, error) {
 	if _, err := checkedNumel(shape); err != nil {
 		return Layout{}, fmt.Errorf("new layout: %w", err)
@@ -57,8 +57,7 @@ func New(shape, strides []int, offset int) (Layout, error) {
 	return derived("new layout", shape, strides, offset)
 }
 
-// derived is New for the view that op makes, and for sizes that op sets in place. checkedSizes says
-// which negative sizes pass.
+// derived is New for the view that op makes, and for sizes that op sets in place; see checkedSizes.
 func derived(op string, shape, strides []int, offset int) (Layout, error) {
 	if len(shape) != len(strides) {
 		return Layout{}, fmt.Errorf("%s: shape %s has %d dims, strides %v have %d",
@@ -98,8 +97,8 @@ func contiguousStrides(shape []int) []int {
 	return strides
 }
 
-// checkedNumel returns the product of sizes. It refuses negative sizes. It also refuses overflow of
-// the product with every 0 taken as 1, since strides are such products.
+// checkedNumel returns the product of sizes. It refuses negative sizes, and overflow of the product
+// with every 0 taken as 1, since strides are such products.
 func checkedNumel(shape []int) (int, error) {
 	numel, span := 1, 1
 	for d, n := range shape {
@@ -121,8 +120,8 @@ func checkedNumel(shape []int) (int, error) {
 
 // checkedSizes is checkedNumel, but passes negative sizes where PyTorch does: in a view of no
 // element, or a tensor resized in place. There the product of the sizes up to the 0, as unsigned,
-// must not overflow (c10/util/safe_numerics.h, safe_multiplies_u64). PyTorch refuses all negative
-// sizes where it allocates, as checkedNumel does.
+// must not overflow (c10/util/safe_numerics.h, safe_multiplies_u64). PyTorch refuses negative sizes
+// where it allocates.
 func checkedSizes(shape []int) error {
 	below := slices.IndexFunc(shape, func(n int) bool { return n < 0 })
 	if below < 0 || !slices.Contains(shape, 0) {

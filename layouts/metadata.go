@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// This file has the part of a tensor that changes in place, as in c10/core/TensorImpl. Sizes and
-// strides are set rather than derived. Storage comes with the first write, grows, and is kept or
-// given up. So metadata may reach beyond the storage, which is an error on reading.
+// This file has what changes in place in a tensor, as in c10/core/TensorImpl. Storage comes with
+// the first write, grows, and is kept or given up. Metadata may reach beyond it, which reads
+// refuse.
 
 type metadata struct {
 	frozen   bool // set by Detach: sizes, strides and offset must not change
@@ -26,9 +26,9 @@ func Uninitialized(shape ...int) (*Tensor, error) {
 	return (&Storage{dtype: Undefined}).seen(layout), nil
 }
 
-// MutableData returns the whole storage for writing. A tensor without storage gets one of T's
-// dtype, for the elements that the tensor reaches. MutableData refuses a storage of another dtype,
-// and a tensor that reaches beyond its storage.
+// MutableData returns the whole storage for writing. A tensor without storage gets one of T's dtype
+// for the elements that it reaches. MutableData refuses a storage of another dtype, and a tensor
+// that reaches beyond its storage.
 func MutableData[T Element](t *Tensor) ([]T, error) {
 	dtype := DTypeOf[T]()
 	if t.storage.dtype != Undefined && t.storage.dtype != dtype {
@@ -128,7 +128,7 @@ var KeepAlways = KeepRule{OnShrink: true, MaxSurplus: math.MaxInt}
 
 // Resize sets contiguous sizes. If the number of elements changes, it gives up a storage that is
 // too small or that the rule does not keep. The next write then allocates, and other tensors keep
-// the old storage. A reserved storage that is large enough is kept whatever the rule
+// the old storage. The rule does not apply to a reserved storage that is large enough
 // (TensorImpl::HandleResize, FreeMemory).
 func (t *Tensor) Resize(rule KeepRule, sizes ...int) error {
 	before := t.layout.Numel()
@@ -150,9 +150,9 @@ func (t *Tensor) Resize(rule KeepRule, sizes ...int) error {
 	return nil
 }
 
-// ResizeTo is PyTorch's resize_. It does nothing if the sizes are the same, else sets contiguous
-// sizes and keeps the offset. A storage that is too small grows and keeps its content. It never
-// shrinks (ATen/native/Resize.h).
+// ResizeTo is PyTorch's resize_. Equal sizes change nothing. Others are set, contiguous at the same
+// offset. A storage that is too small grows and keeps its content; none shrinks
+// (ATen/native/Resize.h).
 func (t *Tensor) ResizeTo(sizes ...int) error {
 	if slices.Equal(sizes, t.layout.shape) {
 		return nil
@@ -182,8 +182,8 @@ func (t *Tensor) grow(op string) error {
 }
 
 // Reserve makes room for outer entries of the first dim and keeps the sizes. Content is lost if the
-// storage must grow. Reserve refuses a storage that other tensors may see, and a tensor that is not
-// contiguous (TensorImpl::ReserveSpace).
+// storage must grow. Reserve refuses a shared storage, and a tensor that is not contiguous
+// (TensorImpl::ReserveSpace).
 func (t *Tensor) Reserve(outer int) error {
 	switch {
 	case t.layout.Rank() == 0 || !t.layout.IsContiguous():
@@ -264,9 +264,9 @@ func (t *Tensor) ReshapeInPlace(sizes ...int) error {
 	return t.setContiguous("reshape in place", sizes)
 }
 
-// Detach returns a tensor with a copy of the metadata that shares the storage. Unless
-// allowMetadataChange, its sizes and strides must not change afterwards
-// (TensorImpl::shallow_copy_and_detach, allow_tensor_metadata_change).
+// Detach returns a tensor with a copy of the metadata that shares the storage. Its sizes and
+// strides must not change unless allowMetadataChange (TensorImpl::shallow_copy_and_detach,
+// allow_tensor_metadata_change).
 func (t *Tensor) Detach(allowMetadataChange bool) *Tensor {
 	d := t.storage.seen(t.layout)
 	d.meta = t.meta

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// This file reads the text of a chain of calls as Python reads it:
+// This file reads the text of a chain as Python reads it:
 //
 //	chain     = [tensor] {"." call | "." attribute | subscript}
 //	call      = name "(" [argument {"," argument} [","]] ")"
@@ -22,7 +22,6 @@ import (
 //	item      = value | "..." | [value] ":" [value] [":" [value]]
 //
 // One value in parentheses without a comma is the value itself. The first dot may be missing.
-// viewOps knows the arguments of each operation.
 
 type call struct {
 	name string
@@ -181,7 +180,7 @@ func closing(text string) int {
 
 var (
 	identifier = compiled(`^[\pL_][\pL\pN_]*`)
-	// tensorName matches the tensor's name, with which a chain may begin.
+	// tensorName matches the tensor that a chain may begin with.
 	tensorName = compiled(`^(x$|[\pL_][\pL\pN_]*\s*[.\[])`)
 	keyword    = compiled(`^([\pL_][\pL\pN_]*)\s*=`)
 	// indexWord matches the start of a subscript without its brackets.
@@ -397,7 +396,7 @@ func (p *parser) value(depth int) (value, error) {
 	switch {
 	case text == "None" || newaxis().MatchString(text):
 		return value{kind: none, at: at}, nil
-	case p.literals && p.at('(') && (text == "torch.Size" || text == "torch.device"): // their argument
+	case p.literals && p.at('(') && (text == "torch.Size" || text == "torch.device"):
 		return p.value(depth)
 	case dottedName().MatchString(text):
 		return value{kind: word, at: at, text: text}, nil

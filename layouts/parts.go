@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// This file has subscripts: parts of a tensor, and the selection of one tensor if an operation
-// makes several (aten/src/ATen/native/TensorShape.cpp;
-// torch/csrc/autograd/python_variable_indexing.cpp).
+// This file has subscripts, and operations that make several tensors, of which a subscript selects
+// one (aten/src/ATen/native/TensorShape.cpp; torch/csrc/autograd/python_variable_indexing.cpp).
 
 // several are the n tensors that an operation makes; at returns one.
 type several struct {

@@ -1,10 +1,10 @@
 package layouts
 
-// ResultType returns the dtype in which PyTorch computes an operator on operands of several dtypes.
-// They come in three groups: tensors with dims, 0-d tensors, and numbers (Int64, Float32 or
-// Complex64). A later group counts only if its kind is higher: complex over floating, floating over
-// integers, integers over Bool (ATen/native/TypeProperties.cpp, result_type). Inputs of other
-// dtypes are converted; see [Elementwise].
+// ResultType returns the dtype in which PyTorch computes an operator on tensors with dims, 0-d
+// tensors and numbers (Int64, Float32 or Complex64). A later group counts only if its kind is
+// higher: complex over floating, floating over integers, integers over Bool
+// (ATen/native/TypeProperties.cpp, result_type). Inputs of other dtypes are converted; see
+// [Elementwise].
 //
 // ResultType returns Undefined without dtypes, and if no DType fits (Float16 with a complex
 // number).

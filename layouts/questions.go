@@ -67,8 +67,8 @@ func (l Layout) isDense(f MemoryFormat) bool {
 	return true
 }
 
-// HasChannelsLastStrides applies the older rule, which looks at strides alone: rank 4 with strides
-// N >= H >= W >= C, C not 0. Sizes of 1 count. The rule decides PyTorch's suggest_memory_format
+// HasChannelsLastStrides applies the older rule, on strides alone: rank 4 with strides N >= H >= W
+// >= C, C not 0. Sizes of 1 count. PyTorch's suggest_memory_format uses it
 // (c10/core/MemoryFormat.h, is_channels_last_strides_2d).
 func (l Layout) HasChannelsLastStrides() bool { return l.hasFormatStrides(ChannelsLast) }
 

@@ -51,8 +51,8 @@ type SparseArray struct {
 
 // Sparse stores the tensor in a sparse format, as to_sparse, to_sparse_csr and their like do in
 // PyTorch 1.13. It stores the elements that are not zero, or the blocks with such elements. A NaN
-// is not zero, and -0 is. COO takes any rank, the others matrices. BSR and BSC want a block, rows
-// and columns that divide the matrix; the others take none.
+// is stored, -0 is not. COO takes any rank, the others matrices. BSR and BSC want a block, rows and
+// columns that divide the matrix; the others take none.
 func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 	if err := t.readable(); err != nil {
 		return nil, err

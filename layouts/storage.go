@@ -84,7 +84,7 @@ func Data[T Element](s *Storage) ([]T, error) {
 	return words[T](s), nil
 }
 
-// words does not check the type of the elements, only relies on its size.
+// words checks no type: W needs the size of an element.
 func words[W any](s *Storage) []W {
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s.mem))), s.Len())
 }

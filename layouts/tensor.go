@@ -156,8 +156,8 @@ func (t *Tensor) AsStrided(shape, strides []int, offset int) (*Tensor, error) {
 	return t.view(AsStrided(t.storage.Len(), shape, strides, offset))
 }
 
-// Apply applies a chain of operations, as [Layout.ApplyTo] does. A view shares the storage, and
-// as_strided may reach all of it. Operations that copy do so.
+// Apply applies a chain of operations, as [Layout.ApplyTo] does; as_strided may reach the whole
+// storage. A view shares the storage. Operations that copy do so.
 func (t *Tensor) Apply(chain Chain) (*Tensor, error) {
 	conj := false
 	for _, step := range chain.steps {
@@ -215,7 +215,7 @@ func (t *Tensor) reshape(shape []int) (*Tensor, error) {
 	return c.View(shape...)
 }
 
-// Flatten is [Layout.Flatten], of a contiguous copy if strides do not allow it.
+// Flatten is [Layout.Flatten]. If strides do not allow it, the result is over a contiguous copy.
 func (t *Tensor) Flatten(start, end int) (*Tensor, error) {
 	a, b, err := t.layout.flattened(start, end)
 	if err != nil {
@@ -231,7 +231,7 @@ func (t *Tensor) Flatten(start, end int) (*Tensor, error) {
 func (t *Tensor) Contiguous() (*Tensor, error) { return t.ContiguousIn(RowMajor) }
 
 // ContiguousIn returns t itself if its elements lie densely in the memory format, else a copy that
-// does. ChannelsLast wants rank 4, ChannelsLast3d rank 5. Preserve wants a contiguous t.
+// does. ChannelsLast wants rank 4, ChannelsLast3d rank 5, Preserve a contiguous t.
 func (t *Tensor) ContiguousIn(f MemoryFormat) (*Tensor, error) {
 	strides, err := t.layout.contiguousStridesIn(f)
 	if err != nil {
@@ -402,8 +402,8 @@ func At[T Element](t *Tensor, index ...int) (T, error) {
 	return data[at], nil
 }
 
-// Set writes the element at index, which every view of the storage then shows. The first write to
-// an uninitialized tensor allocates its storage, with the dtype of T.
+// Set writes the element at index, for every view of the storage. The first write to an
+// uninitialized tensor allocates its storage, with the dtype of T.
 func Set[T Element](t *Tensor, value T, index ...int) error {
 	at, err := t.layout.At(index...)
 	if err != nil {

@@ -143,8 +143,8 @@ func (l Layout) Slice(dim, start, end, step int) (Layout, error) {
 	return m.checked("slice")
 }
 
-// sliceBounds resolves the bounds of a slice of a dim of size n to 0..n. The order of the
-// conditions is PyTorch's, and matters if n is negative (ATen/native/TensorShape.cpp, slice).
+// sliceBounds resolves bounds to 0..n. The order of the conditions is PyTorch's, and matters if n
+// is negative (ATen/native/TensorShape.cpp, slice).
 func sliceBounds(start, end, n int) (from, to int) {
 	if start < 0 {
 		start += n
@@ -165,10 +165,10 @@ func sliceBounds(start, end, n int) (from, to int) {
 	return start, end
 }
 
-// Expand repeats dims of size 1 to the given sizes by a stride of 0. A size of -1 keeps the dim,
-// and leading sizes add dims. A dim whose size does not change keeps its stride. A new leading dim
-// of size 1 gets the stride of a contiguous one (ATen/ExpandUtils.cpp, inferExpandGeometry). As in
-// PyTorch, a size below -1 passes if the result is empty.
+// Expand repeats dims of size 1 by a stride of 0. A size of -1 keeps the dim, and leading sizes add
+// dims. A dim whose size does not change keeps its stride. A new leading dim of size 1 gets the
+// stride of a contiguous one (ATen/ExpandUtils.cpp, inferExpandGeometry). As in PyTorch, a size
+// below -1 passes if the result is empty.
 func (l Layout) Expand(sizes ...int) (Layout, error) {
 	lead := len(sizes) - l.Rank()
 	if lead < 0 {
@@ -255,7 +255,7 @@ func (l Layout) Select(dim, index int) (Layout, error) {
 }
 
 // View returns the same elements, in the same row-major order, in another shape. One size may be -1
-// and is inferred. View returns a [NoViewError] if no strides express the shape without a copy
+// and is inferred. The error wraps a [NoViewError] if the shape needs a copy
 // (aten/src/ATen/TensorUtils.cpp, computeStride).
 func (l Layout) View(sizes ...int) (Layout, error) {
 	shape, err := inferSize("view", sizes, "the tensor", l.Numel())
@@ -341,9 +341,9 @@ func (l Layout) viewStrides(shape []int) ([]int, error) {
 	return strides, nil
 }
 
-// A NoViewError says why no strides express a shape. A dim of Shape would have to merge dims Inner
-// and Outer of the layout. That needs Outer's stride to be Inner's size times Inner's stride.
-// Neither of the two dims has size 1, and all dims between them have.
+// A NoViewError says why no strides express a shape. A dim of Shape would merge dims Inner and
+// Outer of the layout. Outer's stride is not Inner's size times Inner's stride. Neither dim has
+// size 1, and all dims between them have.
 type NoViewError struct {
 	Layout       Layout
 	Shape        []int
@@ -360,8 +360,8 @@ func (e *NoViewError) Error() string {
 		l.strides[e.Inner], e.Inner)
 }
 
-// cannotMerge finds the dims of a chunk that ends at dim d and should be longer. A chunk ends at a
-// dim of size other than 1.
+// cannotMerge names the dims for a chunk that ends at dim d too soon. A chunk ends at a dim of size
+// other than 1.
 func (l Layout) cannotMerge(d int, shape []int) error {
 	inner := d
 	for l.shape[inner] == 1 {

@@ -61,8 +61,8 @@ func (n Nest) around(l, trips int, strides []int) Nest {
 // Range returns iterations from to to-1 of loop l. It panics unless 0 <= from <= to <= Trips[l].
 //
 // Law: for the outermost loop, W(n.Range(0, a, b)) W(n.Range(0, b, c)) = W(n.Range(0, a, c)), and
-// n.Range(0, 0, Trips[0]) is n. For an inner loop, the law holds in each iteration of the loops
-// around it.
+// n.Range(0, 0, Trips[0]) is n. For an inner loop, this holds in each iteration of the loops around
+// it.
 func (n Nest) Range(l, from, to int) Nest {
 	if from < 0 || to < from || to > n.Trips[l] {
 		panic(fmt.Sprintf("nest: iterations %d to %d of a loop of %d trips", from, to, n.Trips[l]))
@@ -79,8 +79,8 @@ func (n Nest) Range(l, from, to int) Nest {
 // inside it, a loop within a part. edge has the iterations of an incomplete part in n's loops, or
 // no accesses. Split panics unless by is positive.
 //
-// Law: for the outermost loop, W(whole) W(edge) = W(n). For an inner loop, whole and edge together
-// make the accesses of n, and the law holds in each iteration of the loops around it.
+// Law: for the outermost loop, W(whole) W(edge) = W(n). For an inner loop, this holds in each
+// iteration of the loops around it: whole and edge together make the accesses of n.
 func (n Nest) Split(l, by int) (whole, edge Nest) {
 	if by <= 0 {
 		panic(fmt.Sprintf("nest: parts of %d iterations", by))

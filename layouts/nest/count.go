@@ -12,8 +12,7 @@ import (
 var errCount = errors.New("more accesses than an int can count")
 
 // Count returns the number of accesses that the program makes. It counts each access of the text
-// alone, so that only the variables that matter to it do. It errs if an int cannot count the
-// accesses.
+// alone, so that only the variables that matter to it do. It errs beyond an int.
 //
 // Law: it is the length of W(p).
 func (p Program) Count() (int, error) {
@@ -32,10 +31,9 @@ func (p Program) Count() (int, error) {
 	return total, nil
 }
 
-// together counts all accesses of the program at once. A loop whose iterations do the same is
-// multiplied. If a body's count is a polynomial in the induction variable, as a triangle's, a few
-// values give the sum. Other bodies are counted once for all values of variables that do not
-// matter.
+// together is Count for all accesses at once. A loop whose iterations do the same is multiplied. If
+// a body's count is a polynomial in the induction variable, as a triangle's, a few values give the
+// sum. Other bodies are counted once for all values of variables that do not matter.
 func (p Program) together() (int, error) {
 	c := counter{uses: map[*Loop]use{}, known: map[string]int{}}
 	c.inspect(p, 0)
@@ -217,7 +215,7 @@ func (c *counter) stretch(l *Loop, first, trips int, in func(v int) int) (sum in
 }
 
 // turn returns an iteration, below trips, from which a part of a condition has another value than
-// in the first. It leaves out conditions in inner loops. It returns 0 if nothing changes.
+// in the first, or 0. It leaves out conditions in inner loops.
 func (c *counter) turn(body []Node, first, step, trips int) int {
 	for _, node := range body {
 		branch, is := node.(*If)
@@ -255,11 +253,9 @@ func (c *counter) plus(a, b int) int {
 }
 
 // degree returns a degree of the polynomial, in the number of the iteration, that counts the
-// accesses of the loop's body. ok is false if there may be none.
-//
-// Every loop in the body must run from one affine function to another that is never below it, by
-// steps of 1 or over a constant distance. No part of a condition may change with the variables
-// around it.
+// accesses of the loop's body. ok is false if there may be none. Every loop in the body must run
+// from one affine function to another, never below it. Its step must be 1 or -1, or its distance
+// constant. No part of a condition may change with the variables around it.
 func (c *counter) degree(l *Loop, first, trips int) (degree int, ok bool) {
 	last := first + (trips-1)*l.Step
 	low, high := append(slices.Clone(c.vars), min(first, last)),

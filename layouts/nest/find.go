@@ -17,12 +17,12 @@ import (
 //
 // Law: found if and only if the condition holds at some execution of the access.
 //
-// Bounds and conditions are inequalities of the variables. Find eliminates one variable after the
-// other (Fourier and Motzkin). A contradiction rules an execution out; else the remaining
-// inequalities bound the search. Find skips a choice that leaves the variables no values or that
-// earlier choices decide. So a chain of n conditions on one variable takes n choices and not 2^n.
-// More iterations take no longer, unless the inequalities have solutions in fractions and none in
-// integers. The error reports a search that was given up, or numbers beyond an int.
+// Find eliminates one variable after the other from the inequalities of bounds and conditions
+// (Fourier and Motzkin). A contradiction rules an execution out; else the remaining inequalities
+// bound the search. Find skips a choice that leaves no values or that earlier choices decide. So a
+// chain of n conditions on one variable takes n choices and not 2^n. More iterations take no
+// longer, unless the inequalities have solutions in fractions and none in integers. The error
+// reports a search that was given up, or numbers beyond an int.
 func (p Program) Find(access int, where Condition) (vars []int, found bool, err error) {
 	path := p.path(access, nil)
 	if path == nil {
@@ -160,8 +160,7 @@ func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (
 // perSystem is the cost of a system, in values.
 const perSystem = 1 << 6
 
-// feasible reports whether the rows can all be at least 0, as far as eliminating all unknowns
-// shows.
+// feasible reports whether eliminating all unknowns leaves all rows possibly at least 0.
 func (f *finder) feasible(rows []Affine) bool {
 	if f.budget -= perSystem; f.spent() {
 		return true // given up
@@ -214,8 +213,8 @@ func (f *finder) loop(place int, l *Loop, known, values []Affine) (vars []int, f
 	return nil, false
 }
 
-// narrowed adds functions that have to be at least 0 to others. For functions of one unknown it
-// keeps the narrowest bound below and above, in integers.
+// narrowed adds functions that must be at least 0. It keeps the narrowest bounds of each unknown
+// alone, in integers.
 func narrowed(known []Affine, more ...Affine) []Affine {
 	rows := slices.Clone(known)
 	for _, r := range more {

@@ -6,10 +6,8 @@ import (
 )
 
 // A Program is a tree of loops, conditions and accesses, run in order. Accesses are numbered from
-// 0, in the order of the text ([Program.Operands]).
-//
-// Loops have a depth, 0 for those at the top. A place in the tree knows the variables of the loops
-// around it by their depths.
+// 0, in the order of the text ([Program.Operands]). Loops have a depth, 0 for those at the top. A
+// place in the tree knows the variables of the loops around it by their depths.
 type Program []Node
 
 // A Node is a *[Loop], an *[If] or an [Operand]. An operand is one access. Strides[d] is the bytes
@@ -24,7 +22,7 @@ func (Operand) node() {}
 // max(From...), v+Step, ... below min(To...). A negative step takes v = min(From...), v+Step, ...
 // above max(To...).
 type Loop struct {
-	Name     string // of the variable, for print
+	Name     string // of the variable
 	From, To []Affine
 	Step     int // not 0
 	Body     []Node
@@ -134,8 +132,8 @@ func (n Nest) program() Program {
 	return body
 }
 
-// Nest returns the nest that the program is, if it is one: loops of constant bounds, each alone in
-// the one around it, around accesses.
+// Nest returns the nest that the program is, if ok: loops of constant bounds, each alone in the one
+// around it, around accesses.
 //
 // Law: if ok, W(n) = W(p).
 func (p Program) Nest() (n Nest, ok bool) {

@@ -13,7 +13,7 @@ import "iter"
 //		...
 //	}
 //
-// Walk yields once without loops, and never if any trip is 0.
+// It yields once without loops, and never if any trip is 0.
 func Walk(trips []int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for _, t := range trips {
@@ -38,8 +38,8 @@ func Walk(trips []int) iter.Seq[int] {
 	}
 }
 
-// Steps returns, for each loop, how far its step moves a walk with these strides. The step takes
-// that loop to its next iteration and restarts all loops inside it.
+// Steps returns, for each loop, how far its step moves a walk with these strides. The step restarts
+// all loops inside it.
 func Steps(trips, strides []int) []int {
 	steps := make([]int, len(trips))
 	back := 0
