@@ -40,7 +40,7 @@ var domains = []string{"x", "nc", "ncw", "nchw", "ncdhw", "oi", "oiw", "oihw", "
 	"goihw", "goidhw",
 	"tn", "tnc", "ldnc", "ldigo", "ldio", "ldgo"}
 
-// A TagError says what is wrong in a tag.
+// A TagError says why a tag is refused.
 type TagError struct {
 	Tag    string
 	At     int // offset in Tag, len(Tag) where something is missing
@@ -53,8 +53,8 @@ func (e *TagError) Error() string {
 }
 
 // ParseTag reads a tag in letters of dims (aBcd16b) or in names of a domain (nChw16c, OIhw16i16o,
-// ldigo). It applies oneDNN's rule, so it also reads formats that a version of oneDNN lacks. Errors
-// are [TagError]s.
+// ldigo). It applies oneDNN's rule, also to formats that a version of oneDNN lacks. Errors are
+// [TagError]s.
 func ParseTag(text string) (Tag, error) {
 	t, dims, err := parseOrder(text)
 	if err != nil {
@@ -175,7 +175,6 @@ func (t Tag) Equal(u Tag) bool {
 	return slices.Equal(t.order, u.order) && slices.Equal(t.blocks, u.blocks)
 }
 
-// blockOf returns the product of a dim's blocks, 1 without blocks.
 func (t Tag) blockOf(dim int) int {
 	product := 1
 	for _, b := range t.blocks {
@@ -189,7 +188,7 @@ func (t Tag) blockOf(dim int) int {
 // Rank returns the number of dims.
 func (t Tag) Rank() int { return len(t.order) }
 
-// String returns the tag in letters of dims, as oneDNN prints it: nChw16c is "aBcd16b".
+// String returns the tag in letters of dims, as oneDNN does: nChw16c is "aBcd16b".
 func (t Tag) String() string {
 	var b strings.Builder
 	for _, d := range t.order {
@@ -371,7 +370,7 @@ func (b Blocked) walk(d, at int, yield func(int) bool) bool {
 }
 
 // String returns a text such as "shape 2x17x5x5, padded to 2x32x5x5, strides (800, (400, 1), 80,
-// 16), offset 0", here with dim 1 split.
+// 16), offset 0".
 func (b Blocked) String() string {
 	strides := make([]string, len(b.dims))
 	for d, digits := range b.dims {
@@ -391,10 +390,9 @@ func (b Blocked) String() string {
 		strings.Join(strides, ", "), b.offset)
 }
 
-// Pieces cuts tensors of one shape into parts for a joint walk, such as a conversion between
-// formats. A piece has one layout for each tensor, all of one shape, and every element is in one
-// piece. Without padding there is one piece. Pieces refuses different shapes, and blocks where
-// neither divides the other.
+// Pieces cuts tensors of one shape into parts for a joint walk, such as a conversion. A piece has
+// one layout for each tensor, all of one shape, and every element is in one piece. Without padding
+// there is one piece. Pieces refuses different shapes, and blocks where neither divides the other.
 func Pieces(bs ...Blocked) ([][]Layout, error) {
 	if len(bs) == 0 {
 		return nil, nil
@@ -476,8 +474,7 @@ func extended(piece []Layout, bs []Blocked, d, start, count int, places []int) [
 	return part
 }
 
-// Padding returns the places of the padding, each in one layout. A conversion fills them with
-// zeros.
+// Padding returns the places of the padding, each in one layout. Conversions fill them with zeros.
 func (b Blocked) Padding() []Layout {
 	var all []Layout
 	one := []Blocked{b}

@@ -299,7 +299,6 @@ func isAttribute(name string) bool {
 	})
 }
 
-// usage returns a text such as "narrow(dim, start, length)".
 func (op viewOp) usage() string {
 	if op.attribute {
 		return op.name
@@ -528,8 +527,8 @@ func (a arguments) dtype(i int, otherwise DType) DType {
 // copyingOps look like views and copy.
 var copyingOps = []string{"repeat", "tile", "roll", "repeat_interleave"}
 
-// ViewOps returns the operations and their arguments, such as "narrow(dim, start, length)", in
-// alphabetic order, without those named after dtypes.
+// ViewOps returns the operations, such as "narrow(dim, start, length)", in alphabetic order,
+// without those named after dtypes.
 func ViewOps() []string {
 	var usages []string
 	for _, op := range viewOps {
@@ -540,15 +539,14 @@ func ViewOps() []string {
 	return usages
 }
 
-// A Chain is view operations with their arguments, in order. The zero Chain is empty: its view is
-// the layout itself.
+// A Chain is view operations with their arguments, in order. The zero Chain is empty.
 type Chain struct {
 	text  string
 	steps []step
 }
 
-// A step is an operation or a subscript. If the operation makes several tensors, the subscript
-// selects one.
+// A step is an operation, a subscript, or an operation that makes several tensors and the subscript
+// that selects one.
 type step struct {
 	op    *viewOp
 	args  arguments
@@ -594,7 +592,7 @@ func stepsOf(calls []call) (steps []step, err error) {
 
 func (s step) wantsIndex() bool { return s.op != nil && s.op.parts != nil && s.index == nil }
 
-// MustParseChain is ParseChain for a known chain. It panics on an error.
+// MustParseChain is ParseChain, and panics on an error.
 func MustParseChain(text string) Chain {
 	c, err := ParseChain(text)
 	if err != nil {
@@ -637,7 +635,6 @@ func (l Layout) ApplyTo(c Chain, dtype DType) (Layout, DType, error) {
 	return s.layout, s.dtype, nil
 }
 
-// site returns the layout in a storage that ends with its last element.
 func (l Layout) site(dtype DType) site {
 	s := site{layout: l, dtype: dtype}
 	if _, high := l.Extent(); l.Numel() > 0 {
@@ -686,7 +683,7 @@ func (s step) apply(from site) (site, error) {
 	return to, err
 }
 
-// bind finds, among rows of one name, the first that takes the arguments.
+// bind finds the first row that takes the arguments.
 func (c call) bind() (step, error) {
 	if slices.Contains(copyingOps, c.name) {
 		return step{}, fmt.Errorf("%s copies in PyTorch: a chain has views only, such as expand "+

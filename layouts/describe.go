@@ -11,11 +11,11 @@ import (
 // shownElements is the largest size that SideBySide shows.
 const shownElements = 400
 
-// overlapsShown is the largest size for which Facts looks for overlap, perhaps at each element.
+// overlapsShown is the largest size for which Facts looks for overlap.
 const overlapsShown = 1 << 20
 
-// Facts returns the shape, strides and offset of a view and the ways in which it is contiguous, one
-// a line. Bytes are for elements of dtype.
+// Facts returns the shape, strides and offset of a view and how it is contiguous, a line each.
+// Bytes are for elements of dtype.
 func (l Layout) Facts(dtype DType) string { return l.facts(dtype) }
 
 func (l Layout) facts(dtype DType, more ...[2]string) string {
@@ -45,7 +45,8 @@ func (l Layout) facts(dtype DType, more ...[2]string) string {
 	return inColumns(append(facts, more...))
 }
 
-// inBytes is exact. A dim of size 1 may have any stride, and an empty layout any stride and offset.
+// inBytes is exact: strides of dims of size 1 and of empty layouts may be more bytes than an int
+// can count.
 func inBytes(elements int, dtype DType) *big.Int {
 	return new(big.Int).Mul(big.NewInt(int64(elements)), big.NewInt(int64(dtype.Size())))
 }
@@ -97,8 +98,8 @@ func (r Reason) String() string {
 
 // SideBySide shows a storage next to a view of it, or above it if columns are too few (0 are
 // enough). Rows of the storage have the length of the last dim of stored. Elements are their places
-// in the storage. PyTorch's tensors cannot have negative strides: for a view with such strides,
-// SideBySide says so and shows the order of the walk.
+// in the storage. A view with negative strides, which PyTorch's tensors cannot have, is shown as
+// the order of its walk.
 func SideBySide(stored, view Layout, columns int) (string, error) {
 	walk := ""
 	if slices.ContainsFunc(view.strides, func(stride int) bool { return stride < 0 }) {

@@ -111,7 +111,6 @@ func (h Half) Float() float32 {
 	return math.Float32frombits(b | uint32(h>>15)<<31)
 }
 
-// subnormal returns the float32 bits of a half with exponent 0, without the sign.
 func subnormal(h Half) uint32 {
 	if h&0x3FF == 0 {
 		return 0
@@ -151,7 +150,7 @@ func BFloatOf(v float32) BFloat {
 	return BFloat(roundShift(math.Float32bits(v), 16))
 }
 
-// roundShift returns v >> n, rounded to nearest, ties to even.
+// roundShift is v >> n, rounded to nearest, ties to even.
 func roundShift(v uint32, n uint) uint32 {
 	half := uint32(1) << (n - 1)
 	down := v >> n

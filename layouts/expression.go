@@ -210,10 +210,9 @@ func (e Expression) base() (*Tensor, error) {
 	return e.made.elements()
 }
 
-// Text explains the result in words, and draws it next to its storage if both are small. Without
-// enough columns the storage is above; 0 columns are enough. Elements that PyTorch draws at random
-// or leaves unwritten appear as their places in the storage. Errors begin with the place of the
-// operation.
+// Text explains the result in words, and draws it next to its storage if both are small, or below
+// if columns are too few (0 are enough). Elements that PyTorch draws at random or leaves unwritten
+// appear as their places in the storage. Errors begin with the place of the operation.
 func (e Expression) Text(columns int) (words, drawing string, err error) {
 	s, known, err := e.site()
 	if err != nil {

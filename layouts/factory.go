@@ -13,7 +13,7 @@ import (
 // This file has PyTorch's functions that make a tensor (aten/src/ATen/native/TensorFactories.cpp,
 // torch/csrc/utils/tensor_new.cpp).
 
-// A factory makes a tensor. One with several lists of parameters has several rows.
+// A factory makes a tensor, from one of its rows of parameters.
 type factory struct {
 	viewOp // its name and parameters
 	make   func(a arguments) (made, error)

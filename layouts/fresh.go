@@ -47,7 +47,7 @@ func (s site) copied(shape, strides []int, why error) site {
 	return site{layout: l, storage: l.Numel(), dtype: s.dtype, fresh: true, why: why}
 }
 
-// A FormatError says that a layout does not lie in a memory format, so that contiguous() copies.
+// A FormatError says that a layout does not lie in a memory format, so contiguous() copies.
 type FormatError struct {
 	Layout Layout
 	Format MemoryFormat

@@ -33,15 +33,14 @@ type Iteration struct {
 	// 0.
 	Output Layout
 	// Walk has the output and then each input, all of one shape, with dims reordered and merged.
-	// With one thread, or fewer than 32,768 elements, PyTorch walks them together in row-major
-	// order.
+	// PyTorch walks them together in row-major order, on one thread or below 32,768 elements.
 	Walk []Layout
 }
 
 // Elementwise returns how PyTorch computes x + y, relu(x) or where(c, x, y). Inputs are broadcast,
 // and the strides of the allocated result follow theirs. PyTorch first converts an input of another
-// dtype than it computes in; pass its [Layout.Preserved]. A number is a 0-d input. Elementwise
-// refuses an empty list, and shapes that do not broadcast.
+// dtype; pass its [Layout.Preserved]. A number is a 0-d input. Elementwise refuses an empty list,
+// and shapes that do not broadcast.
 func Elementwise(inputs ...Layout) (Iteration, error) {
 	if len(inputs) == 0 {
 		return Iteration{}, errors.New("elementwise: no input says what shape the result has")
@@ -80,7 +79,7 @@ func Into(output Layout, inputs ...Layout) (Iteration, error) {
 // Reduction returns how PyTorch computes input.sum(dims, keepdim) and other reductions by
 // TensorIterator (prod, mean, amax, any ...). The result is row-major. Reduced dims are the inner
 // loops, in which the output has stride 0. No dims are all dims. Reduction refuses dims that the
-// input lacks or that are named twice.
+// input lacks or that come twice.
 func Reduction(input Layout, keepdim bool, dims ...int) (Iteration, error) {
 	reduced := make([]bool, max(input.Rank(), 1))
 	for _, dim := range dims {
@@ -110,7 +109,7 @@ func Reduction(input Layout, keepdim bool, dims ...int) (Iteration, error) {
 		return Iteration{}, err
 	}
 	// The iterator's output has the input's rank. Without keepdim, reduced dims have stride 0 even
-	// where the input's size is 1.
+	// if the input's size is 1.
 	seen := Layout{shape: full, strides: result.Strides()}
 	if !keepdim {
 		seen.strides = make([]int, len(full))
@@ -330,8 +329,7 @@ func denseStrides(shape, order []int) []int {
 	return strides
 }
 
-// reordered returns the entries from the outermost dim to the innermost; order starts with the
-// innermost.
+// reordered returns entries in the reverse of order, the outermost dim first.
 func reordered(list, order []int) []int {
 	out := make([]int, len(order))
 	for i, d := range order {

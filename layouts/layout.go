@@ -37,10 +37,8 @@ import (
 
 // A Layout places the elements of an n-dimensional tensor. Element (i0, i1, ...) lies at offset +
 // i0*stride0 + i1*stride1 + ... elements from the start of its storage. The zero Layout is a 0-d
-// tensor at offset 0.
-//
-// Strides may be zero (an expanded dim) or negative (a flipped dim, which a walk has and PyTorch's
-// tensors do not).
+// tensor at offset 0. Strides may be zero (an expanded dim) or negative (a flipped dim, which
+// PyTorch's tensors do not have).
 type Layout struct {
 	shape   []int
 	strides []int
@@ -155,7 +153,7 @@ func (l Layout) Size(d int) int { return l.shape[d] }
 // Stride returns the stride of dim d in elements, 0 <= d < Rank().
 func (l Layout) Stride(d int) int { return l.strides[d] }
 
-// Offset returns the offset of the first element (index 0, 0, ...) in elements.
+// Offset returns the offset of the first element, in elements.
 func (l Layout) Offset() int { return l.offset }
 
 // Numel returns the number of elements: 1 for a 0-d layout, 0 if any size is 0.
@@ -199,8 +197,8 @@ func (l Layout) extent() (low, high int, ok bool) {
 	return low, high, true
 }
 
-// At returns the offset of the element at index, in elements. Negative entries count from the end,
-// as in Python. At refuses an index of the wrong length or out of range.
+// At returns the offset of the element at index, in elements. Negative entries count from the end.
+// It refuses an index of the wrong length or out of range.
 func (l Layout) At(index ...int) (int, error) {
 	if len(index) != len(l.shape) {
 		return 0, fmt.Errorf("index %v has %d entries for %d dims", index, len(index), len(l.shape))
@@ -293,9 +291,8 @@ func formatTuple[T any](n []T) string {
 	return "(" + text + ")"
 }
 
-// ParseShape reads sizes written as "3x4", or as in Python: "3,4", "(3, 4)", "[3, 4]" or
-// "torch.Size([3, 4])". It refuses anything but non-negative integers, and a shape whose elements
-// an int cannot count.
+// ParseShape reads sizes written as "3x4", "3,4", "(3, 4)", "[3, 4]" or "torch.Size([3, 4])". It
+// refuses anything but non-negative integers, and a shape whose elements an int cannot count.
 func ParseShape(text string) ([]int, error) {
 	shape, err := parseShape(text)
 	if err == nil {

@@ -16,8 +16,8 @@ type metadata struct {
 	reserved bool // set by Reserve and Extend: Resize keeps storage that is large enough
 }
 
-// Uninitialized returns a contiguous tensor without a dtype and without memory. The first write
-// gives it both (TensorImpl::raw_mutable_data).
+// Uninitialized returns a contiguous tensor without dtype and memory, which the first write gives
+// it (TensorImpl::raw_mutable_data).
 func Uninitialized(shape ...int) (*Tensor, error) {
 	layout, err := fresh("uninitialized", shape)
 	if err != nil {
@@ -74,9 +74,8 @@ func (t *Tensor) set(op string, shape, strides []int) error {
 	return nil
 }
 
-// SetSizesAndStrides sets both. A negative stride becomes 1 for the last dim, else max(size,
-// 1)*stride of the next dim (TensorImpl::set_sizes_and_strides). It does not check the storage;
-// reads do.
+// SetSizesAndStrides sets both, unchecked against the storage. A negative stride becomes 1 for the
+// last dim, else max(size, 1)*stride of the next dim (TensorImpl::set_sizes_and_strides).
 func (t *Tensor) SetSizesAndStrides(sizes, strides []int) error {
 	if len(sizes) != len(strides) {
 		return fmt.Errorf("set sizes and strides: %d sizes do not go with %d strides", len(sizes),
@@ -117,7 +116,7 @@ func (t *Tensor) setContiguous(op string, sizes []int) error {
 }
 
 // A KeepRule says when Resize keeps a storage that is larger than needed. Its fields are Caffe2's
-// flags caffe2_keep_on_shrink and caffe2_max_keep_on_shrink_memory.
+// caffe2_keep_on_shrink and caffe2_max_keep_on_shrink_memory.
 type KeepRule struct {
 	OnShrink   bool
 	MaxSurplus int // bytes
@@ -250,8 +249,8 @@ func (t *Tensor) Extend(num int, growth float64) error {
 	return t.setContiguous("extend", sizes)
 }
 
-// ReshapeInPlace sets contiguous sizes with the same number of elements. It wants a contiguous
-// tensor (TensorImpl::Reshape).
+// ReshapeInPlace sets contiguous sizes of the same number of elements. It wants a contiguous tensor
+// (TensorImpl::Reshape).
 func (t *Tensor) ReshapeInPlace(sizes ...int) error {
 	if err := checkedSizes(sizes); err != nil {
 		return fmt.Errorf("reshape in place: %w", err)

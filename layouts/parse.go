@@ -187,7 +187,7 @@ var (
 	indexWord = compiled(`^(None|((np|numpy|torch)\.)?newaxis|Ellipsis)\s*([,:]|$)`)
 	newaxis   = compiled(`^((np|numpy|torch)\.)?newaxis$`)
 	nextCall  = compiled(`\.\s*[\pL_]`)
-	// integers matches whole numbers and products of them.
+	// integers matches integers and products of them.
 	integers   = compiled(`^([-+\s]*(0[xX][\da-fA-F_]+|\d[\d_]*)\s*(\*|$))+$`)
 	dottedName = compiled(`^[\pL_][\pL\pN_.]*$`)
 )

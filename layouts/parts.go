@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// This file has subscripts, and operations that make several tensors, of which a subscript selects
-// one (aten/src/ATen/native/TensorShape.cpp; torch/csrc/autograd/python_variable_indexing.cpp).
+// This file has subscripts, and operations that make several tensors
+// (aten/src/ATen/native/TensorShape.cpp; torch/csrc/autograd/python_variable_indexing.cpp).
 
-// several are the n tensors that an operation makes; at returns one.
 type several struct {
 	n  int
 	at func(i int) (Layout, error)
@@ -66,7 +65,6 @@ func (l Layout) split(part, dim int) (several, error) {
 	}}, nil
 }
 
-// splitSizes cuts a dim into parts whose sizes add up to its own.
 func (l Layout) splitSizes(sizes []int, dim int) (several, error) {
 	size, err := l.splittable(dim)
 	if err != nil {
@@ -105,7 +103,6 @@ func (l Layout) sections(n, dim int) (several, error) {
 	}}, nil
 }
 
-// splitAt cuts a dim at indices, which are bounds of slices.
 func (l Layout) splitAt(indices []int, dim int) (several, error) {
 	if _, err := l.splittable(dim); err != nil {
 		return several{}, err
@@ -122,8 +119,8 @@ func (l Layout) splitAt(indices []int, dim int) (several, error) {
 	}}, nil
 }
 
-// splitAlong is hsplit, vsplit or dsplit, which want at least rank dims. It cuts dim, or the last
-// of fewer dims, at indices or into parts of one size.
+// splitAlong is hsplit, vsplit or dsplit, which want rank dims or more. It splits the last dim if
+// dim is beyond it.
 func (l Layout) splitAlong(rank, dim int, where argument) (several, error) {
 	if l.Rank() < rank {
 		return several{}, fmt.Errorf("a tensor of %d dims (want %d or more)", l.Rank(), rank)

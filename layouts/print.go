@@ -45,8 +45,7 @@ func (t *Tensor) String() string {
 // isDefault reports whether PyTorch leaves out the dtype, which the elements show.
 func (d DType) isDefault() bool { return d == Float32 || d == Int64 || d == Bool || d == Complex64 }
 
-// addSuffixes writes suffixes after the elements, on a new line if newline is set, and closes the
-// parenthesis.
+// addSuffixes closes the parenthesis after suffixes, on a line of their own if newline.
 func addSuffixes(text string, suffixes []string, indent int, newline bool) string {
 	last := len(text) - strings.LastIndex(text, "\n") + 1
 	for i, s := range suffixes {
@@ -177,8 +176,7 @@ func pad(cells []string) ([]string, int) {
 	return cells, width
 }
 
-// floatCells chooses whole numbers, four decimals or exponents, as _Formatter of
-// torch/_tensor_str.py does.
+// floatCells chooses a notation as _Formatter of torch/_tensor_str.py does.
 func floatCells(values []float64) ([]string, int) {
 	least, most, whole, finite := math.Inf(1), 0.0, true, false
 	for _, v := range values {

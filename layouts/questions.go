@@ -89,8 +89,8 @@ func (l Layout) hasFormatStrides(f MemoryFormat) bool {
 	return true
 }
 
-// IsDense reports whether the elements fill a stretch of memory without gaps or overlap, in some
-// order of the dims (c10/core/TensorImpl.cpp, compute_non_overlapping_and_dense).
+// IsDense reports whether the elements fill memory without gaps or overlap, in some order of the
+// dims (c10/core/TensorImpl.cpp, compute_non_overlapping_and_dense).
 func (l Layout) IsDense() bool {
 	if l.IsContiguous() {
 		return true
@@ -154,7 +154,7 @@ func (l Layout) Overlaps() bool {
 }
 
 // ByteStrides returns the strides in bytes of dtype, as NumPy prints them. Strides of empty layouts
-// and of dims of size 1 wrap where an int cannot count the bytes.
+// and of dims of size 1 wrap beyond an int.
 func (l Layout) ByteStrides(dtype DType) []int {
 	strides := l.Strides()
 	for d := range strides {
@@ -180,8 +180,8 @@ func (l Layout) Explain() []Reason {
 	return reasons
 }
 
-// A Reason is one step of the contiguity rule. Want is the contiguous stride, the product of the
-// sizes after Dim. A dim of size 1 is skipped.
+// A Reason is one step of the contiguity rule. Want is the product of the sizes after Dim. A dim of
+// size 1 is skipped.
 type Reason struct {
 	Dim, Size, Stride, Want int
 	Skipped, Holds          bool
@@ -200,8 +200,8 @@ func (l Layout) preservedStrides() []int {
 	return denseStrides(l.shape, strideOrder(l.shape, [][]int{upright.strides}, false))
 }
 
-// formatStrides returns a shape's strides in a memory format, nil if the format lacks the rank
-// (c10/core/MemoryFormat.h, get_channels_last_strides_2d).
+// formatStrides returns dense strides, nil if the format lacks the rank (c10/core/MemoryFormat.h,
+// get_channels_last_strides_2d).
 func formatStrides(shape []int, f MemoryFormat) []int {
 	if f == RowMajor {
 		return contiguousStrides(shape)

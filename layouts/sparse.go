@@ -41,8 +41,7 @@ type Sparse struct {
 	Arrays []SparseArray // the values last
 }
 
-// A SparseArray is one of the arrays of a sparse tensor. It is contiguous, of the values' dtype or
-// of int64.
+// A SparseArray is a contiguous array of a sparse tensor, of the values' dtype or of int64.
 type SparseArray struct {
 	Name    string // PyTorch's method that returns it
 	Tensor  *Tensor
@@ -120,7 +119,7 @@ func (t *Tensor) coordinates() (*Sparse, error) {
 	}}, nil
 }
 
-// compressed stores, for each row of blocks, the columns of its blocks, or the reverse.
+// compressed stores the columns of the blocks in each row of blocks, or the reverse.
 func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	major, minor := 0, 1 // dims
 	if format.byColumn() {

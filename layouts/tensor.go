@@ -14,8 +14,7 @@ type Tensor struct {
 
 var errUninitialized = errors.New("the tensor is uninitialized: nothing was ever written to it")
 
-// NewTensor returns a tensor of layout over storage. It refuses a layout with an element outside of
-// the storage.
+// NewTensor returns a tensor of layout over storage, which must hold all elements.
 func NewTensor(storage *Storage, layout Layout) (*Tensor, error) {
 	if err := storage.inBounds(layout); err != nil {
 		return nil, fmt.Errorf("new tensor: %w", err)
@@ -58,7 +57,7 @@ func Arange(dtype DType, n int) (*Tensor, error) {
 	return t.To(dtype)
 }
 
-// FromSlice returns a contiguous tensor of shape that holds a copy of data, which must fill it.
+// FromSlice returns a contiguous tensor of shape with a copy of data, which must fill it.
 func FromSlice[T Element](data []T, shape ...int) (*Tensor, error) {
 	t, err := zeros("from slice", DTypeOf[T](), shape)
 	if err != nil {
@@ -227,7 +226,7 @@ func (t *Tensor) Flatten(start, end int) (*Tensor, error) {
 	return t.reshape(t.layout.merged(a, b))
 }
 
-// Contiguous returns t itself if it is contiguous, else a row-major copy in its own storage.
+// Contiguous returns t itself if it is contiguous, else a row-major copy.
 func (t *Tensor) Contiguous() (*Tensor, error) { return t.ContiguousIn(RowMajor) }
 
 // ContiguousIn returns t itself if its elements lie densely in the memory format, else a copy that
@@ -272,8 +271,8 @@ func (t *Tensor) ToIn(dtype DType, f MemoryFormat) (*Tensor, error) {
 	return c.CloneIn(f)
 }
 
-// EmptyLike returns a tensor of zeros of the same shape and dtype in the memory format. (PyTorch
-// leaves it unwritten.)
+// EmptyLike returns zeros of the same shape and dtype in the memory format. (PyTorch's elements are
+// unwritten.)
 func (t *Tensor) EmptyLike(f MemoryFormat) (*Tensor, error) {
 	strides, err := t.layout.stridesIn("empty_like", f)
 	if err != nil {
@@ -300,8 +299,8 @@ func (t *Tensor) Repeat(counts ...int) (*Tensor, error) {
 		return nil, fmt.Errorf("repeat: %d counts for a tensor of %d dims", len(counts),
 			t.layout.Rank())
 	}
-	// To repeat a dim of n elements k times, a new dim of size 1 before it is expanded to k. Both
-	// are then flattened to k*n.
+	// To repeat a dim of n elements k times, a new dim of size 1 before it is expanded to k, and
+	// both are flattened.
 	var expanded, shape []int
 	for i, k := range counts {
 		n := 1
@@ -344,8 +343,8 @@ func (t *Tensor) Repeat(counts ...int) (*Tensor, error) {
 	return c.View(shape...)
 }
 
-// copyOf copies the elements that source names in t's storage to a new tensor with the given dense
-// strides. It moves words, whatever their type.
+// copyOf copies the elements of source in t's storage to a tensor of the given dense strides. It
+// moves words, whatever their type.
 func (t *Tensor) copyOf(source Layout, strides []int) (*Tensor, error) {
 	if err := t.readable(); err != nil {
 		return nil, err

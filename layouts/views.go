@@ -108,7 +108,7 @@ func (l Layout) Narrow(dim, start, length int) (Layout, error) {
 }
 
 // Slice keeps every step-th index of dim from start up to, not including, end. Negative bounds
-// count from the end, and bounds are clamped as in Python. step must be positive.
+// count from the end, and bounds are clamped as in Python. step is positive.
 func (l Layout) Slice(dim, start, end, step int) (Layout, error) {
 	if l.Rank() == 0 {
 		return Layout{}, fmt.Errorf("slice: a 0-d tensor has no dim to slice")
@@ -203,8 +203,8 @@ func (l Layout) Expand(sizes ...int) (Layout, error) {
 	return derived(fmt.Sprintf("expand to %v", sizes), m.shape, m.strides, m.offset)
 }
 
-// Flip reverses the given dims by negative strides. PyTorch's flip copies; here a flipped Layout is
-// an order to walk in.
+// Flip reverses the given dims by negative strides. PyTorch's flip copies; this one is an order of
+// access.
 func (l Layout) Flip(dims ...int) (Layout, error) {
 	m := l.clone()
 	seen := make([]bool, max(l.Rank(), 1))
@@ -360,8 +360,6 @@ func (e *NoViewError) Error() string {
 		l.strides[e.Inner], e.Inner)
 }
 
-// cannotMerge names the dims for a chunk that ends at dim d too soon. A chunk ends at a dim of size
-// other than 1.
 func (l Layout) cannotMerge(d int, shape []int) error {
 	inner := d
 	for l.shape[inner] == 1 {
@@ -370,8 +368,8 @@ func (l Layout) cannotMerge(d int, shape []int) error {
 	return &NoViewError{l, shape, d - 1, inner}
 }
 
-// Flatten merges the dims start to end, both included, into one. It fails if their strides do not
-// allow it; [Tensor.Flatten] then copies.
+// Flatten merges the dims start to end, both included. It fails if their strides do not allow it;
+// [Tensor.Flatten] then copies.
 func (l Layout) Flatten(start, end int) (Layout, error) {
 	a, b, err := l.flattened(start, end)
 	if err != nil {
@@ -413,7 +411,7 @@ func (l Layout) merged(a, b int) []int {
 }
 
 // Unflatten splits a dim into several, whose sizes multiply to its own. One may be -1 and is
-// inferred. Unflatten strip-mines a walk.
+// inferred. It strip-mines a walk.
 func (l Layout) Unflatten(dim int, sizes ...int) (Layout, error) {
 	if l.Rank() == 0 {
 		return Layout{}, fmt.Errorf("unflatten: a 0-d tensor has no dim to split")

@@ -51,7 +51,6 @@ func (p Program) Counts() ([]int, error) {
 	return countEach(p, func(body []Node) Program { return body }, nil)
 }
 
-// countEach appends how often each access of nodes is made. within adds the rest of the program.
 func countEach(nodes []Node, within func([]Node) Program, counts []int) ([]int, error) {
 	here := -1 // count of the accesses directly in nodes
 	var err error
@@ -85,7 +84,6 @@ func countEach(nodes []Node, within func([]Node) Program, counts []int) ([]int, 
 	return counts, nil
 }
 
-// A counter remembers counts.
 type counter struct {
 	uses   map[*Loop]use
 	known  map[string]int // by the loop and the variables that it uses
@@ -188,8 +186,8 @@ func (c *counter) loop(l *Loop) int {
 	return sum
 }
 
-// stretch counts the accesses of trips iterations from first on. It splits them until conditions
-// hold in all or in none of a part.
+// stretch counts the accesses of trips iterations from first on, in parts in which conditions do
+// not change.
 func (c *counter) stretch(l *Loop, first, trips int, in func(v int) int) (sum int) {
 	const few = 8
 	degree, ok := c.degree(l, first, trips)
@@ -339,8 +337,8 @@ func spread(a, b Affine, low, high []int) (least, most int) {
 	return least, most
 }
 
-// sum returns the sum of n values of a polynomial, given the first ones, one more than its degree.
-// With Newton's forward differences at the first value, difference k counts (n over k+1) times.
+// sum returns the sum of n values of a polynomial, given as many as its degree and one more. With
+// Newton's forward differences at the first value, difference k counts (n over k+1) times.
 func (c *counter) sum(values []int, n int) int {
 	sum, ways := new(big.Int), big.NewInt(1)
 	for k := range values {

@@ -42,7 +42,7 @@ func (p Program) Find(access int, where Condition) (vars []int, found bool, err 
 	return vars, found && f.err == nil, f.err
 }
 
-// A turn is a step from the root to an access: into a loop or an arm of a condition.
+// A turn is a step from the root to an access.
 type turn struct {
 	loop *Loop
 	arm  *If
@@ -240,7 +240,6 @@ func narrowed(known []Affine, more ...Affine) []Affine {
 	return rows
 }
 
-// bound reports whether a function has one unknown, and which.
 func bound(r Affine) (at int, ok bool) {
 	of := 0
 	for d, c := range r.Coef {

@@ -39,7 +39,7 @@ type If struct {
 type Condition [][]Affine
 
 // An Affine is Const + Coef[0]*v0 + Coef[1]*v1 + ..., where v0 is the variable of the outermost
-// loop around it, and v1 of the next. Variables beyond Coef do not count.
+// loop. Variables beyond Coef do not count.
 type Affine struct {
 	Const int
 	Coef  []int

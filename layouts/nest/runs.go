@@ -3,7 +3,7 @@ package nest
 import "iter"
 
 // A Run is adjacent accesses of a program's text, made in order in each of Trips iterations of one
-// loop, or just once.
+// loop.
 type Run struct {
 	First   int      // number of the first access; the others follow
 	Trips   int      // iterations, at least 1
@@ -44,7 +44,7 @@ type runner struct {
 	run   Run
 }
 
-// nodes runs nodes, the first access having number. more is false if yield wants no more.
+// nodes runs nodes, the first access having number. more is false after yield stops.
 func (r *runner) nodes(nodes []Node, number int) (next int, more bool) {
 	for more = true; len(nodes) > 0 && more; {
 		side := 1
