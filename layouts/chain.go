@@ -42,8 +42,8 @@ type param struct {
 	optional bool // may be left out
 	none     bool // may be None, as if left out
 	keyword  bool // goes by name only
-	// least is the fewest positional integers that form a trailing list: view(3, 4) is view((3,
-	// 4)). 0 allows none.
+	// least is the fewest positional integers that form a trailing list, as in view(3, 4). 0 allows
+	// none.
 	least int
 }
 
@@ -545,8 +545,8 @@ type Chain struct {
 	steps []step
 }
 
-// A step is an operation, a subscript, or an operation that makes several tensors and the subscript
-// that selects one.
+// A step is an operation or a subscript. The subscript of an operation that makes several tensors
+// is part of its step.
 type step struct {
 	op    *viewOp
 	args  arguments

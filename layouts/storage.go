@@ -21,8 +21,8 @@ func (s *Storage) seen(l Layout) *Tensor {
 
 func (s *Storage) shared() bool { return s.tensors.Load() > 1 }
 
-// NewStorage allocates n elements, all zero. It refuses a negative n and a
-// size in bytes that overflows an int.
+// NewStorage allocates n elements, all zero. It refuses a negative n and a size in bytes that
+// overflows an int.
 func NewStorage(dtype DType, n int) (*Storage, error) {
 	size, ok := mulInt(n, dtype.Size())
 	if n < 0 || !ok {
@@ -84,7 +84,7 @@ func Data[T Element](s *Storage) ([]T, error) {
 	return words[T](s), nil
 }
 
-// words checks no type: W needs the size of an element.
+// words checks no type: W only needs the size of an element.
 func words[W any](s *Storage) []W {
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s.mem))), s.Len())
 }

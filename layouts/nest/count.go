@@ -337,8 +337,8 @@ func spread(a, b Affine, low, high []int) (least, most int) {
 	return least, most
 }
 
-// sum returns the sum of n values of a polynomial, given as many as its degree and one more. With
-// Newton's forward differences at the first value, difference k counts (n over k+1) times.
+// sum returns the sum of n values of a polynomial from its first values, one more than its degree.
+// With Newton's forward differences at the first value, difference k counts (n over k+1) times.
 func (c *counter) sum(values []int, n int) int {
 	sum, ways := new(big.Int), big.NewInt(1)
 	for k := range values {

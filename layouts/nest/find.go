@@ -160,7 +160,7 @@ func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (
 // perSystem is the cost of a system, in values.
 const perSystem = 1 << 6
 
-// feasible reports whether eliminating all unknowns leaves all rows possibly at least 0.
+// feasible reports false if eliminating all unknowns shows that some row is below 0.
 func (f *finder) feasible(rows []Affine) bool {
 	if f.budget -= perSystem; f.spent() {
 		return true // given up
