@@ -9,9 +9,9 @@
 // Sizes, strides and offsets are counted in elements, as in PyTorch.
 //
 //  1. [Contiguous] lays out a shape; [New] takes any shape and strides.
-//  2. [ParseChain] reads a chain of view operations, spelled as in PyTorch. [Layout.Apply] applies
-//     it, [Layout.ApplyTo] also changes the dtype, and [Tensor.Apply] also copies. Most operations
-//     have a method too. [ParseExpression] reads a chain with the tensor that it begins with.
+//  2. [ParseChain] reads view operations, spelled as in PyTorch. [Layout.Apply] applies them,
+//     [Layout.ApplyTo] also changes the dtype, and [Tensor.Apply] also copies. Most operations
+//     have a method too. [ParseExpression] reads a tensor and its view operations.
 //  3. [Layout.Offsets] walks a Layout, [Layout.Explain] says why it is contiguous or not, and
 //     [Broadcast] brings several Layouts to one shape.
 //  4. [NewTensor] puts a Layout over a [Storage], where elements are read and written.

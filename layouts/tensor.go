@@ -271,8 +271,7 @@ func (t *Tensor) ToIn(dtype DType, f MemoryFormat) (*Tensor, error) {
 	return c.CloneIn(f)
 }
 
-// EmptyLike returns zeros of the same shape and dtype in the memory format. (PyTorch's elements are
-// unwritten.)
+// EmptyLike returns zeros of the same shape and dtype in the memory format. (PyTorch writes none.)
 func (t *Tensor) EmptyLike(f MemoryFormat) (*Tensor, error) {
 	strides, err := t.layout.stridesIn("empty_like", f)
 	if err != nil {
@@ -401,8 +400,8 @@ func At[T Element](t *Tensor, index ...int) (T, error) {
 	return data[at], nil
 }
 
-// Set writes the element at index, for every view of the storage. The first write to an
-// uninitialized tensor allocates its storage, with the dtype of T.
+// Set writes the element at index. The first write to an uninitialized tensor allocates its
+// storage, with the dtype of T.
 func Set[T Element](t *Tensor, value T, index ...int) error {
 	at, err := t.layout.At(index...)
 	if err != nil {
@@ -416,8 +415,7 @@ func Set[T Element](t *Tensor, value T, index ...int) error {
 	return nil
 }
 
-// Address returns the address of the element at index in this process. It changes when the storage
-// moves.
+// Address returns the element's address in this process, which changes when the storage moves.
 func (t *Tensor) Address(index ...int) (uintptr, error) {
 	if err := t.readable(); err != nil {
 		return 0, err

@@ -465,7 +465,7 @@ func (l Layout) T() (Layout, error) {
 		"any two)", l.Rank())
 }
 
-// Squeeze drops the given dims that have size 1, or all such dims if none is given.
+// Squeeze drops the given dims, or all dims, that have size 1.
 func (l Layout) Squeeze(dims ...int) (Layout, error) {
 	drop := make([]bool, max(l.Rank(), 1))
 	for d := range drop {
@@ -524,8 +524,8 @@ func (l Layout) Movedim(src, dst int) (Layout, error) {
 	return l.Permute(slices.Insert(order, to, from)...)
 }
 
-// Unfold replaces a dim by the number of windows of size elements, step apart, that fit in it. It
-// appends a dim for the index within a window (ATen/native/TensorShape.cpp, unfold).
+// Unfold replaces a dim by the number of windows of size elements, step apart, that fit in it. The
+// last dim is then the index within a window (ATen/native/TensorShape.cpp, unfold).
 func (l Layout) Unfold(dim, size, step int) (Layout, error) {
 	d, err := l.dim("unfold", dim)
 	if err != nil {
@@ -553,8 +553,8 @@ func (l Layout) Unfold(dim, size, step int) (Layout, error) {
 	return derived("unfold", shape, strides, l.offset)
 }
 
-// Diagonal drops two dims and appends their diagonal, offset above the main one, or below it if
-// negative (ATen/native/TensorShape.cpp, diagonal).
+// Diagonal replaces two dims by their diagonal as the last dim, offset above the main one, or below
+// if negative (ATen/native/TensorShape.cpp, diagonal).
 func (l Layout) Diagonal(offset, dim1, dim2 int) (Layout, error) {
 	a, err := l.dim("diagonal", dim1)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 )
 
 // Cut divides the nest among workers (at least 1), as PyTorch's at::parallel_for divides a range
-// (aten/src/ATen/Parallel-inl.h and ParallelOpenMP.h of 1.13). A part is a contiguous chunk of
-// ceil(trips / workers) iterations of one loop. The last chunk may be shorter, and there may be
-// fewer chunks than workers. The loop is the outermost one of the canonical form whose iterations
-// write different bytes. A nest without such a loop is one part.
+// (aten/src/ATen/Parallel-inl.h and ParallelOpenMP.h of 1.13). A part is a chunk of ceil(trips /
+// workers) iterations of one loop. The last chunk may be shorter, and workers may get none. The
+// loop is the outermost one of the canonical form whose iterations write different bytes. A nest
+// without such a loop is one part.
 //
 // Law: the parts together make the accesses of n, and no two parts write the same byte. Parts of
 // the outermost loop are W(n) one after the other.

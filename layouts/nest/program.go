@@ -18,8 +18,8 @@ func (*Loop) node()   {}
 func (*If) node()     {}
 func (Operand) node() {}
 
-// A Loop runs its body once for each value of its induction variable. A positive step takes v =
-// max(From...), v+Step, ... below min(To...). A negative step takes v = min(From...), v+Step, ...
+// A Loop runs its body once for each value v of its induction variable. A positive step takes
+// max(From...), then v+Step, below min(To...). A negative step takes min(From...), then v+Step,
 // above max(To...).
 type Loop struct {
 	Name     string // of the variable
@@ -34,8 +34,8 @@ type If struct {
 	Then, Else []Node
 }
 
-// A Condition holds if every member of at least one list is at least 0: an "or" of "and"s. Without
-// lists it never holds.
+// A Condition holds if every member of at least one list is at least 0. Without lists it never
+// holds.
 type Condition [][]Affine
 
 // An Affine is Const + Coef[0]*v0 + Coef[1]*v1 + ..., where v0 is the variable of the outermost

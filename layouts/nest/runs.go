@@ -12,8 +12,8 @@ type Run struct {
 	Vars    []int    // values of the variables around it in the first iteration
 }
 
-// Runs yields the program's runs in order. A loop whose body has accesses only is one run, and so
-// are the adjacent accesses of another body. The next run overwrites the slices.
+// Runs yields the program's runs in order. A run is a loop whose body has accesses only, or
+// adjacent accesses of another body. The next run overwrites the slices.
 //
 // Law: W(p) is, run by run and iteration by iteration, the accesses of Addrs, each moved by its
 // stride.

@@ -38,8 +38,8 @@ func Walk(trips []int) iter.Seq[int] {
 	}
 }
 
-// Steps returns, for each loop, how far its step moves a walk with these strides. The step restarts
-// all loops inside it.
+// Steps returns how far each loop's step moves a walk with these strides. The step restarts all
+// loops inside it.
 func Steps(trips, strides []int) []int {
 	steps := make([]int, len(trips))
 	back := 0
