@@ -14,29 +14,29 @@ import (
 	"strings"
 )
 
-// A MemoryLimit is what a system lets this process take of the memory.
+// A MemoryLimit is the memory that the system grants this process.
 type MemoryLimit struct {
 	Bytes  int
-	Left   int    // bytes of it that can still be taken
-	Source string // file that says so, or the command that set it
+	Left   int    // bytes still available
+	Source string // the file that says so, or the command that set it
 }
 
-// A quota is how many CPUs a control group may use on average.
+// A quota is the number of CPUs that a control group may use on average.
 type quota struct {
 	cpus   float64 // 0 for no limit
 	source string
 }
 
-// A controlGroup is one that this process is in, or one above it, as folders of a
-// system; those of version 2 have all controllers.
+// A controlGroup is a control group of this process, or one above it. Groups of version 2 have all
+// controllers.
 type controlGroup struct {
 	controller string // of version 1: memory or cpu; "" for version 2
 	folder     string
 }
 
-// controlGroups are those that this process is in, each from its own up to the
-// highest that it sees, as /proc/self/cgroup and mountinfo say (cgroups(7),
-// proc_pid_mountinfo(5)). Both are of a container, or not, as its runtime has it.
+// controlGroups returns the groups of this process, each from its own up to the highest visible
+// one, from /proc/self/cgroup and mountinfo (cgroups(7), proc_pid_mountinfo(5)). Both files may
+// show the container's view, depending on its runtime.
 func controlGroups(root fs.FS) (all []controlGroup) {
 	inside := map[string]string{} // by controller, the path of the group
 	for line := range fileLines(root, "proc/self/cgroup") {
@@ -67,9 +67,8 @@ func controlGroups(root fs.FS) (all []controlGroup) {
 	return all
 }
 
-// groupsOf are a group and those above it, up to where the groups are mounted. Of
-// what is mounted, top is the highest; the path is that of the group, and outside of
-// it if the one that says it and the one that is mounted are not of one container.
+// groupsOf returns a group and those above it, up to the mount point. top is the highest mounted
+// group. inside lies outside top if the two files show different containers.
 func groupsOf(controller, mount, top, inside string) (all []controlGroup) {
 	below, ok := strings.CutPrefix(inside, strings.TrimSuffix(top, "/"))
 	if !ok {
@@ -83,9 +82,9 @@ func groupsOf(controller, mount, top, inside string) (all []controlGroup) {
 	}
 }
 
-// memory is the limit of a group, if it has one. What files are cached of is given
-// back before the limit is reached. A sixteenth of the limit is for what a process
-// takes besides, such as tables of pages.
+// memory returns the limit of a group, if it has one. Cached file pages are reclaimed before the
+// limit is reached, so they do not count as taken. A sixteenth of the limit is kept for the
+// process's other needs, such as page tables.
 func (g controlGroup) memory(root fs.FS) (limit MemoryLimit, ok bool) {
 	most, used, cached := "memory.max", "memory.current", []string{"inactive_file", "active_file"}
 	switch g.controller {
@@ -111,7 +110,7 @@ func (g controlGroup) memory(root fs.FS) (limit MemoryLimit, ok bool) {
 	return limit, true
 }
 
-// cpus is the quota of a group.
+// cpus returns the quota of a group.
 func (g controlGroup) cpus(root fs.FS) quota {
 	var most, period string
 	source := path.Join(g.folder, "cpu.max")
@@ -131,7 +130,7 @@ func (g controlGroup) cpus(root fs.FS) quota {
 	return quota{of / each, source}
 }
 
-// readQuota is the least quota of all groups.
+// readQuota returns the least quota of all groups.
 func readQuota(root fs.FS) (least quota) {
 	for _, g := range controlGroups(root) {
 		if q := g.cpus(root); q.cpus > 0 && (least.cpus == 0 || q.cpus < least.cpus) {
@@ -141,10 +140,9 @@ func readQuota(root fs.FS) (least quota) {
 	return least
 }
 
-// resources are the limits that a shell's ulimit sets, as /proc names them, with
-// what counts against them, and what Go's runtime and its threads take, which
-// reserve more than they use: in all, so many bytes and more for each CPU, and
-// some of it only as a program goes on.
+// resources are the limits that ulimit sets, as /proc names them, with the line of
+// /proc/self/status that counts against each. Go's runtime and its threads reserve more than they
+// use: least bytes and perCPU for each CPU. They reserve spare bytes only while the program runs.
 var resources = []struct {
 	name, taken, command string
 	least, perCPU, spare int
@@ -153,8 +151,8 @@ var resources = []struct {
 	{"Max data size", "VmData:", "ulimit -d", 256 << 20, 16 << 20, 128 << 20},
 }
 
-// CheckResources refuses limits (ulimit -v, -d) under which Go's runtime may fail
-// wherever it is, which it does with a traceback.
+// CheckResources returns an error for limits (ulimit -v, -d) under which Go's runtime may fail at
+// any point, with a traceback.
 func CheckResources() error { return checkResources(os.DirFS("/"), runtime.GOMAXPROCS(0)) }
 
 func checkResources(root fs.FS, cpus int) error {
@@ -169,8 +167,8 @@ func checkResources(root fs.FS, cpus int) error {
 	return nil
 }
 
-// readMemoryLimits are all limits below the memory of the machine (0 is unknown),
-// the one that leaves least first.
+// readMemoryLimits returns all limits below the machine's memory (0 if unknown), the one that
+// leaves least first.
 func readMemoryLimits(root fs.FS, memory int) (all []MemoryLimit) {
 	for _, g := range controlGroups(root) {
 		if l, ok := g.memory(root); ok && l.Bytes < cmp.Or(memory, math.MaxInt) {
@@ -196,7 +194,7 @@ func readMemoryLimits(root fs.FS, memory int) (all []MemoryLimit) {
 	return all
 }
 
-// resource is a limit of /proc/self/limits in bytes, if there is one.
+// resource returns a limit of /proc/self/limits in bytes, if there is one.
 func resource(root fs.FS, name string) (limit int, ok bool) {
 	for line := range fileLines(root, "proc/self/limits") {
 		if rest, found := strings.CutPrefix(line, name); found {
@@ -209,14 +207,14 @@ func resource(root fs.FS, name string) (limit int, ok bool) {
 	return 0, false
 }
 
-// number reads a file that holds one, and not "max" or what version 1 has for it,
-// the greatest that fits.
+// number reads a number from a file. It rejects "max", and version 1's value for no limit, the
+// largest that fits.
 func number(root fs.FS, file string) (n int, ok bool) {
 	n, err := strconv.Atoi(fileText(root, file))
 	return n, err == nil && n >= 0 && n < math.MaxInt64-1<<20
 }
 
-// fileText is what a small file holds, "" if it cannot be read.
+// fileText returns the trimmed text of a small file, "" if it cannot be read.
 func fileText(root fs.FS, file string) string {
 	data, _ := fs.ReadFile(root, strings.TrimPrefix(file, "/"))
 	return strings.TrimSpace(string(data))

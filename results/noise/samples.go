@@ -1,6 +1,5 @@
-// Package noise finds what makes the times of a run doubtful: a drift, two
-// speeds, outliers, a machine that also does other things. It reports its
-// findings as warnings, each with what to do about it. A quiet machine gives
+// Package noise finds what makes the times of a run doubtful: a drift, two speeds, outliers, a
+// machine that also does other work. It reports warnings, each with advice. A quiet machine gives
 // none.
 //
 //  1. Keep the times of each benchmark in the order in which they were taken, in
@@ -19,12 +18,10 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// driftOf tells by how much the later half of values, which are in the order of
-// time, lies above the earlier one, as a share of it, by their medians; and how
-// likely a trend such as theirs is without any: p of the Mann-Kendall test (Mann,
-// "Nonparametric tests against trend", Econometrica 13, 1945), two-sided, in the
-// normal approximation with its correction for continuity. Less than 4 values
-// have no drift (0, 1).
+// driftOf returns how far the later half of values, in order of time, lies above the earlier half,
+// as a share, by their medians. p is the chance of such a trend without drift, by the Mann-Kendall
+// test (Mann, "Nonparametric tests against trend", Econometrica 13, 1945): two-sided, normal
+// approximation, with its continuity correction. Fewer than 4 values give (0, 1).
 func driftOf(values []float64) (change, p float64) {
 	n := len(values)
 	if n < 4 {
@@ -37,12 +34,12 @@ func driftOf(values []float64) (change, p float64) {
 	return late/early - 1, math.Erfc(z / math.Sqrt2)
 }
 
-// rises is the number of pairs of values of which the later one is larger, less that of those
-// of which it is smaller: of hundreds of thousands of samples, too, by a tree of how many
-// have come so far (Fenwick, "A new data structure for cumulative frequency tables", 1994).
+// rises returns the number of pairs whose later value is larger, minus the number whose later value
+// is smaller. A Fenwick tree ("A new data structure for cumulative frequency tables", 1994) makes
+// it fast for hundreds of thousands of samples.
 func rises(values []float64) (s int) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(values)))
-	// tree[i] counts those of the ranks from i-(i&-i) on, less than i
+	// tree[i] counts the values of ranks in [i-(i&-i), i)
 	tree := make([]int, len(sorted)+1)
 	upTo := func(rank int) (n int) {
 		for ; rank > 0; rank -= rank & -rank {
@@ -60,10 +57,9 @@ func rises(values []float64) (s int) {
 	return s
 }
 
-// What makes two speeds of values: either group has at least minShare of them,
-// and at least minGroup, and the empty space between the two is wider than
-// emptiness times what the members of a group lie apart from its median (the
-// median of that), and wider than minGap of the faster group's median.
+// Conditions for two speeds. Each group has at least minShare of the values and at least minGroup.
+// The gap between the groups is wider than emptiness times the median absolute deviation within a
+// group, and wider than minGap of the faster group's median.
 const (
 	minShare  = 0.2
 	minGroup  = 3
@@ -71,9 +67,8 @@ const (
 	minGap    = 0.05
 )
 
-// TwoSpeeds tells whether values are of two groups, and the medians of both. The
-// groups are those of which the members lie nearest to their means: k-means with
-// k = 2, which in one dimension is a split of the values in order.
+// TwoSpeeds reports whether values form two groups, and returns the medians of both. The groups
+// come from k-means with k = 2, which in one dimension splits the sorted values.
 func TwoSpeeds(values []float64) (fast, slow float64, found bool) {
 	sorted := slices.Sorted(slices.Values(values))
 	at := split(sorted)
@@ -88,8 +83,8 @@ func TwoSpeeds(values []float64) (fast, slow float64, found bool) {
 	return fast, slow, gap > emptiness*apart && gap > minGap*fast
 }
 
-// split is where ascending values come into two groups with the least sum of
-// squared distances from their means: the greatest one between the means.
+// split returns where ascending values split into two groups with the least sum of squared
+// distances from their means, that is, with the largest sum of squares between the means.
 func split(sorted []float64) int {
 	total := 0.0
 	for _, v := range sorted {
@@ -107,16 +102,16 @@ func split(sorted []float64) int {
 	return at
 }
 
-// farOut is hyperfine's limit of a modified z-score (src/outlier_detection.rs):
-// ten standard deviations of normal values. What is less than minOut of the
-// median above it is none: where values hardly scatter, little is far out.
+// farOut is hyperfine's limit of a modified z-score (src/outlier_detection.rs): ten standard
+// deviations of normal values. An outlier also exceeds the median by minOut of it, because values
+// that hardly scatter make every deviation far out.
 const (
 	farOut = 14.826
 	minOut = 0.1
 )
 
-// outliers counts the values that lie above the median by more than farOut times
-// the median absolute deviation, and by more than minOut of it.
+// outliers counts the values above the median by more than farOut median absolute deviations and by
+// more than minOut of the median.
 func outliers(values []float64) int {
 	if len(values) == 0 {
 		return 0
@@ -132,7 +127,7 @@ func outliers(values []float64) int {
 	return n
 }
 
-// deviation is the median absolute deviation from the median, unscaled.
+// deviation returns the median absolute deviation, unscaled.
 func deviation(values []float64) float64 {
 	d, err := stats.MedianAbsoluteDeviation(values)
 	if err != nil {

@@ -2,20 +2,19 @@ package policies
 
 import "math/bits"
 
-// A Policy keeps the order of replacement of a cache's sets. Ways that are empty
-// are filled first, the lowest one first.
+// A Policy keeps the replacement order of a cache's sets. Empty ways are filled first, the lowest
+// one first.
 type Policy interface {
 	touch(set, way int)  // a hit
-	filled(set, way int) // a line came to a way
-	victim(set int) int  // the way to fill next, all being full
+	filled(set, way int) // a line entered a way
+	victim(set int) int  // the way to evict from a full set
 }
 
-// A settler is a policy that hits change once: the same hits again, in the same order and with
-// nothing between them, leave what they left the first time. A policy that does not say so has
-// all hits looked up.
+// A settler is a policy that is idempotent under hits: the same hits again, in the same order with
+// nothing between, change nothing. For other policies all hits are looked up.
 type settler interface{ settles() }
 
-// settles reports whether a policy says that hits change it once.
+// settles reports whether a policy is a settler.
 func settles(p Policy) bool {
 	_, says := p.(settler)
 	return says
@@ -32,8 +31,8 @@ func Random(seed uint64) func(sets, ways int) Policy {
 	return func(_, ways int) Policy { return &random{ways: ways, state: seed} }
 }
 
-// TreePLRU follows a binary tree of bits that point away from the last touched;
-// the ways are a power of two.
+// TreePLRU follows a binary tree of bits that point away from the last touched way. The number of
+// ways is a power of two.
 func TreePLRU(sets, ways int) Policy {
 	p := &treePLRU{ways: ways, trees: make([]uint64, sets*((ways+63)/64))}
 	if ways <= 64 {
@@ -44,17 +43,17 @@ func TreePLRU(sets, ways int) Policy {
 	return p
 }
 
-// BitPLRU has a bit a way, set when it is touched; when all would be set, the
-// others are cleared. The lowest way whose bit is clear goes.
+// BitPLRU has a bit for each way, set when it is touched. When all would be set, the others are
+// cleared. It evicts the lowest way whose bit is clear.
 func BitPLRU(sets, ways int) Policy {
 	return &bitPLRU{ways: ways, touched: make([]bool, sets*ways)}
 }
 
-// SRRIP has a 2-bit re-reference prediction a way: 2 when filled, 0 when hit; the
-// lowest way at 3 goes, after all were raised until there is one.
+// SRRIP has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It evicts the
+// lowest way at 3, after raising all until one is at 3.
 func SRRIP(sets, ways int) Policy { return &srrip{ways: ways, distance: make([]uint8, sets*ways)} }
 
-// mostRanked is how many ways a word has places for.
+// mostRanked is the number of ways that a word can order.
 const mostRanked = 16
 
 // order keeps the ways of a set in the order of their last touches.
@@ -69,7 +68,7 @@ func order(sets, ways int) Policy {
 	return p
 }
 
-// ranked keeps a word a set, of 4 bits for each way, the one touched last lowest.
+// ranked keeps a word for each set, of 4 bits for each way, the last touched way lowest.
 type ranked struct {
 	ways  int
 	ranks []uint64
@@ -78,7 +77,7 @@ type ranked struct {
 func (p *ranked) touch(set, way int) {
 	const ones = 0x1111111111111111
 	ranks := p.ranks[set]
-	// 0 at the way's place, which is the lowest whose top bit the next line sets
+	// 0 at the way's place, which is the lowest place whose top bit the next line sets
 	other := ranks ^ uint64(way)*ones
 	at := bits.TrailingZeros64((other-ones)&^other&(ones<<3)) &^ 3
 	before := uint64(1)<<at - 1
@@ -118,7 +117,7 @@ func (p *byTime) victim(set int) int {
 	return oldest
 }
 
-// fifo is an order that hits do not touch.
+// fifo is an order that hits do not change.
 type fifo struct{ Policy }
 
 func (p fifo) touch(int, int) {}
@@ -136,8 +135,8 @@ func (p *random) filled(int, int) {}
 
 func (p *random) settles() {}
 
-// victim is the next of splitmix64 (Steele, Lea and Flood, OOPSLA 2014),
-// scaled to the ways.
+// victim returns the next number of splitmix64 (Steele, Lea and Flood, OOPSLA 2014), scaled to the
+// ways.
 func (p *random) victim(int) int {
 	p.state += 0x9E3779B97F4A7C15
 	z := p.state
@@ -147,8 +146,8 @@ func (p *random) victim(int) int {
 	return int(way)
 }
 
-// treePLRU keeps a bit for each inner node of a binary tree over the ways, the
-// root being node 1: it says in which half the victim is.
+// treePLRU keeps a bit for each inner node of a binary tree over the ways, with root 1. A bit says
+// which half has the victim.
 type treePLRU struct {
 	ways  int
 	trees []uint64
@@ -160,7 +159,7 @@ type path struct{ set, clear uint64 }
 
 func (p *treePLRU) path(way int) (all path) {
 	for n := p.ways + way; n > 1; n /= 2 {
-		if bit := uint64(1) << (n / 2); n%2 == 0 { // away from here, to the right half
+		if bit := uint64(1) << (n / 2); n%2 == 0 { // points away, to the right half
 			all.set |= bit
 		} else {
 			all.clear |= bit
@@ -169,7 +168,7 @@ func (p *treePLRU) path(way int) (all path) {
 	return all
 }
 
-// node is the word and the bit of a node.
+// node returns the word and the bit of a node.
 func (p *treePLRU) node(set, n int) (*uint64, uint64) {
 	return &p.trees[set*((p.ways+63)/64)+n/64], 1 << (n % 64)
 }
@@ -181,7 +180,7 @@ func (p *treePLRU) touch(set, way int) {
 	}
 	for n := p.ways + way; n > 1; n /= 2 {
 		word, bit := p.node(set, n/2)
-		if n%2 == 0 { // away from here, to the right half
+		if n%2 == 0 { // points away, to the right half
 			*word |= bit
 		} else {
 			*word &^= bit
