@@ -10,9 +10,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Line is one line of a cachegrind.out file: what happened at a place in the
-// source. For patterns, the place is a tensor's name; cg_annotate shows it as a
-// function of no file.
+// A Line is one line of a cachegrind.out file: the counts at a place in the source. For patterns,
+// the place is a tensor's name; cg_annotate shows it as a function without a file.
 type Line struct {
 	Function string
 	File     string // "" if there is none
@@ -20,8 +19,7 @@ type Line struct {
 	Counts   Counts
 }
 
-// ByTensor adds up the counts of operands by tensor. The counts are as
-// Hierarchy.RunPasses returns them.
+// ByTensor sums the counts of operands by tensor. The counts come from Hierarchy.RunPasses.
 func ByTensor(nests []nest.Nest, counts [][]Counts) []Line {
 	var lines []Line
 	for k, n := range nests {
@@ -36,8 +34,8 @@ func ByTensor(nests []nest.Nest, counts [][]Counts) []Line {
 	return lines
 }
 
-// SumLines adds up the counts of lines of one place: the same function, file and number. The
-// places that miss the first level most come first, of these those with the most references.
+// SumLines sums the counts of lines with the same function, file and number. Places with the most
+// first-level misses come first, then those with the most references.
 func SumLines(lines []Line) []Line {
 	var sums []Line
 	index := map[Line]int{}
@@ -58,10 +56,9 @@ func SumLines(lines []Line) []Line {
 	return sums
 }
 
-// WriteOut writes a file that cg_annotate reads (Cachegrind's manual, "Cachegrind
-// Output File Format"): the caches, the command, a line for each place, and the sum
-// of them. Functions of no file lie in "???", at line 0. It refuses caches that
-// Cachegrind cannot simulate.
+// WriteOut writes a file for cg_annotate (Cachegrind's manual, "Cachegrind Output File Format"):
+// the caches, the command, a line for each place, and their sum. Functions without a file are put
+// in "???", at line 0. It returns an error for caches that Cachegrind cannot simulate.
 func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
 	if err := c.byCachegrind(); err != nil {
 		return err
@@ -94,7 +91,7 @@ func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
 	return err
 }
 
-// ways is Cachegrind's word for an associativity.
+// ways formats an associativity as Cachegrind does.
 func ways(g Geometry) string {
 	if g.Ways == 1 {
 		return "direct-mapped"

@@ -5,15 +5,14 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// RunProgram simulates so many passes over a program, on whatever the caches hold from
-// before, and returns the counts of each of its accesses by their numbers, all passes
-// together. Like Run, it decides by itself how many accesses to look up, and once all
-// further passes are alike, they are multiplied. It refuses a program that does not
-// pass Check, and what Config.CheckProgram refuses.
+// RunProgram simulates passes over a program on the present contents of the caches. It returns the
+// counts of each access by number, over all passes. Like Run, it decides how many accesses to look
+// up; once passes repeat, it multiplies them. It returns the error of Program.Check or
+// Config.CheckProgram.
 //
-// Summaries of its parts (package simcache/internal/summaries) count a program on LRU
-// levels that know nothing of each other, if these are empty or hold what programs
-// before have left; everything else looks up every access.
+// Summaries of regions count a program on independent LRU levels (package
+// simcache/internal/summaries), if these are empty or hold what earlier programs left. All else
+// looks up every access.
 func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 	if err := h.config.CheckProgram(passes, p); err != nil {
 		return nil, err
@@ -48,18 +47,18 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 	return counts, nil
 }
 
-// Progress has a function called, now and then, from the goroutine that counts, with the share that
-// is done of the first program: of the outermost loops' iterations of a pass. Only what is counted
-// by summaries calls it.
+// Progress sets a function that RunProgram calls now and then, on its own goroutine, with the share
+// done of the first program. The share is of the outermost loops' iterations in a pass. Only
+// summaries call it.
 func (h *Hierarchy) Progress(done func(share float64)) { h.data.Progress(done) }
 
-// tells reports whether the engine says more of a program than of a nest.
+// tells reports whether the engine reports more about a program than about a nest.
 func (h *Hierarchy) tells() bool {
 	return !h.config.plain()
 }
 
-// runProgram sums the misses of passes over a program. Once they are settled the last
-// is multiplied.
+// runProgram returns the summed misses of passes over a program. Once passes repeat, the last is
+// multiplied.
 func (h *Hierarchy) runProgram(e engine.Engine, p nest.Program, passes int) []uint64 {
 	walked := passes
 	if enough := e.Settled(); enough > 0 && !h.config.Brute {
@@ -89,8 +88,7 @@ func (h *Hierarchy) runProgram(e engine.Engine, p nest.Program, passes int) []ui
 	return sum
 }
 
-// addProgram counts passes over a program whose accesses are made so often in each, and
-// missed so often in all.
+// addProgram adds passes over a program to the totals. refs are per pass, misses over all passes.
 func (t *totals) addProgram(operands []nest.Operand, refs []int, passes int, misses []uint64) {
 	levels := len(t.misses[engine.Loads])
 	for r, op := range operands {

@@ -97,7 +97,7 @@ type Reference struct {
 // A Besides holds a level's counts other than references and misses. What an engine does not count
 // is 0.
 type Besides struct {
-	Stores                         uint64 // references that reached the level without a miss of the level before
+	Stores                         uint64 // references that arrived without a miss of the level before
 	BytesIn, BytesOut, WriteBacks  uint64 // if dirty lines are tracked
 	VictimHits                     uint64
 	Prefetches, Useful, Useless    uint64

@@ -116,7 +116,7 @@ func (c *Chain) reset(n int) {
 	c.waiting = make([][]uint64, len(c.levels)+1)
 	c.misses = make([][]uint64, len(c.levels))
 	for i := range c.waiting {
-		c.waiting[i] = make([]uint64, 0, 3*batch) // a batch may produce two references for each of its own
+		c.waiting[i] = make([]uint64, 0, 3*batch) // room for two references for each waiting one
 	}
 	c.Track(n)
 }
