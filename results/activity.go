@@ -35,8 +35,8 @@ func Now() Moment {
 	return m
 }
 
-// parseStat reads the lines "cpu0 user nice system idle iowait irq softirq steal ..." of
-// /proc/stat. The column user includes guests. Old kernels have fewer columns.
+// parseStat reads lines "cpu0 user nice system idle iowait irq softirq steal ..." of /proc/stat.
+// User includes guests; old kernels have fewer columns.
 func parseStat(r io.Reader) map[int]ticks {
 	cpus := map[int]ticks{}
 	lines := bufio.NewScanner(r)
@@ -68,8 +68,8 @@ func parseStat(r io.Reader) map[int]ticks {
 	return cpus
 }
 
-// parseOwn sums utime, stime, cutime and cstime of /proc/self/stat. The program's name, in
-// parentheses, may itself hold spaces and parentheses.
+// parseOwn sums utime, stime, cutime and cstime of /proc/self/stat. The program's name may hold
+// spaces and parentheses.
 func parseOwn(text string) (sum int) {
 	fields := strings.Fields(text[strings.LastIndex(text, ")")+1:])
 	if len(fields) < 15 {
@@ -118,8 +118,6 @@ func (m Moment) Until(end Moment) (a Activity, known bool) {
 	return a, true
 }
 
-// readGovernors returns the distinct frequency governors of the CPUs, from a folder such as
-// /sys/devices/system/cpu.
 func readGovernors(dir string) []string {
 	files, _ := filepath.Glob(filepath.Join(dir, "cpu[0-9]*", "cpufreq", "scaling_governor"))
 	var names []string
@@ -132,7 +130,7 @@ func readGovernors(dir string) []string {
 	return slices.Compact(names)
 }
 
-// readTurbo returns "on", "off" or "" if unknown. A driver has one of two files.
+// readTurbo returns "on", "off" or "". A driver has one of two files.
 func readTurbo(dir string) string {
 	for file, on := range map[string]string{"intel_pstate/no_turbo": "0", "cpufreq/boost": "1"} {
 		text, err := os.ReadFile(filepath.Join(dir, file))

@@ -14,7 +14,6 @@ type Build struct {
 	GoVersion string
 }
 
-// devel is the version that the go command records if a build has none.
 const devel = "(devel)"
 
 // ThisBuild returns the build of the running program, as the go command recorded it.

@@ -24,7 +24,6 @@ type File struct {
 	failed error // the first write error
 }
 
-// newMode is the mode of a file that replaces none.
 const newMode fs.FileMode = 0o644
 
 // Create opens a temporary file in the folder of path, which it makes if missing. It follows
@@ -38,7 +37,7 @@ func Create(path string) (*File, error) {
 	return f, nil
 }
 
-// reason returns the system's error without its file names, which may be those of a temporary file.
+// reason drops the file names of an error, which may be those of a temporary file.
 func reason(err error) error {
 	if of, ok := errors.AsType[syscall.Errno](err); ok {
 		return of
@@ -94,8 +93,8 @@ func create(path string) (*File, error) {
 	return temporary(to, info.Mode().Perm())
 }
 
-// makeFolder makes the folder of path. If a link leads there it does not: the link's target may
-// only be absent for now.
+// makeFolder makes the folder of path, unless a link leads there: the link's target may only be
+// absent for now.
 func makeFolder(path string, linked bool) error {
 	if !linked {
 		return os.MkdirAll(folder(path), 0o777)
@@ -106,14 +105,12 @@ func makeFolder(path string, linked bool) error {
 	return nil
 }
 
-// folder returns the folder of path. Unlike filepath.Dir it does not cancel ".." with the name
-// before it, which may be a link.
+// folder, unlike filepath.Dir, does not cancel ".." with the name before it, which may be a link.
 func folder(path string) string {
 	dir, _ := filepath.Split(path)
 	return cmp.Or(dir, ".")
 }
 
-// underway holds the temporary files of this program, by name.
 var underway = struct {
 	sync.Mutex
 	names map[string]bool
@@ -139,7 +136,6 @@ func DiscardAll() {
 	}
 }
 
-// leave unlists a temporary file and removes or renames it by how.
 func leave(name string, how func() error) error {
 	underway.Lock()
 	defer underway.Unlock()
@@ -150,8 +146,8 @@ func leave(name string, how func() error) error {
 // maxLinks is how many symbolic links Linux follows.
 const maxLinks = 40
 
-// destination resolves the symbolic links of path. The last link may be dangling. A link to an open
-// file, such as /dev/stdout, is not followed.
+// destination resolves the symbolic links of path, also dangling ones. It stops at an open file of
+// a process, to which /dev/stdout leads.
 func destination(path string) (string, error) {
 	for range maxLinks {
 		to, err := os.Readlink(path)
@@ -167,18 +163,17 @@ func destination(path string) (string, error) {
 	return "", errors.New("too many symbolic links")
 }
 
-// descriptors matches folders that list the open files of a process.
 var descriptors = compiled(`^(/dev|/proc/[0-9]+(/task/[0-9]+)?)/fd$`)
 
-// isDescriptor reports whether path is an open file of a process. Such a file is written at its
-// current position, and may have lost its name.
+// isDescriptor reports whether path is an open file of a process. It is written at its current
+// position, and may have lost its name.
 func isDescriptor(path string) bool {
 	dir, err := filepath.EvalSymlinks(folder(path))
 	return err == nil && descriptors().MatchString(dir)
 }
 
-// ownDescriptor returns the descriptor of this process that path names, such as /dev/stdout. A
-// second open would overwrite what the process writes itself.
+// ownDescriptor returns this process's descriptor that path names, such as /dev/stdout. A second
+// open would overwrite the process's own output.
 func ownDescriptor(path string) (fd int, own bool) {
 	dir, err := filepath.EvalSymlinks(folder(path))
 	if err != nil || !descriptors().MatchString(dir) {
@@ -196,7 +191,6 @@ func (f *File) Write(data []byte) (int, error) {
 	return n, f.fault(err)
 }
 
-// fault wraps err with the path that the caller asked for.
 func (f *File) fault(err error) error {
 	if err == nil {
 		return nil

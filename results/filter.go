@@ -55,7 +55,7 @@ func NewFilter(query string) (*Filter, error) {
 	return &Filter{query, filter}, nil
 }
 
-// meant turns a benchmark's name, or keys as names have them, into a query; "" if it cannot.
+// meant turns a benchmark's name, or its keys, into a query; "" if it cannot.
 func meant(query string) string {
 	var words []string
 	for part := range strings.FieldsFuncSeq(query, func(r rune) bool {
@@ -80,8 +80,7 @@ func meant(query string) string {
 	return text
 }
 
-// inLine returns an error of benchproc in one line. benchproc marks the place on a line below the
-// query.
+// inLine puts an error of benchproc on one line. benchproc marks the place below the query.
 func inLine(err error) error {
 	lines := strings.Split(err.Error(), "\n")
 	if at, marked := strings.CutSuffix(lines[len(lines)-1], "^"); marked && len(lines) == 3 {
@@ -90,10 +89,8 @@ func inLine(err error) error {
 	return err
 }
 
-// loneKey matches a query with a key and no value.
 var loneKey = compiled(`^[./][\pL\pN_-]+$`)
 
-// bareWord matches a query with a value and no key.
 var bareWord = compiled(`^[\pL_][\pL\pN_-]*$`)
 
 // plainValue matches a value that needs no quotes.
@@ -146,7 +143,6 @@ func (f *Filter) Nothing(why string, names []string) error {
 	return &FilterError{f.query, errors.New(why)}
 }
 
-// some lists the first dozen distinct words.
 func some(words []string) string {
 	slices.Sort(words)
 	words = slices.Compact(words)

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// A vocabulary holds the values of each key that queries may use: .name, .fullname and /key of
-// names of benchmarks, and .unit.
+// A vocabulary holds the values of each key of queries: .name, .fullname, /key and .unit.
 type vocabulary map[string][]string
 
 // dotted are the keys that every result has.
@@ -43,21 +42,20 @@ func vocabularyOf(names []string) vocabulary {
 	return v
 }
 
-// looseTerm matches a term of a query, also as other languages write it: negation, key, value.
+// looseTerm matches negation, key and value of a term, also in other languages' forms.
 var looseTerm = compiled(`^([-!]?)([./]?[\pL\pN_.-]+)\s*([:=])\s*(.+)$`)
 
-// looseWord matches a term, a parenthesis, or a word between spaces.
+// looseWord matches a term, a parenthesis, or a word.
 var looseWord = compiled(`[-!]?[./]?[\pL\pN_.-]+\s*[:=]\s*(?:\([^()]*\)|/(?:[^/\\]|\\.)*/|"(?:[^"\\]|\\.)*"|[^\s()]+)|[()]|[^\s()]+`)
 
-// joinedTerms matches a comma between terms; joinedValues a separator between values of one term.
+// joinedTerms matches a comma between terms, joinedValues a separator of values.
 var joinedTerms, joinedValues = compiled(`,\s*([-!]?[./]?[\pL\pN_]+[:=])`),
 	compiled(`\s+OR\s+|[|,]|\s+`)
 
-// sizes matches a shape with commas.
 var sizes = compiled(`^[0-9]+(,[0-9]+)+$`)
 
-// suggested returns the query that was probably meant, "" if unknown. The suggestion differs from
-// the query and, if the vocabulary is known, selects a name.
+// suggested returns the query probably meant, "" if unknown. It differs from the query and, with a
+// vocabulary, selects a name.
 func suggested(query string, v vocabulary, names []string) string {
 	if len(query) > 1000 { // generated, not typed
 		return ""
@@ -106,7 +104,7 @@ func selects(f *Filter, names []string) bool {
 	})
 }
 
-// term returns a term in the filter language, or several if its value is a name with keys.
+// term returns a term of the language, or several if its value is a name with keys.
 func (v vocabulary) term(not string, term []string) []string {
 	if term[1] != "" {
 		not = "-"
@@ -125,8 +123,7 @@ func (v vocabulary) term(not string, term []string) []string {
 	return []string{not + key + ":" + v.values(key, value)}
 }
 
-// key returns a key in the filter language: with a dot or a slash, or unchanged for a key of a
-// file's head.
+// key adds a dot or slash to a key, unless it is of a file's head.
 func (v vocabulary) key(typed, separator, value string) string {
 	bare := strings.TrimLeft(typed, "./")
 	if slices.Contains(dotted, typed) || v[typed] != nil {
@@ -161,7 +158,6 @@ func (v vocabulary) key(typed, separator, value string) string {
 	return typed
 }
 
-// values returns the value of a term, or a list of values.
 func (v vocabulary) values(key, text string) string {
 	switch {
 	case strings.HasPrefix(text, `"`), len(text) > 1 && strings.HasPrefix(text, "/") &&
@@ -183,7 +179,7 @@ func (v vocabulary) values(key, text string) string {
 	return "(" + strings.Join(all, " OR ") + ")"
 }
 
-// value returns the known value of a key that was probably meant, else the typed one.
+// value returns the known value probably meant, else the typed one.
 func (v vocabulary) value(key, typed string) string {
 	if len(typed) > 1 && strings.HasPrefix(typed, "/") && strings.HasSuffix(typed, "/") {
 		return typed
@@ -204,12 +200,10 @@ func (v vocabulary) value(key, typed string) string {
 	return value
 }
 
-// plainQueryValue matches a value that needs no quotes.
 var plainQueryValue = compiled(`^[\pL\pN_.][\pL\pN_./+%=-]*$`)
 
-// nearest returns the index of the word that was probably typed, -1 for none. It tries in this
-// order: an equal word, the only word with that prefix, the only word that differs in one letter.
-// Words longer than four letters may differ in two. Case is ignored.
+// nearest returns the index of the word probably typed, or -1: an equal word, the only word with
+// that prefix, the only word that differs in one letter (two if longer than four letters).
 func nearest(typed string, words []string, of func(string) string) int {
 	typed = strings.ToLower(typed)
 	far := 1
@@ -234,8 +228,7 @@ func nearest(typed string, words []string, of func(string) string) int {
 	return -1
 }
 
-// distance returns the number of letters to insert, remove, change or swap with the next to turn a
-// into b.
+// distance counts the letters to insert, remove, change or swap with the next.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -260,8 +253,7 @@ func distance(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// joinedByKey joins terms of one key into one term with a list of values. No benchmark has several
-// values of a key.
+// joinedByKey joins terms of one key into a list of values: no benchmark has several.
 func joinedByKey(words []string) (joined []string) {
 	at := map[string]int{}
 	for _, word := range words {
@@ -283,8 +275,8 @@ func joinedByKey(words []string) (joined []string) {
 	return joined
 }
 
-// apart returns why a query selects none of the names, "" if unknown. Either a key has none of the
-// values asked for, or each term selects some names but no name has all.
+// apart returns why a query selects nothing, "" if unknown: a key has none of its values, or no
+// name has all terms.
 func (v vocabulary) apart(query string, names []string) (why string) {
 	words := looseWord().FindAllString(query, -1)
 	for _, word := range words {
@@ -318,8 +310,8 @@ func (v vocabulary) apart(query string, names []string) (why string) {
 	return ""
 }
 
-// withUnits returns a result for a name that has not run yet. It has all [Units], both as files and
-// as benchstat name them.
+// withUnits returns a result that has not run yet, with all [Units] as files and as benchstat name
+// them.
 func withUnits(name string) *benchfmt.Result {
 	r := &benchfmt.Result{Name: benchfmt.Name(name)}
 	for _, u := range Units { // else a filter on units would match no measurement

@@ -13,8 +13,7 @@ import (
 // model, its cores and caches, and the kernels chosen.
 type Fingerprint []Pair
 
-// fingerprintKeys are the configuration keys of a fingerprint. Keys that begin with kernelPrefix
-// also belong to it.
+// fingerprintKeys are a fingerprint's keys, with those that begin with kernelPrefix.
 var fingerprintKeys = []string{"goos", "goarch", "cpu", "cpus", CachesKey}
 
 const kernelPrefix = "kernel"
@@ -100,8 +99,8 @@ func (f Fingerprint) For(benchmark, unit string) Fingerprint {
 	return part
 }
 
-// swept returns the entry of name in a value of SweptKey, "" if absent. It searches for the name
-// without parsing the value, because it runs for each count of a sweep.
+// swept returns the entry of name in a value of SweptKey, "" if absent. It does not parse the
+// value, because it runs for each count of a sweep.
 func swept(value, name string) string {
 	for at := 0; name != ""; at++ {
 		i := strings.Index(value[at:], name+"=")

@@ -26,10 +26,9 @@ const (
 // cannot set them.
 const TuningPrefix = "tuning-"
 
-// labels matches the keys of labels.
 var labels = compiled(`^[a-z][a-z0-9_-]{0,31}$`)
 
-// own are configuration keys that no label may have, in addition to those of [Setup.Config].
+// own are further configuration keys that no label may have.
 var own = []string{FamilyKey, TLBKey, "pages", "unit", "pkg"}
 
 // IsLabel reports whether a configuration key was given by the user, such as host or zone. Lines of

@@ -21,22 +21,20 @@ type MemoryLimit struct {
 	Source string // the file that says so, or the command that set it
 }
 
-// A quota is the number of CPUs that a control group may use on average.
 type quota struct {
 	cpus   float64 // 0 for no limit
 	source string
 }
 
-// A controlGroup is a control group of this process, or one above it. Groups of version 2 have all
-// controllers.
+// A controlGroup holds this process. One of version 2 has all controllers.
 type controlGroup struct {
 	controller string // of version 1: memory or cpu; "" for version 2
 	folder     string
 }
 
-// controlGroups returns the groups of this process, each from its own up to the highest visible
-// one, from /proc/self/cgroup and mountinfo (cgroups(7), proc_pid_mountinfo(5)). Both files may
-// show the container's view, depending on its runtime.
+// controlGroups returns this process's groups, each from its own up to the highest visible one,
+// from /proc/self/cgroup and mountinfo (cgroups(7), proc_pid_mountinfo(5)). Either file may show
+// the container's view.
 func controlGroups(root fs.FS) (all []controlGroup) {
 	inside := map[string]string{} // by controller, the path of the group
 	for line := range fileLines(root, "proc/self/cgroup") {
@@ -67,8 +65,8 @@ func controlGroups(root fs.FS) (all []controlGroup) {
 	return all
 }
 
-// groupsOf returns a group and those above it, up to the mount point. top is the highest mounted
-// group. inside lies outside top if the two files show different containers.
+// groupsOf returns a group and those above it, up to the mounted top. inside lies outside top if
+// the two files show different containers.
 func groupsOf(controller, mount, top, inside string) (all []controlGroup) {
 	below, ok := strings.CutPrefix(inside, strings.TrimSuffix(top, "/"))
 	if !ok {
@@ -82,9 +80,8 @@ func groupsOf(controller, mount, top, inside string) (all []controlGroup) {
 	}
 }
 
-// memory returns the limit of a group, if it has one. Cached file pages are reclaimed before the
-// limit is reached, so they do not count as taken. A sixteenth of the limit is kept for the
-// process's other needs, such as page tables.
+// memory returns a group's limit. Cached file pages are reclaimed before the limit is reached, so
+// they do not count as taken. A sixteenth is kept for other needs, such as page tables.
 func (g controlGroup) memory(root fs.FS) (limit MemoryLimit, ok bool) {
 	most, used, cached := "memory.max", "memory.current", []string{"inactive_file", "active_file"}
 	switch g.controller {
@@ -110,7 +107,6 @@ func (g controlGroup) memory(root fs.FS) (limit MemoryLimit, ok bool) {
 	return limit, true
 }
 
-// cpus returns the quota of a group.
 func (g controlGroup) cpus(root fs.FS) quota {
 	var most, period string
 	source := path.Join(g.folder, "cpu.max")
@@ -130,7 +126,6 @@ func (g controlGroup) cpus(root fs.FS) quota {
 	return quota{of / each, source}
 }
 
-// readQuota returns the least quota of all groups.
 func readQuota(root fs.FS) (least quota) {
 	for _, g := range controlGroups(root) {
 		if q := g.cpus(root); q.cpus > 0 && (least.cpus == 0 || q.cpus < least.cpus) {
@@ -140,9 +135,9 @@ func readQuota(root fs.FS) (least quota) {
 	return least
 }
 
-// resources are the limits that ulimit sets, as /proc names them, with the line of
-// /proc/self/status that counts against each. Go's runtime and its threads reserve more than they
-// use: least bytes and perCPU for each CPU. They reserve spare bytes only while the program runs.
+// resources are the limits of ulimit as /proc names them, and the /proc/self/status line that
+// counts against each. Go's runtime reserves least and perCPU bytes more than it uses, and spare
+// bytes while it runs.
 var resources = []struct {
 	name, taken, command string
 	least, perCPU, spare int
@@ -167,8 +162,8 @@ func checkResources(root fs.FS, cpus int) error {
 	return nil
 }
 
-// readMemoryLimits returns all limits below the machine's memory (0 if unknown), the one that
-// leaves least first.
+// readMemoryLimits returns the limits below the machine's memory (0 if unknown), the tightest
+// first.
 func readMemoryLimits(root fs.FS, memory int) (all []MemoryLimit) {
 	for _, g := range controlGroups(root) {
 		if l, ok := g.memory(root); ok && l.Bytes < cmp.Or(memory, math.MaxInt) {
@@ -194,7 +189,6 @@ func readMemoryLimits(root fs.FS, memory int) (all []MemoryLimit) {
 	return all
 }
 
-// resource returns a limit of /proc/self/limits in bytes, if there is one.
 func resource(root fs.FS, name string) (limit int, ok bool) {
 	for line := range fileLines(root, "proc/self/limits") {
 		if rest, found := strings.CutPrefix(line, name); found {
@@ -207,14 +201,12 @@ func resource(root fs.FS, name string) (limit int, ok bool) {
 	return 0, false
 }
 
-// number reads a number from a file. It rejects "max", and version 1's value for no limit, the
-// largest that fits.
+// number reads a number. It rejects "max", and version 1's value for no limit.
 func number(root fs.FS, file string) (n int, ok bool) {
 	n, err := strconv.Atoi(fileText(root, file))
 	return n, err == nil && n >= 0 && n < math.MaxInt64-1<<20
 }
 
-// fileText returns the trimmed text of a small file, "" if it cannot be read.
 func fileText(root fs.FS, file string) string {
 	data, _ := fs.ReadFile(root, strings.TrimPrefix(file, "/"))
 	return strings.TrimSpace(string(data))

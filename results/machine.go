@@ -32,7 +32,7 @@ type Machine struct {
 	Memory       int    // bytes in total, 0 if unknown
 	Available    int    // bytes that can be allocated now, 0 if unknown
 
-	AvailableFrom string        // its source: a limit's if that leaves less than the machine has free
+	AvailableFrom string        // its source: a limit's if that leaves less than is free
 	MemoryLimits  []MemoryLimit // of this process, the one that leaves least first
 	CPUQuota      float64       // CPUs that this process may use on average, 0 for no limit
 	QuotaFrom     string
@@ -59,7 +59,6 @@ func ThisMachine() Machine {
 	return m
 }
 
-// setLimits reads the limits of this process, below root.
 func (m *Machine) setLimits(root fs.FS) {
 	q := readQuota(root)
 	m.CPUQuota, m.QuotaFrom = q.cpus, q.source
@@ -74,7 +73,7 @@ func (m *Machine) setLimits(root fs.FS) {
 
 const meminfo = "/proc/meminfo"
 
-// parseMeminfo returns MemTotal and MemAvailable of /proc/meminfo in bytes, 0 if unknown.
+// parseMeminfo returns MemTotal and MemAvailable in bytes, 0 if unknown.
 func parseMeminfo(r io.Reader) (total, available int) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {

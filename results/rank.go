@@ -11,7 +11,6 @@ import (
 // the mean of their ranks.
 func RankCorrelation(a, b []float64) float64 { return stat.Correlation(ranks(a), ranks(b), nil) }
 
-// ranks returns ranks from 0, the least value first.
 func ranks(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {

@@ -147,8 +147,7 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	return nil
 }
 
-// measurement returns which field of a line is not a valid measurement, with a valid example; ""
-// for other errors.
+// measurement returns the field that is not a valid measurement, with a valid example, or "".
 func measurement(fault *benchfmt.SyntaxError, text []byte) string {
 	if !strings.HasPrefix(fault.Msg, "parsing measurement") {
 		return ""
@@ -170,11 +169,10 @@ func measurement(fault *benchfmt.SyntaxError, text []byte) string {
 	return ""
 }
 
-// conflictMarks begin the lines that git writes around the sides of a merge.
+// conflictMarks begin git's lines around the sides of a merge.
 var conflictMarks = []string{"<<<<<<< ", "||||||| ", "=======\n", "=======\r\n", ">>>>>>> "}
 
-// conflict returns the number of the first line with such a mark, 0 if none. Readers of the format
-// skip these lines.
+// conflict returns the line of the first mark, 0 if none. Readers of the format skip these lines.
 func conflict(text []byte) int {
 	first := len(text)
 	for _, mark := range conflictMarks {
@@ -191,7 +189,6 @@ func conflict(text []byte) int {
 	return 2 + bytes.Count(text[:first], []byte("\n"))
 }
 
-// longLine returns the number of the first line that is too long for a bufio.Scanner.
 func longLine(text []byte) (n int) {
 	for line := range bytes.Lines(text) {
 		if n++; len(line) >= bufio.MaxScanTokenSize {
@@ -272,23 +269,21 @@ func Are(text []byte) bool {
 		ended().Match(text[max(len(text)-100, 0):])
 }
 
-// signed matches a line that bench writes before the first benchmark.
+// signed matches a line that bench writes in the head.
 var signed = compiled(`(?m)^(sim-[0-9a-z]+|# version): `)
 
 // ended matches the last line that bench writes.
 var ended = compiled(`(?:^|\n)# ` + EndKey + `: [0-9]+ results\s*$`)
 
-// inFormat matches a line that a file in the format may have.
+// inFormat matches lines of the format.
 var inFormat = compiled(`^(Benchmark|Unit |#|[a-z][^\s:]*:|(PASS|ok|FAIL|---|\?)\b|\s*$)`)
 
-// compiled returns an expression that is compiled at first use. Most commands read no results and
-// need not pay for it.
+// compiled compiles an expression at first use: most commands read no results.
 func compiled(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// foreign returns, for an error, the first line of a text that results cannot have. It reads the
-// first MiB.
+// foreign returns the first line that results cannot have, within the first MiB.
 func foreign(text []byte) string {
 	switch {
 	case len(text) == 0:
@@ -312,7 +307,6 @@ func foreign(text []byte) string {
 	return ": no line begins with Benchmark"
 }
 
-// lineOf returns line n of a text, shortened for an error.
 func lineOf(text []byte, n int) string {
 	for range n - 1 {
 		_, text, _ = bytes.Cut(text, []byte("\n"))
@@ -324,7 +318,6 @@ func lineOf(text []byte, n int) string {
 	return string(line)
 }
 
-// comments returns the lines "# key: value" of a text.
 func comments(text []byte) []Pair {
 	var pairs []Pair
 	for line := range bytes.Lines(text) {
@@ -372,8 +365,8 @@ func (s *Set) Complete() error {
 	return nil
 }
 
-// bothSides reports whether a file has more results than its last line says, but not more
-// benchmarks. A merge that kept both sides of changed lines keeps the last line once.
+// bothSides reports more results than the last line says, but not more benchmarks: a merge that
+// kept both sides of changed lines keeps the last line once.
 func (s *Set) bothSides(said int) bool {
 	names := map[string]bool{}
 	for _, r := range s.Results {
@@ -455,8 +448,7 @@ func (s *Set) Config() (map[string]string, error) {
 	return config, nil
 }
 
-// sweptCaches returns the caches of several sweeps together, and the names that mean different
-// caches.
+// sweptCaches returns the caches of several sweeps, and names that mean different ones.
 func (s *Set) sweptCaches() (all string, differ []string) {
 	meant, refused := map[string]string{}, map[string]bool{}
 	var entries []string
@@ -478,8 +470,8 @@ func (s *Set) sweptCaches() (all string, differ []string) {
 	return strings.Join(entries, " "), differ
 }
 
-// byShard reports whether each benchmark has one value of a label, as if the shards of a run ran on
-// several machines.
+// byShard reports whether each benchmark has one value of a label, as for shards run on several
+// machines.
 func (s *Set) byShard(label string) bool {
 	of := map[string]string{}
 	for _, r := range s.Results {

@@ -112,7 +112,6 @@ func (s Setup) Simulated() (known []Cache) {
 	return known
 }
 
-// caches reads "L1d=32768,8,64 L3=33554432,16,64".
 func caches(text string) (found []Cache) {
 	for field := range strings.FieldsSeq(text) {
 		name, geometry, _ := strings.Cut(field, "=")
@@ -123,8 +122,7 @@ func caches(text string) (found []Cache) {
 	return found
 }
 
-// cacheOf reads size, ways and line size as Cachegrind writes them, "32768,8,64"; a zero Cache if
-// malformed.
+// cacheOf reads "32768,8,64", size, ways and line as in Cachegrind.
 func cacheOf(name, geometry string) Cache {
 	n, ok := triple(geometry, maxCache, maxCache, maxCache)
 	if size, ways, line := n[0], n[1], n[2]; !ok || ways > size/line {
@@ -133,7 +131,7 @@ func cacheOf(name, geometry string) Cache {
 	return Cache{name, n[0], n[1], n[2]}
 }
 
-// tlbLevels reads "64,4,4096 1536,12,4096": entries, ways and page bytes of each level.
+// tlbLevels reads "64,4,4096 1536,12,4096": entries, ways and page of each level.
 func tlbLevels(text string) (found []TLB) {
 	for level := range strings.FieldsSeq(text) {
 		if n, ok := triple(level, maxEntries, maxEntries, maxPage); ok && n[1] <= n[0] &&
@@ -144,7 +142,6 @@ func tlbLevels(text string) (found []TLB) {
 	return found
 }
 
-// triple reads three numbers joined by commas, each from 1 to its most.
 func triple(text string, most ...int) (n [3]int, ok bool) {
 	part := strings.Split(text, ",")
 	if len(part) != len(n) {
@@ -158,7 +155,6 @@ func triple(text string, most ...int) (n [3]int, ok bool) {
 	return n, true
 }
 
-// positive reads a number from 1 to most, 0 if malformed.
 func positive(text string, most int) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {

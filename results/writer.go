@@ -146,7 +146,6 @@ func (w *Writer) Write(name string, iters int, values []Value) error {
 	return err
 }
 
-// formatNumber writes integers in full and other numbers to six significant digits.
 func formatNumber(v float64) string {
 	if v == math.Trunc(v) {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -218,8 +217,7 @@ func InFiles(value float64, unit string) (float64, string) {
 // unitTokens splits a unit as benchunit does.
 var unitTokens = compiled(`[*/\-\s]|[^*/\-\s]+`)
 
-// tenDigits removes rounding errors of the conversion to seconds: 0.30000000000000004. Integers
-// stay as they are.
+// tenDigits removes rounding errors of the conversion to seconds: 0.30000000000000004.
 func tenDigits(v float64) float64 {
 	if v == math.Trunc(v) {
 		return v

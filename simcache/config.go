@@ -222,8 +222,8 @@ const (
 	// within its 4 KiB page (Smith, "Cache Memories", 1982, tagged prefetch).
 	NextLine
 	// StridePrefetch watches the addresses of each instruction, or operand of a Nest. Once a stride
-	// repeats, it fetches the line Degree strides ahead (Chen and Baer, "Effective Hardware-Based
-	// Data Prefetching for High-Performance Processors", 1995, reference prediction table).
+	// repeats, it fetches up to Degree strides ahead (Chen and Baer, "Effective Hardware-Based Data
+	// Prefetching for High-Performance Processors", 1995, reference prediction table).
 	StridePrefetch
 )
 
@@ -237,7 +237,6 @@ func (k *PrefetchKind) UnmarshalText(text []byte) error {
 	return oneOf(k, "prefetcher", prefetchNames, text)
 }
 
-// oneOf sets value to the index of text in names.
 func oneOf[T ~uint8](value *T, what string, names []string, text []byte) error {
 	for i, name := range names {
 		if name == string(text) {
@@ -311,7 +310,7 @@ func (c Config) Check() error {
 	return c.checkTLB()
 }
 
-// byCachegrind returns an error for a cache whose line or size Cachegrind rejects.
+// byCachegrind returns an error for caches that Cachegrind rejects.
 func (c Config) byCachegrind() error {
 	if err := c.I1.byCachegrind(); err != nil && c.I1 != (Geometry{}) {
 		return fmt.Errorf("I1 %s: %w", c.I1, err)
@@ -381,7 +380,7 @@ func (c Config) checkTLB() error {
 	return nil
 }
 
-// isLRU reports whether all levels are independent LRU caches, which a chain simulates.
+// isLRU reports whether all levels are independent LRU caches, for a chain.
 func (c Config) isLRU() bool {
 	for _, l := range c.Levels {
 		l.Name, l.Geometry, l.SharedBy, l.Source, l.Modulo, l.Seed = "", Geometry{}, 0, "", false, 0
@@ -395,11 +394,10 @@ func (c Config) isLRU() bool {
 	return true
 }
 
-// plain reports whether isLRU holds and nothing is observed.
 func (c Config) plain() bool { return c.isLRU() && c.Observe == 0 }
 
-// lone reports whether the levels are LRU caches that see only each other's misses. Then a level's
-// miss stream is all that the next level sees.
+// lone reports whether LRU levels see only each other's misses. Then a level's miss stream is all
+// that the next sees.
 func (c Config) lone() bool { return c.plain() && !c.WriteBacks }
 
 // From returns the configuration with one source for all figures.
@@ -460,7 +458,6 @@ func (g Geometry) shape() engine.Level {
 	return engine.Level{Sets: g.Sets(), Ways: g.Ways, Shift: uint(bits.TrailingZeros(uint(g.Line)))}
 }
 
-// policies returns the level for the engine that simulates all settings.
 func (l Level) policies() policies.Level {
 	p := policies.Level{Level: l.shape(), WriteThrough: l.WriteThrough,
 		NoWriteAllocate: l.NoWriteAllocate, VictimLines: l.VictimLines,

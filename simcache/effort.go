@@ -77,7 +77,6 @@ func timeInWords(t time.Duration) string {
 	return fmt.Sprintf("about %s %s", twoDigits(float64(t)/float64(of)), unit)
 }
 
-// twoDigits formats a number with one decimal below 10, else without.
 func twoDigits(n float64) string {
 	if n < 9.95 {
 		return fmt.Sprintf("%.2g", n)

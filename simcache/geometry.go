@@ -83,7 +83,7 @@ func Bytes(n int) string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".") + " " + unit
 }
 
-// units of bytes, in lower case. KB is not among them: it means 1000 to some and 1024 to others.
+// units of bytes. KB is missing: it means 1000 to some and 1024 to others.
 var units = map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20,
 	"mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}
 
@@ -105,8 +105,8 @@ func ParseBytes(text string) (int, error) {
 // cachegrindLine is Cachegrind's MIN_LINE_SIZE (cachegrind/cg_arch.c).
 const cachegrindLine = 32
 
-// byCachegrind returns an error for geometries that pass Check, but that Cachegrind rejects
-// (cachegrind/cg_arch.c, check_cache): lines under 32 B, and a single line.
+// byCachegrind returns an error for lines under 32 B and a single line, which Cachegrind rejects
+// (cachegrind/cg_arch.c, check_cache).
 func (g Geometry) byCachegrind() error {
 	switch {
 	case g.Line < cachegrindLine:
@@ -129,7 +129,6 @@ func (g Geometry) Check() error {
 	return g.check()
 }
 
-// instead returns which sizes would be right for the associativity and the line.
 func (g Geometry) instead() string {
 	switch set := g.Ways * g.Line; {
 	case !isPowerOfTwo(g.Line):
@@ -146,7 +145,7 @@ func (g Geometry) instead() string {
 	}
 }
 
-// check is Check without the rule on set counts, for modulo indexing.
+// check is Check for modulo indexing: any set count.
 func (g Geometry) check() error {
 	switch {
 	case g.Size <= 0 || g.Ways <= 0 || g.Line <= 0:

@@ -108,14 +108,12 @@ type Hierarchy struct {
 	sources               // of AccessAll
 }
 
-// extraPasses are passes that the engine did not walk. Each repeats the counts of its last walked
-// pass.
+// extraPasses repeat the counts of the last walked pass.
 type extraPasses struct {
 	before, after []engine.Besides // counts before and after the last walked pass, by level
 	times         uint64
 }
 
-// totals are references by sort, and their misses by sort and level.
 type totals struct {
 	refs   [engine.Sorts]uint64
 	misses [engine.Sorts][]uint64
@@ -162,12 +160,10 @@ func (t *totals) clear() {
 	}
 }
 
-// pages returns the simulation of the TLB, as caches of pages.
 func (c Config) pages() Config {
 	return Config{Levels: PageLevels(c.TLB), Brute: c.Brute, Cores: c.Cores}
 }
 
-// engine returns the engine that simulates the data caches.
 func (c Config) engine() engine.Engine {
 	if !c.isLRU() {
 		var levels []policies.Level
@@ -250,8 +246,7 @@ func (h *Hierarchy) RunMisses(n nest.Nest) ([]Misses, error) {
 	return misses, nil
 }
 
-// run simulates passes over nests and returns the counts by pass, nest and operand. The totals
-// count the last pass last times.
+// run returns counts by pass, nest and operand. The totals count the last pass last times.
 func (h *Hierarchy) run(passes, last int, nests ...nest.Nest) ([][][]Counts, error) {
 	misses, _, err := h.walk(passes, last, nests...)
 	if err != nil {
@@ -266,8 +261,7 @@ func (h *Hierarchy) run(passes, last int, nests ...nest.Nest) ([][][]Counts, err
 	return counts, nil
 }
 
-// walk simulates passes over nests and returns the misses of the data caches and the TLB in the
-// order of engine.Run. The totals count the last pass last times.
+// walk returns misses in the order of engine.Run. The totals count the last pass last times.
 func (h *Hierarchy) walk(passes, last int, nests ...nest.Nest) (data, pages [][][]uint64,
 	err error) {
 	var canonical []nest.Nest
@@ -288,7 +282,7 @@ func (h *Hierarchy) walk(passes, last int, nests ...nest.Nest) (data, pages [][]
 	return data, pages, nil
 }
 
-// walkData is engine.Run of the data caches. Their other counts include the last pass last times.
+// walkData is engine.Run of the data caches, whose other counts include the last pass last times.
 func (h *Hierarchy) walkData(canonical []nest.Nest, passes, last int) [][][]uint64 {
 	if last == 1 || h.config.lone() {
 		return h.data.Run(canonical, passes)
@@ -301,7 +295,6 @@ func (h *Hierarchy) walkData(canonical []nest.Nest, passes, last int) [][][]uint
 	return data
 }
 
-// besides returns the data caches' other counts, by level.
 func (h *Hierarchy) besides() (all []engine.Besides) {
 	for level := range h.config.Levels {
 		all = append(all, h.data.Besides(level))
@@ -309,7 +302,6 @@ func (h *Hierarchy) besides() (all []engine.Besides) {
 	return all
 }
 
-// countsOf returns the counts of each operand of a nest, from its misses at each level.
 func countsOf(n nest.Nest, misses []uint64, levels int) []Counts {
 	counts := make([]Counts, len(n.Operands))
 	for r, op := range n.Operands {
@@ -318,8 +310,6 @@ func countsOf(n nest.Nest, misses []uint64, levels int) []Counts {
 	return counts
 }
 
-// countsOfOperand returns the counts of an operand with refs references and these misses at each
-// level.
 func countsOfOperand(op nest.Operand, refs uint64, misses []uint64) Counts {
 	first, last := misses[0], misses[len(misses)-1]
 	if engine.Sort(op.Kind) == engine.Stores {
@@ -328,7 +318,6 @@ func countsOfOperand(op nest.Operand, refs uint64, misses []uint64) Counts {
 	return Counts{Dr: refs, D1mr: first, DLmr: last}
 }
 
-// add adds passes over nests to the totals, the last pass last times.
 func (t *totals) add(nests []nest.Nest, misses [][][]uint64, last int) {
 	levels := len(t.misses[engine.Loads])
 	for p := range misses {
@@ -348,7 +337,6 @@ func (t *totals) add(nests []nest.Nest, misses [][][]uint64, last int) {
 	}
 }
 
-// tally adds the misses of single references to the totals.
 func (h *Hierarchy) tally() {
 	h.sources.addRefs(&h.total)
 	h.total.take(h.data, &h.sources)
@@ -428,7 +416,6 @@ func (h *Hierarchy) TLBs() []LevelCounts {
 	return levels
 }
 
-// levels returns the totals by level. A level's references are the misses of the level before.
 func (t *totals) levels() []LevelCounts {
 	levels := make([]LevelCounts, len(t.misses[engine.Loads]))
 	refs := t.refs
@@ -444,7 +431,6 @@ func (t *totals) levels() []LevelCounts {
 	return levels
 }
 
-// add adds an engine's other counts.
 func (l *LevelCounts) add(b engine.Besides) {
 	l.Writes += b.Stores
 	l.BytesIn, l.BytesOut, l.WriteBacks = b.BytesIn, b.BytesOut, b.WriteBacks

@@ -91,7 +91,6 @@ func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
 	return err
 }
 
-// ways formats an associativity as Cachegrind does.
 func ways(g Geometry) string {
 	if g.Ways == 1 {
 		return "direct-mapped"
@@ -99,7 +98,6 @@ func ways(g Geometry) string {
 	return fmt.Sprintf("%d-way associative", g.Ways)
 }
 
-// events lists the counts in Cachegrind's order.
 func (c Counts) events() string {
 	return strings.Trim(fmt.Sprint([]uint64{c.Ir, c.I1mr, c.ILmr, c.Dr, c.D1mr, c.DLmr, c.Dw,
 		c.D1mw, c.DLmw}), "[]")

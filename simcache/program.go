@@ -10,9 +10,9 @@ import (
 // up; once passes repeat, it multiplies them. It returns the error of Program.Check or
 // Config.CheckProgram.
 //
-// Summaries of regions count a program on independent LRU levels (package
-// simcache/internal/summaries), if these are empty or hold what earlier programs left. All else
-// looks up every access.
+// Package simcache/internal/exact counts programs on independent LRU levels by region, with
+// summaries, if the levels are empty or hold what earlier programs left. Everything else looks up
+// every access.
 func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 	if err := h.config.CheckProgram(passes, p); err != nil {
 		return nil, err
@@ -52,13 +52,12 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 // summaries call it.
 func (h *Hierarchy) Progress(done func(share float64)) { h.data.Progress(done) }
 
-// tells reports whether the engine reports more about a program than about a nest.
+// tells reports whether the engine reports more about programs.
 func (h *Hierarchy) tells() bool {
 	return !h.config.plain()
 }
 
-// runProgram returns the summed misses of passes over a program. Once passes repeat, the last is
-// multiplied.
+// runProgram sums the misses of passes. Once passes repeat, the last is multiplied.
 func (h *Hierarchy) runProgram(e engine.Engine, p nest.Program, passes int) []uint64 {
 	walked := passes
 	if enough := e.Settled(); enough > 0 && !h.config.Brute {
@@ -88,7 +87,6 @@ func (h *Hierarchy) runProgram(e engine.Engine, p nest.Program, passes int) []ui
 	return sum
 }
 
-// addProgram adds passes over a program to the totals. refs are per pass, misses over all passes.
 func (t *totals) addProgram(operands []nest.Operand, refs []int, passes int, misses []uint64) {
 	levels := len(t.misses[engine.Loads])
 	for r, op := range operands {

@@ -40,7 +40,7 @@ func SteadyRing(c Config, size int, addrs []uint64) (Counts, error) {
 	return countsOf(n, misses, len(misses))[0], nil
 }
 
-// apart reports whether at every level no two reads touch one line, and none touches two.
+// apart reports whether no two reads share a line, and none crosses one.
 func (c Config) apart(size int, addrs []uint64) bool {
 	longest := 0
 	for _, l := range c.Levels {
@@ -69,8 +69,7 @@ func (c Config) apart(size int, addrs []uint64) bool {
 	return true
 }
 
-// maxBlocks limits the span of reads, in lines, in which SteadyRing searches for shared lines: a
-// byte for each.
+// maxBlocks limits the span of lines that apart checks, a byte for each.
 const maxBlocks = 1 << 28
 
 // simulateRing is SteadyRing by simulation.

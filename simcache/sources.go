@@ -8,7 +8,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// sources are the origins of single references, counted separately.
 type sources struct {
 	list    []source
 	refs    []uint64 // by source: references not yet in the totals
@@ -47,14 +46,14 @@ func (h *Hierarchy) NewSource(kind nest.Kind) int {
 }
 
 // regionBits is log2 of a region of addresses, 64 GiB. A program uses few regions, far apart, which
-// would require wide and slow tags. So a region is mapped to the next free slot, from address 0 up.
-// With set counts that are powers of two this changes no set. Only a misaligned access can span two
-// regions; its end is looked up in the next slot.
+// would require wide and slow tags. So regions are mapped to consecutive slots from address 0. With
+// powers of two of sets this changes no set. Only a misaligned access can span two regions; its end
+// is looked up in the next slot.
 const regionBits = 36
 
 // AccessAll simulates references of sources in order, as Access does, and counts each source
-// separately, see SourceCounts. It moves addresses, so a hierarchy that uses it must use no other
-// method.
+// separately, see SourceCounts. It moves addresses, so such a hierarchy must take no other
+// references.
 func (h *Hierarchy) AccessAll(refs []Reference) {
 	if len(h.sources.list) > h.tracked {
 		h.trackSources()
@@ -95,7 +94,6 @@ func (h *Hierarchy) setRecent(first, last uint64) {
 	}
 }
 
-// enter maps a region to its slot.
 func (h *Hierarchy) enter(region uint64) {
 	h.region = region
 	if !h.movable() {
@@ -112,7 +110,6 @@ func (h *Hierarchy) enter(region uint64) {
 	h.toSlot = (uint64(slot) - region) << regionBits
 }
 
-// movable reports whether addresses may move by whole regions.
 func (h *Hierarchy) movable() bool {
 	levels := slices.Concat(h.config.Levels, PageLevels(h.config.TLB))
 	return !slices.ContainsFunc(levels, func(l Level) bool {
@@ -120,7 +117,6 @@ func (h *Hierarchy) movable() bool {
 	})
 }
 
-// trackSources makes room for the sources, and some more.
 func (h *Hierarchy) trackSources() {
 	if h.tracked == 0 {
 		first := h.config.Levels[0].Geometry
@@ -135,7 +131,6 @@ func (h *Hierarchy) trackSources() {
 	h.data.Track(engine.Sorts + h.tracked)
 }
 
-// addRefs adds the sources' references to totals.
 func (s *sources) addRefs(t *totals) {
 	for i := range s.list {
 		one := &s.list[i]

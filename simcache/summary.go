@@ -51,7 +51,7 @@ func (c Counts) DataSummary() string {
 	return s.String()
 }
 
-// columns writes lines with columns for total, read and write, as wide as their largest counts.
+// columns are total, read and write, as wide as their largest counts.
 type columns struct {
 	strings.Builder
 	total, read, write int
@@ -66,13 +66,11 @@ func (s *columns) counts(label string, read, write uint64) {
 		commas(read), s.write, commas(write))
 }
 
-// rates writes parts of wholes in percent, for total, read and write.
 func (s *columns) rates(label string, part, whole [3]uint64) {
 	s.line("%s %*s%% (%*s%%     + %*s%%  )\n", label, s.total, percent(part[0], whole[0], 1),
 		s.read, percent(part[1], whole[1], 1), s.write, percent(part[2], whole[2], 1))
 }
 
-// data writes the D lines and the blank line after them.
 func (s *columns) data(c Counts) {
 	refs := [3]uint64{c.Refs(), c.Dr, c.Dw}
 	s.counts("D   refs:     ", c.Dr, c.Dw)
@@ -83,7 +81,6 @@ func (s *columns) data(c Counts) {
 	s.line("\n")
 }
 
-// commas formats a count with a comma before every three digits.
 func commas(n uint64) string {
 	digits := fmt.Sprint(n)
 	var b strings.Builder
@@ -96,7 +93,6 @@ func commas(n uint64) string {
 	return b.String()
 }
 
-// percent formats a part of a whole in percent with 1 or 2 decimals.
 func percent(part, whole uint64, decimals int) string {
 	whole = max(whole, 1)
 	unit := uint64(10) // parts of a percent

@@ -114,11 +114,9 @@ func (t *Threads) RunPasses(passes int) ([][][]Counts, error) {
 	return all, nil
 }
 
-// settled returns the number of passes after which each repeats the last.
 func (t *Threads) settled() int { return len(t.config.Levels) + 1 }
 
-// pass simulates one pass of all threads and returns its counts by thread, nest and operand. The
-// totals count it times times.
+// pass returns one pass's counts by thread, nest and operand. The totals count it times times.
 func (t *Threads) pass(times int) [][][]Counts {
 	all := make([][][]Counts, len(t.nests))
 	for i, misses := range t.engine.Pass() {
@@ -177,9 +175,9 @@ func SteadyThreads(c Config, threads [][]nest.Nest) (Counts, error) {
 	return sum, nil
 }
 
-// twice reports whether two passes missed at each level but the last exactly twice as often as the
-// first pass. Then they missed in the same places. So the last level had equal inputs, and misses
-// in all later passes as in the second.
+// twice reports whether both passes missed at each level but the last exactly twice as often as the
+// first. Then they missed in the same places. So the last level had equal inputs, and misses in all
+// later passes as in the second.
 func twice(both, first []LevelCounts) bool {
 	for i := range len(first) - 1 {
 		if both[i].Misses() != 2*first[i].Misses() {

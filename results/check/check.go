@@ -202,8 +202,8 @@ func timed(rows []results.Row, units benchfmt.UnitMetadataMap) bool {
 	})
 }
 
-// nothing returns why the check is void, "" if it is valid. A check without a count, and without a
-// time that could be found to differ, would always pass.
+// nothing returns why the check is void. Without a count, and without a time that could differ, it
+// would always pass.
 func (r *Report) nothing() string {
 	require := r.Options.Times == TimesRequire
 	switch {
@@ -229,12 +229,10 @@ func (r *Report) nothing() string {
 	return ""
 }
 
-// oneThread ends the names of one thread's results in a run with --threads. Names of a run without
-// --threads have no such part.
+// oneThread ends names of one thread in a run with --threads, and is missing without --threads.
 const oneThread = "/threads=1"
 
-// butThreads returns how many benchmarks differ between the files only in oneThread, and what to do
-// about it; "" if none do.
+// butThreads returns how many benchmarks differ between the files only in oneThread, with advice.
 func (r *Report) butThreads() string {
 	appeared, with, without := map[string]bool{}, 0, 0 // the last two: in the baseline
 	for _, l := range r.Appeared {
@@ -311,8 +309,7 @@ func (r *Report) comparable(old, new map[string]string) {
 	r.geometries = [2]results.Fingerprint{results.GeometryOf(old), results.GeometryOf(new)}
 }
 
-// trusted returns the metadata of the units: of this program's units, as it writes them; of others,
-// as the baseline says; of units that the baseline lacks, as the new file says.
+// trusted returns units' metadata: this program's own, else the baseline's, else the new file's.
 func trusted(old, new *results.Set) benchfmt.UnitMetadataMap {
 	units := maps.Clone(new.Units)
 	for _, r := range old.Results {
@@ -343,8 +340,8 @@ func rowsWith(set *results.Set, units benchfmt.UnitMetadataMap) []results.Row {
 	return with.Rows()
 }
 
-// match pairs the benchmarks of both files. It ignores the order of keys in a name: older programs
-// wrote a C file's keys in the order of its -D flags.
+// match ignores the order of keys in a name: older programs wrote a C file's keys in the order of
+// its -D flags.
 func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetadataMap) {
 	// lone is keyed by ordered
 	olds, news, lone := map[string]bool{}, map[string]results.Row{}, map[string]results.Row{}
@@ -378,16 +375,14 @@ func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetada
 	}
 }
 
-// ordered returns a name with its keys sorted.
 func ordered(name string) string {
 	parts := strings.Split(name, "/")
 	slices.Sort(parts[1:])
 	return strings.Join(parts, "/")
 }
 
-// guards reports whether a benchmark has something to guard. It does not if all its units were
-// counted in caches that the new file does not simulate. The caches of a sweep belong to the name,
-// so a vanished name is guarded.
+// guards reports whether a benchmark guards anything: not if the new file simulates none of its
+// caches. A sweep's caches belong to the name, so a vanished name is guarded.
 func (r *Report) guards(row results.Row, units benchfmt.UnitMetadataMap) bool {
 	for unit := range row.Stats {
 		if units.GetAssumption(unit) != benchmath.AssumeExact ||
@@ -398,9 +393,8 @@ func (r *Report) guards(row results.Row, units benchfmt.UnitMetadataMap) bool {
 	return false
 }
 
-// otherKernels returns a test for benchmarks that vanished because the new file's CPU has other
-// vector kernels. Such a benchmark appears with a kernel that the baseline lacks, and the new file
-// does not use the old kernel at all.
+// otherKernels returns a test for benchmarks that vanished because the new CPU has other vector
+// kernels: the new file has them with another kernel, and lacks the old kernel entirely.
 func (r *Report) otherKernels(newRows []results.Row) func(gone results.Row) bool {
 	kernels, rest := map[string]bool{}, map[string]bool{}
 	for _, row := range newRows {
@@ -411,7 +405,7 @@ func (r *Report) otherKernels(newRows []results.Row) func(gone results.Row) bool
 	}
 }
 
-// kernelKey is the key of the kernel in names. The suite uses the best kernels that a CPU runs.
+// kernelKey is the key of the kernel in names. The suite uses the CPU's best kernels.
 const kernelKey = "kernel"
 
 func withoutKernel(r results.Row) string {
@@ -453,8 +447,8 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 	}
 }
 
-// sameGeometry reports whether both files count an exact unit of a benchmark in the same caches,
-// and notes the difference if not.
+// sameGeometry reports whether both files count a unit in the same caches, else notes the
+// difference.
 func (r *Report) sameGeometry(benchmark, unit string) bool {
 	differ := r.geometryDiffers(benchmark, unit)
 	if differ == nil {
@@ -471,7 +465,7 @@ func (r *Report) geometryDiffers(benchmark, unit string) []string {
 	return r.geometries[0].For(benchmark, unit).Differ(r.geometries[1].For(benchmark, unit))
 }
 
-// drift reports whether the samples of an exact unit differ, and notes it.
+// drift notes an exact unit whose samples differ.
 func (r *Report) drift(c Comparison, file string, samples []float64) bool {
 	least, most := samples[0], samples[len(samples)-1]
 	if least == most {
@@ -482,7 +476,6 @@ func (r *Report) drift(c Comparison, file string, samples []float64) bool {
 	return true
 }
 
-// worst returns the worst of ascending samples.
 func worst(samples []float64, better float64) float64 {
 	if better > 0 {
 		return samples[0]
@@ -497,7 +490,6 @@ func change(old, new float64) float64 {
 	return (new - old) / math.Abs(old)
 }
 
-// judge sets the verdicts.
 func (r *Report) judge() {
 	var timed []*Comparison
 	for i := range r.Comparisons {
@@ -528,7 +520,6 @@ func (r *Report) judge() {
 	}
 }
 
-// verdict judges the change by its size alone.
 func (c *Comparison) verdict(threshold float64) {
 	switch {
 	case math.Abs(c.Change) <= threshold && c.Exact && c.Change*c.better < 0:
@@ -541,9 +532,9 @@ func (c *Comparison) verdict(threshold float64) {
 	}
 }
 
-// uTest returns the p-value of two ascending samples, without assumptions. The lower sample must
-// come first: with ties, the library's p-value is right only in that order (for {2, 2} and {1} it
-// is 0, for {1} and {2, 2} two thirds).
+// uTest returns the p-value of two ascending samples, without assumptions. The lower one must come
+// first: else the library's p-value is wrong for ties (for {2, 2} and {1} it is 0, for {1} and {2,
+// 2} two thirds).
 func uTest(a, b []float64) float64 {
 	if wins(a, b) > wins(b, a) {
 		a, b = b, a
@@ -554,7 +545,6 @@ func uTest(a, b []float64) float64 {
 	return min(1, benchmath.AssumeNothing.Compare(sample(a), sample(b)).P)
 }
 
-// wins counts the pairs in which a's value is greater.
 func wins(a, b []float64) int {
 	n, below := 0, 0
 	for _, x := range a {
@@ -566,8 +556,8 @@ func wins(a, b []float64) int {
 	return n
 }
 
-// holm corrects p-values for their number. The k-th smallest of m is multiplied by m-k+1, and is at
-// least the one before it.
+// holm corrects p-values: the k-th smallest of m is multiplied by m-k+1, and is at least the one
+// before.
 func holm(ps []float64) []float64 {
 	order := make([]int, len(ps))
 	for i := range order {
@@ -582,10 +572,9 @@ func holm(ps []float64) []float64 {
 	return adjusted
 }
 
-// A smallestP caches the smallest p-values that the U test can give, by the numbers of samples.
+// A smallestP caches the U test's smallest p-values, by the numbers of samples.
 type smallestP map[[2]int]float64
 
-// of runs the test on samples that do not overlap.
 func (s smallestP) of(n, m int) float64 {
 	key := [2]int{n, m}
 	if _, ok := s[key]; !ok {
@@ -598,7 +587,7 @@ func (s smallestP) of(n, m int) float64 {
 	return s[key]
 }
 
-// samples returns the least number of samples in both files that can reach p.
+// samples returns the least number in both files that can reach p.
 func (s smallestP) samples(p float64) int {
 	n := 1
 	for s.of(n, n) > p {
@@ -620,7 +609,6 @@ func CompareFiles(old *results.Set, oldName string, new *results.Set, newName st
 	return r, nil
 }
 
-// dated returns the date that a file's comments give, else the zero time.
 func dated(set *results.Set, file string) time.Time {
 	for _, c := range set.Comments[file] {
 		if at, err := time.Parse(time.RFC3339, c.Value); c.Key == "date" && err == nil {
@@ -630,8 +618,6 @@ func dated(set *results.Set, file string) time.Time {
 	return time.Time{}
 }
 
-// label returns a file's name for reports, with the commit and time from its comments, and whether
-// its run was interrupted.
 func label(set *results.Set, file string) string {
 	text := file
 	for _, key := range []string{"commit", "date", "interrupted"} {

@@ -33,7 +33,6 @@ func (r *Report) Summary() string {
 		results.Counted(len(r.Of(Improvement)), "improvement"), vanished, r.compared())
 }
 
-// compared returns how many counts and times were compared.
 func (r *Report) compared() string {
 	exact, timed, few := 0, 0, 0
 	for _, c := range r.Comparisons {
@@ -78,8 +77,8 @@ func (r *Report) Notes() []string {
 	return append(notes, r.tooFew()...)
 }
 
-// lone returns notes on what only one of the files has. A unit of many benchmarks is one note,
-// because another version of this program knows other units. At most most names are listed.
+// lone reports what only one file has. A unit of many benchmarks is one note: another version of
+// this program knows other units.
 func lone(what string, list []Lone, file string, most int) []string {
 	count := map[Lone]int{} // of units, without their names
 	for _, l := range list {
@@ -113,7 +112,6 @@ func lone(what string, list []Lone, file string, most int) []string {
 	return notes
 }
 
-// tooFew reports which times can never be significant, grouped by their numbers of samples.
 func (r *Report) tooFew() []string {
 	type numbers struct{ old, new, need int }
 	groups := map[numbers][]string{}
@@ -142,7 +140,6 @@ func (r *Report) tooFew() []string {
 	return notes
 }
 
-// advice returns what to do about the findings, one line each.
 func (r *Report) advice() []string {
 	var lines []string
 	if r.backwards {
@@ -174,7 +171,6 @@ func (r *Report) advice() []string {
 	return lines
 }
 
-// writeText writes a report for a terminal.
 func writeText(w io.Writer, r *Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", results.Printable(r.Baseline),
@@ -195,7 +191,7 @@ func writeText(w io.Writer, r *Report) error {
 	return err
 }
 
-// values returns the comparison in words: "1.200 ms/op -> 1.500 ms/op (+25%, p=0.001 n=10+10)".
+// values returns, for example, "1.200 ms/op -> 1.500 ms/op (+25%, p=0.001 n=10+10)".
 func (c Comparison) values() string {
 	old, new := c.number(c.Old), c.number(c.New)
 	if c.Exact {
@@ -205,7 +201,6 @@ func (c Comparison) values() string {
 	return fmt.Sprintf("%s -> %s (%s, p=%.3g n=%d+%d)", old, new, c.percent(), c.P, c.OldN, c.NewN)
 }
 
-// number formats a value of the comparison's unit: a count whole, a time scaled.
 func (c Comparison) number(v float64) string {
 	if c.Exact {
 		format := byte('f')
@@ -234,8 +229,8 @@ const (
 	fullPage = 56_000
 )
 
-// writeMarkdown writes a report that fits a comment on a pull request and a job's summary. Names
-// are escaped because they may come from a stranger.
+// writeMarkdown writes a report for a comment on a pull request. Names are escaped: they may come
+// from a stranger.
 func writeMarkdown(w io.Writer, r *Report) error {
 	var b strings.Builder
 	summary := r.Summary()
@@ -263,7 +258,6 @@ func writeMarkdown(w io.Writer, r *Report) error {
 	return err
 }
 
-// title returns the result in a few words.
 func (r *Report) title() string {
 	regressions, missing := len(r.Of(Regression)), len(r.Missing())
 	switch {
@@ -310,7 +304,6 @@ func (r *Report) markdownTable(b *strings.Builder, v Verdict) {
 	})
 }
 
-// rows writes the rows that fit on a page, and the number of those left out.
 func rows[T any](b *strings.Builder, all []T, write func(T)) {
 	for i, one := range all {
 		if i == listed || b.Len() > fullPage {
@@ -321,7 +314,7 @@ func rows[T any](b *strings.Builder, all []T, write func(T)) {
 	}
 }
 
-// longest is the number of characters that a page shows of a name.
+// longest limits the characters of a name on a page.
 const longest = 200
 
 // code sets text as code in Markdown and HTML. Characters that could be markup, end a table's cell
@@ -401,7 +394,7 @@ func writeJSON(w io.Writer, r *Report) error {
 	return err
 }
 
-// names returns a list that is never nil, so that JSON has [].
+// names is never nil, so that JSON has [].
 func names(list []Lone) []string {
 	all := []string{}
 	for _, l := range list {
@@ -441,9 +434,8 @@ type (
 	}
 )
 
-// writeJUnit writes a report as JUnit's XML: a test case for each benchmark in each unit, with the
-// unit as its class. What vanished fails, and what appeared is skipped. If nothing can be compared,
-// that is a failure too.
+// writeJUnit writes a test case for each benchmark in each unit, its class. What vanished fails,
+// what appeared is skipped, and a void check fails.
 func writeJUnit(w io.Writer, r *Report) error {
 	s := junitSuite{Name: "bench check"}
 	missing := map[Lone]bool{}

@@ -65,8 +65,8 @@ func Records(set *results.Set) ([]Record, error) {
 	return records, nil
 }
 
-// noCopies returns an error if one file holds all timed results of another. Simulated results are
-// equal in every run, so they do not count.
+// noCopies returns an error if one file holds all timed results of another. Simulated results equal
+// each other in every run.
 func noCopies(set *results.Set) error {
 	files := set.Files()
 	var lines []map[string]int // per file, how often each result occurs
@@ -98,8 +98,7 @@ func noCopies(set *results.Set) error {
 	return nil
 }
 
-// withOurs marks this program's exact units as exact. A file cut out of another may lack those
-// lines.
+// withOurs marks this program's exact units: a file cut out of another may lack those lines.
 func withOurs(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
 	all := maps.Clone(units)
 	for _, u := range results.Units {
@@ -135,7 +134,6 @@ func Of(set *results.Set, records []Record) error {
 	return nil
 }
 
-// rank returns the place of a tidied unit among this program's units.
 func rank(unit string) int {
 	_, plain := results.InFiles(0, unit)
 	if i := slices.IndexFunc(results.Units, func(u results.Unit) bool {
@@ -168,8 +166,8 @@ var Formats = map[string]func(io.Writer, []Record) error{
 	"bencher": writeBencher,
 }
 
-// writeCSV writes a line for each record below a header (RFC 4180). A text that a spreadsheet would
-// read as a formula gets a leading '. Invalid UTF-8 is replaced as in JSON.
+// writeCSV writes CSV (RFC 4180). A text that a spreadsheet would read as a formula gets a leading
+// '. Invalid UTF-8 is replaced as in JSON.
 func writeCSV(w io.Writer, records []Record) error {
 	c := csv.NewWriter(w)
 	if err := c.Write([]string{"commit", "date", "fingerprint", "name", "unit", "median", "lower",
@@ -204,7 +202,6 @@ func number(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
-// writeJSONLines writes each record as one line of JSON.
 func writeJSONLines(w io.Writer, records []Record) error {
 	e := json.NewEncoder(w)
 	for _, r := range records {
@@ -216,10 +213,10 @@ func writeJSONLines(w io.Writer, records []Record) error {
 }
 
 // writeGitHubActionBenchmark writes the medians for github-action-benchmark's tool
-// "customSmallerIsBetter": an array of objects with name, unit, value, range and extra
+// "customSmallerIsBetter": objects with name, unit, value, range and extra
 // (https://github.com/benchmark-action/github-action-benchmark, README, "Minimal setup" of custom
 // benchmarks). Names are those of its "go" tool with several units: "BenchmarkX - ns/op". Units in
-// which more is better, such as B/s, are left out.
+// which more is better are left out.
 func writeGitHubActionBenchmark(w io.Writer, records []Record) error {
 	type entry struct {
 		Name  string  `json:"name"`
@@ -256,9 +253,8 @@ const (
 	maxMeasure   = 64
 )
 
-// writeBencher writes Bencher Metric Format: benchmarks with their measures, each with a value;
-// times also have lower_value and upper_value. The measure of ns/op is Bencher's "latency", which
-// is in ns; others are named by their unit.
+// writeBencher writes Bencher Metric Format. The measure of ns/op is Bencher's "latency", in ns;
+// others are named by their unit.
 func writeBencher(w io.Writer, records []Record) error {
 	type metric struct {
 		Value float64  `json:"value"`

@@ -56,7 +56,7 @@ const (
 	minScatter = 2
 )
 
-// groups returns the machines of each CPU. Machines of a group are peers.
+// groups returns the machines of each CPU: each other's peers.
 func (m *Matrix) groups() (all [][]int) {
 	at := map[string]int{}
 	for i, machine := range m.Machines {
@@ -77,7 +77,7 @@ func (m *Matrix) Ratios() [][]float64 {
 	return m.ratios(func(c Cell) float64 { return c.Ns })
 }
 
-// leastSpread is added to spreads, so that spreads near 0 compare.
+// leastSpread lets spreads near 0 compare.
 const leastSpread = 0.001
 
 func (m *Matrix) ratios(of func(Cell) float64) [][]float64 {
@@ -184,8 +184,8 @@ func (m *Matrix) Judge(alpha float64) Judgement {
 	return j
 }
 
-// small reports whether a ratio is too small to matter, however sure it is. Samples that scatter
-// less than the peers' are small too.
+// small reports whether a ratio is too small to matter, however sure. A smaller scatter never
+// matters.
 func (f Finding) small() bool {
 	if f.Aspect == Scatter {
 		return f.Ratio < minScatter
@@ -194,14 +194,13 @@ func (f Finding) small() bool {
 }
 
 // A measure compares machines of a CPU in one aspect: logarithms of ratios, in units of their
-// scaled deviation from the middle.
+// deviation.
 type measure struct {
 	middle, scale float64
 	of            distuv.StudentsT
 	machines      int
 }
 
-// newMeasure returns false if too few machines have a ratio.
 func newMeasure(scores [][aspects]float64, group []int, a Aspect) (by measure, ok bool) {
 	var values []float64
 	for _, i := range group {
@@ -239,9 +238,8 @@ func (by measure) sees(chance float64) float64 {
 	return math.Exp(-by.of.Quantile(chance/2) * by.scale)
 }
 
-// plain keeps the most telling finding of each machine. If caches and memory are both out of line
-// by about as much, that is All, else the farther of the two. A finding on Scatter is kept besides.
-// The farthest machines come first.
+// plain keeps the most telling finding of each machine: All if caches and memory are out by about
+// as much, else the farther of the two. Scatter is kept besides. The farthest machines come first.
 func (m *Matrix) plain(found []Finding) (kept []Finding) {
 	size := func(f Finding) float64 { return math.Abs(math.Log(f.Ratio)) }
 	by := map[int]map[Aspect]Finding{}
@@ -276,8 +274,8 @@ func (m *Matrix) plain(found []Finding) (kept []Finding) {
 	return kept
 }
 
-// why returns what explains a finding: measurements first, then settings that differ from most
-// peers, then the usual cause.
+// why explains a finding: measurements first, then settings unlike most peers', then the usual
+// cause.
 func (m *Matrix) why(f Finding, ratios []float64) string {
 	var words []string
 	machine := m.Machines[f.Machine]
@@ -317,7 +315,6 @@ func (m *Matrix) why(f Finding, ratios []float64) string {
 	return strings.Join(words, "; ")
 }
 
-// mostly returns the usual cause of a finding if the files explain nothing.
 func (m *Matrix) mostly(f Finding) string {
 	beside := func(words string, memory bool) string {
 		if !slices.Contains(m.Memory, memory) {
@@ -344,7 +341,6 @@ func (m *Matrix) mostly(f Finding) string {
 		"limit, or a core that another shares"
 }
 
-// peers returns the group of a machine, itself included.
 func (m *Matrix) peers(i int) []int {
 	for _, group := range m.groups() {
 		if slices.Contains(group, i) {
@@ -354,7 +350,6 @@ func (m *Matrix) peers(i int) []int {
 	return nil
 }
 
-// ghz returns the median frequency of a machine, 0 if no cycles were counted.
 func (m *Matrix) ghz(i int) float64 {
 	var all []float64
 	for _, c := range m.Machines[i].Cells {
@@ -381,7 +376,6 @@ func (m *Matrix) peersGHz(group []int) float64 {
 	return results.Median(all)
 }
 
-// peersActivity returns the median activity of the machines that report it.
 func (m *Matrix) peersActivity(group []int) (others, steal float64) {
 	var busy, taken []float64
 	for _, i := range group {
@@ -396,7 +390,6 @@ func (m *Matrix) peersActivity(group []int) (others, steal float64) {
 	return results.Median(busy), results.Median(taken)
 }
 
-// activity returns how many CPUs other programs used, and the share of time that the host took.
 func activity(m Machine) (others, steal float64) {
 	for field := range strings.FieldsSeq(m.Facts["activity"]) {
 		key, text, _ := strings.Cut(field, "=")
@@ -412,7 +405,7 @@ func activity(m Machine) (others, steal float64) {
 	return others, steal
 }
 
-// unlike reports a fact in which a machine differs from more than half of its peers.
+// unlike reports a fact that differs from most peers'.
 func unlike(m *Matrix, group []int, i int, key string, of func(Machine) string) []string {
 	count, own := map[string]int{}, of(m.Machines[i])
 	for _, k := range group {
@@ -429,13 +422,12 @@ func unlike(m *Matrix, group []int, i int, key string, of func(Machine) string) 
 	return nil
 }
 
-// slower is the ratio from which a working set counts as out of a cache that the peers' fits into.
-// It is relative to the mean ratio of the smallest and the largest working set.
+// slower is the ratio, to that of the smallest and largest working sets, from which a working set
+// counts as out of a cache that the peers' fits into.
 const slower = 1.2
 
 // band returns the range of working sets whose random reads are slower, if smaller and larger ones
-// are not. The machine's last cache then holds less than the peers', for example because others use
-// it too.
+// are not: the last cache holds less than the peers', for example because others use it too.
 func (m *Matrix) band(ratios []float64) string {
 	type size struct {
 		name  string
@@ -473,9 +465,8 @@ func (m *Matrix) band(ratios []float64) string {
 		sizes[first].name, sizes[end-1].name)
 }
 
-// clock returns a machine's clock as a ratio to its peers', 1 if unknown. It uses pointer chases
-// over at most half of the first cache: such a load takes a fixed number of cycles and waits for
-// nothing else.
+// clock returns a machine's clock relative to its peers', 1 if unknown, from pointer chases over at
+// most half of the first cache. Such a load takes a fixed number of cycles.
 func (m *Matrix) clock(i int, ratios []float64) float64 {
 	_, text, _ := strings.Cut(m.Machines[i].Config["caches"], "L1d=")
 	text, _, _ = strings.Cut(text, ",")

@@ -68,7 +68,6 @@ const (
 var facts = []string{results.NodeKey, results.ActivityKey, "kernel-release", "microcode", "memory",
 	"hypervisor", "governor", "turbo", "pages-obtained"}
 
-// A reader collects results into a matrix.
 type reader struct {
 	*Matrix
 	machines   map[string]*samples
@@ -79,7 +78,6 @@ type reader struct {
 	own        map[int]bool // files with a sample that counts
 }
 
-// samples holds a machine's samples, by benchmark.
 type samples struct {
 	Machine
 	ns, cycles [][]float64
@@ -88,7 +86,6 @@ type samples struct {
 	ends [][]int
 }
 
-// begin notes that samples of a file follow.
 func (s *samples) begin(file int) {
 	n := len(s.files)
 	if n > 0 && s.files[n-1] == file {
@@ -104,7 +101,6 @@ func (s *samples) begin(file int) {
 	s.files = append(s.files, file)
 }
 
-// part returns the samples of benchmark i in the k-th file.
 func (s *samples) part(k, i int) (ns, cycles []float64) {
 	at := func(k, j, all int) int { // the end of file k
 		switch {
@@ -121,8 +117,8 @@ func (s *samples) part(k, i int) (ns, cycles []float64) {
 	return s.ns[i][at(k-1, 2*i, n):at(k, 2*i, n)], s.cycles[i][at(k-1, 2*i+1, c):at(k, 2*i+1, c)]
 }
 
-// once drops a file's samples of a benchmark if another file holds all of them, such as a merged
-// file. Of two equal files, the one with more samples overall stays.
+// once drops a file's samples of a benchmark if another file holds all of them. Of equal files, the
+// one with more samples overall stays.
 func (r *reader) once(s *samples, i int) {
 	if len(s.files) == 1 {
 		r.own[s.files[0]] = true
@@ -151,7 +147,6 @@ func (r *reader) once(s *samples, i int) {
 	s.ns[i], s.cycles[i] = ns, cycles
 }
 
-// holds reports whether one sorted list contains another, with repetitions.
 func holds(all, others []float64) bool {
 	at := 0
 	for _, v := range others {
@@ -218,7 +213,6 @@ func (e *NoLabelError) Error() string {
 		"%[3]s=VALUE writes one)", e.File, e.Line, e.Label)
 }
 
-// nothing returns why a file has no result, as other readers do, if it can be read again.
 func nothing(path string) error {
 	if file, err := os.Open(path); err == nil {
 		defer file.Close()
@@ -246,9 +240,9 @@ func cellOf(ns, cycles []float64) Cell {
 	return c
 }
 
-// read reads a file, or stdin for "-", through a pipe in two readers at once. benchfmt parses the
-// results and skips comments, so the other reader keeps the comments. A comment belongs to the
-// machine whose results follow or precede it.
+// read reads a file, or stdin for "-", in two readers at once: benchfmt parses the results and
+// skips comments, which the other keeps. A comment belongs to the machine whose results follow or
+// precede it.
 func (r *reader) read(path string, in io.Reader) error {
 	if path != "-" {
 		file, err := os.Open(path)
@@ -288,7 +282,6 @@ func (r *reader) read(path string, in io.Reader) error {
 	return nil
 }
 
-// An owner is a machine, with the lines of its first and last result.
 type owner struct {
 	first, last int
 	name        string
@@ -299,7 +292,7 @@ type comment struct {
 	key, value string
 }
 
-// commentsOf copies in to to, and returns its comments that are facts.
+// commentsOf copies in to to, and returns the facts among its comments.
 func commentsOf(in *bufio.Reader, to io.Writer) (found []comment, err error) {
 	out := bufio.NewWriterSize(to, 1<<16)
 	for n := 1; ; n++ {
@@ -346,7 +339,6 @@ func (r *reader) results(path string, text io.Reader) (owners []owner, err error
 	return owners, in.Err()
 }
 
-// add keeps the time of a result.
 func (r *reader) add(record *benchfmt.Result, name string) error {
 	s := r.machines[name]
 	if s == nil {

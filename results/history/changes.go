@@ -7,28 +7,24 @@ import (
 	"slices"
 )
 
-// A split is the place in a series at which its distribution changes.
 type split struct {
 	At         int     // index of the first value after the change
 	Confidence float64 // 1 - p of the permutation test
 }
 
-// minSegment is the least number of values between two changes. Fewer do not determine a
-// distribution.
+// minSegment is the least number of values between two changes: fewer determine no distribution.
 const minSegment = 3
 
-// permutations is the number of shuffles of the test. The least p is 1/(permutations+1).
+// permutations limits p: the least is 1/(permutations+1).
 const permutations = 499
 
 // divide finds changes of a series' distribution by E-divisive (Matteson and James, "A
 // Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data", Journal of the
 // American Statistical Association 109, 2014, https://arxiv.org/abs/1306.4933). The exponent is 1.
-// The right part of a split reaches to the end of its segment, as in MongoDB's and Otava's use of
-// it.
+// The right part of a split reaches to the end of its segment, as in MongoDB's and Otava's use.
 //
-// Changes are found one at a time, the clearest first, while the permutation test gives at most
-// alpha. It shuffles values within their segments. The shuffles are seeded: the same series gives
-// the same changes.
+// Changes are found one at a time, the clearest first, while the permutation test within segments
+// gives at most alpha. Its seed is fixed: equal series give equal changes.
 func divide(series []float64, alpha float64) []split {
 	random := rand.New(rand.NewPCG(1, uint64(len(series))))
 	segments := []segment{newSegment(series, 0)}
@@ -52,7 +48,6 @@ func divide(series []float64, alpha float64) []split {
 	return found
 }
 
-// clearest returns the segment with the largest statistic.
 func clearest(segments []segment) int {
 	best := 0
 	for i, s := range segments {
@@ -63,8 +58,7 @@ func clearest(segments []segment) int {
 	return best
 }
 
-// significance returns the p-value of the statistic q: the share of shuffles with one as large. It
-// stops once p exceeds alpha for sure.
+// significance returns the p-value of the statistic q. It stops once p exceeds alpha for sure.
 func significance(segments []segment, q, alpha float64, random *rand.Rand) float64 {
 	shuffled := make([]segment, len(segments))
 	for i, s := range segments {
@@ -91,7 +85,6 @@ func significance(segments []segment, q, alpha float64, random *rand.Rand) float
 	return float64(extreme) / (permutations + 1)
 }
 
-// A segment is a part of a series with its best split.
 type segment struct {
 	start  int // in the series
 	values []float64
@@ -136,7 +129,7 @@ func (s segment) split() (at int, q float64) {
 	return at, q
 }
 
-// within returns, for each i, the sum of the distances among the first i values.
+// within returns the sums of the distances among the first i values.
 func (s segment) within() []float64 {
 	sums := make([]float64, len(s.values)+1)
 	s.sums.clear()
@@ -146,15 +139,14 @@ func (s segment) within() []float64 {
 	return sums
 }
 
-// statistic returns the scaled energy distance of n and m values, from the sums of the distances
-// within and between them.
+// statistic returns the scaled energy distance of n and m values, from the sums of distances.
 func statistic(n, m int, left, right, between float64) float64 {
 	a, b := float64(n), float64(m)
 	energy := 2*between/(a*b) - left/(a*(a-1)/2) - right/(b*(b-1)/2)
 	return a * b / (a + b) * energy
 }
 
-// A prefix is a Fenwick tree: the number and the sum of the added values up to a rank.
+// A prefix is a Fenwick tree of the count and the sum of values up to a rank.
 type prefix struct {
 	count, sum []float64
 	n, total   float64 // of all
@@ -170,7 +162,7 @@ func (p *prefix) clear() {
 	p.n, p.total = 0, 0
 }
 
-// add adds a value and returns the sum of its distances from all earlier values.
+// add returns the sum of a value's distances from all earlier ones.
 func (p *prefix) add(value float64, rank int) float64 {
 	count, sum := 0.0, 0.0
 	for i := rank; i > 0; i &= i - 1 {

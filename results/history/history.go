@@ -87,7 +87,7 @@ const (
 	maxIndex  = 1 << 30 // bytes; reading the entries is better than a larger index
 )
 
-// commits matches what may name a commit: it becomes part of a file's name.
+// commits matches commits that may become part of a file's name.
 var commits = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}(\+dirty)?$`)
 })
@@ -134,8 +134,8 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	return entry, true, syncFolder(s.dir)
 }
 
-// ownFile returns an error if path exists and is not a regular file. Whoever made the folder must
-// not redirect a write with a link.
+// ownFile refuses what is not a regular file: whoever made the folder must not redirect a write
+// with a link.
 func ownFile(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "create", Path: path, Err: errNotRegular}
@@ -147,12 +147,11 @@ var errForeignIndex = errors.New("it is the index of something else")
 
 var errNotRegular = errors.New("it is not a regular file")
 
-// halfWritten matches the temporary names of results.Create.
 var halfWritten = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\.(.+\.txt|index\.jsonl)\.[0-9]+$`)
 })
 
-// sweep removes files that killed writers left half-written over an hour ago.
+// sweep removes files left half-written over an hour ago.
 func (s *Store) sweep() {
 	files, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -174,7 +173,6 @@ type OriginError struct {
 	error
 }
 
-// origin returns the commit and the time, from the comments if not given.
 func origin(comments []results.Pair, commit string, at time.Time) (string, time.Time, error) {
 	for _, c := range comments {
 		switch {
@@ -206,7 +204,6 @@ func origin(comments []results.Pair, commit string, at time.Time) (string, time.
 	return commit, at, nil
 }
 
-// doubts returns why results may not be those of their commit. The caller adds the name.
 func doubts(name string, set *results.Set, commit string, at time.Time) (all []string) {
 	if time.Until(at) > time.Minute {
 		all = append(all, fmt.Sprintf("its time, %s, is yet to come: what comes before it is "+
@@ -243,7 +240,7 @@ func syncFolder(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// seal appends the line that shows whether a text is whole.
+// seal appends the checksum that shows whether a text is whole.
 func seal(text []byte) []byte {
 	sum := sha256.Sum256(text)
 	return fmt.Appendf(bytes.Clone(text), "%s%s\n", sumKey, hex.EncodeToString(sum[:]))
@@ -265,10 +262,9 @@ func unseal(sealed []byte) ([]byte, error) {
 	return text, nil
 }
 
-// plainEnds replaces Windows line ends.
 func plainEnds(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
-// asSealed returns a text as it was sealed: git on Windows checks it out with other line ends.
+// asSealed undoes git's line ends on Windows.
 func asSealed(sealed []byte) []byte {
 	if _, err := unseal(sealed); err == nil {
 		return sealed
@@ -276,8 +272,7 @@ func asSealed(sealed []byte) []byte {
 	return plainEnds(sealed)
 }
 
-// content returns the commit, the time and the results of an entry. The results may have gained a
-// last newline.
+// content returns an entry's commit, time and results, which may have gained a last newline.
 func content(sealed []byte) (commit string, at time.Time, text []byte, err error) {
 	text, err = unseal(sealed)
 	if err != nil {
@@ -298,7 +293,6 @@ func content(sealed []byte) (commit string, at time.Time, text []byte, err error
 	return commit, at.UTC(), lines[3], nil
 }
 
-// parseEntry reads an entry, except its file name. Errors in its results mention name.
 func parseEntry(name string, sealed []byte) (e Entry, err error) {
 	commit, at, text, err := content(sealed)
 	if err != nil {
@@ -359,7 +353,6 @@ func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 	return entries, damaged, nil
 }
 
-// entry reads one entry, or returns the index's entry for the same content.
 func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Entry, err error) {
 	if !f.Type().IsRegular() {
 		return "", e, errNotRegular
@@ -381,13 +374,11 @@ func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Ent
 	return hash, e, err
 }
 
-// hashOf returns the key of an entry in the index.
 func hashOf(sealed []byte) string {
 	sum := sha256.Sum256(sealed)
 	return hex.EncodeToString(sum[:])
 }
 
-// text returns the results of an entry, as they were added.
 func (s *Store) text(e Entry) ([]byte, error) {
 	sealed, err := results.ReadText(filepath.Join(s.dir, filepath.Base(e.File)))
 	if err != nil {
@@ -400,13 +391,12 @@ func (s *Store) text(e Entry) ([]byte, error) {
 	return text, nil
 }
 
-// An indexed is a line of the index.
 type indexed struct {
 	Hash  string `json:"sha256"` // of the whole file
 	Entry Entry  `json:"entry"`
 }
 
-// readIndex returns the index by hash, nil if it is missing or damaged.
+// readIndex returns nil for a missing or damaged index.
 func (s *Store) readIndex() map[string]Entry {
 	path := filepath.Join(s.dir, indexFile)
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() ||

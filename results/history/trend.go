@@ -122,8 +122,8 @@ func (s Series) Changes(alpha, threshold float64) []Change {
 	return found
 }
 
-// byCommit merges consecutive points of one commit: times to their median, exact units to the
-// worst. So a change lies between commits.
+// byCommit merges consecutive points of a commit: times to the median, exact units to the worst. So
+// a change lies between commits.
 func (s Series) byCommit() []Point {
 	var points []Point
 	for from := 0; from < len(s.Points); {
@@ -147,7 +147,6 @@ func (s Series) byCommit() []Point {
 	return points
 }
 
-// exactSplits returns where a value differs from the one before.
 func exactSplits(values []float64) []split {
 	var splits []split
 	for i := 1; i < len(values); i++ {

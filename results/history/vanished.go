@@ -20,8 +20,8 @@ type Gone struct {
 	Since    time.Time `json:"time"`  // of that commit
 }
 
-// vanished returns the series that the last commit of their machine or geometry lacks. The entries
-// are by time. A benchmark without any remaining series is reported once.
+// vanished returns series that the last commit of their machine or geometry lacks. A benchmark
+// without any other series is reported once.
 func vanished(entries []Entry) []Gone {
 	var ended []Gone
 	alive := map[string]bool{}
@@ -46,8 +46,7 @@ func vanished(entries []Entry) []Gone {
 	return found
 }
 
-// ended reports whether later entries of other commits have the same machine or geometry, or belong
-// to the same sweep.
+// ended reports whether later entries have the same machine, geometry or sweep, but not the series.
 func (s Series) ended(entries []Entry, benchmarks roll) (Gone, bool) {
 	last := s.Points[len(s.Points)-1]
 	at := slices.IndexFunc(entries, func(e Entry) bool { return e.File == last.File })
@@ -67,7 +66,7 @@ func (s Series) ended(entries []Entry, benchmarks roll) (Gone, bool) {
 	return Gone{}, false
 }
 
-// A roll holds the benchmarks of each entry, by its file, and which pairs of entries share one.
+// A roll holds the benchmarks of each entry, by file.
 type roll struct {
 	names  map[string]map[string]bool
 	common map[[2]string]bool
@@ -84,8 +83,8 @@ func rollOf(entries []Entry) roll {
 	return r
 }
 
-// overlap reports whether two entries share a benchmark. Each benchmark of a sweep has other
-// caches, so only this shows that a sweep continued.
+// overlap reports whether two entries share a benchmark. Nothing else shows that a sweep continued:
+// each of its benchmarks has other caches.
 func (r roll) overlap(a, b string) bool {
 	key := [2]string{a, b}
 	if common, known := r.common[key]; known {
@@ -101,7 +100,7 @@ func (r roll) overlap(a, b string) bool {
 	return false
 }
 
-// on returns the hash of what a unit depends on: the machine's fingerprint, or the geometry.
+// on returns the hash of what a unit depends on: machine or geometry.
 func (e Entry) on(benchmark, unit string, exact bool) string {
 	if exact {
 		return e.Geometry.For(benchmark, unit).Hash()

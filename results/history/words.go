@@ -22,7 +22,6 @@ func onWhat(exact bool) string {
 	return "machine"
 }
 
-// on returns where a change was found: the label's node, if there is a label.
 func on(label string, exact bool, hash string) string {
 	if label != "" {
 		return results.Printable(label)
@@ -30,8 +29,7 @@ func on(label string, exact bool, hash string) string {
 	return onWhat(exact) + " " + hash
 }
 
-// plainNumber formats a number without an exponent, with at most ten digits unless it is whole.
-// Further digits of a mean are meaningless.
+// plainNumber formats a number without an exponent, in at most ten digits unless whole.
 func plainNumber(v float64) string {
 	if v != math.Trunc(v) {
 		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 10, 64), 64)
@@ -105,7 +103,6 @@ func (s Series) since(i int) string {
 	return percent(s.Points[i].Value/before - 1)
 }
 
-// percent formats a change with one decimal, or two digits if it is small.
 func percent(change float64) string {
 	if math.Abs(change) < 0.0005 {
 		return fmt.Sprintf("%+.2g%%", 100*change)
@@ -214,8 +211,7 @@ func (t Trend) All() []any {
 	return found
 }
 
-// shownGone is the number of vanished series listed: a run of a part of the suite lacks all the
-// rest.
+// shownGone limits the list of vanished series: a partial run lacks all the rest.
 const shownGone = 20
 
 // Write writes the trend for people, a line for each change.

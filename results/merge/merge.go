@@ -76,10 +76,9 @@ func Find(paths []string, out string) (found []string, err error) {
 	return found, nil
 }
 
-// mergedLine matches a line of files that were made of several.
 var mergedLine = regexp.MustCompile(`(?m)^# merged: `)
 
-// checkMerged returns an error if a file of one run would be overwritten.
+// checkMerged refuses to overwrite a file of one run.
 func checkMerged(path string) error {
 	text, err := results.ReadText(path)
 	if err == nil && !mergedLine.Match(text) {
@@ -101,7 +100,6 @@ type Plan struct {
 	runs    []run
 }
 
-// A run is the files, by shard, whose samples make one run.
 type run struct {
 	label string // value of the label that distinguishes runs
 	files []*file
@@ -177,7 +175,6 @@ func Read(paths []string, stdin io.Reader, by string, step func()) (*Plan, error
 	return p, nil
 }
 
-// check compares each file with the first of all and with the first of its run.
 func (r run) check(first *file) error {
 	lead := r.files[0]
 	for _, f := range r.files {
@@ -210,7 +207,6 @@ func (r run) check(first *file) error {
 	return nil
 }
 
-// lost returns which shard a cut-off file was, if nothing of it is left.
 func (f *file) lost() string {
 	if f.fault == nil || f.results > 0 || f.of == 1 {
 		return ""
@@ -220,7 +216,6 @@ func (f *file) lost() string {
 
 func shard(f *file) string { return fmt.Sprintf("%d/%d", f.index, f.of) }
 
-// sameSetup compares the configuration of two files, without labels.
 func sameSetup(a, b *file) error {
 	for _, p := range slices.Concat(a.config, b.config) {
 		if results.IsLabel(p.Key) {
@@ -234,7 +229,7 @@ func sameSetup(a, b *file) error {
 	return nil
 }
 
-// apart returns the first label with a distinct value in each file, "" if there is none.
+// apart returns the first label with a distinct value in each file, or "".
 func apart(files []*file) string {
 	for _, p := range files[0].config {
 		values := map[string]bool{"": true}
@@ -250,7 +245,6 @@ func apart(files []*file) string {
 	return ""
 }
 
-// differ returns an error that quotes a line in which two files differ, nil if they agree.
 func differ(a, b *file, line, one, other string) error {
 	if one == other {
 		return nil
@@ -258,8 +252,8 @@ func differ(a, b *file, line, one, other string) error {
 	return fmt.Errorf("%v has the line %q, %v %q", a, line+one, b, line+other)
 }
 
-// complete keeps one file for each shard, in order, and reports missing and doubled ones. Of two
-// files it keeps the one with more results. The shards in lost are reported already.
+// complete keeps one file for each shard, of two the one with more results, and reports missing and
+// doubled ones. Those in lost are reported already.
 func (r *run) complete(by string, lost []*file) (faults []string) {
 	of := ""
 	if by != "" {
@@ -346,7 +340,6 @@ func Natural(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(whole, other))
 }
 
-// digits returns the number of leading digits.
 func digits(text string) int {
 	return len(text) - len(strings.TrimLeft(text, "0123456789"))
 }
@@ -373,7 +366,6 @@ func (p *Plan) Write(out io.Writer) error {
 	return w.out.Flush()
 }
 
-// spans returns the spans of a run by their places.
 func (r run) spans() (all []span, err error) {
 	for _, f := range r.files {
 		all = append(all, f.spans...)

@@ -17,8 +17,8 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A file describes one file of results without its samples. Several files concatenated into one, as
-// by bench history export, are a file each.
+// A file describes a file of results without its samples. Concatenated files, as from bench history
+// export, are a file each.
 type file struct {
 	path     string
 	text     *bytes.Buffer // of stdin; else it is read again
@@ -41,7 +41,6 @@ func (f *file) String() string {
 	return fmt.Sprintf("%s from line %d on", f.path, f.line)
 }
 
-// A span is whole lines of a file that hold a part of the suite.
 type span struct {
 	file     *file
 	place    int // in the suite, from 1; 0 in a file of a whole run
@@ -51,7 +50,6 @@ type span struct {
 	own      bool
 }
 
-// value returns the value of a key, "" if absent.
 func value(pairs []results.Pair, key string) string {
 	for _, p := range pairs {
 		if p.Key == key {
@@ -73,8 +71,8 @@ var (
 	errLine   = errors.New("a line has no end, or more than 1 MiB")
 )
 
-// scan reads a file, which may be large, line by line, and the files concatenated to it. An error
-// comes from the file system; faults of the text are in file.fault.
+// scan reads a file and those concatenated to it line by line. It returns errors of the file
+// system; faults of the text are in file.fault.
 func scan(path string, stdin io.Reader) (all []*file, err error) {
 	s := scanner{file: &file{path: path, index: 1, of: 1}, end: -1}
 	in := stdin
@@ -119,7 +117,6 @@ func scan(path string, stdin io.Reader) (all []*file, err error) {
 	return append(all, s.finish()), nil
 }
 
-// foreign returns why a file has no result, as other readers do.
 func (f *file) foreign() error {
 	var head []byte
 	if f.text != nil {
@@ -134,14 +131,13 @@ func (f *file) foreign() error {
 	return fmt.Errorf("%s holds no result: %w", f.path, f.fault)
 }
 
-// ended reports whether a line follows the last one of the file.
 func (s *scanner) ended(line []byte) bool {
 	return s.end >= 0 && len(line) > 0 && !bytes.HasPrefix(line,
 		[]byte("# "+results.HistoryKey+": "))
 }
 
-// follow begins the next concatenated file at a line. Every reader of the format keeps the earlier
-// configuration until a line replaces it.
+// follow begins the next concatenated file. As for every reader of the format, the earlier
+// configuration holds until a line replaces it.
 func (s *scanner) follow(line int) {
 	s.file = &file{path: s.file.path, text: s.file.text, line: line, index: 1, of: 1,
 		config: slices.Clone(s.file.config)}
@@ -151,7 +147,6 @@ func (s *scanner) follow(line int) {
 	}
 }
 
-// finish ends the file and records whether it is complete.
 func (s *scanner) finish() *file {
 	s.close()
 	switch {
@@ -165,7 +160,6 @@ func (s *scanner) finish() *file {
 	return s.file
 }
 
-// A scanner is the state of a scan at a line.
 type scanner struct {
 	file   *file
 	at     int64
@@ -185,7 +179,6 @@ func (s *scanner) close() {
 	}
 }
 
-// begin begins a span.
 func (s *scanner) begin(at int64, place int) {
 	s.close()
 	s.file.spans = append(s.file.spans, span{file: s.file, place: place, from: at,
@@ -244,7 +237,6 @@ func (s *scanner) line(line []byte) error {
 	return s.few(len(s.file.config))
 }
 
-// unit keeps a line on a unit, if it is valid.
 func (s *scanner) unit(line []byte) error {
 	for s.units.Reset(bytes.NewReader(line), ""); s.units.Scan(); {
 		if wrong, is := s.units.Result().(*benchfmt.SyntaxError); is {
@@ -258,7 +250,6 @@ func (s *scanner) unit(line []byte) error {
 	return s.few(len(s.file.units))
 }
 
-// few returns an error for a head larger than any that the program writes.
 func (s *scanner) few(n int) error {
 	if n > maxPairs {
 		return fmt.Errorf("more than %d lines of a head", maxPairs)
@@ -266,7 +257,7 @@ func (s *scanner) few(n int) error {
 	return nil
 }
 
-// comment keeps comments on the whole file. Comments on samples stay in the text.
+// comment keeps comments on the whole file. Those on samples stay in the text.
 func (s *scanner) comment(text string) (err error) {
 	key, value, _ := strings.Cut(text, ": ")
 	switch key {
@@ -301,8 +292,7 @@ func (s *scanner) comment(text string) (err error) {
 	return s.few(len(s.file.comments))
 }
 
-// check rejects the lines that benchfmt rejects. A line has a name, a number of iterations, and
-// values with units.
+// check rejects the lines that benchfmt rejects.
 func check(line []byte) error {
 	fields := 0
 	for rest := line; len(rest) > 0; fields++ {
@@ -326,8 +316,7 @@ func check(line []byte) error {
 	return nil
 }
 
-// number reports whether a field is a plain decimal, or any other number that is finite and not
-// negative, as results are.
+// number reports whether a field is finite and not negative, as results are.
 func number(field []byte) bool {
 	points := 0
 	plain := !slices.ContainsFunc(field, func(c byte) bool {

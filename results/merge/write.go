@@ -12,7 +12,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A writer knows the configuration in force at the end of its output.
 type writer struct {
 	out              *bufio.Writer
 	config, comments map[string]string
@@ -22,11 +21,11 @@ type writer struct {
 	source           *file         // the file that in reads
 }
 
-// left are comments that describe one shard only, or mean nothing once merged.
+// left are comments that mean nothing once merged.
 var left = []string{"load", "overhead", results.ActivityKey, results.NodeKey, "warning",
 	"interrupted"}
 
-// lead writes the comments of a run; for the first run also the head of the file.
+// lead writes a run's comments, for the first run with the head of the file.
 func (w *writer) lead(r run, first bool, runs int, faults []string) {
 	f := r.files[0]
 	w.setConfig(f)
@@ -54,8 +53,8 @@ func (w *writer) lead(r run, first bool, runs int, faults []string) {
 	fmt.Fprintln(w.out)
 }
 
-// setConfig writes the lines in which a file's configuration differs from the one in force. A line
-// without a value removes a key.
+// setConfig writes the lines that differ from the configuration in force. An empty value removes a
+// key.
 func (w *writer) setConfig(f *file) {
 	for _, key := range slices.Sorted(maps.Keys(w.config)) {
 		if value(f.config, key) == "" {
@@ -71,7 +70,6 @@ func (w *writer) setConfig(f *file) {
 	}
 }
 
-// comment writes a comment unless the last one of its key was equal.
 func (w *writer) comment(c results.Pair) {
 	if w.comments[c.Key] != c.Value {
 		fmt.Fprintf(w.out, "# %s: %s\n", c.Key, c.Value)
@@ -79,7 +77,6 @@ func (w *writer) comment(c results.Pair) {
 	}
 }
 
-// span copies a span, after the lines that must precede it.
 func (w *writer) span(s span) error {
 	w.setConfig(s.file)
 	if !w.begun[s.file] {
@@ -97,7 +94,6 @@ func (w *writer) span(s span) error {
 	return w.copy(s)
 }
 
-// close closes the file that was copied last.
 func (w *writer) close() {
 	if open, is := w.in.(io.Closer); is {
 		open.Close()

@@ -18,10 +18,10 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// driftOf returns how far the later half of values, in order of time, lies above the earlier half,
-// as a share, by their medians. p is the chance of such a trend without drift, by the Mann-Kendall
-// test (Mann, "Nonparametric tests against trend", Econometrica 13, 1945): two-sided, normal
-// approximation, with its continuity correction. Fewer than 4 values give (0, 1).
+// driftOf returns how far the later half of values lies above the earlier half, as a share, by
+// their medians. p is the chance of such a trend by the Mann-Kendall test (Mann, "Nonparametric
+// tests against trend", Econometrica 13, 1945): two-sided, normal approximation, continuity
+// correction. Fewer than 4 values give (0, 1).
 func driftOf(values []float64) (change, p float64) {
 	n := len(values)
 	if n < 4 {
@@ -34,9 +34,8 @@ func driftOf(values []float64) (change, p float64) {
 	return late/early - 1, math.Erfc(z / math.Sqrt2)
 }
 
-// rises returns the number of pairs whose later value is larger, minus the number whose later value
-// is smaller. A Fenwick tree ("A new data structure for cumulative frequency tables", 1994) makes
-// it fast for hundreds of thousands of samples.
+// rises returns the number of rising pairs minus that of falling ones. A Fenwick tree ("A new data
+// structure for cumulative frequency tables", 1994) makes it fast for many samples.
 func rises(values []float64) (s int) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(values)))
 	// tree[i] counts the values of ranks in [i-(i&-i), i)
@@ -83,8 +82,8 @@ func TwoSpeeds(values []float64) (fast, slow float64, found bool) {
 	return fast, slow, gap > emptiness*apart && gap > minGap*fast
 }
 
-// split returns where ascending values split into two groups with the least sum of squared
-// distances from their means, that is, with the largest sum of squares between the means.
+// split returns where ascending values split into two groups with the largest sum of squares
+// between their means.
 func split(sorted []float64) int {
 	total := 0.0
 	for _, v := range sorted {
@@ -110,8 +109,8 @@ const (
 	minOut = 0.1
 )
 
-// outliers counts the values above the median by more than farOut median absolute deviations and by
-// more than minOut of the median.
+// outliers counts values above the median by more than farOut median absolute deviations and minOut
+// of it.
 func outliers(values []float64) int {
 	if len(values) == 0 {
 		return 0
@@ -127,7 +126,6 @@ func outliers(values []float64) int {
 	return n
 }
 
-// deviation returns the median absolute deviation, unscaled.
 func deviation(values []float64) float64 {
 	d, err := stats.MedianAbsoluteDeviation(values)
 	if err != nil {

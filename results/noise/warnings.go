@@ -62,7 +62,6 @@ func Samples(all []Series) []string {
 	return warnings
 }
 
-// found counts the benchmarks with a finding, and keeps the worst.
 type found struct {
 	number      int
 	most        float64
@@ -75,7 +74,6 @@ func (f *found) add(name string, much float64, says string) {
 	}
 }
 
-// many reports whether the findings reach a share of all benchmarks.
 func (f *found) many(share float64, all int) bool {
 	return f.number > 0 && float64(f.number) >= share*float64(all)
 }
@@ -120,7 +118,6 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 	return warnings
 }
 
-// unpinned returns why a thread may be moved, with advice.
 func unpinned(system string) string {
 	if system == "linux" {
 		return "Linux refused to pin the thread to its CPU (sched_setaffinity(2)), as sandboxes " +
@@ -131,8 +128,7 @@ func unpinned(system string) string {
 		"interleaved (--ab), or run on Linux"
 }
 
-// scatterLimit is the half width of the 95% interval of a time, as a share of the median, that
-// calls for a note.
+// scatterLimit is the half width of a time's 95% interval, as a share, that calls for a note.
 const scatterLimit = 0.05
 
 // Scattered returns in a line how many times are uncertain, with advice; "" if none is.

@@ -18,11 +18,10 @@ import (
 // A Group is benchmarks that are compared with its first one.
 type Group []results.Row
 
-// timeUnit is the unit of times, as benchunit tidies it.
 const timeUnit = "sec/elem"
 
-// misses are the simulated columns. Vector accesses are wider than those of plain loops, so misses
-// are given per element, not as a share of accesses.
+// misses are the simulated columns. They are per element, not a share of accesses, since vector
+// accesses are wider.
 var misses = []struct{ name, unit string }{
 	{"D1/elem", "D1-misses/op"}, {"LL/elem", "LL-misses/op"}, {"TLB/elem", "TLB-misses/op"},
 }
@@ -65,10 +64,9 @@ func Of(groups []Group) Table {
 	return made
 }
 
-// positive reports whether ratios can be made of a time.
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
-// A row is a benchmark's figures, or a heading across all columns if it has none.
+// A row without figures is a heading.
 type row struct {
 	label   string
 	figures []string
@@ -80,7 +78,6 @@ type table struct {
 	unstable bool // some intervals are wider than their times
 }
 
-// header names the figures.
 var header = []string{"ns/elem", "±", "ratio", misses[0].name, misses[1].name, misses[2].name}
 
 func (t *table) add(g Group) {
@@ -96,7 +93,6 @@ func (t *table) add(g Group) {
 	}
 }
 
-// figures returns the figures in the header's order.
 func (t *table) figures(r, first results.Row) []string {
 	perElem := r.Stats[timeUnit]
 	figures := []string{digits(perElem.Center * 1e9), t.halfWidth(perElem),
@@ -111,7 +107,6 @@ func (t *table) figures(r, first results.Row) []string {
 	return figures
 }
 
-// halfWidth formats the half width of the interval as a share of the median.
 func (t *table) halfWidth(s results.Stat) string {
 	width, ok := s.HalfWidth()
 	if !ok {
@@ -123,10 +118,9 @@ func (t *table) halfWidth(s results.Stat) string {
 	return spread
 }
 
-// longTable is the number of rows above which the header is repeated at the end.
+// longTable is the length from which the header is repeated at the end.
 const longTable = 40
 
-// made returns the table without empty columns.
 func (t *table) made() (made Table) {
 	if len(t.rows) == 0 {
 		return made
@@ -201,7 +195,6 @@ func Headings(g Group) (shared string, labels []string) {
 	return strings.Join(common, " "), labels
 }
 
-// keys returns the parts of a name in words, the family first.
 func keys(r results.Row) (parts []string) {
 	base, rest := benchfmt.Name(r.Name).Parts()
 	parts = append(parts, results.Printable(string(base)))
@@ -227,7 +220,7 @@ func Words(part string) string {
 	return value
 }
 
-// digits formats a figure to three digits or four decimals, without an exponent.
+// digits formats three digits or four decimals, without an exponent.
 func digits(v float64) string {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return strconv.FormatFloat(v, 'f', 0, 64)

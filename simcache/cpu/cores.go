@@ -12,8 +12,8 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A core is a known arm64 core: its caches, and implementer and part as in its MIDR_EL1 (Arm
-// Architecture Reference Manual, DDI 0487).
+// A core is a known arm64 core, with implementer and part of its MIDR_EL1 (Arm Architecture
+// Reference Manual, DDI 0487).
 type core struct {
 	implementer, part int
 	name, source      string // source of its figures
@@ -21,16 +21,14 @@ type core struct {
 	tlb               pages
 }
 
-// A held is one cache of a core. If chips choose the size, kib is a common one. ways is 0 if the
-// source does not state it.
+// A held is one cache. If chips choose the size, kib is a common one. ways is 0 if not stated.
 type held struct {
 	kib, ways int
 	chosen    bool
 }
 
-// pages are a core's data TLBs for pages of 4 to 64 KiB. The first level is fully associative in
-// all known cores. The value is zero if no source was read. If huge is set, the same entries hold
-// pages of 2 MiB.
+// pages are a core's data TLBs for pages of 4 to 64 KiB, with huge also of 2 MiB. The first level
+// is fully associative in all known cores. It is zero if no source was read.
 type pages struct {
 	first, second, ways int
 	huge                bool
@@ -49,10 +47,9 @@ const (
 	guide  = "Apple Silicon CPU Optimization Guide"
 )
 
-// cores are the known cores. The sources of Arm's caches are the chapters on the level 1 and level
-// 2 memory systems of the technical reference manual with that number, those of TLBs the chapters
-// on memory management units. For the Cortex-A55, Intel 814346, the manual of a chip that has it,
-// repeats them.
+// cores are the known cores. Arm's figures come from the chapters on level 1 and level 2 memory
+// systems, and on memory management units, of the technical reference manual with that number. For
+// the TLBs of the Cortex-A55, Intel 814346, the manual of a chip with it, repeats them.
 var cores = []core{
 	{arm, 0xd03, "Cortex-A53", "Arm DDI 0500", held{32, 4, true}, held{32, 2, true},
 		held{512, 16, true}, pages{10, 512, 4, false}},
@@ -119,8 +116,7 @@ var cores = []core{
 		held{16384, 0, false}, pages{}},
 }
 
-// fromCore returns the table's caches of this core, found by MIDR_EL1 on Linux and by its name on
-// macOS.
+// fromCore finds this core in the table, by MIDR_EL1 on Linux and by name on macOS.
 func (s system) fromCore() []Cache {
 	if strings.HasPrefix(s.brand, "Apple ") {
 		return s.appleCore()
@@ -131,7 +127,6 @@ func (s system) fromCore() []Cache {
 	return nil
 }
 
-// core returns this core's entry in the table, nil if absent.
 func (s system) core() *core {
 	implementer, part := s.midr()
 	at := slices.IndexFunc(cores, func(c core) bool {
@@ -159,7 +154,7 @@ func (s system) name() string {
 	return ""
 }
 
-// coreTLB returns the data TLB of this core, for all page sizes that its source states.
+// coreTLB returns this core's data TLB for all page sizes that its source states.
 func (s system) coreTLB() []array {
 	c := s.core()
 	if c == nil || c.tlb == (pages{}) {
@@ -183,8 +178,8 @@ func (c core) from() simcache.Source {
 	return simcache.Source(string(simcache.FromCore) + " " + c.name + " (" + c.source + ")")
 }
 
-// appleCore returns the performance core of a Mac. Sizes come from sysctl. Apple and the literature
-// state the ways of the M1, and those of level 1 up to the M4.
+// appleCore returns the performance core of a Mac. Apple and the literature state the ways of the
+// M1, and those of level 1 up to the M4; sizes come from sysctl.
 func (s system) appleCore() []Cache {
 	family, _, _ := strings.Cut(strings.TrimPrefix(s.brand, "Apple "), " ")
 	if !slices.Contains([]string{"M1", "M2", "M3", "M4"}, family) {
@@ -198,7 +193,6 @@ func (s system) appleCore() []Cache {
 	return c.list()
 }
 
-// list returns a core's caches.
 func (c core) list() []Cache {
 	var all []Cache
 	for _, part := range []struct {
@@ -220,10 +214,9 @@ func (c core) list() []Cache {
 	return all
 }
 
-// line returns 64 B, except for the second level of Apple's cores. Their first level works in lines
-// of 64 B (CTR_EL0.DminLine, and the table's sources). hw.cachelinesize is 128 B, which the second
-// level and memory move. So the first level misses twice in a line of the second, and the second
-// miss hits there.
+// line returns 64 B, except for the second level of Apple's cores. Their first level has 64 B
+// (CTR_EL0.DminLine, and the table's sources). hw.cachelinesize is the 128 B of the second level
+// and memory. So the first level misses twice in such a line, and the second miss hits there.
 func (c core) line(level int) int {
 	if c.implementer == apple && level > 1 {
 		return 128
@@ -231,7 +224,7 @@ func (c core) line(level int) int {
 	return 64
 }
 
-// midr returns the implementer and part of the selected CPU, from sysfs
+// midr returns the selected CPU's implementer and part, from sysfs
 // (Documentation/arch/arm64/cpu-feature-registers.rst) or /proc/cpuinfo.
 func (s system) midr() (implementer, part int) {
 	text := s.text(path.Join(s.folder(), "regs/identification/midr_el1"))

@@ -46,8 +46,7 @@ func (c Cache) Cores(caches []Cache) int {
 // Instruction reports whether the cache holds only instructions.
 func (c Cache) Instruction() bool { return c.Type == topology.Instruction.String() }
 
-// fromTopology returns the caches of the first core, its group and its package. Figures of 0 or
-// below are unknown.
+// fromTopology returns the caches of the first core, its group and its package.
 func fromTopology(system *topology.System) []Cache {
 	if system == nil || len(system.Packages) == 0 {
 		return nil
@@ -74,9 +73,8 @@ func fromTopology(system *topology.System) []Cache {
 }
 
 // fromOlderLeaves reads leaves 80000005h and 80000006h (AMD64 Architecture Programmer's Manual,
-// volume 3, appendix E). It serves CPUs and hypervisors without 8000001Dh, which also says who
-// shares a cache. On all Zens these leaves only give the total last-level size of the package; then
-// the size is unknown.
+// volume 3, appendix E), if 8000001Dh is missing. On all Zens they only give the package's total
+// last level; then its size is unknown.
 func (s system) fromOlderLeaves() []Cache {
 	if s.cpuid == nil || !slices.Contains([]string{"AuthenticAMD", "HygonGenuine"},
 		maker(s.cpuid)) || s.cpuid(0x80000000, 0).eax < 0x80000006 {

@@ -9,8 +9,8 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// dataTLBs returns this CPU's data TLBs for pages of the system's size (4 KiB; on arm64 also 16 or
-// 64 KiB) and of 2 MiB.
+// dataTLBs returns the data TLBs for the system's pages (4 KiB; on arm64 also 16 or 64 KiB) and for
+// 2 MiB.
 func dataTLBs() [][]simcache.TLB { return [][]simcache.TLB{TLB(os.Getpagesize()), TLB(page2M)} }
 
 // WriteTables writes tables of this CPU's caches and TLB, and of the simulated caches.

@@ -6,8 +6,8 @@ import (
 )
 
 // fromSysctl reads macOS's sizes of the performance cores (sysctl.h: level 0 is the fastest cores;
-// hw.l1dcachesize is the slowest cores'). macOS does not state ways. It states one line size, which
-// is not the first level's (core.line).
+// hw.l1dcachesize is the slowest cores'). It states no ways, and not the first level's line
+// (core.line).
 func (s system) fromSysctl() []Cache {
 	if s.sysctl == nil {
 		return nil

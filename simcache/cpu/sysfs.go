@@ -12,10 +12,8 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// folder returns Linux's folder of the selected CPU.
 func (s system) folder() string { return fmt.Sprintf("sys/devices/system/cpu/cpu%d", s.cpu) }
 
-// text returns a file's text, "" if it cannot be read.
 func (s system) text(name string) string {
 	if s.files == nil {
 		return ""
@@ -24,7 +22,7 @@ func (s system) text(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// fromSysfs reads index0, index1, ... of the CPU's cache folder in Linux
+// fromSysfs reads index0, index1, ... of Linux's cache folder
 // (Documentation/ABI/testing/sysfs-devices-system-cpu). Missing figures are 0; many arm64 boards
 // give only level and type.
 func (s system) fromSysfs() []Cache {
@@ -56,7 +54,6 @@ func (s system) fromSysfs() []Cache {
 	return caches
 }
 
-// waysOf returns size / (sets * line), 0 if any is unknown.
 func waysOf(size, sets, line int) int {
 	if sets <= 0 || line <= 0 {
 		return 0
@@ -64,7 +61,6 @@ func waysOf(size, sets, line int) int {
 	return size / sets / line
 }
 
-// sysfsSize reads "32K" or "8M" in bytes, 0 if malformed.
 func sysfsSize(text string) int {
 	unit := 1
 	switch {
@@ -80,9 +76,8 @@ func sysfsSize(text string) int {
 	return n * unit
 }
 
-// fromDeviceTree reads the cache properties of the CPU's node and of the nodes along its
-// next-level-cache (Devicetree Specification v0.4, sections 3.8.1 and 3.9). It serves kernels whose
-// sysfs lacks them.
+// fromDeviceTree reads the cache properties of the CPU's node and along its next-level-cache
+// (Devicetree Specification v0.4, sections 3.8.1 and 3.9), for kernels whose sysfs lacks them.
 func (s system) fromDeviceTree() []Cache {
 	if s.files == nil {
 		return nil
@@ -115,7 +110,7 @@ func (s system) fromDeviceTree() []Cache {
 	return caches
 }
 
-// cell returns a 32-bit, big-endian property of the device tree.
+// cell returns a 32-bit, big-endian property.
 func (s system) cell(name string) int {
 	value, err := fs.ReadFile(s.files, name)
 	if err != nil || len(value) != 4 {
@@ -124,7 +119,7 @@ func (s system) cell(name string) int {
 	return int(binary.BigEndian.Uint32(value))
 }
 
-// withPhandle returns the node of a cache. Nodes lie at the root, next to the CPUs, or in them.
+// withPhandle finds a cache's node: at the root, next to the CPUs, or in them.
 func (s system) withPhandle(phandle int) string {
 	if phandle == 0 {
 		return ""

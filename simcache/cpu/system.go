@@ -10,8 +10,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A system is all that a machine states about itself. Each kind of machine states a part. The tests
-// use recorded ones.
+// A system is what a machine states about itself. Tests use recorded ones.
 type system struct {
 	files  fs.FS                 // Linux's files from the root
 	cpu    int                   // the selected one of Linux's CPUs
@@ -66,7 +65,6 @@ func (s system) apart(cpus []int) (others []int) {
 	return others
 }
 
-// on selects the first of the given CPUs, if any.
 func (s system) on(pinned []int) system {
 	if len(pinned) > 0 {
 		s.cpu = pinned[0]
@@ -74,7 +72,6 @@ func (s system) on(pinned []int) system {
 	return s
 }
 
-// known asks all sources.
 func (s system) known() []Cache {
 	var all []Cache
 	for _, source := range []func(system) []Cache{system.fromSysfs, system.fromDeviceTree,
@@ -96,7 +93,7 @@ func (s system) known() []Cache {
 	return known
 }
 
-// fill completes caches from more, or returns more if caches is empty.
+// fill completes caches from more.
 func fill(caches, more []Cache) []Cache {
 	if len(caches) == 0 {
 		return more
@@ -125,7 +122,6 @@ func fill(caches, more []Cache) []Cache {
 	return caches
 }
 
-// add notes a figure's source if it is not the size's.
 func (c *Cache) add(figure string, source simcache.Source) {
 	from, _, _ := strings.Cut(string(source), "; ")
 	if !strings.HasPrefix(string(c.Source), from) {
@@ -133,8 +129,8 @@ func (c *Cache) add(figure string, source simcache.Source) {
 	}
 }
 
-// assume completes a cache of known size. It assumes lines of 64 B. It takes the ways nearest to 8
-// in the first level, and to 16 in others, that give a power of two of sets.
+// assume completes a cache of known size, with lines of 64 B and the ways nearest to 8 (level 1) or
+// 16 that give a power of two of sets.
 func (c *Cache) assume() {
 	g := &c.Geometry
 	if g.Size <= 0 {
@@ -164,5 +160,4 @@ func (c Cache) Assumed(figure string) bool {
 	return strings.Contains(string(c.Source), "; "+figure+": "+string(assumed))
 }
 
-// assumed is the source of a figure that no source states.
 const assumed simcache.Source = "assumed"

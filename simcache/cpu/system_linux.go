@@ -15,7 +15,6 @@ func thisSystem() system {
 		cpuid: cpuidLeaves()}
 }
 
-// allowed returns the CPUs that this process may run on.
 func allowed() []int {
 	set, err := affinity(unix.SchedGetaffinityDynamic)
 	if err != nil {
@@ -30,8 +29,8 @@ func allowed() []int {
 	return all
 }
 
-// affinity returns the thread's affinity. The kernel requires a bit for each possible CPU; some
-// machines have more than the 1024 of unix.CPUSet.
+// affinity returns the thread's affinity. The kernel requires a bit for each possible CPU,
+// sometimes more than unix.CPUSet's 1024.
 func affinity(get func(pid int, set unix.CPUSetDynamic) error) (set unix.CPUSetDynamic, err error) {
 	err = unix.EINVAL
 	for cpus := 1024; errors.Is(err, unix.EINVAL) && cpus <= maxCPU; cpus *= 2 {
@@ -41,8 +40,7 @@ func affinity(get func(pid int, set unix.CPUSetDynamic) error) (set unix.CPUSetD
 	return set, err
 }
 
-// lastCPU returns the last CPU that this process may run on. Package access pins timed threads to
-// it.
+// lastCPU returns the last permitted CPU, to which package access pins timed threads.
 func lastCPU() int { return slices.Max(append(allowed(), 0)) }
 
 // RunOn locks the goroutine to its thread and the thread to a CPU, and returns a function that

@@ -21,9 +21,7 @@ const (
 	page1G = 1 << 30
 )
 
-// defaultTLB returns the TLB for a CPU that states none: Intel Skylake's (64-entry, 4-way and
-// 1536-entry, 12-way; 32 entries, 4-way for 2 MiB in the first level). Other page sizes use the
-// figures of 4 KiB.
+// defaultTLB returns Intel Skylake's: 64-entry, 4-way (32 for 2 MiB) and 1536-entry, 12-way.
 func defaultTLB(page int) []simcache.TLB {
 	first := simcache.TLB{Entries: 64, Ways: 4, Page: page, Source: simcache.FromDefault}
 	if page == page2M {
@@ -43,7 +41,7 @@ func TLB(page int, pinned ...int) []simcache.TLB {
 	return chooseTLB(append(s.cpuidTLB(), s.coreTLB()...), page)
 }
 
-// cpuidTLB runs cpuid on the selected CPU: on Intel's hybrids each kind of core states its own.
+// cpuidTLB runs cpuid on the selected CPU: kinds of cores of Intel's hybrids differ.
 func (s system) cpuidTLB() []array {
 	if s.cpuid == nil {
 		return nil
@@ -66,10 +64,8 @@ func chooseTLB(known []array, page int) []simcache.TLB {
 	return found
 }
 
-// registers are the results of cpuid.
 type registers struct{ eax, ebx, ecx, edx uint32 }
 
-// maker returns the vendor's name from leaf 0.
 func maker(cpuid func(leaf, subleaf uint32) registers) string {
 	basic := cpuid(0, 0)
 	var name [12]byte
@@ -79,7 +75,7 @@ func maker(cpuid func(leaf, subleaf uint32) registers) string {
 	return string(name[:])
 }
 
-// decodeTLB decodes the data TLBs from cpuid's leaves, sorted by page and level.
+// decodeTLB decodes cpuid's data TLBs, sorted by page and level.
 func decodeTLB(cpuid func(leaf, subleaf uint32) registers) []array {
 	var found []array
 	switch maker(cpuid) {
@@ -101,9 +97,9 @@ func decodeTLB(cpuid func(leaf, subleaf uint32) registers) []array {
 	return found
 }
 
-// intelLeaf18 reads the deterministic address translation parameters (Intel 64 and IA-32
-// Architectures Software Developer's Manual, volume 2A, CPUID, leaf 18H). Arrays of one level for
-// the same pages count as one, since an entry may be in either.
+// intelLeaf18 reads leaf 18H, the deterministic address translation parameters (Intel 64 and IA-32
+// Architectures Software Developer's Manual, volume 2A, CPUID). Arrays of one level for the same
+// pages count as one, since an entry may be in either.
 func intelLeaf18(cpuid func(leaf, subleaf uint32) registers, maxLeaf uint32) []array {
 	if maxLeaf < 0x18 {
 		return nil
@@ -143,8 +139,8 @@ func merge(found []array, more array) []array {
 	return append(found, more)
 }
 
-// descriptors are the bytes of leaf 2 for data or shared TLBs (the same manual, table "Encoding of
-// CPUID Leaf 2 Descriptors"). Ways of 0 mean fully associative.
+// descriptors are leaf 2's bytes for data or shared TLBs (the same manual, table "Encoding of CPUID
+// Leaf 2 Descriptors"). Ways of 0 mean fully associative.
 var descriptors = map[byte][]array{
 	0x03: {{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K}}},
 	0x57: {{Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page4K}}},
@@ -177,8 +173,8 @@ var descriptors = map[byte][]array{
 	0xCA: {{Level: 2, TLB: simcache.TLB{Entries: 512, Ways: 4, Page: page4K}}},
 }
 
-// intelLeaf2 reads 15 descriptor bytes, from the registers whose highest bit is clear. The lowest
-// byte of eax is not a descriptor.
+// intelLeaf2 reads 15 descriptor bytes of registers whose highest bit is clear. The lowest byte of
+// eax is not one.
 func intelLeaf2(r registers) []array {
 	var found []array
 	for _, register := range []uint32{r.eax &^ 0xff, r.ebx, r.ecx, r.edx} {
@@ -234,9 +230,8 @@ func amdTLB(cpuid func(leaf, subleaf uint32) registers, maxLeaf uint32) []array 
 	return found
 }
 
-// amdWays decodes an associativity, 0 if unknown. From 4 on, a code is a range of ways. amdWays
-// returns the first number in it that gives a power of two of sets, else the lowest that divides
-// the entries.
+// amdWays decodes an associativity, 0 if unknown. From 4 on, a code is a range: the result is the
+// first in it that gives a power of two of sets, else the lowest that divides the entries.
 func amdWays(code uint32, entries int) int {
 	ranges := map[uint32][2]int{1: {1, 1}, 2: {2, 2}, 3: {3, 3}, 4: {4, 5}, 5: {6, 7}, 6: {8, 15},
 		8:   {16, 31},

@@ -23,7 +23,6 @@ type Logical struct {
 // share a core; elsewhere each CPU counts as a core.
 func Workers() []Logical { return thisSystem().workers(allowed()) }
 
-// workers orders the CPUs that are allowed and online.
 func (s system) workers(allowed []int) []Logical {
 	if len(allowed) == 0 { // the system does not state them
 		for cpu := range runtime.NumCPU() {
@@ -102,7 +101,6 @@ func (s system) nodes() []Node {
 	return all
 }
 
-// list reads a file with a list of CPUs or nodes, nil if it is missing or empty.
 func (s system) list(name string) []int {
 	list, err := ParseList(s.text(name))
 	if err != nil {

@@ -140,7 +140,6 @@ func prefetchOf(p simcache.Prefetch) prefetch {
 	return of
 }
 
-// degree returns 0 if it is left out.
 func (p prefetch) degree() int {
 	if p.Degree == nil {
 		return 0
@@ -148,8 +147,7 @@ func (p prefetch) degree() int {
 	return *p.Degree
 }
 
-// quoted writes a text as YAML. The library does not quote a text that begins with a question mark,
-// which would be read as a key.
+// quoted quotes a text with a leading question mark, which the library would write as a key.
 func quoted(text string) ([]byte, error) {
 	if strings.HasPrefix(text, "?") {
 		return []byte(strconv.Quote(text)), nil
@@ -157,8 +155,7 @@ func quoted(text string) ([]byte, error) {
 	return yaml.Marshal(text)
 }
 
-// config checks the description and returns its Config. With an error it returns the path of the
-// part at fault.
+// config checks the description. With an error it returns the path at fault.
 func (f file[S]) config() (c simcache.Config, path string, err error) {
 	for _, check := range []func() (string, error){f.limits, f.unprintable,
 		f.contradicts, f.lacks} {
@@ -191,7 +188,6 @@ func (f file[S]) config() (c simcache.Config, path string, err error) {
 	return c, "", nil
 }
 
-// limits returns an error for figures that no machine has.
 func (f file[S]) limits() (path string, err error) {
 	type figure struct {
 		path        string
@@ -221,7 +217,7 @@ func (f file[S]) limits() (path string, err error) {
 	return "", nil
 }
 
-// unprintable returns an error for names with control characters, which a terminal would execute.
+// unprintable refuses names with control characters, which a terminal would execute.
 func (f file[S]) unprintable() (path string, err error) {
 	names := []struct{ path, name string }{{"name", f.Name}}
 	for i, l := range f.Levels {
@@ -240,7 +236,7 @@ func (f file[S]) unprintable() (path string, err error) {
 	return "", nil
 }
 
-// contradicts returns an error for settings without effect, and for two levels with one name.
+// contradicts refuses settings without effect and repeated names.
 func (f file[S]) contradicts() (path string, err error) {
 	for i, l := range f.Levels {
 		at := fmt.Sprintf("levels[%d].", i)
@@ -264,8 +260,7 @@ func (f file[S]) contradicts() (path string, err error) {
 	return "", nil
 }
 
-// lacks returns an error with the missing keys for a cache without size, ways or line. Data sheets
-// often state only sizes.
+// lacks refuses caches without size, ways or line. Data sheets often state only sizes.
 func (f file[S]) lacks() (path string, err error) {
 	if f.I1 != nil {
 		if err := f.I1.lacks(); err != nil {
@@ -299,8 +294,7 @@ func (g geometry) lacks() error {
 		strings.Join(keys, " and "))
 }
 
-// fault returns the path of the part for which a Config is refused: the first that fails together
-// with the parts before it.
+// fault returns the path of the first part that fails together with those before it.
 func fault(c simcache.Config) string {
 	var part simcache.Config
 	if c.I1 != part.I1 && c.I1.Check() != nil {

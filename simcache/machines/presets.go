@@ -33,7 +33,6 @@ func File(name string) ([]byte, error) {
 	return text, nil
 }
 
-// meant suggests the presets whose names contain the typed letters.
 func meant(name string) string {
 	var all []string
 	for _, known := range Names() {
@@ -48,7 +47,6 @@ func meant(name string) string {
 	return ": did you mean " + strings.Join(all, " or ") + "?"
 }
 
-// letters returns a name's letters and digits in lower case.
 func letters(name string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(strings.ToLower(name))
 }

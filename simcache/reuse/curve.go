@@ -85,15 +85,14 @@ func (c Curve) Points(also ...uint64) []Point {
 	return slices.CompactFunc(points, func(a, b Point) bool { return a.Capacity == b.Capacity })
 }
 
-// A histogram counts references by distance.
 type histogram struct {
 	cold uint64
 	refs []uint64 // by distance
 	low  uint64   // distance of the lower line of a reference to two lines
 }
 
-// add counts refs references with a distance. If refs is 0, the distance belongs to a lower line of
-// the next reference.
+// add counts refs references with a distance. With 0 refs, the distance is of a lower line of the
+// next reference.
 func (h *histogram) add(distance, refs uint64) {
 	distance = max(distance, h.low)
 	h.low = 0

@@ -11,10 +11,10 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/lines"
 )
 
-// mostMemory is the approximate limit of a Meter in bytes.
+// mostMemory limits a Meter, in bytes, approximately.
 const mostMemory = 4 << 30
 
-// pageBytes approximates the memory for a page of neighbouring lines while the stacks grow.
+// pageBytes is the memory of a page of lines, approximately.
 const pageBytes = 480
 
 const mostPages = mostMemory / pageBytes
@@ -34,8 +34,7 @@ func (m *Meter) Effort(passes int, nests []nest.Nest) simcache.Effort {
 	return effortOf(refs, passes)
 }
 
-// run returns how many consecutive iterations of the innermost loop stay in their lines, for each
-// two that are walked.
+// run returns how many consecutive innermost iterations stay in their lines, for each two walked.
 func (m *Meter) run(n nest.Nest) float64 {
 	if len(n.Trips) == 0 {
 		return 1
@@ -62,13 +61,13 @@ func (m *Meter) EffortOfProgram(passes int, p nest.Program) simcache.Effort {
 	return effortOf(float64(refs), passes)
 }
 
-// effortOf returns the cost of refs references in each pass; at most two passes are walked.
+// effortOf walks at most two passes.
 func effortOf(refs float64, passes int) simcache.Effort {
 	refs *= float64(min(passes, 2))
 	return simcache.Effort{LookUps: refs, Time: time.Duration(min(refs/perSecond*1e9, 1<<62))}
 }
 
-// checkNests returns an error for nests that touch too many lines for the memory.
+// checkNests refuses nests with too many lines for the memory.
 func (m *Meter) checkNests(nests []nest.Nest) error {
 	for _, n := range nests {
 		if err := n.Check(); err != nil {
@@ -81,7 +80,6 @@ func (m *Meter) checkNests(nests []nest.Nest) error {
 	return nil
 }
 
-// checkRoom stops the stacks if they exceed their memory.
 func (s *Stacks) checkRoom() {
 	pages := 0
 	for i := range s.stacks {
@@ -98,8 +96,8 @@ func tooMuch(pages float64) error {
 		max(pages*pageBytes, mostMemory*1.05)/(1<<30), mostMemory>>30)
 }
 
-// pagesOf estimates how many pages of neighbouring lines nests touch. Overlapping tensors count at
-// most the pages that they span.
+// pagesOf estimates the pages of lines that nests touch. Overlapping tensors count at most their
+// span.
 func pagesOf(nests []nest.Nest, line int) float64 {
 	page := lines.Page * line
 	type extent struct {

@@ -27,8 +27,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// maxSets bounds the set count: each set costs some hundred bytes. The last levels of real machines
-// have well below a quarter of it.
+// maxSets limits memory: some hundred bytes for each set. Real last levels have well below a
+// quarter of it.
 const maxSets = 1 << 20
 
 // Stacks are the LRU stacks of a cache, one for each set, initially empty. They take some 20 B for
@@ -85,7 +85,7 @@ func (s *Stacks) Access(_ nest.Kind, addr uint64, size int) {
 	s.push(addr, uint64(size), 0, 1)
 }
 
-// A touch is one lookup of a line by an access of a stream.
+// A touch is a lookup of a line.
 type touch struct {
 	// the line; once found, the place of its time; once measured, its distance
 	value  uint64
@@ -93,7 +93,6 @@ type touch struct {
 	stream int
 }
 
-// push queues the touches of refs equal references.
 func (s *Stacks) push(addr, size uint64, stream int, refs uint64) {
 	first, last := addr>>(s.shift&63), (addr+size-1)>>(s.shift&63)
 	for ; first != last; first++ {
@@ -110,8 +109,7 @@ func (s *Stacks) add(t touch) {
 	s.queued++
 }
 
-// checkedFlushes is the number of flushes between checks of the limit: a million touches take less
-// than half a GiB.
+// checkedFlushes is the interval of checks: a million touches take less than half a GiB.
 const checkedFlushes = 1 << 12
 
 // flush performs the queued touches and counts them.
@@ -136,7 +134,7 @@ func (s *Stacks) flush() {
 	}
 }
 
-// set returns the set of a touch, and stores the line's number within the set in the touch.
+// set returns a touch's set, and replaces its line by the line's number there.
 func (s *Stacks) set(t *touch) *stack {
 	line := t.value
 	if s.powerOfTwo {
@@ -147,7 +145,6 @@ func (s *Stacks) set(t *touch) *stack {
 	return &s.stacks[line%s.sets]
 }
 
-// reserve gives every stack fingers for the streams.
 func (s *Stacks) reserve(streams int) {
 	if streams <= s.streams {
 		return

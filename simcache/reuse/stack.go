@@ -6,7 +6,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/lines"
 )
 
-// cold is the distance of a line's first touch: above any capacity.
+// cold is the distance of a first touch.
 const cold = ^uint64(0)
 
 const (
@@ -16,8 +16,8 @@ const (
 )
 
 // A stack is the LRU stack of one set. Bit t of words is set if the line touched at time t has not
-// been touched since. Time 0 means never. Bits of future times are set in advance, and no sum below
-// a past time counts them.
+// been touched since. Time 0 means never. Future bits are set in advance; no sum below a past time
+// counts them.
 type stack struct {
 	lines   lines.Map // time of each line's last touch, 0 if none
 	words   []uint64
@@ -30,8 +30,8 @@ type stack struct {
 	least   uint64   // times of the first bitmap, a power of two; 0 means leastTimes
 }
 
-// A finger keeps the last place that a stream reused. A stream that repeats its steps, such as an
-// affine one, finds its next place a few bits away.
+// A finger keeps the last place that a stream reused. An affine stream finds its next place a few
+// bits away.
 type finger struct {
 	word  uint64 // of the bitmap
 	below uint64 // bits set in the words below it
@@ -39,9 +39,8 @@ type finger struct {
 	index int    // of that page
 }
 
-// touch moves the lines of touches to the top of the stack in order, and replaces them by their
-// former places, from 1, or cold. It searches for all before it measures any, so that searches
-// overlap.
+// touch moves lines to the top in order, and replaces them by their former places, from 1, or cold.
+// It searches for all before it measures any, so that searches overlap.
 func (s *stack) touch(touches []touch) {
 	for i := range touches {
 		t := &touches[i]
@@ -64,8 +63,7 @@ func (s *stack) touch(touches []touch) {
 	}
 }
 
-// measure is touch for lines already found, at most as many as there are times left. Local copies
-// of the fields avoid loads.
+// measure is touch for lines already found, at most the times left. Local copies avoid loads.
 func (s *stack) measure(touches []touch) {
 	words, groups, supers, fingers := s.words, s.groups, s.supers, s.fingers
 	times, now, live, top := s.lines.Numbers, s.now, s.live, s.top
@@ -139,8 +137,8 @@ func (s *stack) below(word uint64) (n uint64) {
 	return n
 }
 
-// renumber gives the lines the times 1, 2, ... in order of their last touches, in a bitmap of slack
-// times as many.
+// renumber gives the lines times 1, 2, ... in order of last touch, and room for slack times as
+// many.
 func (s *stack) renumber() {
 	rank := make([]uint64, len(s.words)) // bits set below each word, plus one
 	next := uint64(1)

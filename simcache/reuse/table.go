@@ -125,8 +125,8 @@ func (m *Meter) Table() *Table {
 	return t
 }
 
-// marks names the levels' capacities on the curve: all levels for a fully associative curve, else
-// those with its sets and lines. The first is D1 and the last LL, as in the summary.
+// marks names the levels' capacities on the curve: all if fully associative, else those with its
+// sets and lines. The first is D1 and the last LL, as in the summary.
 func (m *Meter) marks() map[uint64][]string {
 	marks := map[uint64][]string{}
 	line := m.config.First().Line
@@ -143,7 +143,7 @@ func (m *Meter) marks() map[uint64][]string {
 	return marks
 }
 
-// names returns a level's names on the curve. A single level is both first and last.
+// names: a single level is both first and last.
 func (m *Meter) names(i int) (names []string) {
 	last := len(m.config.Levels) - 1
 	if i == 0 {

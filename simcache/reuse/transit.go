@@ -12,8 +12,8 @@ func (s *Stacks) Run(n nest.Nest) error { return s.runPasses(1, n) }
 
 // runPasses counts passes over nests. It returns the error of Run or simcache.Config.CheckPasses.
 //
-// After a pass its lines are on top of the stacks, in the order of their last touches in it. So
-// every later pass finds the stacks as the second does, and counts like it: two are walked.
+// After a pass its lines are on top of the stacks, in order of last touch. So every later pass
+// counts like the second: two are walked.
 func (s *Stacks) runPasses(passes int, nests ...nest.Nest) error {
 	if err := (simcache.Config{}).CheckPasses(passes, nests...); err != nil {
 		return err
@@ -27,8 +27,7 @@ func (s *Stacks) runPasses(passes int, nests ...nest.Nest) error {
 	return s.full
 }
 
-// runProgram counts passes over a program on the present stacks. All passes after the second have
-// its distances and leave the stacks as it did. It returns the error of p.Check.
+// runProgram counts passes over a program; see runPasses. It returns the error of p.Check.
 func (s *Stacks) runProgram(passes int, p nest.Program) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -42,7 +41,6 @@ func (s *Stacks) runProgram(passes int, p nest.Program) error {
 	return s.full
 }
 
-// program counts each access of a program times times.
 func (s *Stacks) program(p nest.Program, operands []nest.Operand, times uint64) {
 	for run := range p.Runs() {
 		if s.full != nil {
@@ -57,7 +55,6 @@ func (s *Stacks) program(p nest.Program, operands []nest.Operand, times uint64) 
 	}
 }
 
-// pass walks nests once, and counts them times times.
 func (s *Stacks) pass(times uint64, nests []nest.Nest) {
 	for _, n := range nests {
 		if len(n.Operands) == 0 || n.Iterations() == 0 {
@@ -69,7 +66,6 @@ func (s *Stacks) pass(times uint64, nests []nest.Nest) {
 	}
 }
 
-// A transit is a nest on its way through the stacks.
 type transit struct {
 	s       *Stacks
 	trips   []int
@@ -113,9 +109,8 @@ func newTransit(s *Stacks, n nest.Nest) *transit {
 // loop counts the loops from the l-th on times times, and restores the streams.
 //
 // Consecutive iterations that touch the same lines in the same order need not all be walked. The
-// first brings these lines to the top of their stacks, in an order that each further one restores.
-// The touches of the second reach no deeper than these lines. So all later ones have its distances
-// and leave the stacks as it did.
+// first brings these lines to the top, in an order that each later one restores. The second reaches
+// no deeper. So all later ones have its distances and leave the stacks as it did.
 func (w *transit) loop(l int, times uint64) {
 	switch {
 	case l == len(w.trips):
@@ -142,7 +137,6 @@ func (w *transit) loop(l int, times uint64) {
 	w.step(l, -trips)
 }
 
-// step moves every stream by iterations of loop l.
 func (w *transit) step(l int, iterations uint64) {
 	for k := range w.streams {
 		st := &w.streams[k]
@@ -150,7 +144,6 @@ func (w *transit) step(l int, iterations uint64) {
 	}
 }
 
-// run counts each iteration of the innermost loop times times.
 func (w *transit) run(times uint64) {
 	l := len(w.trips) - 1
 	for range w.trips[l] {
@@ -163,7 +156,6 @@ func (w *transit) run(times uint64) {
 	w.step(l, -uint64(w.trips[l]))
 }
 
-// iterate counts the access of each stream times times.
 func (w *transit) iterate(times uint64) {
 	for k := range w.streams {
 		st := &w.streams[k]
@@ -171,9 +163,8 @@ func (w *transit) iterate(times uint64) {
 	}
 }
 
-// stay returns the number of iterations of loop l from here on, at least 1, in which every access
-// of the inner loops stays in its lines. The inner loops' strides are multiples of the stream's
-// grain, which divides the line.
+// stay returns the number of iterations of loop l from here on, at least 1, in which inner accesses
+// stay in their lines. Inner strides are multiples of the stream's grain, which divides the line.
 func (w *transit) stay(l int) uint64 {
 	stay := uint64(math.MaxUint64)
 	for k := range w.streams {

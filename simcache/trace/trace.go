@@ -56,7 +56,6 @@ const (
 	Din
 )
 
-// dinSize is the default size of an access in din.
 const dinSize = 4
 
 // maxSize bounds the size of an access. The widest of a CPU (xsave) is well below.
@@ -65,7 +64,6 @@ const maxSize = 1 << 16
 // lastAddr is the last address of an access whose lines of 1 or 2 B can be numbered.
 const lastAddr = 1<<62 - maxSize
 
-// want describes the permitted lines; it has maxSize in words.
 const want = "I, L, S or M with hex address,size as lackey writes it, or a label 0 to 2 and a " +
 	"hex address as din has them; " +
 	"of 1 to 65536 B within 64 bits of address"
@@ -142,7 +140,7 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 	}
 }
 
-// unzip detects gzip's magic number, and skips a UTF-8 mark at the head of the text.
+// unzip detects gzip, and skips a UTF-8 mark.
 func unzip(r io.Reader) (io.Reader, error) {
 	text := bufio.NewReaderSize(r, 1<<16)
 	magic, err := text.Peek(2)
@@ -188,7 +186,7 @@ func parseDin(line []byte) (Record, bool) {
 		bytes.TrimPrefix(fields[1], []byte("0x")), size)
 }
 
-// record parses the numbers. An access must not exceed the end of memory.
+// record rejects an access beyond the end of memory.
 func record(kind Kind, addr, size []byte) (Record, bool) {
 	a, err := strconv.ParseUint(string(addr), 16, 64)
 	if err != nil {

@@ -97,7 +97,7 @@ type Reference struct {
 // A Besides holds a level's counts other than references and misses. What an engine does not count
 // is 0.
 type Besides struct {
-	Stores                         uint64 // references that arrived without a miss of the level before
+	Stores                         uint64 // references without a miss at the level before
 	BytesIn, BytesOut, WriteBacks  uint64 // if dirty lines are tracked
 	VictimHits                     uint64
 	Prefetches, Useful, Useless    uint64
@@ -126,14 +126,12 @@ func (b *Besides) Repeat(before, after Besides, times uint64) {
 	}
 }
 
-// numbers returns all counts of the whole level.
 func (b *Besides) numbers() []*uint64 {
 	return []*uint64{&b.Stores, &b.BytesIn, &b.BytesOut, &b.WriteBacks, &b.VictimHits,
 		&b.Prefetches, &b.Useful, &b.Useless,
 		&b.Compulsory, &b.Capacity, &b.Conflict, &b.BytesFilled, &b.BytesUsed}
 }
 
-// in returns the reuse in a list with the same operand and time, else a zero Reuse.
 func (r Reuse) in(list []Reuse) Reuse {
 	i := slices.IndexFunc(list, func(o Reuse) bool {
 		return o.Nest == r.Nest && o.Operand == r.Operand && o.Since == r.Since && o.Loop == r.Loop

@@ -39,7 +39,6 @@ func FromBytes(data []byte) Draw {
 // One returns true once in n times.
 func (d Draw) One(n int) bool { return d(n) == n-1 }
 
-// shift draws the log2 of a line of 16 to 64 B, or of 1 to 8 B.
 func (d Draw) shift() uint {
 	if d.One(3) {
 		return uint(d(4))

@@ -77,7 +77,6 @@ func (l *Map) Find(number uint64) int {
 	return int(*e - 1)
 }
 
-// entry returns the entry of a page, or the free one for it.
 func (l *Map) entry(number uint64) *uint64 {
 	// The upper bits of the product with 2^64 over the golden ratio spread pages at any stride
 	// (Knuth, vol. 3, 6.4).

@@ -19,7 +19,7 @@ import (
 // reference that crosses a line is looked up by itself, after all that wait.
 type Chain struct {
 	levels []rows
-	grain  uint   // log2 of the smallest line: an access within a grain crosses no line at any level
+	grain  uint   // log2 of the smallest line: an access within a grain crosses no line
 	limit  uint64 // from this address on, tags must be wide and references are not packed
 	// waiting[i] holds packed references on their way to level i. Those in waiting[len(levels)]
 	// missed everywhere.
@@ -38,8 +38,7 @@ type Chain struct {
 	watch          *Watch // observer, or nil; with one nothing waits
 }
 
-// batch is how many references wait for a level before they are looked up. A batch stays in a
-// first-level cache.
+// batch is how many references wait for a level. They fit a first-level cache.
 const batch = 512
 
 // Options configure a chain.
@@ -82,7 +81,7 @@ func chainOf(levels []rows, o Options) *Chain {
 	return c
 }
 
-// narrow sets the limit up to which tags fit 32 bits.
+// narrow sets the address limit of 32-bit tags.
 func (c *Chain) narrow() {
 	c.limit = 1 << min(60, 64-grains+c.grain)
 	for i := range c.levels {
@@ -111,7 +110,6 @@ func (c *Chain) Reset() {
 	}
 }
 
-// reset makes the batches, and the counts of n operands.
 func (c *Chain) reset(n int) {
 	c.waiting = make([][]uint64, len(c.levels)+1)
 	c.misses = make([][]uint64, len(c.levels))
@@ -174,7 +172,6 @@ func (c *Chain) RunProgram(p nest.Program) []uint64 {
 	})
 }
 
-// counted returns the misses of a walk, by operand and level.
 func (c *Chain) counted(operands int, walk func()) []uint64 {
 	c.Flush()
 	c.Track(operands)

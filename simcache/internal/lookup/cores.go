@@ -11,13 +11,12 @@ import (
 // many is the number of accesses that justifies several cores.
 const many = 1 << 18
 
-// walkOnCores simulates a nest like walk, but each core simulates its own sets. A few address bits
-// determine a reference's set at every level, and a set depends only on its own references. Every
-// core walks the whole nest and looks up its own references.
+// walkOnCores is walk with sets divided among cores. A few address bits determine a reference's set
+// at every level, and sets do not interact. Every core walks the whole nest and looks up its own
+// references.
 //
-// It does nothing and returns false if that does not hold. One case is a reference that may cross a
-// line: a miss in one line then moves the other line at the next level. Another is set counts with
-// too few factors of two.
+// It returns false, having done nothing, if a reference may cross a line: a miss in one line then
+// moves the other at the next level. It also does if set counts have too few factors of two.
 func (c *Chain) walkOnCores(n nest.Nest) bool {
 	shift, classes := c.split()
 	if classes < 2 || n.Iterations()*len(n.Operands) < c.share || !c.packs(n) {
@@ -52,7 +51,6 @@ func (c *Chain) walkOnCores(n nest.Nest) bool {
 	return true
 }
 
-// packs reports whether all accesses of a nest can be packed.
 func (c *Chain) packs(n nest.Nest) bool {
 	return len(n.Operands) <= opCount && !slices.ContainsFunc(n.Operands,
 		func(op nest.Operand) bool {
@@ -61,9 +59,9 @@ func (c *Chain) packs(n nest.Nest) bool {
 		})
 }
 
-// split returns the lowest of the address bits that select a class of sets, and the number of
-// classes. The bits are the highest of the smallest level's set index, so that the rows of a class
-// are adjacent. For a set count that is not a power of two, only its factors of two count.
+// split returns the address bits that select a class of sets, from the lowest up, and the number of
+// classes. They are the highest bits of the smallest level's set index, so that the rows of a class
+// are adjacent. Only a set count's factors of two count.
 func (c *Chain) split() (shift uint, classes int) {
 	span, line := uint(64), uint(0) // log2
 	for _, l := range c.levels {

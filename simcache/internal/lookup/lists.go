@@ -2,9 +2,9 @@ package lookup
 
 import "math/bits"
 
-// lists are the rows of an LRU cache with many ways. Each set is a ring in order of use, and its
-// tags are found by hash, so a lookup takes equally long for any number of ways. Sets share
-// nothing, so that cores may divide them.
+// lists are the rows of an LRU cache with many ways. Each set is a ring in order of use, with its
+// tags found by hash. So a lookup takes equally long for any number of ways. Sets share nothing, so
+// that cores may divide them.
 type lists struct {
 	ways    int
 	nodes   []node   // by set and way
@@ -13,7 +13,7 @@ type lists struct {
 	hashed  uint     // log2 of the buckets in a set
 }
 
-// A node is a way. Nodes are numbered across all sets.
+// A node is a way, numbered across all sets.
 type node struct {
 	tag           uint32 // 0 if empty; empty nodes are last in the set's order
 	after, before uint32 // in the ring
@@ -23,8 +23,8 @@ type node struct {
 // nothing is larger than any node's number.
 const nothing = ^uint32(0)
 
-// fromWays is the number of ways from which lists pay. With 3 MiB of lines, lists took twice as
-// long as rows at 96 ways, and half as long at 224.
+// fromWays is where lists pay. With 3 MiB of lines they took twice as long as rows at 96 ways, and
+// half as long at 224.
 const fromWays = 192
 
 func newLists(sets, ways int) *lists {
@@ -38,7 +38,6 @@ func newLists(sets, ways int) *lists {
 	return l
 }
 
-// empty empties a set.
 func (l *lists) empty(set int) {
 	buckets := l.buckets[set<<l.hashed:][:1<<l.hashed]
 	for i := range buckets {
@@ -52,7 +51,6 @@ func (l *lists) empty(set int) {
 	l.nodes[from].before, l.nodes[to-1].after = uint32(to-1), uint32(from)
 }
 
-// bucket returns the bucket of a tag, dirty or not.
 func (l *lists) bucket(set int, tag uint32) *uint32 {
 	const golden = 0x9e3779b9 // Knuth, The Art of Computer Programming, 6.4: multiplicative hashing
 	return &l.buckets[set<<l.hashed|int((tag|1)*golden>>(32-l.hashed))]
@@ -90,7 +88,7 @@ func (l *lists) touch(set int, tag uint32) (missed bool, gone uint32) {
 	return true, gone
 }
 
-// advance moves a node that is not the first to the front of its set.
+// advance moves a later node to the front of its set.
 func (l *lists) advance(set int, first, i uint32) {
 	l.first[set] = i
 	f, n := &l.nodes[first], &l.nodes[i]
@@ -103,7 +101,6 @@ func (l *lists) advance(set int, first, i uint32) {
 	l.nodes[last].after, f.before = i, i
 }
 
-// tags returns the tags of a set in order of use, 0 for each empty way.
 func (l *lists) tags(set int) (all []uint64) {
 	i := l.first[set]
 	for range l.ways {

@@ -24,8 +24,7 @@ func (c *Chain) Add(op int, addr, size uint64, kind nest.Kind) {
 	}
 }
 
-// one is Add for a reference that does not wait. The read of a modify may evict lines that its
-// store fetches again.
+// one is Add without waiting. The read of a modify may evict lines that its store fetches again.
 func (c *Chain) one(op int, addr, size, write uint64, kind nest.Kind) {
 	last := addr + size - 1
 	c.makeWay(last)
@@ -45,7 +44,6 @@ func (c *Chain) one(op int, addr, size, write uint64, kind nest.Kind) {
 	}
 }
 
-// visit returns a walk that is observed.
 func (c *Chain) visit() *Visit {
 	v := &Visit{Watch: c.watch, Add: func(op int, addr, size uint64, kind nest.Kind) bool {
 		before := c.fills[0]
@@ -76,7 +74,7 @@ func (c *Chain) Descend(op int, addr, size uint64) {
 	c.look(1, op, addr, size, 0, 1)
 }
 
-// makeWay prepares for a reference up to address last that cannot be packed.
+// makeWay prepares for a reference that cannot be packed.
 func (c *Chain) makeWay(last uint64) {
 	if c.watch == nil {
 		c.Flush()
@@ -101,7 +99,6 @@ func (c *Chain) Flush() {
 	}
 }
 
-// drain looks up the references that wait for a level.
 func (c *Chain) drain(level int) {
 	refs := c.waiting[level]
 	c.waiting[level] = refs[:0]
@@ -126,7 +123,6 @@ func (c *Chain) drain(level int) {
 	}
 }
 
-// own keeps the references of the chain's class.
 func (c *Chain) own(refs []uint64) []uint64 {
 	if c.classes == 0 {
 		return refs
@@ -139,13 +135,12 @@ func (c *Chain) own(refs []uint64) []uint64 {
 	return refs[:kept]
 }
 
-// isOwn returns 1 for a reference of the chain's class, else 0, without an unpredictable branch.
+// isOwn returns 1 for the chain's class, else 0, without a branch to predict.
 func (c *Chain) isOwn(ref uint64) uint64 {
 	other := ref>>grains&c.classes ^ c.class
 	return (other - 1) >> 63
 }
 
-// tally counts the references that a level passed on.
 func (c *Chain) tally(level int, refs []uint64) {
 	misses, backs := c.misses[level], uint64(0)
 	for _, ref := range refs {
@@ -159,9 +154,9 @@ func (c *Chain) tally(level int, refs []uint64) {
 	c.fills[level] += uint64(len(refs)) - backs
 }
 
-// look looks up the lines of a reference at a level, the lowest first. They count as one miss at
-// most (cg_sim.c, cachesim_ref_is_miss). On a miss the whole reference goes to the next level,
-// before the dirty blocks that it evicted. It counts as count references.
+// look looks up the lines of a reference at a level, the lowest first, as one miss at most
+// (cg_sim.c, cachesim_ref_is_miss). On a miss the whole reference goes to the next level, before
+// the dirty blocks that it evicted.
 func (c *Chain) look(level, op int, addr, size, write, count uint64) {
 	if level == len(c.levels) {
 		return
@@ -197,7 +192,6 @@ func (c *Chain) look(level, op int, addr, size, write, count uint64) {
 	}
 }
 
-// putBack writes a dirty block from a level to the next.
 func (c *Chain) putBack(level, op int, block uint64) {
 	c.writeBacks[level]++
 	if level+1 == len(c.levels) {
@@ -214,7 +208,6 @@ func (c *Chain) putBack(level, op int, block uint64) {
 	}
 }
 
-// dirties returns the flags of a packed reference of the kind.
 func dirties(k nest.Kind) uint64 {
 	if k == nest.Read {
 		return 0

@@ -30,8 +30,8 @@ type Watch struct {
 	reuses
 }
 
-// A grid maps all lines of one size that were ever touched to places. Its numbers are the serials
-// of the lines' last touches.
+// A grid maps all touched lines of one size to places. Its numbers are the serials of their last
+// touches.
 type grid struct {
 	lines.Map
 	shift     uint
@@ -41,7 +41,6 @@ type grid struct {
 	at        int            // its place
 }
 
-// A sight is the observed state of a level.
 type sight struct {
 	*grid
 	sets          uint64
@@ -57,7 +56,7 @@ type sight struct {
 	why               class  // its class
 }
 
-// A used marks the touched parts of a line while it is in a level: a bit for each 64th.
+// A used has a bit for each 64th of a line in a level.
 type used struct {
 	parts uint64
 	here  bool
@@ -84,7 +83,6 @@ func NewWatch(levels []engine.Level, o Observe) *Watch {
 
 func (w *Watch) reset() { *w = *NewWatch(w.of, w.observe) }
 
-// place returns the place of a line in the grid.
 func (g *grid) place(op int, block uint64) int {
 	if g.block == block+1 {
 		return g.at
@@ -164,7 +162,6 @@ func (w *Watch) Done(op int, addr, size uint64) {
 	}
 }
 
-// use marks bytes in the lines that hold them.
 func (w *Watch) use(op int, addr, size uint64) {
 	for _, g := range w.grids {
 		for block := addr >> g.shift; block <= (addr+size-1)>>g.shift; block++ {
@@ -178,7 +175,6 @@ func (w *Watch) use(op int, addr, size uint64) {
 	}
 }
 
-// mark marks parts of a line that is in the level.
 func (s *sight) mark(u *used, parts uint64) {
 	if fresh := parts &^ u.parts; u.here && fresh != 0 {
 		s.bytes += uint64(bits.OnesCount64(fresh)) << s.partShift
@@ -186,7 +182,6 @@ func (s *sight) mark(u *used, parts uint64) {
 	}
 }
 
-// partsOf returns the parts of a block that a reference touches.
 func (g *grid) partsOf(block, addr, size uint64) uint64 {
 	start := max(addr, block<<g.shift)
 	end := min(addr+size-1, block<<g.shift|(1<<g.shift-1))
@@ -213,24 +208,23 @@ const (
 	conflict
 )
 
-// A shadow is a fully associative LRU cache. It remembers all lines that it ever held, which an
-// infinite cache would still hold.
+// A shadow is a fully associative LRU cache that remembers all lines it ever held, as an infinite
+// cache would.
 type shadow struct {
 	most  int    // lines
 	count int    // lines present
 	nodes []link // the ends, then by place
 }
 
-// A link connects a line to its neighbours in order of use, from the ends to the most recent line
-// and back. It is zero for a line that never was present; next is 0 for a line that left.
+// A link is a line's place in order of use. It is zero for a line never present; next is 0 for one
+// that left.
 type link struct{ before, next uint32 }
 
 // ends is the node before the most recent line and after the least recent.
 const ends = 1
 
-// touch looks up the line at a place and returns the class of its miss in a set-associative cache:
-// conflict if it is present here. If comes is false, an absent line is not fetched and leaves no
-// trace.
+// touch returns the class of a miss of the line at a place in a set-associative cache: conflict if
+// the line is present here. If comes is false, an absent line leaves no trace.
 func (s *shadow) touch(place, places int, comes bool) class {
 	if len(s.nodes) < places+ends+1 {
 		more := make([]link, places+ends+1)
@@ -259,14 +253,12 @@ func (s *shadow) touch(place, places int, comes bool) class {
 	return compulsory
 }
 
-// front makes a node the most recent.
 func (s *shadow) front(at uint32) {
 	first := s.nodes[ends].next
 	s.nodes[at] = link{ends, first}
 	s.nodes[first].before, s.nodes[ends].next = at, at
 }
 
-// drop evicts the least recent line.
 func (s *shadow) drop() {
 	last := s.nodes[ends].before
 	n := &s.nodes[last]

@@ -11,7 +11,6 @@ import (
 // sinces is the number of times of a last touch, apart from those by loop.
 const sinces = int(engine.EarlierPass) + 1
 
-// reuses counts the references of nests and programs by the last touch of their lines.
 type reuses struct {
 	parts []*part // all distinct ones, in order
 	now   *part   // the current one, or nil
@@ -26,8 +25,8 @@ type reuses struct {
 	noted          int // slot of the last reference
 }
 
-// A part is a nest or a program, with slots by level and access. The slots are sinces, then the
-// iterations of each loop, then the outside of each loop.
+// A part is a nest or a program, with slots by level and access: sinces, then iterations of each
+// loop, then outside each loop.
 type part struct {
 	what     any // a nest.Nest or a nest.Program
 	isNest   bool
@@ -36,7 +35,7 @@ type part struct {
 	slots    [][]slot
 }
 
-// A slot counts the references of an access at a level for one time of the last touch.
+// A slot counts an access's references at a level for one time of last touch.
 type slot struct {
 	refs    uint64
 	classes [conflict + 1]uint64
@@ -47,8 +46,7 @@ type slot struct {
 // Pass starts a pass of nests.
 func (w *Watch) Pass() { w.pass = w.serial }
 
-// enter starts a walk of a canonical nest or a program. If it was walked before, its counts
-// continue.
+// enter starts a walk. If it was walked before, its counts continue.
 func (w *Watch) enter(what any, p nest.Program, operands []nest.Operand) {
 	if w.observe&Classes == 0 {
 		return
@@ -76,7 +74,6 @@ func (w *Watch) enter(what any, p nest.Program, operands []nest.Operand) {
 	w.loops, w.vars, w.entered, w.began = nil, nil, nil, nil
 }
 
-// leave ends a walk.
 func (w *Watch) leave() {
 	if w.now != nil && w.now.isNest {
 		w.nestsTo = w.serial
@@ -84,7 +81,7 @@ func (w *Watch) leave() {
 	w.now = nil
 }
 
-// run moves to a run: some loops stay in the same iteration, and the next loop may be in a new one.
+// run moves to a run: some loops stay in their iteration.
 func (w *Watch) run(run *nest.Run) {
 	if w.now == nil {
 		return
@@ -117,8 +114,8 @@ func (w *Watch) next() {
 	}
 }
 
-// slot returns the slot of a reference whose line was last touched at serial last. The touch was
-// outside the outermost loop that has begun since, or in an earlier iteration of it.
+// slot returns the slot for a last touch: outside the outermost loop begun since, or in an earlier
+// iteration of it.
 func (w *Watch) slot(last uint64) int {
 	d := len(w.began)
 	for d > 0 && last <= w.began[d-1] { // most touches are in the inner loops
@@ -142,7 +139,6 @@ func (w *Watch) slot(last uint64) int {
 	return sinces + d
 }
 
-// reuse counts a finished reference at all levels that it reached.
 func (w *Watch) reuse(op int, addr, size uint64) {
 	first := &w.levels[0]
 	lost := addr >> first.shift
@@ -178,12 +174,11 @@ func (w *Watch) reuse(op int, addr, size uint64) {
 	}
 }
 
-// mostSince is the largest reuse interval, in references of a nest, for which the touched lines are
-// counted.
+// mostSince is the largest reuse interval in a nest for which touched lines are counted.
 const mostSince = 1 << 17
 
-// since returns the number of lines touched after a reference. It returns 0 if the reference is too
-// far back, or if something other than consecutive nests came between.
+// since returns the number of lines touched after a reference, 0 if it is too far back or precedes
+// the current sequence of nests.
 func (w *Watch) since(last uint64) (lines uint64) {
 	if last == 0 || w.now.isNest && (w.serial-last > mostSince || last < w.nests) {
 		return 0
@@ -196,7 +191,6 @@ func (w *Watch) since(last uint64) (lines uint64) {
 	return lines
 }
 
-// list returns a level's counts, programs first.
 func (w *Watch) list(level int) (all []engine.Reuse) {
 	var ofNests []engine.Reuse
 	nests := 0
@@ -211,7 +205,6 @@ func (w *Watch) list(level int) (all []engine.Reuse) {
 	return append(all, ofNests...)
 }
 
-// list appends a level's counts.
 func (t *part) list(all []engine.Reuse, level, number int) []engine.Reuse {
 	for op, operand := range t.operands {
 		depth := len(t.around[op])

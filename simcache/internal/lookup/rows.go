@@ -22,10 +22,9 @@ const (
 )
 
 // rows are one LRU cache: for each set a row of tags, the most recently used first. A tag is twice
-// the block's number within its set, plus two, so that zero is an empty way. The lowest bit means
-// dirty.
+// the block's number within its set, plus two: zero is empty, and the lowest bit means dirty.
 //
-// Tags have 32 bits until a block needs a wider one; then all become 64 bits wide.
+// Tags have 32 bits until a block needs more; then all become 64.
 type rows struct {
 	tags    []uint32 // nil once wide, and with lists
 	wide    []uint64
@@ -90,7 +89,6 @@ func (l *rows) reset() {
 	}
 }
 
-// limit returns the first block that 32-bit tags cannot hold.
 func (l *rows) limit() uint64 {
 	high, low := bits.Mul64(math.MaxUint32/2, l.sets)
 	if high != 0 {
@@ -99,7 +97,6 @@ func (l *rows) limit() uint64 {
 	return low
 }
 
-// widen makes the tags 64 bits wide.
 func (l *rows) widen() {
 	if l.wide != nil {
 		return
@@ -112,10 +109,9 @@ func (l *rows) widen() {
 	l.tags, l.lists = nil, nil
 }
 
-// row returns a set's tags, if they are in rows.
 func (l *rows) row(set int) []uint32 { return l.tags[set*l.pitch/4:][:l.ways] }
 
-// held returns the tags of a set, the most recently used first, 0 for each empty way.
+// held returns a set's tags, the most recently used first, 0 if empty.
 func (l *rows) held(set int) (all []uint64) {
 	switch {
 	case l.wide != nil:
@@ -129,7 +125,6 @@ func (l *rows) held(set int) (all []uint64) {
 	return all
 }
 
-// place returns the set of a block and its clean tag.
 func (l *rows) place(block uint64) (set int, tag uint64) {
 	if l.modulo {
 		return int(block % l.sets), (block/l.sets + 1) << 1
@@ -137,8 +132,8 @@ func (l *rows) place(block uint64) (set int, tag uint64) {
 	return int(block & l.mask), (block>>l.bits + 1) << 1
 }
 
-// touch looks up a block and makes it the most recently used of its set, and dirty if written. It
-// reports whether the block was absent (Cachegrind's cg_sim.c, cachesim_setref_is_miss).
+// touch moves a block to the front of its set, dirty if written, and reports whether it was absent
+// (Cachegrind's cg_sim.c, cachesim_setref_is_miss).
 func (l *rows) touch(block, write uint64) (missed bool, v victim) {
 	set, tag := l.place(block)
 	var gone uint64
@@ -157,14 +152,12 @@ func (l *rows) touch(block, write uint64) (missed bool, v victim) {
 	return missed, v
 }
 
-// A victim is an evicted block, if there is one.
 type victim struct {
 	block     uint64
 	is, dirty bool
 }
 
-// moveToFront moves tag to the front of a row, dirty if it was or is, and returns the tag that fell
-// out.
+// moveToFront moves tag to the front of a row and returns the tag that fell out.
 func moveToFront[T uint32 | uint64](row []T, tag T) (missed bool, gone T) {
 	moved := row[0]
 	if moved|1 == tag|1 {
@@ -182,10 +175,9 @@ func moveToFront[T uint32 | uint64](row []T, tag T) (missed bool, gone T) {
 	return true, moved
 }
 
-// filterGo looks refs up in order and writes to out what goes to the next level. A miss passes on
-// the reference as a read; a write-back that misses does not, since it brings its line along. Then
-// follows the write-back of an evicted dirty block. It returns the number written; out has room for
-// two for each of refs.
+// filterGo looks refs up in order and writes to out what goes to the next level, at most two for
+// each. A miss passes on as a read; a write-back that misses does not, since it brings its line
+// along. Then follows the write-back of an evicted dirty block.
 func (l *rows) filterGo(refs, out []uint64) int {
 	n := 0
 	for _, ref := range refs {
@@ -209,15 +201,12 @@ func (l *rows) filterGo(refs, out []uint64) int {
 	return n
 }
 
-// evicted returns the packed write-back of a dirty tag that a reference evicted from a set.
 func (l *rows) evicted(tag uint64, set int, ref uint64) uint64 {
 	return l.block(tag, set)<<l.down | ref&ops | writeBack | writes
 }
 
-// block returns the block of a tag in a set.
 func (l *rows) block(tag uint64, set int) uint64 { return (tag>>1-1)*l.sets + uint64(set) }
 
-// blocks appends the blocks of a set to list, the most recently used first.
 func (l *rows) blocks(list []uint64, set int) []uint64 {
 	for _, tag := range l.held(set) {
 		if tag == 0 {
@@ -228,8 +217,7 @@ func (l *rows) blocks(list []uint64, set int) []uint64 {
 	return list
 }
 
-// load fills a set with blocks, the most recently used first. It returns false if a tag is too
-// wide.
+// load returns false if a tag is too wide.
 func (l *rows) load(set int, blocks []uint64) bool {
 	if l.lists != nil {
 		l.lists.empty(set)

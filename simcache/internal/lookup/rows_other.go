@@ -4,5 +4,4 @@ package lookup
 
 const hasAVX2 = false
 
-// filter looks refs up; see filterGo.
 func (l *rows) filter(refs, out []uint64) int { return l.filterGo(refs, out) }

@@ -47,8 +47,8 @@ func NewThreads(levels []engine.Level, sharedBy []int, nests [][]nest.Nest) *Thr
 	return t
 }
 
-// lastByte returns the last byte that nests touch. For a nest without iterations it may be too
-// high, which only widens rows needlessly.
+// lastByte returns the last byte touched. For a nest without iterations it may be too high, which
+// only widens rows needlessly.
 func lastByte(threads [][]nest.Nest) (last uint64) {
 	for _, nests := range threads {
 		for _, n := range nests {
@@ -93,7 +93,7 @@ func (t *Threads) Work() (sum uint64) {
 	return sum
 }
 
-// turns walks nests, appends their misses to a list, and yields after each turn of size references.
+// turns walks nests, appends their misses, and yields after each turn of size references.
 func (c *Chain) turns(nests []nest.Nest, size int, misses *[][]uint64) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		t := turn{c, size, size, yield}
@@ -108,7 +108,6 @@ func (c *Chain) turns(nests []nest.Nest, size int, misses *[][]uint64) iter.Seq[
 	}
 }
 
-// A turn is the state of a chain's turn.
 type turn struct {
 	c     *Chain
 	size  int // references
@@ -116,7 +115,7 @@ type turn struct {
 	yield func(struct{}) bool
 }
 
-// walk is Chain.walk in turns. It returns false if the walk is stopped.
+// walk is Chain.walk in turns, until stopped.
 func (t *turn) walk(p nest.Program) bool {
 	all := p.Operands()
 	transits := make([]*transit, len(all))

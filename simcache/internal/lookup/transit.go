@@ -22,9 +22,9 @@ type transit struct {
 	c       *Chain
 	trips   uint64
 	streams []stream
-	// inLine: every stride is much shorter than a line, so that several iterations stay in the same
-	// lines. After one iteration all its lines are in the first level, in whatever sets, since they
-	// are not more than a set has ways.
+	// inLine: strides are much shorter than a line, so that several iterations stay in the same
+	// lines. After one iteration all these are in the first level, since they are not more than a
+	// set has ways.
 	inLine bool
 	// aligned: no access crosses a grain, and a batch holds an iteration. packed: moreover, no
 	// access of the current run is too high to be packed.
@@ -119,7 +119,6 @@ func (w *transit) stay(i, to uint64) uint64 {
 	return stay
 }
 
-// pack makes iterations wait for the first level.
 func (w *transit) pack(from, iterations uint64) {
 	c, n := w.c, uint64(len(w.streams))
 	for iterations > 0 {

@@ -54,7 +54,6 @@ func (v *Visit) run(run *nest.Run) {
 	}
 }
 
-// stay returns the number of iterations from i on in which no access leaves its lines.
 func (v *Visit) stay(run *nest.Run, i int) int {
 	stay := uint64(run.Trips - i)
 	for k, addr := range run.Addrs {
@@ -65,7 +64,6 @@ func (v *Visit) stay(run *nest.Run, i int) int {
 	return int(stay)
 }
 
-// iterate makes the references of an iteration, and reports whether all are still.
 func (v *Visit) iterate(run *nest.Run, i int) bool {
 	if i > 0 && v.Watch != nil {
 		v.Watch.next()

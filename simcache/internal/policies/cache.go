@@ -84,9 +84,8 @@ const eachByte = 0x0101010101010101
 // lines.Map.
 func byteOf(block uint64) uint64 { return block * 0x9E3779B97F4A7C15 >> 56 }
 
-// way returns the way of a block in its set, -1 if absent. It compares only the ways whose mark
-// equals the block's, and a few others: the bit trick finds the lowest zero byte of a word exactly,
-// and may also report a byte of 1 above it.
+// way returns a block's way, -1 if absent. It compares only ways with the block's mark, and a few
+// others: the bit trick finds the lowest zero byte exactly, and may report a byte of 1 above it.
 func (c *cache) way(set int, block uint64) int {
 	first, wanted := set*c.Ways, byteOf(block)*eachByte
 	for k, marks := range c.marks[set*c.words:][:c.words] {
@@ -101,7 +100,6 @@ func (c *cache) way(set int, block uint64) int {
 	return -1
 }
 
-// place returns the index of a block in the cache, -1 if absent.
 func (c *cache) place(block uint64) int {
 	set := c.set(block)
 	if way := c.way(set, block); way >= 0 {
@@ -110,7 +108,6 @@ func (c *cache) place(block uint64) int {
 	return -1
 }
 
-// touch finds and touches a block; nil if absent.
 func (c *cache) touch(block uint64) *line {
 	set := c.set(block)
 	way := c.way(set, block)
@@ -125,7 +122,7 @@ func (c *cache) touchAt(set, way int) *line {
 	return &c.lines[set*c.Ways+way]
 }
 
-// hold is touch that also searches the victim cache.
+// hold is touch including the victim cache.
 func (c *cache) hold(block uint64) *line {
 	if l := c.touch(block); l != nil || c.victims == nil {
 		return l
@@ -137,12 +134,11 @@ func (c *cache) inVictims(block uint64) bool {
 	return c.victims != nil && c.victims.place(block) >= 0
 }
 
-// passes reports whether a request that misses goes to the next level without a fill.
+// passes reports whether a missing request goes on without a fill.
 func (c *cache) passes(r request) bool {
 	return r.write && (c.NoWriteAllocate || c.Tie == Exclusive)
 }
 
-// fromVictims moves a block back from the victim cache; nil if absent.
 func (c *cache) fromVictims(block uint64) *line {
 	if !c.inVictims(block) {
 		return nil
@@ -153,7 +149,7 @@ func (c *cache) fromVictims(block uint64) *line {
 	return &c.lines[c.place(block)]
 }
 
-// fill puts a line into its set, and returns the line that left the level for it, if any.
+// fill returns the line that left the level, if any.
 func (c *cache) fill(fresh moved) (gone moved, left bool) {
 	set := c.set(fresh.block)
 	first := set * c.Ways
@@ -176,10 +172,8 @@ func (c *cache) fill(fresh moved) (gone moved, left bool) {
 	return gone, left
 }
 
-// moved returns the line at an index, for moving it out.
 func (c *cache) moved(at int) moved { return moved{block: c.tags[at] - 1, line: c.lines[at]} }
 
-// remove takes a block out of the cache, or out of the victim cache.
 func (c *cache) remove(block uint64) (moved, bool) {
 	set := c.set(block)
 	if way := c.way(set, block); way >= 0 {

@@ -49,7 +49,6 @@ type request struct {
 	quiet      bool // a prefetch, or the store of a modify: not a reference
 }
 
-// within returns the part of a request within a block.
 func (r request) within(block uint64, shift uint) request {
 	start := max(r.addr, block<<shift)
 	end := min(r.addr+r.size-1, block<<shift|(1<<shift-1))
@@ -98,7 +97,6 @@ func (d *Engine) Progress(func(share float64)) {}
 // At sets the address of the instruction that makes the next references.
 func (d *Engine) At(pc uint64) { d.pc = pc }
 
-// track clears the misses, and makes room for those of the operands.
 func (d *Engine) track(operands int) {
 	for i := range d.misses {
 		d.misses[i] = make([]uint64, operands)
@@ -133,7 +131,6 @@ func (d *Engine) RunProgram(p nest.Program) []uint64 {
 	return d.counted(p, p)
 }
 
-// counted returns the misses of a walk of a nest or a program.
 func (d *Engine) counted(what any, p nest.Program) []uint64 {
 	operands := len(p.Operands())
 	d.track(max(operands, engine.Sorts))
@@ -197,7 +194,6 @@ func (d *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 	}
 }
 
-// begin starts a reference.
 func (d *Engine) begin(addr uint64) {
 	d.serial++
 	d.addr = addr
@@ -221,12 +217,10 @@ func (d *Engine) Descend(op int, addr, size uint64) {
 	d.prefetch()
 }
 
-// tied reports whether a level is inclusive or exclusive.
 func (d *Engine) tied(level int) bool {
 	return level < len(d.levels) && d.levels[level].Tie != Untied
 }
 
-// reference simulates a request at a level. Memory, after the last level, holds everything.
 func (d *Engine) reference(level int, r request) {
 	if level == len(d.levels) {
 		return
@@ -281,8 +275,8 @@ func (d *Engine) reference(level int, r request) {
 	}
 }
 
-// lookup finds and touches a block for a request, nil if absent. A block in the victim cache
-// changes places with the line evicted for it.
+// lookup touches a block, nil if absent. A block in the victim cache changes places with the line
+// evicted for it.
 func (d *Engine) lookup(level int, block uint64, r request) *line {
 	l := d.levels[level]
 	hit := l.touch(block)
@@ -307,7 +301,7 @@ func (d *Engine) lookup(level int, block uint64, r request) *line {
 	return hit
 }
 
-// miss counts a miss of a reference at a level once, and returns whether it counted it.
+// miss counts a reference's first miss at a level.
 func (d *Engine) miss(level int, r request) (counted bool) {
 	l := d.levels[level]
 	if r.quiet || l.missedAt == d.serial {
@@ -318,7 +312,7 @@ func (d *Engine) miss(level int, r request) (counted bool) {
 	return true
 }
 
-// ask takes a line for the level before from a tied level, and reports whether it is dirty.
+// ask takes a line from a tied level, and reports whether it is dirty.
 func (d *Engine) ask(level int, r request) (dirty bool) {
 	l := d.levels[level]
 	if l.Tie == Inclusive {
@@ -339,9 +333,8 @@ func (d *Engine) ask(level int, r request) (dirty bool) {
 	return false
 }
 
-// see notes the event for a level's prefetcher, once for each reference. A level may be asked line
-// by line, or for a line and the store that follows. An address that came twice would look like a
-// stride of 0.
+// see notes one event for each reference. A level may be asked line by line, or again for the store
+// that follows; an address that came twice would look like a stride of 0.
 func (d *Engine) see(level int, r request) {
 	l, e := d.levels[level], &d.seen[level]
 	if !e.seen {
@@ -352,7 +345,6 @@ func (d *Engine) see(level int, r request) {
 	}
 }
 
-// prefetch fetches what the prefetchers want after a reference, the nearest first.
 func (d *Engine) prefetch() {
 	for level, e := range d.seen {
 		if !e.seen {
@@ -365,7 +357,6 @@ func (d *Engine) prefetch() {
 	}
 }
 
-// fetch brings an absent block to a level.
 func (d *Engine) fetch(level int, block uint64, op int) {
 	l := d.levels[level]
 	if l.place(block) >= 0 || l.inVictims(block) {

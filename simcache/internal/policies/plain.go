@@ -2,9 +2,8 @@ package policies
 
 import "github.com/stridebench/stridebench/layouts/nest"
 
-// isPlain reports whether the levels need only what one and its callees do. All lines have one
-// size, so that a reference to one line asks every level for one line. The first level keeps
-// stores. Nothing is observed or prefetched, and there are no victim caches.
+// isPlain reports whether one and its callees suffice: all lines have one size, the first level
+// keeps stores, and nothing is observed, prefetched or kept in victim caches.
 func (d *Engine) isPlain() bool {
 	for _, l := range d.levels {
 		passes, beside := l.WriteThrough || l.NoWriteAllocate, l.victims != nil ||
@@ -16,7 +15,7 @@ func (d *Engine) isPlain() bool {
 	return true
 }
 
-// one does what Add does, for a reference to one line in plain levels.
+// one is Add for a reference to one line in plain levels.
 func (d *Engine) one(op int, block uint64, kind nest.Kind) {
 	d.look(0, op, block, kind == nest.Write && d.dirty, false)
 	if kind == nest.Modify {
@@ -24,8 +23,7 @@ func (d *Engine) one(op int, block uint64, kind nest.Kind) {
 	}
 }
 
-// look does what reference does, for one line in a plain level. If dirty is set, the line becomes
-// dirty there.
+// look is reference for one line in a plain level.
 func (d *Engine) look(level, op int, block uint64, dirty, quiet bool) {
 	if level == len(d.levels) {
 		return

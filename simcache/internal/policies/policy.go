@@ -10,11 +10,10 @@ type Policy interface {
 	victim(set int) int  // the way to evict from a full set
 }
 
-// A settler is a policy that is idempotent under hits: the same hits again, in the same order with
-// nothing between, change nothing. For other policies all hits are looked up.
+// A settler is idempotent under hits: the same hits in the same order, with nothing between, change
+// nothing. For other policies all hits are looked up.
 type settler interface{ settles() }
 
-// settles reports whether a policy is a settler.
 func settles(p Policy) bool {
 	_, says := p.(settler)
 	return says
@@ -53,10 +52,8 @@ func BitPLRU(sets, ways int) Policy {
 // lowest way at 3, after raising all until one is at 3.
 func SRRIP(sets, ways int) Policy { return &srrip{ways: ways, distance: make([]uint8, sets*ways)} }
 
-// mostRanked is the number of ways that a word can order.
 const mostRanked = 16
 
-// order keeps the ways of a set in the order of their last touches.
 func order(sets, ways int) Policy {
 	if ways > mostRanked {
 		return &byTime{ways: ways, last: make([]uint64, sets*ways)}
@@ -68,7 +65,7 @@ func order(sets, ways int) Policy {
 	return p
 }
 
-// ranked keeps a word for each set, of 4 bits for each way, the last touched way lowest.
+// ranked has a word for each set, of 4 bits for each way, the last touched lowest.
 type ranked struct {
 	ways  int
 	ranks []uint64
@@ -90,7 +87,6 @@ func (p *ranked) settles() {}
 
 func (p *ranked) victim(set int) int { return int(p.ranks[set] >> (4 * (p.ways - 1)) & 15) }
 
-// byTime keeps the time of the last touch of each way.
 type byTime struct {
 	ways int
 	now  uint64
@@ -117,7 +113,7 @@ func (p *byTime) victim(set int) int {
 	return oldest
 }
 
-// fifo is an order that hits do not change.
+// fifo ignores hits.
 type fifo struct{ Policy }
 
 func (p fifo) touch(int, int) {}
@@ -135,8 +131,7 @@ func (p *random) filled(int, int) {}
 
 func (p *random) settles() {}
 
-// victim returns the next number of splitmix64 (Steele, Lea and Flood, OOPSLA 2014), scaled to the
-// ways.
+// victim returns the next number of splitmix64 (Steele, Lea and Flood, OOPSLA 2014), scaled.
 func (p *random) victim(int) int {
 	p.state += 0x9E3779B97F4A7C15
 	z := p.state
@@ -146,15 +141,15 @@ func (p *random) victim(int) int {
 	return int(way)
 }
 
-// treePLRU keeps a bit for each inner node of a binary tree over the ways, with root 1. A bit says
-// which half has the victim.
+// treePLRU keeps a bit for each inner node of a binary tree over the ways, with root 1: the half of
+// the victim.
 type treePLRU struct {
 	ways  int
 	trees []uint64
 	paths []path // by way, if a word holds a tree
 }
 
-// A path is the nodes that a touch of a way sets, and those that it clears.
+// A path is the nodes that a touch sets and clears.
 type path struct{ set, clear uint64 }
 
 func (p *treePLRU) path(way int) (all path) {
@@ -168,7 +163,6 @@ func (p *treePLRU) path(way int) (all path) {
 	return all
 }
 
-// node returns the word and the bit of a node.
 func (p *treePLRU) node(set, n int) (*uint64, uint64) {
 	return &p.trees[set*((p.ways+63)/64)+n/64], 1 << (n % 64)
 }
@@ -237,7 +231,7 @@ func (p *bitPLRU) victim(set int) int {
 	return 0 // a single way, which is always touched
 }
 
-// srrip keeps the predicted re-reference distance of each way, 0 to 3.
+// srrip keeps re-reference distances, 0 to 3.
 type srrip struct {
 	ways     int
 	distance []uint8

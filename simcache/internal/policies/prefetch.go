@@ -7,7 +7,6 @@ type Prefetcher interface {
 	after(event) []uint64
 }
 
-// An event is a reference as a prefetcher sees it.
 type event struct {
 	pc     uint64 // of the instruction, if known
 	op     int    // operand
@@ -53,8 +52,7 @@ func (p *nextLine) after(e event) []uint64 {
 	return p.blocks
 }
 
-// strides is a reference prediction table: direct-mapped, with an entry for each instruction and
-// operand.
+// strides is a reference prediction table: direct-mapped, by instruction and operand.
 type strides struct {
 	degree int
 	shift  uint

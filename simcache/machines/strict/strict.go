@@ -67,7 +67,7 @@ func Regular(path string) error {
 	return nil // opening reports a missing file
 }
 
-// conflict matches the lines that git writes around the sides of a merge.
+// conflict matches git's lines around the sides of a merge.
 var conflict = regexp.MustCompile(`(?m)^(<<<<<<<|>>>>>>>) [^\r\n]*`)
 
 // Decode reads a document into a struct whose yaml tags are the permitted keys. An empty document
@@ -133,7 +133,6 @@ func (f *File) at(t *token.Token, err error) error {
 	return fmt.Errorf("%s:%d:%d: %w", f.name, t.Position.Line, t.Position.Column, err)
 }
 
-// token returns the start of the part at a path, nil if it is missing.
 func (f *File) token(path string) *token.Token {
 	if path == "" {
 		return nil
@@ -152,7 +151,7 @@ func (f *File) token(path string) *token.Token {
 	return node.GetToken()
 }
 
-// plain refuses tokens whose parsing or decoding costs more than their length.
+// plain refuses what costs more than its length to parse.
 func (f *File) plain(tokens token.Tokens) error {
 	depth, line, entries := 0, 0, 0
 	directive := 0 // its line
@@ -194,7 +193,6 @@ func (f *File) plain(tokens token.Tokens) error {
 	return nil
 }
 
-// noMapping reports a line without a key in a file of another kind.
 const noMapping = "this is not key: value"
 
 func description(root reflect.Type) string {
@@ -202,7 +200,7 @@ func description(root reflect.Type) string {
 		strings.Join(tags(root)[:min(len(tags(root)), 4)], ", ") + ")"
 }
 
-// mapped refuses a document that is not a mapping; most files of another kind are not.
+// mapped refuses other documents than mappings: files of another kind.
 func (f *File) mapped(root reflect.Type) error {
 	for _, doc := range f.tree.Docs {
 		switch n := doc.Body.(type) {
@@ -215,7 +213,7 @@ func (f *File) mapped(root reflect.Type) error {
 	return nil
 }
 
-// valued refuses keys without a colon. In braces, the text after a comma becomes one: {order: 1,0}.
+// valued refuses keys without a colon, such as the text after a comma in {order: 1,0}.
 func (f *File) valued() (err error) {
 	f.each(func(n ast.Node) {
 		if v, ok := n.(*ast.MappingValueNode); ok && err == nil &&
@@ -228,7 +226,7 @@ func (f *File) valued() (err error) {
 	return err
 }
 
-// placed rewrites an error of the YAML library, or of [Refuse], as an error of this package.
+// placed rewrites errors of the YAML library and of [Refuse].
 func (f *File) placed(err error, root reflect.Type) error {
 	var refused *refusal
 	if errors.As(err, &refused) {
@@ -275,7 +273,6 @@ var (
 		"null": "nothing"}
 )
 
-// kindOf returns the YAML name of a Go type.
 func kindOf(t reflect.Type) string {
 	if t == nil {
 		return "nothing"
@@ -297,7 +294,6 @@ func kindOf(t reflect.Type) string {
 	return "a whole number"
 }
 
-// known lists the permitted keys in place of an unknown one.
 func (f *File) known(at *token.Token, root reflect.Type) string {
 	words := ""
 	f.each(func(n ast.Node) {
@@ -314,7 +310,6 @@ func (f *File) known(at *token.Token, root reflect.Type) string {
 	return words
 }
 
-// keysAt lists the keys of the mapping that belongs in a value's place.
 func (f *File) keysAt(at *token.Token, root reflect.Type) string {
 	words := ""
 	f.each(func(n ast.Node) {
@@ -329,8 +324,8 @@ func (f *File) keysAt(at *token.Token, root reflect.Type) string {
 	return words
 }
 
-// whole refuses numbers that the YAML library misreads. It truncates fractions to integers. Leading
-// zeros mean octal in YAML 1.1 and nothing in YAML 1.2.
+// whole refuses numbers that the YAML library misreads: it truncates fractions, and leading zeros
+// mean octal in YAML 1.1 and nothing in YAML 1.2.
 func (f *File) whole(root reflect.Type) (err error) {
 	f.each(func(n ast.Node) {
 		if _, ok := n.(ast.ScalarNode); !ok || err != nil {
@@ -352,7 +347,6 @@ func (f *File) whole(root reflect.Type) (err error) {
 	return err
 }
 
-// zerosInFront matches a number with leading zeros: its sign and its other digits.
 var zerosInFront = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([-+]?)0[0_]*([0-9].*)$`)
 })
@@ -376,8 +370,8 @@ type visitor func(ast.Node)
 // Visit implements ast.Visitor.
 func (v visitor) Visit(n ast.Node) ast.Visitor { v(n); return v }
 
-// typeAt returns the type of the part at a path such as "$.levels[1].size"; for a list or pointer,
-// the element's type. It returns nil if the part is missing or unmarshals itself.
+// typeAt returns the type at a path such as "$.levels[1].size", for a list or pointer the
+// element's; nil if it is missing or unmarshals itself.
 func typeAt(t reflect.Type, path string) reflect.Type {
 	parts := strings.Split(path, ".")
 	if parts[0] != "$" {
@@ -421,7 +415,6 @@ func tags(t reflect.Type) []string {
 	return names
 }
 
-// fields returns a struct's fields, with inline structs expanded.
 func fields(t reflect.Type) (all []reflect.StructField) {
 	for i := range t.NumField() {
 		if field := t.Field(i); field.Tag.Get("yaml") == ",inline" {
@@ -433,7 +426,6 @@ func fields(t reflect.Type) (all []reflect.StructField) {
 	return all
 }
 
-// A refusal is an error about a value, with its position.
 type refusal struct {
 	at  *token.Token
 	err error
