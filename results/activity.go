@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A Moment holds the CPU time that Linux has counted so far, in ticks of 10 ms (proc(5): USER_HZ,
-// 100 for all programs). It is empty on other systems.
+// A Moment holds the CPU time so far, in ticks of 10 ms (proc(5): USER_HZ, 100 for all programs).
+// It is empty outside Linux.
 type Moment struct {
 	at   time.Time
 	cpus map[int]ticks
@@ -94,8 +94,8 @@ type Activity struct {
 
 const tick = 10 * time.Millisecond
 
-// Until returns the activity from m to end. It is unknown if the system does not report ticks, or
-// for less than half a second, where one tick weighs too much.
+// Until returns the activity from m to end, unknown without ticks and below half a second, where
+// one tick weighs too much.
 func (m Moment) Until(end Moment) (a Activity, known bool) {
 	wall := end.at.Sub(m.at)
 	if len(end.cpus) == 0 || len(m.cpus) == 0 || wall < time.Second/2 {

@@ -13,9 +13,8 @@ import (
 	"syscall"
 )
 
-// A File is a file being written. Commit makes it appear under its path, whole or not at all. An
-// existing file that is not regular, such as a device or a pipe, is written in place and never
-// replaced.
+// A File is a file being written, which Commit makes appear whole or not at all. An existing file
+// that is not regular, such as a device or pipe, is written in place and never replaced.
 type File struct {
 	file *os.File    // the temporary file, or the existing one
 	path string      // its final path; "" if written in place
@@ -26,7 +25,7 @@ type File struct {
 
 const newMode fs.FileMode = 0o644
 
-// Create opens a temporary file in the folder of path, which it makes if missing. It follows
+// Create opens a temporary file in the folder of path, and makes the folder if missing. It follows
 // symbolic links and keeps them. It returns an *fs.PathError for a folder, for what may not be
 // written, and for a link into a missing folder.
 func Create(path string) (*File, error) {
@@ -45,8 +44,8 @@ func reason(err error) error {
 	return err
 }
 
-// Foreign reports whether path is a non-empty regular file whose text is not ours. Writing it would
-// destroy that file.
+// Foreign reports whether path is a non-empty regular file that is not ours, which writing would
+// destroy.
 func Foreign(path string, ours func(text []byte) bool) bool {
 	to, err := destination(path)
 	if err != nil || isDescriptor(to) { // written at its current position
@@ -71,8 +70,8 @@ func create(path string) (*File, error) {
 		there, err := duplicate(fd, path)
 		return &File{file: there}, err
 	}
-	// Opening a file for append changes nothing, and fails if the file is read-only. Renaming over
-	// it would not fail.
+	// Opening for append changes nothing, and fails if the file is read-only. Renaming over it
+	// would not fail.
 	there, err := os.OpenFile(to, os.O_WRONLY|os.O_APPEND, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := makeFolder(to, to != path); err != nil {
@@ -127,7 +126,7 @@ func temporary(path string, mode fs.FileMode) (*File, error) {
 	return &File{file: file, path: path, mode: mode}, nil
 }
 
-// DiscardAll removes all temporary files, for a program that ends at once. No file can be created,
+// DiscardAll removes all temporary files, for a program that ends. No file can be created,
 // committed or discarded afterwards.
 func DiscardAll() {
 	underway.Lock() // never unlocked
@@ -198,8 +197,8 @@ func (f *File) fault(err error) error {
 	return &fs.PathError{Op: "write", Path: cmp.Or(f.path, f.file.Name()), Err: reason(err)}
 }
 
-// Commit moves the file to its path. It keeps the mode of a file that it replaces. If a write
-// failed, it removes the temporary file and returns that error.
+// Commit moves the file to its path, with the mode of a file that it replaces. If a write failed,
+// it discards the file and returns that error.
 func (f *File) Commit() error {
 	if f.failed != nil {
 		f.Discard()
@@ -241,8 +240,8 @@ func WriteFile(path string, data []byte) error {
 	return f.Commit()
 }
 
-// Distinct reports whether both paths may be written without conflict: two files, or one that is
-// not regular, such as a device.
+// Distinct reports whether both paths may be written: two files, or one that is not regular, such
+// as a device.
 func Distinct(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		info, err := os.Stat(a)

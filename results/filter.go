@@ -21,7 +21,7 @@ type Filter struct {
 	filter *benchproc.Filter
 }
 
-// A FilterError reports a query that cannot be parsed, or that matches nothing.
+// A FilterError reports a malformed query, or one that matches nothing.
 type FilterError struct {
 	Query string
 	Err   error
@@ -33,8 +33,8 @@ func (e *FilterError) Error() string { return fmt.Sprintf("%q: %v", e.Query, e.E
 // Unwrap returns Err.
 func (e *FilterError) Unwrap() error { return e.Err }
 
-// NewFilter parses a query such as ".name:Copy /layout:transpose". NewFilter and all methods of
-// Filter return FilterErrors.
+// NewFilter parses a query such as ".name:Copy /layout:transpose". It and all methods of Filter
+// return FilterErrors.
 func NewFilter(query string) (*Filter, error) {
 	filter, err := benchproc.NewFilter(query)
 	switch {
@@ -96,8 +96,7 @@ var bareWord = compiled(`^[\pL_][\pL\pN_-]*$`)
 // plainValue matches a value that needs no quotes.
 var plainValue = compiled(`^[\pL\pN_.-]+$`)
 
-// NamesUnit reports whether the query has a term on units. Only results of a run can be selected by
-// it.
+// NamesUnit reports whether the query has a term on units, which selects only results of a run.
 func (f *Filter) NamesUnit() bool {
 	return slices.ContainsFunc(looseWord().FindAllString(f.query, -1), func(word string) bool {
 		term := looseTerm().FindStringSubmatch(word)
@@ -105,8 +104,7 @@ func (f *Filter) NamesUnit() bool {
 	})
 }
 
-// Match reports whether the filter selects a benchmark that has not run yet. It may have all
-// [Units].
+// Match reports whether the filter selects a benchmark that has not run yet, with all [Units].
 func (f *Filter) Match(name string) (bool, error) {
 	return f.match(withUnits(name))
 }
@@ -119,7 +117,7 @@ func (f *Filter) match(r *benchfmt.Result) (bool, error) {
 	return match.Any(), nil
 }
 
-// Nothing returns the error for a filter that selects none of the names, with what there is.
+// Nothing returns the error for a filter that selects none of the names.
 func (f *Filter) Nothing(why string, names []string) error {
 	var all, keys []string
 	for _, name := range names {
@@ -152,8 +150,8 @@ func some(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// Keep removes the results that do not match a query, and the units that do not from the others. It
-// returns an error with the set's name if none match.
+// Keep removes results, and units of results, that do not match a query. It returns an error with
+// the set's name if none match.
 func (s *Set) Keep(query, name string) error {
 	f, err := NewFilter(query)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A Fingerprint holds what must be equal for times to compare: the operating system, the CPU's
-// model, its cores and caches, and the kernels chosen.
+// A Fingerprint holds what must be equal for times to compare: operating system, CPU model, cores,
+// caches, and chosen kernels.
 type Fingerprint []Pair
 
 // fingerprintKeys are a fingerprint's keys, with those that begin with kernelPrefix.
@@ -18,8 +18,7 @@ var fingerprintKeys = []string{"goos", "goarch", "cpu", "cpus", CachesKey}
 
 const kernelPrefix = "kernel"
 
-// FingerprintOf returns the fingerprint from a file's configuration, see [Set.Config]. Absent keys
-// are left out.
+// FingerprintOf returns the fingerprint in a file's configuration, see [Set.Config].
 func FingerprintOf(config map[string]string) Fingerprint {
 	return take(config, func(key string) bool {
 		return slices.Contains(fingerprintKeys, key) || strings.HasPrefix(key, kernelPrefix)
@@ -45,11 +44,11 @@ func (f Fingerprint) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// Known reports whether the fingerprint names a CPU or caches. Without them, equal fingerprints may
-// be of different machines.
+// Known reports whether the fingerprint names a CPU or caches. Otherwise equal ones may be of
+// different machines.
 func (f Fingerprint) Known() bool { return f.Get("cpu") != "" || f.Get(CachesKey) != "" }
 
-// Differ returns the keys in which two fingerprints differ, with both values; nil if none.
+// Differ returns the keys that differ, with both values.
 func (f Fingerprint) Differ(g Fingerprint) []string {
 	keys := map[string]bool{}
 	for _, p := range slices.Concat(f, g) {
@@ -67,25 +66,22 @@ func (f Fingerprint) Differ(g Fingerprint) []string {
 // TLBKey is the configuration key of the simulated TLB (simcache.FormatTLB).
 const TLBKey = "sim-tlb"
 
-// GeometryOf returns the keys of a file's configuration that simulated units depend on: those that
-// begin with "sim-".
+// GeometryOf returns what simulated units depend on: the keys that begin with "sim-".
 func GeometryOf(config map[string]string) Fingerprint {
 	return take(config, func(key string) bool { return strings.HasPrefix(key, "sim-") })
 }
 
-// SweptKey is the configuration key of the named caches of a sweep: "small=1024,2,64+65536,8,64
-// large=32768,8,64+1048576,16,64". The part "/caches=small" of a benchmark's name says which of
-// them simulated it.
+// SweptKey is the configuration key of a sweep's named caches: "small=1024,2,64+65536,8,64
+// large=32768,8,64+1048576,16,64". A benchmark names them by "/caches=small".
 const SweptKey = "sim-caches"
 
 const sweptPart = "caches"
 
-// OfSweep reports whether a benchmark belongs to a sweep, so that its name says which caches
-// simulated it.
+// OfSweep reports whether a benchmark's name says which caches simulated it.
 func OfSweep(benchmark string) bool { return Row{Name: benchmark}.Key(sweptPart) != "" }
 
-// For returns the part of a geometry that a benchmark's unit depends on: TLBKey for TLB-misses/op,
-// all other keys for other units. From SweptKey it takes only the caches that the benchmark names.
+// For returns what a benchmark's unit depends on: TLBKey for TLB-misses/op, all other keys for
+// other units, and of SweptKey the caches that the benchmark names.
 func (f Fingerprint) For(benchmark, unit string) Fingerprint {
 	var part Fingerprint
 	for _, p := range f {

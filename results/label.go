@@ -21,9 +21,8 @@ const (
 	ActivityKey = "activity"
 )
 
-// TuningPrefix begins the keys of lines that say how the kernels of a set were tuned, such as
-// "tuning-avx512". They count as labels, since the nodes of a fleet may differ in them, but users
-// cannot set them.
+// TuningPrefix begins the keys that say how kernels were tuned, such as "tuning-avx512". They count
+// as labels, since nodes may differ in them, but users cannot set them.
 const TuningPrefix = "tuning-"
 
 var labels = compiled(`^[a-z][a-z0-9_-]{0,31}$`)
@@ -31,8 +30,8 @@ var labels = compiled(`^[a-z][a-z0-9_-]{0,31}$`)
 // own are further configuration keys that no label may have.
 var own = []string{FamilyKey, TLBKey, "pages", "unit", "pkg"}
 
-// IsLabel reports whether a configuration key was given by the user, such as host or zone. Lines of
-// TuningPrefix count as labels.
+// IsLabel reports whether the user gave a configuration key, such as host. Keys of TuningPrefix
+// count too.
 func IsLabel(key string) bool {
 	if slices.Contains(own, key) || strings.HasPrefix(key, "sim-") ||
 		strings.HasPrefix(key, kernelPrefix) {
@@ -41,8 +40,7 @@ func IsLabel(key string) bool {
 	return !slices.ContainsFunc(Setup{}.Config(), func(p Pair) bool { return p.Key == key })
 }
 
-// CheckLabel returns an error for a key that cannot separate results: an invalid label, or a key
-// that every file has.
+// CheckLabel refuses a key that cannot separate results: an invalid label, or a key of every file.
 func CheckLabel(key string) error {
 	if labels().MatchString(key) && IsLabel(key) {
 		return nil
@@ -51,8 +49,7 @@ func CheckLabel(key string) error {
 		"of one, such as host")
 }
 
-// ParseLabel reads "key=value", which becomes a configuration line "key: value". benchstat can
-// project by it (-col key).
+// ParseLabel reads "key=value", which becomes a configuration line for benchstat (-col key).
 func ParseLabel(text string) (Pair, error) {
 	key, value, ok := strings.Cut(text, "=")
 	switch {

@@ -146,8 +146,8 @@ var resources = []struct {
 	{"Max data size", "VmData:", "ulimit -d", 256 << 20, 16 << 20, 128 << 20},
 }
 
-// CheckResources returns an error for limits (ulimit -v, -d) under which Go's runtime may fail at
-// any point, with a traceback.
+// CheckResources returns an error for limits (ulimit -v, -d) under which Go's runtime may fail with
+// a traceback.
 func CheckResources() error { return checkResources(os.DirFS("/"), runtime.GOMAXPROCS(0)) }
 
 func checkResources(root fs.FS, cpus int) error {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// NodeComments identify the machine among others of its kind: its name, kernel release, CPU
-// microcode, memory size, and frequency settings. Unknown ones are left out.
+// NodeComments identify the machine: its name, kernel release, microcode, memory size, and
+// frequency settings, if known.
 func NodeComments(m Machine) []Pair { return nodeComments(m, os.DirFS("/")) }
 
 func nodeComments(m Machine, root fs.FS) (all []Pair) {

@@ -7,8 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// RankCorrelation returns Spearman's correlation of two lists of equal length. Equal values share
-// the mean of their ranks.
+// RankCorrelation returns Spearman's correlation. Equal values share the mean of their ranks.
 func RankCorrelation(a, b []float64) float64 { return stat.Correlation(ranks(a), ranks(b), nil) }
 
 func ranks(values []float64) []float64 {

@@ -36,8 +36,7 @@ const (
 )
 
 // Read reads files in the Go benchmark format. It returns an error with file, line and text for the
-// first broken line. A file without a result, or with more than 64 MiB or 262144 results, is an
-// error too.
+// first broken line, and for a file without a result, or above 64 MiB or 262144 results.
 func Read(paths ...string) (*Set, error) { return ReadBy(ReadText, paths...) }
 
 // ReadBy is Read with the files' texts from textOf.
@@ -57,7 +56,7 @@ func ReadBy(textOf func(path string) ([]byte, error), paths ...string) (*Set, er
 	return set, nil
 }
 
-// Parse reads a file's text as [Read] does. The name is for errors and Set.Comments.
+// Parse reads a file's text; name is for errors and Set.Comments.
 func Parse(name string, text []byte) (*Set, error) {
 	set := &Set{Comments: map[string][]Pair{}}
 	var reader benchfmt.Reader
@@ -68,8 +67,7 @@ func Parse(name string, text []byte) (*Set, error) {
 	return set, nil
 }
 
-// ReadText returns a file's text for [Parse], cut just above Parse's limit, without a UTF-8 mark
-// (see [SkipMark]).
+// ReadText returns a file's text for [Parse], cut just above its limit, without a UTF-8 mark.
 func ReadText(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -86,8 +84,8 @@ func TextOf(file io.Reader) ([]byte, error) {
 	return io.ReadAll(text)
 }
 
-// SkipMark skips the UTF-8 mark (BOM) that Windows editors put at the head of a file, and returns
-// its length. It would otherwise become part of the first key.
+// SkipMark skips the UTF-8 mark (BOM) of Windows editors and returns its length. It would become
+// part of the first key.
 func SkipMark(text *bufio.Reader) int {
 	const mark = "\xEF\xBB\xBF"
 	if head, _ := text.Peek(len(mark)); string(head) != mark { // the next read repeats an error
@@ -208,8 +206,7 @@ type Part struct {
 	*Set
 }
 
-// Files splits a Set by file, in the order of their first results. A file that was read twice is
-// one Part.
+// Files splits a Set by file, in the order of first results. A file read twice is one Part.
 func (s *Set) Files() []Part {
 	var parts []Part
 	at := map[string]int{}
@@ -227,8 +224,8 @@ func (s *Set) Files() []Part {
 	return parts
 }
 
-// CheckValues returns an error for a value that is NaN or infinite, which cannot be compared, or
-// below 0 in one of this program's units.
+// CheckValues returns an error for values that cannot be compared: NaN, infinite, or below 0 in
+// this program's units.
 func (s *Set) CheckValues() error {
 	for _, r := range s.Results {
 		for _, v := range r.Values {
@@ -257,9 +254,9 @@ func hasResult(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("Benchmark")) || bytes.Contains(text, []byte("\nBenchmark"))
 }
 
-// Are reports whether a text is results that bench wrote. It must begin in the format and have a
-// result. It must also name the simulated caches or the program, or end with the number of results,
-// as merged files of other benchmarks do.
+// Are reports whether bench wrote a text. It must begin in the format and have a result. It must
+// also name simulated caches or the program, or end with the number of results, as merged files of
+// others do.
 func Are(text []byte) bool {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	if !inFormat().Match(first) || !hasResult(text) {
@@ -332,9 +329,8 @@ func comments(text []byte) []Pair {
 	return pairs
 }
 
-// Complete returns an error if a file of bench is cut off between two lines: its head has a
-// command, but its end lacks the number of results ([EndKey]) or gives another one. It also returns
-// an error for an interrupted run and for an incomplete merge.
+// Complete returns an error if a file of bench is cut off between two lines, by the number of
+// results at its end ([EndKey]). Interrupted runs and incomplete merges are errors too.
 func (s *Set) Complete() error {
 	for _, part := range s.Files() {
 		wrote, said, ends := false, 0, 0
@@ -375,8 +371,7 @@ func (s *Set) bothSides(said int) bool {
 	return len(s.Results) > said && len(names) <= said
 }
 
-// Comment returns the value of a comment "# key: value" that all files share, the first in each;
-// else "".
+// Comment returns the value of a comment "# key: value" that all files share, else "".
 func (s *Set) Comment(key string) string {
 	common, files := "", 0
 	for _, pairs := range s.Comments {
@@ -393,9 +388,8 @@ func (s *Set) Comment(key string) string {
 }
 
 // Config returns the configuration that all results share, without FamilyKey. It returns an error
-// that names the keys in which results differ: such results do not compare. Labels that differ only
-// between benchmarks are left out (see [IsLabel]). Each name in SweptKey must mean the same caches
-// in all results.
+// with the keys that differ: such results do not compare. Labels that differ only between
+// benchmarks are left out ([IsLabel]). A name in SweptKey must mean the same caches in all results.
 func (s *Set) Config() (map[string]string, error) {
 	var parser benchproc.ProjectionParser
 	filter, err := benchproc.NewFilter("*")
@@ -484,8 +478,8 @@ func (s *Set) byShard(label string) bool {
 	return true
 }
 
-// Better returns 1 if higher values of a unit are better, else -1. Rates (.../s) are better higher
-// by default.
+// Better returns 1 if higher values are better, else -1. Rates (.../s) are better higher by
+// default.
 func Better(units benchfmt.UnitMetadataMap, unit string) int {
 	if b := units.GetBetter(unit); b != 0 {
 		return b
@@ -514,7 +508,7 @@ func (s Stat) HalfWidth() (share float64, ok bool) {
 // Unstable marks a time whose interval is wider than the time itself.
 const Unstable = "unstable"
 
-// Spread returns a half width in words: "±3%", or Unstable if share is above 1.
+// Spread formats a half width: "±3%", or Unstable above 1.
 func Spread(share float64) string {
 	if share > 1 {
 		return Unstable
@@ -522,7 +516,7 @@ func Spread(share float64) string {
 	return fmt.Sprintf("±%.0f%%", 100*share)
 }
 
-// Median returns the median, for an even number of values the mean of the middle two; NaN for none.
+// Median returns the median, NaN for no values.
 func Median(values []float64) float64 {
 	m, err := stats.Median(values)
 	if err != nil {
@@ -570,10 +564,9 @@ func (r Row) Bytes(key string) int {
 	return 0
 }
 
-// ByElement returns the median of a unit per element of a pass, in the unit of the files. The
-// number of elements follows from the two times, which lines hold to six digits. So the result is
-// rounded to five digits, and an exact unit does not vary with the times of a run. ok is false
-// without the unit or a time.
+// ByElement returns the median of a unit per element, in the files' unit. The number of elements
+// follows from the two times, which lines hold to six digits. So the result is rounded to five, and
+// an exact unit does not vary with a run's times. ok is false without the unit or a time.
 func (r Row) ByElement(unit string) (byElement float64, ok bool) {
 	elements := r.Stats["sec/op"].Center / r.Stats["sec/elem"].Center
 	s, ok := r.Stats[unit]
@@ -612,8 +605,8 @@ func (s *Set) stat(unit string, values []float64) Stat {
 		Samples: sample.Values}
 }
 
-// Noisy returns the rows whose times are uncertain by more than limit (see Stat.HalfWidth), such as
-// 0.05.
+// Noisy returns the rows whose times are uncertain by more than limit, such as 0.05
+// (Stat.HalfWidth).
 func Noisy(rows []Row, limit float64) []Row {
 	var noisy []Row
 	for _, r := range rows {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Keys of configuration lines that [SetupOf] decodes and [Setup.Config] writes, in addition to
-// TLBKey.
+// Keys of configuration lines of [SetupOf] and [Setup.Config], in addition to TLBKey.
 const (
 	CachesKey = "caches" // the machine's: "L1d=32768,8,64 L3=33554432,16,64"
 	D1Key     = "sim-d1" // simulated, the first level: "32768,8,64"
@@ -16,12 +15,12 @@ const (
 	llCoresKey = "sim-ll-cores" // cores that share the last level, if not all do
 )
 
-// LevelsKey is the configuration key of all that bench sim simulates except the TLB. The value is a
+// LevelsKey is the configuration key of what bench sim simulates except the TLB. Its value is a
 // hash of the description, and whether lines are written back, which changes misses after the first
 // level.
 const LevelsKey = "sim-levels"
 
-// A Setup is what a file's configuration lines say about the machine and the simulation.
+// A Setup is the machine and the simulation, by a file's configuration.
 type Setup struct {
 	GOOS, GOARCH string // "" if unknown, as for all texts
 	GoVersion    string
@@ -48,7 +47,7 @@ type TLB struct {
 	Page          int // bytes
 }
 
-// Limits of a machine: more is taken for a mistake, or a stranger's joke.
+// Limits of a machine: more is a mistake, or a stranger's joke.
 const (
 	maxLevels  = 16
 	maxCache   = 1 << 40 // bytes
@@ -57,9 +56,9 @@ const (
 	maxCPUs    = 1 << 20
 )
 
-// SetupOf decodes the configuration of a file, see [Set.Config]. A setup only explains results, and
-// files may come from strangers. So SetupOf drops values that are malformed, not positive, larger
-// than any machine's, or of a cache without a whole set. It also drops levels after the 16th.
+// SetupOf decodes a file's configuration, see [Set.Config]. A setup only explains results, and
+// files may come from strangers. So it drops values that are malformed, not positive, too large, or
+// of a cache without a whole set, and levels after the 16th.
 func SetupOf(config map[string]string) Setup {
 	return Setup{
 		GOOS: config["goos"], GOARCH: config["goarch"], GoVersion: config["goversion"],
@@ -71,8 +70,8 @@ func SetupOf(config map[string]string) Setup {
 	}
 }
 
-// Config returns the configuration lines that [SetupOf] decodes, in the files' order. Lines that
-// decide whether times compare are included even if unknown.
+// Config returns the lines that [SetupOf] decodes, in the files' order. Lines that decide whether
+// times compare are included even if unknown.
 func (s Setup) Config() []Pair {
 	var sizes []string
 	for _, c := range s.Caches {

@@ -49,15 +49,15 @@ type Unit struct {
 
 const tlbUnit = "TLB-misses/op"
 
-// PredictedUnit is the unit of a cost model's prediction for a pass. It is not a result: it follows
-// from the simulated units and from the model, which may be fitted again between two runs.
+// PredictedUnit is the unit of a cost model's prediction. It is not a result: it follows from the
+// simulated units and from the model, which may change between runs.
 const PredictedUnit = "predicted-ns/op"
 
 // hardware begins the units of the CPU's counters.
 const hardware = "hw-"
 
-// Explains reports whether a unit, tidied or not, only restates, explains or predicts ns/op. Such a
-// unit is not judged next to it.
+// Explains reports whether a unit, tidied or not, only restates, explains or predicts ns/op, and is
+// not judged.
 func Explains(unit string) bool {
 	switch unit {
 	case "ns/elem", "sec/elem", "B/s":
@@ -66,8 +66,8 @@ func Explains(unit string) bool {
 	return strings.HasPrefix(unit, hardware) || strings.HasPrefix(unit, "predicted-")
 }
 
-// Units are the units of a line in their order. A line lacks units that its run does not know.
-// ns/op comes first because some tools read only the first.
+// Units are the units of a line, in order, if known. ns/op comes first because some tools read only
+// the first.
 var Units = []Unit{
 	{"ns/op", "lower", false},
 	{"ns/elem", "lower", false},
@@ -85,17 +85,16 @@ var Units = []Unit{
 	{"misses/op", "lower", true}, // of the cache in the name
 }
 
-// A Writer writes one file: configuration, comments and units, then a line for each sample. Unlike
-// benchfmt's writer it never writes exponents (16000000, not 1.6e+07), which some tools do not
-// read.
+// A Writer writes one file. Unlike benchfmt's writer it never writes exponents (16000000, not
+// 1.6e+07), which some tools do not read.
 type Writer struct {
 	w      io.Writer
 	family string // of the last line written
 }
 
-// NewWriter writes the head of a file. What decides whether two files compare is configuration:
+// NewWriter writes the head of a file. What decides whether files compare is configuration:
 // benchstat puts files that differ in it into separate tables. What changes from run to run is a
-// comment, which benchfmt skips and Read keeps. A comment without a value is left out.
+// comment, which benchfmt skips and Read keeps. Empty comments are left out.
 func NewWriter(w io.Writer, config, comments []Pair) (*Writer, error) {
 	var b strings.Builder
 	for _, c := range config {
@@ -124,13 +123,12 @@ func (w *Writer) Comment(text string) error {
 	return err
 }
 
-// FamilyKey is the configuration key of a line's family, the part of its name before the first key.
-// Names of different families have different keys, so benchstat should give each family a table, as
-// it does for Go's packages.
+// FamilyKey is the configuration key of a family, the part of a name before its first key. Families
+// have different keys, so benchstat should give each a table, as it does for Go's packages.
 const FamilyKey = "family"
 
-// Write writes one sample of the benchmark name, without the word Benchmark, in one call to the
-// underlying writer.
+// Write writes one sample of a benchmark, named without the word Benchmark, in one call to the
+// writer.
 func (w *Writer) Write(name string, iters int, values []Value) error {
 	var b strings.Builder
 	if family, _, _ := strings.Cut(name, "/"); family != w.family {
@@ -161,7 +159,7 @@ func formatNumber(v float64) string {
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Printable replaces characters that a terminal or page would not show literally, such as escape
-// sequences and marks that change the writing direction. Names may come from a stranger's file.
+// sequences and direction marks. Names may come from a stranger's file.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -195,8 +193,8 @@ func Bytes(n int) string {
 	return value + " " + text
 }
 
-// InFiles converts a value of a tidied unit back to the files' unit: sec becomes ns where it is in
-// the numerator. So 1.5e-09 predicted-sec/op is 1.5 predicted-ns/op.
+// InFiles converts a tidied unit back to the files': sec in a numerator becomes ns. So 1.5e-09
+// predicted-sec/op is 1.5 predicted-ns/op.
 func InFiles(value float64, unit string) (float64, string) {
 	var b strings.Builder
 	above := true
@@ -229,8 +227,8 @@ func tenDigits(v float64) float64 {
 	return rounded
 }
 
-// Scale formats a value of a tidied unit with a prefix: 1.23e-9 of sec/elem is "1.230 ns/elem", 8e9
-// of B/s is "7.451 GiB/s".
+// Scale formats a tidied value with a prefix: 1.23e-9 of sec/elem is "1.230 ns/elem", 8e9 of B/s is
+// "7.451 GiB/s".
 func Scale(value float64, unit string) string {
 	s := benchunit.CommonScale([]float64{value}, benchunit.ClassOf(unit))
 	number := strconv.FormatFloat(value/s.Factor, 'f', s.Prec, 64)

@@ -13,42 +13,38 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/policies"
 )
 
-// A Config describes what is simulated. Levels with zero settings make a hierarchy like
-// Cachegrind's: LRU, write-allocate, non-inclusive.
+// A Config describes a simulation. Levels with zero settings are like Cachegrind's: LRU,
+// write-allocate, non-inclusive.
 type Config struct {
-	// I1 is the first-level instruction cache. The zero Geometry means none; then nothing may be
-	// fetched.
+	// I1 is the first-level instruction cache. Without one, nothing may be fetched.
 	I1 Geometry
 	// I1Source is the source of I1, for reports.
 	I1Source Source
-	// Levels are the data caches, the nearest first. From the second on they are unified: they see
-	// the misses of I1 too.
+	// Levels are the data caches, the nearest first. From the second on they also see the misses of
+	// I1.
 	Levels []Level
 	// TLB is the levels of the data TLB, the nearest first; none by default.
 	TLB []TLB
-	// ZeroTags reproduces a quirk of Cachegrind: it has no valid bits and its tags start as 0, so
-	// that block 0 hits in a cold cache.
+	// ZeroTags reproduces a quirk of Cachegrind: without valid bits, tags start as 0, so that block
+	// 0 hits in a cold cache.
 	ZeroTags bool
-	// WriteBacks counts dirty lines and the bytes moved (LevelCounts). All levels must have one
-	// line size. A write-back updates the replacement order of the level that receives it. So
-	// misses may differ from those without WriteBacks, from the second level on (with inclusion,
-	// from the first).
+	// WriteBacks counts dirty lines and the bytes moved (LevelCounts), for levels of one line size.
+	// A write-back updates the replacement order of its level. So misses may differ from those
+	// without WriteBacks, from the second level on (with inclusion, from the first).
 	WriteBacks bool
 	// Observe counts more about each miss, but is slower.
 	Observe Observe
-	// Brute looks up every access of every nest. Otherwise some accesses are proved to hit or miss
-	// like others.
+	// Brute looks up every access. Otherwise some are proved to hit or miss like others.
 	Brute bool
-	// Cores is the number of host cores that simulate a nest, each with its own sets, if that is
-	// exact; 0 means 1.
+	// Cores is the number of host cores that simulate a nest, each with its own sets, if exact; 0
+	// means 1.
 	Cores int
 }
 
 // A Source is the origin of a figure, for reports.
 type Source string
 
-// The sources of defaults, in the order in which they are asked. Other sources are names of files
-// and presets.
+// The sources of defaults, in the order of inquiry. Others are names of files and presets.
 const (
 	FromFlag       Source = "flag"
 	FromSysfs      Source = "sysfs"
@@ -66,8 +62,7 @@ type Observe uint8
 // The observations.
 const (
 	// Classes splits misses into compulsory, capacity and conflict (Hill, "Aspects of Cache Memory
-	// and Instruction Buffer Performance", 1987). It also finds when the lines of a nest were
-	// touched before.
+	// and Instruction Buffer Performance", 1987), and finds when lines of a nest were last touched.
 	Classes Observe = Observe(lookup.Classes)
 	// SetMisses counts misses by set.
 	SetMisses Observe = Observe(lookup.SetMisses)
@@ -116,17 +111,16 @@ func (o Observe) Has(all Observe) bool { return o&all == all }
 
 // A Level is one cache of a hierarchy.
 type Level struct {
-	// Name is for reports. The default is D1 for the first level, LL for the last, and L2, L3, ...
+	// Name is for reports; by default D1 for the first level, LL for the last, and L2, L3, ...
 	// between.
 	Name string
 	Geometry
-	// SharedBy is the number of cores that share a cache of the level, if several threads are
-	// simulated (Threads). 0 means all cores for the last of several levels, else one.
+	// SharedBy is the number of cores that share a cache of the level (Threads). 0 means all cores
+	// for the last of several levels, else one.
 	SharedBy int
 	// Source is the origin of the geometry, for reports.
 	Source Source
-	// Modulo allows a set count that is not a power of two: a block's set is its number modulo the
-	// set count.
+	// Modulo allows any set count: a block's set is its number modulo the set count.
 	Modulo bool
 	// Policy chooses the line that a set evicts; LRU by default.
 	Policy Policy
@@ -134,14 +128,13 @@ type Level struct {
 	Seed uint64
 	// Inclusion relates the level to those before it; NonInclusive by default.
 	Inclusion Inclusion
-	// WriteThrough passes every store to the next level, so lines are never dirty. By default a
-	// level is write-back.
+	// WriteThrough passes every store on, so lines are never dirty. The default is write-back.
 	WriteThrough bool
-	// NoWriteAllocate passes a store that misses to the next level and fetches nothing. By default
-	// a store miss fetches the line.
+	// NoWriteAllocate passes a store that misses on without a fetch. By default it fetches the
+	// line.
 	NoWriteAllocate bool
 	// VictimLines is the size of the level's fully associative LRU victim cache (Jouppi, ISCA
-	// 1990); 0 for none. A hit there is not a miss of the level.
+	// 1990). A hit there is not a miss.
 	VictimLines int
 	// Prefetch is the level's prefetcher; none by default.
 	Prefetch Prefetch
@@ -158,16 +151,16 @@ const (
 	FIFO
 	// Random evicts a line drawn by splitmix64 from the level's Seed.
 	Random
-	// TreePLRU follows a binary tree of bits that point away from the last touched way. The number
-	// of ways must be a power of two.
+	// TreePLRU follows a binary tree of bits that point away from the last touched way. Ways must
+	// be a power of two.
 	TreePLRU
-	// BitPLRU has a bit for each way, set when it is touched. When all would be set, the others are
+	// BitPLRU has a bit for each way, set when touched. When all would be set, the others are
 	// cleared. It evicts the lowest way whose bit is clear. It is also known as MRU or
 	// not-recently-used.
 	BitPLRU
-	// SRRIP has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It evicts
-	// the lowest way at 3, after raising all until one is at 3 (Jaleel et al., "High Performance
-	// Cache Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010, SRRIP-HP).
+	// SRRIP has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It raises
+	// all until one is at 3, and evicts the lowest of these (Jaleel et al., "High Performance Cache
+	// Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010, SRRIP-HP).
 	SRRIP
 )
 
@@ -186,11 +179,11 @@ type Inclusion uint8
 const (
 	// NonInclusive levels are independent, as in Cachegrind.
 	NonInclusive Inclusion = iota
-	// Inclusive levels hold all that the levels before them hold. A line that they evict is
-	// invalidated there, and written back if it was dirty.
+	// Inclusive levels hold all that the levels before them hold. What they evict is invalidated
+	// there, and written back if dirty.
 	Inclusive
 	// Exclusive levels hold what the level before them evicted, and nothing that it holds. A hit
-	// moves the line up; every line evicted there moves down.
+	// moves the line up; lines evicted there move down.
 	Exclusive
 )
 
@@ -218,8 +211,8 @@ type PrefetchKind uint8
 const (
 	// NoPrefetch fetches nothing ahead.
 	NoPrefetch PrefetchKind = iota
-	// NextLine fetches the next lines after a miss, or after the first use of a prefetched line,
-	// within its 4 KiB page (Smith, "Cache Memories", 1982, tagged prefetch).
+	// NextLine fetches the next lines after a miss or the first use of a prefetched line, within a
+	// 4 KiB page (Smith, "Cache Memories", 1982, tagged prefetch).
 	NextLine
 	// StridePrefetch watches the addresses of each instruction, or operand of a Nest. Once a stride
 	// repeats, it fetches up to Degree strides ahead (Chen and Baer, "Effective Hardware-Based Data
@@ -247,8 +240,8 @@ func oneOf[T ~uint8](value *T, what string, names []string, text []byte) error {
 	return fmt.Errorf("unknown %s %q (want one of %q)", what, text, names)
 }
 
-// A TLB is one level of a data TLB: LRU, independent of the others. A reference that crosses a page
-// boundary looks up both pages.
+// A TLB is one level of a data TLB: LRU, independent. A reference that crosses a page boundary
+// looks up both pages.
 type TLB struct {
 	Name    string // for reports; by default DTLB for the first and STLB for the second
 	Entries int
@@ -262,9 +255,9 @@ func TwoLevels(d1, ll Geometry) []Level {
 	return []Level{{Name: "D1", Geometry: d1}, {Name: "LL", Geometry: ll}}
 }
 
-// TwoLevels reduces a configuration to what Cachegrind simulates: I1, the first and the last level,
-// and the TLB. All other settings of the levels become zero, except SharedBy of the last. The last
-// level is rounded, since Cachegrind needs a power of two of sets.
+// TwoLevels reduces a configuration to what Cachegrind simulates: I1, the first and last level, and
+// the TLB. Other settings of levels become zero, except SharedBy of the last. Cachegrind needs a
+// power of two of sets, so the last level is rounded.
 func (c Config) TwoLevels() (Config, error) {
 	first, last := c.First().Geometry, c.Last().Geometry.Rounded()
 	levels := TwoLevels(first, last)
@@ -324,8 +317,8 @@ func (c Config) byCachegrind() error {
 }
 
 // Clip returns how many bytes of a trace's access are looked up. Cachegrind clips an access to the
-// smallest line of all caches (cachegrind/cg_main.c). For caches that Cachegrind rejects, an access
-// looks up all lines that it spans.
+// smallest line of all caches (cachegrind/cg_main.c). For caches that Cachegrind rejects, nothing
+// is clipped.
 func (c Config) Clip(bytes int) int {
 	if c.byCachegrind() != nil {
 		return bytes
@@ -419,9 +412,8 @@ func (c Config) First() Level { return c.Levels[0] }
 // Last returns the level before memory, LL in Cachegrind.
 func (c Config) Last() Level { return c.Levels[len(c.Levels)-1] }
 
-// Aligned returns the first address at or above from that is a multiple of bytes and maps to the
-// first set of every level. The step is the least common multiple of bytes and of lines times sets
-// of all levels. If that exceeds 62 bits, Aligned returns from.
+// Aligned returns the first multiple of bytes at or above from that maps to the first set of every
+// level. If the step exceeds 62 bits, it returns from.
 func (c Config) Aligned(from uint64, bytes int) uint64 {
 	span := bytes
 	for _, l := range c.Levels {

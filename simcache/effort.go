@@ -11,8 +11,8 @@ import (
 // mostLookUps limits the references that are looked up one by one, unless Config.Brute is set.
 const mostLookUps = 1e12
 
-// An Effort estimates the cost of a simulation: references that are looked up one by one. Each
-// counts once for the data caches and once for a TLB.
+// An Effort estimates the references that a simulation looks up one by one: once for the data
+// caches and once for a TLB.
 type Effort struct {
 	LookUps float64
 	Time    time.Duration // approximate, on a CPU of some GHz
@@ -84,8 +84,8 @@ func twoDigits(n float64) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-// Effort estimates the cost of RunPasses of these nests. It omits the work of summaries, which is
-// not known beforehand. If it is refused, it may be only a part of the total.
+// Effort estimates the cost of RunPasses, without summaries, whose work is not known beforehand. A
+// refused effort may be only a part.
 func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 	var canonical []nest.Nest
 	if passes, nests = h.walks(passes, nests); len(nests) == 0 {
@@ -108,8 +108,7 @@ func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 	return effort
 }
 
-// EffortOfProgram estimates the cost of RunProgram if every access is looked up. It omits the work
-// of summaries, which is not known beforehand.
+// EffortOfProgram estimates the cost of RunProgram if every access is looked up, without summaries.
 func (h *Hierarchy) EffortOfProgram(passes int, p nest.Program) Effort {
 	refs, err := p.Count()
 	if err != nil || refs == 0 {

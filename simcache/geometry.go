@@ -47,8 +47,8 @@ func (g Geometry) Sets() int { return g.Size / g.Line / g.Ways }
 // String formats the geometry as Cachegrind's flags do: "32768,8,64".
 func (g Geometry) String() string { return fmt.Sprintf("%d,%d,%d", g.Size, g.Ways, g.Line) }
 
-// ParseGeometry reads and checks "size,associativity,line" as Cachegrind's --D1 and --LL have it.
-// Sizes are in bytes and may have a unit.
+// ParseGeometry reads and checks "size,associativity,line" as Cachegrind's --D1 and --LL have it,
+// in bytes or with units.
 func ParseGeometry(text string) (Geometry, error) {
 	parts := strings.Split(text, ",")
 	if len(parts) != 3 {
@@ -70,7 +70,7 @@ func ParseGeometry(text string) (Geometry, error) {
 	return g, g.Check()
 }
 
-// Bytes formats a number of bytes with a binary prefix and at most two decimals: "32 KiB".
+// Bytes formats bytes with a binary prefix and at most two decimals: "32 KiB".
 func Bytes(n int) string {
 	value, unit := float64(n), "B"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
@@ -119,8 +119,8 @@ func (g Geometry) byCachegrind() error {
 	return nil
 }
 
-// Check returns an error unless all figures are positive, the set count and the line size are
-// powers of two, and the size is a multiple of ways*line.
+// Check returns an error unless all figures are positive, set count and line size are powers of
+// two, and the size is a multiple of ways*line.
 func (g Geometry) Check() error {
 	if g.Size > 0 && g.Ways > 0 && g.Line > 0 && !isPowerOfTwo(g.Sets()) {
 		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two%s",
@@ -167,10 +167,9 @@ func (g Geometry) check() error {
 	return nil
 }
 
-// Rounded makes the set count a power of two, as Cachegrind does with the CPU's last level
-// (cachegrind/cg_arch.c, maybe_tweak_LLc). It takes the power of two below, and the number of ways
-// that keeps the size best: 37486592 B, 11-way, 64 B lines become 37748736 B, 18-way. A power of
-// two stays as it is.
+// Rounded makes the set count a power of two, as Cachegrind does for the CPU's last level
+// (cachegrind/cg_arch.c, maybe_tweak_LLc). It takes the power of two below, and the ways that best
+// keep the size: 37486592 B, 11-way, 64 B lines become 37748736 B, 18-way.
 func (g Geometry) Rounded() Geometry {
 	if g.Ways <= 0 || g.Line <= 0 || g.Sets() <= 0 || isPowerOfTwo(g.Sets()) {
 		return g

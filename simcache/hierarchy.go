@@ -73,10 +73,10 @@ type LevelCounts struct {
 	Prefetches uint64 `json:"prefetches,omitzero"`
 	Useful     uint64 `json:"useful,omitzero"`
 	Useless    uint64 `json:"useless,omitzero"`
-	// With Classes: misses by cause. A miss is compulsory if an infinite cache misses the same
-	// reference: no earlier reference fetched its line. If stores do not allocate, a store miss
-	// does not fetch. Otherwise it is a capacity miss if a fully associative LRU cache of the
-	// level's size misses too, else a conflict miss.
+	// With Classes: misses by cause. A miss is compulsory if an infinite cache misses too: no
+	// earlier reference fetched its line. (Without write-allocate, a store miss does not fetch.)
+	// Otherwise it is a capacity miss if a fully associative LRU cache of the level's size misses
+	// too, else a conflict miss.
 	Compulsory uint64 `json:"compulsory,omitzero"`
 	Capacity   uint64 `json:"capacity,omitzero"`
 	Conflict   uint64 `json:"conflict,omitzero"`
@@ -84,8 +84,7 @@ type LevelCounts struct {
 	Reuses []Reuse `json:"reuses,omitempty"`
 	// With SetMisses: lookups that missed, by set.
 	SetMisses []uint64 `json:"setMisses,omitempty"`
-	// With UsedBytes: bytes of the lines brought in, and how many of these bytes references touched
-	// before eviction.
+	// With UsedBytes: bytes of the lines brought in, and how many of them references touched.
 	BytesFilled uint64 `json:"bytesFilled,omitzero"`
 	BytesUsed   uint64 `json:"bytesUsed,omitzero"`
 }
@@ -139,7 +138,7 @@ func NewHierarchy(c Config) (*Hierarchy, error) {
 	return h, nil
 }
 
-// Reset makes the hierarchy cold and its counts 0, and keeps its memory if it can.
+// Reset makes the hierarchy cold and its counts 0. It keeps memory if it can.
 func (h *Hierarchy) Reset() {
 	h.data.Reset()
 	if h.tlb != nil {
@@ -188,8 +187,8 @@ func (c Config) engine() engine.Engine {
 	return exact.New(levels, c.Cores)
 }
 
-// Access simulates an access of size bytes at addr; a modify counts as one read. The size is at
-// least 1. With lines under 4 B, addresses have at most 62 bits.
+// Access simulates an access of size bytes, at least 1, at addr; a modify counts as one read. With
+// lines under 4 B, addresses have at most 62 bits.
 func (h *Hierarchy) Access(kind nest.Kind, addr uint64, size int) {
 	sort := engine.Sort(kind)
 	h.total.refs[sort]++
@@ -199,8 +198,8 @@ func (h *Hierarchy) Access(kind nest.Kind, addr uint64, size int) {
 	}
 }
 
-// Fetch simulates the fetch of an instruction of size bytes at addr. The hierarchy must have an I1.
-// In Cachegrind an instruction's fetch precedes its data references.
+// Fetch simulates the fetch of an instruction by a hierarchy with an I1. In Cachegrind a fetch
+// precedes the instruction's data references.
 func (h *Hierarchy) Fetch(addr uint64, size int) {
 	h.total.refs[engine.Fetches]++
 	h.data.At(addr)
@@ -209,12 +208,12 @@ func (h *Hierarchy) Fetch(addr uint64, size int) {
 	}
 }
 
-// Run simulates every access of the nest on the present contents of the caches, and returns the
-// counts of each operand. It returns the error of n.Check.
+// Run simulates every access of the nest on the caches' present contents, and returns the counts of
+// each operand, or the error of n.Check.
 //
-// Run decides how many accesses to look up (see Work). Package simcache/internal/exact explains why
-// that is exact. A large nest that is the first on a new hierarchy may be counted without its final
-// contents. The next run then simulates it again, which may take long.
+// Run decides how many accesses to look up (see Work); package simcache/internal/exact explains why
+// that is exact. A large first nest may be counted without its final contents. The next run then
+// simulates it again, which may take long.
 func (h *Hierarchy) Run(n nest.Nest) ([]Counts, error) {
 	counts, err := h.run(1, 1, n)
 	if err != nil {
@@ -229,7 +228,7 @@ type Misses struct {
 	TLB    []uint64 // of each TLB level
 }
 
-// RunMisses is Run, but returns each operand's misses at every level.
+// RunMisses is Run with each operand's misses at every level.
 func (h *Hierarchy) RunMisses(n nest.Nest) ([]Misses, error) {
 	data, pages, err := h.walk(1, 1, n)
 	if err != nil {
@@ -389,9 +388,8 @@ func (h *Hierarchy) Levels() []LevelCounts {
 	return levels
 }
 
-// Work returns how many of the counted data references were looked up one by one, and how many were
-// proved to hit or miss like others. With a TLB each reference counts once for the caches and once
-// for the TLB.
+// Work returns how many counted data references were looked up, and how many were proved to hit or
+// miss like others. A TLB counts each reference once more.
 func (h *Hierarchy) Work() (visited, proved uint64) {
 	h.tally() // looks up what waits
 	refs := h.total.refs[engine.Loads] + h.total.refs[engine.Stores]
@@ -404,7 +402,7 @@ func (h *Hierarchy) Work() (visited, proved uint64) {
 	return visited, proved
 }
 
-// TLBs returns the counts so far at each level of the TLB. A miss of the last level is a page walk.
+// TLBs returns the counts so far at each level of the TLB. A miss of the last is a page walk.
 func (h *Hierarchy) TLBs() []LevelCounts {
 	h.tally()
 	h.pages.refs[engine.Loads], h.pages.refs[engine.Stores] = h.total.refs[engine.Loads],

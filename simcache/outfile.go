@@ -10,8 +10,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Line is one line of a cachegrind.out file: the counts at a place in the source. For patterns,
-// the place is a tensor's name; cg_annotate shows it as a function without a file.
+// A Line is one line of a cachegrind.out file: the counts at a place. For patterns, the place is a
+// tensor's name, which cg_annotate shows as a function without a file.
 type Line struct {
 	Function string
 	File     string // "" if there is none
@@ -34,8 +34,8 @@ func ByTensor(nests []nest.Nest, counts [][]Counts) []Line {
 	return lines
 }
 
-// SumLines sums the counts of lines with the same function, file and number. Places with the most
-// first-level misses come first, then those with the most references.
+// SumLines sums the counts by function, file and number. Most first-level misses come first, then
+// most references.
 func SumLines(lines []Line) []Line {
 	var sums []Line
 	index := map[Line]int{}
@@ -56,9 +56,9 @@ func SumLines(lines []Line) []Line {
 	return sums
 }
 
-// WriteOut writes a file for cg_annotate (Cachegrind's manual, "Cachegrind Output File Format"):
-// the caches, the command, a line for each place, and their sum. Functions without a file are put
-// in "???", at line 0. It returns an error for caches that Cachegrind cannot simulate.
+// WriteOut writes a file for cg_annotate (Cachegrind's manual, "Cachegrind Output File Format").
+// Functions without a file are put in "???", at line 0. It returns an error for caches that
+// Cachegrind cannot simulate.
 func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
 	if err := c.byCachegrind(); err != nil {
 		return err

@@ -5,14 +5,13 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// RunProgram simulates passes over a program on the present contents of the caches. It returns the
-// counts of each access by number, over all passes. Like Run, it decides how many accesses to look
-// up; once passes repeat, it multiplies them. It returns the error of Program.Check or
-// Config.CheckProgram.
+// RunProgram simulates passes over a program on the caches' present contents. It returns each
+// access's counts over all passes, or the error of Config.CheckProgram. It decides how many
+// accesses to look up, and multiplies passes that repeat.
 //
-// Package simcache/internal/exact counts programs on independent LRU levels by region, with
-// summaries, if the levels are empty or hold what earlier programs left. Everything else looks up
-// every access.
+// On independent LRU levels that are empty, or hold what earlier programs left, package
+// simcache/internal/exact counts programs by summaries of regions. Otherwise every access is looked
+// up.
 func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 	if err := h.config.CheckProgram(passes, p); err != nil {
 		return nil, err
@@ -47,9 +46,8 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 	return counts, nil
 }
 
-// Progress sets a function that RunProgram calls now and then, on its own goroutine, with the share
-// done of the first program. The share is of the outermost loops' iterations in a pass. Only
-// summaries call it.
+// Progress sets a function that the counting goroutine calls now and then with the share done of
+// the first program: of the outermost loops' iterations in a pass. Only summaries call it.
 func (h *Hierarchy) Progress(done func(share float64)) { h.data.Progress(done) }
 
 // tells reports whether the engine reports more about programs.

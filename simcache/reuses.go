@@ -32,9 +32,9 @@ func (s *Since) UnmarshalText(text []byte) error {
 	return oneOf(s, "time of a last touch", sinceNames, text)
 }
 
-// A Reuse counts the references of one operand of a nest that reached a level, by the time of their
-// line's last touch. Lines are those of the first level, at all levels. For a reference to two
-// lines, the first absent one counts, else the lower.
+// A Reuse counts an operand's references that reached a level, by their line's last touch. Lines
+// are those of the first level, at all levels. For a reference to two lines, the first absent one
+// counts, else the lower.
 type Reuse struct {
 	Nest    int    `json:"nest"` // in the order in which distinct canonical nests first ran
 	Operand int    `json:"operand"`
@@ -46,9 +46,9 @@ type Reuse struct {
 	Compulsory uint64 `json:"compulsory,omitzero"`
 	Capacity   uint64 `json:"capacity,omitzero"`
 	Conflict   uint64 `json:"conflict,omitzero"`
-	// Lines is the reuse distance: the number of distinct lines touched since the last touch,
-	// including the reference's own. It is that of the first reference that missed, else of the
-	// first. It is 0 for Never, and if the last touch is too far back.
+	// Lines is the reuse distance: the distinct lines touched since the last touch, including the
+	// reference's own, for the first reference that missed, else the first. It is 0 for Never, and
+	// if the touch is too far back.
 	Lines uint64 `json:"lines,omitzero"`
 }
 

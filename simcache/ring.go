@@ -9,9 +9,9 @@ import (
 // SteadyRing is SteadyPass for passes over single reads of size bytes at the addresses, in order.
 // It returns the error of NewHierarchy.
 //
-// If no two reads share a line, nothing is simulated. Between two reads of a line, in successive
-// passes, all others are read. A line hits if its set gets at most as many lines as it has ways;
-// otherwise the set thrashes and its lines miss. A miss reaches the next level once in each pass.
+// If no two reads share a line, nothing is simulated. Between two reads of a line all others are
+// read. So a line hits if its set gets at most as many lines as it has ways; otherwise the set
+// thrashes. A miss reaches the next level once in each pass.
 func SteadyRing(c Config, size int, addrs []uint64) (Counts, error) {
 	if c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() ||
 		!c.apart(size, addrs) {

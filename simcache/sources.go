@@ -36,8 +36,8 @@ type Reference struct {
 	Source, Size int32
 }
 
-// NewSource returns the number of a new source of references of one kind, for AccessAll: 0, 1 and
-// so on. A source may be a place in a program.
+// NewSource returns the number, from 0 on, of a new source of references for AccessAll, such as a
+// place in a program.
 func (h *Hierarchy) NewSource(kind nest.Kind) int {
 	h.sources.list = append(h.sources.list,
 		source{kind: kind, sort: engine.Sort(kind), misses: make([]uint64, len(h.config.Levels))})

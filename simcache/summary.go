@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// String returns the counts in a line by Cachegrind's names: "Dr=16 D1mr=3 DLmr=1 Dw=0 D1mw=0
-// DLmw=0". Those of instructions come first, if any was fetched.
+// String returns the counts by Cachegrind's names: "Dr=16 D1mr=3 DLmr=1 Dw=0 D1mw=0 DLmw=0", after
+// those of instructions, if any.
 func (c Counts) String() string {
 	data := fmt.Sprintf("Dr=%d D1mr=%d DLmr=%d Dw=%d D1mw=%d DLmw=%d", c.Dr, c.D1mr, c.DLmr, c.Dw,
 		c.D1mw, c.DLmw)
@@ -17,9 +17,9 @@ func (c Counts) String() string {
 	return fmt.Sprintf("Ir=%d I1mr=%d ILmr=%d %s", c.Ir, c.I1mr, c.ILmr, data)
 }
 
-// Summary formats the counts as Cachegrind prints them at the end of a run (cachegrind/cg_main.c,
-// cg_fini), without the "==pid== " before each line. Rates round up only if more than half of the
-// last digit is left, so 18.75 is printed as 18.7. A denominator of 0 counts as 1.
+// Summary formats the counts as Cachegrind does (cachegrind/cg_main.c, cg_fini), without the
+// "==pid== " before each line. Rates round up only if more than half of the last digit is left:
+// 18.75 is printed as 18.7. A denominator of 0 counts as 1.
 func (c Counts) Summary() string {
 	s := columns{total: len(commas(c.Ir)), read: len(commas(c.Dr)), write: len(commas(c.Dw))}
 	s.one("I   refs:     ", c.Ir)
@@ -31,16 +31,15 @@ func (c Counts) Summary() string {
 	s.data(c)
 	s.counts("LL refs:      ", c.I1mr+c.D1mr, c.D1mw)
 	s.counts("LL misses:    ", c.ILmr+c.DLmr, c.DLmw)
-	// Of all references. Cachegrind has replaced denominators of 0 by now, and a sum of replaced
-	// ones differs from a replaced sum.
+	// Of all references. Cachegrind has replaced denominators of 0 by now, before it adds them.
 	ir, dr, dw, d := max(c.Ir, 1), max(c.Dr, 1), max(c.Dw, 1), max(c.Dr+c.Dw, 1)
 	s.rates("LL miss rate: ", [3]uint64{c.ILmr + c.LLMisses(), c.ILmr + c.DLmr, c.DLmw},
 		[3]uint64{ir + d, ir + dr, dw})
 	return s.String()
 }
 
-// DataSummary returns the data part of Summary, for a walk without instructions. LL's references
-// are D1's misses; its miss rate is of the data references.
+// DataSummary is Summary without instructions. LL's references are D1's misses; its miss rate is of
+// the data references.
 func (c Counts) DataSummary() string {
 	s := columns{total: len(commas(c.Refs())), read: len(commas(c.Dr)), write: len(commas(c.Dw))}
 	s.data(c)

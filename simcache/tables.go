@@ -7,8 +7,8 @@ import (
 )
 
 // EndsSummary returns the part of Summary, or without instructions of DataSummary, that holds for
-// any number of levels. D1 is the first level and LL the last. D1's misses reach LL only if there
-// are two.
+// any number of levels, D1 being the first and LL the last. D1's misses reach LL only if there are
+// two.
 func (c Counts) EndsSummary() string {
 	text := c.DataSummary()
 	if c.Ir > 0 {

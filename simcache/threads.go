@@ -46,10 +46,9 @@ func (c Config) CheckThreads() error {
 // Threads are threads that walk nests concurrently, each on its own core, with caches that start
 // cold. If n cores share a level (Level.SharedBy), thread i uses the cache of cores from i/n*n on.
 //
-// The threads take turns in order. A turn ends with the iteration in which the thread has made at
-// least 1024 references. Finished threads are skipped. Each pass begins with the first thread.
-// Threads of a real machine do not wait for each other, so this is one of many possible
-// interleavings; it is the same everywhere.
+// The threads take turns, from the first thread in each pass. A turn ends with the iteration in
+// which the thread has made at least 1024 references; finished threads are skipped. Real threads do
+// not wait for each other, so this is one of many interleavings, the same everywhere.
 type Threads struct {
 	config Config
 	nests  [][]nest.Nest
@@ -57,8 +56,8 @@ type Threads struct {
 	total  totals
 }
 
-// NewThreads returns the caches of threads, each with its nests. It returns the error of
-// NewHierarchy, Hierarchy.Run or Config.CheckThreads. The TLB is not simulated.
+// NewThreads returns the caches of threads, without a TLB, or the error of NewHierarchy,
+// Hierarchy.Run or Config.CheckThreads.
 func NewThreads(c Config, threads [][]nest.Nest) (*Threads, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -88,9 +87,8 @@ func NewThreads(c Config, threads [][]nest.Nest) (*Threads, error) {
 	return t, nil
 }
 
-// RunPasses simulates passes of all threads and returns the counts by thread, nest and operand,
-// over all passes. Once passes repeat (see SteadyThreads), the last is multiplied. It returns the
-// error of Config.CheckPasses.
+// RunPasses simulates passes of all threads and returns the counts by thread, nest and operand, or
+// the error of Config.CheckPasses. Once passes repeat (see SteadyThreads), the last is multiplied.
 func (t *Threads) RunPasses(passes int) ([][][]Counts, error) {
 	if err := t.config.CheckPasses(passes, slices.Concat(t.nests...)...); err != nil {
 		return nil, err
@@ -151,8 +149,8 @@ func (t *Threads) Levels() []LevelCounts {
 func (t *Threads) Work() uint64 { return t.engine.Work() }
 
 // SteadyThreads counts one pass of threads in the steady state, as SteadyPass does for one thread.
-// Since all passes have the same turns, a level repeats one pass after its input repeats, whichever
-// thread asks. It returns the error of NewThreads.
+// All passes have the same turns, so a level repeats one pass after its input does. It returns the
+// error of NewThreads.
 func SteadyThreads(c Config, threads [][]nest.Nest) (Counts, error) {
 	t, err := NewThreads(c, threads)
 	if err != nil {
@@ -187,9 +185,9 @@ func twice(both, first []LevelCounts) bool {
 	return true
 }
 
-// Holds reports whether the working set of the nests fits in the last level, so that it misses
-// nothing in the steady state, in any order. The lines from the first to the last byte spread
-// evenly over the sets. It may return false for nests that fit.
+// Holds reports whether the nests' working set fits in the last level, so that it misses nothing in
+// the steady state, in any order: the lines from first to last byte spread evenly over the sets. It
+// may return false for nests that fit.
 func (c Config) Holds(nests ...nest.Nest) bool {
 	if !c.lone() {
 		return false
@@ -209,8 +207,8 @@ func (c Config) Holds(nests ...nest.Nest) bool {
 	return first > last || (last/line-first/line)/sets < uint64(g.Ways)
 }
 
-// EffortOfThreads estimates how many references a pass of threads looks up. References that stay in
-// a line of the first level count once.
+// EffortOfThreads estimates the lookups of a pass of threads. References that stay in a first-level
+// line count once.
 func EffortOfThreads(c Config, threads [][]nest.Nest) float64 {
 	chain := lookup.New([]engine.Level{c.First().shape()}, lookup.Options{})
 	sum := 0.0

@@ -48,9 +48,9 @@ func ParseTLB(text string) ([]TLB, error) {
 	return levels, Config{TLB: levels}.checkTLB()
 }
 
-// PageLevels returns the levels of a TLB as caches whose lines are pages. A hierarchy of them alone
-// counts what the TLB of other caches counts, since a TLB is independent. It also finds its own
-// steady state.
+// PageLevels returns the levels of a TLB as caches whose lines are pages. A TLB is independent of
+// caches, so a hierarchy of these levels alone counts what it counts, and finds its own steady
+// state.
 func PageLevels(levels []TLB) []Level {
 	var caches []Level
 	for i, t := range levels {

@@ -79,8 +79,8 @@ type Comparison struct {
 	Change     float64 // from Old to New as a share of Old; infinite from 0
 	P          float64 // of the U test, after Holm's correction; 0 for an exact unit
 	Verdict    Verdict
-	// Need is the number of samples in both files that could make a difference significant, if the
-	// present number never can; else 0.
+	// Need is the number of samples in both files that could be significant, if the present number
+	// never can; else 0.
 	Need int
 
 	better   float64 // 1 if higher is better, -1 if lower is
@@ -164,10 +164,10 @@ func (r *Report) Err() error {
 	return fmt.Errorf("%w: %s", ErrNothing, r.Nothing)
 }
 
-// Compare compares a new file of results with the baseline. The meaning of a unit (exact or not,
-// which way is better) comes from this program, else from the baseline: the new file may come from
-// a stranger. If nothing can be judged, the report says so (see Report.Err). Compare returns an
-// error if a file does not hold results of one machine.
+// Compare compares a new file of results with the baseline. This program, else the baseline,
+// defines a unit (exact or not, which way is better): the new file may come from a stranger. If
+// nothing can be judged, the report says so (Report.Err). Compare returns an error if a file does
+// not hold results of one machine.
 func Compare(old, new *results.Set, o Options) (*Report, error) {
 	return compare(old, "baseline", new, "new results", o)
 }

@@ -222,8 +222,8 @@ func (c Comparison) percent() string {
 	return fmt.Sprintf("%+.4g%%", c.Change*100)
 }
 
-// A table or list in Markdown has at most listed rows. A page longer than fullPage gets no further
-// row: a comment on GitHub holds 65,536 characters.
+// A list in Markdown has at most listed rows. A page longer than fullPage gets no further row: a
+// comment on GitHub holds 65,536 characters.
 const (
 	listed   = 50
 	fullPage = 56_000

@@ -7,7 +7,7 @@ import (
 )
 
 // ParseShare reads a share such as "5%" or "0.05". It refuses 1, which may mean 1% and would let
-// anything pass; 100% says it clearly.
+// anything pass.
 func ParseShare(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(number, 64)

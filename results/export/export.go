@@ -112,9 +112,8 @@ func withOurs(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
 	return all
 }
 
-// Of sets the commit, the date and the machine's fingerprint of records, if all files name the
-// same. It returns an error if the files do not compare, or if one holds all results of another,
-// whose samples would count twice.
+// Of sets the commit, date and machine's fingerprint that all files name. It returns an error if
+// files do not compare, or if one holds all results of another, whose samples would count twice.
 func Of(set *results.Set, records []Record) error {
 	config, err := set.Config()
 	if err != nil {

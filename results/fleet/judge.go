@@ -44,12 +44,12 @@ type Judgement struct {
 	Untested int                // machines with too few peers to be tested
 	Tests    int
 	// Sees is the least ratio at which a single machine would be found, by the median of all
-	// benchmarks. It is the largest such ratio of any CPU, 0 without tests.
+	// benchmarks, for the worst CPU; 0 without tests.
 	Sees float64
 }
 
-// A machine is out of line if it differs from its peers by more than minRatio (minScatter for
-// Scatter) and more than by chance. A group needs at least minPeers machines.
+// A machine is out of line beyond minRatio (minScatter for Scatter) and beyond chance. A group
+// needs at least minPeers machines.
 const (
 	minPeers   = 8
 	minRatio   = 1.03
@@ -71,8 +71,8 @@ func (m *Matrix) groups() (all [][]int) {
 	return all
 }
 
-// Ratios returns each machine's times by benchmark, as ratios to the median of its peers; NaN if it
-// has none.
+// Ratios returns each machine's times by benchmark, relative to its peers' median; NaN if it has
+// none.
 func (m *Matrix) Ratios() [][]float64 {
 	return m.ratios(func(c Cell) float64 { return c.Ns })
 }

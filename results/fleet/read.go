@@ -53,8 +53,8 @@ type Matrix struct {
 	// by benchmark: more than one access in 100 misses the last simulated cache
 	Memory []bool
 
-	// Copies are files whose samples all stand in others too, such as those of single runs next to
-	// their merged file. A sample in several files counts once.
+	// Copies are files whose samples all stand in others, such as single runs next to their merged
+	// file. A sample counts once.
 	Copies []string
 }
 
@@ -161,8 +161,8 @@ func holds(all, others []float64) bool {
 	return true
 }
 
-// Read reads files into a matrix by the values of a label, and calls step after each. A result
-// without the label is an error.
+// Read reads files into a matrix by the values of a label, and calls step after each. Every result
+// needs the label.
 func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix, error) {
 	if err := results.CheckLabel(label); err != nil {
 		return nil, fmt.Errorf("%s: %w", label, err)
@@ -200,7 +200,7 @@ func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix,
 	return r.Matrix, nil
 }
 
-// A NoLabelError reports a result that precedes every line with the label.
+// A NoLabelError reports a result before any line with the label.
 type NoLabelError struct {
 	File  string
 	Line  int
@@ -388,8 +388,8 @@ func (r *reader) add(record *benchfmt.Result, name string) error {
 	return nil
 }
 
-// WriteCSV writes a line for each cell: machine, benchmark, median in ns, spread, number of
-// samples, and ratio to the peers' median. Invalid UTF-8 in names is replaced.
+// WriteCSV writes a line for each cell: machine, benchmark, median in ns, spread, samples, ratio to
+// the peers' median. Invalid UTF-8 is replaced.
 func (m *Matrix) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -22,7 +22,7 @@ func (e Entry) benchmarks() int {
 	return len(names)
 }
 
-// OfCommit returns the entries of a commit, which may be an unambiguous prefix; all if it is "".
+// OfCommit returns the entries of a commit or its unambiguous prefix; all for "".
 func OfCommit(entries []Entry, commit string) ([]Entry, error) {
 	var found []Entry
 	for _, e := range entries {
@@ -49,7 +49,7 @@ func commitsOf(entries []Entry) []string {
 	return slices.Sorted(maps.Keys(commits))
 }
 
-// Records returns the records of entries, with their commit, date and fingerprint.
+// Records returns the entries' records, with commit, date and fingerprint.
 func Records(entries []Entry) []export.Record {
 	var all []export.Record
 	for _, e := range entries {
@@ -61,8 +61,8 @@ func Records(entries []Entry) []export.Record {
 	return all
 }
 
-// WriteText writes the entries as they were added, in sequence. If they have more than one commit,
-// each gets its commit as configuration.
+// WriteText writes the entries as they were added. With several commits, each gets its commit as
+// configuration.
 func (s *Store) WriteText(w io.Writer, entries []Entry) error {
 	several := len(commitsOf(entries)) > 1
 	var before map[string]string // the configuration at the end of the entry before

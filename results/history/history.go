@@ -92,10 +92,9 @@ var commits = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}(\+dirty)?$`)
 })
 
-// Add stores a file of results durably. Errors mention name. If commit is "" or at is zero, they
-// come from the comments "# commit: " and "# date: ". Windows line ends are replaced, so that equal
-// results make one entry. Add returns whether the entry is new. It rewrites an entry that exists
-// but is damaged.
+// Add stores a file of results durably; errors mention name. An empty commit or time comes from the
+// comments "# commit: " and "# date: ". Windows line ends are replaced, so that equal results make
+// one entry. Add returns whether the entry is new, and rewrites a damaged one.
 func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entry Entry, added bool,
 	err error) {
 	set, err := results.Parse(name, text)
@@ -167,7 +166,7 @@ func (s *Store) sweep() {
 	}
 }
 
-// An OriginError reports that the commit or the time of results is unknown or invalid.
+// An OriginError reports an unknown or invalid commit or time.
 type OriginError struct {
 	Key string // "commit" or "date", with which the error begins, "" if unknown
 	error
@@ -313,8 +312,8 @@ func parseEntry(name string, sealed []byte) (e Entry, err error) {
 	return e, err
 }
 
-// Entries returns the store's entries by time, and the damaged ones that it skips. A missing folder
-// has no entries.
+// Entries returns the entries by time, and the damaged ones that it skips. A missing folder has
+// none.
 func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 	files, err := os.ReadDir(s.dir)
 	if errors.Is(err, os.ErrNotExist) {

@@ -16,7 +16,7 @@ type Point struct {
 	File   string    `json:"file"`
 }
 
-// A Series is one benchmark in one unit, by time. Times are of one machine, exact units of one
+// A Series is one benchmark in one unit, by time: times on one machine, exact units with one
 // geometry.
 type Series struct {
 	Name   string  `json:"name"`
@@ -28,8 +28,8 @@ type Series struct {
 	Points []Point `json:"points"`
 }
 
-// AllSeries arranges entries, which are by time, into series, in the order in which these begin.
-// Units that only explain ns/op are left out.
+// AllSeries arranges entries into series, in the order in which these begin. Units that only
+// explain ns/op are left out.
 func AllSeries(entries []Entry) []Series {
 	type key struct {
 		name, unit, on string
@@ -72,12 +72,12 @@ type Change struct {
 	First      Point    `json:"first"` // after the change, which is in (Last, First]
 }
 
-// DefaultThreshold, as a threshold, means 1% for times and 0 for exact units.
+// DefaultThreshold means 1% for times and 0 for exact units.
 const DefaultThreshold = -1
 
-// Changes returns the changes of a series larger than threshold, a share of the value before. Every
-// change of an exact unit counts; times are tested by divide at alpha. Entries of one commit count
-// as one, unless the series has a label: a node changes while the program stays the same.
+// Changes returns the changes larger than threshold, a share of the value before. Every change of
+// an exact unit counts; times are tested at alpha. Entries of one commit count as one, unless the
+// series has a label: a node changes while the program stays the same.
 func (s Series) Changes(alpha, threshold float64) []Change {
 	if threshold == DefaultThreshold {
 		threshold = 0.01

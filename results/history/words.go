@@ -147,8 +147,8 @@ type Trend struct {
 	series, entries int // looked at
 }
 
-// TrendOf returns the changes in all series (see Series.Changes), or only those for the worse, and
-// the benchmarks that vanished.
+// TrendOf returns the changes in all series, or only those for the worse, and the vanished
+// benchmarks.
 func TrendOf(entries []Entry, alpha, threshold float64, worse bool) Trend {
 	return trendOf(entries, "", alpha, threshold, worse)
 }
@@ -173,9 +173,8 @@ func trendOf(entries []Entry, label string, alpha, threshold float64, worse bool
 	return t
 }
 
-// TrendBy is TrendOf for each value of a label by itself, such as of each host. Every entry counts,
-// even several of one commit. Entries without the label are left out; it is an error if none has
-// it.
+// TrendBy is TrendOf for each value of a label, such as each host. Every entry counts, even several
+// of one commit. It is an error if no entry has the label.
 func TrendBy(entries []Entry, label string, alpha, threshold float64, worse bool) (t Trend,
 	err error) {
 	of := map[string][]Entry{}

@@ -1,9 +1,8 @@
-// Package merge combines the files of many runs. Shards become one run, as if run at once. Runs on
-// many machines follow one another.
+// Package merge combines the files of many runs. Shards become one run; runs on many machines
+// follow one another.
 //
-// A first pass scans the files line by line, and keeps only their heads and the positions of their
-// parts. So memory grows with the number of files, not of samples. A second pass copies the parts
-// in the order of the suite.
+// A first pass keeps only the heads and the positions of parts, so memory grows with the number of
+// files, not of samples. A second pass copies the parts in the order of the suite.
 //
 //  1. [Find] lists the files.
 //  2. [Read] scans them. What cannot be merged is an error; what is missing, doubled
@@ -30,12 +29,12 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// Find replaces every folder among paths by the files ending in .txt in it and below, by name.
-// Links to files count as files; a path itself may be a link to a folder. Other files and -, which
-// is stdin, stay as they are.
+// Find replaces folders among paths by the files ending in .txt in them and below. Links to files
+// count as files, and a path itself may be a link to a folder. Other files and -, which is stdin,
+// stay.
 //
-// Find leaves out the file out, which is to be written, if it is an earlier merge. If it is
-// anything else, Find returns an error, since it would be lost.
+// Find leaves out the file out, which is to be written, if it is an earlier merge. Otherwise that
+// is an error, since it would be lost.
 func Find(paths []string, out string) (found []string, err error) {
 	for _, root := range paths {
 		if root == "-" {
@@ -89,10 +88,9 @@ func checkMerged(path string) error {
 
 // A Plan is what will be written.
 type Plan struct {
-	// Faults are shards that are missing, doubled or cut off, one line each. The rest can still be
-	// written.
+	// Faults report missing, doubled or cut-off shards. The rest can still be written.
 	Faults []string
-	// Merged are the Faults that report a merged file. They matter only to a merge.
+	// Merged are the Faults that only matter to a merge: the file is a merge.
 	Merged  []string
 	Files   int
 	Runs    int
@@ -105,10 +103,9 @@ type run struct {
 	files []*file
 }
 
-// Read scans files. Files with the same value of the label by, such as host, are the shards of one
-// run; without a label, all files are. Read returns an error that names both lines if files of a
-// run differ, except in labels, or if any files come from different programs. The text of stdin,
-// for the path -, is kept.
+// Read scans files. Those with the same value of the label by are the shards of one run; without a
+// label, all are. Read returns an error with both lines if files of a run differ, except in labels,
+// or if programs differ. The text of stdin, for -, is kept.
 func Read(paths []string, stdin io.Reader, by string, step func()) (*Plan, error) {
 	scanned := make([][]*file, len(paths))
 	var group errgroup.Group
@@ -318,8 +315,7 @@ func ranges(numbers []int) string {
 	return strings.Join(words, ", ")
 }
 
-// Natural compares names with numbers by value: node9 is before node10. If names differ only in
-// leading zeros, the one with more comes first: node09, node9.
+// Natural compares numbers in names by value: node9 is before node10, and node09 before node9.
 func Natural(a, b string) int {
 	whole, other := a, b
 	for a != "" && b != "" {
@@ -344,8 +340,8 @@ func digits(text string) int {
 	return len(text) - len(strings.TrimLeft(text, "0123456789"))
 }
 
-// Write writes the file: the parts of each run in the order of the suite, the runs in the order of
-// their labels. Faults become comments.
+// Write writes each run's parts in the order of the suite, and runs in the order of labels. Faults
+// become comments.
 func (p *Plan) Write(out io.Writer) error {
 	w := writer{out: bufio.NewWriterSize(out, 1<<20), config: map[string]string{}}
 	defer w.close()

@@ -1,12 +1,11 @@
-// Package noise finds what makes the times of a run doubtful: a drift, two speeds, outliers, a
-// machine that also does other work. It reports warnings, each with advice. A quiet machine gives
-// none.
+// Package noise finds what makes the times of a run doubtful: drift, two speeds, outliers, other
+// work of the machine. It reports warnings with advice. A quiet machine gives none.
 //
-//  1. Keep the times of each benchmark in the order in which they were taken, in
-//     one [Series] each.
+//  1. Keep each benchmark's times in the order in which they were taken, in one
+//     [Series] each.
 //  2. [Samples] returns the warnings that they give together.
-//  3. [Machine] returns the warnings about how the machine is set up and what
-//     else it did during the run ([results.Activity]).
+//  3. [Machine] returns warnings about the machine's settings, and what else it
+//     did during the run ([results.Activity]).
 package noise
 
 import (
@@ -56,9 +55,8 @@ func rises(values []float64) (s int) {
 	return s
 }
 
-// Conditions for two speeds. Each group has at least minShare of the values and at least minGroup.
-// The gap between the groups is wider than emptiness times the median absolute deviation within a
-// group, and wider than minGap of the faster group's median.
+// Two speeds: each group has at least minShare of the values and minGroup of them. The gap exceeds
+// emptiness times the median absolute deviation within a group, and minGap of the faster median.
 const (
 	minShare  = 0.2
 	minGroup  = 3
@@ -66,8 +64,8 @@ const (
 	minGap    = 0.05
 )
 
-// TwoSpeeds reports whether values form two groups, and returns the medians of both. The groups
-// come from k-means with k = 2, which in one dimension splits the sorted values.
+// TwoSpeeds reports whether values form two groups by k-means with k = 2, a split of the sorted
+// values, and returns both medians.
 func TwoSpeeds(values []float64) (fast, slow float64, found bool) {
 	sorted := slices.Sorted(slices.Values(values))
 	at := split(sorted)
@@ -102,8 +100,8 @@ func split(sorted []float64) int {
 }
 
 // farOut is hyperfine's limit of a modified z-score (src/outlier_detection.rs): ten standard
-// deviations of normal values. An outlier also exceeds the median by minOut of it, because values
-// that hardly scatter make every deviation far out.
+// deviations of normal values. An outlier also exceeds the median by minOut of it, because little
+// is far out where values hardly scatter.
 const (
 	farOut = 14.826
 	minOut = 0.1

@@ -15,12 +15,11 @@ type Rung struct {
 	Ns   float64 // of one load
 }
 
-// A Served is how much the last cache level really serves, by a ladder of latencies, if that is far
-// from what the CPU states.
+// A Served is how much the last cache level really serves, if far from what the CPU states.
 type Served struct {
 	Cache results.Cache // as the CPU states it
-	// From is the largest working set that the cache mostly serves. To is the next larger one,
-	// which memory mostly serves.
+	// From is the largest working set that the cache mostly serves, To the next larger one, which
+	// memory serves.
 	From, To int
 }
 
@@ -42,10 +41,10 @@ func Ladder(rows []results.Row) (ladder []Rung) {
 	return ladder
 }
 
-// ServedBy compares a ladder with the caches that the CPU states. far is true if memory serves half
-// of the last level's stated size, or less. It is false if the simulated last level is no larger
-// than that, such as a measured one. It is also false if the ladder has no rung between the level
-// before and the last level's stated size.
+// ServedBy compares a ladder with the caches that the CPU states. far means that memory serves half
+// of the last level's stated size, or less. It is false if the simulated last level is no larger,
+// such as a measured one. It is also false without a rung between the level before and the stated
+// size.
 func ServedBy(ladder []Rung, stated []results.Cache, simulated results.Cache) (s Served, far bool) {
 	caches := slices.DeleteFunc(slices.Clone(stated), func(c results.Cache) bool {
 		return c.Name == "L1i"

@@ -14,8 +14,8 @@ type Series struct {
 	Times []float64
 }
 
-// Limits beyond which a run is doubtful. Findings in samples count by their share of the
-// benchmarks: in a large run there is always one.
+// Limits beyond which a run is doubtful. Findings in samples count by their share: in a large run
+// there is always one.
 const (
 	driftAlpha = 0.01 // over all benchmarks together: Bonferroni's correction
 	minDrift   = 0.05 // change of the median
@@ -24,11 +24,10 @@ const (
 	minSteal   = 0.01
 )
 
-// MinOthers is the number of CPUs kept busy by other programs from which a measurement is doubtful.
+// MinOthers is the number of CPUs busy with other programs from which measurements are doubtful.
 const MinOthers = 0.25
 
-// Samples returns the warnings that follow from the samples, each in one line with its kind before
-// the first colon.
+// Samples returns the warnings from the samples, each with its kind before the first colon.
 func Samples(all []Series) []string {
 	var drift, twice, out found
 	for _, s := range all {
@@ -83,8 +82,8 @@ func (f *found) line(kind, format string, all int) string {
 		results.Counted(all, "benchmark")), fmt.Sprintf("%s (%s)", f.worst, f.says))
 }
 
-// Machine returns warnings on the machine's settings and its activity during the run, in the form
-// of Samples. The activity is nil if unknown.
+// Machine returns warnings on the machine's settings and its activity, nil if unknown, in the form
+// of Samples.
 func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 	var warnings []string
 	warn := func(kind, format string, args ...any) {
@@ -131,7 +130,7 @@ func unpinned(system string) string {
 // scatterLimit is the half width of a time's 95% interval, as a share, that calls for a note.
 const scatterLimit = 0.05
 
-// Scattered returns in a line how many times are uncertain, with advice; "" if none is.
+// Scattered returns how many times are uncertain, with advice; "" if none.
 func Scattered(rows []results.Row) string {
 	noisy := results.Noisy(rows, scatterLimit)
 	if len(noisy) == 0 {

@@ -1,5 +1,4 @@
-// Package terminal lays out results for a terminal: a row for each benchmark, next to those it is
-// compared with.
+// Package terminal lays out results for a terminal: a row for each benchmark of a group.
 package terminal
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A Group is benchmarks that are compared with its first one.
+// A Group is benchmarks compared with its first one.
 type Group []results.Row
 
 const timeUnit = "sec/elem"
@@ -28,17 +27,16 @@ var misses = []struct{ name, unit string }{
 
 // A Table is the result of Of, ready for layout.
 type Table struct {
-	// Rows are the header, whose first cell is empty, then for each group a heading row of one cell
-	// and a row for each benchmark. Rows is nil if nothing has times.
+	// Rows are the header, with an empty first cell, then for each group a heading of one cell and
+	// a row for each benchmark. Rows is nil without times.
 	Rows [][]string
 	// Notes are the lines below the table.
 	Notes []string
 }
 
-// Of returns one table of the groups. A group's heading has what its names share. A row has the
-// rest of the name, the median time per element, the half width of its 95% interval, the ratio to
-// the first benchmark's time, and the simulated misses per element. Benchmarks without times, such
-// as simulated ones, are counted by family in a note.
+// Of returns one table of the groups. A heading has what the names share. A row has the rest of the
+// name, the median time per element, the half width of its 95% interval, the ratio to the first
+// benchmark, and the simulated misses per element. Benchmarks without times are counted in a note.
 func Of(groups []Group) Table {
 	t := &table{}
 	untimed := map[string]int{}
@@ -167,8 +165,8 @@ func (t *table) made() (made Table) {
 	return made
 }
 
-// Headings returns in words what all names of a group share, and the rest of each name. A single
-// benchmark is named by its last key.
+// Headings returns in words what the names share, and the rest of each. A single benchmark is named
+// by its last key.
 func Headings(g Group) (shared string, labels []string) {
 	split := make([][]string, len(g))
 	for i, r := range g {
@@ -204,8 +202,8 @@ func keys(r results.Row) (parts []string) {
 	return parts
 }
 
-// Words returns a part of a name, such as order=col, in words. A value stands alone unless it is a
-// number.
+// Words returns a part of a name, such as order=col, in words. A value that is not a number stands
+// alone.
 func Words(part string) string {
 	key, value, ok := strings.Cut(part, "=")
 	switch {

@@ -138,9 +138,9 @@ func (s system) core() *core {
 	return &cores[at]
 }
 
-// Name returns the core's name on an arm64 CPU under Linux, which gives no other name, such as "Arm
-// Neoverse N1". For an unknown core it returns the numbers, such as "implementer 0x41 part 0xd4d".
-// With several kinds of cores it names the one of [Caches]. On other CPUs it returns "".
+// Name returns the core's name on an arm64 CPU under Linux, such as "Arm Neoverse N1", or the
+// numbers of an unknown core, such as "implementer 0x41 part 0xd4d". With several kinds of cores it
+// is that of [Caches]; on other CPUs "".
 func Name(pinned ...int) string { return thisSystem().on(pinned).name() }
 
 func (s system) name() string {

@@ -12,7 +12,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A Cache is one cache of this CPU, as one core sees it ([Caches] says which).
+// A Cache is one cache of this CPU, as one core of [Caches] sees it.
 type Cache struct {
 	Level    int    // 1, 2, 3, ...
 	Type     string // "Data", "Instruction" or "Unified"
@@ -20,8 +20,7 @@ type Cache struct {
 	Shared   int // logical CPUs that share it, 0 if unknown
 	// all CPUs of the machine share it, so there is only one; false if unknown
 	Only bool
-	// Source is the source of the size. Other sources of other figures follow it, as in "sysctl;
-	// ways: assumed".
+	// Source is the source of the size, then those of other figures, as in "sysctl; ways: assumed".
 	Source simcache.Source
 }
 
@@ -32,8 +31,8 @@ func (c Cache) Name() string {
 	return fmt.Sprintf("L%d%s", c.Level, suffix)
 }
 
-// Cores returns the number of cores that share the cache, 0 if unknown: the logical CPUs that share
-// it, divided by the SMT siblings that share the first level. caches are all caches of the CPU.
+// Cores returns the number of cores that share the cache, 0 if unknown: its logical CPUs, divided
+// by those that share the first level of caches.
 func (c Cache) Cores(caches []Cache) int {
 	for _, first := range caches {
 		if first.Level == 1 && !first.Instruction() && first.Shared > 0 && c.Shared > 0 {
@@ -115,14 +114,13 @@ func (s system) fromOlderLeaves() []Cache {
 // elsewhere is the associativity code of a cache that only leaf 8000001Dh describes.
 const elsewhere = 9
 
-// Between returns the first and last level of a configuration with the CPU's caches of sizes
-// between them, if they can be simulated.
+// Between returns the first and last level of a configuration, with the CPU's caches of sizes
+// between them that can be simulated.
 func Between(c simcache.Config, caches []Cache) []simcache.Level {
 	first, last := c.First(), c.Last()
 	levels := []simcache.Level{first}
 	for _, known := range caches {
-		// rounded like the last level: else a last level whose sets are not a power of two would
-		// lie below itself
+		// as the last level is: else one whose sets are not a power of two would lie below itself
 		g := known.Geometry.Rounded()
 		if g.Check() == nil && known.Level > 1 && !known.Instruction() && g.Line == first.Line &&
 			g.Size > first.Size && g.Size < last.Size {
@@ -132,20 +130,18 @@ func Between(c simcache.Config, caches []Cache) []simcache.Level {
 	return append(levels, last)
 }
 
-// Known reports whether the cache's geometry is known. It is not for a last level whose existence
-// alone the machine states.
+// Known reports whether the geometry is known. The machine may state only that a last level exists.
 func (c Cache) Known() bool {
 	g := c.Geometry
 	return c.Level > 0 && g.Size > 0 && g.Ways > 0 && g.Line > 0 && g.Sets() > 0
 }
 
-// Choose returns the default simulation, from the caches of a CPU as Cachegrind takes them: I1 and
-// D1 from level 1, LL from the highest level.
+// Choose returns the default simulation, from a CPU's caches as Cachegrind takes them: I1 and D1
+// from level 1, LL from the highest level.
 //
-// Set counts that are not a power of two are rounded (see Geometry.Rounded). The caches say how
-// many cores share the last level. If it is the only one, all cores share it, even more than there
-// are. Missing, unknown or unusable figures come from documented defaults: 32768,8,64 for I1 and
-// D1, 8388608,16,64 for LL.
+// Set counts are rounded (Geometry.Rounded). The caches say how many cores share the last level;
+// the only one is shared by any number of cores. Missing, unknown or unusable figures have
+// documented defaults: 32768,8,64 for I1 and D1, 8388608,16,64 for LL.
 func Choose(caches []Cache) simcache.Config {
 	small := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}
 	c := simcache.Config{I1: small, I1Source: simcache.FromDefault,

@@ -24,18 +24,16 @@ type system struct {
 
 // Caches returns the caches of this CPU. The first source that knows any determines the list:
 // Linux's sysfs, its device tree, macOS's sysctl, Windows, cpuid, the table of arm64 cores. Later
-// sources fill in a missing size, ways or line. Ways and line that are still missing are assumed
-// (Cache.Source says so). A cache of unknown size is left out, except a last level, whose geometry
-// is then zero.
+// sources fill in a missing size, ways or line; then ways and line are assumed (Cache.Source). A
+// cache of unknown size is left out, except a last level, whose geometry is then zero.
 //
-// With several kinds of cores, Linux describes the CPU that a timed thread is pinned to: the first
-// of pinned, else the last one that the process may run on. macOS describes a performance core, and
+// With several kinds of cores, Linux describes the first of pinned, else the last CPU that the
+// process may run on, to which timed threads are pinned. macOS describes a performance core, and
 // Windows the first CPU.
 func Caches(pinned ...int) []Cache { return thisSystem().on(pinned).known() }
 
-// Apart returns the CPU that [Caches] describes on a machine of several kinds of cores, and the
-// other pinned CPUs whose caches differ in size, ways or line. Without pinned CPUs it takes all
-// that this process may run on. Outside Linux there are no others.
+// Apart returns the CPU that [Caches] describes, and the pinned CPUs (by default all permitted
+// ones) whose caches differ in size, ways or line. Outside Linux there are none.
 func Apart(pinned ...int) (shown int, others []int) {
 	if len(pinned) == 0 {
 		for _, l := range Workers() {

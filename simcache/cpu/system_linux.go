@@ -44,7 +44,7 @@ func affinity(get func(pid int, set unix.CPUSetDynamic) error) (set unix.CPUSetD
 func lastCPU() int { return slices.Max(append(allowed(), 0)) }
 
 // RunOn locks the goroutine to its thread and the thread to a CPU, and returns a function that
-// undoes both. If the kernel refuses, it returns the kernel's error and leaves the thread unpinned.
+// undoes both. With the kernel's error the thread is unpinned.
 func RunOn(cpu int) (undo func(), err error) {
 	runtime.LockOSThread()
 	before, err := affinity(unix.SchedGetaffinityDynamic)

@@ -31,9 +31,9 @@ func defaultTLB(page int) []simcache.TLB {
 		Source: simcache.FromDefault}}
 }
 
-// TLB returns this CPU's data TLB for pages of page bytes, the nearest level first. It comes from
-// cpuid, on arm64 from the table of cores, else from the documented default: 64 entries, 4-way (32
-// for 2 MiB pages) and 1536 entries, 12-way.
+// TLB returns this CPU's data TLB for pages of page bytes, the nearest level first: from cpuid, on
+// arm64 from the table of cores, else the documented default. That is 64 entries, 4-way (32 for 2
+// MiB pages) and 1536 entries, 12-way.
 //
 // With several kinds of cores, Linux describes the CPU of [Caches].
 func TLB(page int, pinned ...int) []simcache.TLB {

@@ -19,8 +19,8 @@ type Logical struct {
 
 // Workers returns the CPUs that this process may run on, in the order in which threads of a task
 // are pinned. First comes one of each core, from the last core down, because the first ones serve
-// most interrupts. Then come further SMT siblings, core by core. Linux's sysfs says which CPUs
-// share a core; elsewhere each CPU counts as a core.
+// most interrupts; then further SMT siblings. Linux's sysfs says which CPUs share a core; elsewhere
+// each CPU counts as a core.
 func Workers() []Logical { return thisSystem().workers(allowed()) }
 
 func (s system) workers(allowed []int) []Logical {
@@ -129,8 +129,8 @@ func FormatList(list []int) string {
 // maxCPU exceeds every system's CPU numbers.
 const maxCPU = 1 << 20
 
-// ParseList reads a list of CPUs or nodes in the kernel's form, such as "0-3,8", and returns the
-// numbers in that order. An empty or malformed list, or a repeated number, is an error.
+// ParseList reads a list of CPUs or nodes as the kernel writes it, such as "0-3,8", and keeps its
+// order. An empty or malformed list, or a repeated number, is an error.
 func ParseList(text string) ([]int, error) {
 	var list []int
 	seen := map[int]bool{}

@@ -84,15 +84,15 @@ const (
 	maxSharedBy    = 1 << 16 // cores
 )
 
-// Parse reads a description. An error begins with the given name, the line and the column, and says
-// what would be right.
+// Parse reads a description. An error begins with name, line and column, and says what would be
+// right.
 func Parse(name string, text []byte) (Machine, error) {
 	m, _, _, err := ParseMeasured[skipped](name, text)
 	return m, err
 }
 
-// ParseMeasured is Parse that also reads the section measured, into a struct with yaml tags; nil if
-// absent. The caller checks its values. The returned document gives their positions.
+// ParseMeasured also reads the section measured, into a struct with yaml tags, nil if absent. The
+// caller checks its values; the document gives their positions.
 func ParseMeasured[S any](name string, text []byte) (m Machine, measured *S, doc *strict.File,
 	err error) {
 	var f file[S]
@@ -106,8 +106,8 @@ func ParseMeasured[S any](name string, text []byte) (m Machine, measured *S, doc
 	return Machine{f.Name, f.Description, f.Sources, config}, f.Measured, doc, nil
 }
 
-// Format writes a description for ParseMeasured; measured may be nil. Settings without a word in
-// the format, such as Observe, are left out.
+// Format writes a description for ParseMeasured, without settings that the format lacks, such as
+// Observe. measured may be nil.
 func Format[S any](m Machine, measured *S) ([]byte, error) {
 	f := file[S]{Name: m.Name, Description: m.Description, Sources: m.Sources,
 		WriteBacks: m.Config.WriteBacks, Measured: measured}

@@ -22,8 +22,8 @@ func Names() []string {
 	return names
 }
 
-// File returns the description file of a preset, to copy and change. An unknown name is an error
-// that lists the names.
+// File returns a preset's description, to copy and change. An unknown name is an error that lists
+// the names.
 func File(name string) ([]byte, error) {
 	text, err := presets.ReadFile("presets/" + strings.ToLower(name) + ".yaml")
 	if err != nil {
@@ -51,8 +51,7 @@ func letters(name string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(strings.ToLower(name))
 }
 
-// Preset returns the machine with a name, in any case. An unknown name is an error that lists the
-// names.
+// Preset returns a machine by name, in any case. An unknown name is an error that lists the names.
 func Preset(name string) (Machine, error) {
 	text, err := File(name)
 	if err != nil {

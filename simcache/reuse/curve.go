@@ -8,7 +8,7 @@ import (
 )
 
 // A Curve holds the misses of LRU caches of every capacity. Capacities and distances are in lines
-// of one set: the lines of a fully associative cache, else the ways.
+// of one set: all lines of a fully associative cache, else its ways.
 type Curve struct {
 	Refs uint64 // references: one for each access
 	// compulsory misses: references to lines not touched before, which miss at any capacity
@@ -27,8 +27,8 @@ type Bin struct {
 	Refs     uint64 `json:"refs"`
 }
 
-// Misses returns the number of references that miss with capacity lines in each set: cold ones and
-// those with a larger distance.
+// Misses returns the references that miss with capacity lines in each set: cold ones and those with
+// a larger distance.
 func (c Curve) Misses(capacity uint64) uint64 {
 	i := sort.Search(len(c.Distances), func(i int) bool {
 		return c.Distances[i].Distance > capacity
@@ -49,12 +49,11 @@ type Point struct {
 // aHundredth of the references, or of a fall, counts as notable.
 const aHundredth = 100
 
-// Points returns the points that show the curve's shape, by ascending capacity: powers of two whose
-// misses differ from those of the power before, the knees, and the capacities in also. The powers
-// end at the first beyond which only cold misses are left.
+// Points returns the points that show the curve's shape: powers of two whose misses differ from the
+// power before, knees, and the capacities in also. The powers end once only cold misses are left.
 //
-// A knee is the smallest capacity with all but a hundredth of the fall to the next power of two.
-// That fall must be at least a hundredth of the references.
+// A knee is the smallest capacity with all but a hundredth of the fall to the next power of two, if
+// that fall is at least a hundredth of the references.
 func (c Curve) Points(also ...uint64) []Point {
 	points := []Point{}
 	add := func(capacity uint64, knee bool) {

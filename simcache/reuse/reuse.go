@@ -31,9 +31,9 @@ import (
 // quarter of it.
 const maxSets = 1 << 20
 
-// Stacks are the LRU stacks of a cache, one for each set, initially empty. They take some 20 B for
-// each line of a dense working set, and ten times that for a sparse one, for any length of the
-// sequence. They are not safe for concurrent use.
+// Stacks are the LRU stacks of a cache, one for each set. They take some 20 B for each line of a
+// dense working set, and ten times that for a sparse one, for any length of the sequence. They are
+// not safe for concurrent use.
 type Stacks struct {
 	stacks []stack
 	line   int
@@ -74,13 +74,13 @@ func New(line, sets int) (*Stacks, error) {
 	return s, nil
 }
 
-// Access counts an access of size bytes, at least 1, at addr. Reads and writes count equally, as in
-// a cache that allocates on writes; a modify is one reference.
+// Access counts an access of size bytes, at least 1, at addr. Reads and writes count equally, as
+// with write-allocate; a modify is one reference.
 //
 // An access that crosses lines looks up all of them, the lowest first, and is one reference, as in
 // Cachegrind. It misses if any lookup does, so its distance is the largest. The second line is
-// found after the first has moved to the top. Within one set its distance is at least 2, since a
-// cache of one line cannot hold both.
+// found after the first has moved to the top. Within one set its distance is at least 2: a cache of
+// one line cannot hold both.
 func (s *Stacks) Access(_ nest.Kind, addr uint64, size int) {
 	s.push(addr, uint64(size), 0, 1)
 }

@@ -34,8 +34,8 @@ func NewMeter(config simcache.Config, sets int) (*Meter, error) {
 	return &Meter{stacks, sets, config}, err
 }
 
-// Passes counts passes over nests. It returns an error before counting if that would take more than
-// 4 GiB (mostMemory).
+// Passes counts passes over nests, or returns an error beforehand if that would take more than 4
+// GiB (mostMemory).
 func (m *Meter) Passes(passes int, nests []nest.Nest) error {
 	if m == nil {
 		return nil
@@ -55,8 +55,8 @@ func (m *Meter) Program(passes int, p nest.Program) error {
 }
 
 // Watch passes a trace on and counts its data accesses, clipped as in trace.Replay. Cachegrind's
-// quirk, that block 0 hits in a cold cache, does not affect the curve. It stops with an error above
-// 4 GiB.
+// quirk, that block 0 hits in a cold cache, does not affect the curve. Above 4 GiB it stops with an
+// error.
 func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record,
 	error] {
 	if m == nil {
@@ -83,8 +83,7 @@ func (m *Meter) Access(addr uint64, size int) error {
 	return m.stacks.full
 }
 
-// A Table has the points that show the shape of a curve, for JSON. Capacities and distances are in
-// lines of a set.
+// A Table is the JSON of a curve's points. Capacities and distances are in lines of a set.
 type Table struct {
 	Line      int     `json:"line"`
 	Sets      int     `json:"sets"`
@@ -158,8 +157,7 @@ func (m *Meter) names(i int) (names []string) {
 	return names
 }
 
-// Rows returns the table for people: a title, and rows of cells with the header first. The first
-// and the last column, the marks, are padded.
+// Rows returns a title and rows of cells, the header first. The first and last columns are padded.
 func (t *Table) Rows() (title string, rows [][]string) {
 	english := message.NewPrinter(language.English)
 	shape, unit := "fully associative", "lines"

@@ -46,13 +46,12 @@ type Format uint8
 
 // The formats.
 const (
-	// Lackey has lines "I  addr,size", " L addr,size", " S addr,size" and " M addr,size", with addr
-	// in hex and size in decimal (lackey/lk_main.c). Valgrind's own lines, "==pid== ...", are
-	// skipped.
+	// Lackey has lines "I  addr,size", " L addr,size", " S addr,size" and " M addr,size", with hex
+	// addr and decimal size (lackey/lk_main.c). Valgrind's lines, "==pid== ...", are skipped.
 	Lackey Format = iota
-	// Din has lines "label addr", with label 0 for a read, 1 for a write and 2 for a fetch, and
-	// addr in hex (Dinero IV, "din" input format). An optional decimal size follows; the default is
-	// 4 bytes. A modify is written as a read and a write.
+	// Din has lines "label addr", with label 0 for a read, 1 for a write and 2 for a fetch, and hex
+	// addr (Dinero IV, "din" input format). A decimal size may follow; the default is 4 bytes. A
+	// modify is written as a read and a write.
 	Din
 )
 
@@ -89,9 +88,9 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d: %q is not an access (want %s)", e.File, e.Line, text, e.Want)
 }
 
-// Records yields the records of a trace, gzipped or plain. It ends after the first error: a
-// *SyntaxError with file and line, or an error of reading. The first line determines the format.
-// The file's name is for errors.
+// Records yields the records of a trace, gzipped or plain, in the first line's format. It ends
+// after the first error: a *SyntaxError with file and line, or one of reading. The file's name is
+// for errors.
 func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		plain, err := unzip(r)
@@ -239,9 +238,9 @@ func Replay(c simcache.Config, records iter.Seq2[Record, error]) (simcache.Count
 	return h.Counts(), nil
 }
 
-// Feed simulates a trace on a hierarchy made from c, as Cachegrind simulates the traced program:
-// accesses in order, a modify as one read, wide accesses clipped (simcache.Config.Clip). The
-// hierarchy must have an I1 if the trace has fetches.
+// Feed simulates a trace on a hierarchy made from c, as Cachegrind does the program: in order, a
+// modify as one read, wide accesses clipped (simcache.Config.Clip). A trace with fetches needs an
+// I1.
 func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error]) error {
 	hasI1 := c.I1 != simcache.Geometry{}
 	widest, least := c.Clip(maxSize), c.I1.Line
@@ -282,8 +281,8 @@ type Region struct {
 	Base uint64
 }
 
-// FeedRegions is [Feed], and returns the counts of the accesses that begin in each region. Regions
-// are in ascending order of addresses. A single region gets all accesses.
+// FeedRegions is [Feed] with the counts of the accesses that begin in each region, in ascending
+// order of addresses. A single region gets all accesses.
 func FeedRegions(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error],
 	regions ...Region) ([]simcache.Line, error) {
 	lines := make([]simcache.Line, len(regions))

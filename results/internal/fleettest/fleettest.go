@@ -1,5 +1,5 @@
-// Package fleettest writes files of results as the nodes of a fleet do. It serves tests of their
-// readers, and measurements of how those scale.
+// Package fleettest writes files of results as the nodes of a fleet do, to test and measure their
+// readers.
 package fleettest
 
 import (
@@ -16,15 +16,14 @@ import (
 // A Fleet describes the files to write.
 type Fleet struct {
 	Nodes, Benchmarks, Samples int
-	// Slow returns the factor by which benchmarks of memory (true) and others take longer on a
-	// node; nil means 1.
+	// Slow returns the factor for benchmarks of memory (true) and others on a node; nil means 1.
 	Slow func(node int, memory bool) float64
 	// Scatter returns the deviation of the logarithm of a node's samples; nil means 0.01.
 	Scatter func(node int) float64
 }
 
-// Write writes a file for each node into a folder. Equal fleets give equal files. Nodes differ by
-// 1%, and every second benchmark misses the last cache.
+// Write writes a file for each node; equal fleets give equal files. Nodes differ by 1%, and every
+// second benchmark misses the last cache.
 func (f Fleet) Write(dir string) error {
 	for node := range f.Nodes {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("node%d.txt", node+1)), f.node(node),

@@ -1,7 +1,6 @@
-// Package engine defines the interface between package simcache and its engines. Package lookup
-// looks accesses up in independent levels, exact counts nests and programs on such levels without
-// looking up all, and policies supports every other kind of level. All are tested against package
-// reference.
+// Package engine defines the engines of package simcache. Package lookup looks accesses up in
+// independent levels, exact counts nests and programs on such levels without looking up all, and
+// policies supports all other levels. All are tested against package reference.
 package engine
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Level is the shape of one level. A block is an address divided by the line size; its set is the
+// A Level is the shape of one level. A block is an address divided by the line size, its set the
 // block modulo the sets.
 type Level struct {
 	Sets, Ways int
@@ -21,8 +20,8 @@ type Level struct {
 // Lines returns the number of lines.
 func (l Level) Lines() int { return l.Sets * l.Ways }
 
-// Wide reports whether an operand is wider than a line of some level, so that an access may span
-// more than two lines. No proof covers such accesses: they are looked up.
+// Wide reports whether an operand is wider than some level's line. An access may then span more
+// than two lines, which no proof covers: it is looked up.
 func Wide(levels []Level, operands []nest.Operand) bool {
 	line := math.MaxInt
 	for _, l := range levels {
@@ -57,22 +56,21 @@ type Engine interface {
 	At(pc uint64)
 	// Descend simulates a fetch that missed in I1, from the second level on.
 	Descend(op int, addr, size uint64)
-	// Take returns, by operand, the misses of single references at a level since the last Take.
-	// They are valid until the next reference.
+	// Take returns a level's misses of single references by operand since the last Take, until the
+	// next reference.
 	Take(level int) []uint64
-	// Track sets the number of operands of single references, including the sorts. All misses must
-	// have been taken. The next run ends it.
+	// Track sets the number of operands of single references, including the sorts, after all misses
+	// were taken. A run ends it.
 	Track(operands int)
-	// Run simulates passes over canonical nests and returns their misses by pass and nest: the
-	// misses of operand r at level i of n are at r*n+i.
-	Run(nests []nest.Nest, passes int) [][][]uint64
-	// RunProgram simulates a pass over a program and returns its misses: the misses of access r at
+	// Run simulates passes over canonical nests. In each pass and nest, the misses of operand r at
 	// level i of n are at r*n+i.
+	Run(nests []nest.Nest, passes int) [][][]uint64
+	// RunProgram simulates a pass over a program. The misses of access r at level i of n are at
+	// r*n+i.
 	RunProgram(p nest.Program) []uint64
 	// Effort estimates how many references Run would look up, and the time in seconds.
 	Effort(nests []nest.Nest, passes int) (lookUps, seconds float64)
-	// Settled returns the number of passes over the same nests or program after which each pass
-	// equals the one before; 0 if unknown.
+	// Settled returns the number of passes after which each repeats the last; 0 if unknown.
 	Settled() int
 	// Work returns how many references were looked up.
 	Work() uint64
@@ -80,8 +78,8 @@ type Engine interface {
 	Besides(level int) Besides
 	// LooksUp reports whether RunProgram looks up each access of a program of these operands.
 	LooksUp(operands []nest.Operand) bool
-	// Progress sets a function that the engine calls now and then with the share of a program that
-	// is done, if it knows it. Progress must precede the first program.
+	// Progress sets a function to call now and then with the share of a program done. It must
+	// precede the first program.
 	Progress(done func(share float64))
 	// Reset makes the engine new.
 	Reset()
@@ -145,8 +143,8 @@ func (r Reuse) in(list []Reuse) Reuse {
 // A Since says when the line of a reference was last touched.
 type Since uint8
 
-// The times of a line's last touch: never, by an earlier operand in the same iteration, in an
-// earlier iteration of a loop, in another nest of the pass, in an earlier pass.
+// The times of a line's last touch: never, earlier in the same iteration, in an earlier iteration
+// of a loop, in another nest of the pass, in an earlier pass.
 const (
 	Never Since = iota
 	ThisIteration
@@ -155,8 +153,8 @@ const (
 	EarlierPass
 )
 
-// A Reuse counts the references of one operand of a nest that reached a level, by the time of their
-// line's last touch; see simcache.Reuse.
+// A Reuse counts an operand's references that reached a level, by their line's last touch; see
+// simcache.Reuse.
 type Reuse struct {
 	Nest, Operand                  int
 	Tensor                         string
@@ -187,8 +185,7 @@ func RunEach(nests []nest.Nest, passes int, one func(nest.Nest) []uint64) [][][]
 	return misses
 }
 
-// ByOperand orders misses by level and operand as engines return them: the misses of operand op at
-// level l of n are at op*n+l.
+// ByOperand orders misses as engines return them: of operand op at level l of n at op*n+l.
 func ByOperand(misses [][]uint64, operands int) []uint64 {
 	all := make([]uint64, 0, operands*len(misses))
 	for op := range operands {

@@ -70,7 +70,7 @@ func (d Draw) Levels() []engine.Level {
 }
 
 // Nest draws 0 to 4 loops around 1 to 3 operands, with at most most accesses. Operands may overlap,
-// touch, lie apart, or share their strides.
+// touch, lie apart, or share strides.
 func (d Draw) Nest(specs []engine.Level, most int) nest.Nest {
 	line := 1 << specs[0].Shift
 	for _, s := range specs {
@@ -132,8 +132,8 @@ func (d Draw) Wide(n nest.Nest, levels []engine.Level) nest.Nest {
 }
 
 // Straddling draws 0 to 4 loops around 1 to 4 operands, with at most most iterations. Strides are
-// zero, negative, odd, shorter and longer than a line, and sometimes fusible. Bases lie close
-// enough to overlap, and widths straddle lines.
+// zero, negative, odd, shorter and longer than a line, and sometimes fusible. Operands may overlap
+// and straddle lines.
 func (d Draw) Straddling(line, most int) nest.Nest {
 	var n nest.Nest
 	for range d(5) {

@@ -37,8 +37,8 @@ type programmer struct {
 	long    bool // few loops, the innermost of many trips
 }
 
-// Program draws a program of one to three arrays. It may have triangles, negative steps,
-// conditions, several statements, accesses that straddle lines, and loops without iterations.
+// Program draws a program of one to three arrays, with triangles, negative steps, conditions,
+// several statements, accesses that straddle lines, and empty loops.
 func (d Draw) Program(levels []engine.Level) nest.Program {
 	return (&programmer{Draw: d, levels: levels}).program()
 }

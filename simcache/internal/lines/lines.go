@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Page is the number of lines in a page. It is small, so that lines far apart cost little memory,
-// and large enough that neighbours in a stream share a page.
+// Page is the number of lines in a page: few, since distant lines take one page each, and enough
+// for a stream's neighbours.
 const Page = 16
 
-// A Map maps a line to a number, initially 0. Pages of neighbouring lines are found by open
-// addressing; line n is in page n/Page + 1. The zero Map is empty.
+// A Map maps a line to a number, initially 0. Pages of lines are found by open addressing; line n
+// is in page n/Page + 1. The zero Map is empty.
 type Map struct {
 	Numbers []uint64 // Page numbers for each page, by its index
 	pages   []page
@@ -25,8 +25,8 @@ type page struct {
 	next   int // index of the page to which a stream last moved from here
 }
 
-// From returns the index of the page that a stream moves to from the page at index. A stream that
-// repeats its steps needs no search.
+// From returns the index of the page that a stream reaches from the page at index. A repeated step
+// needs no search.
 func (l *Map) From(index int, number uint64) int {
 	if index < len(l.pages) {
 		if next := l.pages[index].next; l.pages[next].number == number {
@@ -44,8 +44,8 @@ type Finger struct {
 	index int
 }
 
-// Along returns the index in Numbers of a stream's line. A stream that repeats its steps hardly
-// searches. The index never changes.
+// Along returns the permanent index in Numbers of a stream's line. A stream that repeats its steps
+// hardly searches.
 func (l *Map) Along(f *Finger, line uint64) int {
 	if page := line/Page + 1; page != f.page {
 		f.index = l.From(f.index, page)

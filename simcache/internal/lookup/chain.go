@@ -14,9 +14,9 @@ import (
 // A Chain is LRU levels. A level sees the misses of the level before, with the original address and
 // size.
 //
-// References within one line wait in batches and pass a level a batch at a time. Their lookups are
-// independent, so the CPU overlaps them. Their order at each level is their original order. A
-// reference that crosses a line is looked up by itself, after all that wait.
+// References within one line wait in batches, which pass a level one at a time. Their lookups are
+// independent, so the CPU overlaps them; their order stays. A reference that crosses a line is
+// looked up by itself, after all that wait.
 type Chain struct {
 	levels []rows
 	grain  uint   // log2 of the smallest line: an access within a grain crosses no line
@@ -183,10 +183,10 @@ func (c *Chain) counted(operands int, walk func()) []uint64 {
 }
 
 // Settled: see simcache.SteadyPass. With write-backs, the first level's hits repeat from the second
-// pass on, and its write-backs from the third. For a line that leaves in a pass arrived in it or in
-// the pass before: otherwise it would have stayed a whole pass, and then forever. So what made it
-// dirty repeats too. The next level's stream repeats from the third pass on, so its hits repeat
-// from the fourth and its write-backs from the fifth, and so on.
+// pass on, and its write-backs from the third. For a line that leaves arrived in the same pass or
+// the one before: otherwise it would have stayed a whole pass, and then forever. So what made it
+// dirty repeats too. The next level's stream repeats from the third pass on, its hits from the
+// fourth and its write-backs from the fifth, and so on.
 //
 // Shadows settle as levels do. Used bytes settle with evictions, one pass later.
 func (c *Chain) Settled() int {
@@ -205,8 +205,8 @@ func (c *Chain) LooksUp([]nest.Operand) bool { return true }
 // Progress does nothing.
 func (c *Chain) Progress(func(share float64)) {}
 
-// Effort estimates how many references Run looks up, and the time in seconds. Runs within lines
-// take one lookup for each reference, or two if observed.
+// Effort estimates Run's lookups, and the time in seconds. A reference's run within a line takes
+// one lookup, or two if observed.
 func (c *Chain) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
 	looked, speed := 1.0, 1e8
 	if c.watch != nil {

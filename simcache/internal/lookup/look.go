@@ -220,8 +220,8 @@ func (c *Chain) Contents(list []uint64, level, set int) []uint64 {
 	return c.levels[level].blocks(list, set)
 }
 
-// Load fills a set with blocks, the most recently used first. It returns false if a block is too
-// large; Widen prevents that.
+// Load fills a set with blocks, the most recently used first. It returns false if a block needs
+// Widen.
 func (c *Chain) Load(level, set int, blocks []uint64) bool {
 	return c.levels[level].load(set, blocks)
 }

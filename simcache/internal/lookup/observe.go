@@ -18,9 +18,9 @@ const (
 	UsedBytes
 )
 
-// A Watch observes levels of caches of any kind. The simulating engine calls Begin before each
-// reference and Done after it. It calls Look for each line looked up in a level, and Fill and Leave
-// for each line that enters or leaves a level.
+// A Watch observes levels of any kind. The engine calls Begin before each reference and Done after
+// it, Look for each lookup of a line, and Fill and Leave for each line that enters or leaves a
+// level.
 type Watch struct {
 	of      []engine.Level
 	levels  []sight
@@ -97,8 +97,8 @@ func (g *grid) place(op int, block uint64) int {
 // Begin starts a reference.
 func (w *Watch) Begin() { w.serial++ }
 
-// Look records the lookup of a line in a level: whether it is absent, and whether an absent line is
-// fetched. A reference misses by its first absent line.
+// Look records a lookup: whether the line is absent, and whether it is then fetched. A reference
+// misses by its first absent line.
 func (w *Watch) Look(level, op int, block uint64, absent, comes bool) {
 	s := &w.levels[level]
 	s.askedAt = w.serial

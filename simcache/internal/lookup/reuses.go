@@ -15,10 +15,9 @@ type reuses struct {
 	parts []*part // all distinct ones, in order
 	now   *part   // the current one, or nil
 	// serials of the last references before this pass, before the current walk, and before the
-	// first of the nests that have run in sequence up to serial nestsTo
+	// present sequence of nests, which lasts to nestsTo
 	pass, start, nests, nestsTo uint64
-	// position of the walk: the loops, their variables, and the serials of the last references
-	// before each loop and before its iteration
+	// position of the walk: loops, variables, and the serials before each loop and its iteration
 	loops          []*nest.Loop
 	vars           []int
 	entered, began []uint64

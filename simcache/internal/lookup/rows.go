@@ -8,9 +8,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A reference on its way through a chain is packed into a word. Bits from 14 on are its grain, the
-// address in units of the chain's smallest line. Bits 2 to 13 are its operand's number. The lowest
-// bits are two flags.
+// A reference on its way through a chain is packed into a word: from bit 14 its grain, the address
+// in units of the chain's smallest line; in bits 2 to 13 its operand; and two flags.
 const (
 	// makes the line dirty: at the first level, or for a write-back
 	writes    = 1 << 0

@@ -7,25 +7,24 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// Turn is the number of references in a thread's turn. Data that threads read at about the same
-// time should be read so here too: a turn of 64-byte vectors covers 64 KiB.
+// Turn is the number of references in a thread's turn. What threads read at about the same time
+// should be read so here: a turn of 64-byte vectors covers 64 KiB.
 const Turn = 1 << 10
 
-// Threads are chains of threads that walk nests concurrently and share the caches of some levels.
-// They take turns from the first thread on. A turn ends with the iteration in which the thread has
-// made at least Turn references. Every pass begins with a turn of the first thread. A thread that
-// has finished its nests waits for the others.
+// Threads are chains of threads that walk nests concurrently and share some caches. They take
+// turns, from the first thread in every pass. A turn ends with the iteration in which the thread
+// has made at least Turn references. A finished thread waits for the others.
 //
 // Within a turn no other thread touches a cache, and at its end nothing waits. So each level sees
-// the references of all threads in the order of the turns.
+// all references in the order of the turns.
 type Threads struct {
 	chains []*Chain
 	nests  [][]nest.Nest // canonical, by thread
 	turn   int           // Turn
 }
 
-// NewThreads returns a chain for each thread, of canonical nests. sharedBy is the number of
-// consecutive threads that share a cache of each level.
+// NewThreads returns a chain for each thread of canonical nests. sharedBy is the number of
+// consecutive threads that share each level's caches.
 func NewThreads(levels []engine.Level, sharedBy []int, nests [][]nest.Nest) *Threads {
 	t := &Threads{nests: nests, turn: Turn}
 	last := lastByte(nests)
@@ -61,8 +60,7 @@ func lastByte(threads [][]nest.Nest) (last uint64) {
 	return last
 }
 
-// Pass simulates a pass of each thread over its nests and returns their misses by thread, in the
-// order of Engine.Run.
+// Pass simulates a pass of each thread and returns misses by thread, ordered as in Engine.Run.
 func (t *Threads) Pass() [][][]uint64 {
 	misses := make([][][]uint64, len(t.chains))
 	turns := make([]func() (struct{}, bool), len(t.chains))

@@ -26,8 +26,8 @@ type transit struct {
 	// lines. After one iteration all these are in the first level, since they are not more than a
 	// set has ways.
 	inLine bool
-	// aligned: no access crosses a grain, and a batch holds an iteration. packed: moreover, no
-	// access of the current run is too high to be packed.
+	// aligned: no access crosses a grain, and a batch holds an iteration. packed: also, the current
+	// run has no address too high.
 	aligned, packed bool
 }
 

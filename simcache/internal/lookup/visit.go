@@ -4,8 +4,8 @@ import "github.com/stridebench/stridebench/layouts/nest"
 
 // A Visit is a walk that makes one reference after another.
 type Visit struct {
-	// Add simulates a reference. still reports that it hit in the first level alone, and would
-	// change nothing if it came again among other still references.
+	// Add simulates a reference. still means that it hit in the first level alone, and that
+	// repeating it among other still references changes nothing.
 	Add   func(op int, addr, size uint64, kind nest.Kind) (still bool)
 	Line  uint64 // of the first level; 0 to make all references
 	Watch *Watch // observer, or nil
@@ -28,7 +28,7 @@ func (v *Visit) Walk(what any, p nest.Program) {
 
 // run makes the references of a run. Iterations in which no access leaves its lines of the first
 // level look up the same lines in the same order. If all references of one are still, so are those
-// of the later ones. From the second iteration on these are counted with it, and not made.
+// of the later ones. These are then counted, not made.
 func (v *Visit) run(run *nest.Run) {
 	if v.Watch != nil {
 		v.Watch.run(run)

@@ -30,8 +30,8 @@ func Random(seed uint64) func(sets, ways int) Policy {
 	return func(_, ways int) Policy { return &random{ways: ways, state: seed} }
 }
 
-// TreePLRU follows a binary tree of bits that point away from the last touched way. The number of
-// ways is a power of two.
+// TreePLRU follows a binary tree of bits that point away from the last touched way, for a power of
+// two of ways.
 func TreePLRU(sets, ways int) Policy {
 	p := &treePLRU{ways: ways, trees: make([]uint64, sets*((ways+63)/64))}
 	if ways <= 64 {
@@ -42,14 +42,14 @@ func TreePLRU(sets, ways int) Policy {
 	return p
 }
 
-// BitPLRU has a bit for each way, set when it is touched. When all would be set, the others are
-// cleared. It evicts the lowest way whose bit is clear.
+// BitPLRU has a bit for each way, set when touched; when all would be set, the others are cleared.
+// It evicts the lowest clear way.
 func BitPLRU(sets, ways int) Policy {
 	return &bitPLRU{ways: ways, touched: make([]bool, sets*ways)}
 }
 
-// SRRIP has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It evicts the
-// lowest way at 3, after raising all until one is at 3.
+// SRRIP has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It raises all
+// until one is at 3, and evicts the lowest of these.
 func SRRIP(sets, ways int) Policy { return &srrip{ways: ways, distance: make([]uint8, sets*ways)} }
 
 const mostRanked = 16

@@ -16,14 +16,14 @@ type event struct {
 	seen   bool   // the current reference has an event
 }
 
-// NextLine fetches the next degree lines after a miss, or after the first use of a prefetched line,
-// within its 4 KiB page.
+// NextLine fetches degree lines after a miss or the first use of a prefetched line, within its 4
+// KiB page.
 func NextLine(degree int) func(shift uint) Prefetcher {
 	return func(shift uint) Prefetcher { return &nextLine{degree: degree, shift: shift} }
 }
 
 // Strides watches the addresses of each instruction, or operand of a nest. Once a stride repeats,
-// it fetches the lines up to degree strides ahead.
+// it fetches up to degree strides ahead.
 func Strides(degree int) func(shift uint) Prefetcher {
 	return func(shift uint) Prefetcher { return &strides{degree: degree, shift: shift} }
 }

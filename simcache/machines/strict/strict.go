@@ -58,8 +58,8 @@ func ReadKept(path string) ([]byte, error) {
 	return ReadText(path)
 }
 
-// Regular returns an error if path exists and is not a regular file. Opening a pipe, for example,
-// would wait for another program.
+// Regular returns an error if path is not a regular file, such as a pipe, whose opening waits for
+// another program.
 func Regular(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a regular file")}
@@ -71,8 +71,8 @@ func Regular(path string) error {
 var conflict = regexp.MustCompile(`(?m)^(<<<<<<<|>>>>>>>) [^\r\n]*`)
 
 // Decode reads a document into a struct whose yaml tags are the permitted keys. An empty document
-// gives an empty struct. Errors have the file's name. Types of the struct may implement
-// yaml.NodeUnmarshaler and return [Refuse] for values that they cannot read.
+// gives an empty struct. Errors begin with name. Types of the struct may implement
+// yaml.NodeUnmarshaler and return [Refuse] for bad values.
 func Decode[T any](name string, text []byte, value *T) (*File, error) {
 	f := &File{name: name}
 	if len(text) > maxFile {
@@ -109,8 +109,8 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 	return f, nil
 }
 
-// Errorf returns an error about the part of the document at a path such as "levels[1].size". It
-// begins with the file and, if the part exists, its line and column.
+// Errorf returns an error about the part at a path such as "levels[1].size", with file, line and
+// column.
 func (f *File) Errorf(path, format string, args ...any) error {
 	return f.at(f.token(path), fmt.Errorf(format, args...))
 }
@@ -437,8 +437,8 @@ func (r *refusal) Unwrap() error { return r.err }
 // Refuse returns the error of an UnmarshalYAML that cannot read a value.
 func Refuse(n ast.Node, err error) error { return &refusal{n.GetToken(), err} }
 
-// Scalar returns the text of a plain value. For anything else, and for numbers with leading zeros,
-// it returns an error with what is wanted, such as "a size".
+// Scalar returns the text of a plain value. Otherwise, and for leading zeros, it returns an error
+// with what is wanted, such as "a size".
 func Scalar(n ast.Node, want string) (string, error) {
 	switch n := n.(type) {
 	case *ast.IntegerNode, *ast.FloatNode:
