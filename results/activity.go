@@ -46,7 +46,7 @@ func parseStat(r io.Reader) map[int]ticks {
 			continue
 		}
 		number, err := strconv.Atoi(fields[0][3:])
-		if err != nil { // the sum of all
+		if err != nil { // all CPUs
 			continue
 		}
 		var t ticks
@@ -87,7 +87,7 @@ func parseOwn(text string) (sum int) {
 
 // An Activity is what the CPUs did during a run.
 type Activity struct {
-	CPUs   int     // all of the machine
+	CPUs   int     // of the machine
 	Others float64 // CPUs that programs other than this kept busy, on average
 	Steal  float64 // share of the CPU time asked for that the host took away
 }

@@ -8,15 +8,15 @@ import (
 
 // A Build identifies a build of this program.
 type Build struct {
-	Version string // of its module, or (devel)
-	// the commit it was built from, with "+dirty" if files had been changed; "" if unknown
+	Version string // or (devel)
+	// with "+dirty" if files had been changed; "" if unknown
 	Commit    string
 	GoVersion string
 }
 
 const devel = "(devel)"
 
-// ThisBuild returns the build of the running program, as the go command recorded it.
+// ThisBuild returns the running program's build, as the go command recorded it.
 func ThisBuild() Build {
 	info, _ := debug.ReadBuildInfo()
 	return buildOf(info)
@@ -45,7 +45,7 @@ func buildOf(info *debug.BuildInfo) Build {
 	return b
 }
 
-// String returns the version (else the commit, else (devel)), the Go version and the platform.
+// String returns version, else commit, else (devel); then Go version and platform.
 func (b Build) String() string {
 	version := b.Version
 	if version == devel && b.Commit != "" {

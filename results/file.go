@@ -36,7 +36,7 @@ func Create(path string) (*File, error) {
 	return f, nil
 }
 
-// reason drops the file names of an error, which may be those of a temporary file.
+// reason drops the file names of an error: they may name a temporary file.
 func reason(err error) error {
 	if of, ok := errors.AsType[syscall.Errno](err); ok {
 		return of
@@ -150,7 +150,7 @@ const maxLinks = 40
 func destination(path string) (string, error) {
 	for range maxLinks {
 		to, err := os.Readlink(path)
-		if err != nil || isDescriptor(path) { // opening it will show what is wrong
+		if err != nil || isDescriptor(path) { // opening it will show the error
 			return path, nil
 		}
 		if !filepath.IsAbs(to) {
@@ -220,7 +220,7 @@ func (f *File) Commit() error {
 	}))
 }
 
-// Discard removes the file unless it was committed. It is meant to be deferred.
+// Discard removes an uncommitted file; to be deferred.
 func (f *File) Discard() {
 	if f.file.Close() == nil && f.path != "" { // Commit has not closed it
 		_ = leave(f.file.Name(), func() error { return os.Remove(f.file.Name()) })

@@ -44,7 +44,7 @@ func (f Fingerprint) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// Known reports whether the fingerprint names a CPU or caches. Otherwise equal ones may be of
+// Known reports whether the fingerprint names a CPU or caches. Without, equal ones may be of
 // different machines.
 func (f Fingerprint) Known() bool { return f.Get("cpu") != "" || f.Get(CachesKey) != "" }
 

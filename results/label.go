@@ -8,16 +8,16 @@ import (
 	"unicode"
 )
 
-// Keys of comments that relate a file to others, see package merge.
+// Keys of comments that relate files, see package merge.
 const (
-	SuiteKey   = "suite"          // hash of what was run, the same for all shards: "3f2a90c1d04e"
+	SuiteKey   = "suite"          // hash of the suite, the same for all shards: "3f2a90c1d04e"
 	ShardKey   = "shard"          // the file's share of the suite: "2/8"
-	PartKey    = "part"           // in a shard, the place in the suite of the results that follow
+	PartKey    = "part"           // of a shard: the place in the suite of the results that follow
 	PartialKey = "partial"        // what the merged parts lacked
 	EndKey     = "end"            // the last line of a complete file: "412 results"
 	HistoryKey = "history-sha256" // the line after it in an entry of a history
 	NodeKey    = "node"           // name of the machine
-	// "others=0.10 steal=0.002": CPUs that others kept busy, share of time that the host took
+	// "others=0.10 steal=0.002": CPUs busy with others, share of time the host took
 	ActivityKey = "activity"
 )
 

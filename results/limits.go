@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// A MemoryLimit is the memory that the system grants this process.
+// A MemoryLimit is the memory granted to this process.
 type MemoryLimit struct {
 	Bytes  int
 	Left   int    // bytes still available
-	Source string // the file that says so, or the command that set it
+	Source string // its file, or the command that set it
 }
 
 type quota struct {
@@ -36,7 +36,7 @@ type controlGroup struct {
 // from /proc/self/cgroup and mountinfo (cgroups(7), proc_pid_mountinfo(5)). Either file may show
 // the container's view.
 func controlGroups(root fs.FS) (all []controlGroup) {
-	inside := map[string]string{} // by controller, the path of the group
+	inside := map[string]string{} // group's path by controller
 	for line := range fileLines(root, "proc/self/cgroup") {
 		if parts := strings.SplitN(line, ":", 3); len(parts) == 3 {
 			for controller := range strings.SplitSeq(parts[1], ",") {
@@ -201,7 +201,7 @@ func resource(root fs.FS, name string) (limit int, ok bool) {
 	return 0, false
 }
 
-// number reads a number. It rejects "max", and version 1's value for no limit.
+// number reads a number, but not "max" or version 1's value for no limit.
 func number(root fs.FS, file string) (n int, ok bool) {
 	n, err := strconv.Atoi(fileText(root, file))
 	return n, err == nil && n >= 0 && n < math.MaxInt64-1<<20

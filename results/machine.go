@@ -41,8 +41,7 @@ type Machine struct {
 	Turbo     string   // "on", "off", or "" if unknown
 }
 
-// ThisMachine asks the Go runtime, cpuid and, on Linux, /proc, the process's limits and control
-// groups, and sysfs (frequencies).
+// ThisMachine asks Go, cpuid and, on Linux, /proc, limits, control groups, and sysfs.
 func ThisMachine() Machine {
 	m := Machine{
 		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, GoVersion: runtime.Version(),
@@ -95,7 +94,7 @@ func parseMeminfo(r io.Reader) (total, available int) {
 	return total, available
 }
 
-// Facts returns what is known, with its sources.
+// Facts returns the known facts, with their sources.
 func (m Machine) Facts() []Fact {
 	facts := []Fact{
 		{"goos", m.GOOS, "go"},

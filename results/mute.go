@@ -2,8 +2,8 @@ package results
 
 import "io"
 
-// Mute returns a writer that ignores errors: those of stdout must not end a run that also writes a
-// file.
+// Mute returns a writer that ignores errors: an error of stdout must not end a run that also writes
+// a file.
 func Mute(w io.Writer) io.Writer { return mute{w} }
 
 type mute struct{ w io.Writer }

@@ -36,7 +36,7 @@ func nodeComments(m Machine, root fs.FS) (all []Pair) {
 	return all
 }
 
-// Comment returns the activity as the value of [ActivityKey].
+// Comment returns the value of [ActivityKey].
 func (a Activity) Comment() string {
 	return fmt.Sprintf("others=%.2f steal=%.4f",
 		a.Others, a.Steal)

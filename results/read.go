@@ -230,7 +230,7 @@ func (s *Set) CheckValues() error {
 	for _, r := range s.Results {
 		for _, v := range r.Values {
 			unit, value, wrong := v.Unit, v.Value, ""
-			if v.OrigUnit != "" { // as the line has it
+			if v.OrigUnit != "" { // as in the line
 				unit, value = v.OrigUnit, v.OrigValue
 			}
 			switch {
@@ -534,8 +534,8 @@ type Row struct {
 // Family returns the name before its keys: "Traverse".
 func (r Row) Family() string { return string(benchfmt.Name(r.Name).Base()) }
 
-// Key returns the value of a key in the name, "" if absent: Key("order") of
-// Traverse/op=sum/order=row is "row".
+// Key returns a key's value in the name, "" if absent: Key("order") of Traverse/op=sum/order=row is
+// "row".
 func (r Row) Key(key string) string {
 	_, parts := benchfmt.Name(r.Name).Parts()
 	for _, part := range parts {
@@ -546,7 +546,7 @@ func (r Row) Key(key string) string {
 	return ""
 }
 
-// Bytes returns the value of a key in bytes, such as 4KiB, 0 if it is not a size.
+// Bytes returns a key's value in bytes, such as 4KiB, 0 if malformed.
 func (r Row) Bytes(key string) int {
 	text := r.Key(key)
 	for i, unit := range []string{"KiB", "MiB", "GiB", "B"} {
@@ -574,7 +574,7 @@ func (r Row) ByElement(unit string) (byElement float64, ok bool) {
 	return byElement, ok && err == nil && elements > 1e-30 && elements < 1e30
 }
 
-// Rows summarizes the results by name, in the order in which names appear.
+// Rows summarizes the results by name, in order of appearance.
 func (s *Set) Rows() []Row {
 	samples := map[string]map[string][]float64{} // by name and unit
 	var names []string

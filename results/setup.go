@@ -15,9 +15,9 @@ const (
 	llCoresKey = "sim-ll-cores" // cores that share the last level, if not all do
 )
 
-// LevelsKey is the configuration key of what bench sim simulates except the TLB. Its value is a
-// hash of the description, and whether lines are written back, which changes misses after the first
-// level.
+// LevelsKey is the configuration key of the simulated levels of bench sim, without the TLB. Its
+// value is a hash of the description, and whether lines are written back, which changes misses
+// after the first level.
 const LevelsKey = "sim-levels"
 
 // A Setup is the machine and the simulation, by a file's configuration.
@@ -35,7 +35,7 @@ type Setup struct {
 
 // A Cache is one level of a hierarchy. All figures are above 0.
 type Cache struct {
-	Name string // "L1d", or "D1" and "LL" if simulated
+	Name string // "L1d"; "D1" and "LL" if simulated
 	Size int    // bytes
 	Ways int
 	Line int // bytes
@@ -98,7 +98,7 @@ func (s Setup) Config() []Pair {
 	return config
 }
 
-// String returns size, ways and line size as Cachegrind writes them, "32768,8,64".
+// String returns the cache as Cachegrind writes it, "32768,8,64".
 func (c Cache) String() string { return fmt.Sprintf("%d,%d,%d", c.Size, c.Ways, c.Line) }
 
 // Simulated returns D1 and LL, if known.

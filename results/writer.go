@@ -40,7 +40,7 @@ type Value struct {
 	Unit  string
 }
 
-// A Unit describes a unit of this program's files to benchstat.
+// A Unit is one of this program's units.
 type Unit struct {
 	Name   string
 	Better string // "lower" or "higher"
@@ -124,7 +124,7 @@ func (w *Writer) Comment(text string) error {
 }
 
 // FamilyKey is the configuration key of a family, the part of a name before its first key. Families
-// have different keys, so benchstat should give each a table, as it does for Go's packages.
+// have different keys, so benchstat should give each a table, like Go's packages.
 const FamilyKey = "family"
 
 // Write writes one sample of a benchmark, named without the word Benchmark, in one call to the

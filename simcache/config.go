@@ -56,7 +56,7 @@ const (
 	FromDefault    Source = "default"
 )
 
-// Observe is a set of flags: what to observe in addition to counts.
+// Observe is a set of observations.
 type Observe uint8
 
 // The observations.
@@ -66,7 +66,7 @@ const (
 	Classes Observe = Observe(lookup.Classes)
 	// SetMisses counts misses by set.
 	SetMisses Observe = Observe(lookup.SetMisses)
-	// UsedBytes counts the bytes of a line that are touched while it is in the cache.
+	// UsedBytes counts the bytes of a line touched while cached.
 	UsedBytes Observe = Observe(lookup.UsedBytes)
 )
 
@@ -95,7 +95,7 @@ next:
 	return all, nil
 }
 
-// Names returns the words for what is observed.
+// Names returns the words for the set flags.
 func (o Observe) Names() []string {
 	names := []string{}
 	for _, known := range observations {
@@ -111,12 +111,11 @@ func (o Observe) Has(all Observe) bool { return o&all == all }
 
 // A Level is one cache of a hierarchy.
 type Level struct {
-	// Name is for reports; by default D1 for the first level, LL for the last, and L2, L3, ...
-	// between.
+	// Name is for reports; by default D1, L2, L3, ..., LL.
 	Name string
 	Geometry
-	// SharedBy is the number of cores that share a cache of the level (Threads). 0 means all cores
-	// for the last of several levels, else one.
+	// SharedBy is the number of cores that share a cache of the level (Threads). 0 means all for
+	// the last of several levels, else one.
 	SharedBy int
 	// Source is the origin of the geometry, for reports.
 	Source Source
@@ -159,8 +158,8 @@ const (
 	// not-recently-used.
 	BitPLRU
 	// SRRIP has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It raises
-	// all until one is at 3, and evicts the lowest of these (Jaleel et al., "High Performance Cache
-	// Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010, SRRIP-HP).
+	// all until one is at 3, and evicts the lowest of these. This is SRRIP-HP (Jaleel et al., "High
+	// Performance Cache Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010).
 	SRRIP
 )
 
@@ -179,7 +178,7 @@ type Inclusion uint8
 const (
 	// NonInclusive levels are independent, as in Cachegrind.
 	NonInclusive Inclusion = iota
-	// Inclusive levels hold all that the levels before them hold. What they evict is invalidated
+	// Inclusive levels hold all that the levels before them hold. An evicted line is invalidated
 	// there, and written back if dirty.
 	Inclusive
 	// Exclusive levels hold what the level before them evicted, and nothing that it holds. A hit
@@ -197,10 +196,10 @@ func (i *Inclusion) UnmarshalText(text []byte) error {
 	return oneOf(i, "inclusion", inclusionNames, text)
 }
 
-// A Prefetch is a prefetcher. What it fetches arrives at once.
+// A Prefetch is a prefetcher. Prefetched lines arrive at once.
 type Prefetch struct {
 	Kind PrefetchKind
-	// Degree is the number of lines, or strides, to fetch ahead; 0 means 1.
+	// Degree is how many lines, or strides, to fetch ahead; 0 means 1.
 	Degree int
 }
 
@@ -243,7 +242,7 @@ func oneOf[T ~uint8](value *T, what string, names []string, text []byte) error {
 // A TLB is one level of a data TLB: LRU, independent. A reference that crosses a page boundary
 // looks up both pages.
 type TLB struct {
-	Name    string // for reports; by default DTLB for the first and STLB for the second
+	Name    string // for reports; by default DTLB, then STLB
 	Entries int
 	Ways    int    // associativity; Entries means fully associative
 	Page    int    // bytes
@@ -265,7 +264,7 @@ func (c Config) TwoLevels() (Config, error) {
 	return Config{I1: c.I1, Levels: levels, TLB: c.TLB}, errors.Join(first.Check(), last.Check())
 }
 
-// Check returns an error that names the level if the configuration cannot be simulated.
+// Check returns an error, with the level, for what cannot be simulated.
 func (c Config) Check() error {
 	if len(c.Levels) == 0 {
 		return errors.New("no levels to simulate")
@@ -393,7 +392,7 @@ func (c Config) plain() bool { return c.isLRU() && c.Observe == 0 }
 // that the next sees.
 func (c Config) lone() bool { return c.plain() && !c.WriteBacks }
 
-// From returns the configuration with one source for all figures.
+// From returns the configuration with one source.
 func (c Config) From(source Source) Config {
 	c.I1Source = source
 	c.Levels, c.TLB = slices.Clone(c.Levels), slices.Clone(c.TLB)
@@ -406,7 +405,7 @@ func (c Config) From(source Source) Config {
 	return c
 }
 
-// First returns the level that accesses reach first, D1 in Cachegrind.
+// First returns the nearest level, D1 in Cachegrind.
 func (c Config) First() Level { return c.Levels[0] }
 
 // Last returns the level before memory, LL in Cachegrind.

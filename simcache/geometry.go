@@ -2,21 +2,21 @@
 // LRU, write-allocate, with a first level (D1) and a last level (LL) that sees the misses of D1. It
 // also simulates any number of levels, other policies, inclusion, a TLB and prefetchers ([Config]).
 //
-// The rules are those of Valgrind's cachegrind/cg_sim.c, described in its manual under "Cache
+// The rules come from Valgrind's cachegrind/cg_sim.c; its manual describes them under "Cache
 // Simulation Specifics". This package knows nothing of tensors or time.
 //
 // A simulation takes four steps, which example_test.go shows:
 //
 //  1. A [Config] says what to simulate: levels ([TwoLevels] are Cachegrind's), a
 //     TLB, and what to observe. Package cpu returns the Config of this CPU, package
-//     machines those of files and of real machines.
+//     machines Configs of files and of real machines.
 //  2. [NewHierarchy] makes these caches. They start cold.
 //  3. A [Hierarchy] takes single accesses ([Hierarchy.Access]), complete nests of
 //     loops ([Hierarchy.Run], [Hierarchy.RunPasses]), or a trace (package trace).
 //     [SteadyPass] simulates a pass of the steady state.
 //  4. [Hierarchy.Counts] returns Cachegrind's events, [Hierarchy.Levels] and
-//     [Hierarchy.TLBs] what each level saw. Package explain says what they mean,
-//     and package reuse what caches of other sizes would miss.
+//     [Hierarchy.TLBs] the counts of each level. Package explain interprets them,
+//     and package reuse finds the misses of caches of other sizes.
 //
 // Three engines in simcache/internal do the work. Package lookup looks up references in independent
 // LRU levels: in batches, or one by one if levels are observed. Package exact counts nests and

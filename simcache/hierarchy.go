@@ -8,7 +8,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/policies"
 )
 
-// Counts are the events of instruction and data references, under Cachegrind's names.
+// Counts are events under Cachegrind's names.
 type Counts struct {
 	Ir   uint64 `json:",omitzero"` // instructions fetched
 	I1mr uint64 `json:",omitzero"` // fetches that missed in I1
@@ -21,13 +21,13 @@ type Counts struct {
 	DLmw uint64 // writes that also missed in the last level
 }
 
-// Refs returns the number of data references, reads and writes.
+// Refs returns the number of data references.
 func (c Counts) Refs() uint64 { return c.Dr + c.Dw }
 
-// D1Misses returns the number of data references that missed in D1.
+// D1Misses returns the data references that missed in D1.
 func (c Counts) D1Misses() uint64 { return c.D1mr + c.D1mw }
 
-// LLMisses returns the number of data references that missed in the last level.
+// LLMisses returns the data references that missed in the last level.
 func (c Counts) LLMisses() uint64 { return c.DLmr + c.DLmw }
 
 // Sub returns c minus b, event by event.
@@ -62,25 +62,24 @@ type LevelCounts struct {
 	WriteMisses uint64 `json:"writeMisses"`
 	// With Config.WriteBacks:
 	BytesIn uint64 `json:"bytesIn,omitzero"` // bytes fetched from the next level, or memory
-	// bytes passed to it: write-backs, stores passed through, lines moved down
+	// write-backs, stores passed through, lines moved down
 	BytesOut   uint64 `json:"bytesOut,omitzero"`
-	WriteBacks uint64 `json:"writeBacks,omitzero"` // dirty lines passed to it
+	WriteBacks uint64 `json:"writeBacks,omitzero"` // dirty lines passed down
 
 	// lookups that hit in the victim cache
 	VictimHits uint64 `json:"victimHits,omitzero"`
-	// Lines that were prefetched; those used; those evicted before use. The others are still in the
-	// cache.
+	// Lines prefetched; used; evicted before use. The others are still there.
 	Prefetches uint64 `json:"prefetches,omitzero"`
 	Useful     uint64 `json:"useful,omitzero"`
 	Useless    uint64 `json:"useless,omitzero"`
 	// With Classes: misses by cause. A miss is compulsory if an infinite cache misses too: no
-	// earlier reference fetched its line. (Without write-allocate, a store miss does not fetch.)
-	// Otherwise it is a capacity miss if a fully associative LRU cache of the level's size misses
-	// too, else a conflict miss.
+	// earlier reference fetched its line. (Without write-allocate, a store miss does not fetch.) It
+	// is a capacity miss if a fully associative LRU cache of the level's size misses too. Other
+	// misses are conflict misses.
 	Compulsory uint64 `json:"compulsory,omitzero"`
 	Capacity   uint64 `json:"capacity,omitzero"`
 	Conflict   uint64 `json:"conflict,omitzero"`
-	// With Classes: references of nests, by the last touch of their lines.
+	// With Classes: references of nests, by their lines' last touch.
 	Reuses []Reuse `json:"reuses,omitempty"`
 	// With SetMisses: lookups that missed, by set.
 	SetMisses []uint64 `json:"setMisses,omitempty"`
@@ -89,10 +88,10 @@ type LevelCounts struct {
 	BytesUsed   uint64 `json:"bytesUsed,omitzero"`
 }
 
-// Refs returns the number of references that reached the level.
+// Refs returns the references that reached the level.
 func (l LevelCounts) Refs() uint64 { return l.Fetches + l.Reads + l.Writes }
 
-// Misses returns the number of references that missed.
+// Misses returns the references that missed.
 func (l LevelCounts) Misses() uint64 { return l.FetchMisses + l.ReadMisses + l.WriteMisses }
 
 // A Hierarchy is caches that start cold. It is not safe for concurrent use.
@@ -118,7 +117,7 @@ type totals struct {
 	misses [engine.Sorts][]uint64
 }
 
-// NewHierarchy returns cold caches. It returns the error of c.Check.
+// NewHierarchy returns cold caches, or the error of c.Check.
 func NewHierarchy(c Config) (*Hierarchy, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -359,7 +358,7 @@ func (t *totals) take(e engine.Engine, s *sources) {
 	}
 }
 
-// Counts returns the counts so far, of the first and the last level.
+// Counts returns the counts so far, of first and last level.
 func (h *Hierarchy) Counts() Counts {
 	h.tally()
 	return h.total.counts()
@@ -389,7 +388,7 @@ func (h *Hierarchy) Levels() []LevelCounts {
 }
 
 // Work returns how many counted data references were looked up, and how many were proved to hit or
-// miss like others. A TLB counts each reference once more.
+// miss like others. A TLB counts each reference again.
 func (h *Hierarchy) Work() (visited, proved uint64) {
 	h.tally() // looks up what waits
 	refs := h.total.refs[engine.Loads] + h.total.refs[engine.Stores]

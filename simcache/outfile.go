@@ -19,7 +19,7 @@ type Line struct {
 	Counts   Counts
 }
 
-// ByTensor sums the counts of operands by tensor. The counts come from Hierarchy.RunPasses.
+// ByTensor sums operands' counts, from Hierarchy.RunPasses, by tensor.
 func ByTensor(nests []nest.Nest, counts [][]Counts) []Line {
 	var lines []Line
 	for k, n := range nests {

@@ -33,8 +33,8 @@ func (s *Since) UnmarshalText(text []byte) error {
 }
 
 // A Reuse counts an operand's references that reached a level, by their line's last touch. Lines
-// are those of the first level, at all levels. For a reference to two lines, the first absent one
-// counts, else the lower.
+// are first-level lines, at all levels. For a reference to two lines, the first absent one counts,
+// else the lower.
 type Reuse struct {
 	Nest    int    `json:"nest"` // in the order in which distinct canonical nests first ran
 	Operand int    `json:"operand"`

@@ -15,7 +15,7 @@ type sources struct {
 
 	regions []uint64 // by slot, see regionBits
 	region  uint64   // of the last reference
-	toSlot  uint64   // added to its addresses to move them to the slot
+	toSlot  uint64   // moves addresses to the slot
 	moved   []engine.Reference
 
 	recent  []uint64 // by set of the first level: the last accessed line, plus one
@@ -140,7 +140,7 @@ func (s *sources) addRefs(t *totals) {
 	}
 }
 
-// SourceCounts returns the counts so far of each source, of the first and the last level.
+// SourceCounts returns each source's counts so far, of first and last level.
 func (h *Hierarchy) SourceCounts() []Counts {
 	h.tally()
 	all := make([]Counts, len(h.sources.list))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// String returns the counts by Cachegrind's names: "Dr=16 D1mr=3 DLmr=1 Dw=0 D1mw=0 DLmw=0", after
-// those of instructions, if any.
+// String returns the counts by Cachegrind's names: "Dr=16 D1mr=3 DLmr=1 Dw=0 D1mw=0 DLmw=0". Counts
+// of instructions come first, if any.
 func (c Counts) String() string {
 	data := fmt.Sprintf("Dr=%d D1mr=%d DLmr=%d Dw=%d D1mw=%d DLmw=%d", c.Dr, c.D1mr, c.DLmr, c.Dw,
 		c.D1mw, c.DLmw)

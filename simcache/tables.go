@@ -17,16 +17,15 @@ func (c Counts) EndsSummary() string {
 	return text[:strings.LastIndex(text, "\n\n")+1]
 }
 
-// MissRate returns the share of the references that missed, 0 to 1.
+// MissRate returns misses as a share of references, 0 to 1.
 func (l LevelCounts) MissRate() float64 { return part(l.Misses(), l.Refs()) }
 
-// UsedPart returns the share of the bytes brought in that references touched, 0 to 1; with
-// UsedBytes.
+// UsedPart returns the touched share of the bytes brought in, 0 to 1; with UsedBytes.
 func (l LevelCounts) UsedPart() float64 { return part(l.BytesUsed, l.BytesFilled) }
 
 func part(n, of uint64) float64 { return float64(n) / float64(max(of, 1)) }
 
-// A Spread says how evenly misses are distributed over the sets of a level.
+// A Spread is the distribution of misses over a level's sets.
 type Spread struct {
 	Sets   int `json:"sets"`
 	Missed int `json:"missed"` // sets with a miss
@@ -42,7 +41,7 @@ type BusySet struct {
 	Misses uint64 `json:"misses"`
 }
 
-// Spread summarizes SetMisses. ok is false if they were not observed, or nothing missed.
+// Spread summarizes SetMisses. ok is false without observed misses.
 func (l LevelCounts) Spread() (s Spread, ok bool) {
 	total := uint64(0)
 	var all []BusySet

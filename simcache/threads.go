@@ -34,8 +34,8 @@ func (c Config) Shares(threads int) bool {
 var errThreads = errors.New("threads share levels that are LRU, know nothing of each other, and " +
 	"count references and misses alone")
 
-// CheckThreads returns an error for levels that NewThreads cannot simulate, though NewHierarchy
-// can: dependent levels, write-backs and observation.
+// CheckThreads refuses what NewHierarchy can simulate, but NewThreads cannot: dependent levels,
+// write-backs and observation.
 func (c Config) CheckThreads() error {
 	if !c.lone() || c.ZeroTags {
 		return errThreads
@@ -136,7 +136,7 @@ func (t *Threads) Effort(passes int) (effort Effort) {
 // Counts returns the counts so far, of all threads together.
 func (t *Threads) Counts() Counts { return t.total.counts() }
 
-// Levels returns the counts so far at each level, over the caches of all threads.
+// Levels returns the counts so far at each level, over all threads' caches.
 func (t *Threads) Levels() []LevelCounts {
 	levels := t.total.levels()
 	for i := range levels {
@@ -173,9 +173,9 @@ func SteadyThreads(c Config, threads [][]nest.Nest) (Counts, error) {
 	return sum, nil
 }
 
-// twice reports whether both passes missed at each level but the last exactly twice as often as the
-// first. Then they missed in the same places. So the last level had equal inputs, and misses in all
-// later passes as in the second.
+// twice reports whether both passes missed at each level but the last exactly twice the misses of
+// the first. Then they missed in the same places. So the last level had equal inputs, and misses in
+// all later passes as in the second.
 func twice(both, first []LevelCounts) bool {
 	for i := range len(first) - 1 {
 		if both[i].Misses() != 2*first[i].Misses() {

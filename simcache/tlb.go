@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// FormatTLB formats each level of a TLB as "entries,associativity,page", in bytes, the nearest
-// first: "64,4,4096 1536,12,4096".
+// FormatTLB formats levels as "entries,associativity,page" in bytes, the nearest first: "64,4,4096
+// 1536,12,4096".
 func FormatTLB(levels []TLB) string {
 	var parts []string
 	for _, t := range levels {
@@ -17,7 +17,7 @@ func FormatTLB(levels []TLB) string {
 	return strings.Join(parts, " ")
 }
 
-// ParseTLB reads and checks the form of FormatTLB (see Config.Check).
+// ParseTLB reads and checks what FormatTLB writes.
 func ParseTLB(text string) ([]TLB, error) {
 	const want = "want entries,associativity,page in bytes of each level, such as '64,4,4096 " +
 		"1536,12,4096'"
@@ -48,8 +48,8 @@ func ParseTLB(text string) ([]TLB, error) {
 	return levels, Config{TLB: levels}.checkTLB()
 }
 
-// PageLevels returns the levels of a TLB as caches whose lines are pages. A TLB is independent of
-// caches, so a hierarchy of these levels alone counts what it counts, and finds its own steady
+// PageLevels returns the levels of a TLB as caches whose lines are pages. A hierarchy of these
+// levels alone has the TLB's counts, since a TLB is independent of caches. It finds its own steady
 // state.
 func PageLevels(levels []TLB) []Level {
 	var caches []Level

@@ -1,18 +1,16 @@
 // Package check is the gate: it compares two files of results and reports what got worse.
 //
 // Simulated units are exact, so any rise counts. Times are compared by the Mann-Whitney U test
-// (benchmath.AssumeNothing), with Holm's correction for the number of comparisons ("A Simple
+// (benchmath.AssumeNothing), corrected for the number of comparisons by Holm's method ("A Simple
 // Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979). A
-// difference in time counts only if it also exceeds a threshold, and only between runs of the same
-// machine.
+// difference in time counts only above a threshold, and only between runs of one machine.
 //
 // To build your own gate, as the example does:
 //
 //  1. Read the baseline and the new results ([results.Read]).
-//  2. [Compare] them; [Options] set the threshold above which a difference of
-//     times counts.
+//  2. [Compare] them; [Options] set the threshold for times.
 //  3. [Report.Of] lists the regressions. The [Report] also has what only one of
-//     the files contains, and what was not compared and why.
+//     the files contains, and why anything was not compared.
 //  4. [Formats] write it as text, Markdown, JSON and JUnit.
 package check
 
@@ -35,14 +33,14 @@ import (
 
 // Options set which differences count.
 type Options struct {
-	// for times: the share of checks without a change that may report one, such as 0.01
+	// for times: share of checks without a change that may report one, such as 0.01
 	Alpha float64
-	// for times: the least difference that counts, as a share of the baseline's median
+	// for times: least difference that counts, as a share of the baseline's median
 	Threshold float64
-	// for exact units: the greatest rise that does not count, as a share of the baseline
+	// for exact units: greatest rise that does not count, as a share of the baseline
 	ExactTolerance float64
 	Times          Times
-	SameMachine    bool // the runs are of one machine for sure, whatever their fingerprints
+	SameMachine    bool // the runs are of one machine, whatever their fingerprints
 	AllowVanished  bool // a benchmark or unit that the new results lack does not fail the check
 	Update         bool // the caller renews the baseline, so the report does not advise it
 }
@@ -65,13 +63,13 @@ const (
 	Regression  Verdict = "regression"
 	Improvement Verdict = "improvement"
 	Same        Verdict = "same"
-	// an exact unit that became worse, but within Options.ExactTolerance
+	// worse, but within Options.ExactTolerance
 	Tolerated Verdict = "tolerated"
 )
 
 // A Comparison compares one benchmark in one unit.
 type Comparison struct {
-	// the unit is tidied: sec/op, D1-misses/op; reports show the files' unit, ns/op
+	// tidied: sec/op, D1-misses/op; reports show the files' unit, ns/op
 	Name, Unit string
 	Exact      bool
 	Old, New   float64 // medians; of an exact unit, the worst value
@@ -97,7 +95,7 @@ type Report struct {
 	Appeared    []Lone       // in the new file only
 	Nothing     string       // why nothing could be judged, "" if something was
 	NoTimes     string       // why times were not compared, "" if they were
-	// why exact units were not compared, one reason for each geometry; empty if all were
+	// why exact units were not compared, by geometry; empty if all were
 	NoExact []string
 	Drift   []string // exact units whose samples are not all the same
 
@@ -108,13 +106,13 @@ type Report struct {
 	backwards    bool                   // the baseline is later than the new file
 }
 
-// A Lone is a benchmark, or one unit of it, that only one of the files has.
+// A Lone is a benchmark, or a unit of one, that only one file has.
 type Lone struct {
 	Name, Unit string
 	Guarded    bool // it would be judged if the new file had it
 }
 
-// String returns the name, followed by the unit, in the files' form, if only the unit is missing.
+// String returns the name, with the unit, in the files' form, if only the unit is missing.
 func (l Lone) String() string { return strings.TrimSpace(l.Name + " " + inFiles(l.Unit)) }
 
 func inFiles(unit string) string {
@@ -136,7 +134,7 @@ func (r *Report) Of(v Verdict) []Comparison {
 	return found
 }
 
-// Missing returns the guarded benchmarks and units that vanished. Any of them fails the check.
+// Missing returns guarded benchmarks and units that vanished, which fail the check.
 func (r *Report) Missing() []Lone {
 	if r.Options.AllowVanished {
 		return nil
@@ -150,13 +148,13 @@ func (r *Report) Missing() []Lone {
 	return missing
 }
 
-// Failed reports whether the check fails: something became worse, or is missing.
+// Failed reports whether something became worse or is missing.
 func (r *Report) Failed() bool { return len(r.Of(Regression)) > 0 || len(r.Missing()) > 0 }
 
 // ErrNothing is the error for two files that have nothing to compare.
 var ErrNothing = errors.New("nothing can be compared")
 
-// Err returns ErrNothing with the reason if nothing could be judged, else nil.
+// Err returns ErrNothing with its reason, nil if anything was judged.
 func (r *Report) Err() error {
 	if r.Nothing == "" {
 		return nil
@@ -234,7 +232,7 @@ const oneThread = "/threads=1"
 
 // butThreads returns how many benchmarks differ between the files only in oneThread, with advice.
 func (r *Report) butThreads() string {
-	appeared, with, without := map[string]bool{}, 0, 0 // the last two: in the baseline
+	appeared, with, without := map[string]bool{}, 0, 0 // in the baseline
 	for _, l := range r.Appeared {
 		appeared[l.Name] = appeared[l.Name] || l.Unit == ""
 	}
@@ -596,8 +594,7 @@ func (s smallestP) samples(p float64) int {
 	return n
 }
 
-// CompareFiles is Compare for two named files. The report shows the names with the files' commits
-// and dates.
+// CompareFiles is Compare for named files. The report shows their names, commits and dates.
 func CompareFiles(old *results.Set, oldName string, new *results.Set, newName string,
 	o Options) (*Report, error) {
 	r, err := compare(old, "baseline "+oldName, new, newName, o)

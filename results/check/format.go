@@ -234,7 +234,7 @@ const (
 func writeMarkdown(w io.Writer, r *Report) error {
 	var b strings.Builder
 	summary := r.Summary()
-	if r.Nothing != "" { // the reason quotes the files
+	if r.Nothing != "" {
 		summary = code(summary)
 	}
 	fmt.Fprintf(&b, "### Memory layouts: %s\n\n%s, of %s against %s.\n", r.title(), summary,
@@ -377,7 +377,7 @@ func writeJSON(w io.Writer, r *Report) error {
 		Threshold   float64      `json:"threshold"`
 		Tolerance   float64      `json:"exact_tolerance"`
 		NoTimes     string       `json:"times_not_compared,omitempty"`
-		NoExact     string       `json:"exact_not_compared,omitempty"` // reasons, joined by "; "
+		NoExact     string       `json:"exact_not_compared,omitempty"` // joined by "; "
 		Vanished    []string     `json:"vanished"`
 		Missing     []string     `json:"missing"` // those that fail the check
 		Appeared    []string     `json:"appeared"`

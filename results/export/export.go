@@ -34,7 +34,7 @@ type Record struct {
 	Name        string  `json:"name"`                  // with the word Benchmark
 	Unit        string  `json:"unit"`                  // as in the files: ns/op, B/s, D1-misses/op
 	Median      float64 `json:"median"`
-	// of the median's 95% interval; nil for too few samples and for an exact unit
+	// of the median's 95% interval; nil for few samples and exact units
 	Lower   *float64 `json:"lower,omitempty"`
 	Upper   *float64 `json:"upper,omitempty"`
 	Samples int      `json:"samples"`
@@ -42,8 +42,7 @@ type Record struct {
 	Better  string   `json:"better"` // "lower" or "higher"
 }
 
-// Records summarizes a set by name, with its units in the order of [results.Units] and other units
-// last.
+// Records summarizes a set by name, and units in the order of [results.Units], then others.
 func Records(set *results.Set) ([]Record, error) {
 	if err := set.CheckValues(); err != nil {
 		return nil, err
@@ -214,8 +213,8 @@ func writeJSONLines(w io.Writer, records []Record) error {
 // writeGitHubActionBenchmark writes the medians for github-action-benchmark's tool
 // "customSmallerIsBetter": objects with name, unit, value, range and extra
 // (https://github.com/benchmark-action/github-action-benchmark, README, "Minimal setup" of custom
-// benchmarks). Names are those of its "go" tool with several units: "BenchmarkX - ns/op". Units in
-// which more is better are left out.
+// benchmarks). Names follow its "go" tool with several units: "BenchmarkX - ns/op". Units in which
+// more is better are left out.
 func writeGitHubActionBenchmark(w io.Writer, records []Record) error {
 	type entry struct {
 		Name  string  `json:"name"`

@@ -12,10 +12,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// An Aspect is a property in which machines are compared.
+// An Aspect is what machines are compared in.
 type Aspect int
 
-// The aspects are medians, over benchmarks, of the ratio to the peers' time or spread.
+// The aspects: medians, over benchmarks, of the ratio to the peers' time or spread.
 const (
 	All     Aspect = iota // of every benchmark
 	Caches                // of benchmarks whose data the simulated caches hold
@@ -24,7 +24,7 @@ const (
 	aspects
 )
 
-// String returns the aspect in a word.
+// String returns the aspect's name.
 func (a Aspect) String() string { return [...]string{"all", "caches", "memory", "scatter"}[a] }
 
 // A Finding is a machine that is out of line.
@@ -32,7 +32,7 @@ type Finding struct {
 	Machine int // index in the matrix
 	Aspect  Aspect
 	Ratio   float64 // to the peers' median: 1.2 takes 20% longer
-	P       float64 // chance that any of as many sound machines would look so, by Holm's correction
+	P       float64 // chance that any of as many sound machines looks so, by Holm's correction
 	Peers   int
 	Why     string // explanation from the files
 }
@@ -422,8 +422,8 @@ func unlike(m *Matrix, group []int, i int, key string, of func(Machine) string) 
 	return nil
 }
 
-// slower is the ratio, to that of the smallest and largest working sets, from which a working set
-// counts as out of a cache that the peers' fits into.
+// slower is the ratio from which a working set counts as out of a cache that the peers' fits into.
+// It is relative to the smallest and largest working sets.
 const slower = 1.2
 
 // band returns the range of working sets whose random reads are slower, if smaller and larger ones

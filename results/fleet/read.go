@@ -3,8 +3,8 @@
 //
 //  1. [Read] reads the files of all machines, or their merged file, one result at a
 //     time, into a [Matrix] of machines by benchmark.
-//  2. [Matrix.Judge] compares each machine with those of the same CPU. It returns the
-//     machines out of line, by how much, and what in their files explains it.
+//  2. [Matrix.Judge] compares each machine with its peers, the machines of the same
+//     CPU. It returns the machines out of line, by how much, and why, if the files say it.
 //  3. [Matrix.WriteCSV] writes the matrix.
 package fleet
 
@@ -50,11 +50,11 @@ type Matrix struct {
 	Label      string // whose values the machines are
 	Machines   []Machine
 	Benchmarks []string // by first appearance, without the word Benchmark
-	// by benchmark: more than one access in 100 misses the last simulated cache
+	// by benchmark: over 1% of accesses miss the last simulated cache
 	Memory []bool
 
-	// Copies are files whose samples all stand in others, such as single runs next to their merged
-	// file. A sample counts once.
+	// Copies are files whose samples all lie in others too, such as single runs next to their
+	// merged file. A sample counts once.
 	Copies []string
 }
 
@@ -73,8 +73,8 @@ type reader struct {
 	machines   map[string]*samples
 	benchmarks map[string]int
 	total      int
-	file       int          // index of the file being read
-	sizes      map[int]int  // number of samples of each file
+	file       int          // index of the current file
+	sizes      map[int]int  // samples of each file
 	own        map[int]bool // files with a sample that counts
 }
 
@@ -111,7 +111,7 @@ func (s *samples) part(k, i int) (ns, cycles []float64) {
 		case j < len(s.ends[k]):
 			return s.ends[k][j]
 		}
-		return 0 // the benchmark had not begun
+		return 0
 	}
 	n, c := len(s.ns[i]), len(s.cycles[i])
 	return s.ns[i][at(k-1, 2*i, n):at(k, 2*i, n)], s.cycles[i][at(k-1, 2*i+1, c):at(k, 2*i+1, c)]

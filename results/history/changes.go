@@ -86,11 +86,11 @@ func significance(segments []segment, q, alpha float64, random *rand.Rand) float
 }
 
 type segment struct {
-	start  int // in the series
+	start  int
 	values []float64
-	ranks  []int // of the values, from 1
+	ranks  []int // from 1
 	sums   *prefix
-	at     int     // of the best split, 0 if there is none
+	at     int     // of the best split, 0 if none
 	q      float64 // its statistic
 }
 

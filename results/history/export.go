@@ -65,7 +65,7 @@ func Records(entries []Entry) []export.Record {
 // configuration.
 func (s *Store) WriteText(w io.Writer, entries []Entry) error {
 	several := len(commitsOf(entries)) > 1
-	var before map[string]string // the configuration at the end of the entry before
+	var before map[string]string // configuration at the end of the entry before
 	for _, e := range entries {
 		text, err := s.text(e)
 		if err != nil {

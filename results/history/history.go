@@ -48,7 +48,7 @@ func Open(dir string) *Store { return &Store{dir} }
 
 // An Entry is one run.
 type Entry struct {
-	File   string    `json:"file"` // its name in the store's folder
+	File   string    `json:"file"` // in the store's folder
 	Commit string    `json:"commit"`
 	Time   time.Time `json:"time"`
 	// of the machine, see results.Fingerprint.Hash
@@ -61,7 +61,7 @@ type Entry struct {
 	Doubts []string `json:"-"`
 }
 
-// A Damaged is an entry that is not as it was added.
+// A Damaged is an entry that has changed since Add.
 type Damaged struct {
 	File string
 	Err  error
@@ -133,7 +133,7 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	return entry, true, syncFolder(s.dir)
 }
 
-// ownFile refuses what is not a regular file: whoever made the folder must not redirect a write
+// ownFile refuses anything but a regular file: whoever made the folder must not redirect a write
 // with a link.
 func ownFile(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {

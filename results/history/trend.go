@@ -8,7 +8,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A Point is the value of one benchmark in one unit of one entry.
+// A Point is the value of one entry in a series.
 type Point struct {
 	Commit string    `json:"commit"`
 	Time   time.Time `json:"time"`
@@ -22,7 +22,7 @@ type Series struct {
 	Name   string  `json:"name"`
 	Unit   string  `json:"unit"`
 	On     string  `json:"on"`              // hash of the machine's fingerprint or of the geometry
-	Label  string  `json:"label,omitempty"` // "host=node7", if entries were separated by a label
+	Label  string  `json:"label,omitempty"` // such as "host=node7", if separated by a label
 	Exact  bool    `json:"exact"`
 	Better string  `json:"better"`
 	Points []Point `json:"points"`
@@ -56,7 +56,7 @@ func AllSeries(entries []Entry) []Series {
 	return all
 }
 
-// A Change is a point at which the distribution of a series changes.
+// A Change is where a series' distribution changes.
 type Change struct {
 	Name       string   `json:"name"`
 	Unit       string   `json:"unit"`

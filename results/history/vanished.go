@@ -16,8 +16,8 @@ type Gone struct {
 	Label    string    `json:"label,omitempty"` // see Series
 	Exact    bool      `json:"exact"`
 	Last     Point     `json:"last"`  // the last one
-	Commit   string    `json:"first"` // the first commit without it
-	Since    time.Time `json:"time"`  // of that commit
+	Commit   string    `json:"first"` // first commit without it
+	Since    time.Time `json:"time"`  // its time
 }
 
 // vanished returns series that the last commit of their machine or geometry lacks. A benchmark
@@ -100,7 +100,7 @@ func (r roll) overlap(a, b string) bool {
 	return false
 }
 
-// on returns the hash of what a unit depends on: machine or geometry.
+// on returns the hash of the machine or the geometry that a unit depends on.
 func (e Entry) on(benchmark, unit string, exact bool) string {
 	if exact {
 		return e.Geometry.For(benchmark, unit).Hash()

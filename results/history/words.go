@@ -37,8 +37,7 @@ func plainNumber(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// ShortCommit returns the first 12 letters of a commit for display, and "+dirty" if files had been
-// changed.
+// ShortCommit returns a commit's first 12 letters, and "+dirty" if so.
 func ShortCommit(commit string) string {
 	clean, dirty := strings.CutSuffix(commit, "+dirty")
 	if clean = fmt.Sprintf("%.12s", clean); dirty {
@@ -59,7 +58,7 @@ func WriteList(w io.Writer, list []Entry) error {
 	return t.Flush()
 }
 
-// Listed returns the entries for a list in JSON: without records, and with [] for empty lists.
+// Listed prepares entries for JSON: without records, and with [] for empty lists.
 func Listed(list []Entry) []Entry {
 	all := append([]Entry{}, list...)
 	for i := range all {
@@ -70,7 +69,7 @@ func Listed(list []Entry) []Entry {
 	return all
 }
 
-// Of returns the series of a benchmark, named with or without the word Benchmark.
+// Of returns the series of a benchmark, with or without the word Benchmark.
 func Of(entries []Entry, name string) []Series {
 	return slices.DeleteFunc(AllSeries(entries), func(s Series) bool {
 		return s.Name != name && s.Name != "Benchmark"+name
@@ -110,7 +109,7 @@ func percent(change float64) string {
 	return fmt.Sprintf("%+.1f%%", 100*change)
 }
 
-// String returns in a line what changed, how sure that is, and between which commits.
+// String returns what changed, how surely, and between which commits.
 func (c Change) String() string {
 	size, how, sure := "from 0", "better", "exact"
 	if c.Size != nil {
@@ -129,7 +128,7 @@ func (c Change) String() string {
 		on(c.Label, c.Exact, c.On))
 }
 
-// String returns in a line what vanished, and between which commits.
+// String returns what vanished, and between which commits.
 func (g Gone) String() string {
 	what := results.Printable(g.Name)
 	if g.Unit != "" {

@@ -5,8 +5,8 @@
 // files, not of samples. A second pass copies the parts in the order of the suite.
 //
 //  1. [Find] lists the files.
-//  2. [Read] scans them. What cannot be merged is an error; what is missing, doubled
-//     or cut off is in [Plan.Faults].
+//  2. [Read] scans them. Files that cannot be merged are an error; missing, doubled or
+//     cut-off ones are in [Plan.Faults].
 //  3. [Plan.Write] writes the file.
 package merge
 
@@ -90,7 +90,7 @@ func checkMerged(path string) error {
 type Plan struct {
 	// Faults report missing, doubled or cut-off shards. The rest can still be written.
 	Faults []string
-	// Merged are the Faults that only matter to a merge: the file is a merge.
+	// Merged are the Faults of files that are merges.
 	Merged  []string
 	Files   int
 	Runs    int
@@ -350,7 +350,7 @@ func (p *Plan) Write(out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		w.begun, w.comments = map[*file]bool{}, map[string]string{} // each run has its own comments
+		w.begun, w.comments = map[*file]bool{}, map[string]string{}
 		w.lead(r, i == 0, len(p.runs), p.Faults)
 		for _, s := range spans {
 			if err := w.span(s); err != nil {

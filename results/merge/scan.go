@@ -45,7 +45,7 @@ type span struct {
 	file     *file
 	place    int // in the suite, from 1; 0 in a file of a whole run
 	from, to int64
-	family   string // in force before its first line, unless that sets its own
+	family   string // in force before it, unless it begins with its own
 	last     string // in force after it
 	own      bool
 }
@@ -165,7 +165,7 @@ type scanner struct {
 	at     int64
 	next   int64 // start of the next line
 	open   bool  // the last span is open
-	fresh  bool  // the open span has only comments so far
+	fresh  bool  // only comments in it so far
 	family string
 	end    int // number on the last line, -1 without one
 	kept   int // lines of configuration carried over to later files

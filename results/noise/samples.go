@@ -33,8 +33,8 @@ func driftOf(values []float64) (change, p float64) {
 	return late/early - 1, math.Erfc(z / math.Sqrt2)
 }
 
-// rises returns the number of rising pairs minus that of falling ones. A Fenwick tree ("A new data
-// structure for cumulative frequency tables", 1994) makes it fast for many samples.
+// rises returns the number of rising pairs minus the number of falling ones. A Fenwick tree ("A new
+// data structure for cumulative frequency tables", 1994) makes it fast for many samples.
 func rises(values []float64) (s int) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(values)))
 	// tree[i] counts the values of ranks in [i-(i&-i), i)

@@ -23,7 +23,7 @@ type Served struct {
 	From, To int
 }
 
-// Thresholds: how far from the stated size, and how steep a ladder is where memory begins.
+// How far from the stated size, and how steep where memory begins.
 const (
 	farFrom = 2   // times
 	steep   = 2.5 // times the latency of the last level
@@ -42,9 +42,9 @@ func Ladder(rows []results.Row) (ladder []Rung) {
 }
 
 // ServedBy compares a ladder with the caches that the CPU states. far means that memory serves half
-// of the last level's stated size, or less. It is false if the simulated last level is no larger,
-// such as a measured one. It is also false without a rung between the level before and the stated
-// size.
+// of the last level's stated size, or less. It is false if the simulated last level is not larger
+// either, such as a measured one. It is also false without a rung between the level before and the
+// stated size.
 func ServedBy(ladder []Rung, stated []results.Cache, simulated results.Cache) (s Served, far bool) {
 	caches := slices.DeleteFunc(slices.Clone(stated), func(c results.Cache) bool {
 		return c.Name == "L1i"
@@ -88,5 +88,5 @@ func (s Served) String() string {
 		results.Bytes(s.To))
 }
 
-// LastLevel returns the finding as a warning, as Samples does.
+// LastLevel returns a warning as Samples does.
 func (s Served) LastLevel() string { return "last-level: " + s.String() }

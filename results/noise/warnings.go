@@ -8,7 +8,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A Series is the times of one benchmark, in the order in which they were taken.
+// A Series is one benchmark's times, in the order of measurement.
 type Series struct {
 	Name  string
 	Times []float64
@@ -27,7 +27,7 @@ const (
 // MinOthers is the number of CPUs busy with other programs from which measurements are doubtful.
 const MinOthers = 0.25
 
-// Samples returns the warnings from the samples, each with its kind before the first colon.
+// Samples returns the warnings from the samples, as "kind: text".
 func Samples(all []Series) []string {
 	var drift, twice, out found
 	for _, s := range all {
@@ -82,8 +82,7 @@ func (f *found) line(kind, format string, all int) string {
 		results.Counted(all, "benchmark")), fmt.Sprintf("%s (%s)", f.worst, f.says))
 }
 
-// Machine returns warnings on the machine's settings and its activity, nil if unknown, in the form
-// of Samples.
+// Machine returns warnings like Samples on the machine's settings and its activity, nil if unknown.
 func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 	var warnings []string
 	warn := func(kind, format string, args ...any) {

@@ -35,8 +35,9 @@ type Table struct {
 }
 
 // Of returns one table of the groups. A heading has what the names share. A row has the rest of the
-// name, the median time per element, the half width of its 95% interval, the ratio to the first
-// benchmark, and the simulated misses per element. Benchmarks without times are counted in a note.
+// name, the median time per element, and the half width of its 95% interval. It also has the ratio
+// to the first benchmark, and the simulated misses per element. Benchmarks without times are
+// counted in a note.
 func Of(groups []Group) Table {
 	t := &table{}
 	untimed := map[string]int{}
@@ -179,7 +180,7 @@ func Headings(g Group) (shared string, labels []string) {
 	})
 	bare := "default" // for example, without a tile
 	if g[0].Family() == "Operands" {
-		bare = "contiguous" // the same operands except for their strides
+		bare = "contiguous" // equal except for the strides
 	}
 	if len(g) == 1 {
 		common = common[:len(common)-1]

@@ -138,9 +138,9 @@ func (s system) core() *core {
 	return &cores[at]
 }
 
-// Name returns the core's name on an arm64 CPU under Linux, such as "Arm Neoverse N1", or the
-// numbers of an unknown core, such as "implementer 0x41 part 0xd4d". With several kinds of cores it
-// is that of [Caches]; on other CPUs "".
+// Name returns the core's name on an arm64 CPU under Linux, such as "Arm Neoverse N1". For an
+// unknown core it returns the numbers, such as "implementer 0x41 part 0xd4d". With several kinds of
+// cores it names the one of [Caches]; on other CPUs it returns "".
 func Name(pinned ...int) string { return thisSystem().on(pinned).name() }
 
 func (s system) name() string {
@@ -179,7 +179,7 @@ func (c core) from() simcache.Source {
 }
 
 // appleCore returns the performance core of a Mac. Apple and the literature state the ways of the
-// M1, and those of level 1 up to the M4; sizes come from sysctl.
+// M1, and of level 1 up to the M4; sizes come from sysctl.
 func (s system) appleCore() []Cache {
 	family, _, _ := strings.Cut(strings.TrimPrefix(s.brand, "Apple "), " ")
 	if !slices.Contains([]string{"M1", "M2", "M3", "M4"}, family) {

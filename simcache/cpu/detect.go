@@ -20,7 +20,8 @@ type Cache struct {
 	Shared   int // logical CPUs that share it, 0 if unknown
 	// all CPUs of the machine share it, so there is only one; false if unknown
 	Only bool
-	// Source is the source of the size, then those of other figures, as in "sysctl; ways: assumed".
+	// Source is the source of the size. Other figures' sources follow, as in "sysctl; ways:
+	// assumed".
 	Source simcache.Source
 }
 

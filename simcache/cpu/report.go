@@ -13,7 +13,7 @@ import (
 // 2 MiB.
 func dataTLBs() [][]simcache.TLB { return [][]simcache.TLB{TLB(os.Getpagesize()), TLB(page2M)} }
 
-// WriteTables writes tables of this CPU's caches and TLB, and of the simulated caches.
+// WriteTables writes tables of this CPU's caches and TLB, and of the simulation.
 func WriteTables(w io.Writer, caches []Cache, simulated simcache.Config) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "cache\tsize\tways\tsets\tline\tshared by\tfrom")
@@ -58,8 +58,7 @@ func sharedBy(cpus int) string {
 	return fmt.Sprintf("%d CPUs", cpus)
 }
 
-// JSONCache is the JSON of a cache. If it is unknown (Cache.Known), size, ways, sets and line are
-// 0.
+// JSONCache is the JSON of a cache; size, ways, sets and line are 0 if unknown (Cache.Known).
 type JSONCache struct {
 	Name   string          `json:"name"`
 	Level  int             `json:"level"`

@@ -127,8 +127,8 @@ func (c *Cache) add(figure string, source simcache.Source) {
 	}
 }
 
-// assume completes a cache of known size, with lines of 64 B and the ways nearest to 8 (level 1) or
-// 16 that give a power of two of sets.
+// assume completes a cache of known size. It assumes lines of 64 B, and the ways nearest to 8
+// (level 1) or 16 that give a power of two of sets.
 func (c *Cache) assume() {
 	g := &c.Geometry
 	if g.Size <= 0 {
@@ -153,7 +153,7 @@ func (c *Cache) assume() {
 	c.add("ways", assumed)
 }
 
-// Assumed reports whether no source states a figure of the cache, "ways" or "line".
+// Assumed reports whether no source states a figure, "ways" or "line".
 func (c Cache) Assumed(figure string) bool {
 	return strings.Contains(string(c.Source), "; "+figure+": "+string(assumed))
 }

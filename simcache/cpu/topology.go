@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A Logical is a CPU of the operating system: a core, or a thread of one with SMT.
+// A Logical is a CPU of the operating system: a core, or with SMT a thread of one.
 type Logical struct {
 	CPU  int // number
 	Core int // lowest CPU number of its core
@@ -70,7 +70,7 @@ type Node struct {
 	ID     int   `json:"id"`
 	CPUs   []int `json:"cpus"`   // online; empty for a node of memory only
 	Memory int   `json:"memory"` // bytes; 0 for a node without memory
-	// distance to each node, in tenths of the local one (ACPI's SLIT); empty if unknown
+	// to each node, in tenths of the local distance (ACPI's SLIT); empty if unknown
 	Distances []int `json:"distances"`
 }
 
@@ -109,7 +109,7 @@ func (s system) list(name string) []int {
 	return list
 }
 
-// FormatList formats CPUs or nodes for ParseList, with ranges.
+// FormatList formats CPUs or nodes for ParseList.
 func FormatList(list []int) string {
 	var parts []string
 	for i := 0; i < len(list); i++ {

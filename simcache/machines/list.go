@@ -9,7 +9,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// Listed is the entry of a preset in a list.
+// Listed is a preset in a list.
 type Listed struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`

@@ -74,7 +74,7 @@ type (
 	}
 )
 
-// Limits of a description, so that a typing error does not exhaust memory.
+// Limits of a description, against typing errors.
 const (
 	maxLevels      = 8
 	maxSize        = 4 << 30 // bytes of a level

@@ -11,7 +11,7 @@ import (
 // of one set: all lines of a fully associative cache, else its ways.
 type Curve struct {
 	Refs uint64 // references: one for each access
-	// compulsory misses: references to lines not touched before, which miss at any capacity
+	// compulsory misses: first touches of lines, which miss at any capacity
 	Cold  uint64
 	Lines uint64 // distinct lines touched, in all sets: the working set
 	// Distances is the histogram of the other references, by ascending distance.
@@ -52,8 +52,8 @@ const aHundredth = 100
 // Points returns the points that show the curve's shape: powers of two whose misses differ from the
 // power before, knees, and the capacities in also. The powers end once only cold misses are left.
 //
-// A knee is the smallest capacity with all but a hundredth of the fall to the next power of two, if
-// that fall is at least a hundredth of the references.
+// A knee is the smallest capacity with all but a hundredth of the fall to the next power of two.
+// That fall must be at least a hundredth of the references.
 func (c Curve) Points(also ...uint64) []Point {
 	points := []Point{}
 	add := func(capacity uint64, knee bool) {

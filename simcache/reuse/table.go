@@ -16,16 +16,14 @@ import (
 	accesstrace "github.com/stridebench/stridebench/simcache/trace" // tests use the name trace
 )
 
-// A Meter counts alongside a simulation and marks the simulated caches on its curve. A nil Meter
-// counts nothing.
+// A Meter counts during a simulation and marks its caches on the curve. A nil Meter counts nothing.
 type Meter struct {
 	stacks *Stacks
 	sets   int
 	config simcache.Config
 }
 
-// NewMeter returns a Meter for caches with sets sets and the line size of the configuration's first
-// level.
+// NewMeter returns a Meter for caches with sets sets, and lines of the first level.
 func NewMeter(config simcache.Config, sets int) (*Meter, error) {
 	stacks, err := New(config.First().Line, sets)
 	if err == nil {

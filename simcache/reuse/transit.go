@@ -7,7 +7,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// Run counts every access of the nest on the present stacks. It returns the error of n.Check.
+// Run counts every access of the nest on the present stacks, or returns the error of n.Check.
 func (s *Stacks) Run(n nest.Nest) error { return s.runPasses(1, n) }
 
 // runPasses counts passes over nests. It returns the error of Run or simcache.Config.CheckPasses.
@@ -110,7 +110,7 @@ func newTransit(s *Stacks, n nest.Nest) *transit {
 //
 // Consecutive iterations that touch the same lines in the same order need not all be walked. The
 // first brings these lines to the top, in an order that each later one restores. The second reaches
-// no deeper. So all later ones have its distances and leave the stacks as it did.
+// no deeper. So all later ones have its distances and leave the same stacks.
 func (w *transit) loop(l int, times uint64) {
 	switch {
 	case l == len(w.trips):

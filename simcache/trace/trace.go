@@ -1,7 +1,7 @@
 // Package trace reads and writes memory traces, with one access per line: Lackey's (valgrind
 // --tool=lackey --trace-mem=yes) and Dinero's din. Package simcache replays them.
 //
-//  1. Record a trace with one of these programs, or write one with a [Writer].
+//  1. Record a trace with Lackey or for Dinero, or write one with a [Writer].
 //  2. [Records] reads it, access by access, gzipped or plain.
 //  3. [Replay] counts the misses of the trace. [Feed] does so on a hierarchy for
 //     further queries, and [FeedRegions] also by region of addresses.

@@ -30,7 +30,7 @@ func Wide(levels []Level, operands []nest.Operand) bool {
 	return slices.ContainsFunc(operands, func(op nest.Operand) bool { return op.Width > line })
 }
 
-// The sorts of references. They serve as operand numbers of references outside nests.
+// The sorts of references, which are the operands of those outside nests.
 const (
 	Loads  = iota // reads and modifies
 	Stores        // writes
@@ -48,11 +48,11 @@ func Sort(k nest.Kind) int {
 
 // An Engine simulates levels of caches.
 type Engine interface {
-	// Add simulates a reference. The operand of a single reference is its sort.
+	// Add simulates a reference. The operand of a single one is its sort.
 	Add(op int, addr, size uint64, kind nest.Kind)
 	// AddAll adds each reference in order.
 	AddAll(refs []Reference)
-	// At sets the address of the instruction that makes the next references.
+	// At sets the instruction of the next references.
 	At(pc uint64)
 	// Descend simulates a fetch that missed in I1, from the second level on.
 	Descend(op int, addr, size uint64)
@@ -68,15 +68,15 @@ type Engine interface {
 	// RunProgram simulates a pass over a program. The misses of access r at level i of n are at
 	// r*n+i.
 	RunProgram(p nest.Program) []uint64
-	// Effort estimates how many references Run would look up, and the time in seconds.
+	// Effort estimates Run's lookups, and the time in seconds.
 	Effort(nests []nest.Nest, passes int) (lookUps, seconds float64)
 	// Settled returns the number of passes after which each repeats the last; 0 if unknown.
 	Settled() int
 	// Work returns how many references were looked up.
 	Work() uint64
-	// Besides returns a level's counts other than references and misses.
+	// Besides returns a level's other counts than references and misses.
 	Besides(level int) Besides
-	// LooksUp reports whether RunProgram looks up each access of a program of these operands.
+	// LooksUp reports whether RunProgram looks up each access of these operands.
 	LooksUp(operands []nest.Operand) bool
 	// Progress sets a function to call now and then with the share of a program done. It must
 	// precede the first program.
@@ -85,15 +85,14 @@ type Engine interface {
 	Reset()
 }
 
-// A Reference is a single reference, with the arguments of Add.
+// A Reference holds the arguments of Add.
 type Reference struct {
 	Addr     uint64
 	Size, Op int32
 	Kind     nest.Kind
 }
 
-// A Besides holds a level's counts other than references and misses. What an engine does not count
-// is 0.
+// A Besides holds a level's other counts than references and misses, 0 if not counted.
 type Besides struct {
 	Stores                         uint64 // references without a miss at the level before
 	BytesIn, BytesOut, WriteBacks  uint64 // if dirty lines are tracked
@@ -165,7 +164,7 @@ type Reuse struct {
 	Lines                          uint64
 }
 
-// References returns the number of references of passes over nests.
+// References returns the references of passes over nests.
 func References(nests []nest.Nest, passes int) float64 {
 	sum := 0.0
 	for _, n := range nests {

@@ -28,7 +28,7 @@ func Access(base int, strides ...int) nest.Operand {
 	return nest.Operand{Base: uint64(base), Width: 4, Strides: slices.Clone(strides)}
 }
 
-// Access draws an access of 4 bytes: its base from a list, and each stride from its list.
+// Access draws an access of 4 bytes, with base and strides from lists.
 func (d Draw) Access(bases []int, strides ...[]int) nest.Operand {
 	o := Access(d.Of(bases...))
 	for _, list := range strides {
@@ -37,7 +37,7 @@ func (d Draw) Access(bases []int, strides ...[]int) nest.Operand {
 	return o
 }
 
-// Outside returns an access of a loop, moved out of that loop, in one of its iterations.
+// Outside returns an access moved out of its loop, in one iteration.
 func Outside(n nest.Node, iteration int) nest.Operand {
 	o, last := n.(nest.Operand), len(n.(nest.Operand).Strides)-1
 	o.Base += uint64(iteration * o.Strides[last])
@@ -55,7 +55,7 @@ func (d Draw) Order(list []nest.Node) []nest.Node {
 	return list
 }
 
-// Bound returns a number plus the variables of enclosing loops times coefficients.
+// Bound returns number plus enclosing loops' variables times coef.
 func Bound(number int, coef ...int) nest.Affine { return nest.Affine{Const: number, Coef: coef} }
 
 // Loop returns a loop from 0 to a bound.

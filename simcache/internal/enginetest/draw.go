@@ -166,7 +166,7 @@ func (d Draw) Straddling(line, most int) nest.Nest {
 	return n
 }
 
-// Contents returns where the contents of levels differ from those of the reference, "" if nowhere.
+// Contents returns where levels and the reference hold different blocks, "" if nowhere.
 func Contents(levels []engine.Level, got interface {
 	Contents(list []uint64, level, set int) []uint64
 }, want *reference.Caches) string {

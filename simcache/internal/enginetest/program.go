@@ -5,7 +5,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// ProgramLevels draws one to three levels, small enough for a program to fill.
+// ProgramLevels draws one to three levels that a program can fill.
 func (d Draw) ProgramLevels() []engine.Level {
 	if d.One(3) {
 		return d.Levels()

@@ -119,7 +119,7 @@ func (c *Chain) reset(n int) {
 	c.Track(n)
 }
 
-// Track clears the misses, and makes room for those of n operands.
+// Track clears the misses and makes room for n operands.
 func (c *Chain) Track(n int) {
 	for i, misses := range c.misses {
 		clear(misses)
@@ -149,7 +149,7 @@ func (c *Chain) Run(nests []nest.Nest, passes int) [][][]uint64 {
 	})
 }
 
-// One simulates a canonical nest, after the counts of single references have been taken.
+// One simulates a canonical nest, after Take.
 func (c *Chain) One(n nest.Nest) []uint64 {
 	return c.counted(len(n.Operands), func() {
 		switch {
@@ -161,7 +161,7 @@ func (c *Chain) One(n nest.Nest) []uint64 {
 	})
 }
 
-// RunProgram simulates a program, after the counts of single references have been taken.
+// RunProgram simulates a program, after Take.
 func (c *Chain) RunProgram(p nest.Program) []uint64 {
 	return c.counted(len(p.Operands()), func() {
 		if c.watch != nil {
@@ -233,7 +233,7 @@ func (c *Chain) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64)
 // Work returns how many references were looked up.
 func (c *Chain) Work() uint64 { return c.visited }
 
-// Besides returns what write-backs move, and what is observed.
+// Besides returns the bytes that write-backs move, and the observations.
 func (c *Chain) Besides(level int) (b engine.Besides) {
 	if c.watch != nil {
 		c.watch.Besides(level, &b)

@@ -23,8 +23,8 @@ type node struct {
 // nothing is larger than any node's number.
 const nothing = ^uint32(0)
 
-// fromWays is where lists pay. With 3 MiB of lines they took twice as long as rows at 96 ways, and
-// half as long at 224.
+// fromWays is where lists pay. With 3 MiB of lines they took twice the time of rows at 96 ways, and
+// half of it at 224.
 const fromWays = 192
 
 func newLists(sets, ways int) *lists {

@@ -215,7 +215,7 @@ func dirties(k nest.Kind) uint64 {
 	return writes
 }
 
-// Contents appends the blocks of a set to list, the most recently used first. Nothing may wait.
+// Contents appends a set's blocks to list, the most recently used first. Nothing may wait.
 func (c *Chain) Contents(list []uint64, level, set int) []uint64 {
 	return c.levels[level].blocks(list, set)
 }
@@ -226,8 +226,7 @@ func (c *Chain) Load(level, set int, blocks []uint64) bool {
 	return c.levels[level].load(set, blocks)
 }
 
-// Look looks up a reference in the first level only and reports whether it missed, without counting
-// it.
+// Look looks up a reference in the first level, uncounted, and reports a miss.
 func (c *Chain) Look(addr, size uint64) (missed bool) {
 	c.makeWay(addr + size - 1)
 	l := &c.levels[0]

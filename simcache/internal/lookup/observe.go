@@ -19,8 +19,8 @@ const (
 )
 
 // A Watch observes levels of any kind. The engine calls Begin before each reference and Done after
-// it, Look for each lookup of a line, and Fill and Leave for each line that enters or leaves a
-// level.
+// it. It calls Look for each lookup of a line, and Fill and Leave for each line that enters or
+// leaves a level.
 type Watch struct {
 	of      []engine.Level
 	levels  []sight
@@ -152,7 +152,7 @@ func (w *Watch) moved(level, op int, block uint64, absent bool, v victim) {
 	}
 }
 
-// Done ends a reference. Its bytes count as touched in all levels that hold them.
+// Done ends a reference: its bytes are touched in all levels that hold them.
 func (w *Watch) Done(op int, addr, size uint64) {
 	if w.observe&UsedBytes != 0 {
 		w.use(op, addr, size)

@@ -108,8 +108,8 @@ func (w *transit) iterate(i uint64) {
 	}
 }
 
-// stay returns the number of iterations from i on, at least 1, in which the first and the last byte
-// of each access stay in their lines of the first level.
+// stay returns the number of iterations from i on, at least 1, in which both ends of each access
+// stay in their lines of the first level.
 func (w *transit) stay(i, to uint64) uint64 {
 	stay := to - i
 	line := uint64(1) << w.c.levels[0].shift

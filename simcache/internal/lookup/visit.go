@@ -27,8 +27,8 @@ func (v *Visit) Walk(what any, p nest.Program) {
 }
 
 // run makes the references of a run. Iterations in which no access leaves its lines of the first
-// level look up the same lines in the same order. If all references of one are still, so are those
-// of the later ones. These are then counted, not made.
+// level look up the same lines in the same order. If all references of one are still, the later
+// ones are still too. These are then counted, not made.
 func (v *Visit) run(run *nest.Run) {
 	if v.Watch != nil {
 		v.Watch.run(run)

@@ -11,7 +11,7 @@ import (
 // A cache is one level by itself.
 type cache struct {
 	Level
-	tags       []uint64 // block plus one for each way, set by set; 0 is empty
+	tags       []uint64 // block plus one by set and way; 0 is empty
 	words      int      // of marks, in a set
 	marks      []uint64 // by set and 8 ways: a byte for each tag, see byteOf
 	lines      []line   // other state of the lines
@@ -134,7 +134,7 @@ func (c *cache) inVictims(block uint64) bool {
 	return c.victims != nil && c.victims.place(block) >= 0
 }
 
-// passes reports whether a missing request goes on without a fill.
+// passes reports whether a missing request passes the level without a fill.
 func (c *cache) passes(r request) bool {
 	return r.write && (c.NoWriteAllocate || c.Tie == Exclusive)
 }

@@ -56,7 +56,7 @@ func (r request) within(block uint64, shift uint) request {
 	return r
 }
 
-// New returns an engine. If dirty is set, it tracks dirty lines and counts what is moved.
+// New returns an engine. If dirty is set, it tracks dirty lines and counts moved bytes.
 func New(levels []Level, dirty bool, o lookup.Observe) *Engine {
 	d := &Engine{misses: make([][]uint64, len(levels)), dirty: dirty}
 	d.anew = func() *Engine { return New(levels, dirty, o) }
@@ -94,7 +94,7 @@ func (d *Engine) LooksUp([]nest.Operand) bool { return true }
 // Progress does nothing.
 func (d *Engine) Progress(func(share float64)) {}
 
-// At sets the address of the instruction that makes the next references.
+// At sets the instruction of the next references.
 func (d *Engine) At(pc uint64) { d.pc = pc }
 
 func (d *Engine) track(operands int) {
@@ -125,8 +125,7 @@ func (d *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
 	})
 }
 
-// RunProgram simulates a pass over a program, after the counts of single references have been
-// taken.
+// RunProgram simulates a pass over a program, after Take.
 func (d *Engine) RunProgram(p nest.Program) []uint64 {
 	return d.counted(p, p)
 }
@@ -148,10 +147,10 @@ func (d *Engine) counted(what any, p nest.Program) []uint64 {
 	return misses
 }
 
-// Settled returns 0: dependent levels, and policies other than LRU, need not repeat themselves.
+// Settled returns 0: dependent levels, and other policies than LRU, need not repeat.
 func (d *Engine) Settled() int { return 0 }
 
-// Effort returns the most references that Run may look up, and estimates the time in seconds.
+// Effort returns Run's most lookups, and estimates the seconds.
 func (d *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
 	lookUps = engine.References(nests, passes)
 	if d.watch != nil {
@@ -175,8 +174,7 @@ func (d *Engine) Besides(level int) engine.Besides {
 	return b
 }
 
-// Add simulates a reference. A modify is a read and then a store that does not count as a
-// reference.
+// Add simulates a reference. A modify is a read and an uncounted store.
 func (d *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 	d.looked++
 	if first := d.levels[0]; d.plain && addr>>first.shift == (addr+size-1)>>first.shift {
@@ -374,7 +372,7 @@ func (d *Engine) fetch(level int, block uint64, op int) {
 	d.fill(level, fresh)
 }
 
-// Ties returns an error if a level's contents violate its tie to the levels before, for tests.
+// Ties returns an error if a level violates its tie to the levels before, for tests.
 func (d *Engine) Ties() error {
 	for level, l := range d.levels {
 		for _, before := range d.levels[:level] {

@@ -2,7 +2,7 @@ package policies
 
 import "github.com/stridebench/stridebench/simcache/internal/engine"
 
-// A Level is one cache. Zero settings are those of package reference.
+// A Level is one cache. Zero settings mean package reference's.
 type Level struct {
 	engine.Level
 	Replace         func(sets, ways int) Policy // nil for LRU
@@ -16,8 +16,8 @@ type Level struct {
 // A Tie is a level's relation to the level before.
 type Tie uint8
 
-// The ties: independent; holding all that the levels before hold; holding only what the level
-// before evicted.
+// The ties: independent; holding all that the levels before hold; holding what the level before
+// evicted, and nothing that it holds.
 const (
 	Untied Tie = iota
 	Inclusive

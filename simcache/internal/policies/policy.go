@@ -2,8 +2,7 @@ package policies
 
 import "math/bits"
 
-// A Policy keeps the replacement order of a cache's sets. Empty ways are filled first, the lowest
-// one first.
+// A Policy keeps the replacement order of sets. Empty ways are filled first, the lowest first.
 type Policy interface {
 	touch(set, way int)  // a hit
 	filled(set, way int) // a line entered a way

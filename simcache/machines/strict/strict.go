@@ -1,7 +1,7 @@
 // Package strict reads YAML files that people write by hand. Every error begins with file, line and
-// column and says what would be right: for an unknown key the known ones, for a value what is
-// expected. A file is one document of plain values, lists and mappings. Anchors, aliases, tags and
-// deep nesting are refused, because a few bytes of them can demand gigabytes.
+// column and says what would be right, such as the known keys. A file is one document of plain
+// values, lists and mappings. Anchors, aliases, tags and deep nesting are refused, because a few
+// bytes of them can demand gigabytes.
 package strict
 
 import (
@@ -37,7 +37,7 @@ type File struct {
 	tree *ast.File
 }
 
-// ReadText returns the text of a file for [Decode], cut just above its limit.
+// ReadText returns a file's text for [Decode], cut just above its limit.
 func ReadText(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -50,7 +50,7 @@ func ReadText(path string) ([]byte, error) {
 // TextOf is ReadText for an open file.
 func TextOf(file io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(file, maxFile+1)) }
 
-// ReadKept is ReadText for a file that the program keeps and that no user named (see [Regular]).
+// ReadKept is ReadText for the program's own files, which no user named (see [Regular]).
 func ReadKept(path string) ([]byte, error) {
 	if err := Regular(path); err != nil {
 		return nil, err
@@ -115,10 +115,10 @@ func (f *File) Errorf(path, format string, args ...any) error {
 	return f.at(f.token(path), fmt.Errorf(format, args...))
 }
 
-// Refuse returns an error about a value of the document.
+// Refuse returns an error about a value.
 func (f *File) Refuse(n ast.Node, err error) error { return f.at(n.GetToken(), err) }
 
-// Line returns the first line of the part at a path, 0 if it is missing.
+// Line returns the first line of the part at a path, 0 if missing.
 func (f *File) Line(path string) int {
 	if t := f.token(path); t != nil {
 		return t.Position.Line
@@ -264,7 +264,7 @@ func (f *File) placed(err error, root reflect.Type) error {
 	return f.at(theirs.GetToken(), errors.New(message))
 }
 
-// used matches the YAML library's error for a value of another kind; nodes translates its kinds.
+// used matches the YAML library's error for a wrong kind; nodes names the kinds.
 var (
 	used  = regexp.MustCompile(`^(\w+) was used where (\w+) is expected$`)
 	nodes = map[string]string{"sequence": "a list ([A, B], or lines that begin with -)",
@@ -434,11 +434,11 @@ type refusal struct {
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
-// Refuse returns the error of an UnmarshalYAML that cannot read a value.
+// Refuse returns the error of an UnmarshalYAML for a bad value.
 func Refuse(n ast.Node, err error) error { return &refusal{n.GetToken(), err} }
 
 // Scalar returns the text of a plain value. Otherwise, and for leading zeros, it returns an error
-// with what is wanted, such as "a size".
+// that asks for want, such as "a size".
 func Scalar(n ast.Node, want string) (string, error) {
 	switch n := n.(type) {
 	case *ast.IntegerNode, *ast.FloatNode:
