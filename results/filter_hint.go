@@ -45,7 +45,6 @@ func vocabularyOf(names []string) vocabulary {
 // looseTerm matches negation, key and value of a term, also in other languages' forms.
 var looseTerm = compiled(`^([-!]?)([./]?[\pL\pN_.-]+)\s*([:=])\s*(.+)$`)
 
-// looseWord matches a term, a parenthesis, or a word.
 var looseWord = compiled(`[-!]?[./]?[\pL\pN_.-]+\s*[:=]\s*(?:\([^()]*\)|/(?:[^/\\]|\\.)*/|"(?:[^"\\]|\\.)*"|[^\s()]+)|[()]|[^\s()]+`)
 
 // joinedTerms matches a comma between terms, joinedValues a separator of values.
@@ -104,7 +103,6 @@ func selects(f *Filter, names []string) bool {
 	})
 }
 
-// term returns a term of the language, or several if its value is a name with keys.
 func (v vocabulary) term(not string, term []string) []string {
 	if term[1] != "" {
 		not = "-"
@@ -179,7 +177,6 @@ func (v vocabulary) values(key, text string) string {
 	return "(" + strings.Join(all, " OR ") + ")"
 }
 
-// value returns the known value probably meant, else the typed one.
 func (v vocabulary) value(key, typed string) string {
 	if len(typed) > 1 && strings.HasPrefix(typed, "/") && strings.HasSuffix(typed, "/") {
 		return typed
@@ -228,7 +225,6 @@ func nearest(typed string, words []string, of func(string) string) int {
 	return -1
 }
 
-// distance counts the letters to insert, remove, change or swap with the next.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

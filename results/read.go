@@ -167,7 +167,6 @@ func measurement(fault *benchfmt.SyntaxError, text []byte) string {
 	return ""
 }
 
-// conflictMarks begin git's lines around the sides of a merge.
 var conflictMarks = []string{"<<<<<<< ", "||||||| ", "=======\n", "=======\r\n", ">>>>>>> "}
 
 // conflict returns the line of the first mark, 0 if none. Readers of the format skip these lines.
@@ -266,13 +265,11 @@ func Are(text []byte) bool {
 		ended().Match(text[max(len(text)-100, 0):])
 }
 
-// signed matches a line that bench writes in the head.
 var signed = compiled(`(?m)^(sim-[0-9a-z]+|# version): `)
 
 // ended matches the last line that bench writes.
 var ended = compiled(`(?:^|\n)# ` + EndKey + `: [0-9]+ results\s*$`)
 
-// inFormat matches lines of the format.
 var inFormat = compiled(`^(Benchmark|Unit |#|[a-z][^\s:]*:|(PASS|ok|FAIL|---|\?)\b|\s*$)`)
 
 // compiled compiles an expression at first use: most commands read no results.

@@ -130,7 +130,6 @@ func cacheOf(name, geometry string) Cache {
 	return Cache{name, n[0], n[1], n[2]}
 }
 
-// tlbLevels reads "64,4,4096 1536,12,4096": entries, ways and page of each level.
 func tlbLevels(text string) (found []TLB) {
 	for level := range strings.FieldsSeq(text) {
 		if n, ok := triple(level, maxEntries, maxEntries, maxPage); ok && n[1] <= n[0] &&

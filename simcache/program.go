@@ -50,7 +50,6 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 // the first program: of the outermost loops' iterations in a pass. Only summaries call it.
 func (h *Hierarchy) Progress(done func(share float64)) { h.data.Progress(done) }
 
-// tells reports whether the engine reports more about programs.
 func (h *Hierarchy) tells() bool {
 	return !h.config.plain()
 }

@@ -445,8 +445,6 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 	}
 }
 
-// sameGeometry reports whether both files count a unit in the same caches, else notes the
-// difference.
 func (r *Report) sameGeometry(benchmark, unit string) bool {
 	differ := r.geometryDiffers(benchmark, unit)
 	if differ == nil {
@@ -463,7 +461,6 @@ func (r *Report) geometryDiffers(benchmark, unit string) []string {
 	return r.geometries[0].For(benchmark, unit).Differ(r.geometries[1].For(benchmark, unit))
 }
 
-// drift notes an exact unit whose samples differ.
 func (r *Report) drift(c Comparison, file string, samples []float64) bool {
 	least, most := samples[0], samples[len(samples)-1]
 	if least == most {
@@ -570,7 +567,6 @@ func holm(ps []float64) []float64 {
 	return adjusted
 }
 
-// A smallestP caches the U test's smallest p-values, by the numbers of samples.
 type smallestP map[[2]int]float64
 
 func (s smallestP) of(n, m int) float64 {
@@ -585,7 +581,6 @@ func (s smallestP) of(n, m int) float64 {
 	return s[key]
 }
 
-// samples returns the least number in both files that can reach p.
 func (s smallestP) samples(p float64) int {
 	n := 1
 	for s.of(n, n) > p {

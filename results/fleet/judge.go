@@ -56,7 +56,6 @@ const (
 	minScatter = 2
 )
 
-// groups returns the machines of each CPU: each other's peers.
 func (m *Matrix) groups() (all [][]int) {
 	at := map[string]int{}
 	for i, machine := range m.Machines {
@@ -274,8 +273,6 @@ func (m *Matrix) plain(found []Finding) (kept []Finding) {
 	return kept
 }
 
-// why explains a finding: measurements first, then settings unlike most peers', then the usual
-// cause.
 func (m *Matrix) why(f Finding, ratios []float64) string {
 	var words []string
 	machine := m.Machines[f.Machine]

@@ -292,7 +292,6 @@ type comment struct {
 	key, value string
 }
 
-// commentsOf copies in to to, and returns the facts among its comments.
 func commentsOf(in *bufio.Reader, to io.Writer) (found []comment, err error) {
 	out := bufio.NewWriterSize(to, 1<<16)
 	for n := 1; ; n++ {

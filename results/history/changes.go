@@ -58,7 +58,6 @@ func clearest(segments []segment) int {
 	return best
 }
 
-// significance returns the p-value of the statistic q. It stops once p exceeds alpha for sure.
 func significance(segments []segment, q, alpha float64, random *rand.Rand) float64 {
 	shuffled := make([]segment, len(segments))
 	for i, s := range segments {
@@ -129,7 +128,6 @@ func (s segment) split() (at int, q float64) {
 	return at, q
 }
 
-// within returns the sums of the distances among the first i values.
 func (s segment) within() []float64 {
 	sums := make([]float64, len(s.values)+1)
 	s.sums.clear()
@@ -162,7 +160,6 @@ func (p *prefix) clear() {
 	p.n, p.total = 0, 0
 }
 
-// add returns the sum of a value's distances from all earlier ones.
 func (p *prefix) add(value float64, rank int) float64 {
 	count, sum := 0.0, 0.0
 	for i := rank; i > 0; i &= i - 1 {

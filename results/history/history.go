@@ -239,7 +239,6 @@ func syncFolder(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// seal appends the checksum that shows whether a text is whole.
 func seal(text []byte) []byte {
 	sum := sha256.Sum256(text)
 	return fmt.Appendf(bytes.Clone(text), "%s%s\n", sumKey, hex.EncodeToString(sum[:]))

@@ -66,7 +66,6 @@ func (s Series) ended(entries []Entry, benchmarks roll) (Gone, bool) {
 	return Gone{}, false
 }
 
-// A roll holds the benchmarks of each entry, by file.
 type roll struct {
 	names  map[string]map[string]bool
 	common map[[2]string]bool

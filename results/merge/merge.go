@@ -77,7 +77,6 @@ func Find(paths []string, out string) (found []string, err error) {
 
 var mergedLine = regexp.MustCompile(`(?m)^# merged: `)
 
-// checkMerged refuses to overwrite a file of one run.
 func checkMerged(path string) error {
 	text, err := results.ReadText(path)
 	if err == nil && !mergedLine.Match(text) {
@@ -226,7 +225,6 @@ func sameSetup(a, b *file) error {
 	return nil
 }
 
-// apart returns the first label with a distinct value in each file, or "".
 func apart(files []*file) string {
 	for _, p := range files[0].config {
 		values := map[string]bool{"": true}

@@ -25,7 +25,6 @@ type writer struct {
 var left = []string{"load", "overhead", results.ActivityKey, results.NodeKey, "warning",
 	"interrupted"}
 
-// lead writes a run's comments, for the first run with the head of the file.
 func (w *writer) lead(r run, first bool, runs int, faults []string) {
 	f := r.files[0]
 	w.setConfig(f)

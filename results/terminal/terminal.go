@@ -65,7 +65,6 @@ func Of(groups []Group) Table {
 
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
-// A row without figures is a heading.
 type row struct {
 	label   string
 	figures []string

@@ -110,7 +110,6 @@ func (s system) fromDeviceTree() []Cache {
 	return caches
 }
 
-// cell returns a 32-bit, big-endian property.
 func (s system) cell(name string) int {
 	value, err := fs.ReadFile(s.files, name)
 	if err != nil || len(value) != 4 {

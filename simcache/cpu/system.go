@@ -91,7 +91,6 @@ func (s system) known() []Cache {
 	return known
 }
 
-// fill completes caches from more.
 func fill(caches, more []Cache) []Cache {
 	if len(caches) == 0 {
 		return more

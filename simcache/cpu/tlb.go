@@ -75,7 +75,6 @@ func maker(cpuid func(leaf, subleaf uint32) registers) string {
 	return string(name[:])
 }
 
-// decodeTLB decodes cpuid's data TLBs, sorted by page and level.
 func decodeTLB(cpuid func(leaf, subleaf uint32) registers) []array {
 	var found []array
 	switch maker(cpuid) {

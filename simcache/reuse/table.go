@@ -140,7 +140,6 @@ func (m *Meter) marks() map[uint64][]string {
 	return marks
 }
 
-// names: a single level is both first and last.
 func (m *Meter) names(i int) (names []string) {
 	last := len(m.config.Levels) - 1
 	if i == 0 {

@@ -14,9 +14,9 @@ import (
 // A Chain is LRU levels. A level sees the misses of the level before, with the original address and
 // size.
 //
-// References within one line wait in batches, which pass a level one at a time. Their lookups are
-// independent, so the CPU overlaps them; their order stays. A reference that crosses a line is
-// looked up by itself, after all that wait.
+// References within one line wait in a batch for each level. Their lookups are independent, so the
+// CPU overlaps them; their order stays. A reference that crosses a line is looked up by itself,
+// after all that wait.
 type Chain struct {
 	levels []rows
 	grain  uint   // log2 of the smallest line: an access within a grain crosses no line
@@ -81,7 +81,6 @@ func chainOf(levels []rows, o Options) *Chain {
 	return c
 }
 
-// narrow sets the address limit of 32-bit tags.
 func (c *Chain) narrow() {
 	c.limit = 1 << min(60, 64-grains+c.grain)
 	for i := range c.levels {

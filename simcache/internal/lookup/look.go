@@ -74,7 +74,6 @@ func (c *Chain) Descend(op int, addr, size uint64) {
 	c.look(1, op, addr, size, 0, 1)
 }
 
-// makeWay prepares for a reference that cannot be packed.
 func (c *Chain) makeWay(last uint64) {
 	if c.watch == nil {
 		c.Flush()

@@ -110,7 +110,6 @@ func (l *rows) widen() {
 
 func (l *rows) row(set int) []uint32 { return l.tags[set*l.pitch/4:][:l.ways] }
 
-// held returns a set's tags, the most recently used first, 0 if empty.
 func (l *rows) held(set int) (all []uint64) {
 	switch {
 	case l.wide != nil:

@@ -113,7 +113,6 @@ type turn struct {
 	yield func(struct{}) bool
 }
 
-// walk is Chain.walk in turns, until stopped.
 func (t *turn) walk(p nest.Program) bool {
 	all := p.Operands()
 	transits := make([]*transit, len(all))

@@ -149,7 +149,6 @@ func (c *cache) fromVictims(block uint64) *line {
 	return &c.lines[c.place(block)]
 }
 
-// fill returns the line that left the level, if any.
 func (c *cache) fill(fresh moved) (gone moved, left bool) {
 	set := c.set(fresh.block)
 	first := set * c.Ways

@@ -148,7 +148,6 @@ type treePLRU struct {
 	paths []path // by way, if a word holds a tree
 }
 
-// A path is the nodes that a touch sets and clears.
 type path struct{ set, clear uint64 }
 
 func (p *treePLRU) path(way int) (all path) {

@@ -200,7 +200,6 @@ func description(root reflect.Type) string {
 		strings.Join(tags(root)[:min(len(tags(root)), 4)], ", ") + ")"
 }
 
-// mapped refuses other documents than mappings: files of another kind.
 func (f *File) mapped(root reflect.Type) error {
 	for _, doc := range f.tree.Docs {
 		switch n := doc.Body.(type) {
@@ -226,7 +225,6 @@ func (f *File) valued() (err error) {
 	return err
 }
 
-// placed rewrites errors of the YAML library and of [Refuse].
 func (f *File) placed(err error, root reflect.Type) error {
 	var refused *refusal
 	if errors.As(err, &refused) {
