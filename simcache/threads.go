@@ -114,7 +114,8 @@ func (t *Threads) RunPasses(passes int) ([][][]Counts, error) {
 
 func (t *Threads) settled() int { return len(t.config.Levels) + 1 }
 
-// pass returns one pass's counts by thread, nest and operand. The totals count it times times.
+// pass returns one pass's counts by thread, nest and operand, and adds them to the totals times
+// times.
 func (t *Threads) pass(times int) [][][]Counts {
 	all := make([][][]Counts, len(t.nests))
 	for i, misses := range t.engine.Pass() {
@@ -145,7 +146,7 @@ func (t *Threads) Levels() []LevelCounts {
 	return levels
 }
 
-// Work returns how many references were looked up so far.
+// Work returns the number of references looked up.
 func (t *Threads) Work() uint64 { return t.engine.Work() }
 
 // SteadyThreads counts one pass of threads in the steady state, as SteadyPass does for one thread.

@@ -21,7 +21,7 @@ const (
 	page1G = 1 << 30
 )
 
-// defaultTLB returns Intel Skylake's: 64-entry, 4-way (32 for 2 MiB) and 1536-entry, 12-way.
+// defaultTLB is documented at TLB; it is Intel Skylake's.
 func defaultTLB(page int) []simcache.TLB {
 	first := simcache.TLB{Entries: 64, Ways: 4, Page: page, Source: simcache.FromDefault}
 	if page == page2M {

@@ -10,7 +10,7 @@ import (
 // Run counts every access of the nest on the present stacks, or returns the error of n.Check.
 func (s *Stacks) Run(n nest.Nest) error { return s.runPasses(1, n) }
 
-// runPasses counts passes over nests. It returns the error of Run or simcache.Config.CheckPasses.
+// runPasses counts passes over nests, or returns the error of Run or simcache.Config.CheckPasses.
 //
 // After a pass its lines are on top of the stacks, in order of last touch. So every later pass
 // counts like the second: two are walked.

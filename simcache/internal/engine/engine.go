@@ -72,7 +72,7 @@ type Engine interface {
 	Effort(nests []nest.Nest, passes int) (lookUps, seconds float64)
 	// Settled returns the number of passes after which each repeats the last; 0 if unknown.
 	Settled() int
-	// Work returns how many references were looked up.
+	// Work returns the number of references looked up.
 	Work() uint64
 	// Besides returns a level's other counts than references and misses.
 	Besides(level int) Besides
@@ -142,8 +142,7 @@ func (r Reuse) in(list []Reuse) Reuse {
 // A Since says when the line of a reference was last touched.
 type Since uint8
 
-// The times of a line's last touch: never, earlier in the same iteration, in an earlier iteration
-// of a loop, in another nest of the pass, in an earlier pass.
+// The times of a line's last touch; see simcache.Since.
 const (
 	Never Since = iota
 	ThisIteration

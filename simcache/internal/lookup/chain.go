@@ -128,7 +128,7 @@ func (c *Chain) Track(n int) {
 	}
 }
 
-// Take returns and clears the misses of single references at a level.
+// Take implements engine.Engine.
 func (c *Chain) Take(level int) []uint64 {
 	c.Flush()
 	misses := slices.Clone(c.misses[level])
@@ -136,7 +136,7 @@ func (c *Chain) Take(level int) []uint64 {
 	return misses
 }
 
-// Run simulates passes over canonical nests.
+// Run implements engine.Engine.
 func (c *Chain) Run(nests []nest.Nest, passes int) [][][]uint64 {
 	walked := 0
 	return engine.RunEach(nests, passes, func(n nest.Nest) []uint64 {
@@ -198,7 +198,7 @@ func (c *Chain) Settled() int {
 	return len(c.levels) + 1
 }
 
-// LooksUp returns true: each access is looked up.
+// LooksUp returns true.
 func (c *Chain) LooksUp([]nest.Operand) bool { return true }
 
 // Progress does nothing.
@@ -229,7 +229,7 @@ func (c *Chain) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64)
 	return lookUps, lookUps / speed
 }
 
-// Work returns how many references were looked up.
+// Work implements engine.Engine.
 func (c *Chain) Work() uint64 { return c.visited }
 
 // Besides returns the bytes that write-backs move, and the observations.

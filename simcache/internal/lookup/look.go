@@ -56,7 +56,7 @@ func (c *Chain) visit() *Visit {
 	return v
 }
 
-// AddAll adds each reference in order.
+// AddAll implements engine.Engine.
 func (c *Chain) AddAll(refs []engine.Reference) {
 	for i := range refs {
 		r := &refs[i]
@@ -64,7 +64,7 @@ func (c *Chain) AddAll(refs []engine.Reference) {
 	}
 }
 
-// Descend simulates a fetch that missed in I1, from the second level on.
+// Descend implements engine.Engine.
 func (c *Chain) Descend(op int, addr, size uint64) {
 	c.makeWay(addr + size - 1)
 	if c.watch != nil {

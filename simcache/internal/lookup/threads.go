@@ -11,9 +11,8 @@ import (
 // should be read so here: a turn of 64-byte vectors covers 64 KiB.
 const Turn = 1 << 10
 
-// Threads are chains of threads that walk nests concurrently and share some caches. They take
-// turns, from the first thread in every pass. A turn ends with the iteration in which the thread
-// has made at least Turn references. A finished thread waits for the others.
+// Threads are chains of threads that walk nests in turns and share some caches; see
+// simcache.Threads.
 //
 // Within a turn no other thread touches a cache, and at its end nothing waits. So each level sees
 // all references in the order of the turns.
@@ -83,7 +82,7 @@ func (t *Threads) Pass() [][][]uint64 {
 	return misses
 }
 
-// Work returns how many references were looked up.
+// Work returns the number of references looked up.
 func (t *Threads) Work() (sum uint64) {
 	for _, c := range t.chains {
 		sum += c.Work()

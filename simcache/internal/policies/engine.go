@@ -88,13 +88,13 @@ func (d *Engine) Reset() {
 	d.brute = brute
 }
 
-// LooksUp returns true: each access is looked up.
+// LooksUp returns true.
 func (d *Engine) LooksUp([]nest.Operand) bool { return true }
 
 // Progress does nothing.
 func (d *Engine) Progress(func(share float64)) {}
 
-// At sets the instruction of the next references.
+// At implements engine.Engine.
 func (d *Engine) At(pc uint64) { d.pc = pc }
 
 func (d *Engine) track(operands int) {
@@ -103,17 +103,17 @@ func (d *Engine) track(operands int) {
 	}
 }
 
-// Take returns and clears the misses of single references at a level.
+// Take implements engine.Engine.
 func (d *Engine) Take(level int) []uint64 {
 	misses := slices.Clone(d.misses[level])
 	clear(d.misses[level])
 	return misses
 }
 
-// Track sets the number of operands of single references.
+// Track implements engine.Engine.
 func (d *Engine) Track(operands int) { d.track(operands) }
 
-// Run simulates passes over canonical nests.
+// Run implements engine.Engine.
 func (d *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
 	walked := 0
 	return engine.RunEach(nests, passes, func(n nest.Nest) []uint64 {
@@ -159,10 +159,10 @@ func (d *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64
 	return lookUps, lookUps / 2e7
 }
 
-// Work returns how many references were looked up.
+// Work implements engine.Engine.
 func (d *Engine) Work() uint64 { return d.looked }
 
-// Besides returns a level's counts other than references and misses.
+// Besides implements engine.Engine.
 func (d *Engine) Besides(level int) engine.Besides {
 	b := d.levels[level].counts
 	if d.watch != nil {
@@ -200,14 +200,14 @@ func (d *Engine) begin(addr uint64) {
 	}
 }
 
-// AddAll adds each reference in order.
+// AddAll implements engine.Engine.
 func (d *Engine) AddAll(refs []engine.Reference) {
 	for _, r := range refs {
 		d.Add(int(r.Op), r.Addr, uint64(r.Size), r.Kind)
 	}
 }
 
-// Descend simulates a fetch that missed in I1, from the second level on.
+// Descend implements engine.Engine.
 func (d *Engine) Descend(op int, addr, size uint64) {
 	d.begin(addr)
 	d.misses[0][op]++

@@ -16,8 +16,7 @@ type Level struct {
 // A Tie is a level's relation to the level before.
 type Tie uint8
 
-// The ties: independent; holding all that the levels before hold; holding what the level before
-// evicted, and nothing that it holds.
+// The ties: see simcache.Inclusion.
 const (
 	Untied Tie = iota
 	Inclusive

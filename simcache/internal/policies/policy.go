@@ -18,19 +18,18 @@ func settles(p Policy) bool {
 	return says
 }
 
-// LRU evicts the least recently used line.
+// LRU: see simcache.LRU.
 func LRU(sets, ways int) Policy { return order(sets, ways) }
 
-// FIFO evicts the line that was filled first.
+// FIFO: see simcache.FIFO.
 func FIFO(sets, ways int) Policy { return fifo{order(sets, ways)} }
 
-// Random evicts a line drawn by splitmix64 from a seed.
+// Random: see simcache.Random.
 func Random(seed uint64) func(sets, ways int) Policy {
 	return func(_, ways int) Policy { return &random{ways: ways, state: seed} }
 }
 
-// TreePLRU follows a binary tree of bits that point away from the last touched way, for a power of
-// two of ways.
+// TreePLRU: see simcache.TreePLRU.
 func TreePLRU(sets, ways int) Policy {
 	p := &treePLRU{ways: ways, trees: make([]uint64, sets*((ways+63)/64))}
 	if ways <= 64 {
@@ -41,14 +40,12 @@ func TreePLRU(sets, ways int) Policy {
 	return p
 }
 
-// BitPLRU has a bit for each way, set when touched; when all would be set, the others are cleared.
-// It evicts the lowest clear way.
+// BitPLRU: see simcache.BitPLRU.
 func BitPLRU(sets, ways int) Policy {
 	return &bitPLRU{ways: ways, touched: make([]bool, sets*ways)}
 }
 
-// SRRIP has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It raises all
-// until one is at 3, and evicts the lowest of these.
+// SRRIP: see simcache.SRRIP.
 func SRRIP(sets, ways int) Policy { return &srrip{ways: ways, distance: make([]uint8, sets*ways)} }
 
 const mostRanked = 16

@@ -16,14 +16,12 @@ type event struct {
 	seen   bool   // the current reference has an event
 }
 
-// NextLine fetches degree lines after a miss or the first use of a prefetched line, within its 4
-// KiB page.
+// NextLine: see simcache.NextLine.
 func NextLine(degree int) func(shift uint) Prefetcher {
 	return func(shift uint) Prefetcher { return &nextLine{degree: degree, shift: shift} }
 }
 
-// Strides watches the addresses of each instruction, or operand of a nest. Once a stride repeats,
-// it fetches up to degree strides ahead.
+// Strides: see simcache.StridePrefetch.
 func Strides(degree int) func(shift uint) Prefetcher {
 	return func(shift uint) Prefetcher { return &strides{degree: degree, shift: shift} }
 }
