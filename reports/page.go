@@ -92,13 +92,13 @@ func (d *data) picture(m maker) (p picture, err error) {
 		p.width, p.height = figureWidth, f.height+f.legendHeight(&of.look)+2*edge
 		svg := vgsvg.New(p.width, p.height)
 		all := draw.NewCanvas(svg, p.width, p.height)
-		all.FillPolygon(of.look.paper, []vg.Point{all.Min, {X: all.Max.X, Y: all.Min.Y}, all.Max, {X: all.Min.X, Y: all.Max.Y}})
+		all.FillPolygon(of.look.paper, corners(all.Rectangle))
 		f.draw(draw.Crop(all, margin, -margin, edge, -edge), &of.look)
 		var text bytes.Buffer
 		if _, err := svg.WriteTo(&text); err != nil {
 			return p, err
 		}
-		*t.svg = f.finish(text.String(), &of.look)
+		*t.svg = finish(text.String(), f.title, f.alt, &of.look)
 	}
 	return p, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access/bill"
+	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/results"
 )
 
@@ -171,6 +172,8 @@ func oursOf(cmd *cobra.Command, flag string) func(text []byte) bool {
 	switch verb := cmd.Name(); {
 	case flag == "cachegrind-out":
 		return oursByCachegrind.Match
+	case verb == "layout" || flag == "map":
+		return reports.IsPicture
 	case verb == "import":
 		return bill.IsSuite
 	case verb == "report": // a folder, or the page in it: the report looks whether it is its own
