@@ -206,7 +206,12 @@ func sights(t *testing.T) []Chart {
 		chart.Name = sight.name
 		all = append(all, chart)
 	}
-	return all
+	maps, err := DrawMaps("Summing a 64x64 matrix of int32: where it misses", mapped(t), Light)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Name = "map"
+	return append(all, maps)
 }
 
 // galleryPage is the index of the gallery.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -100,7 +101,8 @@ func (f *simFlags) simulateProgram(c call) error {
 		return err
 	}
 	file, err := f.program.read(c, text, m.Config)
-	if refused, is := errors.AsType[*csource.Error](err); is && !refused.Outside && f.exact.value != "affine" {
+	affine := f.exact.value == "affine" || f.look.wanted()
+	if refused, is := errors.AsType[*csource.Error](err); is && !refused.Outside && !affine {
 		return f.compileProgram(c, m, text, refused)
 	}
 	if err != nil {
@@ -111,6 +113,11 @@ func (f *simFlags) simulateProgram(c call) error {
 	}
 	if err := m.Config.CheckProgram(f.passes, file.Program); err != nil {
 		return atFlag(err)
+	}
+	if f.look.wanted() {
+		source := file.Source()
+		walk := walked{program: file.Program, arrays: source.Arrays}
+		return f.look.at(c, m.Config, f.passes, source.Function+" of "+filepath.Base(f.program.file), walk)
 	}
 	h, curve, err := f.start(c, m.Config)
 	if err != nil {
