@@ -84,14 +84,19 @@ const collectAt = 400
 // little it has grown: twice what summaries take at most, which are then most of what lives.
 const collectOver = 2 << 30
 
-// simulateProgram counts passes over a program from cold caches.
-func (f *simFlags) simulateProgram(c call) error {
+// setCollection has memory collected so, unless the environment says how.
+func setCollection() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(collectOver)
 	}
+}
+
+// simulateProgram counts passes over a program from cold caches.
+func (f *simFlags) simulateProgram(c call) error {
+	setCollection()
 	m, err := f.simulated(c)
 	if err != nil {
 		return err
