@@ -38,8 +38,8 @@ type Answer struct {
 	model  cost.Model
 }
 
-// Ask tries changes of a file for about so long, those first that an innermost loop of shorter
-// steps lets hope most of, and then tiles of the best order.
+// Ask tries changes of a file for about so long, and then tiles of the best order. Those come first
+// whose innermost loops take shorter steps.
 func Ask(
 	ctx context.Context, file *csource.File, text []byte, m cost.Model, limit time.Duration,
 ) (*Answer, error) {

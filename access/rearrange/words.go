@@ -74,8 +74,8 @@ func (a *Answer) sentence(best []Tried) string {
 		}
 		misses = append(misses, explain.Say("%s misses %s %d", level, how, b.Misses[i]))
 	}
-	text := fmt.Sprintf("%s%s: %s. A pass takes about %s instead of %s.", strings.ToUpper(b.Words[:1]),
-		b.Words[1:], explain.List(misses), brief(b.Ns), brief(a.Now.Ns))
+	text := fmt.Sprintf("%s%s: %s. A pass takes about %s instead of %s.",
+		strings.ToUpper(b.Words[:1]), b.Words[1:], explain.List(misses), brief(b.Ns), brief(a.Now.Ns))
 	switch {
 	case b.Chain == nil:
 	case b.Kept == nest.Kept:
@@ -90,8 +90,8 @@ func (a *Answer) sentence(best []Tried) string {
 
 // rest says what times are, and what was left out.
 func (a *Answer) rest(best []Tried) string {
-	text := explain.Say("%s, counted exactly in each; %s tried", explain.Counted(int(a.Refs), "reference"),
-		explain.Counted(len(a.Tried), "change"))
+	text := explain.Say("%s, counted exactly in each; %s tried",
+		explain.Counted(int(a.Refs), "reference"), explain.Counted(len(a.Tried), "change"))
 	if a.Left > 0 {
 		text += explain.Say(", %d more would have taken longer (--limit)", a.Left)
 	}
@@ -101,17 +101,21 @@ func (a *Answer) rest(best []Tried) string {
 // brief is a time with a unit.
 func brief(ns float64) string {
 	d := time.Duration(ns)
-	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
+	for i, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
 		if d >= unit {
-			return fmt.Sprintf("%.3g %s", float64(d)/float64(unit),
-				map[time.Duration]string{time.Second: "s", time.Millisecond: "ms", time.Microsecond: "µs"}[unit])
+			name := []string{"s", "ms", "µs"}[i]
+			return fmt.Sprintf("%.3g %s", float64(d)/float64(unit), name)
 		}
 	}
 	return fmt.Sprintf("%d ns", d)
 }
 
-// source is the diff of the best change that exchanges loops, or where the loops of the best are.
-func (a *Answer) source(best []Tried) string {
+// source is what the best changes are in the source: the diff of one that exchanges loops, and the
+// loops that are to be put around those in tiles.
+func (a *Answer) source(best []Tried) (text string) {
+	if len(best) > 0 && best[0].Tiled != nil {
+		text = explain.Fold(best[0].tiles(), 80) + "\n"
+	}
 	for _, t := range best {
 		if t.Order == nil {
 			continue
@@ -119,13 +123,23 @@ func (a *Answer) source(best []Tried) string {
 		lines := strings.Split(string(a.text), "\n")
 		if diff := exchanged(a.file.Function, lines, t); diff != "" {
 			name := a.name(t)
-			return fmt.Sprintf("--- %s\n+++ %s\n%s", name, name, diff)
+			return text + fmt.Sprintf("--- %s\n+++ %s\n%s", name, name, diff)
 		}
 	}
-	if len(best) > 0 && best[0].Place > 0 {
-		return fmt.Sprintf("The loops are those around line %d.\n", best[0].Place)
+	return text
+}
+
+// tiles says how loops are tiled.
+func (t Tried) tiles() string {
+	var around, within []string
+	for _, name := range t.Tiled {
+		around = append(around, fmt.Sprintf("%s%[1]s += %d", name, t.Size))
+		tile := name + name
+		within = append(within,
+			fmt.Sprintf("%s from %s to min(%s + %d, its end)", name, tile, tile, t.Size))
 	}
-	return ""
+	return fmt.Sprintf("Tiles: around the loops at line %d, loops with %s over the same ranges; "+
+		"inside, %s.", t.Place, explain.List(around), explain.List(within))
 }
 
 // name is the file that a change is in.
@@ -145,7 +159,8 @@ func exchanged(function string, lines []string, t Tried) string {
 	at := make([]int, len(t.Chain))
 	line := min(t.Place, len(lines)) - 1
 	for l := len(t.Chain) - 1; l >= 0; l-- {
-		head := regexp.MustCompile(`\bfor\s*\([^;]*\b` + regexp.QuoteMeta(t.Chain[l].Name) + `\s*=[^;]*;`)
+		name := regexp.QuoteMeta(t.Chain[l].Name)
+		head := regexp.MustCompile(`\bfor\s*\([^;]*\b` + name + `\s*=[^;]*;`)
 		for ; line >= 0; line-- {
 			if from := head.FindStringIndex(lines[line]); from != nil {
 				heads[l] = [2]int{from[0], closing(lines[line], from[0])}

@@ -218,7 +218,8 @@ func TestRestride(t *testing.T) {
 func TestKeeps(t *testing.T) {
 	const n = 5000
 	a := func(name string) Array {
-		return Array{Tensor: name, Base: 1 << 40 * uint64(name[0]-'a'+1), Element: 8, Extents: []int{n, n}}
+		base := 1 << 40 * uint64(name[0]-'a'+1)
+		return Array{Tensor: name, Base: base, Element: 8, Extents: []int{n, n}}
 	}
 	arrays := []Array{a("a"), a("b"), a("c")}
 	element := func(tensor string, kind Kind, by int, strides ...int) Operand {
@@ -231,7 +232,8 @@ func TestKeeps(t *testing.T) {
 	product := Program{loop(affine(0), affine(n), 1, loop(affine(0), affine(n), 1,
 		loop(affine(0), affine(n), 1, element("c", Read, 0, 8*n, 8), element("b", Read, 0, 0, 8, 8*n),
 			element("c", Write, 0, 8*n, 8))))}
-	stencil := square(element("a", Read, -n, 8*n, 8), element("a", Read, 1, 8*n, 8), element("a", Write, 0, 8*n, 8))
+	stencil := square(element("a", Read, -n, 8*n, 8), element("a", Read, 1, 8*n, 8),
+		element("a", Write, 0, 8*n, 8))
 	slanted := square(element("a", Read, 1-n, 8*n, 8), element("a", Write, 0, 8*n, 8))
 	apart := square(element("a", Read, 1-n, 8*n, 8), element("b", Write, 0, 8*n, 8))
 	for _, c := range []struct {

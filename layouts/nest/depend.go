@@ -16,34 +16,36 @@ const (
 // String is "kept", "broken" or "unproved".
 func (v Verdict) String() string { return [...]string{"kept", "broken", "unproved"}[v] }
 
-// Keeps is what Reorder of loops of a perfect nest does to dependences. Accesses to an array that is
-// listed are compared index by index, where their indices are affine, and else by bytes.
+// Keeps is what Reorder of loops of a perfect nest does to dependences. Accesses to an array that
+// is listed are compared index by index, where their indices are affine, and else by bytes.
 //
 // Two iterations change places if the first loop in which they differ is another in the new order,
 // and goes the other way. Whether there are two such iterations of a dependence is a question of
 // Find, of a program that runs through all pairs of them.
 //
-// Law: if Kept, any two accesses to a byte of which one writes are made in the order of p; if Broken,
-// some are not.
+// Law: if Kept, any two accesses to a byte of which one writes are made in the order of p; if
+// Broken, some are not.
 func (p Program) Keeps(arrays []Array, chain []*Loop, order []int) Verdict {
 	place := make([]int, len(order))
 	for i, l := range order {
 		place[l] = i
 	}
-	return p.pairs(arrays, chain).all(len(chain), func(first, back int) (same []int, asked bool) {
+	ask := func(first, back int) (same []int, asked bool) {
 		for l := range chain {
 			if place[l] < place[back] && l > first {
 				same = append(same, l)
 			}
 		}
 		return same, place[back] < place[first]
-	})
+	}
+	return verdict(p.pairs(arrays, chain), len(chain), ask)
 }
 
-// KeepsTiles is Kept if Tile of the loops keeps dependences, whatever their sizes: no dependence goes
-// back in any of them.
+// KeepsTiles is Kept if Tile of the loops keeps dependences, whatever their sizes: no dependence
+// goes back in any of them.
 func (p Program) KeepsTiles(arrays []Array, chain []*Loop) Verdict {
-	return p.pairs(arrays, chain).all(len(chain), func(first, back int) ([]int, bool) { return nil, true })
+	ask := func(first, back int) ([]int, bool) { return nil, true }
+	return verdict(p.pairs(arrays, chain), len(chain), ask)
 }
 
 // A pair is two accesses of a perfect nest, as a program of all pairs of their iterations.
@@ -55,16 +57,12 @@ type pair struct {
 	steps []int    // of the chain's loops
 }
 
-type pairs struct {
-	list  []pair
-	steps []int
-}
-
-// all asks of each pair, and each two loops, whether a dependence that begins in the first goes back
-// in the second. The loops between in which it must not differ are those that the caller says.
-func (ps pairs) all(loops int, ask func(first, back int) (same []int, asked bool)) Verdict {
+// verdict asks of each pair, and each two of so many loops, whether a dependence that begins in the
+// first goes back in the second. The loops between in which it must not differ are those that ask
+// says.
+func verdict(pairs []pair, loops int, ask func(first, back int) (same []int, asked bool)) Verdict {
 	verdict := Kept
-	for _, p := range ps.list {
+	for _, p := range pairs {
 		for back := range loops {
 			for first := range back {
 				same, asked := ask(first, back)
@@ -84,8 +82,9 @@ func (ps pairs) all(loops int, ask func(first, back int) (same []int, asked bool
 	return verdict
 }
 
-// goesBack holds where the two accesses touch a byte, in iterations that differ first in one loop,
-// in which the second is later, and not in others, and go back in another loop.
+// goesBack holds where the two accesses touch a byte, and the second is in a later iteration of the
+// first loop in which the two differ, but in an earlier one of another loop. In some loops they do
+// not differ.
 func (p pair) goesBack(first, back int, same []int) []Affine {
 	all := slices.Clone(p.alike)
 	for l := range first {
@@ -111,7 +110,7 @@ func (p pair) later(l, less int) Affine {
 }
 
 // pairs are those of a write and another access to the tensor, both inside of the chain.
-func (p Program) pairs(arrays []Array, chain []*Loop) (all pairs) {
+func (p Program) pairs(arrays []Array, chain []*Loop) (all []pair) {
 	var steps []int
 	for _, l := range chain {
 		steps = append(steps, l.Step)
@@ -132,8 +131,7 @@ func (p Program) pairs(arrays []Array, chain []*Loop) (all pairs) {
 			twin := slices.ContainsFunc(inside[:i], a.same) && slices.ContainsFunc(inside[:k], b.same)
 			alike, meet := a.alike(b)
 			if meet && !twin {
-				q := pair{a.before(b), alike, a.depth, a.loops(), steps}
-				all.list = append(all.list, q)
+				all = append(all, pair{a.before(b), alike, a.depth, a.loops(), steps})
 			}
 		}
 	}

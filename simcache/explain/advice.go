@@ -18,6 +18,8 @@ type Change struct {
 	Kept    nest.Verdict // of dependences
 	Chain   []*nest.Loop // loops of a perfect nest that are now in another order or in tiles
 	Order   []int        // the places that they have in Chain, the outermost first
+	Tiled   []string     // the loops that are in tiles
+	Size    int          // iterations of each in one
 	Place   int          // line of the first statement inside of them, 0 if there is none
 
 	loops  []*nest.Loop // of Chain in their new order, in Program
@@ -33,9 +35,9 @@ type missed [3]uint64
 // most is how many changes are counted at most.
 const most = 24
 
-// Improve counts changes of the loops and arrays that miss most, up to this many
-// references together, or four times those of the run: two loops of a perfect nest exchanged, an array's rows
-// padded, two of its dims swapped, and of a pattern its largest nest in tiles. Text then
+// Improve counts changes of the loops and arrays that miss most, up to this many references
+// together, or four times those of the run: two loops of a perfect nest exchanged, an array's
+// rows padded, two of its dims swapped, and of a pattern its largest nest in tiles. Text then
 // begins with those that help. The TLB is counted last.
 func (r *Run) Improve(references int) {
 	all := r.changes()
@@ -201,142 +203,6 @@ func (r *Run) changes() []Change {
 	return all
 }
 
-// exchanges are those of two loops of a perfect nest that misses a tenth of all.
-func (r *Run) exchanges(p nest.Program) (all []Change) {
-	chains := r.chains(p)
-	for _, chain := range chains {
-		for inner := len(chain) - 1; inner > 0; inner-- {
-			for outer := inner - 1; outer >= 0; outer-- {
-				order := nest.UpTo(len(chain))
-				order[outer], order[inner] = inner, outer
-				if c, ok := r.reordered(p, chain, order); ok {
-					all = append(all, c)
-				}
-			}
-		}
-	}
-	return all
-}
-
-// chains are the perfect nests that miss a tenth of all, the most first, without those of which the
-// file has two in one.
-func (r *Run) chains(p nest.Program) (all [][]*nest.Loop) {
-	misses := map[*nest.Loop]uint64{}
-	for op, around := range r.program.around {
-		for _, l := range around {
-			misses[l] += r.program.counts[op].D1Misses()
-		}
-	}
-	for _, chain := range p.Chains() {
-		if misses[chain[0]]*10 >= r.Counts.D1Misses() && !r.repeated(chain[0]) {
-			all = append(all, chain)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b []*nest.Loop) int {
-		return cmp.Compare(misses[b[0]], misses[a[0]])
-	})
-	return all
-}
-
-// reordered is the change that puts loops of a perfect nest in another order, if it has one whose
-// loops are the file's.
-func (r *Run) reordered(p nest.Program, chain []*nest.Loop, order []int) (c Change, ok bool) {
-	first, last := 0, len(order)-1
-	for first < last && order[first] == first {
-		first++
-	}
-	for last > first && order[last] == last {
-		last--
-	}
-	chain, order = chain[first:last+1], slices.Clone(order[first:last+1])
-	var moved []string
-	for i := range order {
-		order[i] -= first
-		if order[i] != i {
-			moved = append(moved, chain[order[i]].Name)
-			ok = true
-		}
-		if order[i] != i && !r.written(chain[i]) {
-			return c, false
-		}
-	}
-	if !ok {
-		return c, false
-	}
-	if c.Program, c.loops, ok = p.Reorder(chain, order); !ok {
-		return c, false
-	}
-	c.Chain, c.Order, c.kind = chain, order, fmt.Sprintf("loops %p", chain[0])
-	c.Place = r.lineIn(chain[0])
-	c.Words = "order the loops over " + strings.Join(moved, ", ")
-	if len(moved) == 2 {
-		c.Words = "exchange the loops over " + List([]string{moved[1], moved[0]})
-	}
-	c.Words += r.whereIs(p.Chains(), chain[0])
-	if c.Kept = nest.Unproved; r.depth(chain[len(chain)-1]) < r.program.source.Carried {
-		c.Kept = p.Keeps(r.Arrays, chain, order)
-	}
-	return c, true
-}
-
-// repeated reports whether the file's loop is in the program more than once, as those of
-// a function that is called twice are: the file cannot change one of them alone.
-func (r *Run) repeated(l *nest.Loop) bool {
-	source := r.program.source
-	inside := map[Statement]bool{}
-	for op, around := range r.program.around {
-		if slices.Contains(around, l) {
-			inside[source.Statements[source.Accesses[op].Statement]] = true
-		}
-	}
-	for op, around := range r.program.around {
-		if !slices.Contains(around, l) && inside[source.Statements[source.Accesses[op].Statement]] {
-			return true
-		}
-	}
-	return false
-}
-
-// written reports whether the file has a loop of this name: what a quotient takes apart is
-// two loops for one of the file's.
-func (r *Run) written(l *nest.Loop) bool {
-	return !strings.HasSuffix(l.Name, "_q") && !strings.HasSuffix(l.Name, "_r")
-}
-
-// depth is how many loops are around one that has accesses.
-func (r *Run) depth(l *nest.Loop) int {
-	for _, around := range r.program.around {
-		if d := slices.Index(around, l); d >= 0 {
-			return d
-		}
-	}
-	return math.MaxInt
-}
-
-// whereIs is the line of the first statement in a loop, where another nest has a loop of this name.
-func (r *Run) whereIs(chains [][]*nest.Loop, l *nest.Loop) string {
-	same := 0
-	for _, chain := range chains {
-		if slices.ContainsFunc(chain, func(m *nest.Loop) bool { return m.Name == l.Name }) {
-			same++
-		}
-	}
-	if line := r.lineIn(l); same > 1 && line > 0 {
-		return fmt.Sprintf(" around line %d", line)
-	}
-	return ""
-}
-
-// lineIn is the line of the first statement in a loop, 0 if it has none.
-func (r *Run) lineIn(l *nest.Loop) int {
-	for op, around := range r.program.around {
-		if slices.Contains(around, l) {
-			return r.program.source.Statements[r.program.source.Accesses[op].Statement].Line
-		}
-	}
-	return 0
-}
-
 // orders are other walks of the largest nest of a pattern.
 func (r *Run) orders() (all []Change) {
 	largest := slices.MaxFunc(r.Nests, func(a, b nest.Nest) int { return a.Iterations() - b.Iterations() })
@@ -428,7 +294,8 @@ func (r *Run) shaped(p nest.Program, a nest.Array) nest.Array {
 	return a
 }
 
-// layouts are other ones of an array: rows that are a line longer, and two dims in each other's place.
+// layouts are other ones of an array: rows that are a line longer, and two dims in each other's
+// place.
 func (r *Run) layouts(p nest.Program, declared nest.Array) (all []Change) {
 	a := r.shaped(p, declared)
 	last := len(a.Extents) - 1
