@@ -307,7 +307,7 @@ func (c *checker) indices(op Operand, a Array) (indices []Affine, byte int, ok b
 			rest.Coef[v] -= index[v] * step
 		}
 		low, fits := c.bound(negated(rest))
-		first := floorDiv(-low, step)
+		first := FloorDiv(-low, step)
 		rest.Const -= first * step
 		last, fits2 := c.bound(rest)
 		most, fits3 := c.bound(Affine{first, index})
@@ -329,14 +329,6 @@ func nearest(n, by int) int {
 		return q + 1
 	case -2*r > by:
 		return q - 1
-	}
-	return q
-}
-
-func floorDiv(n, by int) int {
-	q := n / by
-	if n%by < 0 {
-		q--
 	}
 	return q
 }
