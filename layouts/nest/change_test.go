@@ -142,7 +142,8 @@ func keepsOrder(p, q Program) bool {
 	return true
 }
 
-// somePerfect draws a perfect nest around accesses, and now and then a loop of more of them.
+// somePerfect draws a perfect nest around accesses, now and then a loop of more of them, and a
+// condition.
 func somePerfect(t *rapid.T) Program {
 	small := rapid.IntRange(0, 3)
 	depth := rapid.IntRange(2, 4).Draw(t, "loops")
@@ -163,6 +164,10 @@ func somePerfect(t *rapid.T) Program {
 	if small.Draw(t, "more") == 0 {
 		body = append(body, &Loop{Name: "more", From: []Affine{Constant(1)}, To: []Affine{Constant(3)},
 			Step: 1, Body: accesses(depth + 1)})
+	}
+	if small.Draw(t, "condition") == 0 {
+		arm := &If{When: Condition{{affine(small.Draw(t, "least"), -1, 1)}}, Then: body[:1], Else: body[1:]}
+		body = []Node{arm}
 	}
 	for d := depth - 1; d >= 0; d-- {
 		to := Constant(small.Draw(t, "to"))
