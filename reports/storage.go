@@ -75,6 +75,7 @@ func newStoragePicture(d layouts.Drawing, theme Theme) (*storagePicture, error) 
 	for _, v := range d.Views {
 		p.share(v)
 	}
+	p.fold()
 	return p, p.shade()
 }
 
@@ -225,10 +226,29 @@ func (p *storagePicture) at(v layouts.Drawn, index []int) int {
 // mostOffsets is the largest view of which every element is looked at.
 const mostOffsets = 1 << 24
 
-// large reports whether there is a larger view, of which only what is shown is known.
+// steps are how far the indices of each dim move an element, and how many elements share a place
+// since their dims move none.
+func steps(v layouts.Drawn) (places [][]int, times int) {
+	times = 1
+	for d, n := range v.Shape() {
+		if of := v.Places(d); n > 0 && slices.Max(of) == 0 && slices.Min(of) == 0 {
+			times *= n
+		} else {
+			places = append(places, of)
+		}
+	}
+	return places, times
+}
+
+// large reports whether a view has more places, of which only what is shown is known.
 func (p *storagePicture) large() bool {
 	return slices.ContainsFunc(p.Views, func(v layouts.Drawn) bool {
-		return volume(v.Shape()) > mostOffsets
+		n, _ := steps(v)
+		all := 1
+		for _, of := range n {
+			all *= len(of)
+		}
+		return all > mostOffsets
 	})
 }
 
@@ -239,24 +259,34 @@ func (p *storagePicture) share(v layouts.Drawn) {
 		seen[at] = false
 	}
 	delete(seen, gap)
-	if p.large() { // all of the strip is what is shown
-		for at := range seen {
-			seen[at] = slices.ContainsFunc(p.slices(v), func(g grid) bool {
-				return slices.Contains(slices.Concat(g.rows...), at)
-			})
-		}
-	} else {
-		for at := range v.Offsets() {
-			if _, shown := seen[at]; shown {
+	for _, g := range p.slices(v) {
+		for _, at := range slices.Concat(g.rows...) {
+			if at != gap {
 				seen[at] = true
-				p.shared[at]++
 			}
 		}
 	}
 	p.seen = append(p.seen, seen)
+	places, times := steps(v)
+	first, err := v.At(make([]int, len(v.Shape()))...)
+	if err != nil || p.large() { // it has no element, or all of the strip is what is shown
+		return
+	}
+	var walk func(places [][]int, at int)
+	walk = func(places [][]int, at int) {
+		if len(places) > 0 {
+			for _, step := range places[0] {
+				walk(places[1:], at+step)
+			}
+		} else if _, shown := seen[at]; shown {
+			seen[at] = true
+			p.shared[at] += times
+		}
+	}
+	walk(places, first)
 }
 
-// lay puts the places that the views have, and what is between them, in the lines of the strip.
+// lay puts the places that the views have, and what is between them, in the strip.
 func (p *storagePicture) lay() {
 	var shown []int
 	for _, g := range p.grids {
@@ -284,10 +314,15 @@ func (p *storagePicture) lay() {
 		}
 		line = append(line, at)
 	}
-	words := p.look.text(markSize)
+	p.strip = [][]int{line}
+}
+
+// fold finds the width of cells, and breaks the strip into lines.
+func (p *storagePicture) fold() {
+	words, small, line := p.look.text(markSize), p.look.text(footerSize), p.strip[0]
 	p.cell = 22
-	for _, at := range line {
-		p.cell = max(p.cell, words.Width(p.text(at))+7)
+	for i, at := range line {
+		p.cell = max(p.cell, words.Width(p.text(at))+7, small.Width(p.below(line, i))+4)
 	}
 	fit := int((figureWidth - 2*margin) / p.cell)
 	if long := min(fit, stripLine); len(line) > long {
