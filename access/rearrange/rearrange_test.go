@@ -255,7 +255,8 @@ func TestHeads(t *testing.T) {
 				"+for (j = 0; j < (98 + 1); ++j) { /* rows */\n+  for(i=0; i<99; i++) {\n"},
 		{"for (int i = 0; i < 99; i++) {\n  // by columns\n  for (int j = 0; j < 99; j++) {",
 			"@@ -3,3 +3,3 @@ f\n-for (int i = 0; i < 99; i++) {\n-  // by columns\n" +
-				"-  for (int j = 0; j < 99; j++) {\n+for (int j = 0; j < 99; j++) {\n+  // by columns\n+  for (int i = 0; i < 99; i++) {\n"},
+				"-  for (int j = 0; j < 99; j++) {\n+for (int j = 0; j < 99; j++) {\n+  // by columns\n" +
+				"+  for (int i = 0; i < 99; i++) {\n"},
 		{"for (int i = 0; i < 99; i++) for (int j = 0; j < 99; j++) {{", ""},
 	} {
 		a := ask(t, small, fmt.Sprintf(body, c.loops), "f")
