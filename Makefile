@@ -28,6 +28,7 @@ test:
 RACED += ./access                 # workers wait for one another; all CPUs prepare memory
 RACED += ./access/advise          # candidates are simulated side by side
 RACED += ./access/bill            # calls of a profile are priced side by side
+RACED += ./access/rearrange       # changes are counted side by side
 RACED += ./access/session/...     # patterns are simulated while others are timed; progress
 RACED += ./access/sweep           # points are counted side by side, into one record
 RACED += ./results/fleet          # a goroutine feeds a pipe

@@ -655,6 +655,16 @@ func formatTile(tile []int) string {
 	return layouts.FormatShape(tile)
 }
 
+// Stored is Arrays, with the tensor that is viewed in the rows in which it is stored.
+func (p Pattern) Stored() []nest.Array {
+	all, _ := p.Arrays()
+	if s := p.Spec; len(s.Shape) > 0 && s.From.Rank() == 0 && all[0].Bytes() > 0 {
+		all[0].Extents = slices.Clone(s.Shape)
+		all[0].Extents[len(s.Shape)-1] += s.Pad
+	}
+	return all
+}
+
 // Arrays are where the elements of the tensors lie, with the rows that their views go
 // by, and the bytes to whose multiples the tensors are aligned.
 func (p Pattern) Arrays() (all []nest.Array, align int) {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// A Picture is a question about storage: where the elements of a view of a
+// A Picture is a question about storage: where the elements of views of a
 // contiguous tensor lie, or those of a tensor in a format, or what a sparse
 // format stores of an example.
 type Picture struct {
 	Shape  []int
-	View   Chain // of a contiguous tensor, or of the example
+	Views  []Chain // of a contiguous tensor, or one of the example; none is the tensor itself
 	DType  DType
 	Format Tag           // the zero Tag is none
 	Sparse *SparseFormat // nil is none
@@ -28,8 +28,10 @@ func (p Picture) Text() (words, drawing string, err error) {
 	switch {
 	case p.Format.Rank() > 0 && p.Sparse != nil:
 		return "", "", fmt.Errorf("sparse %v: a tensor has one layout, and format %s is another", p.Sparse, p.Format.Written())
-	case p.Format.Rank() > 0 && !p.View.Empty():
-		return "", "", fmt.Errorf("view %q: a tensor in a format has no views", p.View)
+	case p.Format.Rank() > 0 && len(p.Views) > 0 && !p.Views[0].Empty():
+		return "", "", fmt.Errorf("view %q: a tensor in a format has no views", p.Views[0])
+	case p.Sparse != nil && len(p.Views) > 1:
+		return "", "", fmt.Errorf("view %q: a sparse example has one view", p.Views[1])
 	case p.Block != nil && p.Sparse == nil:
 		return "", "", fmt.Errorf("block %s: it goes with sparse bsr or bsc", FormatShape(p.Block))
 	case p.Format.Rank() > 0:
@@ -54,16 +56,43 @@ func (p Picture) Text() (words, drawing string, err error) {
 		drawing, err = p.sparse(stored)
 		return "", drawing, err
 	}
-	s := stored.site(p.DType)
-	for _, step := range p.View.steps {
+	for i, view := range p.views() {
+		one, drawn, err := p.view(stored, view)
+		if err != nil {
+			return "", "", fmt.Errorf("view %q: %w", view, err)
+		}
+		if len(p.Views) > 1 {
+			one, drawn = fmt.Sprintf("view %v\n%s", view, one), fmt.Sprintf("\nview %v%s", view, drawn)
+		}
+		if i > 0 {
+			words += "\n"
+		}
+		words, drawing = words+one, drawing+drawn
+	}
+	return words, drawing, nil
+}
+
+// view explains a view, and draws it.
+func (p Picture) view(stored Layout, view Chain) (words, drawing string, err error) {
+	s, err := p.site(stored, view)
+	if err == nil {
+		drawing, err = p.draw(stored, s, view)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	return s.words(view), drawing, nil
+}
+
+// site is where a view of the stored tensor lies.
+func (p Picture) site(stored Layout, view Chain) (s site, err error) {
+	s = stored.site(p.DType)
+	for _, step := range view.steps {
 		if s, err = step.apply(s); err != nil {
-			return "", "", fmt.Errorf("view %q: %w", p.View, err)
+			break
 		}
 	}
-	if drawing, err = p.draw(stored, s); err != nil {
-		return "", "", fmt.Errorf("view %q: %w", p.View, err)
-	}
-	return s.words(p.View), drawing, nil
+	return s, err
 }
 
 // words are the facts of what a chain made.
@@ -83,7 +112,7 @@ func (s site) words(c Chain) string {
 
 // draw shows the storage beside the view where both have numbers: elements of
 // another dtype have none.
-func (p Picture) draw(stored Layout, s site) (string, error) {
+func (p Picture) draw(stored Layout, s site, view Chain) (string, error) {
 	switch {
 	case s.dtype != p.DType:
 		return "", nil
@@ -95,7 +124,7 @@ func (p Picture) draw(stored Layout, s site) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	drawing, err := beside(numbers.storage.seen(stored), stored, p.View, p.Columns)
+	drawing, err := beside(numbers.storage.seen(stored), stored, view, p.Columns)
 	if err != nil {
 		return "", nil // by way of another dtype
 	}
@@ -223,15 +252,16 @@ func (p Picture) sparse(stored Layout) (string, error) {
 	if stored.Numel() > shownElements {
 		return "", fmt.Errorf("shape %s: examples have up to %d elements", FormatShape(p.Shape), shownElements)
 	}
+	view := p.views()[0]
 	dense, err := example(stored, p.DType)
 	if err == nil {
-		dense, err = dense.Apply(p.View)
+		dense, err = dense.Apply(view)
 	}
 	if err != nil {
-		return "", fmt.Errorf("view %q: %w", p.View, err)
+		return "", fmt.Errorf("view %q: %w", view, err)
 	}
 	if slices.ContainsFunc(dense.layout.strides, func(s int) bool { return s < 0 }) {
-		return "", fmt.Errorf("view %q: %w", p.View, errors.New("PyTorch's tensors have no negative strides"))
+		return "", fmt.Errorf("view %q: %w", view, errors.New("PyTorch's tensors have no negative strides"))
 	}
 	s, err := dense.Sparse(*p.Sparse, p.Block...)
 	if err != nil {

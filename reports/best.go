@@ -206,10 +206,7 @@ func (b bestMap) Plot(c draw.Canvas, p *plot.Plot) {
 			left, right, low, high := toX(float64(i)-0.5), toX(float64(i)+0.5), toY(float64(k)-0.5), toY(float64(k)+0.5)
 			fill := b.color(one.gain())
 			c.FillPolygon(fill, []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
-			words.Color = color.White
-			if luminance(fill) > 0.3 {
-				words.Color = color.Black
-			}
+			words.Color = over(fill)
 			c.FillText(words, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, one.text(func(text string) string { return fit(words, text, right-left-4) }))
 		}
 	}

@@ -123,6 +123,23 @@ func (b *browser) open(path string, width int64, theme string) {
 	b.drawn()
 }
 
+// scrollThrough shows each picture, which the browser draws only then.
+func (b *browser) scrollThrough() {
+	b.Helper()
+	const each = `(async () => {
+		for (const picture of document.images) {
+			if (picture.offsetWidth > 0) {
+				picture.scrollIntoView({behavior: "instant"});
+				await picture.decode();
+			}
+		}
+		return true;
+	})()`
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](each, chromedp.EvalAwaitPromise)); err != nil {
+		b.Fatal(err)
+	}
+}
+
 // drawn waits until what was last done is drawn: observers of sizes, listeners of scrolling and
 // clicks are called before the frame after, however long a busy machine takes for it.
 func (b *browser) drawn() {
@@ -161,7 +178,8 @@ func TestPageInBrowser(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		test func(b *browser, example, strange string)
-	}{{"widths", testWidths}, {"scrolling", testScrolling}, {"other pages", testOthers}, {"sorting", testSorting}, {"themes", testThemes}} {
+	}{{"widths", testWidths}, {"scrolling", testScrolling}, {"other pages", testOthers}, {"sorting", testSorting}, {"themes", testThemes},
+		{"answer", testAnswer}, {"filter", testFilter}} {
 		t.Run(part.name, func(t *testing.T) {
 			b.T = t
 			part.test(b, example, strange)
@@ -182,7 +200,9 @@ func testWidths(b *browser, example, strange string) {
 				if got := eval[int64](b, "document.documentElement.scrollWidth"); got > width {
 					b.Errorf("%s is %d px wide", what, got)
 				}
-				if n := eval[int](b, "[...document.images].filter(i => !i.complete || i.naturalWidth < 100).length"); n != 0 {
+				b.scrollThrough()
+				const missing = "[...document.images].filter(i => i.offsetWidth > 0 && (!i.complete || i.naturalWidth < 100)).length"
+				if n := eval[int](b, missing); n != 0 {
 					b.Errorf("%s: %d pictures are not drawn", what, n)
 				}
 				if shown := eval[[]string](b, "[...new Set([...document.images].filter(i => i.offsetWidth > 0).map(i => i.className))]"); !slices.Equal(shown, []string{theme}) {
@@ -306,6 +326,67 @@ func testSorting(b *browser, example, _ string) {
 	b.do(chromedp.Click(button))
 	if got := cells(orders); !slices.IsSorted(got) || got[0] != "col" || len(got) != len(before) {
 		b.Errorf("by order: %v", got)
+	}
+}
+
+// testAnswer: what a desk or a phone shows first are three findings, whole, each with its figure, and
+// a click on one leads to the figure.
+func testAnswer(b *browser, example, _ string) {
+	for _, size := range [][2]int64{{1440, 900}, {390, 844}} {
+		for _, theme := range []string{"light", "dark"} {
+			b.open(example, size[0], theme)
+			b.do(chromedp.EmulateViewport(size[0], size[1]))
+			b.drawn()
+			const shown = `[...document.querySelectorAll("#answer .finding")].filter(f => {
+				const pictures = [...f.querySelectorAll("img")].filter(i => i.offsetWidth > 0);
+				const words = f.querySelector("span");
+				const inside = e => e.getBoundingClientRect().bottom <= innerHeight;
+				return pictures.length === 1 && pictures[0].naturalWidth > 100 && inside(pictures[0]) &&
+					pictures[0].offsetWidth >= 120 && inside(words) && words.textContent.length > 20;
+			}).length`
+			if n := eval[int](b, shown); n != 3 {
+				b.Errorf("at %dx%d in %s %d findings are seen at once, want 3", size[0], size[1], theme, n)
+			}
+		}
+	}
+	b.do(chromedp.Click(chromedp.CSS("#answer .finding:nth-child(2)")))
+	if got := eval[string](b, `document.querySelector(location.hash).tagName`); got != "FIGURE" {
+		b.Errorf("a click on a finding leads to a %s", got)
+	}
+}
+
+// testFilter: what is typed leaves the rows that have all of its words, in the row or in what is said
+// of its table, and without it all are there again.
+func testFilter(b *browser, example, _ string) {
+	b.open(example, 1440, "light")
+	const rows = `[...document.querySelectorAll(".family tbody tr")]`
+	const seen = rows + `.filter(r => r.offsetHeight > 0)`
+	all := eval[int](b, rows+".length")
+	typed := chromedp.CSS("#filter input")
+	b.do(chromedp.SendKeys(typed, "traverse COL"))
+	b.drawn()
+	n := eval[int](b, seen+".length")
+	wrong := eval[int](b, seen+`.filter(r => {
+		const text = r.closest(".family").textContent.toLowerCase();
+		return !text.includes("traverse") || !text.includes("col");
+	}).length`)
+	if n == 0 || n >= all || wrong > 0 {
+		b.Errorf("of %d rows %d are seen, %d of them without the words", all, n, wrong)
+	}
+	if got := eval[string](b, `document.querySelector("#filter span").textContent`); !strings.HasPrefix(got, fmt.Sprint(n)) {
+		b.Errorf("%d rows are seen, and it says %q", n, got)
+	}
+	if n := eval[int](b, `[...document.querySelectorAll(".family")].filter(f => f.offsetHeight > 0 && f.querySelectorAll("tbody tr:not([hidden])").length === 0).length`); n != 0 {
+		b.Errorf("%d tables without a row are seen", n)
+	}
+	b.do(chromedp.SendKeys(typed, strings.Repeat(kb.Backspace, 12)))
+	b.drawn()
+	if n := eval[int](b, rows+".filter(r => !r.hidden).length"); n != all {
+		b.Errorf("without words %d rows of %d are there", n, all)
+	}
+	b.emulate("print", "light")
+	if got := eval[string](b, `getComputedStyle(document.querySelector("#filter")).display`); got != "none" {
+		b.Errorf("prints the filter: %s", got)
 	}
 }
 

@@ -72,25 +72,43 @@ func (f *figure) explainIntervals(words string, points []point) {
 
 // render draws a figure as PNG and as SVG, at once.
 func (f *figure) render(d *data) (Chart, error) {
-	title, footer := d.look.title(), d.footer()
-	height := f.height + f.legendHeight(&d.look) + 2*margin + titleHeight + footer.height()
-	img := vgimg.NewWith(vgimg.UseWH(figureWidth, height), vgimg.UseDPI(dotsPerInch), vgimg.UseBackgroundColor(d.look.paper))
+	c := Chart{Title: f.title, Sentence: f.sentence, Alt: f.alt}
+	height := f.height + f.legendHeight(&d.look)
+	err := c.render(&d.look, height, d.footer(), func(on draw.Canvas) { f.draw(on, &d.look) })
+	return c, err
+}
+
+// render draws the chart's title, so much of something under it, and the footer.
+func (c *Chart) render(
+	look *style, height vg.Length, foot footer, inside func(draw.Canvas),
+) error {
+	title := look.title()
+	height += 2*margin + titleHeight + foot.height()
+	img := vgimg.NewWith(vgimg.UseWH(figureWidth, height), vgimg.UseDPI(dotsPerInch),
+		vgimg.UseBackgroundColor(look.paper))
 	svg := vgsvg.New(figureWidth, height)
 	all := draw.NewCanvas(vg.MultiCanvas(boxed{img}, svg), figureWidth, height)
-	all.FillPolygon(d.look.paper, []vg.Point{all.Min, {X: all.Max.X, Y: all.Min.Y}, all.Max, {X: all.Min.X, Y: all.Max.Y}})
+	all.FillPolygon(look.paper, corners(all.Rectangle))
 	all = draw.Crop(all, margin, -margin, margin, -margin)
-	all.FillText(title, vg.Point{X: all.Min.X, Y: all.Max.Y}, fit(title, results.Printable(f.title), all.Size().X))
-	footer.draw(all)
-	f.draw(draw.Crop(all, 0, 0, footer.height(), -titleHeight), &d.look)
+	all.FillText(title, vg.Point{X: all.Min.X, Y: all.Max.Y},
+		fit(title, results.Printable(c.Title), all.Size().X))
+	foot.draw(all)
+	inside(draw.Crop(all, 0, 0, foot.height(), -titleHeight))
 
 	var png, text bytes.Buffer
 	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&png); err != nil {
-		return Chart{}, err
+		return err
 	}
 	if _, err := svg.WriteTo(&text); err != nil {
-		return Chart{}, err
+		return err
 	}
-	return Chart{Title: f.title, Sentence: f.sentence, Alt: f.alt, PNG: png.Bytes(), SVG: f.finish(text.String(), &d.look)}, nil
+	c.PNG, c.SVG = png.Bytes(), finish(text.String(), c.Title, c.Alt, look)
+	return nil
+}
+
+// corners are those of a rectangle, from the lower left one on.
+func corners(r vg.Rectangle) []vg.Point {
+	return []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}}
 }
 
 // titleHeight is what a title takes, with the room under it.
@@ -205,10 +223,11 @@ func fixWidths(svg string, look *style) string {
 }
 
 // finish gives a SVG its fonts, and the words that are read out.
-func (f *figure) finish(svg string, look *style) []byte {
+func finish(svg, title, alt string, look *style) []byte {
 	svg = fixWidths(strings.ReplaceAll(svg, "font-family:Liberation Sans", svgFonts), look)
 	svg = strings.ReplaceAll(svg, "<image ", `<image preserveAspectRatio="none" `) // as wide and as high as its axes
 	head, body, _ := strings.Cut(svg, `xmlns:xlink="http://www.w3.org/1999/xlink">`)
 	return fmt.Appendf(nil, "%sxmlns:xlink=\"http://www.w3.org/1999/xlink\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>%s",
-		head, html.EscapeString(results.Printable(f.title)), html.EscapeString(results.Printable(f.alt)), body)
+		head, html.EscapeString(results.Printable(title)),
+		html.EscapeString(results.Printable(alt)), body)
 }

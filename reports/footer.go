@@ -17,11 +17,14 @@ type footer struct {
 	lines []string
 }
 
-func (d *data) footer() footer {
-	f := footer{style: d.look.mark()}
+func (d *data) footer() footer { return d.look.footer(d.machine()) }
+
+// footer is a text's lines.
+func (s *style) footer(text string) footer {
+	f := footer{style: s.mark()}
 	f.style.Font.Size = footerSize
 	f.style.YAlign = draw.YBottom
-	for line := range strings.SplitSeq(d.machine(), "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		f.lines = append(f.lines, wrap(f.style, line, figureWidth-2*margin)...)
 	}
 	return f

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/export"
 	"github.com/stridebench/stridebench/results/history"
@@ -152,6 +153,7 @@ func TestGallery(t *testing.T) {
 		}
 		charts = append(charts, chart)
 	}
+	charts = append(charts, sights(t)...)
 	want := map[string][]byte{}
 	for _, c := range charts {
 		want[c.Name+".png"] = c.PNG
@@ -184,11 +186,41 @@ func TestGallery(t *testing.T) {
 	}
 }
 
+// sights are the pictures that the gallery shows besides the charts of results.
+func sights(t *testing.T) []Chart {
+	t.Helper()
+	matrix := layouts.Picture{Shape: []int{4, 6}, DType: layouts.Float32}
+	var all []Chart
+	for _, sight := range []struct {
+		name string
+		layouts.Drawing
+	}{
+		{"layout", drawingOf(t, matrix, "t()[:3]")},
+		{"layout-shared", drawingOf(t, matrix, "x[1:, ::2]", "t()[:3]")},
+		{"layout-blocked", blockedDrawing(t, "nChw8c", 1, 10, 2, 3)},
+	} {
+		chart, err := DrawLayout(sight.Drawing, Light)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chart.Name = sight.name
+		all = append(all, chart)
+	}
+	maps, err := DrawMaps("Summing a 64x64 matrix of int32: where it misses", mapped(t), Light)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Name = "map"
+	return append(all, maps)
+}
+
 // galleryPage is the index of the gallery.
 func galleryPage(charts []Chart) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Gallery\n\nEvery chart that `bench report` draws. `make gallery` makes them from the results in [docs/example](../example).\n"+
-		"The history in the last chart is made up from that run: its copies take 50%% longer from the 9th commit on, and 20%% longer from the 17th on.\n")
+	b.WriteString("# Gallery\n\nEvery chart that `bench report` draws, and pictures of `bench layout -o` and " +
+		"`bench sim --map`. `make gallery` makes the charts from the\nresults in [docs/example](../example). " +
+		"The history in the chart of the trend is made up from that run: its copies take 50% longer from the\n" +
+		"9th commit on, and 20% longer from the 17th on.\n")
 	for _, c := range charts {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s.png)\n", cell(c.Title), cell(c.Sentence), cell(c.Alt), c.Name)
 	}

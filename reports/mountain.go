@@ -42,8 +42,8 @@ func viridis(low, high float64) (palette.ColorMap, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.SetMin(math.Log(low))
-	m.SetMax(math.Log(high))
+	m.SetMin(low)
+	m.SetMax(high)
 	return m, nil
 }
 
@@ -68,7 +68,7 @@ func mountain(d *data) (*figure, error) {
 	h.strides, h.sizes = least(strides), least(sizes)
 	h.low, h.high = h.low/1.01, h.high*1.01 // or one cell would have no range
 	var err error
-	if h.colors, err = viridis(h.low, h.high); err != nil {
+	if h.colors, err = viridis(math.Log(h.low), math.Log(h.high)); err != nil {
 		return nil, err
 	}
 	p := d.look.newPanel("stride, from one element to the next", "working set")
@@ -115,10 +115,7 @@ func (h heatMap) Plot(c draw.Canvas, p *plot.Plot) {
 			fill := h.color(v)
 			h.cell(c, fill, toX(float64(i)-0.5), toX(float64(i)+0.5), toY(float64(k)-0.5), toY(float64(k)+0.5))
 			if len(h.strides) <= 12 && len(h.sizes) <= 16 {
-				style.Color = color.White
-				if luminance(fill) > 0.3 {
-					style.Color = color.Black
-				}
+				style.Color = over(fill)
 				c.FillText(style, vg.Point{X: toX(float64(i)), Y: toY(float64(k))}, twoDigits(v))
 			}
 		}
@@ -149,6 +146,14 @@ func (h heatMap) color(v float64) color.Color {
 		return h.look.paper
 	}
 	return c
+}
+
+// over is the colour of words over another.
+func over(fill color.Color) color.Color {
+	if luminance(fill) > 0.3 {
+		return color.Black
+	}
+	return color.White
 }
 
 // luminance is that of WCAG, 0 to 1.

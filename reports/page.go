@@ -92,13 +92,13 @@ func (d *data) picture(m maker) (p picture, err error) {
 		p.width, p.height = figureWidth, f.height+f.legendHeight(&of.look)+2*edge
 		svg := vgsvg.New(p.width, p.height)
 		all := draw.NewCanvas(svg, p.width, p.height)
-		all.FillPolygon(of.look.paper, []vg.Point{all.Min, {X: all.Max.X, Y: all.Min.Y}, all.Max, {X: all.Min.X, Y: all.Max.Y}})
+		all.FillPolygon(of.look.paper, corners(all.Rectangle))
 		f.draw(draw.Crop(all, margin, -margin, edge, -edge), &of.look)
 		var text bytes.Buffer
 		if _, err := svg.WriteTo(&text); err != nil {
 			return p, err
 		}
-		*t.svg = f.finish(text.String(), &of.look)
+		*t.svg = finish(text.String(), f.title, f.alt, &of.look)
 	}
 	return p, nil
 }
@@ -112,6 +112,7 @@ type page struct {
 	Script            template.JS
 	Machine           []string
 	Warnings          []string
+	Answer            []pageFigure // what matters most
 	Figures           []pageFigure
 	Absent            []Absent
 	Tables            []table
@@ -151,6 +152,7 @@ func (r Report) page() ([]byte, error) {
 			Light: inlined(c.picture.light), Dark: inlined(c.picture.dark),
 		})
 	}
+	p.Answer = answer(p.Figures)
 	for i, run := range r.Runs {
 		if i < maxShown {
 			p.Runs = append(p.Runs, run.shown())
@@ -159,6 +161,24 @@ func (r Report) page() ([]byte, error) {
 	var b bytes.Buffer
 	err := pageTemplate().Execute(&b, p)
 	return b.Bytes(), err
+}
+
+// matters are the charts whose findings a reader is after, the first first: what changed, then
+// what another order or layout is worth.
+var matters = []string{"trend", "compare", "traverse-time", "contiguous", "tiles", "nchw-nhwc",
+	"copy-bandwidth", "miss-rates"}
+
+// answer are the three figures that matter most; of other charts, the first.
+func answer(figures []pageFigure) []pageFigure {
+	rank := func(f pageFigure) int {
+		if i := slices.Index(matters, strings.TrimPrefix(f.ID, "figure-")); i >= 0 {
+			return i
+		}
+		return len(matters)
+	}
+	figures = slices.Clone(figures)
+	slices.SortStableFunc(figures, func(a, b pageFigure) int { return rank(a) - rank(b) })
+	return figures[:min(len(figures), 3)]
 }
 
 // inlined is a picture as the address of an image, which runs no script.

@@ -98,8 +98,15 @@ func TestPage(t *testing.T) {
 			t.Errorf("the title %q is there %d times", c.Title, n)
 		}
 	}
-	if n := strings.Count(text, `src="data:image/svg&#43;xml;base64,`); n != 2*len(r.Charts) {
+	if n := strings.Count(text, `src="data:image/svg&#43;xml;base64,`); n != 2*(len(r.Charts)+3) {
 		t.Errorf("%d pictures of %d charts", n, len(r.Charts))
+	}
+	of := func(class string) int { return strings.Index(text, class) }
+	if first := of(`class="finding" href="#figure-traverse-time"`); first < 0 || first > of("Measured on: ") {
+		t.Errorf("the answer begins at %d", first)
+	}
+	if n := strings.Count(text, ` loading="lazy"`); n != 2*len(r.Charts) {
+		t.Errorf("%d pictures are lazy", n)
 	}
 	for _, want := range []string{
 		"the machine was busy", `<li>&lt;i&gt;: take turns (<span class="unbroken">--ab</span>)</li>`, "bench run --count 10 -o run.txt\n", "bench report &#39;my run.txt&#39;\n",

@@ -141,7 +141,7 @@ type swatch struct{ fill, edge color.RGBA }
 
 // Thumbnail implements plot.Thumbnailer.
 func (s swatch) Thumbnail(c *draw.Canvas) {
-	corners := []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}}
-	c.FillPolygon(s.fill, corners)
-	c.StrokeLines(draw.LineStyle{Color: s.edge, Width: 0.5}, append(corners, c.Min))
+	outline := corners(c.Rectangle)
+	c.FillPolygon(s.fill, outline)
+	c.StrokeLines(draw.LineStyle{Color: s.edge, Width: 0.5}, append(outline, c.Min))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/advise"
+	"github.com/stridebench/stridebench/access/rearrange"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/layouts"
@@ -21,6 +22,8 @@ import (
 type adviseFlags struct {
 	modelFlags
 	pattern patternFlags
+	program programFlags
+	limit   time.Duration
 	dims    []int
 	order   parsed[access.Order]
 	passes  int
@@ -32,13 +35,16 @@ type adviseFlags struct {
 func newAdvise() *cobra.Command {
 	var f adviseFlags
 	cmd := &cobra.Command{
-		Use:   "advise --shape SHAPE",
-		Short: "Answer whether to call contiguous(), and how to walk a view in your own loop",
+		Use:   "advise {--shape SHAPE | --program FILE.c}",
+		Short: "Answer whether to call contiguous(), and how to walk a view or rearrange your own loops",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, ctx := callOf(cmd), cmd.Context()
 			if f.preset == "list" {
 				return writeTables(c.out, machines.WriteList)
+			}
+			if f.program.file != "" {
+				return f.rearrange(ctx, c)
 			}
 			q, err := f.question(c)
 			if err != nil {
@@ -63,6 +69,12 @@ func newAdvise() *cobra.Command {
 	flags.IntVar(&f.passes, "passes", 1, "passes over the view")
 	flags.BoolVar(&f.time, "time", false, "time the best walks here, and decide by that")
 	flags.IntVar(&f.top, "top", 8, "rows of the table, at most")
+	f.program.add(flags)
+	flags.Lookup("program").Usage = "rearrange the loops of a C `file` instead; those between " +
+		"#pragma scop and #pragma endscop, or with --function a function's; - for stdin"
+	flags.Lookup("function").Usage = "with --program, the function of this `name`"
+	flags.DurationVar(&f.limit, "limit", 4800*time.Millisecond,
+		"with --program, how long changes are tried")
 	f.modelFlags.add(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")
 	return cmd
@@ -91,6 +103,56 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 	q.Model, err = f.model(c)
 	q.Spec.Threads = q.Model.Threads
 	return q, err
+}
+
+// rearrange answers of a C file.
+func (f *adviseFlags) rearrange(ctx context.Context, c call) error {
+	for _, other := range []string{"shape", "dtype", "view", "op", "with", "from", "to", "pad", "dims",
+		"order", "passes", "time", "threads", "pages"} {
+		if err := exclude(c, "program", other); err != nil {
+			return err
+		}
+	}
+	if err := positive("top", f.top); err != nil {
+		return err
+	}
+	if f.limit <= 0 {
+		return fmt.Errorf("--limit %v: want a length of time above 0, such as 4s", f.limit)
+	}
+	m, err := f.model(c)
+	if err != nil {
+		return err
+	}
+	if f.preset == "" && f.caches == "" { // as bench sim counts
+		if m.Caches, err = m.Caches.TwoLevels(); err != nil {
+			return err
+		}
+	}
+	text, err := f.program.load(c)
+	if err != nil {
+		return err
+	}
+	file, err := f.program.read(c, text, m.Caches)
+	if err != nil {
+		return err
+	}
+	setCollection()
+	defer watch(ctx, "this count")()
+	a, err := rearrange.Ask(ctx, file, text, m, f.limit)
+	if ctx.Err() != nil {
+		return stopped(ctx, "nothing is advised")
+	}
+	if err != nil {
+		return fmt.Errorf("--program %s: %w", f.program.file, err)
+	}
+	most := 5
+	if c.given("top") {
+		most = f.top
+	}
+	if f.asJSON {
+		return writeJSON(c.out, a.JSON(most))
+	}
+	return a.Write(c.out, most, columns(c.out))
 }
 
 // parseCopied parses a chain of views that may end in contiguous(), which is what is asked.

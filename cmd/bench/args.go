@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access/bill"
+	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/results"
 )
 
@@ -79,7 +80,7 @@ func helpOfVerb(root *cobra.Command, args []string) error {
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // outputs are the flags that name a file to write; --suite of import does, too.
-var outputs = []string{"out", "ab-out", "cachegrind-out", "results"}
+var outputs = []string{"out", "ab-out", "cachegrind-out", "results", "map"}
 
 func isOutput(cmd *cobra.Command, flag string) bool {
 	return slices.Contains(outputs, flag) || cmd.Name() == "import" && flag == "suite"
@@ -171,6 +172,8 @@ func oursOf(cmd *cobra.Command, flag string) func(text []byte) bool {
 	switch verb := cmd.Name(); {
 	case flag == "cachegrind-out":
 		return oursByCachegrind.Match
+	case verb == "layout" || flag == "map":
+		return reports.IsPicture
 	case verb == "import":
 		return bill.IsSuite
 	case verb == "report": // a folder, or the page in it: the report looks whether it is its own
@@ -204,7 +207,9 @@ func keepsInputs(cmd *cobra.Command, args []string) (err error) {
 			}
 		}
 		for _, path := range args {
-			check(path, "a file that is read")
+			if out.NoOptDefVal == "" { // else it is the argument
+				check(path, "a file that is read")
+			}
 		}
 		cmd.Flags().Visit(func(in *pflag.Flag) {
 			if !isOutput(cmd, in.Name) {
@@ -221,6 +226,15 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%q is not expected: %s takes flags only%s (see %[2]s --help)", args[0], cmd.CommandPath(), argHint(cmd, args[0]))
 	}
 	return nil
+}
+
+// arguments is noArgs, but for a picture after --map, which takes its value after = as all flags
+// that may have none.
+func (f *lookFlags) arguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 && f.file == inText && reports.CheckPicture(args[0]) == nil {
+		return cmd.Flags().Set("map", args[0])
+	}
+	return noArgs(cmd, args)
 }
 
 // oneExpression is for bench layout.

@@ -107,7 +107,10 @@ type several[T any] struct {
 
 // Set implements pflag.Value.
 func (s *several[T]) Set(text string) error {
-	if s.most > 0 && len(s.values) == s.most {
+	if s.most > 1 && len(s.values) == s.most {
+		return fmt.Errorf("it is given more than %d times", s.most)
+	}
+	if s.most == 1 && len(s.values) == 1 {
 		return errors.New("it is given twice; this verb takes one pattern, bench run compares several")
 	}
 	value, text, err := folded(s.parse, text, s.cased)

@@ -78,9 +78,6 @@ func flagHint(cmd *cobra.Command, name string) string {
 	case cmd.Name() == "advise" && slices.Contains([]string{"order", "tile", "kernel"}, name):
 		return ": advise tries all orders, tiles and kernels"
 	}
-	if cmd.Name() == "advise" && name == "program" {
-		return ofLoops
-	}
 	same := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) || n == flagElsewhere[name] })
 	if same >= 0 {
 		return fmt.Sprintf(": did you mean --%s?", names[same])
@@ -107,9 +104,6 @@ var flagElsewhere = map[string]string{
 	"cachegrind-out-file": "cachegrind-out", "output": "out", "tolerance": "exact-tolerance",
 	"benchtime": "sample-time", "time": "sample-time", "iterations": "count", "repeat": "count", "runs": "count", "samples": "count",
 }
-
-// ofLoops is for those who want advice about a C file.
-const ofLoops = ": advise is for views; of a C file's loops, count each order and tile: bench sim --program FILE -D TILE=32"
 
 // oneDash refuses a long flag behind one dash, as other programs have them: -order would be
 // read as -o, with the file "rder".
@@ -139,8 +133,6 @@ func argHint(cmd *cobra.Command, arg string) string {
 		return fmt.Sprintf(": did you mean %s --help?", cmd.CommandPath())
 	case flag != "" && cmd.Flags().Lookup(flag) != nil:
 		return fmt.Sprintf(": did you mean --%s %s?", flag, arg)
-	case flag == "program" && cmd.Name() == "advise":
-		return ofLoops
 	case flag == "suite" && cmd.Flags().Lookup("caches") != nil: // and no suite
 		return fmt.Sprintf(": did you mean --caches %s?", arg)
 	case err == nil && cmd.Name() == "sim" && cmd.Flags().Changed("tlb"):

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -83,14 +84,19 @@ const collectAt = 400
 // little it has grown: twice what summaries take at most, which are then most of what lives.
 const collectOver = 2 << 30
 
-// simulateProgram counts passes over a program from cold caches.
-func (f *simFlags) simulateProgram(c call) error {
+// setCollection has memory collected so, unless the environment says how.
+func setCollection() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(collectOver)
 	}
+}
+
+// simulateProgram counts passes over a program from cold caches.
+func (f *simFlags) simulateProgram(c call) error {
+	setCollection()
 	m, err := f.simulated(c)
 	if err != nil {
 		return err
@@ -100,7 +106,8 @@ func (f *simFlags) simulateProgram(c call) error {
 		return err
 	}
 	file, err := f.program.read(c, text, m.Config)
-	if refused, is := errors.AsType[*csource.Error](err); is && !refused.Outside && f.exact.value != "affine" {
+	affine := f.exact.value == "affine" || f.look.wanted()
+	if refused, is := errors.AsType[*csource.Error](err); is && !refused.Outside && !affine {
 		return f.compileProgram(c, m, text, refused)
 	}
 	if err != nil {
@@ -111,6 +118,11 @@ func (f *simFlags) simulateProgram(c call) error {
 	}
 	if err := m.Config.CheckProgram(f.passes, file.Program); err != nil {
 		return atFlag(err)
+	}
+	if f.look.wanted() {
+		source := file.Source()
+		walk := walked{program: file.Program, arrays: source.Arrays}
+		return f.look.at(c, m.Config, f.passes, source.Function+" of "+filepath.Base(f.program.file), walk)
 	}
 	h, curve, err := f.start(c, m.Config)
 	if err != nil {

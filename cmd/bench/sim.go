@@ -29,7 +29,7 @@ func newSim() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim {--shape SHAPE | --program FILE.c | --exec FILE | --trace FILE | --matrix FILE}",
 		Short: "Simulate the cache misses of a pattern, a program, or a trace",
-		Args:  noArgs, SuggestFor: []string{"simulate"},
+		Args:  f.look.arguments, SuggestFor: []string{"simulate"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
 			if f.hierarchy.preset == "list" {
@@ -41,6 +41,7 @@ func newSim() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.pattern.add(flags, 1, nests)
+	f.pattern.order.most = mostMaps
 	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element, or the parts of a complex one; a wider one covers its neighbours along the storage's last dimension and steps over them")
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
 	f.program.add(flags)
@@ -50,12 +51,13 @@ func newSim() *cobra.Command {
 	f.geometry.add(flags)
 	f.hierarchy.add(flags)
 	f.curve.add(flags)
+	f.look.add(flags)
 	f.exact = oneOf("how", "auto", "brute", "affine")
 	flags.Var(&f.exact, "exact", "auto, brute or affine: auto skips look-ups whose outcome it can prove; brute looks up every access; the counts are the same; affine refuses a C function that would have to be compiled and run")
 	flags.IntVar(&f.threads, "threads", 1, "threads that share the pattern; each walks a part on a core with its own first level")
 	flags.IntVar(&f.grain, "grain", access.GrainSize, "with --threads, the fewest elements for which another thread is used")
 	flags.IntVar(&f.cores, "cores", 1, "cores that look accesses up, each for some of the sets; the counts are the same")
-	flags.BoolVar(&f.asJSON, "json", false, "print as JSON: counts, geometry, loops, and what was looked up or proved")
+	flags.BoolVar(&f.asJSON, "json", false, "print as JSON; counts, geometry, loops, and what was looked up or proved")
 	flags.StringVarP(&f.results, "out", "o", "", "`file` for the counts by array or object, for 'bench check'")
 	flags.StringVar(&f.out, "cachegrind-out", "", "`file` for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
@@ -69,6 +71,7 @@ type simFlags struct {
 	geometry      geometryFlags
 	hierarchy     hierarchyFlags
 	curve         curveFlags
+	look          lookFlags
 	width, passes int
 	exact         parsed[string]
 	cores         int
@@ -95,17 +98,21 @@ func (f *simFlags) simulate(c call) error {
 	}
 	shapes := []string{"shape", "pad", "view", "op", "with", "from", "to", "tile", "order", "kernel", "width", "threads", "grain", "cores"}
 	others := []string{"define", "include", "function", "align"}
+	if err := f.look.check(c, f.pattern.order.texts); err != nil {
+		return err
+	}
 	switch {
 	case f.exec.path != "":
 		of, run = "exec", f.simulateExec
 		shapes = slices.DeleteFunc(shapes, func(name string) bool { return name == "from" || name == "to" })
 		others = append(shapes, "dtype", "trace", "matrix", "program", "define", "include", "align", "exact", "passes")
+		others = append(others, looks...)
 	case f.program.file != "":
 		of, run, others = "program", f.simulateProgram, append(shapes, "dtype", "trace", "matrix")
 	case f.trace != "":
-		of, run, others = "trace", f.replay, slices.Concat(shapes, others, []string{"dtype", "passes", "exact", "matrix"})
+		of, run, others = "trace", f.replay, slices.Concat(shapes, others, looks, []string{"dtype", "passes", "exact", "matrix"})
 	case f.matrix != "":
-		of, run, others = "matrix", f.replay, slices.Concat(shapes, others, []string{"exact"})
+		of, run, others = "matrix", f.replay, slices.Concat(shapes, others, looks, []string{"exact"})
 	}
 	if i := slices.IndexFunc(others, c.given); i >= 0 {
 		why := ""
@@ -160,6 +167,9 @@ func (f *simFlags) simulatePattern(c call) error {
 	}
 	if f.threads > 1 {
 		c.note("--threads %d: one thread walks all of it: PyTorch does not split copies by blocks, %d elements or fewer (--grain), or tensors that all threads would write", f.threads, f.grain)
+	}
+	if f.look.wanted() {
+		return f.lookAtPattern(c, m.Config, spec)
 	}
 	h, curve, err := f.start(c, m.Config)
 	if err != nil {

@@ -24,40 +24,96 @@ func (p Program) Chains() (all [][]*Loop) {
 	return all
 }
 
-// Interchange returns the program with two loops of a perfect nest in each
-// other's place. It is false where the program has no such loops, or where a bound
-// of one of them, or of one between them, depends on the variable of another.
+// Reorder returns the program with loops of a perfect nest, as Chains has them or some that follow
+// each other, in another order: loop i is chain[order[i]]. It returns the loops, too. It is false
+// where a bound of one of them depends on the variable of another.
 //
 // Law: it makes the accesses of W(p), in another order.
-func (p Program) Interchange(outer, inner *Loop) (Program, bool) {
-	around := p.around(outer)
-	chain := []*Loop{outer}
-	for chain[len(chain)-1] != inner {
-		last := chain[len(chain)-1]
-		next, is := last.Body[0].(*Loop)
-		if !is || len(last.Body) != 1 {
+func (p Program) Reorder(chain []*Loop, order []int) (Program, []*Loop, bool) {
+	from := len(p.around(chain[0]))
+	if !rectangular(chain, from) {
+		return nil, nil, false
+	}
+	to := UpTo(len(chain))
+	for i, l := range order {
+		to[l] = i
+	}
+	body := renamed(chain[len(chain)-1].Body, func(a []int) []int {
+		if len(a) <= from {
+			return a
+		}
+		b := append(slices.Clone(a), make([]int, max(0, from+len(chain)-len(a)))...)
+		for l := range chain {
+			b[from+to[l]] = 0
+			if from+l < len(a) {
+				b[from+to[l]] = a[from+l]
+			}
+		}
+		return b
+	})
+	loops := make([]*Loop, len(chain))
+	for i := len(chain) - 1; i >= 0; i-- {
+		copied := *chain[order[i]]
+		copied.Body = body
+		loops[i], body = &copied, []Node{&copied}
+	}
+	return p.with(chain[0], loops[0]), loops, true
+}
+
+// Tile returns the program with loops of a perfect nest in tiles of so many iterations of each; 0
+// is for a loop that is not cut. Loops over tiles are around all of them. It is false where a bound
+// of one depends on the variable of another, and where a step is not positive.
+//
+// Law: it makes the accesses of W(p), in another order.
+func (p Program) Tile(chain []*Loop, sizes []int) (Program, bool) {
+	from, tiles := len(p.around(chain[0])), 0
+	for i, l := range chain {
+		if sizes[i] > 0 {
+			tiles++
+		}
+		if l.Step < 0 {
 			return nil, false
 		}
-		chain = append(chain, next)
 	}
-	a, b := len(around), len(around)+len(chain)-1
+	if !rectangular(chain, from) {
+		return nil, false
+	}
+	move := func(coef []int) []int { return Affine{Coef: coef}.moved(from, tiles).Coef }
+	body := renamed(chain[len(chain)-1].Body, move)
+	var outer []*Loop
+	inner := make([]*Loop, len(chain))
+	for i, l := range chain {
+		copied := *l
+		if sizes[i] > 0 {
+			tile := *l
+			tile.Name, tile.Step = l.Name+l.Name, l.Step*sizes[i]
+			at := Variable(from + len(outer))
+			copied.From = []Affine{at}
+			at.Const = tile.Step
+			copied.To = append(slices.Clone(l.To), at)
+			outer = append(outer, &tile)
+		}
+		inner[i] = &copied
+	}
+	for _, l := range slices.Backward(append(outer, inner...)) {
+		l.Body = body
+		body = []Node{l}
+	}
+	return p.with(chain[0], body[0]), true
+}
+
+// rectangular reports whether no bound of the loops depends on the variable of one of them.
+func rectangular(chain []*Loop, from int) bool {
 	for _, l := range chain {
 		for _, bound := range slices.Concat(l.From, l.To) {
-			for d := a; d <= b; d++ {
-				if bound.coef(d) != 0 {
-					return nil, false
+			for d := range chain {
+				if bound.coef(from+d) != 0 {
+					return false
 				}
 			}
 		}
 	}
-	body := renamed(inner.Body, a, b)
-	chain[0], chain[len(chain)-1] = inner, outer
-	for _, l := range slices.Backward(chain) {
-		copied := *l
-		copied.Body = body
-		body = []Node{&copied}
-	}
-	return p.with(outer, body[0]), true
+	return true
 }
 
 // around are the loops around a loop.
@@ -115,96 +171,27 @@ func rewritten(nodes []Node, f func(Node) Node) []Node {
 	return all
 }
 
-// renamed are nodes in which the variables of two depths have changed places.
-func renamed(nodes []Node, a, b int) []Node {
-	swap := func(coef []int) []int {
-		if len(coef) <= a {
-			return coef
-		}
-		coef = append(slices.Clone(coef), make([]int, max(0, b+1-len(coef)))...)
-		coef[a], coef[b] = coef[b], coef[a]
-		return coef
-	}
-	each := func(list []Affine) (all []Affine) {
-		for _, f := range list {
-			all = append(all, Affine{f.Const, swap(f.Coef)})
-		}
-		return all
-	}
+// renamed are nodes whose functions have other coefficients of the variables.
+func renamed(nodes []Node, to func(coef []int) []int) []Node {
+	move := func(a Affine) Affine { return Affine{a.Const, to(a.Coef)} }
 	var all []Node
 	for _, node := range nodes {
 		switch node := node.(type) {
 		case Operand:
-			node.Strides = swap(node.Strides)
+			node.Strides = to(node.Strides)
 			all = append(all, node)
 		case *Loop:
-			all = append(all, &Loop{node.Name, each(node.From), each(node.To), node.Step, renamed(node.Body, a, b)})
+			all = append(all, &Loop{node.Name, each(node.From, move), each(node.To, move), node.Step,
+				renamed(node.Body, to)})
 		case *If:
 			var when Condition
 			for _, and := range node.When {
-				when = append(when, each(and))
+				when = append(when, each(and, move))
 			}
-			all = append(all, &If{when, renamed(node.Then, a, b), renamed(node.Else, a, b)})
+			all = append(all, &If{when, renamed(node.Then, to), renamed(node.Else, to)})
 		}
 	}
 	return all
-}
-
-// Exchangeable reports whether Interchange of two loops is proved to keep the order of
-// the accesses to each byte that is written: to each tensor that is written inside,
-// every access has the same address, also in the loops around; iterations that differ in a loop that moves
-// it write different bytes; and of the two loops and those between them at most
-// one does not move it.
-func (p Program) Exchangeable(outer, inner *Loop) bool {
-	c := checker{around: p.parts(outer)}
-	from := len(c.around)
-	var list []Operand
-	var low, high []int // by depth, of all loops there
-	proved, to := true, from
-	var look func(nodes []Node)
-	look = func(nodes []Node) {
-		for _, node := range nodes {
-			switch node := node.(type) {
-			case Operand:
-				node.Strides = append(slices.Clone(node.Strides), make([]int, len(c.around)-len(node.Strides))...)
-				list = append(list, node)
-			case *If:
-				look(node.Then)
-				look(node.Else)
-			case *Loop:
-				if node == inner {
-					to = len(c.around)
-				}
-				all, depth := c.all(node), len(c.around)-from
-				if all.low > all.high {
-					continue
-				}
-				if depth == len(low) {
-					low, high = append(low, all.low), append(high, all.high)
-				}
-				low[depth], high[depth] = min(low[depth], all.low), max(high[depth], all.high)
-				c.around = append(c.around, all)
-				look(node.Body)
-				c.leave()
-			}
-		}
-	}
-	look([]Node{outer})
-	trips := make([]int, len(low))
-	for d := range low {
-		trips[d] = high[d] - low[d] + 1
-	}
-	for _, w := range list {
-		for _, op := range list {
-			if w.Kind == Read || op.Tensor != w.Tensor {
-				continue
-			}
-			proved = proved && op.Base == w.Base && op.Width == w.Width && slices.Equal(unpadded(op.Strides), unpadded(w.Strides))
-		}
-		w.Strides = w.Strides[from:]
-		proved = proved && (w.Kind == Read || w.orderedIn(trips, to-from))
-	}
-	return proved
 }
 
 // unpadded are strides without zeros at their end.
@@ -213,31 +200,6 @@ func unpadded(strides []int) []int {
 		strides = strides[:len(strides)-1]
 	}
 	return strides
-}
-
-// orderedIn reports whether of the first loops up to one at most one does not move an operand, and those that do
-// keep what it touches apart.
-func (op Operand) orderedIn(trips []int, last int) bool {
-	op.Strides = append(slices.Clone(op.Strides), make([]int, len(trips)-len(op.Strides))...)
-	still, moved := 0, -1
-	for l, s := range op.Strides {
-		switch {
-		case s != 0:
-			moved = l
-		case l <= last:
-			still++
-		}
-	}
-	return still <= 1 && (moved < 0 || op.apart(trips, moved))
-}
-
-// parts are all values of the variables of the loops around a loop.
-func (p Program) parts(l *Loop) []part {
-	c := checker{}
-	for _, outer := range p.around(l) {
-		c.around = append(c.around, c.all(outer))
-	}
-	return c.around
 }
 
 // An Array is where a tensor's elements lie: rows of rows, each after the other.
@@ -318,31 +280,45 @@ func (p Program) Moved(tensor string, by int) Program {
 
 // restrided is an operand at this place whose array has other strides.
 func (c *checker) restrided(op Operand, a Array, base uint64, strides []int) (Operand, bool) {
+	index, rest, ok := c.indices(op, a)
+	if !ok {
+		return op, false
+	}
+	at := Affine{int(base) + rest, make([]int, len(op.Strides))}
+	for d, i := range index {
+		at.Const += i.Const * strides[d]
+		for v, n := range i.Coef {
+			at.Coef[v] += n * strides[d]
+		}
+	}
+	op.Base, op.Strides = uint64(at.Const), at.Coef
+	return op, true
+}
+
+// indices are those of an operand at this place in each dim of its array, and at which byte of the
+// element it begins. It is false unless they are affine functions, within their extents for all
+// values that the variables can take.
+func (c *checker) indices(op Operand, a Array) (indices []Affine, byte int, ok bool) {
 	rest := Affine{int(op.Base - a.Base), slices.Clone(op.Strides)}
-	at := Affine{int(base), make([]int, len(op.Strides))}
 	for d, step := range a.Strides() {
 		index := make([]int, len(rest.Coef))
 		for v, s := range rest.Coef {
 			index[v] = nearest(s, step)
 			rest.Coef[v] -= index[v] * step
-			at.Coef[v] += index[v] * strides[d]
 		}
 		low, fits := c.bound(negated(rest))
 		first := FloorDiv(-low, step)
 		rest.Const -= first * step
-		at.Const += first * strides[d]
 		last, fits2 := c.bound(rest)
 		most, fits3 := c.bound(Affine{first, index})
 		least, fits4 := c.bound(negated(Affine{first, index}))
-		if !fits || !fits2 || !fits3 || !fits4 || last+op.Width > step || least > 0 || most >= a.Extents[d] {
-			return op, false
+		if !fits || !fits2 || !fits3 || !fits4 || last+op.Width > step || least > 0 ||
+			most >= a.Extents[d] {
+			return nil, 0, false
 		}
+		indices = append(indices, Affine{first, index})
 	}
-	if len(unpadded(rest.Coef)) > 0 {
-		return op, false
-	}
-	op.Base, op.Strides = uint64(at.Const+rest.Const), at.Coef
-	return op, true
+	return indices, rest.Const, len(unpadded(rest.Coef)) == 0
 }
 
 // nearest is the whole number nearest to a quotient, and of two the one nearer to 0.

@@ -1,7 +1,7 @@
 package nest_test
 
 import (
-	"maps"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -11,68 +11,139 @@ import (
 	. "github.com/stridebench/stridebench/layouts/nest"
 )
 
-// TestInterchange: two loops of a perfect nest that change places make the same accesses; twice,
-// in the same order; and where that is proved to keep what is written, each byte has its accesses
-// in the order that it had.
-func TestInterchange(t *testing.T) {
+// someOrder draws an order of so many loops.
+func someOrder(t *rapid.T, loops int) []int {
+	return rapid.Permutation(UpTo(loops)).Draw(t, "order")
+}
+
+// TestReorder: loops of a perfect nest in another order make the same accesses; back again, in the
+// same order; and what is written keeps its order if and only if that is said.
+func TestReorder(t *testing.T) {
+	verdicts := map[Verdict]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		p := somePerfect(t)
 		for _, chain := range p.Chains() {
-			for b := range chain {
-				for a := range b {
-					q, ok := p.Interchange(chain[a], chain[b])
-					if !ok {
-						continue
-					}
-					count := func(list []access) map[access]int {
-						counts := map[access]int{}
-						for _, a := range list {
-							counts[a]++
-						}
-						return counts
-					}
-					if d := cmp.Diff(count(walked(p)), count(walked(q)), cmp.AllowUnexported(access{})); d != "" {
-						t.Fatalf("%v\n%v\n%s", p, q, d)
-					}
-					inner := loopsOf(q.Chains(), chain[b].Name)
-					back, ok := q.Interchange(inner, loopsOf(q.Chains(), chain[a].Name))
-					if d := cmp.Diff(walked(p), walked(back), cmp.AllowUnexported(access{})); !ok || d != "" {
-						t.Fatalf("not back: %v\n%v", p, back)
-					}
-					if p.Exchangeable(chain[a], chain[b]) {
-						if d := cmp.Diff(histories(p), histories(q)); d != "" {
-							t.Fatalf("of %v and %v: %v\n%s", chain[a].Name, chain[b].Name, p, d)
-						}
-					}
-				}
+			order := someOrder(t, len(chain))
+			q, loops, ok := p.Reorder(chain, order)
+			if !ok {
+				continue
+			}
+			sameAccesses(t, p, q)
+			back := make([]int, len(order))
+			for i, l := range order {
+				back[l] = i
+			}
+			again, _, ok := q.Reorder(loops, back)
+			if d := cmp.Diff(walked(p), walked(again), cmp.AllowUnexported(access{})); !ok || d != "" {
+				t.Fatalf("not back: %v\n%v", p, again)
+			}
+			verdict := p.Keeps(arraysOf(t), chain, order)
+			verdicts[verdict]++
+			if keeps := keepsOrder(p, q); verdict != Unproved && keeps != (verdict == Kept) {
+				t.Fatalf("%v of %v: %v, and it is %v\n%v", order, p, verdict, keeps, q)
 			}
 		}
 	})
+	if verdicts[Kept] == 0 || verdicts[Broken] == 0 || 100*verdicts[Unproved] > verdicts[Kept] {
+		t.Errorf("verdicts %v", verdicts)
+	}
 }
 
-func loopsOf(chains [][]*Loop, name string) *Loop {
-	for _, l := range slices.Concat(chains...) {
-		if l.Name == name {
-			return l
+// TestTile: tiles make the same accesses, and where that is said, what is written keeps its order.
+func TestTile(t *testing.T) {
+	verdicts := map[Verdict]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		p := somePerfect(t)
+		for _, chain := range p.Chains() {
+			sizes := make([]int, len(chain))
+			for i := range sizes {
+				sizes[i] = rapid.IntRange(0, 3).Draw(t, "size")
+			}
+			q, ok := p.Tile(chain, sizes)
+			if !ok {
+				continue
+			}
+			sameAccesses(t, p, q)
+			verdict := p.KeepsTiles(arraysOf(t), chain)
+			verdicts[verdict]++
+			if verdict == Kept && !keepsOrder(p, q) {
+				t.Fatalf("tiles %v of %v:\n%v", sizes, p, q)
+			}
+		}
+	})
+	if verdicts[Kept] == 0 || verdicts[Broken] == 0 || 100*verdicts[Unproved] > verdicts[Kept] {
+		t.Errorf("verdicts %v", verdicts)
+	}
+}
+
+// arraysOf are the arrays of somePerfect, or none, so that they are compared by bytes.
+func arraysOf(t *rapid.T) []Array {
+	if rapid.Bool().Draw(t, "by bytes") {
+		return nil
+	}
+	extents := []int{100, 4, 4}
+	return []Array{{Tensor: "a", Base: 1<<20 - 256, Element: 4, Extents: extents},
+		{Tensor: "b", Base: 1<<21 - 256, Element: 4, Extents: extents}}
+}
+
+func sameAccesses(t *rapid.T, p, q Program) {
+	count := func(list []access) map[access]int {
+		counts := map[access]int{}
+		for _, a := range list {
+			counts[a]++
+		}
+		return counts
+	}
+	d := cmp.Diff(count(walked(p)), count(walked(q)), cmp.AllowUnexported(access{}))
+	if d != "" {
+		t.Fatalf("%v\n%v\n%s", p, q, d)
+	}
+}
+
+// keepsOrder compares, of any two accesses to a byte of which one writes, which is first. What an
+// execution is in both programs is told by the variables of p's loops.
+func keepsOrder(p, q Program) bool {
+	histories := func(of Program) (map[uint64][]string, []Operand) {
+		all, operands, around := map[uint64][]string{}, of.Operands(), of.Around()
+		for _, e := range plainly(of, 0, nil) {
+			var name []string
+			for d, l := range around[e.op] {
+				if len(l.Name) == 1 || l.Name == "more" { // else it is of tiles
+					name = append(name, fmt.Sprint(l.Name, e.vars[d]))
+				}
+			}
+			slices.Sort(name)
+			for b := range uint64(operands[e.op].Width) {
+				all[e.addr+b] = append(all[e.addr+b], fmt.Sprint(e.op, name))
+			}
+		}
+		return all, operands
+	}
+	before, operands := histories(p)
+	after, _ := histories(q)
+	writes := func(name string) bool {
+		var op int
+		fmt.Sscan(name, &op)
+		return operands[op].Kind != Read
+	}
+	for b, list := range before {
+		place := map[string]int{}
+		for i, name := range after[b] {
+			place[name] = i
+		}
+		for i, x := range list {
+			for _, y := range list[i+1:] {
+				if (writes(x) || writes(y)) && place[x] > place[y] {
+					return false
+				}
+			}
 		}
 	}
-	return nil
+	return true
 }
 
-// histories are, of each byte that is written, the numbers of its accesses, in order.
-func histories(p Program) map[uint64][]int {
-	operands, all, written := p.Operands(), map[uint64][]int{}, map[uint64]bool{}
-	for op, addr := range p.Accesses() {
-		for b := range uint64(operands[op].Width) {
-			all[addr+b] = append(all[addr+b], op)
-			written[addr+b] = written[addr+b] || operands[op].Kind != Read
-		}
-	}
-	maps.DeleteFunc(all, func(b uint64, _ []int) bool { return !written[b] })
-	return all
-}
-
-// somePerfect draws a perfect nest around accesses, and now and then a loop of more of them.
+// somePerfect draws a perfect nest around accesses, now and then a loop of more of them, and a
+// condition.
 func somePerfect(t *rapid.T) Program {
 	small := rapid.IntRange(0, 3)
 	depth := rapid.IntRange(2, 4).Draw(t, "loops")
@@ -93,6 +164,10 @@ func somePerfect(t *rapid.T) Program {
 	if small.Draw(t, "more") == 0 {
 		body = append(body, &Loop{Name: "more", From: []Affine{Constant(1)}, To: []Affine{Constant(3)},
 			Step: 1, Body: accesses(depth + 1)})
+	}
+	if small.Draw(t, "condition") == 0 {
+		arm := &If{When: Condition{{affine(small.Draw(t, "least"), -1, 1)}}, Then: body[:1], Else: body[1:]}
+		body = []Node{arm}
 	}
 	for d := depth - 1; d >= 0; d-- {
 		to := Constant(small.Draw(t, "to"))
@@ -144,20 +219,46 @@ func TestRestride(t *testing.T) {
 	})
 }
 
-// TestExchangeable: all loops of a matrix product are.
-func TestExchangeable(t *testing.T) {
-	const n = 8
-	element := func(tensor string, kind Kind, strides ...int) Operand {
-		return Operand{Tensor: tensor, Kind: kind, Width: 8, Base: 1 << 20 * uint64(tensor[0]),
-			Strides: strides}
+// TestKeeps: what is proved of loops of a size at which nobody tries all of their iterations.
+func TestKeeps(t *testing.T) {
+	const n = 5000
+	a := func(name string) Array {
+		base := 1 << 40 * uint64(name[0]-'a'+1)
+		return Array{Tensor: name, Base: base, Element: 8, Extents: []int{n, n}}
 	}
-	product := Program{loop(affine(0), affine(n), 1,
-		loop(affine(0), affine(n), 1, loop(affine(0), affine(n), 1,
-			element("c", Read, 8*n, 8), element("b", Read, 0, 8, 8*n), element("c", Write, 8*n, 8))))}
-	chain := product.Chains()[0]
-	for _, pair := range [][2]int{{1, 2}, {0, 1}, {0, 2}} {
-		if !product.Exchangeable(chain[pair[0]], chain[pair[1]]) {
-			t.Errorf("loops %v of a matrix product are not exchangeable", pair)
+	arrays := []Array{a("a"), a("b"), a("c")}
+	element := func(tensor string, kind Kind, by int, strides ...int) Operand {
+		base := arrays[tensor[0]-'a'].Base + uint64(8*by)
+		return Operand{Tensor: tensor, Kind: kind, Width: 8, Base: base, Strides: strides}
+	}
+	square := func(body ...Node) Program {
+		return Program{loop(affine(1), affine(n-1), 1, loop(affine(1), affine(n-1), 1, body...))}
+	}
+	product := Program{loop(affine(0), affine(n), 1, loop(affine(0), affine(n), 1,
+		loop(affine(0), affine(n), 1, element("c", Read, 0, 8*n, 8), element("b", Read, 0, 0, 8, 8*n),
+			element("c", Write, 0, 8*n, 8))))}
+	stencil := square(element("a", Read, -n, 8*n, 8), element("a", Read, 1, 8*n, 8),
+		element("a", Write, 0, 8*n, 8))
+	slanted := square(element("a", Read, 1-n, 8*n, 8), element("a", Write, 0, 8*n, 8))
+	apart := square(element("a", Read, 1-n, 8*n, 8), element("b", Write, 0, 8*n, 8))
+	for _, c := range []struct {
+		name         string
+		p            Program
+		order        []int
+		keeps, tiles Verdict
+	}{
+		{"product", product, []int{2, 0, 1}, Kept, Kept},
+		{"stencil", stencil, []int{1, 0}, Kept, Kept},
+		{"slanted", slanted, []int{1, 0}, Broken, Broken},
+		{"other arrays", apart, []int{1, 0}, Kept, Kept},
+		{"nothing", slanted, []int{0, 1}, Kept, Broken},
+	} {
+		chain := c.p.Chains()[0]
+		if got := c.p.Keeps(arrays, chain, c.order); got != c.keeps {
+			t.Errorf("%s: %v, want %v", c.name, got, c.keeps)
+		}
+		if got := c.p.KeepsTiles(arrays, chain); got != c.tiles {
+			t.Errorf("%s in tiles: %v, want %v", c.name, got, c.tiles)
 		}
 	}
 }

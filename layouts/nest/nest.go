@@ -19,7 +19,8 @@
 //	Inside      W(n) is W(n.Inside(l)) at one place after another
 //	Only        W(n.Only(r)) is W(n) without the other operands
 //	Cut         the parts have the accesses of W(n), and none writes what another does
-//	Interchange W(p.Interchange(a, b)) has the accesses of W(p), in another order
+//	Reorder     W(p.Reorder(loops, order)) has the accesses of W(p), in another order
+//	Tile        W(p.Tile(loops, sizes)) has the accesses of W(p), in another order
 //	Restride    W(p.Restride(a, base, s)) is W(p) with the elements of a elsewhere
 //
 // These functions answer questions about what is touched, in bytes and lines of
@@ -27,7 +28,7 @@
 // [Operand.Lines], [Nest.Blocks], [Operand.Crowd], [Stay].
 //
 // These answer questions about a program without walking it: [Program.Check],
-// [Program.Count], [Program.Counts], [Program.Find].
+// [Program.Count], [Program.Counts], [Program.Find], [Program.Keeps].
 //
 // The package knows nothing of tensors, caches or time.
 package nest

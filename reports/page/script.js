@@ -18,6 +18,29 @@ for (const table of document.querySelectorAll("table.sortable")) {
     body.append(...[...body.rows].map(row => [key(row), row]).sort((a, b) => compare(a[0], b[0])).map(pair => pair[1]));
   }));
 }
+const filter = document.getElementById("filter");
+if (filter) { // a row is shown that has each word somewhere, or whose table has it in its name
+  const families = [...document.querySelectorAll(".family")];
+  filter.querySelector("input").addEventListener("input", event => {
+    const words = event.target.value.toLowerCase().split(/\s+/).filter(word => word);
+    let shown = 0;
+    for (const family of families) {
+      const about = [...family.querySelectorAll("h3, .note")].map(e => e.textContent).join(" ");
+      let some = 0;
+      for (const row of family.querySelectorAll("tbody tr")) {
+        const text = (about + " " + [...row.cells].map(c => c.textContent).join(" ")).toLowerCase();
+        row.hidden = !words.every(word => text.includes(word));
+        some += !row.hidden;
+      }
+      family.hidden = some === 0;
+      const fold = family.querySelector("details");
+      if (fold && words.length > 0 && some > 0) fold.open = true;
+      shown += some;
+    }
+    filter.querySelector("span").textContent = words.length > 0 ? shown + (shown === 1 ? " row" : " rows") : "";
+  });
+  filter.hidden = false;
+}
 for (const box of document.querySelectorAll(".scroll")) {
   const mark = () => {
     const hidden = box.scrollWidth - box.clientWidth;

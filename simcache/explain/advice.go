@@ -11,16 +11,22 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A change is another order of the loops or another layout of an array, and what
-// it misses.
-type change struct {
-	number  int  // in the order of counting
-	pages   bool // the TLB was counted too
-	words   string
-	program nest.Program
-	kind    string // of changes of one kind only the best is said
-	unknown bool   // whether the loops may be exchanged
-	missed  missed
+// A Change is another order of the loops or another layout of an array.
+type Change struct {
+	Words   string
+	Program nest.Program
+	Kept    nest.Verdict // of dependences
+	Chain   []*nest.Loop // loops of a perfect nest that are now in another order or in tiles
+	Order   []int        // the places that they have in Chain, the outermost first
+	Tiled   []string     // the loops that are in tiles
+	Size    int          // iterations of each in one
+	Place   int          // line of the first statement inside of them, 0 if there is none
+
+	loops  []*nest.Loop // of Chain in their new order, in Program
+	kind   string       // of changes of one kind only the best is said
+	number int          // in the order of counting
+	pages  bool         // the TLB was counted too
+	missed missed
 }
 
 // missed are misses of the first level, of the last, and of the first of the TLB.
@@ -29,27 +35,27 @@ type missed [3]uint64
 // most is how many changes are counted at most.
 const most = 24
 
-// Improve counts changes of the loops and arrays that miss most, up to this many
-// references together, or four times those of the run: two loops of a perfect nest exchanged, an array's rows
-// padded, two of its dims swapped, and of a pattern its largest nest in tiles. Text then
+// Improve counts changes of the loops and arrays that miss most, up to this many references
+// together, or four times those of the run: two loops of a perfect nest exchanged, an array's
+// rows padded, two of its dims swapped, and of a pattern its largest nest in tiles. Text then
 // begins with those that help. The TLB is counted last.
 func (r *Run) Improve(references int) {
 	all := r.changes()
 	spent, enough := 0, max(references, 4*int(r.Counts.Refs()))
 	for _, tlb := range [][]simcache.TLB{nil, r.Config.TLB} {
 		for i, c := range all[:min(most, len(all))] {
-			n, err := c.program.Count()
+			n, err := c.Program.Count()
 			n *= min(r.Passes, settles)
 			if err != nil || references == 0 || spent > 0 && spent+n > enough {
 				continue
 			}
 			spent += n
-			m, ok := r.count(c.program, tlb)
+			m, ok := r.count(c.Program, tlb)
 			if !ok {
 				continue
 			}
 			c.number, c.missed, c.pages = i, m, len(tlb) > 0
-			if at := slices.IndexFunc(r.tried, func(d change) bool { return d.number == i }); at >= 0 {
+			if at := slices.IndexFunc(r.tried, func(d Change) bool { return d.number == i }); at >= 0 {
 				r.tried[at] = c
 			} else {
 				r.tried = append(r.tried, c)
@@ -121,8 +127,8 @@ func (r Run) advice() string {
 		return r.nothing()
 	}
 	now := r.now()
-	helpful := slices.DeleteFunc(slices.Clone(r.tried), func(c change) bool { return !c.missed.helps(now, r.Counts.Refs()) })
-	slices.SortStableFunc(helpful, func(a, b change) int { return cmp.Compare(a.missed.rank(), b.missed.rank()) })
+	helpful := slices.DeleteFunc(slices.Clone(r.tried), func(c Change) bool { return !c.missed.helps(now, r.Counts.Refs()) })
+	slices.SortStableFunc(helpful, func(a, b Change) int { return cmp.Compare(a.missed.rank(), b.missed.rank()) })
 	var text []string
 	seen := map[string]bool{}
 	for _, c := range helpful {
@@ -130,16 +136,16 @@ func (r Run) advice() string {
 			continue
 		}
 		seen[c.kind] = true
-		if c.unknown {
-			c.words += ", if the loops may be exchanged"
+		if c.Kept != nest.Kept {
+			c.Words += ", if the loops may be exchanged"
 		}
-		text = append(text, c.words+": "+r.instead(c.missed, now))
+		text = append(text, c.Words+": "+r.instead(c.missed, now))
 	}
 	rest := Say("%s counted, each alone", Counted(len(r.tried), "change"))
 	if r.uncounted > 0 {
 		rest = Say("%d of %d changes counted, each alone", len(r.tried), len(r.tried)+r.uncounted)
 	}
-	without := len(slices.DeleteFunc(slices.Clone(r.tried), func(c change) bool { return c.pages }))
+	without := len(slices.DeleteFunc(slices.Clone(r.tried), func(c Change) bool { return c.pages }))
 	if without > 0 && len(r.TLB) > 0 {
 		rest += Say(", %d of them without the TLB", without)
 	}
@@ -179,12 +185,12 @@ func (r Run) instead(m, now missed) string {
 }
 
 // changes are those to count, of what misses most first.
-func (r *Run) changes() []change {
+func (r *Run) changes() []Change {
 	if r.program == nil && len(r.Nests) == 0 {
 		return nil
 	}
 	p := nest.Sequence(r.Nests...)
-	var all []change
+	var all []Change
 	if r.program != nil {
 		p = r.program.Program
 		all = r.exchanges(p)
@@ -197,93 +203,8 @@ func (r *Run) changes() []change {
 	return all
 }
 
-// exchanges are those of two loops of a perfect nest that misses a tenth of all.
-func (r *Run) exchanges(p nest.Program) (all []change) {
-	chains := p.Chains()
-	misses := map[*nest.Loop]uint64{}
-	for op, around := range r.program.around {
-		for _, l := range around {
-			misses[l] += r.program.counts[op].D1Misses()
-		}
-	}
-	slices.SortStableFunc(chains, func(a, b []*nest.Loop) int { return cmp.Compare(misses[b[0]], misses[a[0]]) })
-	for _, chain := range chains {
-		if misses[chain[0]]*10 < r.Counts.D1Misses() {
-			break
-		}
-		if r.repeated(chain[0]) {
-			continue
-		}
-		for inner := len(chain) - 1; inner > 0; inner-- {
-			for outer := inner - 1; outer >= 0; outer-- {
-				a, b := chain[outer], chain[inner]
-				q, ok := p.Interchange(a, b)
-				if !ok || !r.written(a) || !r.written(b) {
-					continue
-				}
-				depth := r.depth(b)
-				unknown := depth >= r.program.source.Carried || !p.Exchangeable(a, b)
-				words := fmt.Sprintf("swap loops %s and %s%s", a.Name, b.Name, r.whereIs(chains, a))
-				all = append(all, change{words: words, program: q, kind: fmt.Sprintf("loops %p", chain[0]), unknown: unknown})
-			}
-		}
-	}
-	return all
-}
-
-// repeated reports whether the file's loop is in the program more than once, as those of
-// a function that is called twice are: the file cannot change one of them alone.
-func (r *Run) repeated(l *nest.Loop) bool {
-	source := r.program.source
-	inside := map[Statement]bool{}
-	for op, around := range r.program.around {
-		if slices.Contains(around, l) {
-			inside[source.Statements[source.Accesses[op].Statement]] = true
-		}
-	}
-	for op, around := range r.program.around {
-		if !slices.Contains(around, l) && inside[source.Statements[source.Accesses[op].Statement]] {
-			return true
-		}
-	}
-	return false
-}
-
-// written reports whether the file has a loop of this name: what a quotient takes apart is
-// two loops for one of the file's.
-func (r *Run) written(l *nest.Loop) bool {
-	return !strings.HasSuffix(l.Name, "_q") && !strings.HasSuffix(l.Name, "_r")
-}
-
-// depth is how many loops are around one that has accesses.
-func (r *Run) depth(l *nest.Loop) int {
-	for _, around := range r.program.around {
-		if d := slices.Index(around, l); d >= 0 {
-			return d
-		}
-	}
-	return math.MaxInt
-}
-
-// whereIs is the line of the first statement in a loop, where another nest has a loop of this name.
-func (r *Run) whereIs(chains [][]*nest.Loop, l *nest.Loop) string {
-	same := 0
-	for _, chain := range chains {
-		if slices.ContainsFunc(chain, func(m *nest.Loop) bool { return m.Name == l.Name }) {
-			same++
-		}
-	}
-	for op, around := range r.program.around {
-		if same > 1 && slices.Contains(around, l) {
-			s := r.program.source.Statements[r.program.source.Accesses[op].Statement]
-			return fmt.Sprintf(" around line %d", s.Line)
-		}
-	}
-	return ""
-}
-
 // orders are other walks of the largest nest of a pattern.
-func (r *Run) orders() (all []change) {
+func (r *Run) orders() (all []Change) {
 	largest := slices.MaxFunc(r.Nests, func(a, b nest.Nest) int { return a.Iterations() - b.Iterations() })
 	at := slices.IndexFunc(r.Nests, func(n nest.Nest) bool { return n.Iterations() == largest.Iterations() })
 	n := largest.Canonical()
@@ -293,7 +214,7 @@ func (r *Run) orders() (all []change) {
 	}
 	add := func(words, kind string, nests ...nest.Nest) {
 		p := nest.Sequence(slices.Concat(r.Nests[:at], nests, r.Nests[at+1:])...)
-		all = append(all, change{words: words, program: p, kind: kind})
+		all = append(all, Change{Words: words, Program: p, kind: kind})
 	}
 	x := n.Operands[0]
 	for b := inner; b > 0; b-- {
@@ -373,8 +294,9 @@ func (r *Run) shaped(p nest.Program, a nest.Array) nest.Array {
 	return a
 }
 
-// layouts are other ones of an array: rows that are a line longer, and two dims in each other's place.
-func (r *Run) layouts(p nest.Program, declared nest.Array) (all []change) {
+// layouts are other ones of an array: rows that are a line longer, and two dims in each other's
+// place.
+func (r *Run) layouts(p nest.Program, declared nest.Array) (all []Change) {
 	a := r.shaped(p, declared)
 	last := len(a.Extents) - 1
 	if last < 1 {
@@ -382,7 +304,7 @@ func (r *Run) layouts(p nest.Program, declared nest.Array) (all []change) {
 	}
 	add := func(words, kind string, wide nest.Array, strides []int) {
 		if q, ok := p.Restride(a, a.Base, strides); ok {
-			all = append(all, change{words: words, program: r.grown(q, declared, wide.Bytes()), kind: kind + a.Tensor})
+			all = append(all, Change{Words: words, Program: r.grown(q, declared, wide.Bytes()), kind: kind + a.Tensor})
 		}
 	}
 	more := (r.Config.Levels[0].Line + a.Element - 1) / a.Element

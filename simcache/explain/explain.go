@@ -37,7 +37,7 @@ type Run struct {
 	// of Align, for Improve.
 	Arrays    []nest.Array
 	Align     int
-	tried     []change
+	tried     []Change
 	uncounted int
 
 	program *program // of RunOfProgram

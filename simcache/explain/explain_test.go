@@ -201,7 +201,7 @@ func TestImprove(t *testing.T) {
 		r := run(t, test.of, 2)
 		r.Arrays, r.Align = test.arrays, 4096
 		r.Improve(1 << 40)
-		at := slices.IndexFunc(r.tried, func(c change) bool { return strings.ReplaceAll(c.words, ",", "") == test.words })
+		at := slices.IndexFunc(r.tried, func(c Change) bool { return strings.ReplaceAll(c.Words, ",", "") == test.words })
 		if at < 0 || r.uncounted > 0 {
 			t.Errorf("%s: among %d tried, and %d not counted", test.words, at, r.uncounted)
 			continue
@@ -210,8 +210,8 @@ func TestImprove(t *testing.T) {
 		if want := as.now(); r.tried[at].missed != want {
 			t.Errorf("%s: %v misses, want %v", test.words, r.tried[at].missed, want)
 		}
-		best := slices.MinFunc(r.tried, func(a, b change) int { return cmp.Compare(a.missed.rank(), b.missed.rank()) })
-		has(t, r, "What would help: "+best.words+": ")
+		best := slices.MinFunc(r.tried, func(a, b Change) int { return cmp.Compare(a.missed.rank(), b.missed.rank()) })
+		has(t, r, "What would help: "+best.Words+": ")
 	}
 	r := run(t, nestOf([]int{128, 512}, read("x", 2048, 4)), 1)
 	r.Arrays, r.Align = []nest.Array{rows("x", origin, 128, 512)}, 4096

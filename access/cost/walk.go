@@ -1,0 +1,30 @@
+package cost
+
+import "cmp"
+
+// A Walk is what loops refer to and miss, of any program.
+type Walk struct {
+	Refs   float64
+	Levels []float64 // misses by level
+	// Missed are the misses of the first level, and of these Near those of accesses whose innermost
+	// loop steps past a line within a page, and Far those of accesses that it takes to another page.
+	Missed, Near, Far float64
+}
+
+// Walked is about how many ns a walk takes: the loop's accesses, and each line by the address that
+// the innermost loop comes from, which run as far ahead of each other as Rules say.
+func (m Model) Walked(w Walk) float64 {
+	near, far := w.Near/max(w.Missed, 1), w.Far/max(w.Missed, 1)
+	memory := 0.0
+	for i, missed := range w.Levels {
+		if i+1 < len(w.Levels) {
+			missed -= w.Levels[i+1]
+		}
+		l := m.serving(i)
+		apart := l.Latency / m.rules().InFlight
+		each := (1 - near - far) * l.Line
+		each += near*max(l.Line, cmp.Or(l.Near, apart)) + far*max(l.Line, cmp.Or(l.Far, apart))
+		memory += max(missed, 0) * each
+	}
+	return together(m.Accesses(w.Refs, 1), memory, m.rules().Overlap)
+}

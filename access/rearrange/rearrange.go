@@ -1,0 +1,224 @@
+// Package rearrange tries other orders of a C function's loops, tiles, and other layouts of its
+// arrays. Each is counted exactly in the caches of a model, and priced.
+package rearrange
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/explain"
+)
+
+// A Tried is a change, or none, and what a pass over the program then is.
+type Tried struct {
+	explain.Change
+	Misses []uint64 // by level
+	Ns     float64  // predicted
+}
+
+// An Answer is what was tried.
+type Answer struct {
+	Levels []string
+	Refs   uint64
+	Now    Tried
+	Tried  []Tried // the fastest first
+	Left   int     // changes that there was no time for
+	file   *csource.File
+	text   []byte
+	model  cost.Model
+}
+
+// Ask tries changes of a file for about so long, and then tiles of the best order. Those come first
+// whose innermost loops take shorter steps.
+func Ask(
+	ctx context.Context, file *csource.File, text []byte, m cost.Model, limit time.Duration,
+) (*Answer, error) {
+	began := time.Now()
+	config := m.Caches
+	config.TLB = nil
+	a := &Answer{file: file, text: text, model: m, Levels: config.LevelNames()}
+	h, err := simcache.NewHierarchy(config)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := h.RunProgram(1, file.Program)
+	if err != nil {
+		return nil, err
+	}
+	a.Now = a.priced(explain.Change{Words: "as it is", Program: file.Program}, h, counts)
+	a.Refs = h.Counts().Refs()
+	run := explain.RunOfProgram(h, config, file.Program, file.Source(), counts, 1)
+	t := &tries{Answer: a, config: config, began: began, limit: limit}
+	all := run.Rearrangements()
+	slices.SortStableFunc(all, func(a, b explain.Change) int {
+		return cmp.Compare(t.steps(a.Program), t.steps(b.Program))
+	})
+	t.count(ctx, all, limit*3/5) // which leaves time for tiles
+	a.sort()
+	var best explain.Change
+	for _, tried := range a.Tried {
+		if tried.Order != nil && tried.Kept == nest.Kept && tried.Ns < a.Now.Ns {
+			best = tried.Change
+			break
+		}
+	}
+	t.count(ctx, run.Tiles(best), limit)
+	a.sort()
+	return a, ctx.Err()
+}
+
+// sort puts the fastest first, and of those that are about as fast what is the least effort.
+func (a *Answer) sort() {
+	effort := func(t Tried) int {
+		switch {
+		case t.Order != nil:
+			return 0
+		case t.Chain != nil:
+			return 1
+		}
+		return 2
+	}
+	rank := func(t Tried) float64 { return math.Round(30 * math.Log(t.Ns)) }
+	slices.SortStableFunc(a.Tried, func(a, b Tried) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), effort(a)-effort(b), cmp.Compare(a.Ns, b.Ns))
+	})
+}
+
+// tries are the changes that are being counted.
+type tries struct {
+	*Answer
+	config simcache.Config
+	began  time.Time
+	limit  time.Duration
+	sync.Mutex
+}
+
+// count counts changes on all CPUs. Until then it begins one after the other.
+func (t *tries) count(ctx context.Context, all []explain.Change, until time.Duration) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for time.Since(t.began) < until && ctx.Err() == nil {
+				at := int(next.Add(1)) - 1
+				if at >= len(all) {
+					return
+				}
+				t.one(ctx, all[at])
+			}
+		})
+	}
+	group.Wait()
+	t.Left += max(0, len(all)-int(next.Load()))
+}
+
+// one counts a change, unless that takes longer than there is time for.
+func (t *tries) one(ctx context.Context, c explain.Change) {
+	began := time.Now()
+	h, err := simcache.NewHierarchy(t.config)
+	if err != nil {
+		return
+	}
+	h.Progress(func(share float64) {
+		spent, left := time.Since(began), t.limit-time.Since(t.began)
+		late := spent > t.limit/10 && spent.Seconds()*(1-share) > 4*share*left.Seconds()
+		if left <= 0 || late || ctx.Err() != nil {
+			runtime.Goexit()
+		}
+	})
+	var tried *Tried
+	var alone sync.WaitGroup
+	alone.Go(func() { // which ends if it takes too long
+		if counts, err := h.RunProgram(1, c.Program); err == nil {
+			one := t.priced(c, h, counts)
+			tried = &one
+		}
+	})
+	alone.Wait()
+	t.Lock()
+	defer t.Unlock()
+	if tried == nil {
+		t.Left++
+		return
+	}
+	t.Tried = append(t.Tried, *tried)
+}
+
+// priced is a change with what it misses, and what that takes.
+func (a *Answer) priced(c explain.Change, h *simcache.Hierarchy, counts []simcache.Counts) Tried {
+	tried := Tried{Change: c}
+	for _, l := range h.Levels() {
+		tried.Misses = append(tried.Misses, l.Misses())
+	}
+	operands, around := c.Program.Operands(), c.Program.Around()
+	w := cost.Walk{Refs: float64(h.Counts().Refs())}
+	for i, n := range counts {
+		missed := float64(n.D1Misses())
+		w.Missed += missed
+		switch step := innermost(operands[i], around[i]); {
+		case step >= pageBytes:
+			w.Far += missed
+		case step > a.model.Caches.First().Line:
+			w.Near += missed
+		}
+	}
+	for _, n := range tried.Misses {
+		w.Levels = append(w.Levels, float64(n))
+	}
+	tried.Ns = a.model.Walked(w)
+	return tried
+}
+
+// pageBytes are those from which on the next line is in another page.
+const pageBytes = 4096
+
+// short is how many iterations of a loop say little of the lines that an access comes to.
+const short = 8
+
+// innermost is how many bytes an access moves in the innermost loop around it that is not short.
+func innermost(op nest.Operand, around []*nest.Loop) int {
+	d := len(around) - 1
+	for d > 0 && trips(around[d]) <= short {
+		d--
+	}
+	if d < 0 || d >= len(op.Strides) {
+		return 0
+	}
+	step := op.Strides[d] * around[d].Step
+	return max(step, -step)
+}
+
+// trips are the iterations of a loop, where its bounds are constants, and else many.
+func trips(l *nest.Loop) int {
+	for _, bound := range slices.Concat(l.From, l.To) {
+		if slices.ContainsFunc(bound.Coef, func(c int) bool { return c != 0 }) {
+			return math.MaxInt
+		}
+	}
+	_, n := l.Bounds(nil)
+	return n
+}
+
+// steps is about how many lines a program comes to, if it keeps none but the last of each access.
+func (t *tries) steps(p nest.Program) (lines float64) {
+	counts, err := p.Counts()
+	if err != nil {
+		return 0
+	}
+	around := p.Around()
+	line := t.config.First().Line
+	for i, op := range p.Operands() {
+		lines += float64(counts[i]) * float64(min(innermost(op, around[i]), line)) / float64(line)
+	}
+	return lines
+}

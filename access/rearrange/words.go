@@ -1,0 +1,233 @@
+package rearrange
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/explain"
+)
+
+// least is how many times as fast a change has to be, to be advised.
+const least = 1.05
+
+// Best are up to so many changes, the fastest first, of changes that differ in a size alone the
+// best one.
+func (a *Answer) Best(most int) (best []Tried) {
+	for _, t := range a.Tried {
+		same := func(u Tried) bool { return u.Alike(t.Change) }
+		if len(best) < most && !slices.ContainsFunc(best, same) && a.Now.Ns >= least*t.Ns {
+			best = append(best, t)
+		}
+	}
+	return best
+}
+
+// Write writes what to change, the best changes, and what that is in the source.
+func (a *Answer) Write(w io.Writer, most, columns int) error {
+	best := a.Best(most)
+	if _, err := fmt.Fprintln(w, explain.Fold(a.sentence(best), max(columns, 80))); err != nil {
+		return err
+	}
+	table := explain.Table{{"change"}}
+	for _, level := range a.Levels {
+		table[0] = append(table[0], level+" misses")
+	}
+	table[0] = append(table[0], "time", "dependences")
+	for _, t := range append([]Tried{a.Now}, best...) {
+		row := []string{t.Words}
+		for _, n := range t.Misses {
+			row = append(row, explain.Say("%d", n))
+		}
+		verdict := t.Kept.String()
+		if t.Chain == nil { // no access changes its place
+			verdict = nest.Kept.String()
+		}
+		table = append(table, append(row, brief(t.Ns), verdict))
+	}
+	if err := table.WriteWithin(w, 80); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n"+a.rest(best)+"\n"+a.source(best))
+	return err
+}
+
+// sentence is the answer.
+func (a *Answer) sentence(best []Tried) string {
+	if len(best) == 0 {
+		return "Leave it as it is: nothing that was tried is faster."
+	}
+	b := best[0]
+	var misses []string
+	for i, level := range a.Levels {
+		how := "stay at"
+		switch {
+		case b.Misses[i] < a.Now.Misses[i]:
+			how = explain.Say("fall from %d to", a.Now.Misses[i])
+		case b.Misses[i] > a.Now.Misses[i]:
+			how = explain.Say("rise from %d to", a.Now.Misses[i])
+		}
+		misses = append(misses, explain.Say("%s misses %s %d", level, how, b.Misses[i]))
+	}
+	text := fmt.Sprintf("%s%s: %s. A pass takes about %s instead of %s.",
+		strings.ToUpper(b.Words[:1]), b.Words[1:], explain.List(misses), brief(b.Ns), brief(a.Now.Ns))
+	switch {
+	case b.Chain == nil:
+	case b.Kept == nest.Kept:
+		text += " That is proved to change no dependence."
+	case b.Kept == nest.Broken:
+		text += " It changes the order of a dependence, and so perhaps the result."
+	default:
+		text += " Whether it changes a dependence was not proved."
+	}
+	return text
+}
+
+// rest says what times are, and what was left out.
+func (a *Answer) rest(best []Tried) string {
+	text := explain.Say("%s, counted exactly in each; %s tried",
+		explain.Counted(int(a.Refs), "reference"), explain.Counted(len(a.Tried), "change"))
+	if a.Left > 0 {
+		text += explain.Say(", %d more would have taken longer (--limit)", a.Left)
+	}
+	return explain.Fold(text+". Times are predicted, "+a.model.Brief()+".", 80) + "\n"
+}
+
+// brief is a time with a unit.
+func brief(ns float64) string {
+	d := time.Duration(ns)
+	for i, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
+		if d >= unit {
+			name := []string{"s", "ms", "µs"}[i]
+			return fmt.Sprintf("%.3g %s", float64(d)/float64(unit), name)
+		}
+	}
+	return fmt.Sprintf("%d ns", d)
+}
+
+// source is what the best changes are in the source: the diff of one that exchanges loops, and the
+// loops that are to be put around those in tiles.
+func (a *Answer) source(best []Tried) (text string) {
+	if len(best) > 0 && best[0].Tiled != nil {
+		text = explain.Fold(best[0].tiles(), 80) + "\n"
+	}
+	for _, t := range best {
+		if t.Order == nil {
+			continue
+		}
+		lines := strings.Split(string(a.text), "\n")
+		if diff := exchanged(a.file.Function, lines, t); diff != "" {
+			name := a.name(t)
+			return text + fmt.Sprintf("--- %s\n+++ %s\n%s", name, name, diff)
+		}
+	}
+	return text
+}
+
+// tiles says how loops are tiled.
+func (t Tried) tiles() string {
+	var around, within []string
+	for _, name := range t.Tiled {
+		around = append(around, fmt.Sprintf("%s%[1]s += %d", name, t.Size))
+		tile := name + name
+		within = append(within,
+			fmt.Sprintf("%s from %s to min(%s + %d, its end)", name, tile, tile, t.Size))
+	}
+	return fmt.Sprintf("Tiles: around the loops at line %d, loops with %s over the same ranges; "+
+		"inside, %s.", t.Place, explain.List(around), explain.List(within))
+}
+
+// name is the file that a change is in.
+func (a *Answer) name(t Tried) string {
+	for _, s := range a.file.Statements {
+		if s.Pos.Line == t.Place {
+			return filepath.ToSlash(s.Pos.File)
+		}
+	}
+	return a.file.Function + ".c"
+}
+
+// exchanged is a hunk that puts the heads of a change's loops in their new order, "" where the text
+// does not show them, one a line.
+func exchanged(function string, lines []string, t Tried) string {
+	heads := make([][2]int, len(t.Chain)) // of each loop, where its head begins and ends in its line
+	at := make([]int, len(t.Chain))
+	line := min(t.Place, len(lines)) - 1
+	for l := len(t.Chain) - 1; l >= 0; l-- {
+		name := regexp.QuoteMeta(t.Chain[l].Name)
+		head := regexp.MustCompile(`\bfor\s*\([^;]*\b` + name + `\s*=[^;]*;`)
+		for ; line >= 0; line-- {
+			if from := head.FindStringIndex(lines[line]); from != nil {
+				heads[l] = [2]int{from[0], closing(lines[line], from[0])}
+				break
+			}
+		}
+		if line < 0 || heads[l][1] < 0 {
+			return ""
+		}
+		at[l] = line
+		line--
+	}
+	first, last := at[0], at[len(at)-1]
+	var removed, added []string
+	for i := first; i <= last; i++ {
+		l := slices.Index(at, i)
+		if l < 0 {
+			removed, added = append(removed, "-"+lines[i]), append(added, "+"+lines[i])
+			continue
+		}
+		from := t.Order[l]
+		head := lines[at[from]][heads[from][0]:heads[from][1]]
+		removed = append(removed, "-"+lines[i])
+		added = append(added, "+"+lines[i][:heads[l][0]]+head+lines[i][heads[l][1]:])
+	}
+	n := last - first + 1
+	return fmt.Sprintf("@@ -%d,%d +%d,%d @@ %s\n%s\n%s\n", first+1, n, first+1, n, function,
+		strings.Join(removed, "\n"), strings.Join(added, "\n"))
+}
+
+// closing is behind the parenthesis that closes the first one from a place on, -1 if none does.
+func closing(text string, from int) int {
+	depth := 0
+	for i := from; i < len(text); i++ {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// A Row is a change in JSON.
+type Row struct {
+	Change      string            `json:"change"`
+	Misses      map[string]uint64 `json:"misses"`
+	Ns          float64           `json:"ns"`
+	Dependences string            `json:"dependences"`
+}
+
+// JSON is what Write writes, for programs.
+func (a *Answer) JSON(most int) any {
+	row := func(t Tried) Row {
+		r := Row{Change: t.Words, Misses: map[string]uint64{}, Ns: t.Ns, Dependences: t.Kept.String()}
+		for i, level := range a.Levels {
+			r.Misses[level] = t.Misses[i]
+		}
+		return r
+	}
+	rows := []Row{}
+	for _, t := range a.Best(most) {
+		rows = append(rows, row(t))
+	}
+	return map[string]any{"references": a.Refs, "now": row(a.Now), "best": rows,
+		"tried": len(a.Tried), "left": a.Left}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/session/progress"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/reports"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/missmap"
+)
+
+// lookFlags are the flags that show single references instead of counts.
+type lookFlags struct {
+	file  string // of --map, or inText
+	steps int
+}
+
+// inText is --map without a file.
+const inText = "text"
+
+// mostMaps is how many orders are mapped beside each other.
+const mostMaps = 2
+
+// looks are these flags.
+var looks = []string{"map", "steps"}
+
+func (f *lookFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.file, "map", "", "map where the last pass misses, to a `file`; which ends in "+
+		".svg or .png, or as text without one; --order may be given twice")
+	flags.Lookup("map").NoOptDefVal = inText
+	flags.IntVar(&f.steps, "steps", 0, "print so many references, the first ones; each with its "+
+		"address, line, set, hit or miss, and what was evicted")
+}
+
+func (f *lookFlags) wanted() bool { return f.file != "" || f.steps > 0 }
+
+// check refuses what does not go with the flags.
+func (f *lookFlags) check(c call, orders []string) error {
+	switch {
+	case len(orders) > 1 && f.file == "":
+		return fmt.Errorf("--order %s: it is given twice, which goes with --map; bench run compares "+
+			"several", orders[1])
+	case c.given("steps"):
+		if err := positive("steps", f.steps); err != nil {
+			return err
+		}
+	}
+	if f.file != "" && f.file != inText {
+		if err := reports.CheckPicture(f.file); err != nil {
+			return fmt.Errorf("--map %w", err)
+		}
+	}
+	for _, shown := range looks {
+		for _, other := range []string{"json", "out", "cachegrind-out", "curve", "explain", "observe",
+			"writebacks", "tlb", "threads", "cores"} {
+			if err := exclude(c, shown, other); err != nil {
+				return err
+			}
+		}
+	}
+	return exclude(c, looks[0], looks[1])
+}
+
+// A walked is one walk that is looked at.
+type walked struct {
+	name    string
+	program nest.Program
+	arrays  []nest.Array
+}
+
+// lookAtPattern looks at a pattern in each order.
+func (f *simFlags) lookAtPattern(c call, config simcache.Config, spec access.Spec) error {
+	var walks []walked
+	for i := range max(1, len(f.pattern.order.values)) {
+		var w walked
+		if len(f.pattern.order.values) > 1 {
+			spec.Order, w.name = f.pattern.order.values[i], "order "+f.pattern.order.texts[i]
+		}
+		p, err := spec.Pattern()
+		if err != nil {
+			return atFlag(err)
+		}
+		w.program = nest.Sequence(p.Nests...)
+		w.arrays = p.Stored()
+		walks = append(walks, w)
+	}
+	title := fmt.Sprintf("Walk (%v) of %s %v", spec.Op, layouts.FormatShape(spec.Shape), spec.DType)
+	if view := spec.View.String(); view != "" {
+		title += ", " + view
+	}
+	return f.look.at(c, config, f.passes, title, walks...)
+}
+
+// mostLooked is how many references are looked up one by one at most: those of some seconds.
+const mostLooked = 3e8
+
+// at shows walks: the steps of one, or a map of each.
+func (f *lookFlags) at(
+	c call, config simcache.Config, passes int, title string, walks ...walked,
+) error {
+	if f.steps > 0 {
+		return missmap.WriteSteps(c.out, config, walks[0].program, walks[0].arrays, f.steps)
+	}
+	most := missmap.InText
+	if f.file != inText {
+		most = reports.InPicture
+	}
+	var maps []missmap.Map
+	for _, w := range walks {
+		n, err := w.program.Count()
+		if err != nil {
+			return err
+		}
+		if n > math.MaxInt/passes || float64(n*passes)*float64(len(walks)) > mostLooked {
+			return fmt.Errorf("--map: %d references in each of %d passes, and each is looked up: want "+
+				"at most %.0f together, a smaller shape", n, passes, mostLooked/float64(len(walks)))
+		}
+		m, err := missmap.Of(config, passes, w.program, w.arrays, most)
+		if err != nil {
+			return fmt.Errorf("--map: %w", err)
+		}
+		m.Name = w.name
+		maps = append(maps, m)
+	}
+	if f.file != inText {
+		chart, err := reports.DrawMaps(title+": where it misses", maps, reports.Light)
+		if err != nil {
+			return fmt.Errorf("--map: %w", err)
+		}
+		picture, err := chart.Picture(f.file)
+		if err == nil {
+			err = writeFile("map", f.file, picture)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(c.out, sentences(c.out, strings.ReplaceAll(chart.Sentence, ". ", ".\n")+"\n"))
+		return err
+	}
+	for i, m := range maps {
+		if i > 0 {
+			fmt.Fprintln(c.out)
+		}
+		if err := m.Write(c.out, progress.Bars(c.out) && os.Getenv("NO_COLOR") == ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}

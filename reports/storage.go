@@ -1,0 +1,361 @@
+package reports
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot/palette"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// What a picture of a storage shows: this many cells in full, and of larger tensors so many at
+// each end of a dim.
+const (
+	wholeCells = 64
+	edgeCells  = 3
+	stripLine  = 32 // cells of a line of the strip, at most
+	stripRow   = 16 // where it has several
+)
+
+// gap is the place of what is left out.
+const gap = -1
+
+// A grid is cells in rows, with words above them. A cell is its place in the storage, or a gap.
+type grid struct {
+	words []string // the first in bold
+	hue   color.Color
+	rows  [][]int
+	part  int // of how many grids of the view this is the first; else 0
+}
+
+// A storagePicture is views of a storage above it.
+type storagePicture struct {
+	layouts.Drawing
+	look   style
+	grids  []grid
+	strip  [][]int
+	shades map[int]color.Color // by place, of what is in a view
+	shared map[int]int         // by place, how many elements are there
+	seen   []map[int]bool      // by view and place
+	cell   vg.Length           // width
+}
+
+// DrawLayout draws views in row-major order, with an arrow along the walk, and under them their
+// storage in the same colours.
+func DrawLayout(d layouts.Drawing, theme Theme) (Chart, error) {
+	p, err := newStoragePicture(d, theme)
+	if err != nil {
+		return Chart{}, err
+	}
+	c := Chart{Title: p.title(), Sentence: p.sentence(), Alt: p.alt()}
+	err = c.render(&p.look, p.height(), p.footer(), p.draw)
+	return c, err
+}
+
+func newStoragePicture(d layouts.Drawing, theme Theme) (*storagePicture, error) {
+	look, err := theme.style()
+	if err != nil {
+		return nil, err
+	}
+	p := &storagePicture{Drawing: d, look: look, shared: map[int]int{}, shades: map[int]color.Color{}}
+	for i, v := range d.Views {
+		for _, g := range p.slices(v) {
+			if g.part > 0 && len(d.Views) > 1 {
+				g.hue = look.hues[i%len(look.hues)].color
+			}
+			p.grids = append(p.grids, g)
+		}
+	}
+	p.lay()
+	for _, v := range d.Views {
+		p.share(v)
+	}
+	p.fold()
+	return p, p.shade()
+}
+
+// footer has the legend.
+func (p *storagePicture) footer() footer { return p.look.footer(p.legend()) }
+
+func (p *storagePicture) title() string {
+	var names []string
+	for _, v := range p.Views {
+		names = append(names, v.Name)
+	}
+	return strings.Join(names, " and ") + p.What + ", above its storage"
+}
+
+func (p *storagePicture) sentence() string {
+	var parts []string
+	for _, v := range p.Views {
+		parts = append(parts, fmt.Sprintf("%s%s has %v.", v.Name, p.What, v.Blocked))
+	}
+	return strings.Join(parts, " ")
+}
+
+func (p *storagePicture) alt() string {
+	return fmt.Sprintf("Grids: the elements of each view, row by row; strip: the %s of the storage",
+		counted(p.Storage, "element"))
+}
+
+// legend says what the numbers, the colours and the empty cells are.
+func (p *storagePicture) legend() string {
+	text := "Numbers are places in the storage"
+	switch {
+	case p.Padded && p.Values != nil:
+		text = "Numbers are the elements, in row-major order of the tensor"
+	case p.Values != nil:
+		text = "Numbers are the elements; the small ones under the storage are places in it"
+	}
+	text += ", colours too. Arrows are the walk in row-major order."
+	if p.arcs() {
+		text += " Grey arcs step back."
+	}
+	untouched := slices.ContainsFunc(slices.Concat(p.strip...), func(at int) bool {
+		return at != gap && p.shades[at] == nil
+	})
+	if untouched && p.Padded {
+		text += " Empty cells are padding."
+	} else if untouched {
+		text += " Cells without a colour are in no view."
+	}
+	for _, n := range p.shared {
+		if n > 1 && len(p.Views) == 1 {
+			return text + " ×2 under a cell: two elements share it."
+		}
+	}
+	return text
+}
+
+// slices are the last two dims of a view, at the indices of the dims before, all or at their ends.
+func (p *storagePicture) slices(v layouts.Drawn) (grids []grid) {
+	shape := v.Shape()
+	whole := volume(shape) <= wholeCells
+	if len(shape) == 1 && len(shownIn(shape[0], whole, edgeCells)) > stripRow { // in lines
+		var line []int
+		for _, i := range shownIn(shape[0], whole, edgeCells) {
+			line = append(line, p.at(v, []int{i}))
+		}
+		return []grid{{part: 1, words: []string{v.Name, v.String()},
+			rows: slices.Collect(slices.Chunk(line, stripRow))}}
+	}
+	padded := append(slices.Repeat([]int{1}, max(0, 2-len(shape))), shape...)
+	outer, inner := padded[:len(padded)-2], padded[len(padded)-2:]
+	rows, cols := shownIn(inner[0], whole, edgeCells), shownIn(inner[1], whole, edgeCells)
+	shown := shownIn(volume(outer), whole, max(1, wholeCells/2/max(1, len(rows)*len(cols))))
+	for _, k := range shown {
+		var g grid
+		if len(grids) == 0 {
+			g.part, g.words = len(shown), []string{v.Name, v.String()}
+		}
+		slice := unravel(k, outer)
+		if len(outer) > 0 {
+			name := strings.ReplaceAll(fmt.Sprint(slice), " ", ", ")
+			g.words = append(g.words, strings.ReplaceAll(name, fmt.Sprint(gap), "…"))
+		}
+		for _, i := range rows {
+			var row []int
+			for _, j := range cols {
+				index := append(slices.Clone(slice), i, j)
+				row = append(row, p.at(v, index[len(padded)-len(shape):]))
+			}
+			g.rows = append(g.rows, row)
+		}
+		if k == gap {
+			g.rows = [][]int{{gap}}
+		}
+		grids = append(grids, g)
+	}
+	return grids
+}
+
+// unravel are the indices of the k-th element of a shape; those of a gap are gaps.
+func unravel(k int, shape []int) []int {
+	index := make([]int, len(shape))
+	for d, n := range slices.Backward(shape) {
+		if index[d] = gap; k != gap {
+			index[d], k = k%n, k/n
+		}
+	}
+	return index
+}
+
+func volume(shape []int) int {
+	n := 1
+	for _, size := range shape {
+		n *= size
+	}
+	return n
+}
+
+// shownIn are the indices of a dim of n: all, or so many at each end with a gap between.
+func shownIn(n int, whole bool, edge int) (all []int) {
+	if whole || n <= 2*edge {
+		for i := range n {
+			all = append(all, i)
+		}
+		return all
+	}
+	for i := range edge {
+		all = append(all, i)
+	}
+	all = append(all, gap)
+	for i := range edge {
+		all = append(all, n-edge+i)
+	}
+	return all
+}
+
+// at is the place of an element, or a gap.
+func (p *storagePicture) at(v layouts.Drawn, index []int) int {
+	if slices.Contains(index, gap) {
+		return gap
+	}
+	place, err := v.At(index...)
+	if err != nil {
+		return gap
+	}
+	return place
+}
+
+// mostOffsets is the largest view of which every element is looked at.
+const mostOffsets = 1 << 24
+
+// steps are how far the indices of each dim move an element, and how many elements share a place
+// since their dims move none.
+func steps(v layouts.Drawn) (places [][]int, times int) {
+	times = 1
+	for d, n := range v.Shape() {
+		if of := v.Places(d); n > 0 && slices.Max(of) == 0 && slices.Min(of) == 0 {
+			times *= n
+		} else {
+			places = append(places, of)
+		}
+	}
+	return places, times
+}
+
+// large reports whether a view has more places, of which only what is shown is known.
+func (p *storagePicture) large() bool {
+	return slices.ContainsFunc(p.Views, func(v layouts.Drawn) bool {
+		n, _ := steps(v)
+		all := 1
+		for _, of := range n {
+			all *= len(of)
+		}
+		return all > mostOffsets
+	})
+}
+
+// share counts the elements of a view at each place of the strip.
+func (p *storagePicture) share(v layouts.Drawn) {
+	seen := map[int]bool{}
+	for _, at := range slices.Concat(p.strip...) {
+		seen[at] = false
+	}
+	delete(seen, gap)
+	for _, g := range p.slices(v) {
+		for _, at := range slices.Concat(g.rows...) {
+			if at != gap {
+				seen[at] = true
+			}
+		}
+	}
+	p.seen = append(p.seen, seen)
+	places, times := steps(v)
+	first, err := v.At(make([]int, len(v.Shape()))...)
+	if err != nil || p.large() { // it has no element, or all of the strip is what is shown
+		return
+	}
+	var walk func(places [][]int, at int)
+	walk = func(places [][]int, at int) {
+		if len(places) > 0 {
+			for _, step := range places[0] {
+				walk(places[1:], at+step)
+			}
+		} else if _, shown := seen[at]; shown {
+			seen[at] = true
+			p.shared[at] += times
+		}
+	}
+	walk(places, first)
+}
+
+// lay puts the places that the views have, and what is between them, in the strip.
+func (p *storagePicture) lay() {
+	var shown []int
+	for _, g := range p.grids {
+		shown = append(shown, slices.Concat(g.rows...)...)
+	}
+	switch {
+	case p.Storage <= 2*wholeCells:
+		shown = append(shown, shownIn(p.Storage, true, 0)...)
+	case !p.large():
+		shown = append(shown, 0, p.Storage-1)
+	}
+	slices.Sort(shown)
+	shown = slices.DeleteFunc(slices.Compact(shown), func(at int) bool { return at < 0 })
+	var line []int
+	for i, at := range shown {
+		if i > 0 {
+			switch before := shown[i-1]; {
+			case at-before > edgeCells || at-before > 1 && p.large():
+				line = append(line, gap)
+			default:
+				for between := before + 1; between < at; between++ {
+					line = append(line, between)
+				}
+			}
+		}
+		line = append(line, at)
+	}
+	p.strip = [][]int{line}
+}
+
+// fold finds the width of cells, and breaks the strip into lines.
+func (p *storagePicture) fold() {
+	words, small, line := p.look.text(markSize), p.look.text(footerSize), p.strip[0]
+	p.cell = 22
+	for i, at := range line {
+		p.cell = max(p.cell, words.Width(p.text(at))+7, small.Width(p.below(line, i))+4)
+	}
+	fit := int((figureWidth - 2*margin) / p.cell)
+	if long := min(fit, stripLine); len(line) > long {
+		fit = min(fit, stripRow)
+	}
+	p.strip = slices.Collect(slices.Chunk(line, max(fit, 1)))
+}
+
+// shade gives each place that a view has a colour, in the order of the storage.
+func (p *storagePicture) shade() error {
+	var places []int
+	for _, at := range slices.Concat(p.strip...) {
+		if slices.ContainsFunc(p.seen, func(seen map[int]bool) bool { return seen[at] }) {
+			places = append(places, at)
+		}
+	}
+	var shades palette.ColorMap
+	shades, err := viridis(-0.01, float64(len(places)))
+	for i, at := range places {
+		if err == nil {
+			p.shades[at], err = shades.At(float64(i))
+		}
+	}
+	return err
+}
+
+// text is what stands in a cell.
+func (p *storagePicture) text(at int) string {
+	switch {
+	case at == gap:
+		return "…"
+	case p.Values != nil:
+		return strings.TrimSpace(p.Values[at])
+	}
+	return strconv.Itoa(at)
+}

@@ -1,0 +1,232 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// Rearrangements are the changes of a program's loops and arrays that may help: each perfect nest
+// that misses a tenth of all in every order of up to three loops, or with two exchanged; the rows
+// of each array that does padded by a line; and two of its dims swapped.
+func (r *Run) Rearrangements() (all []Change) {
+	p := r.program.Program
+	all = r.exchanges(p)
+	for _, chain := range r.chains(p) {
+		if len(chain) != 3 {
+			continue
+		}
+		for _, order := range [][]int{{1, 2, 0}, {2, 0, 1}} { // the others exchange two
+			if c, ok := r.reordered(p, chain, order); ok {
+				all = append(all, c)
+			}
+		}
+	}
+	for _, a := range r.arrays(p) {
+		all = append(all, r.layouts(p, a)...)
+	}
+	return all
+}
+
+// exchanges are those of two loops of a perfect nest that misses a tenth of all.
+func (r *Run) exchanges(p nest.Program) (all []Change) {
+	chains := r.chains(p)
+	for _, chain := range chains {
+		for inner := len(chain) - 1; inner > 0; inner-- {
+			for outer := inner - 1; outer >= 0; outer-- {
+				order := nest.UpTo(len(chain))
+				order[outer], order[inner] = inner, outer
+				if c, ok := r.reordered(p, chain, order); ok {
+					all = append(all, c)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// chains are the perfect nests that miss a tenth of all, the most first, without those of which the
+// file has two in one.
+func (r *Run) chains(p nest.Program) (all [][]*nest.Loop) {
+	misses := map[*nest.Loop]uint64{}
+	for op, around := range r.program.around {
+		for _, l := range around {
+			misses[l] += r.program.counts[op].D1Misses()
+		}
+	}
+	for _, chain := range p.Chains() {
+		if misses[chain[0]]*10 >= r.Counts.D1Misses() && !r.repeated(chain[0]) {
+			all = append(all, chain)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b []*nest.Loop) int {
+		return cmp.Compare(misses[b[0]], misses[a[0]])
+	})
+	return all
+}
+
+// reordered is the change that puts loops of a perfect nest in another order, if it has one whose
+// loops are the file's.
+func (r *Run) reordered(p nest.Program, chain []*nest.Loop, order []int) (c Change, ok bool) {
+	first, last := 0, len(order)-1
+	for first < last && order[first] == first {
+		first++
+	}
+	for last > first && order[last] == last {
+		last--
+	}
+	chain, order = chain[first:last+1], slices.Clone(order[first:last+1])
+	var moved []string
+	for i := range order {
+		order[i] -= first
+		if order[i] != i {
+			moved = append(moved, chain[order[i]].Name)
+			ok = true
+		}
+		if order[i] != i && !r.written(chain[i]) {
+			return c, false
+		}
+	}
+	if !ok {
+		return c, false
+	}
+	if c.Program, c.loops, ok = p.Reorder(chain, order); !ok {
+		return c, false
+	}
+	c.Chain, c.Order, c.kind = chain, order, fmt.Sprintf("loops %p", chain[0])
+	c.Place = r.lineIn(chain[0])
+	c.Words = "order the loops over " + strings.Join(moved, ", ")
+	if len(moved) == 2 {
+		c.Words = "exchange the loops over " + List([]string{moved[1], moved[0]})
+	}
+	c.Words += r.whereIs(p.Chains(), chain[0])
+	if c.Kept = nest.Unproved; r.depth(chain[len(chain)-1]) < r.program.source.Carried {
+		c.Kept = p.Keeps(r.Arrays, chain, order)
+	}
+	return c, true
+}
+
+// repeated reports whether the file's loop is in the program more than once, as those of
+// a function that is called twice are: the file cannot change one of them alone.
+func (r *Run) repeated(l *nest.Loop) bool {
+	source := r.program.source
+	inside := map[Statement]bool{}
+	for op, around := range r.program.around {
+		if slices.Contains(around, l) {
+			inside[source.Statements[source.Accesses[op].Statement]] = true
+		}
+	}
+	for op, around := range r.program.around {
+		if !slices.Contains(around, l) && inside[source.Statements[source.Accesses[op].Statement]] {
+			return true
+		}
+	}
+	return false
+}
+
+// written reports whether the file has a loop of this name: what a quotient takes apart is
+// two loops for one of the file's.
+func (r *Run) written(l *nest.Loop) bool {
+	return !strings.HasSuffix(l.Name, "_q") && !strings.HasSuffix(l.Name, "_r")
+}
+
+// depth is how many loops are around one that has accesses.
+func (r *Run) depth(l *nest.Loop) int {
+	for _, around := range r.program.around {
+		if d := slices.Index(around, l); d >= 0 {
+			return d
+		}
+	}
+	return math.MaxInt
+}
+
+// whereIs is the line of the first statement in a loop, where another nest has a loop of this name.
+func (r *Run) whereIs(chains [][]*nest.Loop, l *nest.Loop) string {
+	same := 0
+	for _, chain := range chains {
+		if slices.ContainsFunc(chain, func(m *nest.Loop) bool { return m.Name == l.Name }) {
+			same++
+		}
+	}
+	if line := r.lineIn(l); same > 1 && line > 0 {
+		return fmt.Sprintf(" around line %d", line)
+	}
+	return ""
+}
+
+// lineIn is the line of the first statement in a loop, 0 if it has none.
+func (r *Run) lineIn(l *nest.Loop) int {
+	for op, around := range r.program.around {
+		if slices.Contains(around, l) {
+			return r.program.source.Statements[r.program.source.Accesses[op].Statement].Line
+		}
+	}
+	return 0
+}
+
+// tileSizes are the iterations of a loop within a tile that are tried.
+var tileSizes = []int{32, 64, 16, 128}
+
+// Tiles are the perfect nest of an order of loops, or the first that misses a tenth of all where
+// the change is none, with two of its loops or three in tiles of the same size.
+func (r *Run) Tiles(c Change) (all []Change) {
+	p, before := r.program.Program, ""
+	chains := r.chains(p)
+	if len(chains) == 0 {
+		return nil
+	}
+	if c.Chain == nil {
+		c.Chain, c.loops = chains[0], chains[0]
+	} else {
+		p, before = c.Program, c.Words+", and "
+	}
+	whole, chain := within(chains, c.Chain[0]), within(p.Chains(), c.loops[0])
+	if len(chain) < 2 || len(chain) > 4 {
+		return nil
+	}
+	kept := nest.Unproved
+	if r.depth(whole[len(whole)-1]) < r.program.source.Carried {
+		kept = r.program.KeepsTiles(r.Arrays, whole)
+	}
+	for _, size := range tileSizes {
+		for set := (1 << len(chain)) - 1; set > 0; set-- {
+			sizes := make([]int, len(chain))
+			var names []string
+			for l, loop := range chain {
+				if set>>l&1 == 1 && r.written(loop) {
+					sizes[l] = size
+					names = append(names, loop.Name)
+				}
+			}
+			if len(names) < 2 || len(names) > 3 {
+				continue
+			}
+			q, ok := p.Tile(chain, sizes)
+			if !ok {
+				continue
+			}
+			all = append(all, Change{Program: q, Kept: kept, Chain: whole, Place: r.lineIn(whole[0]),
+				Tiled: names, Size: size,
+				Words: fmt.Sprintf("%stile the loops over %s by %d", before, List(names), size),
+				kind:  before + List(names)})
+		}
+	}
+	return all
+}
+
+// within is the perfect nest that a loop is in.
+func within(chains [][]*nest.Loop, l *nest.Loop) []*nest.Loop {
+	for _, chain := range chains {
+		if slices.Contains(chain, l) {
+			return chain
+		}
+	}
+	return nil
+}
+
+// Alike reports whether two changes differ in a size alone, so that one of them is enough to say.
+func (c Change) Alike(d Change) bool { return c.kind == d.kind }
