@@ -117,8 +117,8 @@ type Level struct {
 	Near float64 // ns of a line that is some lines from the one before, of loads that wait for no other
 
 	// Crowded and CrowdedStore are ns of a line that is read, or written, in a set of the first
-	// level which does not hold what the inner loop touches of it; of the second level. They are 0
-	// where they were not measured: then Rules.Crowded says.
+	// level which does not hold what the inner loop touches of it; of the second level.
+	// They are 0 where they were not measured.
 	Crowded, CrowdedStore float64
 }
 
@@ -139,7 +139,7 @@ func Generic(why string) Times {
 		Hit:    1.25,
 		Byte:   .005,
 		Levels: []Level{
-			{Name: "L2", Capacity: 512 << 10, Latency: 4, Line: .6, Near: .6},
+			{Name: "L2", Capacity: 512 << 10, Latency: 4, Line: .6, Near: .6, Crowded: 3, CrowdedStore: 3.2},
 			// All cores have as much as eight alone, and of memory as four.
 			{Name: "L3", Capacity: 16 << 20, Latency: 16, Line: 1, Stored: .1,
 				LineAll: .12, StoredAll: .01, Near: 1},
@@ -217,7 +217,6 @@ func alone(s probe.Speed, threads int) probe.Speed {
 func (l Level) measured(name string, capacity float64, s probe.Speed) Level {
 	generic := l
 	l.Name, l.Capacity, l.Latency = name, capacity, s.Latency
-	l.Crowded, l.CrowdedStore = s.Crowded, s.CrowdedStore
 	perLine := func(b probe.Bandwidth) float64 { return line / float64(b) }
 	if s.Read > 0 {
 		l.Line = perLine(s.Read)
@@ -228,6 +227,7 @@ func (l Level) measured(name string, capacity float64, s probe.Speed) Level {
 	if s.Near > 0 {
 		l.Near = s.Near
 	}
+	l.Crowded, l.CrowdedStore = s.Crowded, s.CrowdedStore
 	if s.Copy > 0 { // one that stores past the caches tells nothing of stores that do not
 		l.Stored = max(l.Stored, 2*perLine(s.Copy)-2*l.Line)
 		l.Past = max(l.Past/leastPast, 2*perLine(s.Copy)-l.Line)
@@ -314,7 +314,7 @@ func (m Model) String() string {
 	for _, l := range m.Times.Levels {
 		text += fmt.Sprintf(", %s %.3g ns or %.3g a line of a stream and %.3g more if written and %.3g near",
 			l.Name, l.Latency, l.Line, l.Stored, l.Near)
-		if l.Crowded > 0 {
+		if l.Crowded > 0 { // of the second level
 			text += fmt.Sprintf(", crowded %.3g or %.3g if written", l.Crowded, l.CrowdedStore)
 		}
 		if m.Threads > 1 {

@@ -36,7 +36,7 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 			ns := served*each + leading*lead
 			t.Lines[i] += ns
 			all += ns
-			bursts += leading * (each + lead)
+			bursts += leading * lead
 		}
 		for i, missed := range w.Misses[r].TLB {
 			t.TLB[i] += missed
@@ -65,7 +65,7 @@ type visit struct {
 	vectors bool // its accesses are of vectors
 	asked   bool // and of a kernel that asks for lines ahead
 	past    bool // what it writes is stored past the caches
-	crowded bool // its lines crowd sets of the first level, and what that takes was measured
+	crowded bool // its lines crowd sets of the first level
 }
 
 func (m Model) visit(p access.Pattern, n nest.Nest, op nest.Operand, rows []int) visit {
@@ -74,7 +74,7 @@ func (m Model) visit(p access.Pattern, n nest.Nest, op nest.Operand, rows []int)
 		s.every *= float64(op.Width) / vectorBytes
 	}
 	asked := op.Width > p.Spec.DType.Size()
-	crowded := m.serving(0).Crowded > 0 && m.crowds(s, n, op, 0)
+	crowded := m.serving(0).Crowded > 0 && m.crowding(s, n, op) >= 0
 	if crowded {
 		s.rows = 0
 	}
@@ -87,7 +87,7 @@ func (v visit) leading() float64 {
 	if v.stride.burst == 0 || v.asked || v.stride.rows == 1 {
 		return 0
 	}
-	lines := 2 * v.stride.fresh * float64(v.nest.Iterations()) / v.stride.every
+	lines := v.stride.fresh * float64(v.nest.Iterations()) / v.stride.every
 	return (1 - v.stride.rows) * lines
 }
 
@@ -147,9 +147,6 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 		window = rules.Pending
 	}
 	near, far = max(from.Line, from.Near), max(from.Line, from.Latency/rules.InFlight, from.Latency*s.every/window)
-	if !v.crowded && m.crowds(s, v.nest, v.op, i) {
-		far = max(far, from.Latency/rules.Crowded)
-	}
 	if far = min(far, max(from.Latency, from.Line)); v.crowded {
 		crowded := m.serving(0).Crowded // of one set; of several each waits for itself alone
 		if v.written() {
@@ -194,7 +191,7 @@ func (m Model) lost(v visit) float64 {
 	if v.stride.burst == 0 || !m.has("lost") {
 		return 1
 	}
-	first, l := m.Caches.Levels[0].Geometry, m.crowding(v.stride, v.nest, v.op, 0)
+	first, l := m.Caches.Levels[0].Geometry, m.crowding(v.stride, v.nest, v.op)
 	op := v.op
 	op.Strides = op.Strides[l:]
 	return 1 - room(op, v.nest.Trips[l:], first.Line, first.Sets(), first.Ways)/v.stride.burst

@@ -14,9 +14,9 @@ type Rules struct {
 	Compiled         float64 // an access of one element in a loop that a C++ compiler made (Model.Vectors)
 	// Overlap is the order of the norm that a loop and its memory take together: 1 if one waits for
 	// the other, infinite if neither does.
-	Overlap           float64
-	InFlight, Crowded float64 // loads in flight at once; in crowded sets
-	Window, Pending   float64 // iterations that the CPU looks ahead; that stores wait, also after they retired
+	Overlap         float64
+	InFlight        float64 // loads in flight at once
+	Window, Pending float64 // iterations that the CPU looks ahead; that stores wait, also after they retired
 }
 
 // Parts are the rules besides those that can be left out, to see what each is worth.

@@ -153,16 +153,11 @@ func rowsOf(n nest.Nest, line int) []int {
 	return sums
 }
 
-// crowds tells whether one round of the loop that steps, or of one around it, falls into sets of
-// level i that do not hold it, if it is one whose sets are simulated.
-func (m Model) crowds(s Stride, n nest.Nest, op nest.Operand, i int) bool {
-	return i < simulated(m.Caches.Levels) && m.crowding(s, n, op, i) >= 0
-}
-
-// crowding is the innermost loop of which a round does, of the one that steps and those around it; -1 if none does. Of the
-// one that steps a few lines may fit, and still come again only when others took their place.
-func (m Model) crowding(s Stride, n nest.Nest, op nest.Operand, i int) int {
-	level := m.Caches.Levels[i].Geometry
+// crowding is the innermost loop of which a round falls into sets of the first level that do not hold it, of the loop that
+// steps and those around it; -1 if none does. Of the one that steps a few lines may fit, and still come again only when
+// others took their place.
+func (m Model) crowding(s Stride, n nest.Nest, op nest.Operand) int {
+	level := m.Caches.Levels[0].Geometry
 	for l := s.loop; l >= 0; l-- {
 		trips := n.Trips[l:]
 		of := op

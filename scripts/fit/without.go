@@ -36,7 +36,7 @@ func rules() []rule {
 		{name: "SumWalk", same: map[string]string{"SumWalk": "Walk"}},
 		{name: "Overlap (1)", fixed: map[string]float64{"Overlap": 1}},
 		{name: "Overlap (none)", fixed: map[string]float64{"Overlap": 64}},
-		constant("Crowded", 1e12), constant("InFlight", 1e12), constant("Window", 1e12),
+		constant("InFlight", 1e12), constant("Window", 1e12),
 		{name: "Pending", same: map[string]string{"Pending": "Window"}},
 	}
 	measured := func(name string, count bool, off func(*probe.Machine)) {
