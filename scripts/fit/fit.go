@@ -234,6 +234,7 @@ type fitting struct {
 	data    *dataSet
 	weights []float64 // by pattern
 	start   []float64
+	known   [][]float64 // derivatives, where they are known
 }
 
 // residuals are how far predictions are off, by pattern; 0 for those that do not count.
@@ -261,7 +262,10 @@ func (f *fitting) loss(x, r []float64) (sum float64) {
 // step goes from x to where the loss would be least if residuals were linear, no rule by more than half of it, and
 // less far the stronger it is damped. It reports whether there is such a place.
 func (f *fitting) step(x, r []float64, damping float64) (moved []float64, ok bool) {
-	columns := f.derivatives(x, r)
+	columns := f.known
+	if columns == nil {
+		columns = f.derivatives(x, r)
+	}
 	normal, gradient := mat.NewSymDense(len(x), nil), mat.NewVecDense(len(x), nil)
 	for k := range x {
 		sum := pull * (x[k] - f.start[k])

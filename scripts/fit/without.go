@@ -86,7 +86,7 @@ func without(d *dataSet, folder string) error {
 	if err := w.Write(head); err != nil {
 		return err
 	}
-	before := d.errors(d.cross(d.least(cost.Fitted().Rules, func(int) bool { return true })))
+	before := d.errors(d.nearly())
 	for _, r := range rules() {
 		now, err := d.leaving(r)
 		if err != nil {
@@ -137,8 +137,33 @@ func (d *dataSet) leaving(r rule) ([]cost.FitError, error) {
 			return nil, err
 		}
 	}
-	fitted := out.least(cost.Fitted().Rules, func(int) bool { return true })
-	return out.errors(out.cross(fitted)), nil
+	return out.errors(out.nearly()), nil
+}
+
+// nearly cross-validates: what all patterns are fitted to is left by one step for each family that is left
+// out, which takes a tenth of the time of a fit for each.
+func (d *dataSet) nearly() []float64 {
+	rules := d.least(cost.Fitted().Rules, func(int) bool { return true })
+	crossed := make([]float64, len(d.patterns))
+	x := logs(rules)
+	f := fitting{data: d, start: x}
+	f.weights = d.weights(func(int) bool { return true })
+	r := f.residuals(x)
+	f.known = f.derivatives(x, r)
+	for _, family := range d.families() {
+		f.weights = d.weights(func(i int) bool { return d.patterns[i].family != family })
+		moved, ok := f.step(x, r, 1e-3)
+		if !ok {
+			moved = x
+		}
+		of := rulesOf(moved)
+		for i, t := range d.patterns {
+			if t.family == family {
+				crossed[i] = d.predict(i, &of)
+			}
+		}
+	}
+	return crossed
 }
 
 // count counts the misses of all patterns anew.
