@@ -5,14 +5,14 @@
 //
 // The time of a nest is
 //
-//	(loop^overlap + memory^overlap)^(1/overlap) + bursts
+//	(loop^overlap + (memory-bursts)^overlap)^(1/overlap) + bursts
 //
 // because the CPU runs ahead of what it waits for, but not entirely: the more alike loop and memory
 // are, the more often does one wait for the other.
 //
 // loop is what the instructions take when all data is in the first level: a cost
 // per iteration, which depends on what the loop does and on whether its elements
-// are adjacent, as it was measured if it was, and a cost for each start of an inner loop and of a nest.
+// are adjacent, as it was measured, and a cost for each start of an inner loop and of a nest.
 //
 // memory is the sum over all lines that an operand misses in one level and that
 // the next level serves. The time of a line depends on where its address is
@@ -21,31 +21,19 @@
 //   - next to it (a stride of at most a line): the time of a line in a stream
 //     from that level, because the prefetchers run ahead of it;
 //   - a constant stride away, less than a page of 4 KiB, which no prefetcher
-//     crosses: as such lines were measured, or the same, but more from memory, where
-//     lines come in pairs;
-//   - in another page: as such lines were measured, or the latency of the level divided
-//     by the number of loads that CPUs have in flight at once, but at least the time of
-//     a line in a stream. A run of adjacent lines begins with such a line, unless prefetchers
-//     follow it from where the run before of its row ended, and lines of memory in such runs take
-//     what they were measured to. If these lines are far apart in the loop, the instructions
-//     between them fill the CPU's window, and fewer loads are in flight;
-//   - with a stride that crowds what the inner loop touches into few sets of the
-//     level that misses: as was measured in one set, by the number of sets, or fewer loads are in flight as well.
+//     crosses: as such lines were measured;
+//   - in another page: the latency of the level divided by the number of loads that CPUs have in
+//     flight at once, or that fit in their window;
+//   - with a stride that crowds what the inner loop touches into few sets of the first level: as was
+//     measured in one set, by the number of sets.
 //
-// bursts is the part of memory that the loop does not hide: lines that the inner loop misses all at once, since the loop
-// around it comes by the same again, of more rows than prefetchers follow. Each burst begins with a latency, and no more of it is hidden than the
-// instructions that the CPU looks ahead at take.
+// bursts is the part of memory that the loop does not hide: lines that the inner loop misses all at
+// once, since the loop around it comes by the same again, of more rows than prefetchers follow. Each
+// burst begins with a latency.
 //
 // A line that is written costs in addition what is left of a copy after two
-// streams are subtracted, and little if the kernel stores past the caches. Loops over
-// elements take a half of a copy for each line of memory, read or written: only vectors
-// read faster than they copy. A far line that is written between reads costs more, since stores
-// leave in order behind the loads before them, but fewer of them are needed in a row, since
-// they wait for their lines after they retired. Lines that a kernel of vectors asks for ahead cost
-// some of a stream. A miss
-// of the TLB costs what was measured of loads that do not wait for each other, the more
-// the farther its page is from the one before, as fewer translations lie on one line of
-// the page tables; or its latency divided by the number of translations in flight.
+// streams are subtracted, and little if the kernel stores past the caches. A miss
+// of the TLB costs what was measured of loads that do not wait for each other.
 //
 // A pattern that several threads walk takes as long as the largest of its parts, by a
 // thread that has an equal share of the last level, and of the bandwidth that all
@@ -56,10 +44,7 @@
 // random misses separately, and of the execution-cache-memory model (Treibig and
 // Hager, 2009), which weighs the loop against the transfers. That the window
 // limits how many misses overlap is from Karkhanis and Smith ("A First-Order
-// Superscalar Processor Model", ISCA 2004). That a stride of pages does not crowd the sets of a
-// physically indexed cache is from Kessler and Hill ("Page Placement Algorithms for Large
-// Real-Indexed Caches", ACM TOCS 1992), and that stores leave in order from Intel's Software
-// Developer's Manual (volume 3, memory ordering in P6 and more recent processors).
+// Superscalar Processor Model", ISCA 2004).
 //
 // What differs between machines is in [Times], and measured. The rest is in
 // [Rules], which scripts/fit fits to measured times (docs/advise.md says to which,

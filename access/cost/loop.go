@@ -100,9 +100,6 @@ func reads(n nest.Nest) (count int) {
 	return count
 }
 
-// writes tells whether a nest writes anything.
-func writes(n nest.Nest) bool { return reads(n) < len(n.Operands) }
-
 // vectorBytes are those of a vector of AVX2.
 const vectorBytes = 32
 
