@@ -12,15 +12,14 @@ import (
 	"time"
 )
 
-// A Moment is what Linux has counted of CPU time up to it, in ticks of 10 ms
-// (proc(5): USER_HZ, which is 100 to all programs). Elsewhere it knows nothing.
+// A Moment holds the CPU time so far, in ticks of 10 ms (proc(5): USER_HZ, 100 for all programs).
+// It is empty outside Linux.
 type Moment struct {
 	at   time.Time
 	cpus map[int]ticks
-	own  int // of this process and the children that it waited for
+	own  int // this process and the children that it waited for
 }
 
-// ticks are those of a CPU.
 type ticks struct{ busy, steal int }
 
 // Now reads /proc/stat and /proc/self/stat.
@@ -36,9 +35,8 @@ func Now() Moment {
 	return m
 }
 
-// parseStat reads the lines "cpu0 user nice system idle iowait irq softirq steal
-// ..." of /proc/stat, of which guests are part of user. Kernels of old have fewer
-// columns.
+// parseStat reads lines "cpu0 user nice system idle iowait irq softirq steal ..." of /proc/stat.
+// User includes guests; old kernels have fewer columns.
 func parseStat(r io.Reader) map[int]ticks {
 	cpus := map[int]ticks{}
 	lines := bufio.NewScanner(r)
@@ -48,7 +46,7 @@ func parseStat(r io.Reader) map[int]ticks {
 			continue
 		}
 		number, err := strconv.Atoi(fields[0][3:])
-		if err != nil { // the sum of all
+		if err != nil { // all CPUs
 			continue
 		}
 		var t ticks
@@ -70,8 +68,8 @@ func parseStat(r io.Reader) map[int]ticks {
 	return cpus
 }
 
-// parseOwn reads utime, stime, cutime and cstime of /proc/self/stat; the name of
-// the program, in parentheses, may hold spaces and parentheses.
+// parseOwn sums utime, stime, cutime and cstime of /proc/self/stat. The program's name may hold
+// spaces and parentheses.
 func parseOwn(text string) (sum int) {
 	fields := strings.Fields(text[strings.LastIndex(text, ")")+1:])
 	if len(fields) < 15 {
@@ -89,17 +87,15 @@ func parseOwn(text string) (sum int) {
 
 // An Activity is what the CPUs did during a run.
 type Activity struct {
-	CPUs   int     // all of the machine
+	CPUs   int     // of the machine
 	Others float64 // CPUs that programs other than this kept busy, on average
-	Steal  float64 // share of the time of the CPUs that ran something which the host took away
+	Steal  float64 // share of the CPU time asked for that the host took away
 }
 
-// tick is the length of one.
 const tick = 10 * time.Millisecond
 
-// Until is what happened from a moment to a later one. It is not known where the
-// system tells nothing, nor of less than half a second, in which a tick is too
-// much.
+// Until returns the activity from m to end, unknown without ticks and below half a second, where
+// one tick weighs too much.
 func (m Moment) Until(end Moment) (a Activity, known bool) {
 	wall := end.at.Sub(m.at)
 	if len(end.cpus) == 0 || len(m.cpus) == 0 || wall < time.Second/2 {
@@ -108,7 +104,7 @@ func (m Moment) Until(end Moment) (a Activity, known bool) {
 	var sum ticks
 	for number, t := range end.cpus {
 		before, known := m.cpus[number]
-		if !known { // it came online meanwhile, and counts since the machine started
+		if !known { // it came online during the run, and counts since the machine started
 			continue
 		}
 		sum.busy += t.busy - before.busy
@@ -122,8 +118,6 @@ func (m Moment) Until(end Moment) (a Activity, known bool) {
 	return a, true
 }
 
-// readGovernors names the frequency governors of the CPUs, each once, from a
-// folder such as /sys/devices/system/cpu.
 func readGovernors(dir string) []string {
 	files, _ := filepath.Glob(filepath.Join(dir, "cpu[0-9]*", "cpufreq", "scaling_governor"))
 	var names []string
@@ -136,8 +130,7 @@ func readGovernors(dir string) []string {
 	return slices.Compact(names)
 }
 
-// readTurbo is "on" or "off" from the same folder, "" where it does not tell:
-// drivers have one of two files.
+// readTurbo returns "on", "off" or "". A driver has one of two files.
 func readTurbo(dir string) string {
 	for file, on := range map[string]string{"intel_pstate/no_turbo": "0", "cpufreq/boost": "1"} {
 		text, err := os.ReadFile(filepath.Join(dir, file))
@@ -154,7 +147,6 @@ func readTurbo(dir string) string {
 
 const cpuFolder = "/sys/devices/system/cpu"
 
-// setFrequency reads what is known of the CPUs' frequency.
 func (m *Machine) setFrequency() {
 	if runtime.GOOS == "linux" {
 		m.Governors, m.Turbo = readGovernors(cpuFolder), readTurbo(cpuFolder)

@@ -8,22 +8,20 @@ import (
 
 // A Build identifies a build of this program.
 type Build struct {
-	Version string // of its module, or (devel)
-	// that it was built from, with "+dirty" if files had been changed; "" if unknown
+	Version string // or (devel)
+	// with "+dirty" if files had been changed; "" if unknown
 	Commit    string
 	GoVersion string
 }
 
-// devel is the version of a build that has none, as the go command writes it.
 const devel = "(devel)"
 
-// ThisBuild reads what the go command recorded in the running program.
+// ThisBuild returns the running program's build, as the go command recorded it.
 func ThisBuild() Build {
 	info, _ := debug.ReadBuildInfo()
 	return buildOf(info)
 }
 
-// buildOf converts what the go command recorded, which may be nil.
 func buildOf(info *debug.BuildInfo) Build {
 	if info == nil {
 		return Build{devel, "", runtime.Version()}
@@ -47,8 +45,7 @@ func buildOf(info *debug.BuildInfo) Build {
 	return b
 }
 
-// String returns the version, or else the commit, or else (devel); then the Go version
-// and the platform.
+// String returns version, else commit, else (devel); then Go version and platform.
 func (b Build) String() string {
 	version := b.Version
 	if version == devel && b.Commit != "" {

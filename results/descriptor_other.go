@@ -7,5 +7,4 @@ import (
 	"os"
 )
 
-// duplicate is not needed where open files have no paths.
 func duplicate(int, string) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -8,8 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// duplicate is a further name of an open file of this process, which writes where
-// that stands.
 func duplicate(fd int, name string) (*os.File, error) {
 	n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

@@ -13,24 +13,21 @@ import (
 	"syscall"
 )
 
-// A File is a file on its way: it appears under its path when it is committed,
-// whole, or not at all. What is there and is no regular file, such as a device
-// or a pipe, is written to as it is and never replaced.
+// A File is a file being written, which Commit makes appear whole or not at all. An existing file
+// that is not regular, such as a device or pipe, is written in place and never replaced.
 type File struct {
-	file *os.File    // temporary, or what is there
-	path string      // where it is to appear; "" if it is written in place
-	mode fs.FileMode // that it is to have
+	file *os.File    // the temporary file, or the existing one
+	path string      // its final path; "" if written in place
+	mode fs.FileMode // its final mode
 
-	failed error // of the first write that did
+	failed error // the first write error
 }
 
-// newMode is that of a file that replaces none.
 const newMode fs.FileMode = 0o644
 
-// Create starts a file in a temporary one in the same folder, which it makes if
-// it is missing. It follows symbolic links, which stay. It refuses a folder, what
-// may not be written, and a link into a folder that is missing, with a
-// *fs.PathError.
+// Create opens a temporary file in the folder of path, and makes the folder if missing. It follows
+// symbolic links and keeps them. It returns an *fs.PathError for a folder, for what may not be
+// written, and for a link into a missing folder.
 func Create(path string) (*File, error) {
 	f, err := create(path)
 	if err != nil {
@@ -39,8 +36,7 @@ func Create(path string) (*File, error) {
 	return f, nil
 }
 
-// reason is what the system says, without the names that it says it of: these
-// may be of a temporary file.
+// reason drops the file names of an error: they may name a temporary file.
 func reason(err error) error {
 	if of, ok := errors.AsType[syscall.Errno](err); ok {
 		return of
@@ -48,11 +44,11 @@ func reason(err error) error {
 	return err
 }
 
-// Foreign tells whether a path is of a regular file with something in it that is not ours,
-// which writing the path would destroy.
+// Foreign reports whether path is a non-empty regular file that is not ours, which writing would
+// destroy.
 func Foreign(path string, ours func(text []byte) bool) bool {
 	to, err := destination(path)
-	if err != nil || isDescriptor(to) { // which is written to where it stands
+	if err != nil || isDescriptor(to) { // written at its current position
 		return false
 	}
 	if info, err := os.Stat(to); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
@@ -74,8 +70,8 @@ func create(path string) (*File, error) {
 		there, err := duplicate(fd, path)
 		return &File{file: there}, err
 	}
-	// Opening what is there changes nothing of it, and tells whether it may be
-	// written. Of a file that is read-only, renaming would not.
+	// Opening for append changes nothing, and fails if the file is read-only. Renaming over it
+	// would not fail.
 	there, err := os.OpenFile(to, os.O_WRONLY|os.O_APPEND, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := makeFolder(to, to != path); err != nil {
@@ -96,8 +92,8 @@ func create(path string) (*File, error) {
 	return temporary(to, info.Mode().Perm())
 }
 
-// makeFolder makes the folder of a path, unless a link leads there: what it leads
-// to may only be away.
+// makeFolder makes the folder of path, unless a link leads there: the link's target may only be
+// absent for now.
 func makeFolder(path string, linked bool) error {
 	if !linked {
 		return os.MkdirAll(folder(path), 0o777)
@@ -108,14 +104,12 @@ func makeFolder(path string, linked bool) error {
 	return nil
 }
 
-// folder is that of a file. Unlike filepath.Dir it takes no ".." for the opposite
-// of a name, which may be a link.
+// folder, unlike filepath.Dir, does not cancel ".." with the name before it, which may be a link.
 func folder(path string) string {
 	dir, _ := filepath.Split(path)
 	return cmp.Or(dir, ".")
 }
 
-// underway are the temporary files of this program, by name.
 var underway = struct {
 	sync.Mutex
 	names map[string]bool
@@ -132,16 +126,15 @@ func temporary(path string, mode fs.FileMode) (*File, error) {
 	return &File{file: file, path: path, mode: mode}, nil
 }
 
-// DiscardAll removes all files on their way, for a program that ends at once: none
-// can be created, committed or discarded any more.
+// DiscardAll removes all temporary files, for a program that ends. No file can be created,
+// committed or discarded afterwards.
 func DiscardAll() {
-	underway.Lock() // for good
+	underway.Lock() // never unlocked
 	for name := range underway.names {
 		os.Remove(name)
 	}
 }
 
-// leave makes a temporary file one no longer, by removing or renaming it.
 func leave(name string, how func() error) error {
 	underway.Lock()
 	defer underway.Unlock()
@@ -152,12 +145,12 @@ func leave(name string, how func() error) error {
 // maxLinks is how many symbolic links Linux follows.
 const maxLinks = 40
 
-// destination is where a path leads through symbolic links, of which the last may
-// lead to nothing. One to an open file, such as /dev/stdout, is where it leads.
+// destination resolves the symbolic links of path, also dangling ones. It stops at an open file of
+// a process, to which /dev/stdout leads.
 func destination(path string) (string, error) {
 	for range maxLinks {
 		to, err := os.Readlink(path)
-		if err != nil || isDescriptor(path) { // opening it tells what is wrong
+		if err != nil || isDescriptor(path) { // opening it will show the error
 			return path, nil
 		}
 		if !filepath.IsAbs(to) {
@@ -169,19 +162,17 @@ func destination(path string) (string, error) {
 	return "", errors.New("too many symbolic links")
 }
 
-// descriptors are the folders whose names are open files of a process.
 var descriptors = compiled(`^(/dev|/proc/[0-9]+(/task/[0-9]+)?)/fd$`)
 
-// isDescriptor tells whether a path is an open file of a process, which is written
-// where it stands, and may have no name by now.
+// isDescriptor reports whether path is an open file of a process. It is written at its current
+// position, and may have lost its name.
 func isDescriptor(path string) bool {
 	dir, err := filepath.EvalSymlinks(folder(path))
 	return err == nil && descriptors().MatchString(dir)
 }
 
-// ownDescriptor is the number of an open file of this process that a path names,
-// such as /dev/stdout. Opening it anew would write beside what the process
-// writes itself.
+// ownDescriptor returns this process's descriptor that path names, such as /dev/stdout. A second
+// open would overwrite the process's own output.
 func ownDescriptor(path string) (fd int, own bool) {
 	dir, err := filepath.EvalSymlinks(folder(path))
 	if err != nil || !descriptors().MatchString(dir) {
@@ -199,7 +190,6 @@ func (f *File) Write(data []byte) (int, error) {
 	return n, f.fault(err)
 }
 
-// fault is an error with the path that was asked for.
 func (f *File) fault(err error) error {
 	if err == nil {
 		return nil
@@ -207,8 +197,8 @@ func (f *File) fault(err error) error {
 	return &fs.PathError{Op: "write", Path: cmp.Or(f.path, f.file.Name()), Err: reason(err)}
 }
 
-// Commit puts the file in its place, replacing one that is there, whose mode it
-// takes over. One of which not all was written it removes, and says why.
+// Commit moves the file to its path, with the mode of a file that it replaces. If a write failed,
+// it discards the file and returns that error.
 func (f *File) Commit() error {
 	if f.failed != nil {
 		f.Discard()
@@ -217,7 +207,7 @@ func (f *File) Commit() error {
 	if f.path == "" {
 		return f.fault(f.file.Close())
 	}
-	// CreateTemp makes files for the owner alone.
+	// CreateTemp's mode is for the owner alone.
 	err := cmp.Or(f.file.Chmod(f.mode), f.file.Sync(), f.file.Close())
 	return f.fault(leave(f.file.Name(), func() error {
 		if err == nil {
@@ -230,15 +220,14 @@ func (f *File) Commit() error {
 	}))
 }
 
-// Discard removes the file unless it has been committed. It is meant to be
-// deferred.
+// Discard removes an uncommitted file; to be deferred.
 func (f *File) Discard() {
-	if f.file.Close() == nil && f.path != "" { // already closed by Commit
+	if f.file.Close() == nil && f.path != "" { // Commit has not closed it
 		_ = leave(f.file.Name(), func() error { return os.Remove(f.file.Name()) })
 	}
 }
 
-// WriteFile writes a whole file or none.
+// WriteFile writes a file whole or not at all.
 func WriteFile(path string, data []byte) error {
 	f, err := Create(path)
 	if err != nil {
@@ -251,8 +240,8 @@ func WriteFile(path string, data []byte) error {
 	return f.Commit()
 }
 
-// Distinct tells whether two paths are two files, or what is none, such as a
-// device, to which both may be written.
+// Distinct reports whether both paths may be written: two files, or one that is not regular, such
+// as a device.
 func Distinct(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		info, err := os.Stat(a)

@@ -15,26 +15,26 @@ import (
 	"golang.org/x/perf/benchproc"
 )
 
-// A Filter selects benchmarks, in benchproc's filter language.
+// A Filter selects benchmarks by benchproc's filter language.
 type Filter struct {
 	query  string
 	filter *benchproc.Filter
 }
 
-// A FilterError says that a query cannot be parsed, or that nothing matches it.
+// A FilterError reports a malformed query, or one that matches nothing.
 type FilterError struct {
 	Query string
 	Err   error
 }
 
-// Error begins with the query.
+// Error returns the query and the error.
 func (e *FilterError) Error() string { return fmt.Sprintf("%q: %v", e.Query, e.Err) }
 
 // Unwrap returns Err.
 func (e *FilterError) Unwrap() error { return e.Err }
 
-// NewFilter parses a query such as ".name:Copy /layout:transpose". Its errors, and
-// those of all methods, are FilterErrors.
+// NewFilter parses a query such as ".name:Copy /layout:transpose". It and all methods of Filter
+// return FilterErrors.
 func NewFilter(query string) (*Filter, error) {
 	filter, err := benchproc.NewFilter(query)
 	switch {
@@ -55,8 +55,7 @@ func NewFilter(query string) (*Filter, error) {
 	return &Filter{query, filter}, nil
 }
 
-// meant is what a name of a benchmark, or keys as names have them, would be as a query, "" where
-// that cannot be told.
+// meant turns a benchmark's name, or its keys, into a query; "" if it cannot.
 func meant(query string) string {
 	var words []string
 	for part := range strings.FieldsFuncSeq(query, func(r rune) bool {
@@ -81,8 +80,7 @@ func meant(query string) string {
 	return text
 }
 
-// inLine is an error of benchproc's in one line: it points to the place with a mark below the
-// query.
+// inLine puts an error of benchproc on one line. benchproc marks the place below the query.
 func inLine(err error) error {
 	lines := strings.Split(err.Error(), "\n")
 	if at, marked := strings.CutSuffix(lines[len(lines)-1], "^"); marked && len(lines) == 3 {
@@ -91,16 +89,14 @@ func inLine(err error) error {
 	return err
 }
 
-// loneKey is a query that names a key and no value.
 var loneKey = compiled(`^[./][\pL\pN_-]+$`)
 
-// bareWord is a query that names a value and no key.
 var bareWord = compiled(`^[\pL_][\pL\pN_-]*$`)
 
-// plainValue is one that no query has to quote.
+// plainValue matches a value that needs no quotes.
 var plainValue = compiled(`^[\pL\pN_.-]+$`)
 
-// NamesUnit reports whether a term of the query is of units, which only what has run is chosen by.
+// NamesUnit reports whether the query has a term on units, which selects only results of a run.
 func (f *Filter) NamesUnit() bool {
 	return slices.ContainsFunc(looseWord().FindAllString(f.query, -1), func(word string) bool {
 		term := looseTerm().FindStringSubmatch(word)
@@ -108,8 +104,7 @@ func (f *Filter) NamesUnit() bool {
 	})
 }
 
-// Match reports whether the filter selects a benchmark of this name, which has not run
-// yet and may have all [Units].
+// Match reports whether the filter selects a benchmark that has not run yet, with all [Units].
 func (f *Filter) Match(name string) (bool, error) {
 	return f.match(withUnits(name))
 }
@@ -122,7 +117,7 @@ func (f *Filter) match(r *benchfmt.Result) (bool, error) {
 	return match.Any(), nil
 }
 
-// Nothing returns the error for a filter that selects nothing, with what there is.
+// Nothing returns the error for a filter that selects none of the names.
 func (f *Filter) Nothing(why string, names []string) error {
 	var all, keys []string
 	for _, name := range names {
@@ -146,7 +141,6 @@ func (f *Filter) Nothing(why string, names []string) error {
 	return &FilterError{f.query, errors.New(why)}
 }
 
-// some lists what is in a list, each once, up to the first dozen.
 func some(words []string) string {
 	slices.Sort(words)
 	words = slices.Compact(words)
@@ -156,8 +150,8 @@ func some(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// Keep removes the results that do not match a query, and of the others the units that do not. It
-// returns an error with the name of the set if none match.
+// Keep removes results, and units of results, that do not match a query. It returns an error with
+// the set's name if none match.
 func (s *Set) Keep(query, name string) error {
 	f, err := NewFilter(query)
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// A vocabulary is what queries may be made of: the values of each key, of names of benchmarks as
-// .name, .fullname and /key, and of units as .unit.
+// A vocabulary holds the values of each key of queries: .name, .fullname, /key and .unit.
 type vocabulary map[string][]string
 
 // dotted are the keys that every result has.
@@ -43,24 +42,21 @@ func vocabularyOf(names []string) vocabulary {
 	return v
 }
 
-// looseTerm is a term of a query, also as other languages write it: what negates it, its key, and
-// its value.
+// looseTerm matches negation, key and value of a term, also in other languages' forms.
 var looseTerm = compiled(`^([-!]?)([./]?[\pL\pN_.-]+)\s*([:=])\s*(.+)$`)
 
-// looseWord is a term, a parenthesis, or what else stands between spaces.
 var looseWord = compiled(`[-!]?[./]?[\pL\pN_.-]+\s*[:=]\s*(?:\([^()]*\)|/(?:[^/\\]|\\.)*/|"(?:[^"\\]|\\.)*"|[^\s()]+)|[()]|[^\s()]+`)
 
-// joinedTerms is where a comma stands between terms, and between the values of one.
+// joinedTerms matches a comma between terms, joinedValues a separator of values.
 var joinedTerms, joinedValues = compiled(`,\s*([-!]?[./]?[\pL\pN_]+[:=])`),
 	compiled(`\s+OR\s+|[|,]|\s+`)
 
-// sizes are those of a shape, with commas.
 var sizes = compiled(`^[0-9]+(,[0-9]+)+$`)
 
-// suggested is a query as it was meant, "" where that cannot be told: one that is another and, if
-// the vocabulary of names is known, selects some.
+// suggested returns the query probably meant, "" if unknown. It differs from the query and, with a
+// vocabulary, selects a name.
 func suggested(query string, v vocabulary, names []string) string {
-	if len(query) > 1000 { // nobody typed it
+	if len(query) > 1000 { // generated, not typed
 		return ""
 	}
 	var words []string
@@ -100,7 +96,6 @@ func suggested(query string, v vocabulary, names []string) string {
 	return ""
 }
 
-// selects reports whether a filter selects one of the names.
 func selects(f *Filter, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		match, err := f.Match(name)
@@ -108,7 +103,6 @@ func selects(f *Filter, names []string) bool {
 	})
 }
 
-// term is a term as the language has it, or more than one where a value is a name with keys.
 func (v vocabulary) term(not string, term []string) []string {
 	if term[1] != "" {
 		not = "-"
@@ -127,8 +121,7 @@ func (v vocabulary) term(not string, term []string) []string {
 	return []string{not + key + ":" + v.values(key, value)}
 }
 
-// key is a key as the language has it: with a dot or a slash before it, or as it is, of a head's
-// lines.
+// key adds a dot or slash to a key, unless it is of a file's head.
 func (v vocabulary) key(typed, separator, value string) string {
 	bare := strings.TrimLeft(typed, "./")
 	if slices.Contains(dotted, typed) || v[typed] != nil {
@@ -155,7 +148,7 @@ func (v vocabulary) key(typed, separator, value string) string {
 	alike := slices.DeleteFunc(slices.Clone(all), func(key string) bool {
 		return key[0] != typed[0]
 	})
-	for _, all := range [][]string{alike, all} { // of its kind, if it says which
+	for _, all := range [][]string{alike, all} { // of the same kind first
 		if i := nearest(bare, all, func(key string) string { return key[1:] }); i >= 0 {
 			return all[i]
 		}
@@ -163,7 +156,6 @@ func (v vocabulary) key(typed, separator, value string) string {
 	return typed
 }
 
-// values is the value of a term, or a list of them.
 func (v vocabulary) values(key, text string) string {
 	switch {
 	case strings.HasPrefix(text, `"`), len(text) > 1 && strings.HasPrefix(text, "/") &&
@@ -185,7 +177,6 @@ func (v vocabulary) values(key, text string) string {
 	return "(" + strings.Join(all, " OR ") + ")"
 }
 
-// value is one that there is, of a key, or as it was typed.
 func (v vocabulary) value(key, typed string) string {
 	if len(typed) > 1 && strings.HasPrefix(typed, "/") && strings.HasSuffix(typed, "/") {
 		return typed
@@ -206,12 +197,10 @@ func (v vocabulary) value(key, typed string) string {
 	return value
 }
 
-// plainQueryValue is a value that needs no quotes.
 var plainQueryValue = compiled(`^[\pL\pN_.][\pL\pN_./+%=-]*$`)
 
-// nearest is the word that was meant by one that was typed, -1 for none: the same, in other
-// letters, the only one that begins so, or the only one that differs in a letter, or in two of more
-// than four.
+// nearest returns the index of the word probably typed, or -1: an equal word, the only word with
+// that prefix, the only word that differs in one letter (two if longer than four letters).
 func nearest(typed string, words []string, of func(string) string) int {
 	typed = strings.ToLower(typed)
 	far := 1
@@ -236,8 +225,6 @@ func nearest(typed string, words []string, of func(string) string) int {
 	return -1
 }
 
-// distance is how many letters are to be put in, taken out, changed, or exchanged with the next, to
-// make one word of another.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -262,8 +249,7 @@ func distance(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// joinedByKey joins terms of one key, of which no benchmark has all, into one with a list of
-// values.
+// joinedByKey joins terms of one key into a list of values: no benchmark has several.
 func joinedByKey(words []string) (joined []string) {
 	at := map[string]int{}
 	for _, word := range words {
@@ -285,8 +271,8 @@ func joinedByKey(words []string) (joined []string) {
 	return joined
 }
 
-// apart says why a query selects nothing of the names, "" where that cannot be told: the values
-// that a key has where none is one that is asked for, or that each term selects some.
+// apart returns why a query selects nothing, "" if unknown: a key has none of its values, or no
+// name has all terms.
 func (v vocabulary) apart(query string, names []string) (why string) {
 	words := looseWord().FindAllString(query, -1)
 	for _, word := range words {
@@ -320,11 +306,11 @@ func (v vocabulary) apart(query string, names []string) (why string) {
 	return ""
 }
 
-// withUnits is a result of a name that has not run yet and may have all [Units], as files and as
-// benchstat has them.
+// withUnits returns a result that has not run yet, with all [Units] as files and as benchstat name
+// them.
 func withUnits(name string) *benchfmt.Result {
 	r := &benchfmt.Result{Name: benchfmt.Name(name)}
-	for _, u := range Units { // or a filter would match no measurement
+	for _, u := range Units { // else a filter on units would match no measurement
 		_, tidy := benchunit.Tidy(1, u.Name)
 		r.Values = append(r.Values, benchfmt.Value{Unit: tidy, OrigUnit: u.Name})
 	}

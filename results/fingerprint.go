@@ -9,25 +9,23 @@ import (
 	"strings"
 )
 
-// A Fingerprint is what must be the same for times to compare: the operating
-// system, the CPU's model, its cores and caches, and the kernels chosen.
+// A Fingerprint holds what must be equal for times to compare: operating system, CPU model, cores,
+// caches, and chosen kernels.
 type Fingerprint []Pair
 
-// fingerprintKeys are the configuration keys of a fingerprint, and so is every
-// key that begins with kernelPrefix.
+// fingerprintKeys are a fingerprint's keys, with those that begin with kernelPrefix.
 var fingerprintKeys = []string{"goos", "goarch", "cpu", "cpus", CachesKey}
 
 const kernelPrefix = "kernel"
 
-// FingerprintOf takes the fingerprint out of the configuration of a file, see
-// [Set.Config]. What the file does not say is left out.
+// FingerprintOf returns the fingerprint in a file's configuration, see [Set.Config].
 func FingerprintOf(config map[string]string) Fingerprint {
 	return take(config, func(key string) bool {
 		return slices.Contains(fingerprintKeys, key) || strings.HasPrefix(key, kernelPrefix)
 	})
 }
 
-// Get is the value of a key, "" if there is none.
+// Get returns the value of a key, "" if absent.
 func (f Fingerprint) Get(key string) string {
 	for _, p := range f {
 		if p.Key == key {
@@ -37,8 +35,7 @@ func (f Fingerprint) Get(key string) string {
 	return ""
 }
 
-// Hash names the fingerprint: the first 12 hex digits of the SHA-256 of its
-// lines "key: value".
+// Hash returns the first 12 hex digits of the SHA-256 of the fingerprint's lines "key: value".
 func (f Fingerprint) Hash() string {
 	h := sha256.New()
 	for _, p := range f {
@@ -47,12 +44,11 @@ func (f Fingerprint) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// Known tells whether the fingerprint says what machine it is of: without a
-// CPU or caches, two that are equal may be of different machines.
+// Known reports whether the fingerprint names a CPU or caches. Without, equal ones may be of
+// different machines.
 func (f Fingerprint) Known() bool { return f.Get("cpu") != "" || f.Get(CachesKey) != "" }
 
-// Differ names the keys in which two fingerprints differ, with both values;
-// nil if they are the same.
+// Differ returns the keys that differ, with both values.
 func (f Fingerprint) Differ(g Fingerprint) []string {
 	keys := map[string]bool{}
 	for _, p := range slices.Concat(f, g) {
@@ -70,27 +66,22 @@ func (f Fingerprint) Differ(g Fingerprint) []string {
 // TLBKey is the configuration key of the simulated TLB (simcache.FormatTLB).
 const TLBKey = "sim-tlb"
 
-// GeometryOf takes what simulated units hang on out of the configuration of a
-// file: the keys that begin with "sim-".
+// GeometryOf returns what simulated units depend on: the keys that begin with "sim-".
 func GeometryOf(config map[string]string) Fingerprint {
 	return take(config, func(key string) bool { return strings.HasPrefix(key, "sim-") })
 }
 
-// SweptKey is the configuration key of the caches that a sweep gives names to:
-// "small=1024,2,64+65536,8,64 large=32768,8,64+1048576,16,64". The part "/caches=small"
-// of a benchmark's name says in which of them it was simulated.
+// SweptKey is the configuration key of a sweep's named caches: "small=1024,2,64+65536,8,64
+// large=32768,8,64+1048576,16,64". A benchmark names them by "/caches=small".
 const SweptKey = "sim-caches"
 
-// sweptPart is the key of that part of names.
 const sweptPart = "caches"
 
-// OfSweep tells whether a benchmark is one of a sweep, which says in its name in what caches it was
-// simulated.
+// OfSweep reports whether a benchmark's name says which caches simulated it.
 func OfSweep(benchmark string) bool { return Row{Name: benchmark}.Key(sweptPart) != "" }
 
-// For is the part of a geometry that a unit of a benchmark hangs on: TLBKey for
-// TLB-misses/op, all other keys for the other units, of SweptKey the caches that the
-// benchmark names.
+// For returns what a benchmark's unit depends on: TLBKey for TLB-misses/op, all other keys for
+// other units, and of SweptKey the caches that the benchmark names.
 func (f Fingerprint) For(benchmark, unit string) Fingerprint {
 	var part Fingerprint
 	for _, p := range f {
@@ -104,8 +95,8 @@ func (f Fingerprint) For(benchmark, unit string) Fingerprint {
 	return part
 }
 
-// swept is the entry of a name in a value of SweptKey, "" if it has none. It is asked for
-// each count of a sweep, of which the value names all caches: it goes for the name alone.
+// swept returns the entry of name in a value of SweptKey, "" if absent. It does not parse the
+// value, because it runs for each count of a sweep.
 func swept(value, name string) string {
 	for at := 0; name != ""; at++ {
 		i := strings.Index(value[at:], name+"=")

@@ -8,34 +8,30 @@ import (
 	"unicode"
 )
 
-// Keys of comments that say how a file belongs to others, see package merge.
+// Keys of comments that relate files, see package merge.
 const (
-	SuiteKey   = "suite"          // what was run, the same for all shards: "3f2a90c1d04e"
-	ShardKey   = "shard"          // which share of it the file has: "2/8"
-	PartKey    = "part"           // the place in the suite of the results that follow, in a shard
-	PartialKey = "partial"        // what the parts lacked of which it was merged all the same
-	EndKey     = "end"            // the last line of a file that is complete: "412 results"
-	HistoryKey = "history-sha256" // the line behind it in an entry of a history
+	SuiteKey   = "suite"          // hash of the suite, the same for all shards: "3f2a90c1d04e"
+	ShardKey   = "shard"          // the file's share of the suite: "2/8"
+	PartKey    = "part"           // of a shard: the place in the suite of the results that follow
+	PartialKey = "partial"        // what the merged parts lacked
+	EndKey     = "end"            // the last line of a complete file: "412 results"
+	HistoryKey = "history-sha256" // the line after it in an entry of a history
 	NodeKey    = "node"           // name of the machine
-	// "others=0.10 steal=0.002": CPUs that others kept busy, share that the host took
+	// "others=0.10 steal=0.002": CPUs busy with others, share of time the host took
 	ActivityKey = "activity"
 )
 
-// TuningPrefix begins the keys of lines that say how the kernels of a set were tuned,
-// "tuning-avx512". They are as labels, since the nodes of a fleet may differ in them,
-// but nobody can give them.
+// TuningPrefix begins the keys that say how kernels were tuned, such as "tuning-avx512". They count
+// as labels, since nodes may differ in them, but users cannot set them.
 const TuningPrefix = "tuning-"
 
-// labels are the form of the keys of labels.
 var labels = compiled(`^[a-z][a-z0-9_-]{0,31}$`)
 
-// own are keys of configuration lines that no label may have, beside those of
-// [Setup.Config].
+// own are further configuration keys that no label may have.
 var own = []string{FamilyKey, TLBKey, "pages", "unit", "pkg"}
 
-// IsLabel tells whether a configuration key is none of those that files have of
-// themselves: whoever ran the program gave it, such as host or zone. Lines of
-// TuningPrefix count as labels.
+// IsLabel reports whether the user gave a configuration key, such as host. Keys of TuningPrefix
+// count too.
 func IsLabel(key string) bool {
 	if slices.Contains(own, key) || strings.HasPrefix(key, "sim-") ||
 		strings.HasPrefix(key, kernelPrefix) {
@@ -44,8 +40,7 @@ func IsLabel(key string) bool {
 	return !slices.ContainsFunc(Setup{}.Config(), func(p Pair) bool { return p.Key == key })
 }
 
-// CheckLabel refuses a key by which no results can be told apart: one that no label can have, or
-// that files have of themselves.
+// CheckLabel refuses a key that cannot separate results: an invalid label, or a key of every file.
 func CheckLabel(key string) error {
 	if labels().MatchString(key) && IsLabel(key) {
 		return nil
@@ -54,8 +49,7 @@ func CheckLabel(key string) error {
 		"of one, such as host")
 }
 
-// ParseLabel reads "key=value", which becomes a configuration line "key: value", by
-// which benchstat projects (-col key).
+// ParseLabel reads "key=value", which becomes a configuration line for benchstat (-col key).
 func ParseLabel(text string) (Pair, error) {
 	key, value, ok := strings.Cut(text, "=")
 	switch {
@@ -76,5 +70,5 @@ func ParseLabel(text string) (Pair, error) {
 	return Pair{key, value}, nil
 }
 
-// LabelsOf are the labels of a configuration, by key.
+// LabelsOf returns the labels of a configuration, by key.
 func LabelsOf(config map[string]string) Fingerprint { return take(config, IsLabel) }

@@ -14,31 +14,29 @@ import (
 	"strings"
 )
 
-// A MemoryLimit is what a system lets this process take of the memory.
+// A MemoryLimit is the memory granted to this process.
 type MemoryLimit struct {
 	Bytes  int
-	Left   int    // bytes of it that can still be taken
-	Source string // file that says so, or the command that set it
+	Left   int    // bytes still available
+	Source string // its file, or the command that set it
 }
 
-// A quota is how many CPUs a control group may use on average.
 type quota struct {
 	cpus   float64 // 0 for no limit
 	source string
 }
 
-// A controlGroup is one that this process is in, or one above it, as folders of a
-// system; those of version 2 have all controllers.
+// A controlGroup holds this process. One of version 2 has all controllers.
 type controlGroup struct {
 	controller string // of version 1: memory or cpu; "" for version 2
 	folder     string
 }
 
-// controlGroups are those that this process is in, each from its own up to the
-// highest that it sees, as /proc/self/cgroup and mountinfo say (cgroups(7),
-// proc_pid_mountinfo(5)). Both are of a container, or not, as its runtime has it.
+// controlGroups returns this process's groups, each from its own up to the highest visible one,
+// from /proc/self/cgroup and mountinfo (cgroups(7), proc_pid_mountinfo(5)). Either file may show
+// the container's view.
 func controlGroups(root fs.FS) (all []controlGroup) {
-	inside := map[string]string{} // by controller, the path of the group
+	inside := map[string]string{} // group's path by controller
 	for line := range fileLines(root, "proc/self/cgroup") {
 		if parts := strings.SplitN(line, ":", 3); len(parts) == 3 {
 			for controller := range strings.SplitSeq(parts[1], ",") {
@@ -67,9 +65,8 @@ func controlGroups(root fs.FS) (all []controlGroup) {
 	return all
 }
 
-// groupsOf are a group and those above it, up to where the groups are mounted. Of
-// what is mounted, top is the highest; the path is that of the group, and outside of
-// it if the one that says it and the one that is mounted are not of one container.
+// groupsOf returns a group and those above it, up to the mounted top. inside lies outside top if
+// the two files show different containers.
 func groupsOf(controller, mount, top, inside string) (all []controlGroup) {
 	below, ok := strings.CutPrefix(inside, strings.TrimSuffix(top, "/"))
 	if !ok {
@@ -83,9 +80,8 @@ func groupsOf(controller, mount, top, inside string) (all []controlGroup) {
 	}
 }
 
-// memory is the limit of a group, if it has one. What files are cached of is given
-// back before the limit is reached. A sixteenth of the limit is for what a process
-// takes besides, such as tables of pages.
+// memory returns a group's limit. Cached file pages are reclaimed before the limit is reached, so
+// they do not count as taken. A sixteenth is kept for other needs, such as page tables.
 func (g controlGroup) memory(root fs.FS) (limit MemoryLimit, ok bool) {
 	most, used, cached := "memory.max", "memory.current", []string{"inactive_file", "active_file"}
 	switch g.controller {
@@ -111,7 +107,6 @@ func (g controlGroup) memory(root fs.FS) (limit MemoryLimit, ok bool) {
 	return limit, true
 }
 
-// cpus is the quota of a group.
 func (g controlGroup) cpus(root fs.FS) quota {
 	var most, period string
 	source := path.Join(g.folder, "cpu.max")
@@ -131,7 +126,6 @@ func (g controlGroup) cpus(root fs.FS) quota {
 	return quota{of / each, source}
 }
 
-// readQuota is the least quota of all groups.
 func readQuota(root fs.FS) (least quota) {
 	for _, g := range controlGroups(root) {
 		if q := g.cpus(root); q.cpus > 0 && (least.cpus == 0 || q.cpus < least.cpus) {
@@ -141,10 +135,9 @@ func readQuota(root fs.FS) (least quota) {
 	return least
 }
 
-// resources are the limits that a shell's ulimit sets, as /proc names them, with
-// what counts against them, and what Go's runtime and its threads take, which
-// reserve more than they use: in all, so many bytes and more for each CPU, and
-// some of it only as a program goes on.
+// resources are the limits of ulimit as /proc names them, and the /proc/self/status line that
+// counts against each. Go's runtime reserves least and perCPU bytes more than it uses, and spare
+// bytes while it runs.
 var resources = []struct {
 	name, taken, command string
 	least, perCPU, spare int
@@ -153,8 +146,8 @@ var resources = []struct {
 	{"Max data size", "VmData:", "ulimit -d", 256 << 20, 16 << 20, 128 << 20},
 }
 
-// CheckResources refuses limits (ulimit -v, -d) under which Go's runtime may fail
-// wherever it is, which it does with a traceback.
+// CheckResources returns an error for limits (ulimit -v, -d) under which Go's runtime may fail with
+// a traceback.
 func CheckResources() error { return checkResources(os.DirFS("/"), runtime.GOMAXPROCS(0)) }
 
 func checkResources(root fs.FS, cpus int) error {
@@ -169,8 +162,8 @@ func checkResources(root fs.FS, cpus int) error {
 	return nil
 }
 
-// readMemoryLimits are all limits below the memory of the machine (0 is unknown),
-// the one that leaves least first.
+// readMemoryLimits returns the limits below the machine's memory (0 if unknown), the tightest
+// first.
 func readMemoryLimits(root fs.FS, memory int) (all []MemoryLimit) {
 	for _, g := range controlGroups(root) {
 		if l, ok := g.memory(root); ok && l.Bytes < cmp.Or(memory, math.MaxInt) {
@@ -196,7 +189,6 @@ func readMemoryLimits(root fs.FS, memory int) (all []MemoryLimit) {
 	return all
 }
 
-// resource is a limit of /proc/self/limits in bytes, if there is one.
 func resource(root fs.FS, name string) (limit int, ok bool) {
 	for line := range fileLines(root, "proc/self/limits") {
 		if rest, found := strings.CutPrefix(line, name); found {
@@ -209,14 +201,12 @@ func resource(root fs.FS, name string) (limit int, ok bool) {
 	return 0, false
 }
 
-// number reads a file that holds one, and not "max" or what version 1 has for it,
-// the greatest that fits.
+// number reads a number, but not "max" or version 1's value for no limit.
 func number(root fs.FS, file string) (n int, ok bool) {
 	n, err := strconv.Atoi(fileText(root, file))
 	return n, err == nil && n >= 0 && n < math.MaxInt64-1<<20
 }
 
-// fileText is what a small file holds, "" if it cannot be read.
 func fileText(root fs.FS, file string) string {
 	data, _ := fs.ReadFile(root, strings.TrimPrefix(file, "/"))
 	return strings.TrimSpace(string(data))

@@ -14,35 +14,34 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A Fact is one thing known of the machine, and where it came from.
+// A Fact is one property of the machine, with its source.
 type Fact struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Source string `json:"source"`
 }
 
-// A Machine is what is known of this machine apart from its caches.
+// A Machine describes this machine, without its caches.
 type Machine struct {
 	GOOS, GOARCH string
 	GoVersion    string
 	CPU          string // brand name, "" if unknown
-	CPUFrom      string // what says so
+	CPUFrom      string // source of CPU
 	CPUs         int    // logical CPUs that this process may use
-	Hypervisor   string // of a virtual machine, "" if none tells
-	Memory       int    // bytes in all, 0 if unknown
+	Hypervisor   string // of a virtual machine, "" if unknown
+	Memory       int    // bytes in total, 0 if unknown
 	Available    int    // bytes that can be allocated now, 0 if unknown
 
-	AvailableFrom string        // what says so: a limit's source where it is less than what is free
+	AvailableFrom string        // its source: a limit's if that leaves less than is free
 	MemoryLimits  []MemoryLimit // of this process, the one that leaves least first
 	CPUQuota      float64       // CPUs that this process may use on average, 0 for no limit
 	QuotaFrom     string
 
-	Governors []string // of the frequencies of the CPUs, each once; none if unknown
+	Governors []string // frequency governors of the CPUs, each once; empty if unknown
 	Turbo     string   // "on", "off", or "" if unknown
 }
 
-// ThisMachine asks the Go runtime, cpuid and, on Linux, /proc, the process's limits and
-// control groups, and sysfs (frequencies).
+// ThisMachine asks Go, cpuid and, on Linux, /proc, limits, control groups, and sysfs.
 func ThisMachine() Machine {
 	m := Machine{
 		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, GoVersion: runtime.Version(),
@@ -59,7 +58,6 @@ func ThisMachine() Machine {
 	return m
 }
 
-// setLimits reads from a root folder what of the machine this process may have.
 func (m *Machine) setLimits(root fs.FS) {
 	q := readQuota(root)
 	m.CPUQuota, m.QuotaFrom = q.cpus, q.source
@@ -68,14 +66,13 @@ func (m *Machine) setLimits(root fs.FS) {
 		return
 	}
 	if least := m.MemoryLimits[0]; m.Memory == 0 || least.Left < m.Available {
-		m.Available, m.AvailableFrom = max(1, least.Left), least.Source // 0 would be unknown
+		m.Available, m.AvailableFrom = max(1, least.Left), least.Source // 0 would mean unknown
 	}
 }
 
 const meminfo = "/proc/meminfo"
 
-// parseMeminfo reads MemTotal and MemAvailable of Linux's /proc/meminfo, in
-// bytes; 0 is unknown.
+// parseMeminfo returns MemTotal and MemAvailable in bytes, 0 if unknown.
 func parseMeminfo(r io.Reader) (total, available int) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
@@ -97,7 +94,7 @@ func parseMeminfo(r io.Reader) (total, available int) {
 	return total, available
 }
 
-// Facts lists what is known, with its sources.
+// Facts returns the known facts, with their sources.
 func (m Machine) Facts() []Fact {
 	facts := []Fact{
 		{"goos", m.GOOS, "go"},
@@ -132,7 +129,7 @@ func (m Machine) Facts() []Fact {
 	return facts
 }
 
-// Load is the system's load averages over 1, 5 and 15 minutes, "" if unknown.
+// Load returns the load averages over 1, 5 and 15 minutes, "" if unknown.
 func Load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

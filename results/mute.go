@@ -2,8 +2,8 @@ package results
 
 import "io"
 
-// Mute is a writer whose errors are not told: those of stdout end no run whose
-// results go to a file too.
+// Mute returns a writer that ignores errors: an error of stdout must not end a run that also writes
+// a file.
 func Mute(w io.Writer) io.Writer { return mute{w} }
 
 type mute struct{ w io.Writer }

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// NodeComments identify the machine among others of its kind: its name, the kernel
-// that it runs, the microcode of its CPU and the size of its memory, and how its
-// frequency is set. What is unknown is left out.
+// NodeComments identify the machine: its name, kernel release, microcode, memory size, and
+// frequency settings, if known.
 func NodeComments(m Machine) []Pair { return nodeComments(m, os.DirFS("/")) }
 
 func nodeComments(m Machine, root fs.FS) (all []Pair) {
@@ -37,7 +36,7 @@ func nodeComments(m Machine, root fs.FS) (all []Pair) {
 	return all
 }
 
-// Comment says an activity, as the value of [ActivityKey].
+// Comment returns the value of [ActivityKey].
 func (a Activity) Comment() string {
 	return fmt.Sprintf("others=%.2f steal=%.4f",
 		a.Others, a.Steal)

@@ -7,11 +7,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// RankCorrelation is Spearman's: the correlation of the ranks of two lists of one length, equal
-// values sharing the mean of theirs.
+// RankCorrelation returns Spearman's correlation. Equal values share the mean of their ranks.
 func RankCorrelation(a, b []float64) float64 { return stat.Correlation(ranks(a), ranks(b), nil) }
 
-// ranks are from 0 on, the least first.
 func ranks(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {

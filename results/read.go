@@ -28,19 +28,18 @@ type Set struct {
 	Comments map[string][]Pair // by file: lines "# key: value", in order
 }
 
-// What a file may hold, so that one of a stranger does not eat the memory.
+// Limits of a file, so that a stranger's file does not exhaust memory.
 const (
 	maxFile    = 64 << 20
 	maxResults = 1 << 18
-	maxConfig  = 1 << 18 // keys, counted anew with every change of one
+	maxConfig  = 1 << 18 // keys, all counted again at each change of one
 )
 
-// Read reads files in the Go benchmark format. The first line that is broken
-// is an error with file, line and text, and so are a file without a result, and
-// one of more than 64 MiB or 262144 results.
+// Read reads files in the Go benchmark format. It returns an error with file, line and text for the
+// first broken line, and for a file without a result, or above 64 MiB or 262144 results.
 func Read(paths ...string) (*Set, error) { return ReadBy(ReadText, paths...) }
 
-// ReadBy is Read where the texts of files come from elsewhere.
+// ReadBy is Read with the files' texts from textOf.
 func ReadBy(textOf func(path string) ([]byte, error), paths ...string) (*Set, error) {
 	set := &Set{Comments: map[string][]Pair{}}
 	var reader benchfmt.Reader
@@ -57,8 +56,7 @@ func ReadBy(textOf func(path string) ([]byte, error), paths ...string) (*Set, er
 	return set, nil
 }
 
-// Parse reads the text of a file, as [Read] does; name is for errors and for
-// Set.Comments.
+// Parse reads a file's text; name is for errors and Set.Comments.
 func Parse(name string, text []byte) (*Set, error) {
 	set := &Set{Comments: map[string][]Pair{}}
 	var reader benchfmt.Reader
@@ -69,8 +67,7 @@ func Parse(name string, text []byte) (*Set, error) {
 	return set, nil
 }
 
-// ReadText reads the text of a file for [Parse], but no more than it refuses, and without a
-// mark of UTF-8 at its head (see [SkipMark]).
+// ReadText returns a file's text for [Parse], cut just above its limit, without a UTF-8 mark.
 func ReadText(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -80,18 +77,18 @@ func ReadText(path string) ([]byte, error) {
 	return TextOf(file)
 }
 
-// TextOf is ReadText of what is open.
+// TextOf is ReadText for an open file.
 func TextOf(file io.Reader) ([]byte, error) {
 	text := bufio.NewReader(io.LimitReader(file, maxFile+1))
 	SkipMark(text)
 	return io.ReadAll(text)
 }
 
-// SkipMark skips the bytes that editors of Windows put at the head of a file to mark it as UTF-8,
-// and returns how many there are: before a key, they would make it another.
+// SkipMark skips the UTF-8 mark (BOM) of Windows editors and returns its length. It would become
+// part of the first key.
 func SkipMark(text *bufio.Reader) int {
 	const mark = "\xEF\xBB\xBF"
-	if head, _ := text.Peek(len(mark)); string(head) != mark { // an error is the next read's, too
+	if head, _ := text.Peek(len(mark)); string(head) != mark { // the next read repeats an error
 		return 0
 	}
 	n, _ := text.Discard(len(mark))
@@ -114,7 +111,7 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 			"or both without such lines", name, n, strings.TrimSuffix(lineOf(text, n), "\r"))
 	}
 	before, keys := len(s.Results), 0
-	var config []benchfmt.Config // of the result before
+	var config []benchfmt.Config // of the previous result
 	reader.Reset(bytes.NewReader(text), name)
 	for reader.Scan() {
 		switch record := reader.Result().(type) {
@@ -135,11 +132,11 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 			return fmt.Errorf("%w%s in the line %q", record, measurement(record, text), line)
 		}
 	}
-	if err := reader.Err(); errors.Is(err, bufio.ErrTooLong) { // it counts the line before
+	if err := reader.Err(); errors.Is(err, bufio.ErrTooLong) { // benchfmt reports the line before
 		return fmt.Errorf("%s:%d: the line is longer than the %s that readers of the format take",
 			name, longLine(text), Bytes(bufio.MaxScanTokenSize))
 	} else if err != nil {
-		return err // names the file
+		return err // it names the file
 	}
 	if len(s.Results) == before {
 		return fmt.Errorf("%s holds no benchmark results%s", name, foreign(text))
@@ -148,8 +145,7 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	return nil
 }
 
-// measurement is which field of a line is no value of a measurement, where that is what is wrong,
-// and what would be one.
+// measurement returns the field that is not a valid measurement, with a valid example, or "".
 func measurement(fault *benchfmt.SyntaxError, text []byte) string {
 	if !strings.HasPrefix(fault.Msg, "parsing measurement") {
 		return ""
@@ -171,11 +167,9 @@ func measurement(fault *benchfmt.SyntaxError, text []byte) string {
 	return ""
 }
 
-// conflictMarks begin the lines that git writes around the sides of a merge.
 var conflictMarks = []string{"<<<<<<< ", "||||||| ", "=======\n", "=======\r\n", ">>>>>>> "}
 
-// conflict is the number of the first such line of a text, which readers of the format pass over; 0
-// if it has none.
+// conflict returns the line of the first mark, 0 if none. Readers of the format skip these lines.
 func conflict(text []byte) int {
 	first := len(text)
 	for _, mark := range conflictMarks {
@@ -192,7 +186,6 @@ func conflict(text []byte) int {
 	return 2 + bytes.Count(text[:first], []byte("\n"))
 }
 
-// longLine is the number of the first line of a text that a bufio.Scanner does not take.
 func longLine(text []byte) (n int) {
 	for line := range bytes.Lines(text) {
 		if n++; len(line) >= bufio.MaxScanTokenSize {
@@ -206,14 +199,13 @@ func sameConfig(a, b benchfmt.Config) bool {
 	return a.Key == b.Key && a.File == b.File && bytes.Equal(a.Value, b.Value)
 }
 
-// A Part is what one file has of a Set.
+// A Part is one file's share of a Set.
 type Part struct {
 	Name string // of the file
 	*Set
 }
 
-// Files takes a Set apart by file, in the order of their first results. A file
-// that was read twice is one.
+// Files splits a Set by file, in the order of first results. A file read twice is one Part.
 func (s *Set) Files() []Part {
 	var parts []Part
 	at := map[string]int{}
@@ -231,13 +223,13 @@ func (s *Set) Files() []Part {
 	return parts
 }
 
-// CheckValues refuses values that are NaN or infinite, which compare with
-// nothing, and those below 0 of our units, of which none can be.
+// CheckValues returns an error for values that cannot be compared: NaN, infinite, or below 0 in
+// this program's units.
 func (s *Set) CheckValues() error {
 	for _, r := range s.Results {
 		for _, v := range r.Values {
 			unit, value, wrong := v.Unit, v.Value, ""
-			if v.OrigUnit != "" { // as the line has it
+			if v.OrigUnit != "" { // as in the line
 				unit, value = v.OrigUnit, v.OrigValue
 			}
 			switch {
@@ -261,9 +253,9 @@ func hasResult(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("Benchmark")) || bytes.Contains(text, []byte("\nBenchmark"))
 }
 
-// Are tells whether a text is results that bench wrote, and not another's benchmarks or
-// notes: it begins as these do, has one, and says which caches were simulated or which
-// program it is from, or how many results it has, as what was merged of others' benchmarks does.
+// Are reports whether bench wrote a text. It must begin in the format and have a result. It must
+// also name simulated caches or the program, or end with the number of results, as merged files of
+// others do.
 func Are(text []byte) bool {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	if !inFormat().Match(first) || !hasResult(text) {
@@ -273,23 +265,19 @@ func Are(text []byte) bool {
 		ended().Match(text[max(len(text)-100, 0):])
 }
 
-// signed is a line that each of our results has before the first benchmark.
 var signed = compiled(`(?m)^(sim-[0-9a-z]+|# version): `)
 
-// ended is the last line of a file of ours.
+// ended matches the last line that bench writes.
 var ended = compiled(`(?:^|\n)# ` + EndKey + `: [0-9]+ results\s*$`)
 
-// inFormat is a line that a file without results may have.
 var inFormat = compiled(`^(Benchmark|Unit |#|[a-z][^\s:]*:|(PASS|ok|FAIL|---|\?)\b|\s*$)`)
 
-// compiled is an expression that is compiled when it is used first: most commands read no results,
-// and each of them would pay for it.
+// compiled compiles an expression at first use: most commands read no results.
 func compiled(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// foreign says which line of a text is the first that results do not have, for an error. It looks
-// at the first MiB.
+// foreign returns the first line that results cannot have, within the first MiB.
 func foreign(text []byte) string {
 	switch {
 	case len(text) == 0:
@@ -313,7 +301,6 @@ func foreign(text []byte) string {
 	return ": no line begins with Benchmark"
 }
 
-// lineOf is line n of a text, cut to a length that fits an error.
 func lineOf(text []byte, n int) string {
 	for range n - 1 {
 		_, text, _ = bytes.Cut(text, []byte("\n"))
@@ -325,7 +312,6 @@ func lineOf(text []byte, n int) string {
 	return string(line)
 }
 
-// comments are the lines "# key: value" of a text.
 func comments(text []byte) []Pair {
 	var pairs []Pair
 	for line := range bytes.Lines(text) {
@@ -340,9 +326,8 @@ func comments(text []byte) []Pair {
 	return pairs
 }
 
-// Complete refuses a file of ours that is cut off between two lines: one that says of what program
-// it is but not at its end how many results it has ([EndKey]), or of others. One of a run that was
-// interrupted is refused, too, and one that was merged of parts that are not all.
+// Complete returns an error if a file of bench is cut off between two lines, by the number of
+// results at its end ([EndKey]). Interrupted runs and incomplete merges are errors too.
 func (s *Set) Complete() error {
 	for _, part := range s.Files() {
 		wrote, said, ends := false, 0, 0
@@ -373,8 +358,8 @@ func (s *Set) Complete() error {
 	return nil
 }
 
-// bothSides tells whether a file has more results than it says, and no more benchmarks: where
-// a merge kept both sides of lines that both had changed, the last line is there once.
+// bothSides reports more results than the last line says, but not more benchmarks: a merge that
+// kept both sides of changed lines keeps the last line once.
 func (s *Set) bothSides(said int) bool {
 	names := map[string]bool{}
 	for _, r := range s.Results {
@@ -383,8 +368,7 @@ func (s *Set) bothSides(said int) bool {
 	return len(s.Results) > said && len(names) <= said
 }
 
-// Comment is the value of a comment "# key: value" that all files have in common,
-// the first of each; "" if one has none or another.
+// Comment returns the value of a comment "# key: value" that all files share, else "".
 func (s *Set) Comment(key string) string {
 	common, files := "", 0
 	for _, pairs := range s.Comments {
@@ -400,17 +384,16 @@ func (s *Set) Comment(key string) string {
 	return common
 }
 
-// Config returns the configuration that all results share, but for FamilyKey.
-// It refuses results that differ in any other key, naming them: they do not
-// compare. Labels may differ between benchmarks (see [IsLabel]), and are then left
-// out; of SweptKey, each name has to mean the same wherever a benchmark has it.
+// Config returns the configuration that all results share, without FamilyKey. It returns an error
+// with the keys that differ: such results do not compare. Labels that differ only between
+// benchmarks are left out ([IsLabel]). A name in SweptKey must mean the same caches in all results.
 func (s *Set) Config() (map[string]string, error) {
 	var parser benchproc.ProjectionParser
 	filter, err := benchproc.NewFilter("*")
 	if err != nil {
 		return nil, err
 	}
-	if _, err := parser.Parse(FamilyKey, filter); err != nil { // keeps it out of .config
+	if _, err := parser.Parse(FamilyKey, filter); err != nil { // excludes it from .config
 		return nil, err
 	}
 	projection, err := parser.Parse(".config", filter)
@@ -456,8 +439,7 @@ func (s *Set) Config() (map[string]string, error) {
 	return config, nil
 }
 
-// sweptCaches is what the results of several sweeps say together of their caches, and of
-// which of the names they mean different ones.
+// sweptCaches returns the caches of several sweeps, and names that mean different ones.
 func (s *Set) sweptCaches() (all string, differ []string) {
 	meant, refused := map[string]string{}, map[string]bool{}
 	var entries []string
@@ -479,8 +461,8 @@ func (s *Set) sweptCaches() (all string, differ []string) {
 	return strings.Join(entries, " "), differ
 }
 
-// byShard tells whether all results of a benchmark have the same value of a label, as
-// where the shards of a run were run on several machines.
+// byShard reports whether each benchmark has one value of a label, as for shards run on several
+// machines.
 func (s *Set) byShard(label string) bool {
 	of := map[string]string{}
 	for _, r := range s.Results {
@@ -493,8 +475,8 @@ func (s *Set) byShard(label string) bool {
 	return true
 }
 
-// Better is 1 where higher values of a unit are better, and -1 where lower ones
-// are. Rates (.../s) are better higher unless something else is said.
+// Better returns 1 if higher values are better, else -1. Rates (.../s) are better higher by
+// default.
 func Better(units benchfmt.UnitMetadataMap, unit string) int {
 	if b := units.GetBetter(unit); b != 0 {
 		return b
@@ -505,25 +487,25 @@ func Better(units benchfmt.UnitMetadataMap, unit string) int {
 	return -1
 }
 
-// A Stat sums up the samples of one benchmark in one unit.
+// A Stat summarizes the samples of one benchmark in one unit.
 type Stat struct {
-	// median and its 95% confidence interval; of an exact unit, the value
+	// median and its 95% confidence interval; for an exact unit, the value
 	benchmath.Summary
 	N       int       // samples
 	Samples []float64 // ascending
 }
 
-// HalfWidth is that of the interval, as a share of the median; ok is false where there are too
-// few samples for one.
+// HalfWidth returns half the interval's width as a share of the median. ok is false for too few
+// samples.
 func (s Stat) HalfWidth() (share float64, ok bool) {
 	share = max(s.Hi-s.Center, s.Center-s.Lo) / s.Center
 	return share, s.N > 0 && !math.IsNaN(share) && !math.IsInf(share, 0)
 }
 
-// Unstable is what is said of a time whose interval is wider than the time itself.
+// Unstable marks a time whose interval is wider than the time itself.
 const Unstable = "unstable"
 
-// Spread is the half width of an interval in words: "±3%", or Unstable if the share is more than 1.
+// Spread formats a half width: "±3%", or Unstable above 1.
 func Spread(share float64) string {
 	if share > 1 {
 		return Unstable
@@ -531,8 +513,7 @@ func Spread(share float64) string {
 	return fmt.Sprintf("±%.0f%%", 100*share)
 }
 
-// Median is the median of values, of an even number of them the mean of the two in the middle; NaN
-// of none.
+// Median returns the median, NaN for no values.
 func Median(values []float64) float64 {
 	m, err := stats.Median(values)
 	if err != nil {
@@ -547,11 +528,11 @@ type Row struct {
 	Stats map[string]Stat // by tidied unit: sec/op, B/s, D1-misses/op, ...
 }
 
-// Family is the name before its keys: "Traverse".
+// Family returns the name before its keys: "Traverse".
 func (r Row) Family() string { return string(benchfmt.Name(r.Name).Base()) }
 
-// Key is the value of a key in the name, "" if it has none: Key("order") of
-// Traverse/op=sum/order=row is "row".
+// Key returns a key's value in the name, "" if absent: Key("order") of Traverse/op=sum/order=row is
+// "row".
 func (r Row) Key(key string) string {
 	_, parts := benchfmt.Name(r.Name).Parts()
 	for _, part := range parts {
@@ -562,7 +543,7 @@ func (r Row) Key(key string) string {
 	return ""
 }
 
-// Bytes is the value of a key as a number of bytes, such as 4KiB; 0 if it is none.
+// Bytes returns a key's value in bytes, such as 4KiB, 0 if malformed.
 func (r Row) Bytes(key string) int {
 	text := r.Key(key)
 	for i, unit := range []string{"KiB", "MiB", "GiB", "B"} {
@@ -580,10 +561,9 @@ func (r Row) Bytes(key string) int {
 	return 0
 }
 
-// ByElement is the median of a unit by element of a pass. Which elements a pass has its two times
-// tell, which lines have to six digits: so it is rounded to five, for what is exact to be the same
-// whatever the times of a run were. It is in the unit that lines have, and not ok where they have
-// none of it, or no time.
+// ByElement returns the median of a unit per element, in the files' unit. The number of elements
+// follows from the two times, which lines hold to six digits. So the result is rounded to five, and
+// an exact unit does not vary with a run's times. ok is false without the unit or a time.
 func (r Row) ByElement(unit string) (byElement float64, ok bool) {
 	elements := r.Stats["sec/op"].Center / r.Stats["sec/elem"].Center
 	s, ok := r.Stats[unit]
@@ -591,7 +571,7 @@ func (r Row) ByElement(unit string) (byElement float64, ok bool) {
 	return byElement, ok && err == nil && elements > 1e-30 && elements < 1e30
 }
 
-// Rows sums up the results by name, in the order in which names appear.
+// Rows summarizes the results by name, in order of appearance.
 func (s *Set) Rows() []Row {
 	samples := map[string]map[string][]float64{} // by name and unit
 	var names []string
@@ -622,8 +602,8 @@ func (s *Set) stat(unit string, values []float64) Stat {
 		Samples: sample.Values}
 }
 
-// Noisy returns the rows whose times are uncertain by more than limit (see
-// Stat.HalfWidth), such as 0.05.
+// Noisy returns the rows whose times are uncertain by more than limit, such as 0.05
+// (Stat.HalfWidth).
 func Noisy(rows []Row, limit float64) []Row {
 	var noisy []Row
 	for _, r := range rows {

@@ -6,49 +6,48 @@ import (
 	"strings"
 )
 
-// Keys of configuration lines that [SetupOf] decodes and [Setup.Config] writes,
-// beside TLBKey.
+// Keys of configuration lines of [SetupOf] and [Setup.Config], in addition to TLBKey.
 const (
-	CachesKey = "caches" // of the machine: "L1d=32768,8,64 L3=33554432,16,64"
+	CachesKey = "caches" // the machine's: "L1d=32768,8,64 L3=33554432,16,64"
 	D1Key     = "sim-d1" // simulated, the first level: "32768,8,64"
 	LLKey     = "sim-ll" // simulated, the last level
 
-	llCoresKey = "sim-ll-cores" // that share the last level, of threads that not all share one
+	llCoresKey = "sim-ll-cores" // cores that share the last level, if not all do
 )
 
-// LevelsKey is the configuration key of all that bench sim simulates but the TLB: a hash of its
-// description, and whether lines are written back, which changes misses behind the first level.
+// LevelsKey is the configuration key of the simulated levels of bench sim, without the TLB. Its
+// value is a hash of the description, and whether lines are written back, which changes misses
+// after the first level.
 const LevelsKey = "sim-levels"
 
-// A Setup is what the configuration lines of a file say of what was measured on
-// and what was simulated.
+// A Setup is the machine and the simulation, by a file's configuration.
 type Setup struct {
-	GOOS, GOARCH string // "" if unknown, as all texts
+	GOOS, GOARCH string // "" if unknown, as for all texts
 	GoVersion    string
 	CPU          string // the model
-	CPUs         int    // logical ones, 0 if unknown
+	CPUs         int    // logical, 0 if unknown
 	Pages        string // of the tensors' memory
 	Caches       []Cache
 	D1, LL       Cache // simulated, zero if unknown
-	LLCores      int   // that share LL, of simulated threads; 0 for all, and unknown
+	LLCores      int   // that share LL, with simulated threads; 0 for all or unknown
 	TLB          []TLB // simulated, the first level first
 }
 
-// A Cache is one level of a hierarchy, all of it above 0.
+// A Cache is one level of a hierarchy. All figures are above 0.
 type Cache struct {
-	Name string // "L1d", or "D1" and "LL" of the simulated ones
+	Name string // "L1d"; "D1" and "LL" if simulated
 	Size int    // bytes
 	Ways int
 	Line int // bytes
 }
 
-// A TLB is one level of a simulated TLB, all of it above 0.
+// A TLB is one level of a simulated TLB. All figures are above 0.
 type TLB struct {
 	Entries, Ways int
 	Page          int // bytes
 }
 
-// What a file may say of a machine: more is taken for a mistake or a stranger's joke.
+// Limits of a machine: more is a mistake, or a stranger's joke.
 const (
 	maxLevels  = 16
 	maxCache   = 1 << 40 // bytes
@@ -57,10 +56,9 @@ const (
 	maxCPUs    = 1 << 20
 )
 
-// SetupOf decodes the configuration of a file, see [Set.Config]. Files come from
-// strangers, and what a setup says only explains results: a value that is
-// malformed, not positive, larger than any machine has or of a cache without a
-// whole set is left out, and so are levels after the 16th.
+// SetupOf decodes a file's configuration, see [Set.Config]. A setup only explains results, and
+// files may come from strangers. So it drops values that are malformed, not positive, too large, or
+// of a cache without a whole set, and levels after the 16th.
 func SetupOf(config map[string]string) Setup {
 	return Setup{
 		GOOS: config["goos"], GOARCH: config["goarch"], GoVersion: config["goversion"],
@@ -72,9 +70,8 @@ func SetupOf(config map[string]string) Setup {
 	}
 }
 
-// Config returns the configuration lines that [SetupOf] decodes, in the order in which
-// files have them. Lines that decide whether times can be compared are included even
-// if their values are unknown.
+// Config returns the lines that [SetupOf] decodes, in the files' order. Lines that decide whether
+// times compare are included even if unknown.
 func (s Setup) Config() []Pair {
 	var sizes []string
 	for _, c := range s.Caches {
@@ -101,10 +98,10 @@ func (s Setup) Config() []Pair {
 	return config
 }
 
-// String is the size, ways and line size as Cachegrind writes them, "32768,8,64".
+// String returns the cache as Cachegrind writes it, "32768,8,64".
 func (c Cache) String() string { return fmt.Sprintf("%d,%d,%d", c.Size, c.Ways, c.Line) }
 
-// Simulated are D1 and LL, those that are known.
+// Simulated returns D1 and LL, if known.
 func (s Setup) Simulated() (known []Cache) {
 	for _, c := range []Cache{s.D1, s.LL} {
 		if c != (Cache{}) {
@@ -114,7 +111,6 @@ func (s Setup) Simulated() (known []Cache) {
 	return known
 }
 
-// caches reads "L1d=32768,8,64 L3=33554432,16,64".
 func caches(text string) (found []Cache) {
 	for field := range strings.FieldsSeq(text) {
 		name, geometry, _ := strings.Cut(field, "=")
@@ -125,8 +121,7 @@ func caches(text string) (found []Cache) {
 	return found
 }
 
-// cacheOf reads size, ways and line size, "32768,8,64", as Cachegrind writes them;
-// a zero Cache if that is none.
+// cacheOf reads "32768,8,64", size, ways and line as in Cachegrind.
 func cacheOf(name, geometry string) Cache {
 	n, ok := triple(geometry, maxCache, maxCache, maxCache)
 	if size, ways, line := n[0], n[1], n[2]; !ok || ways > size/line {
@@ -135,8 +130,6 @@ func cacheOf(name, geometry string) Cache {
 	return Cache{name, n[0], n[1], n[2]}
 }
 
-// tlbLevels reads "64,4,4096 1536,12,4096": entries, ways and bytes of a page by
-// level.
 func tlbLevels(text string) (found []TLB) {
 	for level := range strings.FieldsSeq(text) {
 		if n, ok := triple(level, maxEntries, maxEntries, maxPage); ok && n[1] <= n[0] &&
@@ -147,7 +140,6 @@ func tlbLevels(text string) (found []TLB) {
 	return found
 }
 
-// triple reads three numbers joined by commas, each from 1 to its most.
 func triple(text string, most ...int) (n [3]int, ok bool) {
 	part := strings.Split(text, ",")
 	if len(part) != len(n) {
@@ -161,7 +153,6 @@ func triple(text string, most ...int) (n [3]int, ok bool) {
 	return n, true
 }
 
-// positive reads a number from 1 to most, 0 if it is none.
 func positive(text string, most int) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {

@@ -1,8 +1,7 @@
-// Package results keeps what was measured: records in the Go benchmark format
-// (https://golang.org/design/14313-benchmark-format), facts about the machine,
-// and summaries. Use it together with golang.org/x/perf's benchfmt, benchproc and
-// benchmath, and use its files with benchstat. It does not know how a result was
-// measured.
+// Package results stores measurements: records in the Go benchmark format
+// (https://golang.org/design/14313-benchmark-format), facts about the machine, and summaries. Use
+// it with golang.org/x/perf's benchfmt, benchproc and benchmath, and its files with benchstat. It
+// does not know how a result was measured.
 //
 // A result goes through these steps, as the example shows:
 //
@@ -10,16 +9,15 @@
 //     is comparable, and a line for each sample. [Create] makes the file,
 //     completely or not at all.
 //  2. [Read] and [Parse] read files into a [Set].
-//  3. [Set.Config] is the configuration that all of the set's results share.
-//     [SetupOf] says what it tells about the machine and about what was
-//     simulated. [FingerprintOf] and [GeometryOf] say what must be equal for
-//     times and for counts to be comparable.
+//  3. [Set.Config] returns the configuration that all of the set's results share.
+//     [SetupOf] decodes the machine and the simulation from it. [FingerprintOf]
+//     and [GeometryOf] return what must be equal for times and for counts to be
+//     comparable.
 //  4. [Set.Rows] summarizes the samples: a [Row] for each benchmark and a [Stat]
 //     for each of its units.
 //
-// Package check compares two sets, history keeps them, export writes them for
-// other programs, noise says what makes times doubtful, and package reports draws
-// them.
+// Package check compares two sets, history keeps them, export writes them for other programs, noise
+// finds doubtful times, and package reports draws them.
 package results
 
 import (
@@ -42,26 +40,24 @@ type Value struct {
 	Unit  string
 }
 
-// A Unit is a unit of our files with what benchstat should know of it.
+// A Unit is one of this program's units.
 type Unit struct {
 	Name   string
 	Better string // "lower" or "higher"
-	Exact  bool   // deterministic: the same on every run
+	Exact  bool   // deterministic: equal in every run
 }
 
-// tlbUnit is the unit of what the simulated TLB counts.
 const tlbUnit = "TLB-misses/op"
 
-// PredictedUnit is the unit of what a cost model says that a pass takes. It is
-// no result: it follows from the simulated units and the model, which may be
-// measured anew between two runs.
+// PredictedUnit is the unit of a cost model's prediction. It is not a result: it follows from the
+// simulated units and from the model, which may change between runs.
 const PredictedUnit = "predicted-ns/op"
 
-// hardware begins the units of what the CPU counted.
+// hardware begins the units of the CPU's counters.
 const hardware = "hw-"
 
-// Explains tells whether a unit, tidied or not, says again what ns/op says, why
-// it is so, or what a model says of it: such a one is not judged beside it.
+// Explains reports whether a unit, tidied or not, only restates, explains or predicts ns/op, and is
+// not judged.
 func Explains(unit string) bool {
 	switch unit {
 	case "ns/elem", "sec/elem", "B/s":
@@ -70,9 +66,8 @@ func Explains(unit string) bool {
 	return strings.HasPrefix(unit, hardware) || strings.HasPrefix(unit, "predicted-")
 }
 
-// Units are the units of lines, in the order in which they are written; a line
-// lacks those that its run does not know. ns/op comes first, since some tools
-// read the first only.
+// Units are the units of a line, in order, if known. ns/op comes first because some tools read only
+// the first.
 var Units = []Unit{
 	{"ns/op", "lower", false},
 	{"ns/elem", "lower", false},
@@ -87,21 +82,19 @@ var Units = []Unit{
 	{hardware + "dTLB-misses/op", "lower", false},
 	{hardware + "instructions/op", "lower", false},
 	{hardware + "cycles/op", "lower", false},
-	{"misses/op", "lower", true}, // of a cache that the name tells
+	{"misses/op", "lower", true}, // of the cache in the name
 }
 
-// A Writer writes one file: configuration, comments and units first, then a
-// line for each sample. Unlike benchfmt's own writer it writes all numbers
-// without exponents (16000000, not 1.6e+07), which some tools do not read.
+// A Writer writes one file. Unlike benchfmt's writer it never writes exponents (16000000, not
+// 1.6e+07), which some tools do not read.
 type Writer struct {
 	w      io.Writer
 	family string // of the last line written
 }
 
-// NewWriter writes the head of a file. What decides whether two files can be
-// compared is configuration: benchstat puts files that differ in any of it
-// into separate tables. All that changes from run to run is a comment, which
-// benchfmt skips and Read keeps; one without a value, which is not known, is left out.
+// NewWriter writes the head of a file. What decides whether files compare is configuration:
+// benchstat puts files that differ in it into separate tables. What changes from run to run is a
+// comment, which benchfmt skips and Read keeps. Empty comments are left out.
 func NewWriter(w io.Writer, config, comments []Pair) (*Writer, error) {
 	var b strings.Builder
 	for _, c := range config {
@@ -124,19 +117,18 @@ func NewWriter(w io.Writer, config, comments []Pair) (*Writer, error) {
 	return &Writer{w: w}, err
 }
 
-// Comment writes a remark as a line that benchfmt skips.
+// Comment writes a line that benchfmt skips.
 func (w *Writer) Comment(text string) error {
 	_, err := fmt.Fprintf(w.w, "# %s\n", oneLine(text))
 	return err
 }
 
-// FamilyKey is the configuration key of a line's family, the part of its name
-// before the first key. Families have different keys in their names, so
-// benchstat should give each a table of its own, as it does with Go's packages.
+// FamilyKey is the configuration key of a family, the part of a name before its first key. Families
+// have different keys, so benchstat should give each a table, like Go's packages.
 const FamilyKey = "family"
 
-// Write writes one sample of the benchmark name (without the word Benchmark),
-// in one call to the underlying writer.
+// Write writes one sample of a benchmark, named without the word Benchmark, in one call to the
+// writer.
 func (w *Writer) Write(name string, iters int, values []Value) error {
 	var b strings.Builder
 	if family, _, _ := strings.Cut(name, "/"); family != w.family {
@@ -152,7 +144,6 @@ func (w *Writer) Write(name string, iters int, values []Value) error {
 	return err
 }
 
-// formatNumber writes whole numbers whole and others to six significant digits.
 func formatNumber(v float64) string {
 	if v == math.Trunc(v) {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -167,9 +158,8 @@ func formatNumber(v float64) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Printable replaces what a terminal or a page would not show as it stands, such
-// as escape sequences and marks that turn the direction of writing: names may
-// come from a stranger's file.
+// Printable replaces characters that a terminal or page would not show literally, such as escape
+// sequences and direction marks. Names may come from a stranger's file.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -179,7 +169,7 @@ func Printable(text string) string {
 	}, text)
 }
 
-// Counted is "1 file" or "2 files".
+// Counted returns "1 file" or "2 files".
 func Counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -187,7 +177,7 @@ func Counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Bytes writes a number of bytes with a binary prefix: "32 KiB".
+// Bytes returns a number of bytes with a binary prefix: "32 KiB".
 func Bytes(n int) string {
 	scale, text := 1, "B"
 	for _, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
@@ -203,9 +193,8 @@ func Bytes(n int) string {
 	return value + " " + text
 }
 
-// InFiles takes a value of a tidied unit back to the unit of our files: the
-// seconds that benchfmt makes of ns are ns again, wherever they stand above a
-// fraction's line. 1.5e-09 predicted-sec/op is 1.5 predicted-ns/op.
+// InFiles converts a tidied unit back to the files': sec in a numerator becomes ns. So 1.5e-09
+// predicted-sec/op is 1.5 predicted-ns/op.
 func InFiles(value float64, unit string) (float64, string) {
 	var b strings.Builder
 	above := true
@@ -223,11 +212,10 @@ func InFiles(value float64, unit string) (float64, string) {
 	return tenDigits(value), b.String()
 }
 
-// unitTokens takes a unit apart as benchunit does.
+// unitTokens splits a unit as benchunit does.
 var unitTokens = compiled(`[*/\-\s]|[^*/\-\s]+`)
 
-// tenDigits rounds away what the way through seconds left: 0.30000000000000004.
-// Whole numbers that a float64 holds stay as they are.
+// tenDigits removes rounding errors of the conversion to seconds: 0.30000000000000004.
 func tenDigits(v float64) float64 {
 	if v == math.Trunc(v) {
 		return v
@@ -239,8 +227,8 @@ func tenDigits(v float64) float64 {
 	return rounded
 }
 
-// Scale writes a value of a tidied unit with its unit and a prefix: 1.23e-9 of
-// sec/elem is "1.230 ns/elem", 8e9 of B/s is "7.451 GiB/s".
+// Scale formats a tidied value with a prefix: 1.23e-9 of sec/elem is "1.230 ns/elem", 8e9 of B/s is
+// "7.451 GiB/s".
 func Scale(value float64, unit string) string {
 	s := benchunit.CommonScale([]float64{value}, benchunit.ClassOf(unit))
 	number := strconv.FormatFloat(value/s.Factor, 'f', s.Prec, 64)

@@ -13,42 +13,38 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/policies"
 )
 
-// A Config says what is simulated. Levels alone, in their zero settings, are
-// Cachegrind's kind of hierarchy: LRU, write-allocate, no inclusion.
+// A Config describes a simulation. Levels with zero settings are like Cachegrind's: LRU,
+// write-allocate, non-inclusive.
 type Config struct {
-	// I1 is the first-level instruction cache; the zero Geometry for none, and
-	// then nothing may be fetched.
+	// I1 is the first-level instruction cache. Without one, nothing may be fetched.
 	I1 Geometry
-	// I1Source says where it comes from, for reports.
+	// I1Source is the source of I1, for reports.
 	I1Source Source
-	// Levels are the data caches, the nearest first. From the second on they
-	// are unified: they see the misses of I1 too.
+	// Levels are the data caches, the nearest first. From the second on they also see the misses of
+	// I1.
 	Levels []Level
-	// TLB are the levels of the data TLB, the nearest first; none by default.
+	// TLB is the levels of the data TLB, the nearest first; none by default.
 	TLB []TLB
-	// ZeroTags is a quirk of Cachegrind, on for equality with it: it has no
-	// valid bits and its tags start as 0, so that block 0 hits in a cold cache.
+	// ZeroTags reproduces a quirk of Cachegrind: without valid bits, tags start as 0, so that block
+	// 0 hits in a cold cache.
 	ZeroTags bool
-	// WriteBacks counts dirty lines and the bytes that are moved (LevelCounts).
-	// All levels must then have one line size. A write-back touches the order of
-	// replacement of the level that it goes to, so that from the second level on
-	// (with inclusion, from the first) misses may be others than without.
+	// WriteBacks counts dirty lines and the bytes moved (LevelCounts), for levels of one line size.
+	// A write-back updates the replacement order of its level. So misses may differ from those
+	// without WriteBacks, from the second level on (with inclusion, from the first).
 	WriteBacks bool
-	// Observe counts more about each miss, at a cost in speed.
+	// Observe counts more about each miss, but is slower.
 	Observe Observe
-	// Brute looks up every access of every nest, where otherwise some are
-	// proved to hit or miss like others.
+	// Brute looks up every access. Otherwise some are proved to hit or miss like others.
 	Brute bool
-	// Cores simulates a nest on so many cores, each its own sets, where that is
-	// exact; 0 and 1 mean one.
+	// Cores is the number of host cores that simulate a nest, each with its own sets, if exact; 0
+	// means 1.
 	Cores int
 }
 
-// A Source says where a figure comes from, for reports.
+// A Source is the origin of a figure, for reports.
 type Source string
 
-// The sources of what is simulated by default, in the order in which they are
-// asked. Others are the names of files and presets.
+// The sources of defaults, in the order of inquiry. Others are names of files and presets.
 const (
 	FromFlag       Source = "flag"
 	FromSysfs      Source = "sysfs"
@@ -56,27 +52,25 @@ const (
 	FromSysctl     Source = "sysctl"
 	FromWindows    Source = "windows"
 	FromCPUID      Source = "cpuid"
-	FromCore       Source = "core" // which one, as the table of cores knows it
+	FromCore       Source = "core" // the core's entry in the table of cores
 	FromDefault    Source = "default"
 )
 
-// Observe says what is observed beyond counts, as a set of flags.
+// Observe is a set of observations.
 type Observe uint8
 
-// What can be observed.
+// The observations.
 const (
-	// Classes splits misses into compulsory, capacity and conflict (Hill, "Aspects
-	// of Cache Memory and Instruction Buffer Performance", 1987), and tells when
-	// the lines of a nest were touched before.
+	// Classes splits misses into compulsory, capacity and conflict (Hill, "Aspects of Cache Memory
+	// and Instruction Buffer Performance", 1987), and finds when lines of a nest were last touched.
 	Classes Observe = Observe(lookup.Classes)
 	// SetMisses counts misses by set.
 	SetMisses Observe = Observe(lookup.SetMisses)
-	// UsedBytes counts the bytes of a line that are touched while it is in the
-	// cache.
+	// UsedBytes counts the bytes of a line touched while cached.
 	UsedBytes Observe = Observe(lookup.UsedBytes)
 )
 
-// ObserveAll is all that can be observed.
+// ObserveAll is all observations.
 const ObserveAll = Classes | SetMisses | UsedBytes
 
 var observations = []struct {
@@ -101,7 +95,7 @@ next:
 	return all, nil
 }
 
-// Names returns the words for what is observed.
+// Names returns the words for the set flags.
 func (o Observe) Names() []string {
 	names := []string{}
 	for _, known := range observations {
@@ -112,48 +106,43 @@ func (o Observe) Names() []string {
 	return names
 }
 
-// Has reports whether all of these are observed.
+// Has reports whether o contains all of these flags.
 func (o Observe) Has(all Observe) bool { return o&all == all }
 
 // A Level is one cache of a hierarchy.
 type Level struct {
-	// Name is for reports; empty, it is D1 for the first, LL for the last,
-	// and L2, L3, ... between.
+	// Name is for reports; by default D1, L2, L3, ..., LL.
 	Name string
 	Geometry
-	// SharedBy is how many cores share a cache of the level, where several threads are
-	// simulated (Threads); 0 is all cores for the last of several levels, and one for
-	// the others.
+	// SharedBy is the number of cores that share a cache of the level (Threads). 0 means all for
+	// the last of several levels, else one.
 	SharedBy int
-	// Source says where the geometry comes from, for reports.
+	// Source is the origin of the geometry, for reports.
 	Source Source
-	// Modulo allows a set count that is no power of two: a block's set is its
-	// number modulo the set count.
+	// Modulo allows any set count: a block's set is its number modulo the set count.
 	Modulo bool
-	// Policy chooses what a set evicts; LRU by default.
+	// Policy chooses the line that a set evicts; LRU by default.
 	Policy Policy
-	// Seed is for the Random policy.
+	// Seed seeds the Random policy.
 	Seed uint64
 	// Inclusion relates the level to those before it; NonInclusive by default.
 	Inclusion Inclusion
-	// WriteThrough passes every store on to the next level, and no line is ever
-	// dirty. By default a level is write-back.
+	// WriteThrough passes every store on, so lines are never dirty. The default is write-back.
 	WriteThrough bool
-	// NoWriteAllocate passes a store that misses on to the next level, and
-	// fetches nothing. By default a store's miss fetches the line.
+	// NoWriteAllocate passes a store that misses on without a fetch. By default it fetches the
+	// line.
 	NoWriteAllocate bool
-	// VictimLines is the size of a fully associative LRU victim cache beside the
-	// level (Jouppi, ISCA 1990); 0 for none. What hits there is no miss of the
-	// level.
+	// VictimLines is the size of the level's fully associative LRU victim cache (Jouppi, ISCA
+	// 1990). A hit there is not a miss.
 	VictimLines int
 	// Prefetch is the level's prefetcher; none by default.
 	Prefetch Prefetch
 }
 
-// A Policy is a replacement policy: which line of a full set goes.
+// A Policy is a replacement policy: it chooses the line that a full set evicts.
 type Policy uint8
 
-// The policies. Ways that are empty are filled first, the lowest one first.
+// The policies. Empty ways are filled first, the lowest one first.
 const (
 	// LRU evicts the least recently used line.
 	LRU Policy = iota
@@ -161,46 +150,45 @@ const (
 	FIFO
 	// Random evicts a line drawn by splitmix64 from the level's Seed.
 	Random
-	// TreePLRU follows a binary tree of bits that point away from the last
-	// touched; the ways are a power of two.
+	// TreePLRU follows a binary tree of bits that point away from the last touched way. Ways must
+	// be a power of two.
 	TreePLRU
-	// BitPLRU has a bit a way, set when it is touched; when all would be set, the
-	// others are cleared. The lowest way whose bit is clear goes. Also known as
-	// MRU or not-recently-used.
+	// BitPLRU has a bit for each way, set when touched. When all would be set, the others are
+	// cleared. It evicts the lowest way whose bit is clear. It is also known as MRU or
+	// not-recently-used.
 	BitPLRU
-	// SRRIP has a 2-bit re-reference prediction a way: 2 when filled, 0 when hit;
-	// the lowest way at 3 goes, after all were raised until there is one (Jaleel
-	// et al., "High Performance Cache Replacement Using Re-Reference Interval
-	// Prediction (RRIP)", ISCA 2010, SRRIP-HP).
+	// SRRIP has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It raises
+	// all until one is at 3, and evicts the lowest of these. This is SRRIP-HP (Jaleel et al., "High
+	// Performance Cache Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010).
 	SRRIP
 )
 
 var policyNames = []string{"lru", "fifo", "random", "tree-plru", "bit-plru", "srrip"}
 
-// String is the policy's name in a configuration file.
+// String returns the policy's name in a configuration file.
 func (p Policy) String() string { return policyNames[p] }
 
 // UnmarshalText reads a policy's name.
 func (p *Policy) UnmarshalText(text []byte) error { return oneOf(p, "policy", policyNames, text) }
 
-// Inclusion says what a level knows of those before it.
+// Inclusion is a level's relation to the levels before it.
 type Inclusion uint8
 
 // The kinds of inclusion.
 const (
-	// NonInclusive levels know nothing of each other, as in Cachegrind.
+	// NonInclusive levels are independent, as in Cachegrind.
 	NonInclusive Inclusion = iota
-	// Inclusive levels hold all that the levels before them hold: what they
-	// evict is invalidated there, and written back where it was dirty.
+	// Inclusive levels hold all that the levels before them hold. An evicted line is invalidated
+	// there, and written back if dirty.
 	Inclusive
-	// Exclusive levels hold what the level before them evicted, and nothing that
-	// it holds: a hit moves the line up, every line evicted there moves down.
+	// Exclusive levels hold what the level before them evicted, and nothing that it holds. A hit
+	// moves the line up; lines evicted there move down.
 	Exclusive
 )
 
 var inclusionNames = []string{"non-inclusive", "inclusive", "exclusive"}
 
-// String is the inclusion's name in a configuration file.
+// String returns the inclusion's name in a configuration file.
 func (i Inclusion) String() string { return inclusionNames[i] }
 
 // UnmarshalText reads an inclusion's name.
@@ -208,10 +196,10 @@ func (i *Inclusion) UnmarshalText(text []byte) error {
 	return oneOf(i, "inclusion", inclusionNames, text)
 }
 
-// A Prefetch is a prefetcher. What it fetches arrives at once.
+// A Prefetch is a prefetcher. Prefetched lines arrive at once.
 type Prefetch struct {
 	Kind PrefetchKind
-	// Degree is how many lines, or strides, ahead it fetches; 0 means 1.
+	// Degree is how many lines, or strides, to fetch ahead; 0 means 1.
 	Degree int
 }
 
@@ -222,20 +210,18 @@ type PrefetchKind uint8
 const (
 	// NoPrefetch fetches nothing ahead.
 	NoPrefetch PrefetchKind = iota
-	// NextLine fetches the lines after one that missed, or that was prefetched
-	// and is used for the first time, within its 4 KiB page (Smith, "Cache
-	// Memories", 1982, tagged prefetch).
+	// NextLine fetches the next lines after a miss or the first use of a prefetched line, within a
+	// 4 KiB page (Smith, "Cache Memories", 1982, tagged prefetch).
 	NextLine
-	// StridePrefetch watches the addresses of each instruction, or operand of a
-	// Nest, and once a stride repeats fetches what lies so many strides ahead
-	// (Chen and Baer, "Effective Hardware-Based Data Prefetching for
-	// High-Performance Processors", 1995, reference prediction table).
+	// StridePrefetch watches the addresses of each instruction, or operand of a Nest. Once a stride
+	// repeats, it fetches up to Degree strides ahead (Chen and Baer, "Effective Hardware-Based Data
+	// Prefetching for High-Performance Processors", 1995, reference prediction table).
 	StridePrefetch
 )
 
 var prefetchNames = []string{"none", "next-line", "stride"}
 
-// String is the prefetcher's name in a configuration file.
+// String returns the prefetcher's name in a configuration file.
 func (k PrefetchKind) String() string { return prefetchNames[k] }
 
 // UnmarshalText reads a prefetcher's name.
@@ -243,7 +229,6 @@ func (k *PrefetchKind) UnmarshalText(text []byte) error {
 	return oneOf(k, "prefetcher", prefetchNames, text)
 }
 
-// oneOf sets value to the index of text in names.
 func oneOf[T ~uint8](value *T, what string, names []string, text []byte) error {
 	for i, name := range names {
 		if name == string(text) {
@@ -254,24 +239,24 @@ func oneOf[T ~uint8](value *T, what string, names []string, text []byte) error {
 	return fmt.Errorf("unknown %s %q (want one of %q)", what, text, names)
 }
 
-// A TLB is one level of a data TLB: LRU, and knowing nothing of the others. A
-// reference that crosses from one page into the next looks up both.
+// A TLB is one level of a data TLB: LRU, independent. A reference that crosses a page boundary
+// looks up both pages.
 type TLB struct {
-	Name    string // for reports; empty, it is DTLB for the first and STLB for the second
+	Name    string // for reports; by default DTLB, then STLB
 	Entries int
-	Ways    int    // associativity; Entries for fully associative
+	Ways    int    // associativity; Entries means fully associative
 	Page    int    // bytes
-	Source  Source // where the figures come from, for reports
+	Source  Source // origin of the figures, for reports
 }
 
-// TwoLevels are Cachegrind's data caches: D1 and LL.
+// TwoLevels returns Cachegrind's data caches: D1 and LL.
 func TwoLevels(d1, ll Geometry) []Level {
 	return []Level{{Name: "D1", Geometry: d1}, {Name: "LL", Geometry: ll}}
 }
 
-// TwoLevels reduces a configuration to what Cachegrind simulates: the first and the
-// last level, with all their other settings zero but who shares the last, I1, and the
-// TLB. The last level is rounded, since Cachegrind wants a power of two of sets.
+// TwoLevels reduces a configuration to what Cachegrind simulates: I1, the first and last level, and
+// the TLB. Other settings of levels become zero, except SharedBy of the last. Cachegrind needs a
+// power of two of sets, so the last level is rounded.
 func (c Config) TwoLevels() (Config, error) {
 	first, last := c.First().Geometry, c.Last().Geometry.Rounded()
 	levels := TwoLevels(first, last)
@@ -279,7 +264,7 @@ func (c Config) TwoLevels() (Config, error) {
 	return Config{I1: c.I1, Levels: levels, TLB: c.TLB}, errors.Join(first.Check(), last.Check())
 }
 
-// Check refuses what cannot be simulated, and names the level at fault.
+// Check returns an error, with the level, for what cannot be simulated.
 func (c Config) Check() error {
 	if len(c.Levels) == 0 {
 		return errors.New("no levels to simulate")
@@ -317,7 +302,7 @@ func (c Config) Check() error {
 	return c.checkTLB()
 }
 
-// byCachegrind refuses caches with a line or a size that Cachegrind does not take.
+// byCachegrind returns an error for caches that Cachegrind rejects.
 func (c Config) byCachegrind() error {
 	if err := c.I1.byCachegrind(); err != nil && c.I1 != (Geometry{}) {
 		return fmt.Errorf("I1 %s: %w", c.I1, err)
@@ -330,9 +315,9 @@ func (c Config) byCachegrind() error {
 	return nil
 }
 
-// Clip is how many of the bytes of an access of a trace are looked up. Cachegrind clips
-// an access to the smallest line of all caches (cachegrind/cg_main.c). Where it has no
-// such caches, an access looks up all lines that it spans.
+// Clip returns how many bytes of a trace's access are looked up. Cachegrind clips an access to the
+// smallest line of all caches (cachegrind/cg_main.c). For caches that Cachegrind rejects, nothing
+// is clipped.
 func (c Config) Clip(bytes int) int {
 	if c.byCachegrind() != nil {
 		return bytes
@@ -387,8 +372,7 @@ func (c Config) checkTLB() error {
 	return nil
 }
 
-// isLRU reports whether all levels are LRU caches that know nothing of each
-// other, so that a chain simulates them.
+// isLRU reports whether all levels are independent LRU caches, for a chain.
 func (c Config) isLRU() bool {
 	for _, l := range c.Levels {
 		l.Name, l.Geometry, l.SharedBy, l.Source, l.Modulo, l.Seed = "", Geometry{}, 0, "", false, 0
@@ -402,14 +386,13 @@ func (c Config) isLRU() bool {
 	return true
 }
 
-// plain is isLRU where nothing is observed.
 func (c Config) plain() bool { return c.isLRU() && c.Observe == 0 }
 
-// lone reports whether all levels are LRU caches that see nothing of each other but
-// misses, so that a level's misses tell all that the next one sees.
+// lone reports whether LRU levels see only each other's misses. Then a level's miss stream is all
+// that the next sees.
 func (c Config) lone() bool { return c.plain() && !c.WriteBacks }
 
-// From is the configuration with one source for all figures.
+// From returns the configuration with one source.
 func (c Config) From(source Source) Config {
 	c.I1Source = source
 	c.Levels, c.TLB = slices.Clone(c.Levels), slices.Clone(c.TLB)
@@ -422,15 +405,14 @@ func (c Config) From(source Source) Config {
 	return c
 }
 
-// First is the level that accesses come to, D1 in Cachegrind.
+// First returns the nearest level, D1 in Cachegrind.
 func (c Config) First() Level { return c.Levels[0] }
 
-// Last is the level before memory, LL in Cachegrind.
+// Last returns the level before memory, LL in Cachegrind.
 func (c Config) Last() Level { return c.Levels[len(c.Levels)-1] }
 
-// Aligned is the first multiple of so many bytes from an address on that falls into the
-// first set of every level: the least multiple of that, and of lines times sets of all of
-// them. Where 62 bits do not hold it, it is the address.
+// Aligned returns the first multiple of bytes at or above from that maps to the first set of every
+// level. If the step exceeds 62 bits, it returns from.
 func (c Config) Aligned(from uint64, bytes int) uint64 {
 	span := bytes
 	for _, l := range c.Levels {
@@ -444,7 +426,6 @@ func (c Config) Aligned(from uint64, bytes int) uint64 {
 	return (from + uint64(span) - 1) / uint64(span) * uint64(span)
 }
 
-// name is the name of level i.
 func (c Config) name(i int) string {
 	switch {
 	case c.Levels[i].Name != "":
@@ -464,12 +445,10 @@ func (t TLB) name(i int) string {
 	return [...]string{"DTLB", "STLB"}[min(i, 1)]
 }
 
-// shape is the geometry for an engine.
 func (g Geometry) shape() engine.Level {
 	return engine.Level{Sets: g.Sets(), Ways: g.Ways, Shift: uint(bits.TrailingZeros(uint(g.Line)))}
 }
 
-// policies is the level for the engine that follows all of it.
 func (l Level) policies() policies.Level {
 	p := policies.Level{Level: l.shape(), WriteThrough: l.WriteThrough,
 		NoWriteAllocate: l.NoWriteAllocate, VictimLines: l.VictimLines,

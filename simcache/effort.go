@@ -8,30 +8,29 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// mostLookUps is how many references are looked up one by one at most, unless
-// Config.Brute asks for it.
+// mostLookUps limits the references that are looked up one by one, unless Config.Brute is set.
 const mostLookUps = 1e12
 
-// An Effort is about what it takes to simulate something: references that are looked up
-// one by one, each once for the data caches and once more for a TLB.
+// An Effort estimates the references that a simulation looks up one by one: once for the data
+// caches and once for a TLB.
 type Effort struct {
 	LookUps float64
-	Time    time.Duration // on a CPU of some GHz, about
+	Time    time.Duration // approximate, on a CPU of some GHz
 }
 
-// String says it in words.
+// String returns the effort in words.
 func (e Effort) String() string {
 	return fmt.Sprintf("%s references are looked up one by one, which takes %s", inWords(e.LookUps),
 		timeInWords(e.Time))
 }
 
-// And is what two take together.
+// And returns the sum of both efforts.
 func (e Effort) And(other Effort) Effort {
 	e.add(other.LookUps, other.Time.Seconds())
 	return e
 }
 
-// Check refuses more than mostLookUps.
+// Check returns an error for more than mostLookUps.
 func (e Effort) Check() error {
 	if e.LookUps > mostLookUps {
 		over := ""
@@ -44,21 +43,21 @@ func (e Effort) Check() error {
 	return nil
 }
 
-// inWords is a large number as people read it, of two or three digits: "320 million".
+// inWords formats a large number with two or three digits: "320 million".
 func inWords(n float64) string {
 	for _, power := range []struct {
 		of   float64
 		name string
 	}{{1e18, " quintillion"}, {1e15, " quadrillion"}, {1e12, " trillion"}, {1e9, " billion"},
 		{1e6, " million"}} {
-		if n >= 0.9995*power.of { // 999.5 million are a billion
+		if n >= 0.9995*power.of { // 999.5 million is a billion
 			return twoDigits(n/power.of) + power.name
 		}
 	}
 	return twoDigits(n)
 }
 
-// timeInWords is a time as people read it: "about 3 hours".
+// timeInWords formats a duration: "about 3 hours".
 func timeInWords(t time.Duration) string {
 	const day = 24 * time.Hour
 	const year = 365 * day
@@ -78,7 +77,6 @@ func timeInWords(t time.Duration) string {
 	return fmt.Sprintf("about %s %s", twoDigits(float64(t)/float64(of)), unit)
 }
 
-// twoDigits is a number with a digit behind the point below 10, and none from there on.
 func twoDigits(n float64) string {
 	if n < 9.95 {
 		return fmt.Sprintf("%.2g", n)
@@ -86,8 +84,8 @@ func twoDigits(n float64) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-// Effort is about what RunPasses of these nests would take. It leaves out what summaries count, as
-// their work is not known beforehand. Of what is refused it may be a part that is too much.
+// Effort estimates the cost of RunPasses, without summaries, whose work is not known beforehand. A
+// refused effort may be only a part.
 func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 	var canonical []nest.Nest
 	if passes, nests = h.walks(passes, nests); len(nests) == 0 {
@@ -95,7 +93,7 @@ func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 	}
 	for _, n := range nests {
 		if n.Check() != nil {
-			return Effort{} // RunPasses says why
+			return Effort{} // RunPasses returns the error
 		}
 		canonical = append(canonical, n.Canonical())
 	}
@@ -110,17 +108,16 @@ func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 	return effort
 }
 
-// EffortOfProgram is about what RunProgram would take where it looks up every access. What
-// summaries take is not known beforehand, and not counted.
+// EffortOfProgram estimates the cost of RunProgram if every access is looked up, without summaries.
 func (h *Hierarchy) EffortOfProgram(passes int, p nest.Program) Effort {
 	refs, err := p.Count()
 	if err != nil || refs == 0 {
-		return Effort{} // RunProgram says why
+		return Effort{} // RunProgram returns the error
 	}
 	if enough := h.settled(); enough > 0 && !h.config.Brute {
 		passes = min(passes, enough)
 	}
-	// As many references, each to a line of its own.
+	// the same number of references, each to its own line
 	like := nest.Nest{Trips: []int{refs}, Operands: []nest.Operand{{Width: 1,
 		Strides: []int{1 << 12}}}}
 	for _, op := range p.Operands() {

@@ -1,33 +1,28 @@
-// Package simcache simulates data caches in the style of Cachegrind, to the same
-// counts: set-associative, LRU, write-allocate, with a first level (D1) and a
-// last level (LL) that sees only what misses in D1. Beyond that, it simulates any
-// number of levels, other policies, ties between levels, a TLB and prefetchers
-// ([Config]).
+// Package simcache simulates data caches as Cachegrind does, with equal counts: set-associative,
+// LRU, write-allocate, with a first level (D1) and a last level (LL) that sees the misses of D1. It
+// also simulates any number of levels, other policies, inclusion, a TLB and prefetchers ([Config]).
 //
-// The rules are those of Valgrind's cachegrind/cg_sim.c, as its manual describes
-// them in "Cache Simulation Specifics". This package knows nothing of tensors or
-// time.
+// The rules come from Valgrind's cachegrind/cg_sim.c; its manual describes them under "Cache
+// Simulation Specifics". This package knows nothing of tensors or time.
 //
 // A simulation takes four steps, which example_test.go shows:
 //
 //  1. A [Config] says what to simulate: levels ([TwoLevels] are Cachegrind's), a
-//     TLB, and what to observe. Package cpu has the Config of the CPU that the
-//     program runs on, package machines those of files and of real machines.
+//     TLB, and what to observe. Package cpu returns the Config of this CPU, package
+//     machines Configs of files and of real machines.
 //  2. [NewHierarchy] makes these caches. They start cold.
 //  3. A [Hierarchy] takes single accesses ([Hierarchy.Access]), complete nests of
 //     loops ([Hierarchy.Run], [Hierarchy.RunPasses]), or a trace (package trace).
 //     [SteadyPass] simulates a pass of the steady state.
-//  4. [Hierarchy.Counts] has Cachegrind's events, [Hierarchy.Levels] and
-//     [Hierarchy.TLBs] what each level saw. Package explain says what they mean,
-//     and package reuse what caches of other sizes would miss.
+//  4. [Hierarchy.Counts] returns Cachegrind's events, [Hierarchy.Levels] and
+//     [Hierarchy.TLBs] the counts of each level. Package explain interprets them,
+//     and package reuse finds the misses of caches of other sizes.
 //
-// Three engines in simcache/internal share the work. Package lookup looks up
-// references, a batch at a time, in LRU levels that know nothing of each other, and
-// one by one where levels are observed.
-// Package exact counts nests and programs on such levels without looking up
-// every access ([Hierarchy.Work] says how many it looked up). Package policies
-// simulates everything else, one reference after another. All are tested against
-// package reference, which says what a cache is.
+// Three engines in simcache/internal do the work. Package lookup looks up references in independent
+// LRU levels: in batches, or one by one if levels are observed. Package exact counts nests and
+// programs on such levels without looking up every access ([Hierarchy.Work] returns how many it
+// looked up). Package policies simulates everything else, one reference after another. All are
+// tested against package reference, which defines a cache.
 package simcache
 
 import (
@@ -46,14 +41,14 @@ type Geometry struct {
 	Line int // line size in bytes
 }
 
-// Sets is the number of sets.
+// Sets returns the number of sets.
 func (g Geometry) Sets() int { return g.Size / g.Line / g.Ways }
 
-// String writes the geometry as Cachegrind's flags take it: "32768,8,64".
+// String formats the geometry as Cachegrind's flags do: "32768,8,64".
 func (g Geometry) String() string { return fmt.Sprintf("%d,%d,%d", g.Size, g.Ways, g.Line) }
 
-// ParseGeometry reads "size,associativity,line", in bytes, as Cachegrind's
-// --D1 and --LL take it, and checks it.
+// ParseGeometry reads and checks "size,associativity,line" as Cachegrind's --D1 and --LL have it,
+// in bytes or with units.
 func ParseGeometry(text string) (Geometry, error) {
 	parts := strings.Split(text, ",")
 	if len(parts) != 3 {
@@ -75,8 +70,7 @@ func ParseGeometry(text string) (Geometry, error) {
 	return g, g.Check()
 }
 
-// Bytes writes a number of bytes with a binary prefix and at most two decimals:
-// "32 KiB".
+// Bytes formats bytes with a binary prefix and at most two decimals: "32 KiB".
 func Bytes(n int) string {
 	value, unit := float64(n), "B"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
@@ -89,7 +83,7 @@ func Bytes(n int) string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".") + " " + unit
 }
 
-// units of bytes, in lower case. KB is none: it is 1000 to some and 1024 to others.
+// units of bytes. KB is missing: it means 1000 to some and 1024 to others.
 var units = map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20,
 	"mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}
 
@@ -111,8 +105,8 @@ func ParseBytes(text string) (int, error) {
 // cachegrindLine is Cachegrind's MIN_LINE_SIZE (cachegrind/cg_arch.c).
 const cachegrindLine = 32
 
-// byCachegrind refuses what Cachegrind does not simulate (cachegrind/cg_arch.c,
-// check_cache), of what passes Check: lines under 32 B, and a single line.
+// byCachegrind returns an error for lines under 32 B and a single line, which Cachegrind rejects
+// (cachegrind/cg_arch.c, check_cache).
 func (g Geometry) byCachegrind() error {
 	switch {
 	case g.Line < cachegrindLine:
@@ -125,9 +119,8 @@ func (g Geometry) byCachegrind() error {
 	return nil
 }
 
-// Check refuses a set count or a line size that is no power of two, a size that
-// is no multiple of ways*line, more ways than lines, and figures that are not
-// positive.
+// Check returns an error unless all figures are positive, set count and line size are powers of
+// two, and the size is a multiple of ways*line.
 func (g Geometry) Check() error {
 	if g.Size > 0 && g.Ways > 0 && g.Line > 0 && !isPowerOfTwo(g.Sets()) {
 		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two%s",
@@ -136,7 +129,6 @@ func (g Geometry) Check() error {
 	return g.check()
 }
 
-// instead says which sizes would be right, for the associativity and the line.
 func (g Geometry) instead() string {
 	switch set := g.Ways * g.Line; {
 	case !isPowerOfTwo(g.Line):
@@ -153,7 +145,7 @@ func (g Geometry) instead() string {
 	}
 }
 
-// check is Check without its rule on set counts, for modulo indexing.
+// check is Check for modulo indexing: any set count.
 func (g Geometry) check() error {
 	switch {
 	case g.Size <= 0 || g.Ways <= 0 || g.Line <= 0:
@@ -167,7 +159,7 @@ func (g Geometry) check() error {
 		return fmt.Errorf("associativity %d exceeds the %d lines that the size holds", g.Ways,
 			g.Size/g.Line)
 	}
-	// which Cachegrind refuses as well (cg_arch.c, check_cache)
+	// Cachegrind refuses it as well (cg_arch.c, check_cache)
 	if set := g.Ways * g.Line; g.Size%set != 0 {
 		return fmt.Errorf("size %d is not a multiple of %d, which is a set of associativity %d "+
 			"and line size %d", g.Size, set, g.Ways, g.Line)
@@ -175,11 +167,9 @@ func (g Geometry) check() error {
 	return nil
 }
 
-// Rounded makes the set count a power of two, as Cachegrind does with the
-// last level that it finds on the CPU (cachegrind/cg_arch.c,
-// maybe_tweak_LLc): the power of two below, and so many ways, rounded, that
-// the size is about kept. 37486592 B, 11-way, 64 B lines become 37748736 B,
-// 18-way. A geometry with a power of two stays as it is.
+// Rounded makes the set count a power of two, as Cachegrind does for the CPU's last level
+// (cachegrind/cg_arch.c, maybe_tweak_LLc). It takes the power of two below, and the ways that best
+// keep the size: 37486592 B, 11-way, 64 B lines become 37748736 B, 18-way.
 func (g Geometry) Rounded() Geometry {
 	if g.Ways <= 0 || g.Line <= 0 || g.Sets() <= 0 || isPowerOfTwo(g.Sets()) {
 		return g

@@ -8,30 +8,29 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/policies"
 )
 
-// Counts are the events of instruction and data references, under Cachegrind's
-// names.
+// Counts are events under Cachegrind's names.
 type Counts struct {
 	Ir   uint64 `json:",omitzero"` // instructions fetched
 	I1mr uint64 `json:",omitzero"` // fetches that missed in I1
-	ILmr uint64 `json:",omitzero"` // fetches that missed in the last level too
+	ILmr uint64 `json:",omitzero"` // fetches that also missed in the last level
 	Dr   uint64 // reads
 	D1mr uint64 // reads that missed in D1
-	DLmr uint64 // reads that missed in the last level too
+	DLmr uint64 // reads that also missed in the last level
 	Dw   uint64 // writes
 	D1mw uint64 // writes that missed in D1
-	DLmw uint64 // writes that missed in the last level too
+	DLmw uint64 // writes that also missed in the last level
 }
 
-// Refs is the number of data references, reads and writes.
+// Refs returns the number of data references.
 func (c Counts) Refs() uint64 { return c.Dr + c.Dw }
 
-// D1Misses is the number of data references that missed in D1.
+// D1Misses returns the data references that missed in D1.
 func (c Counts) D1Misses() uint64 { return c.D1mr + c.D1mw }
 
-// LLMisses is the number of data references that missed in the last level.
+// LLMisses returns the data references that missed in the last level.
 func (c Counts) LLMisses() uint64 { return c.DLmr + c.DLmw }
 
-// Sub returns c less b, event by event: what happened since b was read.
+// Sub returns c minus b, event by event.
 func (c Counts) Sub(b Counts) Counts {
 	return Counts{c.Ir - b.Ir, c.I1mr - b.I1mr, c.ILmr - b.ILmr,
 		c.Dr - b.Dr, c.D1mr - b.D1mr, c.DLmr - b.DLmr, c.Dw - b.Dw, c.D1mw - b.D1mw,
@@ -45,7 +44,6 @@ func (c Counts) Add(b Counts) Counts {
 		c.DLmw + b.DLmw}
 }
 
-// times is c so many times.
 func (c Counts) times(n uint64) Counts {
 	return Counts{c.Ir * n, c.I1mr * n, c.ILmr * n, c.Dr * n, c.D1mr * n, c.DLmr * n, c.Dw * n,
 		c.D1mw * n, c.DLmw * n}
@@ -54,53 +52,49 @@ func (c Counts) times(n uint64) Counts {
 // LevelCounts are the events at one level.
 type LevelCounts struct {
 	Name string `json:"name"`
-	// References that reached the level, by what the program did.
+	// References that reached the level, by kind.
 	Fetches uint64 `json:"fetches,omitzero"`
 	Reads   uint64 `json:"reads"`
 	Writes  uint64 `json:"writes"`
-	// Those that missed.
+	// References that missed.
 	FetchMisses uint64 `json:"fetchMisses,omitzero"`
 	ReadMisses  uint64 `json:"readMisses"`
 	WriteMisses uint64 `json:"writeMisses"`
 	// With Config.WriteBacks:
 	BytesIn uint64 `json:"bytesIn,omitzero"` // bytes fetched from the next level, or memory
-	// bytes given to it: write-backs, stores passed on, lines moved down
+	// write-backs, stores passed through, lines moved down
 	BytesOut   uint64 `json:"bytesOut,omitzero"`
-	WriteBacks uint64 `json:"writeBacks,omitzero"` // dirty lines given to it
+	WriteBacks uint64 `json:"writeBacks,omitzero"` // dirty lines passed down
 
-	// lookups that the victim cache saved from missing
+	// lookups that hit in the victim cache
 	VictimHits uint64 `json:"victimHits,omitzero"`
-	// Lines that were prefetched; those that were used, and those that were
-	// evicted before they were. What is left is still there.
+	// Lines prefetched; used; evicted before use. The others are still there.
 	Prefetches uint64 `json:"prefetches,omitzero"`
 	Useful     uint64 `json:"useful,omitzero"`
 	Useless    uint64 `json:"useless,omitzero"`
-	// With Classes: the misses by cause. A miss is compulsory if a cache without
-	// end, seeing the same references, misses too: no reference brought its line
-	// in before, which where stores do not allocate a store's miss does not. Else
-	// capacity if a fully associative LRU cache of the level's size, seeing the
-	// same references, misses too; else conflict.
+	// With Classes: misses by cause. A miss is compulsory if an infinite cache misses too: no
+	// earlier reference fetched its line. (Without write-allocate, a store miss does not fetch.) It
+	// is a capacity miss if a fully associative LRU cache of the level's size misses too. Other
+	// misses are conflict misses.
 	Compulsory uint64 `json:"compulsory,omitzero"`
 	Capacity   uint64 `json:"capacity,omitzero"`
 	Conflict   uint64 `json:"conflict,omitzero"`
-	// With Classes: the references of nests, by when their lines were touched last.
+	// With Classes: references of nests, by their lines' last touch.
 	Reuses []Reuse `json:"reuses,omitempty"`
 	// With SetMisses: lookups that missed, by set.
 	SetMisses []uint64 `json:"setMisses,omitempty"`
-	// With UsedBytes: bytes of the lines brought in, and those of them that
-	// references touched while the line was there.
+	// With UsedBytes: bytes of the lines brought in, and how many of them references touched.
 	BytesFilled uint64 `json:"bytesFilled,omitzero"`
 	BytesUsed   uint64 `json:"bytesUsed,omitzero"`
 }
 
-// Refs is the number of references that reached the level.
+// Refs returns the references that reached the level.
 func (l LevelCounts) Refs() uint64 { return l.Fetches + l.Reads + l.Writes }
 
-// Misses is the number of them that missed.
+// Misses returns the references that missed.
 func (l LevelCounts) Misses() uint64 { return l.FetchMisses + l.ReadMisses + l.WriteMisses }
 
-// A Hierarchy is caches that start cold. It is not safe for concurrent use; use
-// one per goroutine.
+// A Hierarchy is caches that start cold. It is not safe for concurrent use.
 type Hierarchy struct {
 	config  Config
 	i1      *lookup.Chain // nil without I1
@@ -112,28 +106,25 @@ type Hierarchy struct {
 	sources               // of AccessAll
 }
 
-// extraPasses are passes of which the engine knows nothing, since they do all that the last one did
-// that it walked, so many times more.
+// extraPasses repeat the counts of the last walked pass.
 type extraPasses struct {
-	before, after []engine.Besides // the last one walked, by level
+	before, after []engine.Besides // counts before and after the last walked pass, by level
 	times         uint64
 }
 
-// totals are references by sort, and their misses by sort and level.
 type totals struct {
 	refs   [engine.Sorts]uint64
 	misses [engine.Sorts][]uint64
 }
 
-// NewHierarchy returns an empty hierarchy. It refuses a Config that does not
-// pass Check.
+// NewHierarchy returns cold caches, or the error of c.Check.
 func NewHierarchy(c Config) (*Hierarchy, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	h := &Hierarchy{config: c, data: c.engine()}
 	if c.I1 != (Geometry{}) {
-		// A level of its own: a fetch that misses goes on as one that missed D1.
+		// A separate level: a fetch that misses continues like a miss of D1.
 		h.i1 = lookup.New([]engine.Level{c.I1.shape()}, lookup.Options{ZeroTags: c.ZeroTags})
 	}
 	if len(c.TLB) > 0 {
@@ -146,8 +137,7 @@ func NewHierarchy(c Config) (*Hierarchy, error) {
 	return h, nil
 }
 
-// Reset makes the hierarchy what NewHierarchy returned, cold and with nothing counted, in
-// the memory that it has where it can.
+// Reset makes the hierarchy cold and its counts 0. It keeps memory if it can.
 func (h *Hierarchy) Reset() {
 	h.data.Reset()
 	if h.tlb != nil {
@@ -168,12 +158,10 @@ func (t *totals) clear() {
 	}
 }
 
-// pages is what simulates the TLB, as caches of pages.
 func (c Config) pages() Config {
 	return Config{Levels: PageLevels(c.TLB), Brute: c.Brute, Cores: c.Cores}
 }
 
-// engine is what simulates the data caches.
 func (c Config) engine() engine.Engine {
 	if !c.isLRU() {
 		var levels []policies.Level
@@ -191,15 +179,15 @@ func (c Config) engine() engine.Engine {
 		levels = append(levels, l.shape())
 	}
 	if c.Brute || c.ZeroTags || c.WriteBacks || c.Observe != 0 {
-		// Engine exact knows of no block in every way, no dirty lines and no observers.
+		// exact supports neither a block in every way nor dirty lines nor observation.
 		return lookup.New(levels, lookup.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks,
 			Brute: c.Brute, Cores: c.Cores, Observe: lookup.Observe(c.Observe)})
 	}
 	return exact.New(levels, c.Cores)
 }
 
-// Access simulates one access of size bytes at addr; a modify counts as one
-// read. The size is at least 1, and addresses have 62 bits where lines have less than 4 B.
+// Access simulates an access of size bytes, at least 1, at addr; a modify counts as one read. With
+// lines under 4 B, addresses have at most 62 bits.
 func (h *Hierarchy) Access(kind nest.Kind, addr uint64, size int) {
 	sort := engine.Sort(kind)
 	h.total.refs[sort]++
@@ -209,9 +197,8 @@ func (h *Hierarchy) Access(kind nest.Kind, addr uint64, size int) {
 	}
 }
 
-// Fetch simulates the fetch of one instruction of size bytes at addr; the
-// hierarchy must have an I1. In Cachegrind an instruction's fetch comes before
-// its data references.
+// Fetch simulates the fetch of an instruction by a hierarchy with an I1. In Cachegrind a fetch
+// precedes the instruction's data references.
 func (h *Hierarchy) Fetch(addr uint64, size int) {
 	h.total.refs[engine.Fetches]++
 	h.data.At(addr)
@@ -220,14 +207,12 @@ func (h *Hierarchy) Fetch(addr uint64, size int) {
 	}
 }
 
-// Run simulates every access of the nest, on whatever the caches hold from
-// before, and returns the counts of each operand. It refuses a nest that does
-// not pass Check.
+// Run simulates every access of the nest on the caches' present contents, and returns the counts of
+// each operand, or the error of n.Check.
 //
-// It decides by itself how many accesses to look up (see Work; package
-// simcache/internal/exact has the argument why that is exact). A large nest that is the first on
-// a new hierarchy may be counted without its final contents becoming known: then whatever is run
-// next has it simulated again, which may take long.
+// Run decides how many accesses to look up (see Work); package simcache/internal/exact explains why
+// that is exact. A large first nest may be counted without its final contents. The next run then
+// simulates it again, which may take long.
 func (h *Hierarchy) Run(n nest.Nest) ([]Counts, error) {
 	counts, err := h.run(1, 1, n)
 	if err != nil {
@@ -236,13 +221,13 @@ func (h *Hierarchy) Run(n nest.Nest) ([]Counts, error) {
 	return counts[0][0], nil
 }
 
-// Misses are how often one operand of a nest missed.
+// Misses are the misses of one operand of a nest.
 type Misses struct {
-	Levels []uint64 // in each level of the data caches, the nearest first
-	TLB    []uint64 // in each level of the TLB, if there is one
+	Levels []uint64 // of each data level, the nearest first
+	TLB    []uint64 // of each TLB level
 }
 
-// RunMisses is Run, and returns how often each operand missed at every level.
+// RunMisses is Run with each operand's misses at every level.
 func (h *Hierarchy) RunMisses(n nest.Nest) ([]Misses, error) {
 	data, pages, err := h.walk(1, 1, n)
 	if err != nil {
@@ -259,8 +244,7 @@ func (h *Hierarchy) RunMisses(n nest.Nest) ([]Misses, error) {
 	return misses, nil
 }
 
-// run simulates passes over nests and returns the counts of each operand, of
-// each nest, in each pass. The last pass is counted so many times.
+// run returns counts by pass, nest and operand. The totals count the last pass last times.
 func (h *Hierarchy) run(passes, last int, nests ...nest.Nest) ([][][]Counts, error) {
 	misses, _, err := h.walk(passes, last, nests...)
 	if err != nil {
@@ -275,8 +259,7 @@ func (h *Hierarchy) run(passes, last int, nests ...nest.Nest) ([][][]Counts, err
 	return counts, nil
 }
 
-// walk simulates passes over nests and returns the misses in the data caches
-// and in the TLB, as engine.run does. The last pass is counted so many times.
+// walk returns misses in the order of engine.Run. The totals count the last pass last times.
 func (h *Hierarchy) walk(passes, last int, nests ...nest.Nest) (data, pages [][][]uint64,
 	err error) {
 	var canonical []nest.Nest
@@ -297,8 +280,7 @@ func (h *Hierarchy) walk(passes, last int, nests ...nest.Nest) (data, pages [][]
 	return data, pages, nil
 }
 
-// walkData is engine.Run of the data caches. What they count besides misses, they
-// count of the last pass so many times.
+// walkData is engine.Run of the data caches, whose other counts include the last pass last times.
 func (h *Hierarchy) walkData(canonical []nest.Nest, passes, last int) [][][]uint64 {
 	if last == 1 || h.config.lone() {
 		return h.data.Run(canonical, passes)
@@ -311,7 +293,6 @@ func (h *Hierarchy) walkData(canonical []nest.Nest, passes, last int) [][][]uint
 	return data
 }
 
-// besides is what the data caches count besides misses, by level.
 func (h *Hierarchy) besides() (all []engine.Besides) {
 	for level := range h.config.Levels {
 		all = append(all, h.data.Besides(level))
@@ -319,7 +300,6 @@ func (h *Hierarchy) besides() (all []engine.Besides) {
 	return all
 }
 
-// countsOf are those of each operand of a nest, by its misses in so many levels.
 func countsOf(n nest.Nest, misses []uint64, levels int) []Counts {
 	counts := make([]Counts, len(n.Operands))
 	for r, op := range n.Operands {
@@ -328,8 +308,6 @@ func countsOf(n nest.Nest, misses []uint64, levels int) []Counts {
 	return counts
 }
 
-// countsOfOperand are those of an operand that is referred to so often, and misses so
-// often at each level.
 func countsOfOperand(op nest.Operand, refs uint64, misses []uint64) Counts {
 	first, last := misses[0], misses[len(misses)-1]
 	if engine.Sort(op.Kind) == engine.Stores {
@@ -338,7 +316,6 @@ func countsOfOperand(op nest.Operand, refs uint64, misses []uint64) Counts {
 	return Counts{Dr: refs, D1mr: first, DLmr: last}
 }
 
-// add counts passes over nests with these misses, the last pass so many times.
 func (t *totals) add(nests []nest.Nest, misses [][][]uint64, last int) {
 	levels := len(t.misses[engine.Loads])
 	for p := range misses {
@@ -358,7 +335,6 @@ func (t *totals) add(nests []nest.Nest, misses [][][]uint64, last int) {
 	}
 }
 
-// tally adds the misses of single references to the totals.
 func (h *Hierarchy) tally() {
 	h.sources.addRefs(&h.total)
 	h.total.take(h.data, &h.sources)
@@ -382,8 +358,7 @@ func (t *totals) take(e engine.Engine, s *sources) {
 	}
 }
 
-// Counts returns what has been counted so far, of the first level and of the
-// last.
+// Counts returns the counts so far, of first and last level.
 func (h *Hierarchy) Counts() Counts {
 	h.tally()
 	return h.total.counts()
@@ -397,12 +372,11 @@ func (t *totals) counts() Counts {
 		t.refs[engine.Stores], t.misses[engine.Stores][0], t.misses[engine.Stores][last]}
 }
 
-// Levels returns what has been counted so far at each data level, the nearest
-// first.
+// Levels returns the counts so far at each data level, the nearest first.
 func (h *Hierarchy) Levels() []LevelCounts {
 	h.tally()
 	levels := h.total.levels()
-	levels[0].Fetches, levels[0].FetchMisses = 0, 0 // those of I1
+	levels[0].Fetches, levels[0].FetchMisses = 0, 0 // these belong to I1
 	for i, besides := range h.besides() {
 		for _, e := range h.extra {
 			besides.Repeat(e.before[i], e.after[i], e.times)
@@ -413,11 +387,10 @@ func (h *Hierarchy) Levels() []LevelCounts {
 	return levels
 }
 
-// Work returns how many of the data references counted were looked up one by
-// one, and how many were proved to hit or miss like others. A TLB is work of its
-// own: each reference counts once for the caches, and once more for it.
+// Work returns how many counted data references were looked up, and how many were proved to hit or
+// miss like others. A TLB counts each reference again.
 func (h *Hierarchy) Work() (visited, proved uint64) {
-	h.tally() // what waits to be looked up
+	h.tally() // looks up what waits
 	refs := h.total.refs[engine.Loads] + h.total.refs[engine.Stores]
 	for _, e := range []engine.Engine{h.data, h.tlb} {
 		if e != nil {
@@ -428,8 +401,7 @@ func (h *Hierarchy) Work() (visited, proved uint64) {
 	return visited, proved
 }
 
-// TLBs returns what has been counted so far at each level of the TLB. A miss of
-// the last is a walk of the page table.
+// TLBs returns the counts so far at each level of the TLB. A miss of the last is a page walk.
 func (h *Hierarchy) TLBs() []LevelCounts {
 	h.tally()
 	h.pages.refs[engine.Loads], h.pages.refs[engine.Stores] = h.total.refs[engine.Loads],
@@ -441,7 +413,6 @@ func (h *Hierarchy) TLBs() []LevelCounts {
 	return levels
 }
 
-// levels lists the totals by level: a level sees the misses of the one before.
 func (t *totals) levels() []LevelCounts {
 	levels := make([]LevelCounts, len(t.misses[engine.Loads]))
 	refs := t.refs
@@ -457,7 +428,6 @@ func (t *totals) levels() []LevelCounts {
 	return levels
 }
 
-// add counts what an engine counts besides references and misses.
 func (l *LevelCounts) add(b engine.Besides) {
 	l.Writes += b.Stores
 	l.BytesIn, l.BytesOut, l.WriteBacks = b.BytesIn, b.BytesOut, b.WriteBacks

@@ -10,9 +10,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Line is one line of a cachegrind.out file: what happened at a place in the
-// source. For patterns, the place is a tensor's name; cg_annotate shows it as a
-// function of no file.
+// A Line is one line of a cachegrind.out file: the counts at a place. For patterns, the place is a
+// tensor's name, which cg_annotate shows as a function without a file.
 type Line struct {
 	Function string
 	File     string // "" if there is none
@@ -20,8 +19,7 @@ type Line struct {
 	Counts   Counts
 }
 
-// ByTensor adds up the counts of operands by tensor. The counts are as
-// Hierarchy.RunPasses returns them.
+// ByTensor sums operands' counts, from Hierarchy.RunPasses, by tensor.
 func ByTensor(nests []nest.Nest, counts [][]Counts) []Line {
 	var lines []Line
 	for k, n := range nests {
@@ -36,8 +34,8 @@ func ByTensor(nests []nest.Nest, counts [][]Counts) []Line {
 	return lines
 }
 
-// SumLines adds up the counts of lines of one place: the same function, file and number. The
-// places that miss the first level most come first, of these those with the most references.
+// SumLines sums the counts by function, file and number. Most first-level misses come first, then
+// most references.
 func SumLines(lines []Line) []Line {
 	var sums []Line
 	index := map[Line]int{}
@@ -58,9 +56,8 @@ func SumLines(lines []Line) []Line {
 	return sums
 }
 
-// WriteOut writes a file that cg_annotate reads (Cachegrind's manual, "Cachegrind
-// Output File Format"): the caches, the command, a line for each place, and the sum
-// of them. Functions of no file lie in "???", at line 0. It refuses caches that
+// WriteOut writes a file for cg_annotate (Cachegrind's manual, "Cachegrind Output File Format").
+// Functions without a file are put in "???", at line 0. It returns an error for caches that
 // Cachegrind cannot simulate.
 func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
 	if err := c.byCachegrind(); err != nil {
@@ -94,7 +91,6 @@ func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
 	return err
 }
 
-// ways is Cachegrind's word for an associativity.
 func ways(g Geometry) string {
 	if g.Ways == 1 {
 		return "direct-mapped"
@@ -102,7 +98,6 @@ func ways(g Geometry) string {
 	return fmt.Sprintf("%d-way associative", g.Ways)
 }
 
-// events lists the counts in Cachegrind's order.
 func (c Counts) events() string {
 	return strings.Trim(fmt.Sprint([]uint64{c.Ir, c.I1mr, c.ILmr, c.Dr, c.D1mr, c.DLmr, c.Dw,
 		c.D1mw, c.DLmw}), "[]")

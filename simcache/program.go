@@ -5,15 +5,13 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// RunProgram simulates so many passes over a program, on whatever the caches hold from
-// before, and returns the counts of each of its accesses by their numbers, all passes
-// together. Like Run, it decides by itself how many accesses to look up, and once all
-// further passes are alike, they are multiplied. It refuses a program that does not
-// pass Check, and what Config.CheckProgram refuses.
+// RunProgram simulates passes over a program on the caches' present contents. It returns each
+// access's counts over all passes, or the error of Config.CheckProgram. It decides how many
+// accesses to look up, and multiplies passes that repeat.
 //
-// Summaries of its parts (package simcache/internal/summaries) count a program on LRU
-// levels that know nothing of each other, if these are empty or hold what programs
-// before have left; everything else looks up every access.
+// On independent LRU levels that are empty, or hold what earlier programs left, package
+// simcache/internal/exact counts programs by summaries of regions. Otherwise every access is looked
+// up.
 func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 	if err := h.config.CheckProgram(passes, p); err != nil {
 		return nil, err
@@ -48,18 +46,15 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 	return counts, nil
 }
 
-// Progress has a function called, now and then, from the goroutine that counts, with the share that
-// is done of the first program: of the outermost loops' iterations of a pass. Only what is counted
-// by summaries calls it.
+// Progress sets a function that the counting goroutine calls now and then with the share done of
+// the first program: of the outermost loops' iterations in a pass. Only summaries call it.
 func (h *Hierarchy) Progress(done func(share float64)) { h.data.Progress(done) }
 
-// tells reports whether the engine says more of a program than of a nest.
 func (h *Hierarchy) tells() bool {
 	return !h.config.plain()
 }
 
-// runProgram sums the misses of passes over a program. Once they are settled the last
-// is multiplied.
+// runProgram sums the misses of passes. Once passes repeat, the last is multiplied.
 func (h *Hierarchy) runProgram(e engine.Engine, p nest.Program, passes int) []uint64 {
 	walked := passes
 	if enough := e.Settled(); enough > 0 && !h.config.Brute {
@@ -89,8 +84,6 @@ func (h *Hierarchy) runProgram(e engine.Engine, p nest.Program, passes int) []ui
 	return sum
 }
 
-// addProgram counts passes over a program whose accesses are made so often in each, and
-// missed so often in all.
 func (t *totals) addProgram(operands []nest.Operand, refs []int, passes int, misses []uint64) {
 	levels := len(t.misses[engine.Loads])
 	for r, op := range operands {

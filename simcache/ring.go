@@ -6,12 +6,12 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// SteadyRing is SteadyPass of passes over single reads of size bytes at the addresses, in their
-// order. It refuses what NewHierarchy refuses.
+// SteadyRing is SteadyPass for passes over single reads of size bytes at the addresses, in order.
+// It returns the error of NewHierarchy.
 //
-// If no two of them are in one line, nothing is simulated. Between two reads of a line, in one pass
-// and in the next, all others are read: it hits if its set gets no more lines than it has ways, and
-// misses if it gets more. What misses comes to the next level once a pass again.
+// If no two reads share a line, nothing is simulated. Between two reads of a line all others are
+// read. So a line hits if its set gets at most as many lines as it has ways; otherwise the set
+// thrashes. A miss reaches the next level once in each pass.
 func SteadyRing(c Config, size int, addrs []uint64) (Counts, error) {
 	if c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() ||
 		!c.apart(size, addrs) {
@@ -40,7 +40,7 @@ func SteadyRing(c Config, size int, addrs []uint64) (Counts, error) {
 	return countsOf(n, misses, len(misses))[0], nil
 }
 
-// apart reports whether no two reads touch one line, of any level, and none touches two.
+// apart reports whether no two reads share a line, and none crosses one.
 func (c Config) apart(size int, addrs []uint64) bool {
 	longest := 0
 	for _, l := range c.Levels {
@@ -69,11 +69,10 @@ func (c Config) apart(size int, addrs []uint64) bool {
 	return true
 }
 
-// maxBlocks is over how many lines reads may lie for SteadyRing to look for two in one: a byte for
-// each.
+// maxBlocks limits the span of lines that apart checks, a byte for each.
 const maxBlocks = 1 << 28
 
-// simulateRing is SteadyRing by as many passes as that takes.
+// simulateRing is SteadyRing by simulation.
 func (c Config) simulateRing(size int, addrs []uint64) (pass Counts, err error) {
 	h, err := NewHierarchy(c)
 	if err != nil {

@@ -8,20 +8,19 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// sources are where single references come from, which are counted apart.
 type sources struct {
 	list    []source
-	refs    []uint64 // by source: references that the totals do not have yet
-	tracked int      // of them the engine has room for
+	refs    []uint64 // by source: references not yet in the totals
+	tracked int      // number for which the engine has room
 
 	regions []uint64 // by slot, see regionBits
 	region  uint64   // of the last reference
-	toSlot  uint64   // what makes its addresses those of the slot
+	toSlot  uint64   // moves addresses to the slot
 	moved   []engine.Reference
 
-	recent  []uint64 // by set of the first level: the line that was accessed last, plus one
-	isKnown bool     // that this is so: another access to it is a hit that changes nothing
-	shift   uint     // log2 of the line
+	recent  []uint64 // by set of the first level: the last accessed line, plus one
+	isKnown bool     // recent is valid: another access to such a line hits and changes nothing
+	shift   uint     // log2 of the line size
 }
 
 type source struct {
@@ -31,14 +30,14 @@ type source struct {
 	misses []uint64 // by level
 }
 
-// A Reference is one access of a source, of Size bytes at an address.
+// A Reference is one access of a source, of Size bytes at Addr.
 type Reference struct {
 	Addr         uint64
 	Source, Size int32
 }
 
-// NewSource returns the number of a source of references of one kind, such as a place in a
-// program, for AccessAll: 0, 1 and so on.
+// NewSource returns the number, from 0 on, of a new source of references for AccessAll, such as a
+// place in a program.
 func (h *Hierarchy) NewSource(kind nest.Kind) int {
 	h.sources.list = append(h.sources.list,
 		source{kind: kind, sort: engine.Sort(kind), misses: make([]uint64, len(h.config.Levels))})
@@ -46,15 +45,15 @@ func (h *Hierarchy) NewSource(kind nest.Kind) int {
 	return len(h.sources.list) - 1
 }
 
-// regionBits is log2 of a region of addresses, 64 GiB. A program uses few, far apart: the tags
-// of its lines would be wide, which is slow. So a region is taken to lie in the next free slot,
-// from address 0 on. No set changes by that, where set counts are powers of two. An access would
-// have to be misaligned to lie in two regions: its end is then looked up in the next slot.
+// regionBits is log2 of a region of addresses, 64 GiB. A program uses few regions, far apart, which
+// would require wide and slow tags. So regions are mapped to consecutive slots from address 0. With
+// powers of two of sets this changes no set. Only a misaligned access can span two regions; its end
+// is looked up in the next slot.
 const regionBits = 36
 
-// AccessAll simulates references of sources in their order, as Access does. Each source is
-// counted apart too, see SourceCounts. It moves addresses, so that a hierarchy that takes these
-// takes no others.
+// AccessAll simulates references of sources in order, as Access does, and counts each source
+// separately, see SourceCounts. It moves addresses, so such a hierarchy must take no other
+// references.
 func (h *Hierarchy) AccessAll(refs []Reference) {
 	if len(h.sources.list) > h.tracked {
 		h.trackSources()
@@ -70,7 +69,7 @@ func (h *Hierarchy) AccessAll(refs []Reference) {
 		addr := r.Addr + toSlot
 		line, last := addr>>shift+1, (addr+uint64(r.Size)-1)>>shift+1
 		if recent[line&uint64(len(recent)-1)] == line && line == last {
-			continue // it is the most recently used line of its set, and nothing changes
+			continue // it is the most recently used line of its set: nothing changes
 		}
 		h.setRecent(line, last)
 		moved = append(moved, engine.Reference{
@@ -87,7 +86,6 @@ func (h *Hierarchy) AccessAll(refs []Reference) {
 	}
 }
 
-// setRecent notes that lines were accessed.
 func (h *Hierarchy) setRecent(first, last uint64) {
 	if h.isKnown {
 		for line := first; line <= last; line++ {
@@ -96,7 +94,6 @@ func (h *Hierarchy) setRecent(first, last uint64) {
 	}
 }
 
-// enter moves the addresses of a region to its slot.
 func (h *Hierarchy) enter(region uint64) {
 	h.region = region
 	if !h.movable() {
@@ -113,7 +110,6 @@ func (h *Hierarchy) enter(region uint64) {
 	h.toSlot = (uint64(slot) - region) << regionBits
 }
 
-// movable reports whether addresses of a region may move by whole regions.
 func (h *Hierarchy) movable() bool {
 	levels := slices.Concat(h.config.Levels, PageLevels(h.config.TLB))
 	return !slices.ContainsFunc(levels, func(l Level) bool {
@@ -121,7 +117,6 @@ func (h *Hierarchy) movable() bool {
 	})
 }
 
-// trackSources makes room for the sources that there are, and some.
 func (h *Hierarchy) trackSources() {
 	if h.tracked == 0 {
 		first := h.config.Levels[0].Geometry
@@ -136,7 +131,6 @@ func (h *Hierarchy) trackSources() {
 	h.data.Track(engine.Sorts + h.tracked)
 }
 
-// addRefs adds to totals what the sources refer to.
 func (s *sources) addRefs(t *totals) {
 	for i := range s.list {
 		one := &s.list[i]
@@ -146,7 +140,7 @@ func (s *sources) addRefs(t *totals) {
 	}
 }
 
-// SourceCounts returns what each source has counted so far, of the first level and of the last.
+// SourceCounts returns each source's counts so far, of first and last level.
 func (h *Hierarchy) SourceCounts() []Counts {
 	h.tally()
 	all := make([]Counts, len(h.sources.list))

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// EndsSummary is the part of Summary, or without instructions of DataSummary,
-// that holds for any number of levels: D1 is the first and LL the last. What
-// misses in D1 reaches LL only where there are two.
+// EndsSummary returns the part of Summary, or without instructions of DataSummary, that holds for
+// any number of levels, D1 being the first and LL the last. D1's misses reach LL only if there are
+// two.
 func (c Counts) EndsSummary() string {
 	text := c.DataSummary()
 	if c.Ir > 0 {
@@ -17,20 +17,19 @@ func (c Counts) EndsSummary() string {
 	return text[:strings.LastIndex(text, "\n\n")+1]
 }
 
-// MissRate is the part of the references that missed, 0 to 1.
+// MissRate returns misses as a share of references, 0 to 1.
 func (l LevelCounts) MissRate() float64 { return part(l.Misses(), l.Refs()) }
 
-// UsedPart is the part of the bytes brought in that references touched, 0 to 1;
-// with UsedBytes.
+// UsedPart returns the touched share of the bytes brought in, 0 to 1; with UsedBytes.
 func (l LevelCounts) UsedPart() float64 { return part(l.BytesUsed, l.BytesFilled) }
 
 func part(n, of uint64) float64 { return float64(n) / float64(max(of, 1)) }
 
-// A Spread says how evenly misses fall on the sets of a level.
+// A Spread is the distribution of misses over a level's sets.
 type Spread struct {
 	Sets   int `json:"sets"`
-	Missed int `json:"missed"` // sets in which anything missed
-	// misses of the busiest set over those of the mean set: 1 is even, Sets is all in one
+	Missed int `json:"missed"` // sets with a miss
+	// misses of the busiest set over the mean: 1 is even, Sets is all in one
 	Uneven float64 `json:"uneven"`
 	// up to 4 sets with more misses than the mean, the busiest first
 	Busiest []BusySet `json:"busiest"`
@@ -42,8 +41,7 @@ type BusySet struct {
 	Misses uint64 `json:"misses"`
 }
 
-// Spread sums up SetMisses; ok is false where they were not observed, or
-// nothing missed.
+// Spread summarizes SetMisses. ok is false without observed misses.
 func (l LevelCounts) Spread() (s Spread, ok bool) {
 	total := uint64(0)
 	var all []BusySet

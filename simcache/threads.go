@@ -10,7 +10,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/lookup"
 )
 
-// sharedBy is how many cores share level i.
+// sharedBy returns how many cores share level i.
 func (c Config) sharedBy(i int) int {
 	switch n := c.Levels[i].SharedBy; {
 	case n > 0:
@@ -21,7 +21,7 @@ func (c Config) sharedBy(i int) int {
 	return 1
 }
 
-// Shares reports whether so many threads, each on a core of its own, share a level.
+// Shares reports whether threads on separate cores share a level.
 func (c Config) Shares(threads int) bool {
 	for i := range c.Levels {
 		if threads > 1 && c.sharedBy(i) > 1 {
@@ -31,12 +31,11 @@ func (c Config) Shares(threads int) bool {
 	return false
 }
 
-// errThreads is that of levels which no threads share.
 var errThreads = errors.New("threads share levels that are LRU, know nothing of each other, and " +
 	"count references and misses alone")
 
-// CheckThreads refuses what NewThreads cannot simulate, though one thread can be: levels
-// that know of each other, write-backs and what is observed.
+// CheckThreads refuses what NewHierarchy can simulate, but NewThreads cannot: dependent levels,
+// write-backs and observation.
 func (c Config) CheckThreads() error {
 	if !c.lone() || c.ZeroTags {
 		return errThreads
@@ -44,15 +43,12 @@ func (c Config) CheckThreads() error {
 	return nil
 }
 
-// Threads are threads that walk nests side by side, each on a core of its own with
-// caches that start cold: thread i has of each level the cache of the cores from
-// i/n*n on, n being those that share it (Level.SharedBy).
+// Threads are threads that walk nests concurrently, each on its own core, with caches that start
+// cold. If n cores share a level (Level.SharedBy), thread i uses the cache of cores from i/n*n on.
 //
-// They take turns: a thread makes references until an iteration ends with which it has
-// made 1024 or more since its turn began, then the next thread does, and after the
-// last the first; who is done is left out. Each pass begins with the first thread. Threads
-// of a machine do not wait for each other, so that this is one of many ways in which
-// their references may mix, and one that is the same everywhere.
+// The threads take turns, from the first thread in each pass. A turn ends with the iteration in
+// which the thread has made at least 1024 references; finished threads are skipped. Real threads do
+// not wait for each other, so this is one of many interleavings, the same everywhere.
 type Threads struct {
 	config Config
 	nests  [][]nest.Nest
@@ -60,9 +56,8 @@ type Threads struct {
 	total  totals
 }
 
-// NewThreads makes the caches of threads, each of which walks nests one after the
-// other. It refuses what NewHierarchy, Hierarchy.Run and Config.CheckThreads refuse. A TLB
-// is not simulated.
+// NewThreads returns the caches of threads, without a TLB, or the error of NewHierarchy,
+// Hierarchy.Run or Config.CheckThreads.
 func NewThreads(c Config, threads [][]nest.Nest) (*Threads, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -92,9 +87,8 @@ func NewThreads(c Config, threads [][]nest.Nest) (*Threads, error) {
 	return t, nil
 }
 
-// RunPasses simulates so many passes of all threads, of which no more are walked once all
-// further ones are alike (see SteadyThreads), and returns the counts by thread, nest and
-// operand, all passes together. It refuses what Config.CheckPasses refuses.
+// RunPasses simulates passes of all threads and returns the counts by thread, nest and operand, or
+// the error of Config.CheckPasses. Once passes repeat (see SteadyThreads), the last is multiplied.
 func (t *Threads) RunPasses(passes int) ([][][]Counts, error) {
 	if err := t.config.CheckPasses(passes, slices.Concat(t.nests...)...); err != nil {
 		return nil, err
@@ -118,11 +112,10 @@ func (t *Threads) RunPasses(passes int) ([][][]Counts, error) {
 	return all, nil
 }
 
-// settled is the number of passes after which all that follow are like the last of them.
 func (t *Threads) settled() int { return len(t.config.Levels) + 1 }
 
-// pass simulates one pass of all threads, which counts so many times, and returns its
-// counts by thread, nest and operand.
+// pass returns one pass's counts by thread, nest and operand, and adds them to the totals times
+// times.
 func (t *Threads) pass(times int) [][][]Counts {
 	all := make([][][]Counts, len(t.nests))
 	for i, misses := range t.engine.Pass() {
@@ -134,18 +127,17 @@ func (t *Threads) pass(times int) [][][]Counts {
 	return all
 }
 
-// Effort is about what RunPasses would take.
+// Effort estimates the cost of RunPasses.
 func (t *Threads) Effort(passes int) (effort Effort) {
 	lookUps := float64(min(passes, t.settled())) * EffortOfThreads(t.config, t.nests)
 	effort.add(lookUps, lookUps/5e7)
 	return effort
 }
 
-// Counts returns what has been counted so far, by all threads together.
+// Counts returns the counts so far, of all threads together.
 func (t *Threads) Counts() Counts { return t.total.counts() }
 
-// Levels returns what has been counted so far at each level, in the caches of all
-// threads together.
+// Levels returns the counts so far at each level, over all threads' caches.
 func (t *Threads) Levels() []LevelCounts {
 	levels := t.total.levels()
 	for i := range levels {
@@ -154,13 +146,12 @@ func (t *Threads) Levels() []LevelCounts {
 	return levels
 }
 
-// Work is how many references were looked up so far.
+// Work returns the number of references looked up.
 func (t *Threads) Work() uint64 { return t.engine.Work() }
 
-// SteadyThreads counts one pass of threads in the steady state, as SteadyPass does of
-// one thread, and for the same reason: a level repeats itself from one pass after the
-// one from which on what it is asked repeats itself, whoever asks, since all passes have
-// the same turns. It refuses what NewThreads refuses.
+// SteadyThreads counts one pass of threads in the steady state, as SteadyPass does for one thread.
+// All passes have the same turns, so a level repeats one pass after its input does. It returns the
+// error of NewThreads.
 func SteadyThreads(c Config, threads [][]nest.Nest) (Counts, error) {
 	t, err := NewThreads(c, threads)
 	if err != nil {
@@ -183,9 +174,9 @@ func SteadyThreads(c Config, threads [][]nest.Nest) (Counts, error) {
 	return sum, nil
 }
 
-// twice reports whether two passes missed at each level but the last exactly twice as
-// often as the first of them: then in the same places, so that the last level was
-// asked the same in both, and misses in all that follow what it missed in the second.
+// twice reports whether both passes missed at each level but the last exactly twice the misses of
+// the first. Then they missed in the same places. So the last level had equal inputs, and misses in
+// all later passes as in the second.
 func twice(both, first []LevelCounts) bool {
 	for i := range len(first) - 1 {
 		if both[i].Misses() != 2*first[i].Misses() {
@@ -195,9 +186,9 @@ func twice(both, first []LevelCounts) bool {
 	return true
 }
 
-// Holds reports whether the last level has room for all that nests touch, in the steady
-// state and in whatever order, so that it misses nothing then: the lines from the first
-// byte to the last fall into all sets alike. It may report false where it has.
+// Holds reports whether the nests' working set fits in the last level, so that it misses nothing in
+// the steady state, in any order: the lines from first to last byte spread evenly over the sets. It
+// may return false for nests that fit.
 func (c Config) Holds(nests ...nest.Nest) bool {
 	if !c.lone() {
 		return false
@@ -217,8 +208,8 @@ func (c Config) Holds(nests ...nest.Nest) bool {
 	return first > last || (last/line-first/line)/sets < uint64(g.Ways)
 }
 
-// EffortOfThreads is about how many references a pass of threads looks up, those that
-// stay in a line of the first level counting once.
+// EffortOfThreads estimates the lookups of a pass of threads. References that stay in a first-level
+// line count once.
 func EffortOfThreads(c Config, threads [][]nest.Nest) float64 {
 	chain := lookup.New([]engine.Level{c.First().shape()}, lookup.Options{})
 	sum := 0.0

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// FormatTLB writes the levels of a TLB as "entries,associativity,page" each, in
-// bytes, the nearest first: "64,4,4096 1536,12,4096".
+// FormatTLB formats levels as "entries,associativity,page" in bytes, the nearest first: "64,4,4096
+// 1536,12,4096".
 func FormatTLB(levels []TLB) string {
 	var parts []string
 	for _, t := range levels {
@@ -17,7 +17,7 @@ func FormatTLB(levels []TLB) string {
 	return strings.Join(parts, " ")
 }
 
-// ParseTLB reads what FormatTLB writes, and checks it (see Config.Check).
+// ParseTLB reads and checks what FormatTLB writes.
 func ParseTLB(text string) ([]TLB, error) {
 	const want = "want entries,associativity,page in bytes of each level, such as '64,4,4096 " +
 		"1536,12,4096'"
@@ -48,9 +48,9 @@ func ParseTLB(text string) ([]TLB, error) {
 	return levels, Config{TLB: levels}.checkTLB()
 }
 
-// PageLevels are the levels of a TLB as those of caches whose lines are pages.
-// A hierarchy of them alone counts what the TLB beside caches counts, since a
-// TLB knows nothing of these; and it finds a steady state on its own.
+// PageLevels returns the levels of a TLB as caches whose lines are pages. A hierarchy of these
+// levels alone has the TLB's counts, since a TLB is independent of caches. It finds its own steady
+// state.
 func PageLevels(levels []TLB) []Level {
 	var caches []Level
 	for i, t := range levels {
@@ -59,7 +59,6 @@ func PageLevels(levels []TLB) []Level {
 	return caches
 }
 
-// geometry is that of a cache whose lines are pages.
 func (t TLB) geometry() Geometry {
 	return Geometry{Size: t.Entries * t.Page, Ways: t.Ways, Line: t.Page}
 }

@@ -1,20 +1,16 @@
-// Package check is the gate: it compares two files of results and says what got
-// worse.
+// Package check is the gate: it compares two files of results and reports what got worse.
 //
-// Simulated units are exact, so any rise counts. Times are compared by the
-// Mann-Whitney U test (benchmath.AssumeNothing), corrected for the number of
-// comparisons as Holm does ("A Simple Sequentially Rejective Multiple Test
-// Procedure", Scandinavian Journal of Statistics 6, 1979). A difference in time
-// counts only if it also exceeds a threshold, and only between runs of the same
-// machine.
+// Simulated units are exact, so any rise counts. Times are compared by the Mann-Whitney U test
+// (benchmath.AssumeNothing), corrected for the number of comparisons by Holm's method ("A Simple
+// Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979). A
+// difference in time counts only above a threshold, and only between runs of one machine.
 //
 // To build your own gate, as the example does:
 //
 //  1. Read the baseline and the new results ([results.Read]).
-//  2. [Compare] them; [Options] set the threshold above which a difference of
-//     times counts.
+//  2. [Compare] them; [Options] set the threshold for times.
 //  3. [Report.Of] lists the regressions. The [Report] also has what only one of
-//     the files contains, and what was not compared and why.
+//     the files contains, and why anything was not compared.
 //  4. [Formats] write it as text, Markdown, JSON and JUnit.
 package check
 
@@ -35,31 +31,31 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// Options say from where on a difference counts.
+// Options set which differences count.
 type Options struct {
-	// for times: the share of clean checks that may find any difference, such as 0.01
+	// for times: share of checks without a change that may report one, such as 0.01
 	Alpha float64
-	// for times: the least difference that counts, as a share of the baseline's median
+	// for times: least difference that counts, as a share of the baseline's median
 	Threshold float64
-	// for exact units: the greatest rise that does not count, as a share of the baseline
+	// for exact units: greatest rise that does not count, as a share of the baseline
 	ExactTolerance float64
 	Times          Times
-	SameMachine    bool // the runs are of one machine for sure, whatever their fingerprints
-	AllowVanished  bool // that the new results lack what the baseline has is no failure
-	Update         bool // who asks renews the baseline, so that nobody is told to
+	SameMachine    bool // the runs are of one machine, whatever their fingerprints
+	AllowVanished  bool // a benchmark or unit that the new results lack does not fail the check
+	Update         bool // the caller renews the baseline, so the report does not advise it
 }
 
-// Times says what is done with times.
+// Times sets how times are treated.
 type Times string
 
 // The values of Times.
 const (
-	TimesAuto    Times = "auto"    // compared where the machines are the same
-	TimesRequire Times = "require" // an error where they are not
+	TimesAuto    Times = "auto"    // compared if the machines are the same
+	TimesRequire Times = "require" // an error if the machines differ
 	TimesOff     Times = "off"     // not compared
 )
 
-// A Verdict is what a comparison found.
+// A Verdict is the outcome of a comparison.
 type Verdict string
 
 // The verdicts.
@@ -67,13 +63,13 @@ const (
 	Regression  Verdict = "regression"
 	Improvement Verdict = "improvement"
 	Same        Verdict = "same"
-	// an exact unit that became worse, but within Options.ExactTolerance
+	// worse, but within Options.ExactTolerance
 	Tolerated Verdict = "tolerated"
 )
 
-// A Comparison is of one benchmark in one unit.
+// A Comparison compares one benchmark in one unit.
 type Comparison struct {
-	// the unit is tidied: sec/op, D1-misses/op; reports have that of the files, ns/op
+	// tidied: sec/op, D1-misses/op; reports show the files' unit, ns/op
 	Name, Unit string
 	Exact      bool
 	Old, New   float64 // medians; of an exact unit, the worst value
@@ -81,46 +77,44 @@ type Comparison struct {
 	Change     float64 // from Old to New as a share of Old; infinite from 0
 	P          float64 // of the U test, after Holm's correction; 0 for an exact unit
 	Verdict    Verdict
-	// Need is the number of samples in both files with which a difference could
-	// be significant whatever the others do, where these samples never can be;
-	// 0 otherwise.
+	// Need is the number of samples in both files that could be significant, if the present number
+	// never can; else 0.
 	Need int
 
 	better   float64 // 1 if higher is better, -1 if lower is
 	old, new []float64
 }
 
-// A Report is what a check found.
+// A Report is the result of a check.
 type Report struct {
-	Baseline    string // what the reports call the two files
+	Baseline    string // names of the two files in the report
 	New         string
 	Options     Options
 	Comparisons []Comparison // in the baseline's order
 	Vanished    []Lone       // in the baseline only
 	Appeared    []Lone       // in the new file only
-	Nothing     string       // why nothing at all could be judged, "" if something was
+	Nothing     string       // why nothing could be judged, "" if something was
 	NoTimes     string       // why times were not compared, "" if they were
-	// why exact units were not compared, a reason for each geometry; none if all were
+	// why exact units were not compared, by geometry; empty if all were
 	NoExact []string
 	Drift   []string // exact units whose samples are not all the same
 
-	geometries   [2]results.Fingerprint // that were simulated: the baseline's and the new file's
+	geometries   [2]results.Fingerprint // simulated: the baseline's and the new file's
 	otherMachine bool                   // the fingerprints differ
 	common       int                    // benchmarks that are in both
 	twice        bool                   // a benchmark has two counts in the new file
-	backwards    bool                   // the baseline is of a later time than the new file
+	backwards    bool                   // the baseline is later than the new file
 }
 
-// A Lone is a benchmark, or one unit of it, that only one of the files has.
+// A Lone is a benchmark, or a unit of one, that only one file has.
 type Lone struct {
 	Name, Unit string
-	Guarded    bool // it would have been judged, had the new file had it
+	Guarded    bool // it would be judged if the new file had it
 }
 
-// String is the name, and the unit, as the files have it, if it is only that.
+// String returns the name, with the unit, in the files' form, if only the unit is missing.
 func (l Lone) String() string { return strings.TrimSpace(l.Name + " " + inFiles(l.Unit)) }
 
-// inFiles is a tidied unit as the files have it.
 func inFiles(unit string) string {
 	_, plain := results.InFiles(0, unit)
 	return plain
@@ -140,7 +134,7 @@ func (r *Report) Of(v Verdict) []Comparison {
 	return found
 }
 
-// Missing is what vanished though the baseline guards it, which fails a check.
+// Missing returns guarded benchmarks and units that vanished, which fail the check.
 func (r *Report) Missing() []Lone {
 	if r.Options.AllowVanished {
 		return nil
@@ -154,13 +148,13 @@ func (r *Report) Missing() []Lone {
 	return missing
 }
 
-// Failed tells whether the check says no: something became worse, or is missing.
+// Failed reports whether something became worse or is missing.
 func (r *Report) Failed() bool { return len(r.Of(Regression)) > 0 || len(r.Missing()) > 0 }
 
-// ErrNothing tells that two files have nothing that can be compared.
+// ErrNothing is the error for two files that have nothing to compare.
 var ErrNothing = errors.New("nothing can be compared")
 
-// Err is ErrNothing with the reason where nothing could be judged, else nil.
+// Err returns ErrNothing with its reason, nil if anything was judged.
 func (r *Report) Err() error {
 	if r.Nothing == "" {
 		return nil
@@ -168,11 +162,10 @@ func (r *Report) Err() error {
 	return fmt.Errorf("%w: %s", ErrNothing, r.Nothing)
 }
 
-// Compare compares a new file of results with the baseline. What a unit means
-// (exact or not, which way is better) is as this program writes it, else as
-// the baseline says: the new file may come from a stranger. Where nothing can be
-// judged there is a report all the same, which says so (see Report.Err); an error
-// is of files that are no results of one machine.
+// Compare compares a new file of results with the baseline. This program, else the baseline,
+// defines a unit (exact or not, which way is better): the new file may come from a stranger. If
+// nothing can be judged, the report says so (Report.Err). Compare returns an error if a file does
+// not hold results of one machine.
 func Compare(old, new *results.Set, o Options) (*Report, error) {
 	return compare(old, "baseline", new, "new results", o)
 }
@@ -188,7 +181,7 @@ func compare(old *results.Set, oldName string, new *results.Set, newName string,
 	units := trusted(old, new)
 	oldRows, newRows := rowsWith(old, units), rowsWith(new, units)
 	if o.Times != TimesOff && !timed(oldRows, units) && !timed(newRows, units) {
-		r.NoTimes = "" // counts of a program's loops are of no machine, and lack nothing
+		r.NoTimes = "" // counts of a program's loops depend on no machine, so they lack nothing
 	}
 	r.match(oldRows, newRows, units)
 	r.judge()
@@ -196,7 +189,6 @@ func compare(old *results.Set, oldName string, new *results.Set, newName string,
 	return r, nil
 }
 
-// timed tells whether any row has what is not exact.
 func timed(rows []results.Row, units benchfmt.UnitMetadataMap) bool {
 	return slices.ContainsFunc(rows, func(row results.Row) bool {
 		for unit := range row.Stats {
@@ -208,9 +200,8 @@ func timed(rows []results.Row, units benchfmt.UnitMetadataMap) bool {
 	})
 }
 
-// nothing is why the comparisons are no check, "" if they are one: without a
-// count, and with no time that could ever be found to differ, it would always
-// pass.
+// nothing returns why the check is void. Without a count, and without a time that could differ, it
+// would always pass.
 func (r *Report) nothing() string {
 	require := r.Options.Times == TimesRequire
 	switch {
@@ -236,14 +227,12 @@ func (r *Report) nothing() string {
 	return ""
 }
 
-// oneThread ends the names of what one thread does in a run with --threads; in a run without,
-// nothing stands in its place.
+// oneThread ends names of one thread in a run with --threads, and is missing without --threads.
 const oneThread = "/threads=1"
 
-// butThreads says how many benchmarks are the same in both files but for oneThread, and what to do
-// about it; "" if none are.
+// butThreads returns how many benchmarks differ between the files only in oneThread, with advice.
 func (r *Report) butThreads() string {
-	appeared, with, without := map[string]bool{}, 0, 0 // the last two: in the baseline
+	appeared, with, without := map[string]bool{}, 0, 0 // in the baseline
 	for _, l := range r.Appeared {
 		appeared[l.Name] = appeared[l.Name] || l.Unit == ""
 	}
@@ -275,7 +264,6 @@ func namesDiffer(n int) string {
 	return fmt.Sprintf("%d names differ", n)
 }
 
-// notCompared is why times or exact units were not compared.
 func (r *Report) notCompared() []string {
 	if r.NoTimes == "" {
 		return r.NoExact
@@ -283,7 +271,6 @@ func (r *Report) notCompared() []string {
 	return append([]string{r.NoTimes}, r.NoExact...)
 }
 
-// judged reports whether there is a time that could have been found different.
 func (r *Report) judged() bool {
 	return slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
 		return !c.Exact && c.Need == 0
@@ -304,7 +291,6 @@ func configs(old *results.Set, oldName string, new *results.Set, newName string)
 	return oldConfig, newConfig, nil
 }
 
-// comparable finds out whether times and exact units compare.
 func (r *Report) comparable(old, new map[string]string) {
 	f, g := results.FingerprintOf(old), results.FingerprintOf(new)
 	differ := f.Differ(g)
@@ -321,9 +307,7 @@ func (r *Report) comparable(old, new map[string]string) {
 	r.geometries = [2]results.Fingerprint{results.GeometryOf(old), results.GeometryOf(new)}
 }
 
-// trusted is what is known of the units: of ours, what this program writes; of
-// others, what the baseline says; of those that are not in the baseline, what
-// the new file says.
+// trusted returns units' metadata: this program's own, else the baseline's, else the new file's.
 func trusted(old, new *results.Set) benchfmt.UnitMetadataMap {
 	units := maps.Clone(new.Units)
 	for _, r := range old.Results {
@@ -354,10 +338,10 @@ func rowsWith(set *results.Set, units benchfmt.UnitMetadataMap) []results.Row {
 	return with.Rows()
 }
 
-// match finds what is in both files. Names whose keys have another order are one: of older programs
-// those of C files have the order in which -D was given.
+// match ignores the order of keys in a name: older programs wrote a C file's keys in the order of
+// its -D flags.
 func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetadataMap) {
-	// the last by ordered
+	// lone is keyed by ordered
 	olds, news, lone := map[string]bool{}, map[string]results.Row{}, map[string]results.Row{}
 	for _, row := range oldRows {
 		olds[row.Name] = true
@@ -389,16 +373,14 @@ func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetada
 	}
 }
 
-// ordered is a name with its keys in order.
 func ordered(name string) string {
 	parts := strings.Split(name, "/")
 	slices.Sort(parts[1:])
 	return strings.Join(parts, "/")
 }
 
-// guards tells whether there is anything to guard in a benchmark: not if all
-// that it has was counted in caches that the new file has not simulated. The caches of
-// a sweep are of the benchmark's name: a name that is gone is no other meaning of it.
+// guards reports whether a benchmark guards anything: not if the new file simulates none of its
+// caches. A sweep's caches belong to the name, so a vanished name is guarded.
 func (r *Report) guards(row results.Row, units benchfmt.UnitMetadataMap) bool {
 	for unit := range row.Stats {
 		if units.GetAssumption(unit) != benchmath.AssumeExact ||
@@ -409,9 +391,8 @@ func (r *Report) guards(row results.Row, units benchfmt.UnitMetadataMap) bool {
 	return false
 }
 
-// otherKernels is a test for benchmarks that vanished because the new file is of
-// a CPU with other vector kernels: there by a kernel that the baseline lacks,
-// while the one in the name is nowhere in the new file.
+// otherKernels returns a test for benchmarks that vanished because the new CPU has other vector
+// kernels: the new file has them with another kernel, and lacks the old kernel entirely.
 func (r *Report) otherKernels(newRows []results.Row) func(gone results.Row) bool {
 	kernels, rest := map[string]bool{}, map[string]bool{}
 	for _, row := range newRows {
@@ -422,8 +403,7 @@ func (r *Report) otherKernels(newRows []results.Row) func(gone results.Row) bool
 	}
 }
 
-// kernelKey is the key in names of what walked. The suite has the best kernels
-// that a CPU runs.
+// kernelKey is the key of the kernel in names. The suite uses the CPU's best kernels.
 const kernelKey = "kernel"
 
 func withoutKernel(r results.Row) string {
@@ -435,7 +415,8 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 		a, b := old.Stats[unit], now.Stats[unit]
 		exact := units.GetAssumption(unit) == benchmath.AssumeExact
 		_, clock := old.Stats["sec/op"]
-		// which would only weaken the correction for the number of comparisons
+		// units that only explain the time would weaken the correction for the number of
+		// comparisons
 		judged := exact || r.NoTimes == "" && !(clock && results.Explains(unit))
 		if b.N == 0 {
 			r.Vanished = append(r.Vanished, Lone{old.Name, unit, judged})
@@ -449,7 +430,7 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 			Verdict: Same, better: float64(results.Better(units, unit)), old: a.Samples,
 			new: b.Samples}
 		if exact {
-			// a baseline of which both sides of a merge were kept guards the better one
+			// a baseline that kept both sides of a merge guards the better one
 			c.Old, c.New = worst(a.Samples, -c.better), worst(b.Samples, c.better)
 			r.drift(c, "the baseline", a.Samples)
 			r.twice = r.drift(c, "the new results", b.Samples) || r.twice
@@ -464,8 +445,6 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 	}
 }
 
-// sameGeometry tells whether what an exact unit of a benchmark hangs on is the same in
-// both files, and notes where it is not.
 func (r *Report) sameGeometry(benchmark, unit string) bool {
 	differ := r.geometryDiffers(benchmark, unit)
 	if differ == nil {
@@ -482,7 +461,6 @@ func (r *Report) geometryDiffers(benchmark, unit string) []string {
 	return r.geometries[0].For(benchmark, unit).Differ(r.geometries[1].For(benchmark, unit))
 }
 
-// drift notes an exact unit whose samples are not all the same, and tells whether it is one.
 func (r *Report) drift(c Comparison, file string, samples []float64) bool {
 	least, most := samples[0], samples[len(samples)-1]
 	if least == most {
@@ -493,7 +471,6 @@ func (r *Report) drift(c Comparison, file string, samples []float64) bool {
 	return true
 }
 
-// worst takes the worst of ascending samples.
 func worst(samples []float64, better float64) float64 {
 	if better > 0 {
 		return samples[0]
@@ -501,7 +478,6 @@ func worst(samples []float64, better float64) float64 {
 	return samples[len(samples)-1]
 }
 
-// change is the difference as a share of old.
 func change(old, new float64) float64 {
 	if old == new {
 		return 0
@@ -509,7 +485,6 @@ func change(old, new float64) float64 {
 	return (new - old) / math.Abs(old)
 }
 
-// judge gives the verdicts.
 func (r *Report) judge() {
 	var timed []*Comparison
 	for i := range r.Comparisons {
@@ -526,8 +501,8 @@ func (r *Report) judge() {
 		ps[i] = uTest(c.old, c.new)
 		least[i] = smallest.of(c.OldN, c.NewN)
 	}
-	// Holm's correction is monotone, so what the smallest possible p-values
-	// cannot reach, none can.
+	// Holm's correction is monotone: if the smallest possible p-values do not reach alpha after it,
+	// none can.
 	ps, least = holm(ps), holm(least)
 	for i, c := range timed {
 		c.P = ps[i]
@@ -540,7 +515,6 @@ func (r *Report) judge() {
 	}
 }
 
-// verdict judges the change by its size alone.
 func (c *Comparison) verdict(threshold float64) {
 	switch {
 	case math.Abs(c.Change) <= threshold && c.Exact && c.Change*c.better < 0:
@@ -553,9 +527,9 @@ func (c *Comparison) verdict(threshold float64) {
 	}
 }
 
-// uTest is the p-value of two samples, ascending, under no assumption. The
-// lower one comes first: where values tie, the library's p-value is right only
-// in that order (of {2, 2} and {1} it is 0, of {1} and {2, 2} two thirds).
+// uTest returns the p-value of two ascending samples, without assumptions. The lower one must come
+// first: else the library's p-value is wrong for ties (for {2, 2} and {1} it is 0, for {1} and {2,
+// 2} two thirds).
 func uTest(a, b []float64) float64 {
 	if wins(a, b) > wins(b, a) {
 		a, b = b, a
@@ -566,7 +540,6 @@ func uTest(a, b []float64) float64 {
 	return min(1, benchmath.AssumeNothing.Compare(sample(a), sample(b)).P)
 }
 
-// wins counts the pairs in which the value of a is the greater.
 func wins(a, b []float64) int {
 	n, below := 0, 0
 	for _, x := range a {
@@ -578,8 +551,8 @@ func wins(a, b []float64) int {
 	return n
 }
 
-// holm corrects p-values for their number: the k-th smallest of m is taken
-// m-k+1 times, and none is less than the one before it.
+// holm corrects p-values: the k-th smallest of m is multiplied by m-k+1, and is at least the one
+// before.
 func holm(ps []float64) []float64 {
 	order := make([]int, len(ps))
 	for i := range order {
@@ -594,11 +567,8 @@ func holm(ps []float64) []float64 {
 	return adjusted
 }
 
-// A smallestP knows the smallest p-values that the U test can give, by the
-// numbers of samples.
 type smallestP map[[2]int]float64
 
-// of lets the test itself say it, of samples of which all are apart.
 func (s smallestP) of(n, m int) float64 {
 	key := [2]int{n, m}
 	if _, ok := s[key]; !ok {
@@ -611,7 +581,6 @@ func (s smallestP) of(n, m int) float64 {
 	return s[key]
 }
 
-// samples is the least number in both files with which p can be reached.
 func (s smallestP) samples(p float64) int {
 	n := 1
 	for s.of(n, n) > p {
@@ -620,8 +589,7 @@ func (s smallestP) samples(p float64) int {
 	return n
 }
 
-// CompareFiles is Compare for two named files. The report shows the names with the
-// commits and dates of the files.
+// CompareFiles is Compare for named files. The report shows their names, commits and dates.
 func CompareFiles(old *results.Set, oldName string, new *results.Set, newName string,
 	o Options) (*Report, error) {
 	r, err := compare(old, "baseline "+oldName, new, newName, o)
@@ -633,7 +601,6 @@ func CompareFiles(old *results.Set, oldName string, new *results.Set, newName st
 	return r, nil
 }
 
-// dated is when the results of a file were made, as they tell; the zero time where they do not.
 func dated(set *results.Set, file string) time.Time {
 	for _, c := range set.Comments[file] {
 		if at, err := time.Parse(time.RFC3339, c.Value); c.Key == "date" && err == nil {
@@ -643,8 +610,6 @@ func dated(set *results.Set, file string) time.Time {
 	return time.Time{}
 }
 
-// label is what a report calls a file: its name with the commit and the time that
-// it tells, and whether its run was interrupted.
 func label(set *results.Set, file string) string {
 	text := file
 	for _, key := range []string{"commit", "date", "interrupted"} {

@@ -14,12 +14,12 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// Formats are the formats of a report, by name.
+// Formats maps the name of a report's format to its writer.
 var Formats = map[string]func(io.Writer, *Report) error{
 	"text": writeText, "markdown": writeMarkdown, "json": writeJSON, "junit": writeJUnit,
 }
 
-// Summary says in a line what was found.
+// Summary returns the result in one line.
 func (r *Report) Summary() string {
 	vanished := ""
 	if n := len(r.Missing()); n > 0 {
@@ -33,7 +33,6 @@ func (r *Report) Summary() string {
 		results.Counted(len(r.Of(Improvement)), "improvement"), vanished, r.compared())
 }
 
-// compared says how many counts and times were compared.
 func (r *Report) compared() string {
 	exact, timed, few := 0, 0, 0
 	for _, c := range r.Comparisons {
@@ -60,7 +59,7 @@ func (r *Report) compared() string {
 	return said
 }
 
-// Notes are what else there is to say, a line each.
+// Notes returns what else there is to report, one line each.
 func (r *Report) Notes() []string {
 	var notes []string
 	for _, why := range r.notCompared() {
@@ -70,7 +69,7 @@ func (r *Report) Notes() []string {
 		notes = append(notes, "not exact: "+d)
 	}
 	most := listed
-	if r.Nothing != "" { // and no name says more than their number
+	if r.Nothing != "" { // no name says more than their number
 		most = 1
 	}
 	notes = append(notes, lone("vanished", r.Vanished, "the baseline", most)...)
@@ -78,9 +77,8 @@ func (r *Report) Notes() []string {
 	return append(notes, r.tooFew()...)
 }
 
-// lone says what only one of the files has, a unit of many benchmarks in one
-// note: another version of this program knows other units. Of names only so many
-// are listed.
+// lone reports what only one file has. A unit of many benchmarks is one note: another version of
+// this program knows other units.
 func lone(what string, list []Lone, file string, most int) []string {
 	count := map[Lone]int{} // of units, without their names
 	for _, l := range list {
@@ -99,7 +97,7 @@ func lone(what string, list []Lone, file string, most int) []string {
 			}
 		case n > 1:
 			name, count[unit] = fmt.Sprintf("%s of %d benchmarks", inFiles(l.Unit), n), 0
-		case n == 0: // said with the first of it
+		case n == 0: // covered by the note of the first one
 			continue
 		}
 		note := fmt.Sprintf("%s: %s is in %s only", what, name, file)
@@ -114,8 +112,6 @@ func lone(what string, list []Lone, file string, most int) []string {
 	return notes
 }
 
-// tooFew says which times can never be significant, those with the same
-// numbers of samples together.
 func (r *Report) tooFew() []string {
 	type numbers struct{ old, new, need int }
 	groups := map[numbers][]string{}
@@ -144,7 +140,6 @@ func (r *Report) tooFew() []string {
 	return notes
 }
 
-// advice is what to do about what was found, a line each.
 func (r *Report) advice() []string {
 	var lines []string
 	if r.backwards {
@@ -156,7 +151,7 @@ func (r *Report) advice() []string {
 			"file's name without its folder: if two of one name were counted, give one another "+
 			"name (a link will do: ln -s b/kernel.c b-kernel.c).")
 	}
-	if hint := r.butThreads(); hint != "" && r.Nothing == "" { // else the reason has it
+	if hint := r.butThreads(); hint != "" && r.Nothing == "" { // else the reason has the hint
 		lines = append(lines, "Of the benchmarks in one file only, "+hint+".")
 	}
 	if len(r.Missing()) > 0 && r.common > 0 {
@@ -176,7 +171,6 @@ func (r *Report) advice() []string {
 	return lines
 }
 
-// writeText writes a report for a terminal.
 func writeText(w io.Writer, r *Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", results.Printable(r.Baseline),
@@ -197,7 +191,7 @@ func writeText(w io.Writer, r *Report) error {
 	return err
 }
 
-// values is the comparison in words: "1.200 ms/op -> 1.500 ms/op (+25%, p=0.001 n=10+10)".
+// values returns, for example, "1.200 ms/op -> 1.500 ms/op (+25%, p=0.001 n=10+10)".
 func (c Comparison) values() string {
 	old, new := c.number(c.Old), c.number(c.New)
 	if c.Exact {
@@ -207,7 +201,6 @@ func (c Comparison) values() string {
 	return fmt.Sprintf("%s -> %s (%s, p=%.3g n=%d+%d)", old, new, c.percent(), c.P, c.OldN, c.NewN)
 }
 
-// number is a value of the comparison's unit: a count whole, a time scaled.
 func (c Comparison) number(v float64) string {
 	if c.Exact {
 		format := byte('f')
@@ -223,26 +216,25 @@ func (c Comparison) percent() string {
 	if math.IsInf(c.Change, 0) {
 		return "from 0"
 	}
-	if math.Abs(c.Change) >= 100 { // which has an exponent in four digits
+	if math.Abs(c.Change) >= 100 { // four digits would give an exponent
 		return fmt.Sprintf("%+.0f%%", c.Change*100)
 	}
 	return fmt.Sprintf("%+.4g%%", c.Change*100)
 }
 
-// listed is how many rows a table or list in Markdown has at most, and fullPage the
-// length of a page that gets no further row: a comment on GitHub holds 65,536
-// characters.
+// A list in Markdown has at most listed rows. A page longer than fullPage gets no further row: a
+// comment on GitHub holds 65,536 characters.
 const (
 	listed   = 50
 	fullPage = 56_000
 )
 
-// writeMarkdown writes a report that fits a comment on a pull request and a
-// job's summary. Names are escaped: they may come from a stranger.
+// writeMarkdown writes a report for a comment on a pull request. Names are escaped: they may come
+// from a stranger.
 func writeMarkdown(w io.Writer, r *Report) error {
 	var b strings.Builder
 	summary := r.Summary()
-	if r.Nothing != "" { // what the files say is in the reason
+	if r.Nothing != "" {
 		summary = code(summary)
 	}
 	fmt.Fprintf(&b, "### Memory layouts: %s\n\n%s, of %s against %s.\n", r.title(), summary,
@@ -266,7 +258,6 @@ func writeMarkdown(w io.Writer, r *Report) error {
 	return err
 }
 
-// title is what was found, in a few words.
 func (r *Report) title() string {
 	regressions, missing := len(r.Of(Regression)), len(r.Missing())
 	switch {
@@ -282,7 +273,6 @@ func (r *Report) title() string {
 	return "No regression"
 }
 
-// markdownMissing is a table of what vanished and should not have.
 func (r *Report) markdownMissing(b *strings.Builder) {
 	missing := r.Missing()
 	if len(missing) == 0 {
@@ -314,7 +304,6 @@ func (r *Report) markdownTable(b *strings.Builder, v Verdict) {
 	})
 }
 
-// rows writes rows of a page, as many as it has room for, and how many more there are.
 func rows[T any](b *strings.Builder, all []T, write func(T)) {
 	for i, one := range all {
 		if i == listed || b.Len() > fullPage {
@@ -325,12 +314,11 @@ func rows[T any](b *strings.Builder, all []T, write func(T)) {
 	}
 }
 
-// longest is how many characters of a name a page shows.
+// longest limits the characters of a name on a page.
 const longest = 200
 
-// code sets text as code in Markdown and HTML. All that could be markup, end a
-// table's cell, or call somebody is written as a character reference, which
-// never is (CommonMark 0.31, 2.5).
+// code sets text as code in Markdown and HTML. Characters that could be markup, end a table's cell
+// or mention a user become character references, which are never markup (CommonMark 0.31, 2.5).
 func code(text string) string {
 	runes := []rune(results.Printable(text))
 	if len(runes) > longest {
@@ -340,7 +328,7 @@ func code(text string) string {
 	b.WriteString("<code>")
 	for i, r := range runes {
 		plain := unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" =/,-+()", r) ||
-			r == '.' && (i == 0 || runes[i-1] != 'w') // GitHub makes a link of www.
+			r == '.' && (i == 0 || runes[i-1] != 'w') // GitHub turns www. into a link
 		if plain {
 			b.WriteRune(r)
 		} else {
@@ -389,9 +377,9 @@ func writeJSON(w io.Writer, r *Report) error {
 		Threshold   float64      `json:"threshold"`
 		Tolerance   float64      `json:"exact_tolerance"`
 		NoTimes     string       `json:"times_not_compared,omitempty"`
-		NoExact     string       `json:"exact_not_compared,omitempty"` // reasons, joined by "; "
+		NoExact     string       `json:"exact_not_compared,omitempty"` // joined by "; "
 		Vanished    []string     `json:"vanished"`
-		Missing     []string     `json:"missing"` // of those, what fails the check
+		Missing     []string     `json:"missing"` // those that fail the check
 		Appeared    []string     `json:"appeared"`
 		NotExact    []string     `json:"not_exact"`
 		Comparisons []comparison `json:"comparisons"`
@@ -406,7 +394,7 @@ func writeJSON(w io.Writer, r *Report) error {
 	return err
 }
 
-// names is never nil, so that JSON has an empty list.
+// names is never nil, so that JSON has [].
 func names(list []Lone) []string {
 	all := []string{}
 	for _, l := range list {
@@ -446,9 +434,8 @@ type (
 	}
 )
 
-// writeJUnit writes a report as JUnit's XML: a test case for each benchmark in
-// each unit, its class the unit. What vanished fails, what appeared is skipped;
-// that nothing can be compared is a failure too.
+// writeJUnit writes a test case for each benchmark in each unit, its class. What vanished fails,
+// what appeared is skipped, and a void check fails.
 func writeJUnit(w io.Writer, r *Report) error {
 	s := junitSuite{Name: "bench check"}
 	missing := map[Lone]bool{}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParseShare reads a share such as "5%" or "0.05". It refuses 1, which may be meant as
-// 1% and would let anything pass: that is 100%.
+// ParseShare reads a share such as "5%" or "0.05". It refuses 1, which may mean 1% and would let
+// anything pass.
 func ParseShare(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(number, 64)

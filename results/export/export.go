@@ -1,5 +1,5 @@
-// Package export writes results in the formats of other programs: CSV, JSON
-// lines, github-action-benchmark's and Bencher's.
+// Package export writes results in the formats of other programs: CSV, JSON lines,
+// github-action-benchmark's and Bencher's.
 //
 //  1. Read results ([results.Read]).
 //  2. [Records] summarizes them, with a [Record] for each benchmark and unit.
@@ -26,7 +26,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A Record is one benchmark in one unit, of one file.
+// A Record is one benchmark of a file in one unit.
 type Record struct {
 	Commit      string  `json:"commit,omitempty"`
 	Date        string  `json:"date,omitempty"`
@@ -34,7 +34,7 @@ type Record struct {
 	Name        string  `json:"name"`                  // with the word Benchmark
 	Unit        string  `json:"unit"`                  // as in the files: ns/op, B/s, D1-misses/op
 	Median      float64 `json:"median"`
-	// of the median's 95% interval; nil if the samples are too few, and of an exact unit
+	// of the median's 95% interval; nil for few samples and exact units
 	Lower   *float64 `json:"lower,omitempty"`
 	Upper   *float64 `json:"upper,omitempty"`
 	Samples int      `json:"samples"`
@@ -42,8 +42,7 @@ type Record struct {
 	Better  string   `json:"better"` // "lower" or "higher"
 }
 
-// Records sums up a set, in the order of its names and of [results.Units],
-// other units after them.
+// Records summarizes a set by name, and units in the order of [results.Units], then others.
 func Records(set *results.Set) ([]Record, error) {
 	if err := set.CheckValues(); err != nil {
 		return nil, err
@@ -65,11 +64,11 @@ func Records(set *results.Set) ([]Record, error) {
 	return records, nil
 }
 
-// noCopies refuses a file of which another one has all results, if these are timed: simulated ones
-// are the same of each run.
+// noCopies returns an error if one file holds all timed results of another. Simulated results equal
+// each other in every run.
 func noCopies(set *results.Set) error {
 	files := set.Files()
-	var lines []map[string]int // of each file, how often it has a result
+	var lines []map[string]int // per file, how often each result occurs
 	timed := make([]int, len(files))
 	for i, file := range files {
 		lines = append(lines, map[string]int{})
@@ -98,8 +97,7 @@ func noCopies(set *results.Set) error {
 	return nil
 }
 
-// withOurs are the units of files with ours that are exact, of which a file that was cut out of
-// another may not say it.
+// withOurs marks this program's exact units: a file cut out of another may lack those lines.
 func withOurs(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
 	all := maps.Clone(units)
 	for _, u := range results.Units {
@@ -113,10 +111,8 @@ func withOurs(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
 	return all
 }
 
-// Of sets where records are from: the commit, the date and the machine's
-// fingerprint that the files name, where all of them name the same. Files that do not
-// compare are an error, and one of which another has all results, as its samples count
-// twice.
+// Of sets the commit, date and machine's fingerprint that all files name. It returns an error if
+// files do not compare, or if one holds all results of another, whose samples would count twice.
 func Of(set *results.Set, records []Record) error {
 	config, err := set.Config()
 	if err != nil {
@@ -136,7 +132,6 @@ func Of(set *results.Set, records []Record) error {
 	return nil
 }
 
-// rank is the place of a unit, tidied, among ours.
 func rank(unit string) int {
 	_, plain := results.InFiles(0, unit)
 	if i := slices.IndexFunc(results.Units, func(u results.Unit) bool {
@@ -163,15 +158,14 @@ func record(units benchfmt.UnitMetadataMap, row results.Row, unit string) Record
 	return r
 }
 
-// Formats are the formats, by name.
+// Formats maps the name of a format to its writer.
 var Formats = map[string]func(io.Writer, []Record) error{
 	"csv": writeCSV, "jsonl": writeJSONLines, "github-action-benchmark": writeGitHubActionBenchmark,
 	"bencher": writeBencher,
 }
 
-// writeCSV writes a line for each record under a head (RFC 4180). A text that a
-// spreadsheet would take for a formula gets a ' before it, and bytes that are no UTF-8
-// are replaced as in JSON.
+// writeCSV writes CSV (RFC 4180). A text that a spreadsheet would read as a formula gets a leading
+// '. Invalid UTF-8 is replaced as in JSON.
 func writeCSV(w io.Writer, records []Record) error {
 	c := csv.NewWriter(w)
 	if err := c.Write([]string{"commit", "date", "fingerprint", "name", "unit", "median", "lower",
@@ -206,7 +200,6 @@ func number(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
-// writeJSONLines writes each record as JSON in a line.
 func writeJSONLines(w io.Writer, records []Record) error {
 	e := json.NewEncoder(w)
 	for _, r := range records {
@@ -217,12 +210,11 @@ func writeJSONLines(w io.Writer, records []Record) error {
 	return nil
 }
 
-// writeGitHubActionBenchmark writes the medians as github-action-benchmark's tool
-// "customSmallerIsBetter" reads them: an array of objects with name, unit,
-// value, range and extra (https://github.com/benchmark-action/github-action-benchmark,
-// README, "Minimal setup" of custom benchmarks). A name is that of its "go"
-// tool with several units: "BenchmarkX - ns/op". Units of which more is
-// better, such as B/s, are left out.
+// writeGitHubActionBenchmark writes the medians for github-action-benchmark's tool
+// "customSmallerIsBetter": objects with name, unit, value, range and extra
+// (https://github.com/benchmark-action/github-action-benchmark, README, "Minimal setup" of custom
+// benchmarks). Names follow its "go" tool with several units: "BenchmarkX - ns/op". Units in which
+// more is better are left out.
 func writeGitHubActionBenchmark(w io.Writer, records []Record) error {
 	type entry struct {
 		Name  string  `json:"name"`
@@ -253,15 +245,14 @@ func writeGitHubActionBenchmark(w io.Writer, records []Record) error {
 	return writeJSON(w, list)
 }
 
-// Bencher's limits of names (https://bencher.dev/docs/reference/bencher-metric-format/).
+// Bencher's limits for names (https://bencher.dev/docs/reference/bencher-metric-format/).
 const (
 	maxBenchmark = 1024
 	maxMeasure   = 64
 )
 
-// writeBencher writes Bencher Metric Format: benchmarks with their measures, each
-// with value and, of times, lower_value and upper_value. The measure of ns/op
-// is Bencher's own "latency", which is in ns; others are named by their unit.
+// writeBencher writes Bencher Metric Format. The measure of ns/op is Bencher's "latency", in ns;
+// others are named by their unit.
 func writeBencher(w io.Writer, records []Record) error {
 	type metric struct {
 		Value float64  `json:"value"`

@@ -15,49 +15,47 @@ import (
 // An Aspect is what machines are compared in.
 type Aspect int
 
-// The aspects: medians over benchmarks of the ratio to the peers' time, and of that of
-// the spread.
+// The aspects: medians, over benchmarks, of the ratio to the peers' time or spread.
 const (
 	All     Aspect = iota // of every benchmark
-	Caches                // of those whose data the simulated caches hold
-	Memory                // of those that miss the last of them
+	Caches                // of benchmarks whose data the simulated caches hold
+	Memory                // of benchmarks that miss the last simulated cache
 	Scatter               // the spread of the samples of every benchmark
 	aspects
 )
 
-// String is the aspect in a word.
+// String returns the aspect's name.
 func (a Aspect) String() string { return [...]string{"all", "caches", "memory", "scatter"}[a] }
 
 // A Finding is a machine that is out of line.
 type Finding struct {
-	Machine int // in the matrix
+	Machine int // index in the matrix
 	Aspect  Aspect
 	Ratio   float64 // to the peers' median: 1.2 takes 20% longer
-	P       float64 // that any of as many machines in line would seem so, by Holm's correction
+	P       float64 // chance that any of as many sound machines looks so, by Holm's correction
 	Peers   int
-	Why     string // what the files say that explains it
+	Why     string // explanation from the files
 }
 
-// A Judgement is what is known of a fleet.
+// A Judgement is the result of judging a fleet.
 type Judgement struct {
-	Scores   [][aspects]float64 // ratios by machine, NaN where there is nothing to compare
+	Scores   [][aspects]float64 // ratios by machine, NaN without a comparison
 	Findings []Finding          // the largest ratio first
 	Untested int                // machines with too few peers to be tested
 	Tests    int
-	// Sees is from which ratio on a machine alone out of line, in the median of all benchmarks,
-	// is found: of the CPU of which it takes most, 0 without tests.
+	// Sees is the least ratio at which a single machine would be found, by the median of all
+	// benchmarks, for the worst CPU; 0 without tests.
 	Sees float64
 }
 
-// What is out of line: more than minRatio from the peers, of which there are at least
-// minPeers in all, and more than chance has it.
+// A machine is out of line beyond minRatio (minScatter for Scatter) and beyond chance. A group
+// needs at least minPeers machines.
 const (
 	minPeers   = 8
 	minRatio   = 1.03
 	minScatter = 2
 )
 
-// groups are the machines of the same CPU, which are each other's peers.
 func (m *Matrix) groups() (all [][]int) {
 	at := map[string]int{}
 	for i, machine := range m.Machines {
@@ -72,13 +70,13 @@ func (m *Matrix) groups() (all [][]int) {
 	return all
 }
 
-// Ratios are the times of each machine by benchmark, as ratios to the median of its
-// peers; NaN where it has none.
+// Ratios returns each machine's times by benchmark, relative to its peers' median; NaN if it has
+// none.
 func (m *Matrix) Ratios() [][]float64 {
 	return m.ratios(func(c Cell) float64 { return c.Ns })
 }
 
-// leastSpread is what is added to spreads, so that those of next to nothing compare.
+// leastSpread lets spreads near 0 compare.
 const leastSpread = 0.001
 
 func (m *Matrix) ratios(of func(Cell) float64) [][]float64 {
@@ -106,7 +104,6 @@ func (m *Matrix) ratios(of func(Cell) float64) [][]float64 {
 	return all
 }
 
-// scores are the aspects of each machine.
 func (m *Matrix) scores() [][aspects]float64 {
 	times, spreads := m.Ratios(), m.ratios(func(c Cell) float64 { return c.Spread + leastSpread })
 	scores := make([][aspects]float64, len(m.Machines))
@@ -132,14 +129,16 @@ func (m *Matrix) scores() [][aspects]float64 {
 	return scores
 }
 
-// Judge tests every machine with peers enough in every aspect. The logarithm of its
-// ratio is compared with the median of its peers', in units of their median absolute
-// deviation scaled to a standard deviation (times 1.4826, at least 0.1%), which half
-// of them being out of line does not move. As few values tell little of a deviation,
-// p is that of Student's t with 0.37 degrees of freedom for each machine but one, the
-// deviation's efficiency (Rousseeuw and Croux, "Alternatives to the median absolute
-// deviation", Journal of the American Statistical Association 88, 1993). Holm's method
-// (Scandinavian Journal of Statistics 6, 1979) keeps the chance of any false finding
+// Judge tests every machine that has enough peers in every aspect.
+//
+// The logarithm of its ratio is compared with its peers' median, in units of their median absolute
+// deviation scaled to a standard deviation (times 1.4826, at least 0.1%). That measure holds even
+// if half of the machines are out of line. Few values determine a deviation poorly, so p comes from
+// Student's t with 0.37 degrees of freedom for each machine but one. This factor is the deviation's
+// efficiency (Rousseeuw and Croux, "Alternatives to the median absolute deviation", Journal of the
+// American Statistical Association 88, 1993).
+//
+// Holm's method (Scandinavian Journal of Statistics 6, 1979) keeps the chance of any false finding
 // in the whole fleet at alpha.
 func (m *Matrix) Judge(alpha float64) Judgement {
 	j := Judgement{Scores: m.scores()}
@@ -184,8 +183,8 @@ func (m *Matrix) Judge(alpha float64) Judgement {
 	return j
 }
 
-// small tells of a ratio that nobody minds, however sure it is, and of samples that
-// scatter less than others'.
+// small reports whether a ratio is too small to matter, however sure. A smaller scatter never
+// matters.
 func (f Finding) small() bool {
 	if f.Aspect == Scatter {
 		return f.Ratio < minScatter
@@ -193,15 +192,14 @@ func (f Finding) small() bool {
 	return math.Abs(math.Log(f.Ratio)) < math.Log(minRatio)
 }
 
-// A measure is what machines of a CPU are compared by in an aspect: logarithms of ratios, in units
-// of how far from their middle they lie.
+// A measure compares machines of a CPU in one aspect: logarithms of ratios, in units of their
+// deviation.
 type measure struct {
 	middle, scale float64
 	of            distuv.StudentsT
 	machines      int
 }
 
-// newMeasure reports false where too few machines have a ratio.
 func newMeasure(scores [][aspects]float64, group []int, a Aspect) (by measure, ok bool) {
 	var values []float64
 	for _, i := range group {
@@ -223,7 +221,6 @@ func newMeasure(scores [][aspects]float64, group []int, a Aspect) (by measure, o
 	}, true
 }
 
-// test compares the machines of a group in an aspect.
 func (by measure) test(scores [][aspects]float64, group []int, a Aspect) (all []Finding) {
 	for _, i := range group {
 		if v := scores[i][a]; v > 0 {
@@ -235,14 +232,13 @@ func (by measure) test(scores [][aspects]float64, group []int, a Aspect) (all []
 	return all
 }
 
-// sees is the ratio that has a chance in a test of its own.
+// sees returns the ratio whose p-value in a single test is chance.
 func (by measure) sees(chance float64) float64 {
 	return math.Exp(-by.of.Quantile(chance/2) * by.scale)
 }
 
-// plain leaves the finding of each machine that says most: where caches and memory are
-// both out of line by about as much, it is all, and else the one of them that is
-// farther. What scatters is said besides. The farthest machines come first.
+// plain keeps the most telling finding of each machine: All if caches and memory are out by about
+// as much, else the farther of the two. Scatter is kept besides. The farthest machines come first.
 func (m *Matrix) plain(found []Finding) (kept []Finding) {
 	size := func(f Finding) float64 { return math.Abs(math.Log(f.Ratio)) }
 	by := map[int]map[Aspect]Finding{}
@@ -277,9 +273,6 @@ func (m *Matrix) plain(found []Finding) (kept []Finding) {
 	return kept
 }
 
-// why says what of a machine's files explains a finding, by its ratios: what is measured first,
-// then in what it is set up otherwise than most of its peers, and then what such a pattern mostly
-// comes from.
 func (m *Matrix) why(f Finding, ratios []float64) string {
 	var words []string
 	machine := m.Machines[f.Machine]
@@ -319,11 +312,10 @@ func (m *Matrix) why(f Finding, ratios []float64) string {
 	return strings.Join(words, "; ")
 }
 
-// mostly is what a finding comes from where files say nothing.
 func (m *Matrix) mostly(f Finding) string {
 	beside := func(words string, memory bool) string {
 		if !slices.Contains(m.Memory, memory) {
-			return "" // nothing of that was timed
+			return "" // no such benchmark was timed
 		}
 		return words
 	}
@@ -346,7 +338,6 @@ func (m *Matrix) mostly(f Finding) string {
 		"limit, or a core that another shares"
 }
 
-// peers are the machines of the group of one, itself included.
 func (m *Matrix) peers(i int) []int {
 	for _, group := range m.groups() {
 		if slices.Contains(group, i) {
@@ -356,7 +347,6 @@ func (m *Matrix) peers(i int) []int {
 	return nil
 }
 
-// ghz is the median frequency of a machine, 0 if no cycles were counted.
 func (m *Matrix) ghz(i int) float64 {
 	var all []float64
 	for _, c := range m.Machines[i].Cells {
@@ -383,7 +373,6 @@ func (m *Matrix) peersGHz(group []int) float64 {
 	return results.Median(all)
 }
 
-// peersActivity is what others do on the median of the machines that say it.
 func (m *Matrix) peersActivity(group []int) (others, steal float64) {
 	var busy, taken []float64
 	for _, i := range group {
@@ -398,7 +387,6 @@ func (m *Matrix) peersActivity(group []int) (others, steal float64) {
 	return results.Median(busy), results.Median(taken)
 }
 
-// activity reads what others did on a machine meanwhile.
 func activity(m Machine) (others, steal float64) {
 	for field := range strings.FieldsSeq(m.Facts["activity"]) {
 		key, text, _ := strings.Cut(field, "=")
@@ -414,7 +402,7 @@ func activity(m Machine) (others, steal float64) {
 	return others, steal
 }
 
-// unlike says a fact that a machine has otherwise than more than half of its peers.
+// unlike reports a fact that differs from most peers'.
 func unlike(m *Matrix, group []int, i int, key string, of func(Machine) string) []string {
 	count, own := map[string]int{}, of(m.Machines[i])
 	for _, k := range group {
@@ -431,13 +419,12 @@ func unlike(m *Matrix, group []int, i int, key string, of func(Machine) string) 
 	return nil
 }
 
-// slower is from which ratio on, beyond that of the smallest and the largest, a working set counts
-// as out of a cache that the peers' fits into.
+// slower is the ratio from which a working set counts as out of a cache that the peers' fits into.
+// It is relative to the smallest and largest working sets.
 const slower = 1.2
 
-// band says from which to which working set a machine's reads in a random order are
-// slower, if smaller and larger ones are not: its last cache holds less than the
-// peers', as where others use it too.
+// band returns the range of working sets whose random reads are slower, if smaller and larger ones
+// are not: the last cache holds less than the peers', for example because others use it too.
 func (m *Matrix) band(ratios []float64) string {
 	type size struct {
 		name  string
@@ -475,9 +462,8 @@ func (m *Matrix) band(ratios []float64) string {
 		sizes[first].name, sizes[end-1].name)
 }
 
-// clock is the clock of a machine as a ratio to its peers', by its chases over half of
-// the first cache or less: such a load takes a fixed number of cycles, and waits for
-// nothing else. It is 1 where there are none.
+// clock returns a machine's clock relative to its peers', 1 if unknown, from pointer chases over at
+// most half of the first cache. Such a load takes a fixed number of cycles.
 func (m *Matrix) clock(i int, ratios []float64) float64 {
 	_, text, _ := strings.Cut(m.Machines[i].Config["caches"], "L1d=")
 	text, _, _ = strings.Cut(text, ",")

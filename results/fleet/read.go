@@ -1,10 +1,10 @@
-// Package fleet compares machines that ran one suite, and finds those that are out of
-// line with their peers.
+// Package fleet compares machines that ran one suite, and finds those that are out of line with
+// their peers.
 //
-//  1. [Read] reads the files of all machines, or the one that they were merged to, a
-//     result at a time, into a [Matrix] of machines by benchmark.
-//  2. [Matrix.Judge] compares each machine with those of the same CPU, and says which
-//     are out of line, by how much, and what their files say that explains it.
+//  1. [Read] reads the files of all machines, or their merged file, one result at a
+//     time, into a [Matrix] of machines by benchmark.
+//  2. [Matrix.Judge] compares each machine with its peers, the machines of the same
+//     CPU. It returns the machines out of line, by how much, and why, if the files say it.
 //  3. [Matrix.WriteCSV] writes the matrix.
 package fleet
 
@@ -29,11 +29,11 @@ import (
 	"github.com/stridebench/stridebench/results/merge"
 )
 
-// A Cell is one benchmark on one machine. Its zero value is none.
+// A Cell is one benchmark on one machine. Its zero value has no samples.
 type Cell struct {
-	Ns     float64 // the median
-	Spread float64 // median absolute deviation, as a share of it
-	GHz    float64 // cycles that the CPU counted by time, 0 if it counted none
+	Ns     float64 // median
+	Spread float64 // median absolute deviation, as a share of the median
+	GHz    float64 // CPU cycles by time, 0 if not counted
 	N      int     // samples
 }
 
@@ -50,46 +50,42 @@ type Matrix struct {
 	Label      string // whose values the machines are
 	Machines   []Machine
 	Benchmarks []string // by first appearance, without the word Benchmark
-	// by benchmark: more than one of 100 accesses misses the last simulated cache
+	// by benchmark: over 1% of accesses miss the last simulated cache
 	Memory []bool
 
-	// Copies are files that have no sample that another one lacks, such as those of single runs
-	// beside what they were merged to: what several files have counts once.
+	// Copies are files whose samples all lie in others too, such as single runs next to their
+	// merged file. A sample counts once.
 	Copies []string
 }
 
-// What a fleet may be: more is taken for a mistake.
+// Limits of a fleet: more is taken for a mistake.
 const (
 	maxSamples = 1 << 26
 	maxNames   = 1 << 16
 )
 
-// facts are the comments that say something of a machine.
+// facts are the comments that describe a machine.
 var facts = []string{results.NodeKey, results.ActivityKey, "kernel-release", "microcode", "memory",
 	"hypervisor", "governor", "turbo", "pages-obtained"}
 
-// A reader makes a matrix of results.
 type reader struct {
 	*Matrix
 	machines   map[string]*samples
 	benchmarks map[string]int
 	total      int
-	file       int          // the index of the one that is read
-	sizes      map[int]int  // of files, how many samples they have
-	own        map[int]bool // files of which a sample counts
+	file       int          // index of the current file
+	sizes      map[int]int  // samples of each file
+	own        map[int]bool // files with a sample that counts
 }
 
-// samples are those of a machine, by benchmark.
 type samples struct {
 	Machine
 	ns, cycles [][]float64
-	files      []int // that have some, in the order in which they were read
-	// of each but the last of these, how many samples there were after it, of ns[i] and of
-	// cycles[i] by turns
+	files      []int // files with samples, in reading order
+	// for each file but the last, the lengths of ns[i] and cycles[i], interleaved, at its end
 	ends [][]int
 }
 
-// begin notes that samples of a file follow.
 func (s *samples) begin(file int) {
 	n := len(s.files)
 	if n > 0 && s.files[n-1] == file {
@@ -105,9 +101,8 @@ func (s *samples) begin(file int) {
 	s.files = append(s.files, file)
 }
 
-// part is what the k-th of the files has of one benchmark.
 func (s *samples) part(k, i int) (ns, cycles []float64) {
-	at := func(k, j, all int) int { // where the file k ends
+	at := func(k, j, all int) int { // the end of file k
 		switch {
 		case k < 0:
 			return 0
@@ -116,15 +111,14 @@ func (s *samples) part(k, i int) (ns, cycles []float64) {
 		case j < len(s.ends[k]):
 			return s.ends[k][j]
 		}
-		return 0 // it had not begun
+		return 0
 	}
 	n, c := len(s.ns[i]), len(s.cycles[i])
 	return s.ns[i][at(k-1, 2*i, n):at(k, 2*i, n)], s.cycles[i][at(k-1, 2*i+1, c):at(k, 2*i+1, c)]
 }
 
-// once leaves of a machine's samples of a benchmark those of a file out that another one has all
-// of, such as the one that it was merged to; of two that have the same it leaves that which has
-// more of all machines.
+// once drops a file's samples of a benchmark if another file holds all of them. Of equal files, the
+// one with more samples overall stays.
 func (r *reader) once(s *samples, i int) {
 	if len(s.files) == 1 {
 		r.own[s.files[0]] = true
@@ -153,7 +147,6 @@ func (r *reader) once(s *samples, i int) {
 	s.ns[i], s.cycles[i] = ns, cycles
 }
 
-// holds tells whether sorted values have all of others, as often.
 func holds(all, others []float64) bool {
 	at := 0
 	for _, v := range others {
@@ -168,7 +161,8 @@ func holds(all, others []float64) bool {
 	return true
 }
 
-// Read reads files by the values of a label. A result without the label is an error.
+// Read reads files into a matrix by the values of a label, and calls step after each. Every result
+// needs the label.
 func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix, error) {
 	if err := results.CheckLabel(label); err != nil {
 		return nil, fmt.Errorf("%s: %w", label, err)
@@ -206,20 +200,19 @@ func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix,
 	return r.Matrix, nil
 }
 
-// A NoLabelError is a result that no line with the label is before.
+// A NoLabelError reports a result before any line with the label.
 type NoLabelError struct {
 	File  string
 	Line  int
 	Label string
 }
 
-// Error says where it is, and what writes the line.
+// Error returns the place, and the command that writes the line.
 func (e *NoLabelError) Error() string {
 	return fmt.Sprintf("%s:%d: a result without a line \"%s:\" before it (bench run --label "+
 		"%[3]s=VALUE writes one)", e.File, e.Line, e.Label)
 }
 
-// nothing says why a file has no result, as other readers do, if it can be read again.
 func nothing(path string) error {
 	if file, err := os.Open(path); err == nil {
 		defer file.Close()
@@ -247,8 +240,9 @@ func cellOf(ns, cycles []float64) Cell {
 	return c
 }
 
-// read reads a file, or stdin of the path -, twice at once: benchfmt has its results, and what it
-// skips, the comments, is kept for the machine whose results follow them or come before.
+// read reads a file, or stdin for "-", in two readers at once: benchfmt parses the results and
+// skips comments, which the other keeps. A comment belongs to the machine whose results follow or
+// precede it.
 func (r *reader) read(path string, in io.Reader) error {
 	if path != "-" {
 		file, err := os.Open(path)
@@ -276,7 +270,7 @@ func (r *reader) read(path string, in io.Reader) error {
 	if len(owners) == 0 {
 		return nothing(path)
 	}
-	for _, c := range found { // in a merged file, before the results; at an end, behind them
+	for _, c := range found { // merged files have comments before the results, others at the end
 		at, _ := slices.BinarySearchFunc(owners, c.line, func(o owner, line int) int {
 			return o.first - line
 		})
@@ -288,19 +282,16 @@ func (r *reader) read(path string, in io.Reader) error {
 	return nil
 }
 
-// An owner is a machine, with the lines of its first and last result.
 type owner struct {
 	first, last int
 	name        string
 }
 
-// A comment is one with its line.
 type comment struct {
 	line       int
 	key, value string
 }
 
-// commentsOf passes a text on, and keeps the comments in it that are facts.
 func commentsOf(in *bufio.Reader, to io.Writer) (found []comment, err error) {
 	out := bufio.NewWriterSize(to, 1<<16)
 	for n := 1; ; n++ {
@@ -347,7 +338,6 @@ func (r *reader) results(path string, text io.Reader) (owners []owner, err error
 	return owners, in.Err()
 }
 
-// add keeps the time of a result.
 func (r *reader) add(record *benchfmt.Result, name string) error {
 	s := r.machines[name]
 	if s == nil {
@@ -360,12 +350,12 @@ func (r *reader) add(record *benchfmt.Result, name string) error {
 	}
 	at := slices.IndexFunc(record.Values, func(v benchfmt.Value) bool { return v.Unit == "sec/op" })
 	if at < 0 {
-		return nil // of a study
+		return nil // a study has no times
 	}
 	seconds := record.Values[at].Value
 	if !(seconds > 0) || math.IsInf(seconds, 0) {
 		said := record.Values[at]
-		if said.OrigUnit == "" { // it is as the line has it
+		if said.OrigUnit == "" { // the line has the tidied unit
 			said.OrigValue, said.OrigUnit = said.Value, said.Unit
 		}
 		return fmt.Errorf("%v %s: want a finite number of more than 0", said.OrigValue,
@@ -397,9 +387,8 @@ func (r *reader) add(record *benchfmt.Result, name string) error {
 	return nil
 }
 
-// WriteCSV writes a line for each cell: the machine, the benchmark, the median in ns,
-// its spread, the number of samples, and the ratio to the peers' median. Bytes of names that
-// are no UTF-8 are replaced.
+// WriteCSV writes a line for each cell: machine, benchmark, median in ns, spread, samples, ratio to
+// the peers' median. Invalid UTF-8 is replaced.
 func (m *Matrix) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -7,28 +7,24 @@ import (
 	"slices"
 )
 
-// A split is a place in a series from which on its values are others.
 type split struct {
 	At         int     // index of the first value after the change
 	Confidence float64 // 1 - p of the permutation test
 }
 
-// minSegment is the least number of values between two changes: fewer say
-// little of a distribution.
+// minSegment is the least number of values between two changes: fewer determine no distribution.
 const minSegment = 3
 
-// permutations are tried to find out how often chance does as well. The least p
-// is one in permutations+1.
+// permutations limits p: the least is 1/(permutations+1).
 const permutations = 499
 
-// divide finds the changes of a series' distribution by E-divisive (Matteson
-// and James, "A Nonparametric Approach for Multiple Change Point Analysis of
-// Multivariate Data", Journal of the American Statistical Association 109,
-// 2014, https://arxiv.org/abs/1306.4933), with exponent 1 and, as MongoDB's and
-// Otava's use of it, with the right part of a split reaching to the end of its
-// segment. Changes are found one at a time, the clearest first, as long as
-// the permutation test, values shuffled within their segments, gives at most
-// alpha. The shuffles are seeded: the same series gives the same changes.
+// divide finds changes of a series' distribution by E-divisive (Matteson and James, "A
+// Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data", Journal of the
+// American Statistical Association 109, 2014, https://arxiv.org/abs/1306.4933). The exponent is 1.
+// The right part of a split reaches to the end of its segment, as in MongoDB's and Otava's use.
+//
+// Changes are found one at a time, the clearest first, while the permutation test within segments
+// gives at most alpha. Its seed is fixed: equal series give equal changes.
 func divide(series []float64, alpha float64) []split {
 	random := rand.New(rand.NewPCG(1, uint64(len(series))))
 	segments := []segment{newSegment(series, 0)}
@@ -52,7 +48,6 @@ func divide(series []float64, alpha float64) []split {
 	return found
 }
 
-// clearest is the segment with the largest statistic.
 func clearest(segments []segment) int {
 	best := 0
 	for i, s := range segments {
@@ -63,8 +58,6 @@ func clearest(segments []segment) int {
 	return best
 }
 
-// significance is the p-value of the statistic q: how often the segments,
-// shuffled, have one as large. It stops where p is beyond alpha for sure.
 func significance(segments []segment, q, alpha float64, random *rand.Rand) float64 {
 	shuffled := make([]segment, len(segments))
 	for i, s := range segments {
@@ -91,13 +84,12 @@ func significance(segments []segment, q, alpha float64, random *rand.Rand) float
 	return float64(extreme) / (permutations + 1)
 }
 
-// A segment is a part of a series with its best split.
 type segment struct {
-	start  int // in the series
+	start  int
 	values []float64
-	ranks  []int // of the values, from 1
+	ranks  []int // from 1
 	sums   *prefix
-	at     int     // of the best split, 0 if there is none
+	at     int     // of the best split, 0 if none
 	q      float64 // its statistic
 }
 
@@ -116,7 +108,7 @@ func newSegment(values []float64, start int) segment {
 	return s
 }
 
-// split finds the split with the largest statistic Q (formula 6 of the paper).
+// split returns the split with the largest statistic Q (formula 6 of the paper).
 func (s segment) split() (at int, q float64) {
 	n := len(s.values)
 	if n < 2*minSegment {
@@ -136,7 +128,6 @@ func (s segment) split() (at int, q float64) {
 	return at, q
 }
 
-// within are the sums of the distances among the first i values, for each i.
 func (s segment) within() []float64 {
 	sums := make([]float64, len(s.values)+1)
 	s.sums.clear()
@@ -146,16 +137,14 @@ func (s segment) within() []float64 {
 	return sums
 }
 
-// statistic is the scaled energy distance of n and m values, from the sums of
-// the distances within and between them.
+// statistic returns the scaled energy distance of n and m values, from the sums of distances.
 func statistic(n, m int, left, right, between float64) float64 {
 	a, b := float64(n), float64(m)
 	energy := 2*between/(a*b) - left/(a*(a-1)/2) - right/(b*(b-1)/2)
 	return a * b / (a + b) * energy
 }
 
-// A prefix knows how many of the values added so far have at most a rank, and
-// their sum: a Fenwick tree.
+// A prefix is a Fenwick tree of the count and the sum of values up to a rank.
 type prefix struct {
 	count, sum []float64
 	n, total   float64 // of all
@@ -171,7 +160,6 @@ func (p *prefix) clear() {
 	p.n, p.total = 0, 0
 }
 
-// add adds a value and returns the sum of its distances from those before it.
 func (p *prefix) add(value float64, rank int) float64 {
 	count, sum := 0.0, 0.0
 	for i := rank; i > 0; i &= i - 1 {

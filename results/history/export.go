@@ -14,7 +14,6 @@ import (
 	"github.com/stridebench/stridebench/results/export"
 )
 
-// benchmarks is the number of benchmarks that an entry has.
 func (e Entry) benchmarks() int {
 	names := map[string]bool{}
 	for _, r := range e.Records {
@@ -23,8 +22,7 @@ func (e Entry) benchmarks() int {
 	return len(names)
 }
 
-// OfCommit takes the entries of a commit, which may be shortened as long as
-// only one is meant; all if it is "".
+// OfCommit returns the entries of a commit or its unambiguous prefix; all for "".
 func OfCommit(entries []Entry, commit string) ([]Entry, error) {
 	var found []Entry
 	for _, e := range entries {
@@ -51,7 +49,7 @@ func commitsOf(entries []Entry) []string {
 	return slices.Sorted(maps.Keys(commits))
 }
 
-// Records are the records of entries, with where they are from.
+// Records returns the entries' records, with commit, date and fingerprint.
 func Records(entries []Entry) []export.Record {
 	var all []export.Record
 	for _, e := range entries {
@@ -63,11 +61,11 @@ func Records(entries []Entry) []export.Record {
 	return all
 }
 
-// WriteText writes the entries as they were added, one after the other. Where
-// they are of more than one commit, each has its commit as configuration.
+// WriteText writes the entries as they were added. With several commits, each gets its commit as
+// configuration.
 func (s *Store) WriteText(w io.Writer, entries []Entry) error {
 	several := len(commitsOf(entries)) > 1
-	var before map[string]string // the configuration at the end of the entry before
+	var before map[string]string // configuration at the end of the entry before
 	for _, e := range entries {
 		text, err := s.text(e)
 		if err != nil {

@@ -1,22 +1,20 @@
-// Package history keeps results in a folder of files in the Go benchmark format,
-// one for each run, and finds when something changed.
+// Package history keeps results in a folder of files in the Go benchmark format, one for each run,
+// and finds when something changed.
 //
-// An entry is a file TIME-COMMIT-FINGERPRINT-HASH.txt. It has three comment lines
-// with the format's version, the commit and the time, then the results as they
-// were added, then a comment line with the SHA-256 of all lines before it. So
-// benchstat can read every entry, and every entry contains all there is to know
-// about it and shows whether it is complete.
+// An entry is a file TIME-COMMIT-FINGERPRINT-HASH.txt. Three comment lines hold the format's
+// version, the commit and the time. The results follow as they were added. The last line is a
+// comment with the SHA-256 of all lines before it. So benchstat can read every entry, and an entry
+// shows whether it is complete.
 //
-// Entries are written completely or not at all and never change, and their names
-// depend on their content, so any number of writers can work without a lock. The
-// index is a cache of what the entries hold, found by their hash. If it is
-// missing, damaged or outdated, the entries are read instead and the index is
-// written again. No name or path that a file contains is ever opened.
+// Entries are written whole or not at all and never change. Their names depend on their content, so
+// any number of writers can work without a lock. The index caches the content of the entries by
+// their hash. If it is missing, damaged or outdated, the entries are read and the index is written
+// again. No name or path that a file contains is ever opened.
 //
 // From runs to changes, as the example shows:
 //
 //  1. [Open] a folder, and [Store.Add] the results of a commit.
-//  2. [Store.Entries] are all entries that were added, by time.
+//  2. [Store.Entries] returns all entries, by time.
 //  3. [AllSeries] arranges them into series, each of one benchmark in one unit,
 //     and [Series.Changes] finds when a series changed.
 package history
@@ -42,28 +40,28 @@ import (
 	"github.com/stridebench/stridebench/results/export"
 )
 
-// A Store is a folder.
+// A Store is a folder of entries.
 type Store struct{ dir string }
 
-// Open takes a folder as a store; Add makes it if it is missing.
+// Open returns the store in a folder, which Add makes if missing.
 func Open(dir string) *Store { return &Store{dir} }
 
 // An Entry is one run.
 type Entry struct {
-	File   string    `json:"file"` // its name in the store's folder
+	File   string    `json:"file"` // in the store's folder
 	Commit string    `json:"commit"`
 	Time   time.Time `json:"time"`
 	// of the machine, see results.Fingerprint.Hash
 	Fingerprint string              `json:"fingerprint"`
 	Machine     results.Fingerprint `json:"machine"`
-	Geometry    results.Fingerprint `json:"geometry"`         // that was simulated
+	Geometry    results.Fingerprint `json:"geometry"`         // simulated
 	Labels      results.Fingerprint `json:"labels,omitempty"` // such as host, see results.IsLabel
 	Records     []export.Record     `json:"records,omitempty"`
-	// what whoever adds it should know of it; only Add says
+	// what whoever adds it should know; only Add sets it
 	Doubts []string `json:"-"`
 }
 
-// A Damaged entry is a file that is not what was added.
+// A Damaged is an entry that has changed since Add.
 type Damaged struct {
 	File string
 	Err  error
@@ -73,7 +71,7 @@ type Damaged struct {
 func (d Damaged) Error() string {
 	why := d.Err
 	if file, ok := errors.AsType[*fs.PathError](why); ok {
-		why = file.Err // of the entry
+		why = file.Err // its path is the entry's
 	}
 	return fmt.Sprintf("damaged entry %s is skipped: %v", d.File, why)
 }
@@ -84,20 +82,19 @@ const (
 	timeKey   = "# history-time: "
 	sumKey    = "# " + results.HistoryKey + ": "
 	indexFile = "index.jsonl"
-	// of the records of this version; an index without it is made anew
+	// version of the records; an index without it is rebuilt
 	indexHead = "{\"index\":4}\n"
-	maxIndex  = 1 << 30 // bytes; reading the entries is better than more
+	maxIndex  = 1 << 30 // bytes; reading the entries is better than a larger index
 )
 
-// commits are what may stand for a commit: it becomes part of a file's name.
+// commits matches commits that may become part of a file's name.
 var commits = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}(\+dirty)?$`)
 })
 
-// Add puts the results of a file of a name, which errors have, into the store, for good before it
-// returns. Where commit is "" or at is zero, the comments "# commit: " and "# date: " of the
-// results say them. Line ends of Windows become others: the same results are one entry. It tells
-// whether the same entry was not there before. An entry that is there but damaged is written anew.
+// Add stores a file of results durably; errors mention name. An empty commit or time comes from the
+// comments "# commit: " and "# date: ". Windows line ends are replaced, so that equal results make
+// one entry. Add returns whether the entry is new, and rewrites a damaged one.
 func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entry Entry, added bool,
 	err error) {
 	set, err := results.Parse(name, text)
@@ -136,9 +133,8 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	return entry, true, syncFolder(s.dir)
 }
 
-// ownFile refuses a name in the store at which there is neither a regular file nor
-// nothing: whoever made the folder does not say with a link what is written
-// elsewhere.
+// ownFile refuses anything but a regular file: whoever made the folder must not redirect a write
+// with a link.
 func ownFile(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "create", Path: path, Err: errNotRegular}
@@ -150,12 +146,11 @@ var errForeignIndex = errors.New("it is the index of something else")
 
 var errNotRegular = errors.New("it is not a regular file")
 
-// halfWritten are the names that results.Create gives to what is on its way.
 var halfWritten = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\.(.+\.txt|index\.jsonl)\.[0-9]+$`)
 })
 
-// sweep removes what writers that were killed left half-written an hour ago.
+// sweep removes files left half-written over an hour ago.
 func (s *Store) sweep() {
 	files, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -171,14 +166,12 @@ func (s *Store) sweep() {
 	}
 }
 
-// An OriginError tells that the commit or the time of results is not known, or
-// is none that an entry may have.
+// An OriginError reports an unknown or invalid commit or time.
 type OriginError struct {
-	Key string // "commit" or "date", with which the error begins, "" where there is none
+	Key string // "commit" or "date", with which the error begins, "" if unknown
 	error
 }
 
-// origin is the commit and the time of results with these comments.
 func origin(comments []results.Pair, commit string, at time.Time) (string, time.Time, error) {
 	for _, c := range comments {
 		switch {
@@ -210,8 +203,6 @@ func origin(comments []results.Pair, commit string, at time.Time) (string, time.
 	return commit, at, nil
 }
 
-// doubts are why results of a name may not be what the commit they are filed under has; whoever
-// tells of them says the name.
 func doubts(name string, set *results.Set, commit string, at time.Time) (all []string) {
 	if time.Until(at) > time.Minute {
 		all = append(all, fmt.Sprintf("its time, %s, is yet to come: what comes before it is "+
@@ -239,7 +230,7 @@ func doubts(name string, set *results.Set, commit string, at time.Time) (all []s
 	return all
 }
 
-// syncFolder makes a rename in a folder last.
+// syncFolder makes a rename in a folder durable.
 func syncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -248,7 +239,6 @@ func syncFolder(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// seal adds the line that tells whether a text is whole.
 func seal(text []byte) []byte {
 	sum := sha256.Sum256(text)
 	return fmt.Appendf(bytes.Clone(text), "%s%s\n", sumKey, hex.EncodeToString(sum[:]))
@@ -257,7 +247,7 @@ func seal(text []byte) []byte {
 var errNotWhole = errors.New("it is not complete: its last line is not the SHA-256 of the " +
 	"lines above")
 
-// unseal takes that line off, or says that the text is not whole.
+// unseal removes that line, or returns errNotWhole.
 func unseal(sealed []byte) ([]byte, error) {
 	const length = len(sumKey) + 2*sha256.Size + 1
 	if len(sealed) < length {
@@ -270,10 +260,9 @@ func unseal(sealed []byte) ([]byte, error) {
 	return text, nil
 }
 
-// plainEnds is a text without line ends of Windows.
 func plainEnds(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
-// asSealed is a sealed text as it was sealed: git on Windows checks it out with other line ends.
+// asSealed undoes git's line ends on Windows.
 func asSealed(sealed []byte) []byte {
 	if _, err := unseal(sealed); err == nil {
 		return sealed
@@ -281,8 +270,7 @@ func asSealed(sealed []byte) []byte {
 	return plainEnds(sealed)
 }
 
-// content takes an entry apart: commit, time, and the results as they were
-// added, but for a last newline.
+// content returns an entry's commit, time and results, which may have gained a last newline.
 func content(sealed []byte) (commit string, at time.Time, text []byte, err error) {
 	text, err = unseal(sealed)
 	if err != nil {
@@ -303,7 +291,6 @@ func content(sealed []byte) (commit string, at time.Time, text []byte, err error
 	return commit, at.UTC(), lines[3], nil
 }
 
-// parseEntry reads an entry, but for its file name; errors of its results have the name given.
 func parseEntry(name string, sealed []byte) (e Entry, err error) {
 	commit, at, text, err := content(sealed)
 	if err != nil {
@@ -324,8 +311,8 @@ func parseEntry(name string, sealed []byte) (e Entry, err error) {
 	return e, err
 }
 
-// Entries reads the store, by time. Damaged entries are named and left out. A
-// folder that is missing has no entries.
+// Entries returns the entries by time, and the damaged ones that it skips. A missing folder has
+// none.
 func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 	files, err := os.ReadDir(s.dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -336,7 +323,7 @@ func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 	}
 	known, found, news := s.readIndex(), map[string]Entry{}, false
 	for _, f := range files {
-		// the index, and files on their way
+		// skips the index and temporary files
 		if filepath.Ext(f.Name()) != ".txt" || strings.HasPrefix(f.Name(), ".") {
 			continue
 		}
@@ -345,7 +332,7 @@ func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 			damaged = append(damaged, Damaged{f.Name(), err})
 			continue
 		}
-		if other, is := found[hash]; is { // or its samples would count as twice as many
+		if other, is := found[hash]; is { // else its samples would count twice
 			damaged = append(damaged, Damaged{f.Name(),
 				fmt.Errorf("it is a copy of %s", other.File)})
 			continue
@@ -358,13 +345,12 @@ func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.File, b.File))
 	})
 	if news || len(found) < len(known) {
-		// An index that cannot be written is only slow.
+		// Without an index the next read is only slower.
 		_ = s.writeIndex(found)
 	}
 	return entries, damaged, nil
 }
 
-// entry reads one entry, or takes it from the index if its content is there.
 func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Entry, err error) {
 	if !f.Type().IsRegular() {
 		return "", e, errNotRegular
@@ -381,18 +367,16 @@ func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Ent
 		e.File = f.Name()
 		return hash, e, nil
 	}
-	e, err = parseEntry("the file", sealed) // whose own name the error comes with
+	e, err = parseEntry("the file", sealed) // Damaged adds the file's own name
 	e.File = f.Name()
 	return hash, e, err
 }
 
-// hashOf is by what the index knows an entry.
 func hashOf(sealed []byte) string {
 	sum := sha256.Sum256(sealed)
 	return hex.EncodeToString(sum[:])
 }
 
-// text is the results of an entry, as they were added.
 func (s *Store) text(e Entry) ([]byte, error) {
 	sealed, err := results.ReadText(filepath.Join(s.dir, filepath.Base(e.File)))
 	if err != nil {
@@ -405,13 +389,12 @@ func (s *Store) text(e Entry) ([]byte, error) {
 	return text, nil
 }
 
-// An indexed entry is a line of the index.
 type indexed struct {
 	Hash  string `json:"sha256"` // of the whole file
 	Entry Entry  `json:"entry"`
 }
 
-// readIndex reads the index by hash. One that is damaged is as good as none.
+// readIndex returns nil for a missing or damaged index.
 func (s *Store) readIndex() map[string]Entry {
 	path := filepath.Join(s.dir, indexFile)
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() ||

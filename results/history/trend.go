@@ -8,7 +8,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A Point is what one entry says of one benchmark in one unit.
+// A Point is the value of one entry in a series.
 type Point struct {
 	Commit string    `json:"commit"`
 	Time   time.Time `json:"time"`
@@ -16,20 +16,20 @@ type Point struct {
 	File   string    `json:"file"`
 }
 
-// A Series is one benchmark in one unit, by time: of times on one machine, of
-// exact units with one geometry.
+// A Series is one benchmark in one unit, by time: times on one machine, exact units with one
+// geometry.
 type Series struct {
 	Name   string  `json:"name"`
 	Unit   string  `json:"unit"`
 	On     string  `json:"on"`              // hash of the machine's fingerprint or of the geometry
-	Label  string  `json:"label,omitempty"` // "host=node7", if entries were told apart by a label
+	Label  string  `json:"label,omitempty"` // such as "host=node7", if separated by a label
 	Exact  bool    `json:"exact"`
 	Better string  `json:"better"`
 	Points []Point `json:"points"`
 }
 
-// AllSeries puts entries, which are by time, into series, in the order in which
-// these begin. Units that only explain ns/op are left out.
+// AllSeries arranges entries into series, in the order in which these begin. Units that only
+// explain ns/op are left out.
 func AllSeries(entries []Entry) []Series {
 	type key struct {
 		name, unit, on string
@@ -56,29 +56,28 @@ func AllSeries(entries []Entry) []Series {
 	return all
 }
 
-// A Change is one point of a series from which on its values are others.
+// A Change is where a series' distribution changes.
 type Change struct {
 	Name       string   `json:"name"`
 	Unit       string   `json:"unit"`
 	On         string   `json:"on"`
-	Label      string   `json:"label,omitempty"` // as of Series
+	Label      string   `json:"label,omitempty"` // see Series
 	Exact      bool     `json:"exact"`
-	Before     float64  `json:"before"` // medians from the change before, and up to the one after
+	Before     float64  `json:"before"` // medians from the previous change, and up to the next one
 	After      float64  `json:"after"`
 	Size       *float64 `json:"size"`       // as a share of Before; nil from 0
 	Confidence float64  `json:"confidence"` // 1 - p; 1 of an exact unit
 	Worse      bool     `json:"worse"`
 	Last       Point    `json:"last"`  // before the change
-	First      Point    `json:"first"` // after it: the change is in (Last, First]
+	First      Point    `json:"first"` // after the change, which is in (Last, First]
 }
 
-// DefaultThreshold, as a threshold, stands for 1% of times, and for any change of an exact unit.
+// DefaultThreshold means 1% for times and 0 for exact units.
 const DefaultThreshold = -1
 
-// Changes finds the changes of a series that are larger than threshold, as a
-// share: every one of an exact unit, and of times those that divide finds at
-// alpha. Several entries of a commit count as one, unless the series is of one value of
-// a label: a node changes while the program stays as it is.
+// Changes returns the changes larger than threshold, a share of the value before. Every change of
+// an exact unit counts; times are tested at alpha. Entries of one commit count as one, unless the
+// series has a label: a node changes while the program stays the same.
 func (s Series) Changes(alpha, threshold float64) []Change {
 	if threshold == DefaultThreshold {
 		threshold = 0.01
@@ -123,8 +122,8 @@ func (s Series) Changes(alpha, threshold float64) []Change {
 	return found
 }
 
-// byCommit makes one point of those of one commit that follow each other: of
-// times their median, of an exact unit the worst. A change lies between commits.
+// byCommit merges consecutive points of a commit: times to the median, exact units to the worst. So
+// a change lies between commits.
 func (s Series) byCommit() []Point {
 	var points []Point
 	for from := 0; from < len(s.Points); {
@@ -148,7 +147,6 @@ func (s Series) byCommit() []Point {
 	return points
 }
 
-// exactSplits are where a value is not the one before.
 func exactSplits(values []float64) []split {
 	var splits []split
 	for i := 1; i < len(values); i++ {

@@ -7,23 +7,21 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A Gone series ended though the machine, or the simulated caches, that it is of
-// went on: nothing tells what became of it.
+// A Gone is a series that ended although its machine, or its simulated caches, has later entries.
 type Gone struct {
-	Vanished bool      `json:"vanished"` // true: what sets it apart from a Change
+	Vanished bool      `json:"vanished"` // always true: distinguishes it from a Change
 	Name     string    `json:"name"`
 	Unit     string    `json:"unit,omitempty"` // "" if no unit of the name is left
 	On       string    `json:"on"`
-	Label    string    `json:"label,omitempty"` // as of Series
+	Label    string    `json:"label,omitempty"` // see Series
 	Exact    bool      `json:"exact"`
-	Last     Point     `json:"last"`  // that there is
-	Commit   string    `json:"first"` // the first one without it
-	Since    time.Time `json:"time"`  // of that commit
+	Last     Point     `json:"last"`  // the last one
+	Commit   string    `json:"first"` // first commit without it
+	Since    time.Time `json:"time"`  // its time
 }
 
-// vanished finds the series, of entries that are by time, that the last commit of
-// their machine or geometry lacks. One stands for a benchmark of which nothing is
-// left.
+// vanished returns series that the last commit of their machine or geometry lacks. A benchmark
+// without any other series is reported once.
 func vanished(entries []Entry) []Gone {
 	var ended []Gone
 	alive := map[string]bool{}
@@ -48,8 +46,7 @@ func vanished(entries []Entry) []Gone {
 	return found
 }
 
-// ended tells whether entries after the last one of a series, of other commits,
-// are of the same machine or geometry, or of the same sweep.
+// ended reports whether later entries have the same machine, geometry or sweep, but not the series.
 func (s Series) ended(entries []Entry, benchmarks roll) (Gone, bool) {
 	last := s.Points[len(s.Points)-1]
 	at := slices.IndexFunc(entries, func(e Entry) bool { return e.File == last.File })
@@ -69,7 +66,6 @@ func (s Series) ended(entries []Entry, benchmarks roll) (Gone, bool) {
 	return Gone{}, false
 }
 
-// A roll is the benchmarks of each entry, by its file, and which entries have one in common.
 type roll struct {
 	names  map[string]map[string]bool
 	common map[[2]string]bool
@@ -86,8 +82,8 @@ func rollOf(entries []Entry) roll {
 	return r
 }
 
-// overlap tells whether two entries have a benchmark in common: of a sweep, whose benchmarks are
-// each of other caches, nothing else says that it went on.
+// overlap reports whether two entries share a benchmark. Nothing else shows that a sweep continued:
+// each of its benchmarks has other caches.
 func (r roll) overlap(a, b string) bool {
 	key := [2]string{a, b}
 	if common, known := r.common[key]; known {
@@ -103,8 +99,7 @@ func (r roll) overlap(a, b string) bool {
 	return false
 }
 
-// on is the hash of what a unit of a benchmark of the entry hangs on: the machine's
-// fingerprint, or the geometry.
+// on returns the hash of the machine or the geometry that a unit depends on.
 func (e Entry) on(benchmark, unit string, exact bool) string {
 	if exact {
 		return e.Geometry.For(benchmark, unit).Hash()

@@ -22,7 +22,6 @@ func onWhat(exact bool) string {
 	return "machine"
 }
 
-// on says what a change was found on: the node, if there is a label of it.
 func on(label string, exact bool, hash string) string {
 	if label != "" {
 		return results.Printable(label)
@@ -30,8 +29,7 @@ func on(label string, exact bool, hash string) string {
 	return onWhat(exact) + " " + hash
 }
 
-// plainNumber is a number without an exponent, in ten digits unless it is whole: a mean of two has
-// more that say nothing.
+// plainNumber formats a number without an exponent, in at most ten digits unless whole.
 func plainNumber(v float64) string {
 	if v != math.Trunc(v) {
 		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 10, 64), 64)
@@ -39,8 +37,7 @@ func plainNumber(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// ShortCommit is a commit as people are shown it: its first 12 letters, and whether files had been
-// changed, which is another program than that of the commit.
+// ShortCommit returns a commit's first 12 letters, and "+dirty" if so.
 func ShortCommit(commit string) string {
 	clean, dirty := strings.CutSuffix(commit, "+dirty")
 	if clean = fmt.Sprintf("%.12s", clean); dirty {
@@ -61,8 +58,7 @@ func WriteList(w io.Writer, list []Entry) error {
 	return t.Flush()
 }
 
-// Listed returns the entries for a list in JSON: without their records, and with []
-// for empty lists.
+// Listed prepares entries for JSON: without records, and with [] for empty lists.
 func Listed(list []Entry) []Entry {
 	all := append([]Entry{}, list...)
 	for i := range all {
@@ -73,7 +69,7 @@ func Listed(list []Entry) []Entry {
 	return all
 }
 
-// Of returns the series of a benchmark, which may be named with the word Benchmark.
+// Of returns the series of a benchmark, with or without the word Benchmark.
 func Of(entries []Entry, name string) []Series {
 	return slices.DeleteFunc(AllSeries(entries), func(s Series) bool {
 		return s.Name != name && s.Name != "Benchmark"+name
@@ -95,7 +91,6 @@ func WriteSeries(w io.Writer, all []Series) error {
 	return t.Flush()
 }
 
-// since is the change from the point before, "" if there is none.
 func (s Series) since(i int) string {
 	if i == 0 || s.Points[i].Value == s.Points[i-1].Value {
 		return ""
@@ -107,7 +102,6 @@ func (s Series) since(i int) string {
 	return percent(s.Points[i].Value/before - 1)
 }
 
-// percent is a change with a decimal, or what else shows a small one.
 func percent(change float64) string {
 	if math.Abs(change) < 0.0005 {
 		return fmt.Sprintf("%+.2g%%", 100*change)
@@ -115,7 +109,7 @@ func percent(change float64) string {
 	return fmt.Sprintf("%+.1f%%", 100*change)
 }
 
-// String says in a line what changed, how sure that is, and between which commits.
+// String returns what changed, how surely, and between which commits.
 func (c Change) String() string {
 	size, how, sure := "from 0", "better", "exact"
 	if c.Size != nil {
@@ -134,7 +128,7 @@ func (c Change) String() string {
 		on(c.Label, c.Exact, c.On))
 }
 
-// String says in a line what vanished, and between which commits.
+// String returns what vanished, and between which commits.
 func (g Gone) String() string {
 	what := results.Printable(g.Name)
 	if g.Unit != "" {
@@ -145,20 +139,19 @@ func (g Gone) String() string {
 		ShortCommit(g.Commit), g.Since.Format(time.RFC3339), on(g.Label, g.Exact, g.On))
 }
 
-// A Trend is what changed over the entries of a history.
+// A Trend is the changes over the entries of a history.
 type Trend struct {
 	Changes         []Change // the latest first
 	Gone            []Gone
-	series, entries int // that were looked at
+	series, entries int // looked at
 }
 
-// TrendOf finds the changes in all series (see Series.Changes), or only changes for the
-// worse, and the benchmarks that vanished.
+// TrendOf returns the changes in all series, or only those for the worse, and the vanished
+// benchmarks.
 func TrendOf(entries []Entry, alpha, threshold float64, worse bool) Trend {
 	return trendOf(entries, "", alpha, threshold, worse)
 }
 
-// trendOf is TrendOf under a label.
 func trendOf(entries []Entry, label string, alpha, threshold float64, worse bool) Trend {
 	all := AllSeries(entries)
 	t := Trend{Gone: vanished(entries), series: len(all), entries: len(entries)}
@@ -179,9 +172,8 @@ func trendOf(entries []Entry, label string, alpha, threshold float64, worse bool
 	return t
 }
 
-// TrendBy is TrendOf for each value of a label, such as of each host, by itself, where
-// every entry counts, those of one commit too. Entries without the label are left out;
-// it is an error if none has it.
+// TrendBy is TrendOf for each value of a label, such as each host. Every entry counts, even several
+// of one commit. It is an error if no entry has the label.
 func TrendBy(entries []Entry, label string, alpha, threshold float64, worse bool) (t Trend,
 	err error) {
 	of := map[string][]Entry{}
@@ -217,8 +209,7 @@ func (t Trend) All() []any {
 	return found
 }
 
-// shownGone is how many of what vanished are listed: a run of a part of the suite
-// lacks all the rest.
+// shownGone limits the list of vanished series: a partial run lacks all the rest.
 const shownGone = 20
 
 // Write writes the trend for people, a line for each change.

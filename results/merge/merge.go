@@ -1,13 +1,12 @@
-// Package merge makes one file of the files of many runs: of the shards of a run, as
-// if it had been run at once, and of runs on many machines, one after another.
+// Package merge combines the files of many runs. Shards become one run; runs on many machines
+// follow one another.
 //
-// Files are scanned first, line by line, and only what their heads say, and where
-// their parts lie, is kept: memory grows with the number of files, not with that of
-// samples. Then the parts are copied in the order of the suite.
+// A first pass keeps only the heads and the positions of parts, so memory grows with the number of
+// files, not of samples. A second pass copies the parts in the order of the suite.
 //
-//  1. [Find] names the files.
-//  2. [Read] scans them and says what is wrong with them: what cannot be merged is an
-//     error, what is missing, doubled or cut off is in [Plan.Faults].
+//  1. [Find] lists the files.
+//  2. [Read] scans them. Files that cannot be merged are an error; missing, doubled or
+//     cut-off ones are in [Plan.Faults].
 //  3. [Plan.Write] writes the file.
 package merge
 
@@ -30,11 +29,12 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// Find replaces every folder among the paths by the files in it, and in the folders
-// below, that end in .txt, by name; links to files are files, and one of the paths may be a
-// link to a folder. A file other than a folder's is taken as it is, and so is -, which is stdin.
-// What was merged before into the file out, which is to be written, is left out, and
-// anything else there refused, since it would be lost.
+// Find replaces folders among paths by the files ending in .txt in them and below. Links to files
+// count as files, and a path itself may be a link to a folder. Other files and -, which is stdin,
+// stay.
+//
+// Find leaves out the file out, which is to be written, if it is an earlier merge. Otherwise that
+// is an error, since it would be lost.
 func Find(paths []string, out string) (found []string, err error) {
 	for _, root := range paths {
 		if root == "-" {
@@ -50,9 +50,9 @@ func Find(paths []string, out string) (found []string, err error) {
 			continue
 		}
 		before := len(found)
-		follow := root + string(filepath.Separator) // or a link would be all that is there
+		follow := root + string(filepath.Separator) // else WalkDir would not follow a link
 		err = filepath.WalkDir(follow, func(path string, d fs.DirEntry, err error) error {
-			hidden := strings.HasPrefix(d.Name(), ".") // files on their way
+			hidden := strings.HasPrefix(d.Name(), ".") // temporary files
 			if err != nil || hidden || filepath.Ext(path) != ".txt" {
 				return err
 			}
@@ -75,10 +75,8 @@ func Find(paths []string, out string) (found []string, err error) {
 	return found, nil
 }
 
-// mergedLine is a line that files have which were made of several.
 var mergedLine = regexp.MustCompile(`(?m)^# merged: `)
 
-// checkMerged refuses to write over a file of one run.
 func checkMerged(path string) error {
 	text, err := results.ReadText(path)
 	if err == nil && !mergedLine.Match(text) {
@@ -89,11 +87,9 @@ func checkMerged(path string) error {
 
 // A Plan is what will be written.
 type Plan struct {
-	// Faults are shards that are missing, given twice or cut off, a line each. What
-	// there is of them can be written all the same.
+	// Faults report missing, doubled or cut-off shards. The rest can still be written.
 	Faults []string
-	// Merged are those of the Faults that a file is merged already, which nobody minds who merges
-	// nothing.
+	// Merged are the Faults of files that are merges.
 	Merged  []string
 	Files   int
 	Runs    int
@@ -101,16 +97,14 @@ type Plan struct {
 	runs    []run
 }
 
-// A run is the files whose samples are one run, by shard.
 type run struct {
-	label string // the value of the label that tells runs apart
+	label string // value of the label that distinguishes runs
 	files []*file
 }
 
-// Read scans files. Those that have the same value of the label by, such as host, are
-// the shards of one run; without a label, all files are. What differs between the
-// files of one run, other than labels, or in the program that made any of them, is an
-// error that names both lines. The path - is that of stdin, whose text is kept.
+// Read scans files. Those with the same value of the label by are the shards of one run; without a
+// label, all are. Read returns an error with both lines if files of a run differ, except in labels,
+// or if programs differ. The text of stdin, for -, is kept.
 func Read(paths []string, stdin io.Reader, by string, step func()) (*Plan, error) {
 	scanned := make([][]*file, len(paths))
 	var group errgroup.Group
@@ -177,7 +171,6 @@ func Read(paths []string, stdin io.Reader, by string, step func()) (*Plan, error
 	return p, nil
 }
 
-// check compares every file with the first of all and with the first of its run.
 func (r run) check(first *file) error {
 	lead := r.files[0]
 	for _, f := range r.files {
@@ -193,7 +186,7 @@ func (r run) check(first *file) error {
 		if err := sameSetup(lead, f); err != nil {
 			return fmt.Errorf("the shards of a run differ: %w", err)
 		}
-		// What the suite has depends on the CPU: its kernels, its caches.
+		// The suite depends on the CPU: its kernels, its caches.
 		of := lead
 		if value(first.config, "cpu") == value(f.config, "cpu") {
 			of = first
@@ -210,7 +203,6 @@ func (r run) check(first *file) error {
 	return nil
 }
 
-// lost says of what is cut off which shard it was, if nothing is left of it.
 func (f *file) lost() string {
 	if f.fault == nil || f.results > 0 || f.of == 1 {
 		return ""
@@ -220,7 +212,6 @@ func (f *file) lost() string {
 
 func shard(f *file) string { return fmt.Sprintf("%d/%d", f.index, f.of) }
 
-// sameSetup compares the configuration of two files, but for labels.
 func sameSetup(a, b *file) error {
 	for _, p := range slices.Concat(a.config, b.config) {
 		if results.IsLabel(p.Key) {
@@ -234,7 +225,6 @@ func sameSetup(a, b *file) error {
 	return nil
 }
 
-// apart is the first label of which each file has a value of its own, "" if there is none.
 func apart(files []*file) string {
 	for _, p := range files[0].config {
 		values := map[string]bool{"": true}
@@ -250,7 +240,6 @@ func apart(files []*file) string {
 	return ""
 }
 
-// differ names a line that two files do not have in common.
 func differ(a, b *file, line, one, other string) error {
 	if one == other {
 		return nil
@@ -258,9 +247,8 @@ func differ(a, b *file, line, one, other string) error {
 	return fmt.Errorf("%v has the line %q, %v %q", a, line+one, b, line+other)
 }
 
-// complete leaves one file for each shard, in their order, and says which are missing
-// and which are given twice. Of two, the one with more results is left. Those of which nothing
-// is left are told of already.
+// complete keeps one file for each shard, of two the one with more results, and reports missing and
+// doubled ones. Those in lost are reported already.
 func (r *run) complete(by string, lost []*file) (faults []string) {
 	of := ""
 	if by != "" {
@@ -325,8 +313,7 @@ func ranges(numbers []int) string {
 	return strings.Join(words, ", ")
 }
 
-// Natural compares names as people number them: node9 is before node10. Of names that differ
-// in nothing but zeros, node09 and node9, it puts the one with more first.
+// Natural compares numbers in names by value: node9 is before node10, and node09 before node9.
 func Natural(a, b string) int {
 	whole, other := a, b
 	for a != "" && b != "" {
@@ -347,13 +334,12 @@ func Natural(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(whole, other))
 }
 
-// digits is how many a text begins with.
 func digits(text string) int {
 	return len(text) - len(strings.TrimLeft(text, "0123456789"))
 }
 
-// Write writes the file. The parts of each run are in the order of the suite, and the
-// runs in that of their labels. Faults are comments.
+// Write writes each run's parts in the order of the suite, and runs in the order of labels. Faults
+// become comments.
 func (p *Plan) Write(out io.Writer) error {
 	w := writer{out: bufio.NewWriterSize(out, 1<<20), config: map[string]string{}}
 	defer w.close()
@@ -362,7 +348,7 @@ func (p *Plan) Write(out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		w.begun, w.comments = map[*file]bool{}, map[string]string{} // each run says its own
+		w.begun, w.comments = map[*file]bool{}, map[string]string{}
 		w.lead(r, i == 0, len(p.runs), p.Faults)
 		for _, s := range spans {
 			if err := w.span(s); err != nil {
@@ -374,7 +360,6 @@ func (p *Plan) Write(out io.Writer) error {
 	return w.out.Flush()
 }
 
-// spans are those of a run by their places.
 func (r run) spans() (all []span, err error) {
 	for _, f := range r.files {
 		all = append(all, f.spans...)

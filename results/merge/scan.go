@@ -17,21 +17,20 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A file is what is known of one file of results without its samples, which stay
-// where they are. Of files that were written one after the other into one, as
-// bench history export does, each is one.
+// A file describes a file of results without its samples. Concatenated files, as from bench history
+// export, are a file each.
 type file struct {
 	path     string
-	text     *bytes.Buffer // of stdin; else it stays where it is
-	line     int           // that it begins at, 0 for the first of its path
+	text     *bytes.Buffer // of stdin; else it is read again
+	line     int           // its first line, 0 for the first file of its path
 	config   []results.Pair
-	comments []results.Pair // of the head and of the end
+	comments []results.Pair // of the head and the end
 	units    []string       // lines
 	index    int            // of its shard, from 1
 	of       int
 	spans    []span
 	results  int
-	fault    error // why the file is not complete
+	fault    error // why the file is incomplete
 }
 
 // String names a file in errors.
@@ -42,17 +41,15 @@ func (f *file) String() string {
 	return fmt.Sprintf("%s from line %d on", f.path, f.line)
 }
 
-// A span is a part of the suite in a file: whole lines.
 type span struct {
 	file     *file
 	place    int // in the suite, from 1; 0 in a file of a whole run
 	from, to int64
-	family   string // in force before its first line, unless it says its own first
+	family   string // in force before it, unless it begins with its own
 	last     string // in force after it
 	own      bool
 }
 
-// value is that of a key, "" if it has none.
 func value(pairs []results.Pair, key string) string {
 	for _, p := range pairs {
 		if p.Key == key {
@@ -64,23 +61,23 @@ func value(pairs []results.Pair, key string) string {
 
 const (
 	maxLine  = 1 << 20
-	maxPairs = 10000   // in the head and among the comments of a file
-	maxKept  = 1 << 17 // lines of heads of all that are in one file
+	maxPairs = 10000   // in the head or the comments of a file
+	maxKept  = 1 << 17 // lines of all heads in one file
 )
 
 var (
 	errCut    = errors.New("it is cut off: its last line is not \"# end: N results\"")
-	errMerged = errors.New("which is merged already") // of a file that has several runs
+	errMerged = errors.New("which is merged already") // of a file with several runs
 	errLine   = errors.New("a line has no end, or more than 1 MiB")
 )
 
-// scan reads what may be large line by line, with the files that follow one another in it. An error
-// is of the file system; what is wrong with the text is file.fault.
+// scan reads a file and those concatenated to it line by line. It returns errors of the file
+// system; faults of the text are in file.fault.
 func scan(path string, stdin io.Reader) (all []*file, err error) {
 	s := scanner{file: &file{path: path, index: 1, of: 1}, end: -1}
 	in := stdin
 	if path == "-" {
-		s.file.text = new(bytes.Buffer) // as far as it is read: no more than what is wrong with it
+		s.file.text = new(bytes.Buffer) // read only up to the first fault
 		in = io.TeeReader(stdin, s.file.text)
 	} else {
 		opened, err := os.Open(path)
@@ -120,7 +117,6 @@ func scan(path string, stdin io.Reader) (all []*file, err error) {
 	return append(all, s.finish()), nil
 }
 
-// foreign says why a file has no result, as other readers do.
 func (f *file) foreign() error {
 	var head []byte
 	if f.text != nil {
@@ -135,14 +131,13 @@ func (f *file) foreign() error {
 	return fmt.Errorf("%s holds no result: %w", f.path, f.fault)
 }
 
-// ended tells whether a line is behind the last one of the file.
 func (s *scanner) ended(line []byte) bool {
 	return s.end >= 0 && len(line) > 0 && !bytes.HasPrefix(line,
 		[]byte("# "+results.HistoryKey+": "))
 }
 
-// follow begins the next file at a line. As every reader of the format has it, what the one before
-// says of its configuration holds until something else is said.
+// follow begins the next concatenated file. As for every reader of the format, the earlier
+// configuration holds until a line replaces it.
 func (s *scanner) follow(line int) {
 	s.file = &file{path: s.file.path, text: s.file.text, line: line, index: 1, of: 1,
 		config: slices.Clone(s.file.config)}
@@ -152,7 +147,6 @@ func (s *scanner) follow(line int) {
 	}
 }
 
-// finish ends the file and says whether it is complete.
 func (s *scanner) finish() *file {
 	s.close()
 	switch {
@@ -166,20 +160,18 @@ func (s *scanner) finish() *file {
 	return s.file
 }
 
-// A scanner is at a line of a file.
 type scanner struct {
 	file   *file
 	at     int64
-	next   int64 // where the next line begins
-	open   bool  // the last span of the file
-	fresh  bool  // no line of it was seen but comments
+	next   int64 // start of the next line
+	open   bool  // the last span is open
+	fresh  bool  // only comments in it so far
 	family string
-	end    int // what the last line says, -1 if it says nothing
-	kept   int // lines of configuration that files go on with
+	end    int // number on the last line, -1 without one
+	kept   int // lines of configuration carried over to later files
 	units  benchfmt.Reader
 }
 
-// close ends the last span.
 func (s *scanner) close() {
 	if s.open {
 		last := &s.file.spans[len(s.file.spans)-1]
@@ -187,7 +179,6 @@ func (s *scanner) close() {
 	}
 }
 
-// begin begins a span at a place in the file.
 func (s *scanner) begin(at int64, place int) {
 	s.close()
 	s.file.spans = append(s.file.spans, span{file: s.file, place: place, from: at,
@@ -221,7 +212,7 @@ func (s *scanner) line(line []byte) error {
 	}
 	if key == results.FamilyKey {
 		s.family = value
-		// in the head, where it ends that of the file before
+		// in the head, where it ends the family of the file before
 		if value == "" && s.file.results == 0 {
 			return nil
 		}
@@ -246,7 +237,6 @@ func (s *scanner) line(line []byte) error {
 	return s.few(len(s.file.config))
 }
 
-// unit takes what is said of a unit, if the format has it so.
 func (s *scanner) unit(line []byte) error {
 	for s.units.Reset(bytes.NewReader(line), ""); s.units.Scan(); {
 		if wrong, is := s.units.Result().(*benchfmt.SyntaxError); is {
@@ -260,7 +250,6 @@ func (s *scanner) unit(line []byte) error {
 	return s.few(len(s.file.units))
 }
 
-// few refuses a head that is larger than any that the program writes.
 func (s *scanner) few(n int) error {
 	if n > maxPairs {
 		return fmt.Errorf("more than %d lines of a head", maxPairs)
@@ -268,7 +257,7 @@ func (s *scanner) few(n int) error {
 	return nil
 }
 
-// comment takes those of the whole file, and leaves in the text those of samples.
+// comment keeps comments on the whole file. Those on samples stay in the text.
 func (s *scanner) comment(text string) (err error) {
 	key, value, _ := strings.Cut(text, ": ")
 	switch key {
@@ -296,15 +285,14 @@ func (s *scanner) comment(text string) (err error) {
 	case "pages-obtained", results.HistoryKey:
 		return nil
 	}
-	if s.file.results > 0 { // comments on the whole run, behind its samples
+	if s.file.results > 0 { // comments on the whole run, after its samples
 		s.close()
 	}
 	s.file.comments = append(s.file.comments, results.Pair{Key: key, Value: value})
 	return s.few(len(s.file.comments))
 }
 
-// check refuses a line of results that benchfmt would: a name, a number of
-// iterations, and values with units.
+// check rejects the lines that benchfmt rejects.
 func check(line []byte) error {
 	fields := 0
 	for rest := line; len(rest) > 0; fields++ {
@@ -328,8 +316,7 @@ func check(line []byte) error {
 	return nil
 }
 
-// number tells whether a field is a number as files have them, or any other that is finite and not
-// negative, as results are.
+// number reports whether a field is finite and not negative, as results are.
 func number(field []byte) bool {
 	points := 0
 	plain := !slices.ContainsFunc(field, func(c byte) bool {

@@ -12,21 +12,19 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A writer knows what holds where it is.
 type writer struct {
 	out              *bufio.Writer
 	config, comments map[string]string
 	family           string
 	begun            map[*file]bool
 	in               io.ReadSeeker // open
-	source           *file         // that it is
+	source           *file         // the file that in reads
 }
 
-// left are comments that say something of one shard only, or nothing once merged.
+// left are comments that mean nothing once merged.
 var left = []string{"load", "overhead", results.ActivityKey, results.NodeKey, "warning",
 	"interrupted"}
 
-// lead writes what holds for a run: in the first one the head of the file.
 func (w *writer) lead(r run, first bool, runs int, faults []string) {
 	f := r.files[0]
 	w.setConfig(f)
@@ -42,7 +40,7 @@ func (w *writer) lead(r run, first bool, runs int, faults []string) {
 	if !first {
 		return
 	}
-	if runs > 1 { // so that it is known for what may be made again
+	if runs > 1 { // marks the file as one that may be rewritten
 		w.comment(results.Pair{Key: "merged", Value: fmt.Sprintf("%d runs", runs)})
 	}
 	for _, fault := range faults {
@@ -54,8 +52,8 @@ func (w *writer) lead(r run, first bool, runs int, faults []string) {
 	fmt.Fprintln(w.out)
 }
 
-// setConfig writes the lines in which a file's configuration is another; one without
-// a value takes a key away.
+// setConfig writes the lines that differ from the configuration in force. An empty value removes a
+// key.
 func (w *writer) setConfig(f *file) {
 	for _, key := range slices.Sorted(maps.Keys(w.config)) {
 		if value(f.config, key) == "" {
@@ -71,7 +69,6 @@ func (w *writer) setConfig(f *file) {
 	}
 }
 
-// comment writes a comment unless it was written last of its key.
 func (w *writer) comment(c results.Pair) {
 	if w.comments[c.Key] != c.Value {
 		fmt.Fprintf(w.out, "# %s: %s\n", c.Key, c.Value)
@@ -79,7 +76,6 @@ func (w *writer) comment(c results.Pair) {
 	}
 }
 
-// span copies one, after what has to be said before it.
 func (w *writer) span(s span) error {
 	w.setConfig(s.file)
 	if !w.begun[s.file] {
@@ -97,7 +93,6 @@ func (w *writer) span(s span) error {
 	return w.copy(s)
 }
 
-// close ends reading the file that was copied last.
 func (w *writer) close() {
 	if open, is := w.in.(io.Closer); is {
 		open.Close()

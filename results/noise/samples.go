@@ -1,13 +1,11 @@
-// Package noise finds what makes the times of a run doubtful: a drift, two
-// speeds, outliers, a machine that also does other things. It reports its
-// findings as warnings, each with what to do about it. A quiet machine gives
-// none.
+// Package noise finds what makes the times of a run doubtful: drift, two speeds, outliers, other
+// work of the machine. It reports warnings with advice. A quiet machine gives none.
 //
-//  1. Keep the times of each benchmark in the order in which they were taken, in
-//     one [Series] each.
+//  1. Keep each benchmark's times in the order in which they were taken, in one
+//     [Series] each.
 //  2. [Samples] returns the warnings that they give together.
-//  3. [Machine] returns the warnings about how the machine is set up and what
-//     else it did during the run ([results.Activity]).
+//  3. [Machine] returns warnings about the machine's settings, and what else it
+//     did during the run ([results.Activity]).
 package noise
 
 import (
@@ -19,12 +17,10 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// driftOf tells by how much the later half of values, which are in the order of
-// time, lies above the earlier one, as a share of it, by their medians; and how
-// likely a trend such as theirs is without any: p of the Mann-Kendall test (Mann,
-// "Nonparametric tests against trend", Econometrica 13, 1945), two-sided, in the
-// normal approximation with its correction for continuity. Less than 4 values
-// have no drift (0, 1).
+// driftOf returns how far the later half of values lies above the earlier half, as a share, by
+// their medians. p is the chance of such a trend by the Mann-Kendall test (Mann, "Nonparametric
+// tests against trend", Econometrica 13, 1945): two-sided, normal approximation, continuity
+// correction. Fewer than 4 values give (0, 1).
 func driftOf(values []float64) (change, p float64) {
 	n := len(values)
 	if n < 4 {
@@ -37,12 +33,11 @@ func driftOf(values []float64) (change, p float64) {
 	return late/early - 1, math.Erfc(z / math.Sqrt2)
 }
 
-// rises is the number of pairs of values of which the later one is larger, less that of those
-// of which it is smaller: of hundreds of thousands of samples, too, by a tree of how many
-// have come so far (Fenwick, "A new data structure for cumulative frequency tables", 1994).
+// rises returns the number of rising pairs minus the number of falling ones. A Fenwick tree ("A new
+// data structure for cumulative frequency tables", 1994) makes it fast for many samples.
 func rises(values []float64) (s int) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(values)))
-	// tree[i] counts those of the ranks from i-(i&-i) on, less than i
+	// tree[i] counts the values of ranks in [i-(i&-i), i)
 	tree := make([]int, len(sorted)+1)
 	upTo := func(rank int) (n int) {
 		for ; rank > 0; rank -= rank & -rank {
@@ -60,10 +55,8 @@ func rises(values []float64) (s int) {
 	return s
 }
 
-// What makes two speeds of values: either group has at least minShare of them,
-// and at least minGroup, and the empty space between the two is wider than
-// emptiness times what the members of a group lie apart from its median (the
-// median of that), and wider than minGap of the faster group's median.
+// Two speeds: each group has at least minShare of the values and minGroup of them. The gap exceeds
+// emptiness times the median absolute deviation within a group, and minGap of the faster median.
 const (
 	minShare  = 0.2
 	minGroup  = 3
@@ -71,9 +64,8 @@ const (
 	minGap    = 0.05
 )
 
-// TwoSpeeds tells whether values are of two groups, and the medians of both. The
-// groups are those of which the members lie nearest to their means: k-means with
-// k = 2, which in one dimension is a split of the values in order.
+// TwoSpeeds reports whether values form two groups by k-means with k = 2, a split of the sorted
+// values, and returns both medians.
 func TwoSpeeds(values []float64) (fast, slow float64, found bool) {
 	sorted := slices.Sorted(slices.Values(values))
 	at := split(sorted)
@@ -88,8 +80,8 @@ func TwoSpeeds(values []float64) (fast, slow float64, found bool) {
 	return fast, slow, gap > emptiness*apart && gap > minGap*fast
 }
 
-// split is where ascending values come into two groups with the least sum of
-// squared distances from their means: the greatest one between the means.
+// split returns where ascending values split into two groups with the largest sum of squares
+// between their means.
 func split(sorted []float64) int {
 	total := 0.0
 	for _, v := range sorted {
@@ -107,16 +99,16 @@ func split(sorted []float64) int {
 	return at
 }
 
-// farOut is hyperfine's limit of a modified z-score (src/outlier_detection.rs):
-// ten standard deviations of normal values. What is less than minOut of the
-// median above it is none: where values hardly scatter, little is far out.
+// farOut is hyperfine's limit of a modified z-score (src/outlier_detection.rs): ten standard
+// deviations of normal values. An outlier also exceeds the median by minOut of it, because little
+// is far out where values hardly scatter.
 const (
 	farOut = 14.826
 	minOut = 0.1
 )
 
-// outliers counts the values that lie above the median by more than farOut times
-// the median absolute deviation, and by more than minOut of it.
+// outliers counts values above the median by more than farOut median absolute deviations and minOut
+// of it.
 func outliers(values []float64) int {
 	if len(values) == 0 {
 		return 0
@@ -132,7 +124,6 @@ func outliers(values []float64) int {
 	return n
 }
 
-// deviation is the median absolute deviation from the median, unscaled.
 func deviation(values []float64) float64 {
 	d, err := stats.MedianAbsoluteDeviation(values)
 	if err != nil {

@@ -9,28 +9,27 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A Rung is the latency of a load in a working set, of a pointer chase.
+// A Rung is the latency of a pointer chase in a working set.
 type Rung struct {
 	Size int     // bytes
-	Ns   float64 // of a load
+	Ns   float64 // of one load
 }
 
-// Served is how much the last level of the caches serves, as a ladder of latencies shows
-// it, where that is far from what the CPU states.
+// A Served is how much the last cache level really serves, if far from what the CPU states.
 type Served struct {
 	Cache results.Cache // as the CPU states it
-	// From is the largest working set that it mostly serves, and To the next larger one,
-	// of which memory mostly does.
+	// From is the largest working set that the cache mostly serves, To the next larger one, which
+	// memory serves.
 	From, To int
 }
 
-// What is far from what is stated, and how steep a ladder is where memory begins.
+// How far from the stated size, and how steep where memory begins.
 const (
 	farFrom = 2   // times
 	steep   = 2.5 // times the latency of the last level
 )
 
-// Ladder is the rungs of rows: those of family Latency, of one thread.
+// Ladder returns the rungs of rows: family Latency, one thread.
 func Ladder(rows []results.Row) (ladder []Rung) {
 	for _, r := range rows {
 		alone := r.Key("threads") == "" || r.Key("threads") == "1"
@@ -42,11 +41,10 @@ func Ladder(rows []results.Row) (ladder []Rung) {
 	return ladder
 }
 
-// ServedBy compares a ladder with the caches that the CPU states: memory serves half of
-// what its last level is stated to hold, or less. It is no news, and far is false, where
-// the last level that was simulated is not larger than that either, as one that was
-// measured. Where the ladder has no rung between the level before and the last one's
-// stated capacity, nothing is known.
+// ServedBy compares a ladder with the caches that the CPU states. far means that memory serves half
+// of the last level's stated size, or less. It is false if the simulated last level is not larger
+// either, such as a measured one. It is also false without a rung between the level before and the
+// stated size.
 func ServedBy(ladder []Rung, stated []results.Cache, simulated results.Cache) (s Served, far bool) {
 	caches := slices.DeleteFunc(slices.Clone(stated), func(c results.Cache) bool {
 		return c.Name == "L1i"
@@ -81,7 +79,7 @@ func ServedBy(ladder []Rung, stated []results.Cache, simulated results.Cache) (s
 	return s, farFrom*s.To <= last.Size && simulated.Size >= farFrom*s.To
 }
 
-// String says it with what to do about it.
+// String returns the finding in words, with advice.
 func (s Served) String() string {
 	return fmt.Sprintf("%s, stated to hold %s, serves working sets of up to about %s here, and "+
 		"memory serves %s and more: bench machine --measure finds the size, and --caches "+
@@ -90,5 +88,5 @@ func (s Served) String() string {
 		results.Bytes(s.To))
 }
 
-// LastLevel is the warning of it, as Samples has them.
+// LastLevel returns a warning as Samples does.
 func (s Served) LastLevel() string { return "last-level: " + s.String() }

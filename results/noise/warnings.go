@@ -8,28 +8,26 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A Series is the times of one benchmark, in the order in which they were taken.
+// A Series is one benchmark's times, in the order of measurement.
 type Series struct {
 	Name  string
 	Times []float64
 }
 
-// From where on a run is doubtful. What is found in samples has to be found in a
-// share of the benchmarks, or in a run of many there would always be one.
+// Limits beyond which a run is doubtful. Findings in samples count by their share: in a large run
+// there is always one.
 const (
-	driftAlpha = 0.01 // of all benchmarks together: Bonferroni's correction
+	driftAlpha = 0.01 // over all benchmarks together: Bonferroni's correction
 	minDrift   = 0.05 // change of the median
 	minTwice   = 0.05 // share of the benchmarks with two speeds
-	minOutlied = 0.2  // and with outliers, which a median hardly feels
+	minOutlied = 0.2  // share with outliers, which hardly move a median
 	minSteal   = 0.01
 )
 
-// MinOthers is from how many CPUs on that other programs keep busy what is measured meanwhile is
-// doubtful.
+// MinOthers is the number of CPUs busy with other programs from which measurements are doubtful.
 const MinOthers = 0.25
 
-// Samples are the warnings of what the samples say, each in one line with its
-// kind before the first colon.
+// Samples returns the warnings from the samples, as "kind: text".
 func Samples(all []Series) []string {
 	var drift, twice, out found
 	for _, s := range all {
@@ -63,7 +61,6 @@ func Samples(all []Series) []string {
 	return warnings
 }
 
-// found counts the benchmarks of a kind, and knows the worst.
 type found struct {
 	number      int
 	most        float64
@@ -76,7 +73,6 @@ func (f *found) add(name string, much float64, says string) {
 	}
 }
 
-// many tells whether it is at least a share of all.
 func (f *found) many(share float64, all int) bool {
 	return f.number > 0 && float64(f.number) >= share*float64(all)
 }
@@ -86,8 +82,7 @@ func (f *found) line(kind, format string, all int) string {
 		results.Counted(all, "benchmark")), fmt.Sprintf("%s (%s)", f.worst, f.says))
 }
 
-// Machine are the warnings of what the machine is set to and did during the run,
-// as Samples has them. The activity is nil if it is not known.
+// Machine returns warnings like Samples on the machine's settings and its activity, nil if unknown.
 func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 	var warnings []string
 	warn := func(kind, format string, args ...any) {
@@ -121,7 +116,6 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 	return warnings
 }
 
-// unpinned says why a thread may be moved, and what to do about it.
 func unpinned(system string) string {
 	if system == "linux" {
 		return "Linux refused to pin the thread to its CPU (sched_setaffinity(2)), as sandboxes " +
@@ -132,12 +126,10 @@ func unpinned(system string) string {
 		"interleaved (--ab), or run on Linux"
 }
 
-// scatterLimit is the half width of the 95% interval of times, as a share of their median,
-// from which a note is due.
+// scatterLimit is the half width of a time's 95% interval, as a share, that calls for a note.
 const scatterLimit = 0.05
 
-// Scattered says in a line how many times are uncertain and what to do about it. It returns
-// "" if none is.
+// Scattered returns how many times are uncertain, with advice; "" if none.
 func Scattered(rows []results.Row) string {
 	noisy := results.Noisy(rows, scatterLimit)
 	if len(noisy) == 0 {

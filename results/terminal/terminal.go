@@ -1,5 +1,4 @@
-// Package terminal says of results what is shown of them on a terminal: a row for each
-// benchmark, beside those that it is compared with.
+// Package terminal lays out results for a terminal: a row for each benchmark of a group.
 package terminal
 
 import (
@@ -15,32 +14,30 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A Group is benchmarks that are compared with the first of them.
+// A Group is benchmarks compared with its first one.
 type Group []results.Row
 
-// timeUnit is the unit of times, as benchunit tidies it.
 const timeUnit = "sec/elem"
 
-// misses are what is simulated. Accesses of vectors are wider than those of plain
-// loops, so misses are told by element and not as a share of accesses.
+// misses are the simulated columns. They are per element, not a share of accesses, since vector
+// accesses are wider.
 var misses = []struct{ name, unit string }{
 	{"D1/elem", "D1-misses/op"}, {"LL/elem", "LL-misses/op"}, {"TLB/elem", "TLB-misses/op"},
 }
 
-// A Table is what Of returns, to be laid out.
+// A Table is the result of Of, ready for layout.
 type Table struct {
-	// Rows are the header, whose first cell is empty, and of each group a row of one cell, in
-	// words, and a row for each benchmark. Rows is nil if nothing has times.
+	// Rows are the header, with an empty first cell, then for each group a heading of one cell and
+	// a row for each benchmark. Rows is nil without times.
 	Rows [][]string
-	// Notes are lines to stand below.
+	// Notes are the lines below the table.
 	Notes []string
 }
 
-// Of makes one table of the groups:
-// of each group what its names share, then for each benchmark what it does not share,
-// the median time by element with the half width of its 95% interval, the ratio to the
-// time of the first, and the simulated misses by element. What has no times, as what
-// is only simulated, is counted by family.
+// Of returns one table of the groups. A heading has what the names share. A row has the rest of the
+// name, the median time per element, and the half width of its 95% interval. It also has the ratio
+// to the first benchmark, and the simulated misses per element. Benchmarks without times are
+// counted in a note.
 func Of(groups []Group) Table {
 	t := &table{}
 	untimed := map[string]int{}
@@ -66,11 +63,8 @@ func Of(groups []Group) Table {
 	return made
 }
 
-// positive tells a time that ratios can be made of.
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
-// A row of the table is a benchmark's figures, or words across all columns where it
-// has none.
 type row struct {
 	label   string
 	figures []string
@@ -78,14 +72,12 @@ type row struct {
 
 type table struct {
 	rows     []row
-	single   bool // the samples of some are too few for an interval
-	unstable bool // the intervals of some are wider than their times
+	single   bool // some have too few samples for an interval
+	unstable bool // some intervals are wider than their times
 }
 
-// header is the names of the figures.
 var header = []string{"ns/elem", "±", "ratio", misses[0].name, misses[1].name, misses[2].name}
 
-// add adds a group: a heading, and a row for each benchmark.
 func (t *table) add(g Group) {
 	if len(g) == 0 {
 		return
@@ -99,7 +91,6 @@ func (t *table) add(g Group) {
 	}
 }
 
-// figures are those of header.
 func (t *table) figures(r, first results.Row) []string {
 	perElem := r.Stats[timeUnit]
 	figures := []string{digits(perElem.Center * 1e9), t.halfWidth(perElem),
@@ -114,22 +105,20 @@ func (t *table) figures(r, first results.Row) []string {
 	return figures
 }
 
-// halfWidth is that of the interval as a share of the median.
 func (t *table) halfWidth(s results.Stat) string {
 	width, ok := s.HalfWidth()
 	if !ok {
 		t.single = true
 		return "?"
 	}
-	spread := strings.TrimPrefix(results.Spread(width), "±") // which the header has
+	spread := strings.TrimPrefix(results.Spread(width), "±") // the header has it
 	t.unstable = t.unstable || spread == results.Unstable
 	return spread
 }
 
-// longTable is from how many lines on the header stands at the end too.
+// longTable is the length from which the header is repeated at the end.
 const longTable = 40
 
-// made is the table with the columns that have something in them.
 func (t *table) made() (made Table) {
 	if len(t.rows) == 0 {
 		return made
@@ -176,8 +165,8 @@ func (t *table) made() (made Table) {
 	return made
 }
 
-// Headings returns in words what all names of a group share, and of each name the rest.
-// A single benchmark is told by its last key.
+// Headings returns in words what the names share, and the rest of each. A single benchmark is named
+// by its last key.
 func Headings(g Group) (shared string, labels []string) {
 	split := make([][]string, len(g))
 	for i, r := range g {
@@ -188,9 +177,9 @@ func Headings(g Group) (shared string, labels []string) {
 			return !slices.Contains(of, key)
 		})
 	})
-	bare := "default" // without a tile, say
+	bare := "default" // for example, without a tile
 	if g[0].Family() == "Operands" {
-		bare = "contiguous" // the same operands but for their strides
+		bare = "contiguous" // equal except for the strides
 	}
 	if len(g) == 1 {
 		common = common[:len(common)-1]
@@ -204,7 +193,6 @@ func Headings(g Group) (shared string, labels []string) {
 	return strings.Join(common, " "), labels
 }
 
-// keys are the parts of a name, the family first.
 func keys(r results.Row) (parts []string) {
 	base, rest := benchfmt.Name(r.Name).Parts()
 	parts = append(parts, results.Printable(string(base)))
@@ -214,8 +202,8 @@ func keys(r results.Row) (parts []string) {
 	return parts
 }
 
-// Words is a part of a name, such as order=col, in words: a value says what it is of, but
-// for a number.
+// Words returns a part of a name, such as order=col, in words. A value that is not a number stands
+// alone.
 func Words(part string) string {
 	key, value, ok := strings.Cut(part, "=")
 	switch {
@@ -230,7 +218,7 @@ func Words(part string) string {
 	return value
 }
 
-// digits writes a figure to three digits, or four places, without an exponent.
+// digits formats three digits or four decimals, without an exponent.
 func digits(v float64) string {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return strconv.FormatFloat(v, 'f', 0, 64)

@@ -4,8 +4,8 @@ package cpu
 
 import "errors"
 
-// allowed are unknown here.
+// allowed returns nil: unknown on this system.
 func allowed() []int { return nil }
 
-// RunOn leaves the goroutine where it is.
+// RunOn does nothing on this system.
 func RunOn(int) (undo func(), err error) { return func() {}, errors.ErrUnsupported }

@@ -12,47 +12,44 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A core is a known arm64 core: implementer and part as its MIDR_EL1 has them
-// (Arm Architecture Reference Manual, DDI 0487), and its caches.
+// A core is a known arm64 core, with implementer and part of its MIDR_EL1 (Arm Architecture
+// Reference Manual, DDI 0487).
 type core struct {
 	implementer, part int
-	name, source      string // where its figures are from
+	name, source      string // source of its figures
 	l1d, l1i, l2      held
 	tlb               pages
 }
 
-// A held is one cache of a core. Where chips choose the size, kib is a common one;
-// ways are 0 where the source does not state them.
+// A held is one cache. If chips choose the size, kib is a common one. ways is 0 if not stated.
 type held struct {
 	kib, ways int
 	chosen    bool
 }
 
-// pages are a core's data TLBs for pages of 4 to 64 KiB: the first level, which is
-// fully associative in all that are known, and the second; zero where no source was
-// read. Where huge is set, the same entries hold pages of 2 MiB.
+// pages are a core's data TLBs for pages of 4 to 64 KiB, with huge also of 2 MiB. The first level
+// is fully associative in all known cores. It is zero if no source was read.
 type pages struct {
 	first, second, ways int
 	huge                bool
 }
 
-// The implementers of MIDR_EL1 that are in the table.
+// The implementers of MIDR_EL1 in the table.
 const (
 	arm    = 0x41
 	apple  = 0x61
 	ampere = 0xc0
 )
 
-// Where several cores have their figures from.
+// Sources that several cores share.
 const (
 	pacman = "Ravichandran et al., PACMAN, ISCA 2022, table 2"
 	guide  = "Apple Silicon CPU Optimization Guide"
 )
 
-// cores are known cores. The sources of Arm's are the chapters on the level 1
-// and level 2 memory systems of the technical reference manual of that number, TLBs
-// those on memory management units (of the Cortex-A55 as Intel 814346, the manual of
-// a chip that has it, repeats them).
+// cores are the known cores. Arm's figures come from the chapters on level 1 and level 2 memory
+// systems, and on memory management units, of the technical reference manual with that number. For
+// the TLBs of the Cortex-A55, Intel 814346, the manual of a chip with it, repeats them.
 var cores = []core{
 	{arm, 0xd03, "Cortex-A53", "Arm DDI 0500", held{32, 4, true}, held{32, 2, true},
 		held{512, 16, true}, pages{10, 512, 4, false}},
@@ -88,7 +85,7 @@ var cores = []core{
 		held{1024, 8, true}, pages{}},
 	{arm, 0xd4f, "Neoverse V2", "Arm 102375", held{64, 4, false}, held{64, 4, false},
 		held{2048, 8, true}, pages{}},
-	// The product brief states no ways of the level 1.
+	// The product brief does not state the ways of level 1.
 	{ampere, 0xac3, "AmpereOne", "AmpereOne product brief", held{64, 0, false}, held{16, 0, false},
 		held{2048, 8, false}, pages{}},
 	{ampere, 0xac4, "AmpereOne A", "AmpereOne product brief", held{64, 0, false},
@@ -119,8 +116,7 @@ var cores = []core{
 		held{16384, 0, false}, pages{}},
 }
 
-// fromCore is what the table knows of this core, by MIDR_EL1 on Linux and by its
-// name on macOS.
+// fromCore finds this core in the table, by MIDR_EL1 on Linux and by name on macOS.
 func (s system) fromCore() []Cache {
 	if strings.HasPrefix(s.brand, "Apple ") {
 		return s.appleCore()
@@ -131,7 +127,6 @@ func (s system) fromCore() []Cache {
 	return nil
 }
 
-// core is this core in the table, nil if it is not there.
 func (s system) core() *core {
 	implementer, part := s.midr()
 	at := slices.IndexFunc(cores, func(c core) bool {
@@ -143,9 +138,9 @@ func (s system) core() *core {
 	return &cores[at]
 }
 
-// Name names the core of an arm64 CPU that runs Linux, which gives no other name: as
-// in "Arm Neoverse N1", or its numbers, as in "implementer 0x41 part 0xd4d". Of a
-// machine of several kinds of cores it is that of [Caches]. It is "" on other CPUs.
+// Name returns the core's name on an arm64 CPU under Linux, such as "Arm Neoverse N1". For an
+// unknown core it returns the numbers, such as "implementer 0x41 part 0xd4d". With several kinds of
+// cores it names the one of [Caches]; on other CPUs it returns "".
 func Name(pinned ...int) string { return thisSystem().on(pinned).name() }
 
 func (s system) name() string {
@@ -159,8 +154,7 @@ func (s system) name() string {
 	return ""
 }
 
-// coreTLB is the data TLB of this core, for all sizes of pages that its source
-// states.
+// coreTLB returns this core's data TLB for all page sizes that its source states.
 func (s system) coreTLB() []array {
 	c := s.core()
 	if c == nil || c.tlb == (pages{}) {
@@ -180,13 +174,12 @@ func (s system) coreTLB() []array {
 	return all
 }
 
-// from is the source of the core's figures.
 func (c core) from() simcache.Source {
 	return simcache.Source(string(simcache.FromCore) + " " + c.name + " (" + c.source + ")")
 }
 
-// appleCore is the performance core of a Mac. Sizes are sysctl's; of ways Apple
-// and the literature state those of the M1, and of the level 1 up to the M4.
+// appleCore returns the performance core of a Mac. Apple and the literature state the ways of the
+// M1, and of level 1 up to the M4; sizes come from sysctl.
 func (s system) appleCore() []Cache {
 	family, _, _ := strings.Cut(strings.TrimPrefix(s.brand, "Apple "), " ")
 	if !slices.Contains([]string{"M1", "M2", "M3", "M4"}, family) {
@@ -200,7 +193,6 @@ func (s system) appleCore() []Cache {
 	return c.list()
 }
 
-// list is a core as caches.
 func (c core) list() []Cache {
 	var all []Cache
 	for _, part := range []struct {
@@ -222,11 +214,9 @@ func (c core) list() []Cache {
 	return all
 }
 
-// line is 64 B, but for the second level of Apple's cores. Their first level
-// works by 64 B (CTR_EL0.DminLine, and the sources of the table), whatever
-// hw.cachelinesize says, which is the 128 B that the second level and memory
-// move: so the first level misses twice in a line of the second, and hits there
-// the second time.
+// line returns 64 B, except for the second level of Apple's cores. Their first level has 64 B
+// (CTR_EL0.DminLine, and the table's sources). hw.cachelinesize is the 128 B of the second level
+// and memory. So the first level misses twice in such a line, and the second miss hits there.
 func (c core) line(level int) int {
 	if c.implementer == apple && level > 1 {
 		return 128
@@ -234,7 +224,7 @@ func (c core) line(level int) int {
 	return 64
 }
 
-// midr is the implementer and the part of the CPU that is meant, from sysfs
+// midr returns the selected CPU's implementer and part, from sysfs
 // (Documentation/arch/arm64/cpu-feature-registers.rst) or /proc/cpuinfo.
 func (s system) midr() (implementer, part int) {
 	text := s.text(path.Join(s.folder(), "regs/identification/midr_el1"))

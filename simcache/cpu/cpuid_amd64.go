@@ -5,8 +5,7 @@ import (
 	"github.com/klauspost/cpuid/v2/topology"
 )
 
-// identify executes CPUID. klauspost/cpuid asks it for caches, but neither for TLBs
-// nor for the ways of AMD's older leaves.
+// identify executes CPUID. klauspost/cpuid lacks TLBs, and the ways of AMD's older leaves.
 //
 //go:noescape
 func identify(leaf, subleaf uint32) (r registers)

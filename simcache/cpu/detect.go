@@ -1,6 +1,5 @@
-// Package cpu knows what the CPU that it runs on states about its caches and its
-// TLB. This is what package simcache simulates unless told otherwise ([Choose],
-// [TLB]).
+// Package cpu returns what this CPU states about its caches and its TLB. Package simcache simulates
+// these by default ([Choose], [TLB]).
 package cpu
 
 import (
@@ -13,16 +12,16 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A Cache is one cache of this CPU, as one core sees it ([Caches] says which).
+// A Cache is one cache of this CPU, as one core of [Caches] sees it.
 type Cache struct {
 	Level    int    // 1, 2, 3, ...
 	Type     string // "Data", "Instruction" or "Unified"
 	Geometry simcache.Geometry
 	Shared   int // logical CPUs that share it, 0 if unknown
-	// there is no other like it, as all CPUs of the machine share it; false if unknown
+	// all CPUs of the machine share it, so there is only one; false if unknown
 	Only bool
-	// Source is that of the size, and behind it, as in "sysctl; ways: assumed",
-	// those of other figures that have another.
+	// Source is the source of the size. Other figures' sources follow, as in "sysctl; ways:
+	// assumed".
 	Source simcache.Source
 }
 
@@ -33,8 +32,8 @@ func (c Cache) Name() string {
 	return fmt.Sprintf("L%d%s", c.Level, suffix)
 }
 
-// Cores is how many cores share the cache, of these caches of a CPU: the logical CPUs that
-// do, less SMT siblings, which are those that share the first level. It is 0 if unknown.
+// Cores returns the number of cores that share the cache, 0 if unknown: its logical CPUs, divided
+// by those that share the first level of caches.
 func (c Cache) Cores(caches []Cache) int {
 	for _, first := range caches {
 		if first.Level == 1 && !first.Instruction() && first.Shared > 0 && c.Shared > 0 {
@@ -47,8 +46,7 @@ func (c Cache) Cores(caches []Cache) int {
 // Instruction reports whether the cache holds only instructions.
 func (c Cache) Instruction() bool { return c.Type == topology.Instruction.String() }
 
-// fromTopology takes the caches of the first core, its group and its package.
-// Figures of 0 or below are unknown.
+// fromTopology returns the caches of the first core, its group and its package.
 func fromTopology(system *topology.System) []Cache {
 	if system == nil || len(system.Packages) == 0 {
 		return nil
@@ -74,10 +72,9 @@ func fromTopology(system *topology.System) []Cache {
 	return caches
 }
 
-// fromOlderLeaves reads leaves 80000005h and 80000006h (AMD64 Architecture Programmer's
-// Manual, volume 3, appendix E) of a CPU, or a hypervisor, without 8000001Dh, which says of
-// each cache who shares it. A last level of which they only say how much all of the
-// package's have together, as of all Zens, is one of unknown size.
+// fromOlderLeaves reads leaves 80000005h and 80000006h (AMD64 Architecture Programmer's Manual,
+// volume 3, appendix E), if 8000001Dh is missing. On all Zens they only give the package's total
+// last level; then its size is unknown.
 func (s system) fromOlderLeaves() []Cache {
 	if s.cpuid == nil || !slices.Contains([]string{"AuthenticAMD", "HygonGenuine"},
 		maker(s.cpuid)) || s.cpuid(0x80000000, 0).eax < 0x80000006 {
@@ -115,16 +112,16 @@ func (s system) fromOlderLeaves() []Cache {
 	return caches
 }
 
-// elsewhere is the associativity of a cache of which only leaf 8000001Dh tells.
+// elsewhere is the associativity code of a cache that only leaf 8000001Dh describes.
 const elsewhere = 9
 
-// Between returns the first and the last level of a configuration and, between them,
-// the caches of a CPU whose sizes lie in between, those that can be simulated.
+// Between returns the first and last level of a configuration, with the CPU's caches of sizes
+// between them that can be simulated.
 func Between(c simcache.Config, caches []Cache) []simcache.Level {
 	first, last := c.First(), c.Last()
 	levels := []simcache.Level{first}
 	for _, known := range caches {
-		// as the last level is, or a size that is not a power of two lies below itself
+		// as the last level is: else one whose sets are not a power of two would lie below itself
 		g := known.Geometry.Rounded()
 		if g.Check() == nil && known.Level > 1 && !known.Instruction() && g.Line == first.Line &&
 			g.Size > first.Size && g.Size < last.Size {
@@ -134,19 +131,18 @@ func Between(c simcache.Config, caches []Cache) []simcache.Level {
 	return append(levels, last)
 }
 
-// Known tells whether the cache's geometry is, as it is not of a last level of which the
-// machine says only that there is one.
+// Known reports whether the geometry is known. The machine may state only that a last level exists.
 func (c Cache) Known() bool {
 	g := c.Geometry
 	return c.Level > 0 && g.Size > 0 && g.Ways > 0 && g.Line > 0 && g.Sets() > 0
 }
 
-// Choose returns what is simulated by default: I1, D1 and the last level from the caches of a CPU,
-// as Cachegrind takes them: the level-1 caches, and of the others the one of the highest level. Set
-// counts that are no power of two are rounded (see Geometry.Rounded). How many cores share the last
-// level is what the caches say; one that is the only one is shared by all, also by more than there
-// are. What is missing, unknown, or cannot be simulated, comes from documented defaults: 32768,8,64
-// for I1 and D1, 8388608,16,64 for LL.
+// Choose returns the default simulation, from a CPU's caches as Cachegrind takes them: I1 and D1
+// from level 1, LL from the highest level.
+//
+// Set counts are rounded (Geometry.Rounded). The caches say how many cores share the last level;
+// the only one is shared by any number of cores. Missing, unknown or unusable figures have
+// documented defaults: 32768,8,64 for I1 and D1, 8388608,16,64 for LL.
 func Choose(caches []Cache) simcache.Config {
 	small := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}
 	c := simcache.Config{I1: small, I1Source: simcache.FromDefault,

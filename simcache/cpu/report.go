@@ -9,12 +9,11 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// dataTLBs returns this CPU's data TLBs for pages of the system's size (4 KiB; on
-// arm64 also 16 or 64 KiB) and of 2 MiB.
+// dataTLBs returns the data TLBs for the system's pages (4 KiB; on arm64 also 16 or 64 KiB) and for
+// 2 MiB.
 func dataTLBs() [][]simcache.TLB { return [][]simcache.TLB{TLB(os.Getpagesize()), TLB(page2M)} }
 
-// WriteTables writes tables of the caches and the TLB of this CPU, and of what is
-// simulated.
+// WriteTables writes tables of this CPU's caches and TLB, and of the simulation.
 func WriteTables(w io.Writer, caches []Cache, simulated simcache.Config) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "cache\tsize\tways\tsets\tline\tshared by\tfrom")
@@ -59,8 +58,7 @@ func sharedBy(cpus int) string {
 	return fmt.Sprintf("%d CPUs", cpus)
 }
 
-// JSONCache is the JSON of a cache; of one that is not known (Cache.Known), size, ways,
-// sets and line are 0.
+// JSONCache is the JSON of a cache; size, ways, sets and line are 0 if unknown (Cache.Known).
 type JSONCache struct {
 	Name   string          `json:"name"`
 	Level  int             `json:"level"`
@@ -82,7 +80,7 @@ type JSONTLB struct {
 	Source  simcache.Source `json:"source"`
 }
 
-// JSON returns the JSON of caches and of this CPU's TLB, [] if there are none.
+// JSON returns the JSON of caches and of this CPU's TLB, [] if none.
 func JSON(caches []Cache) ([]JSONCache, []JSONTLB) {
 	list, pages := []JSONCache{}, []JSONTLB{}
 	for _, c := range caches {

@@ -5,9 +5,9 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// fromSysctl reads macOS's sizes of the performance cores (sysctl.h: level 0 is
-// that of the fastest cores; hw.l1dcachesize is that of the slowest). It states
-// no ways, and one line, which is not that of the first level (core.line).
+// fromSysctl reads macOS's sizes of the performance cores (sysctl.h: level 0 is the fastest cores;
+// hw.l1dcachesize is the slowest cores'). It states no ways, and not the first level's line
+// (core.line).
 func (s system) fromSysctl() []Cache {
 	if s.sysctl == nil {
 		return nil

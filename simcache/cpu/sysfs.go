@@ -12,10 +12,8 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// folder is Linux's of the CPU that is meant.
 func (s system) folder() string { return fmt.Sprintf("sys/devices/system/cpu/cpu%d", s.cpu) }
 
-// text is a file's, "" where it cannot be read.
 func (s system) text(name string) string {
 	if s.files == nil {
 		return ""
@@ -24,9 +22,9 @@ func (s system) text(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// fromSysfs reads index0, index1, ... of Linux's cache folder of the CPU
-// (Documentation/ABI/testing/sysfs-devices-system-cpu). What it does not tell is 0;
-// on many arm64 boards that is all but level and type.
+// fromSysfs reads index0, index1, ... of Linux's cache folder
+// (Documentation/ABI/testing/sysfs-devices-system-cpu). Missing figures are 0; many arm64 boards
+// give only level and type.
 func (s system) fromSysfs() []Cache {
 	if s.files == nil {
 		return nil
@@ -56,7 +54,6 @@ func (s system) fromSysfs() []Cache {
 	return caches
 }
 
-// waysOf divides a size by sets and lines, 0 where any is unknown.
 func waysOf(size, sets, line int) int {
 	if sets <= 0 || line <= 0 {
 		return 0
@@ -64,7 +61,6 @@ func waysOf(size, sets, line int) int {
 	return size / sets / line
 }
 
-// sysfsSize reads "32K" or "8M" as bytes, 0 if it is neither.
 func sysfsSize(text string) int {
 	unit := 1
 	switch {
@@ -80,9 +76,8 @@ func sysfsSize(text string) int {
 	return n * unit
 }
 
-// fromDeviceTree reads the cache properties of the CPU's node and of the nodes
-// that its next-level-cache leads to (Devicetree Specification v0.4, sections
-// 3.8.1 and 3.9), for kernels whose sysfs does not have them.
+// fromDeviceTree reads the cache properties of the CPU's node and along its next-level-cache
+// (Devicetree Specification v0.4, sections 3.8.1 and 3.9), for kernels whose sysfs lacks them.
 func (s system) fromDeviceTree() []Cache {
 	if s.files == nil {
 		return nil
@@ -93,7 +88,7 @@ func (s system) fromDeviceTree() []Cache {
 		cell := func(name string) int { return s.cell(path.Join(node, prefix+"cache-"+name)) }
 		g := simcache.Geometry{Size: cell("size"), Line: cell("line-size")}
 		if g.Line == 0 {
-			g.Line = cell("block-size") // which the line is, unless told otherwise
+			g.Line = cell("block-size") // the default of the line size
 		}
 		g.Ways = waysOf(g.Size, cell("sets"), g.Line)
 		if g.Size > 0 {
@@ -115,7 +110,6 @@ func (s system) fromDeviceTree() []Cache {
 	return caches
 }
 
-// cell is a property of the device tree of 32 bits, which is big-endian.
 func (s system) cell(name string) int {
 	value, err := fs.ReadFile(s.files, name)
 	if err != nil || len(value) != 4 {
@@ -124,8 +118,7 @@ func (s system) cell(name string) int {
 	return int(binary.BigEndian.Uint32(value))
 }
 
-// withPhandle finds the node of a cache: they are at the root, beside the CPUs, or
-// in them.
+// withPhandle finds a cache's node: at the root, next to the CPUs, or in them.
 func (s system) withPhandle(phandle int) string {
 	if phandle == 0 {
 		return ""

@@ -10,34 +10,30 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A system is all that a machine says of itself, of which each kind of machine
-// says a part. The tests have recorded ones.
+// A system is what a machine states about itself. Tests use recorded ones.
 type system struct {
-	files  fs.FS                 // Linux's, from the root on
-	cpu    int                   // of Linux's, the one that is meant
-	sysctl func(name string) int // macOS's numbers, 0 where it has none
+	files  fs.FS                 // Linux's files from the root
+	cpu    int                   // the selected one of Linux's CPUs
+	sysctl func(name string) int // macOS's numbers, 0 if absent
 	brand  string                // macOS's name of the CPU
-	// what Windows' GetLogicalProcessorInformationEx(RelationCache) fills
+	// filled by Windows' GetLogicalProcessorInformationEx(RelationCache)
 	processors []byte
-	topology   *topology.System // what CPUID says
+	topology   *topology.System // from CPUID
 	cpuid      func(leaf, subleaf uint32) registers
 }
 
-// Caches returns the caches of this CPU. The first of these sources that knows
-// any says which there are: Linux's sysfs, its device tree, macOS's sysctl,
-// Windows, cpuid, and the table of arm64 cores. Where that leaves a size, ways
-// or a line open, the ones after it are asked, and what then is missing of ways
-// and line is assumed (Cache.Source says so). Caches of which nobody knows the size
-// are left out, but for a last level, whose geometry then is zero.
+// Caches returns the caches of this CPU. The first source that knows any determines the list:
+// Linux's sysfs, its device tree, macOS's sysctl, Windows, cpuid, the table of arm64 cores. Later
+// sources fill in a missing size, ways or line; then ways and line are assumed (Cache.Source). A
+// cache of unknown size is left out, except a last level, whose geometry is then zero.
 //
-// On a machine of several kinds of cores it is, on Linux, the CPU that a timed
-// thread is pinned to (the first one named, else the last one that it may run on), on
-// macOS a performance core, on Windows the first.
+// With several kinds of cores, Linux describes the first of pinned, else the last CPU that the
+// process may run on, to which timed threads are pinned. macOS describes a performance core, and
+// Windows the first CPU.
 func Caches(pinned ...int) []Cache { return thisSystem().on(pinned).known() }
 
-// Apart tells whose caches [Caches] returns on a machine of several kinds of cores, and which
-// others, of the CPUs that threads are pinned to (nil for all that this process may run on), have
-// caches of other sizes, ways or lines; none elsewhere than on Linux.
+// Apart returns the CPU that [Caches] describes, and the pinned CPUs (by default all permitted
+// ones) whose caches differ in size, ways or line. Outside Linux there are none.
 func Apart(pinned ...int) (shown int, others []int) {
 	if len(pinned) == 0 {
 		for _, l := range Workers() {
@@ -67,7 +63,6 @@ func (s system) apart(cpus []int) (others []int) {
 	return others
 }
 
-// on is the system with the first of the CPUs meant, where any is named.
 func (s system) on(pinned []int) system {
 	if len(pinned) > 0 {
 		s.cpu = pinned[0]
@@ -75,7 +70,6 @@ func (s system) on(pinned []int) system {
 	return s
 }
 
-// known asks all sources.
 func (s system) known() []Cache {
 	var all []Cache
 	for _, source := range []func(system) []Cache{system.fromSysfs, system.fromDeviceTree,
@@ -97,8 +91,6 @@ func (s system) known() []Cache {
 	return known
 }
 
-// fill puts into caches what they leave open and more knows, or returns more
-// where there are none.
 func fill(caches, more []Cache) []Cache {
 	if len(caches) == 0 {
 		return more
@@ -127,7 +119,6 @@ func fill(caches, more []Cache) []Cache {
 	return caches
 }
 
-// add says of one figure that it has another source than the size.
 func (c *Cache) add(figure string, source simcache.Source) {
 	from, _, _ := strings.Cut(string(source), "; ")
 	if !strings.HasPrefix(string(c.Source), from) {
@@ -135,9 +126,8 @@ func (c *Cache) add(figure string, source simcache.Source) {
 	}
 }
 
-// assume completes a cache of which the size is known: lines of 64 B, and of the
-// ways that make a power of two of sets those nearest to 8 in the first level
-// and to 16 beyond.
+// assume completes a cache of known size. It assumes lines of 64 B, and the ways nearest to 8
+// (level 1) or 16 that give a power of two of sets.
 func (c *Cache) assume() {
 	g := &c.Geometry
 	if g.Size <= 0 {
@@ -162,10 +152,9 @@ func (c *Cache) assume() {
 	c.add("ways", assumed)
 }
 
-// Assumed tells whether a figure of the cache, ways or line, is stated by nobody.
+// Assumed reports whether no source states a figure, "ways" or "line".
 func (c Cache) Assumed(figure string) bool {
 	return strings.Contains(string(c.Source), "; "+figure+": "+string(assumed))
 }
 
-// assumed is the source of a figure that nobody states.
 const assumed simcache.Source = "assumed"

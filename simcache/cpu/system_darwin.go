@@ -12,7 +12,6 @@ func thisSystem() system {
 		cpuid: cpuidLeaves()}
 }
 
-// sysctlNumber reads a number of 32 or 64 bits.
 func sysctlNumber(name string) int {
 	value, err := unix.SysctlRaw(name)
 	switch {

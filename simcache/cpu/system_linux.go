@@ -15,7 +15,6 @@ func thisSystem() system {
 		cpuid: cpuidLeaves()}
 }
 
-// allowed are the CPUs that this process may run on.
 func allowed() []int {
 	set, err := affinity(unix.SchedGetaffinityDynamic)
 	if err != nil {
@@ -30,8 +29,8 @@ func allowed() []int {
 	return all
 }
 
-// affinity is the thread's, in as many bits as the kernel wants: one for each CPU that there
-// may be, which are more than the 1024 of unix.CPUSet on some machines.
+// affinity returns the thread's affinity. The kernel requires a bit for each possible CPU,
+// sometimes more than unix.CPUSet's 1024.
 func affinity(get func(pid int, set unix.CPUSetDynamic) error) (set unix.CPUSetDynamic, err error) {
 	err = unix.EINVAL
 	for cpus := 1024; errors.Is(err, unix.EINVAL) && cpus <= maxCPU; cpus *= 2 {
@@ -41,12 +40,11 @@ func affinity(get func(pid int, set unix.CPUSetDynamic) error) (set unix.CPUSetD
 	return set, err
 }
 
-// lastCPU is the last one that this process may run on, which package access pins
-// timed threads to.
+// lastCPU returns the last permitted CPU, to which package access pins timed threads.
 func lastCPU() int { return slices.Max(append(allowed(), 0)) }
 
-// RunOn locks the goroutine to its thread and the thread to a CPU, and returns what undoes
-// both. Where the kernel refuses, the thread stays as it is, and the error is the kernel's.
+// RunOn locks the goroutine to its thread and the thread to a CPU, and returns a function that
+// undoes both. With the kernel's error the thread is unpinned.
 func RunOn(cpu int) (undo func(), err error) {
 	runtime.LockOSThread()
 	before, err := affinity(unix.SchedGetaffinityDynamic)
@@ -62,7 +60,7 @@ func RunOn(cpu int) (undo func(), err error) {
 	}, nil
 }
 
-// Pin pins the thread that calls it to a CPU.
+// Pin pins the calling thread to a CPU.
 func Pin(cpu int) error {
 	one := unix.NewCPUSet(cpu + 1)
 	one.Set(cpu)

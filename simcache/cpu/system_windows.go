@@ -10,8 +10,8 @@ func thisSystem() system {
 	return system{processors: processors(), topology: cpuidTopology(), cpuid: cpuidLeaves()}
 }
 
-// processors calls GetLogicalProcessorInformationEx(RelationCache), which first
-// tells how many bytes it wants, and is not in package windows.
+// processors calls GetLogicalProcessorInformationEx(RelationCache), which package windows lacks,
+// first for the buffer's size.
 func processors() []byte {
 	const relationCache = 2
 	call := windows.NewLazySystemDLL("kernel32.dll").NewProc("GetLogicalProcessorInformationEx")

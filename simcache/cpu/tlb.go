@@ -8,22 +8,20 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// An array is one level of a data TLB, for one size of pages.
+// An array is one level of a data TLB, for one page size.
 type array struct {
 	Level int // 1, 2
 	TLB   simcache.TLB
 }
 
-// Page sizes that x86 has.
+// Page sizes of x86.
 const (
 	page4K = 4 << 10
 	page2M = 2 << 20
 	page1G = 1 << 30
 )
 
-// defaultTLB is that of a CPU that does not tell: Intel's Skylake's (64-entry,
-// 4-way and 1536-entry, 12-way; 32 entries, 4-way of 2 MiB in the first level),
-// for pages of any other size those of 4 KiB.
+// defaultTLB is documented at TLB; it is Intel Skylake's.
 func defaultTLB(page int) []simcache.TLB {
 	first := simcache.TLB{Entries: 64, Ways: 4, Page: page, Source: simcache.FromDefault}
 	if page == page2M {
@@ -33,24 +31,22 @@ func defaultTLB(page int) []simcache.TLB {
 		Source: simcache.FromDefault}}
 }
 
-// TLB returns the data TLB of this CPU for pages of so many bytes, the nearest
-// level first, from cpuid where it tells, of an arm64 CPU from the table of cores
-// where that has it, else the documented default: 64 entries, 4-way (32 of 2 MiB
-// pages) and 1536 entries, 12-way.
+// TLB returns this CPU's data TLB for pages of page bytes, the nearest level first: from cpuid, on
+// arm64 from the table of cores, else the documented default. That is 64 entries, 4-way (32 for 2
+// MiB pages) and 1536 entries, 12-way.
 //
-// On a machine of several kinds of cores it is, on Linux, that of the CPU of [Caches].
+// With several kinds of cores, Linux describes the CPU of [Caches].
 func TLB(page int, pinned ...int) []simcache.TLB {
 	s := thisSystem().on(pinned)
 	return chooseTLB(append(s.cpuidTLB(), s.coreTLB()...), page)
 }
 
-// cpuidTLB asks cpuid on the CPU that is meant, since of Intel's hybrids each kind of core
-// states its own.
+// cpuidTLB runs cpuid on the selected CPU: kinds of cores of Intel's hybrids differ.
 func (s system) cpuidTLB() []array {
 	if s.cpuid == nil {
 		return nil
 	}
-	undo, _ := RunOn(s.cpu) // or wherever it runs
+	undo, _ := RunOn(s.cpu) // if refused, on any CPU
 	defer undo()
 	return decodeTLB(s.cpuid)
 }
@@ -68,10 +64,8 @@ func chooseTLB(known []array, page int) []simcache.TLB {
 	return found
 }
 
-// registers are what cpuid returns.
 type registers struct{ eax, ebx, ecx, edx uint32 }
 
-// maker is the vendor's name of itself in leaf 0.
 func maker(cpuid func(leaf, subleaf uint32) registers) string {
 	basic := cpuid(0, 0)
 	var name [12]byte
@@ -81,7 +75,6 @@ func maker(cpuid func(leaf, subleaf uint32) registers) string {
 	return string(name[:])
 }
 
-// decodeTLB reads the data TLBs out of cpuid's leaves, sorted by page and level.
 func decodeTLB(cpuid func(leaf, subleaf uint32) registers) []array {
 	var found []array
 	switch maker(cpuid) {
@@ -103,10 +96,9 @@ func decodeTLB(cpuid func(leaf, subleaf uint32) registers) []array {
 	return found
 }
 
-// intelLeaf18 reads the deterministic address translation parameters (Intel 64
-// and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID, leaf
-// 18H). Arrays of one level that hold the same pages are taken as one: an
-// entry may be in either.
+// intelLeaf18 reads leaf 18H, the deterministic address translation parameters (Intel 64 and IA-32
+// Architectures Software Developer's Manual, volume 2A, CPUID). Arrays of one level for the same
+// pages count as one, since an entry may be in either.
 func intelLeaf18(cpuid func(leaf, subleaf uint32) registers, maxLeaf uint32) []array {
 	if maxLeaf < 0x18 {
 		return nil
@@ -132,7 +124,7 @@ func intelLeaf18(cpuid func(leaf, subleaf uint32) registers, maxLeaf uint32) []a
 	return found
 }
 
-// merge adds an array to those of its level and pages, if it has as many sets.
+// merge adds an array to the one of its level and pages, if it has as many sets.
 func merge(found []array, more array) []array {
 	for i := range found {
 		t := &found[i].TLB
@@ -146,8 +138,8 @@ func merge(found []array, more array) []array {
 	return append(found, more)
 }
 
-// descriptors are those bytes of leaf 2 that mean data or shared TLBs (the same
-// manual, table "Encoding of CPUID Leaf 2 Descriptors"). Ways of 0 are full.
+// descriptors are leaf 2's bytes for data or shared TLBs (the same manual, table "Encoding of CPUID
+// Leaf 2 Descriptors"). Ways of 0 mean fully associative.
 var descriptors = map[byte][]array{
 	0x03: {{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K}}},
 	0x57: {{Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page4K}}},
@@ -165,7 +157,7 @@ var descriptors = map[byte][]array{
 	0x6D: {{Level: 2, TLB: simcache.TLB{Entries: 16, Page: page1G}}},
 	0xA0: {{Level: 1, TLB: simcache.TLB{Entries: 32, Page: page4K}}},
 	0xB3: {{Level: 1, TLB: simcache.TLB{Entries: 128, Ways: 4, Page: page4K}}},
-	// DTLB1 of Core 2, behind its DTLB0
+	// DTLB1 of Core 2, after its DTLB0
 	0xB4: {{Level: 2, TLB: simcache.TLB{Entries: 256, Ways: 4, Page: page4K}}},
 	0xBA: {{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K}}},
 	0xC0: {{Level: 1, TLB: simcache.TLB{Entries: 8, Ways: 4, Page: page4K}}},
@@ -180,8 +172,8 @@ var descriptors = map[byte][]array{
 	0xCA: {{Level: 2, TLB: simcache.TLB{Entries: 512, Ways: 4, Page: page4K}}},
 }
 
-// intelLeaf2 reads the descriptor bytes: 15, since the lowest of eax is none,
-// in the registers whose highest bit is clear.
+// intelLeaf2 reads 15 descriptor bytes of registers whose highest bit is clear. The lowest byte of
+// eax is not one.
 func intelLeaf2(r registers) []array {
 	var found []array
 	for _, register := range []uint32{r.eax &^ 0xff, r.ebx, r.ecx, r.edx} {
@@ -200,8 +192,8 @@ func intelLeaf2(r registers) []array {
 	return found
 }
 
-// amdTLB reads leaves 80000005h, 80000006h and 80000019h (AMD64 Architecture
-// Programmer's Manual, volume 3, appendix E).
+// amdTLB reads leaves 80000005h, 80000006h and 80000019h (AMD64 Architecture Programmer's Manual,
+// volume 3, appendix E).
 func amdTLB(cpuid func(leaf, subleaf uint32) registers, maxLeaf uint32) []array {
 	var found []array
 	add := func(level, page, entries, ways int) {
@@ -237,9 +229,8 @@ func amdTLB(cpuid func(leaf, subleaf uint32) registers, maxLeaf uint32) []array 
 	return found
 }
 
-// amdWays decodes an associativity. From 4 on, a code is a range of ways: the
-// first of it that makes a power of two sets of the entries, else the lowest
-// that divides them. 0 is unknown.
+// amdWays decodes an associativity, 0 if unknown. From 4 on, a code is a range: the result is the
+// first in it that gives a power of two of sets, else the lowest that divides the entries.
 func amdWays(code uint32, entries int) int {
 	ranges := map[uint32][2]int{1: {1, 1}, 2: {2, 2}, 3: {3, 3}, 4: {4, 5}, 5: {6, 7}, 6: {8, 15},
 		8:   {16, 31},

@@ -10,34 +10,32 @@ import (
 	"strings"
 )
 
-// A Logical is a CPU of the operating system's: a core, or with SMT a thread of one.
+// A Logical is a CPU of the operating system: a core, or with SMT a thread of one.
 type Logical struct {
 	CPU  int // number
-	Core int // number of the first CPU of its core
-	Node int // NUMA node; 0 where there are none
+	Core int // lowest CPU number of its core
+	Node int // NUMA node; 0 if there are none
 }
 
-// Workers returns the CPUs that this process may run on, in the order in which
-// threads that share a task are pinned to them: one of each core, from the last
-// core on (the first ones serve most interrupts), and then, core by core, further
-// SMT siblings. On Linux sysfs says which CPUs share a core; elsewhere each counts
-// as one.
+// Workers returns the CPUs that this process may run on, in the order in which threads of a task
+// are pinned. First comes one of each core, from the last core down, because the first ones serve
+// most interrupts; then further SMT siblings. Linux's sysfs says which CPUs share a core; elsewhere
+// each CPU counts as a core.
 func Workers() []Logical { return thisSystem().workers(allowed()) }
 
-// workers orders the CPUs that are allowed and online.
 func (s system) workers(allowed []int) []Logical {
-	if len(allowed) == 0 { // as the system does not tell
+	if len(allowed) == 0 { // the system does not state them
 		for cpu := range runtime.NumCPU() {
 			allowed = append(allowed, cpu)
 		}
 	}
 	online := s.list("sys/devices/system/cpu/online")
 	if !slices.ContainsFunc(allowed, func(cpu int) bool { return slices.Contains(online, cpu) }) {
-		online = nil // LXCFS counts a container's CPUs from 0, wherever they are
+		online = nil // LXCFS numbers a container's CPUs from 0, whichever they are
 	}
 	nodes := s.nodes()
 	var all []Logical
-	turn := map[int]int{} // of the next sibling of a core
+	turn := map[int]int{} // index of the next sibling of each core
 	turns := map[int]int{}
 	allowed = slices.Clone(allowed)
 	slices.Sort(allowed)
@@ -47,7 +45,7 @@ func (s system) workers(allowed []int) []Logical {
 		}
 		l := Logical{CPU: cpu, Core: cpu}
 		folder := fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology", cpu)
-		// the second one before Linux 5.4
+		// the second name is for Linux before 5.4
 		for _, name := range []string{"core_cpus_list", "thread_siblings_list"} {
 			if siblings := s.list(path.Join(folder, name)); siblings != nil {
 				l.Core = siblings[0]
@@ -70,14 +68,14 @@ func (s system) workers(allowed []int) []Logical {
 // A Node is a NUMA node.
 type Node struct {
 	ID     int   `json:"id"`
-	CPUs   []int `json:"cpus"`   // that are online; none of a node that is memory alone
-	Memory int   `json:"memory"` // bytes; 0 of a node without memory
-	// to each node, in their order, in tenths of what is local (ACPI's SLIT); empty if unknown
+	CPUs   []int `json:"cpus"`   // online; empty for a node of memory only
+	Memory int   `json:"memory"` // bytes; 0 for a node without memory
+	// to each node, in tenths of the local distance (ACPI's SLIT); empty if unknown
 	Distances []int `json:"distances"`
 }
 
-// Nodes returns the NUMA nodes that Linux's sysfs lists
-// (Documentation/ABI/stable/sysfs-devices-node), none elsewhere.
+// Nodes returns the NUMA nodes in Linux's sysfs (Documentation/ABI/stable/sysfs-devices-node), none
+// elsewhere.
 func Nodes() []Node { return thisSystem().nodes() }
 
 func (s system) nodes() []Node {
@@ -103,8 +101,6 @@ func (s system) nodes() []Node {
 	return all
 }
 
-// list reads a file of a list of CPUs or nodes; nil where it cannot be read, or is
-// empty.
 func (s system) list(name string) []int {
 	list, err := ParseList(s.text(name))
 	if err != nil {
@@ -113,7 +109,7 @@ func (s system) list(name string) []int {
 	return list
 }
 
-// FormatList writes CPUs or nodes as ParseList reads them, ranges as such.
+// FormatList formats CPUs or nodes for ParseList.
 func FormatList(list []int) string {
 	var parts []string
 	for i := 0; i < len(list); i++ {
@@ -130,12 +126,11 @@ func FormatList(list []int) string {
 	return strings.Join(parts, ",")
 }
 
-// maxCPU is more than any system numbers.
+// maxCPU exceeds every system's CPU numbers.
 const maxCPU = 1 << 20
 
-// ParseList reads a list of CPUs or nodes as the kernel writes it, such as "0-3,8",
-// and returns the numbers in its order. It refuses what is no such list, numbers
-// that are given twice, and an empty one.
+// ParseList reads a list of CPUs or nodes as the kernel writes it, such as "0-3,8", and keeps its
+// order. An empty or malformed list, or a repeated number, is an error.
 func ParseList(text string) ([]int, error) {
 	var list []int
 	seen := map[int]bool{}

@@ -8,9 +8,8 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// fromWindows decodes SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX structures whose
-// union is a CACHE_RELATIONSHIP (winnt.h), as 64-bit Windows lays them out: of
-// the first CPU of the first group.
+// fromWindows decodes SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX with CACHE_RELATIONSHIP (winnt.h), in
+// 64-bit Windows's layout, for the first CPU of the first group.
 func (s system) fromWindows() []Cache {
 	const relationCache, wholeRecord, full = 2, 56, 0xff
 	var caches []Cache

@@ -9,7 +9,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// Listed is the entry of a preset in a list.
+// Listed is a preset in a list.
 type Listed struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
@@ -25,7 +25,7 @@ func List() []Listed {
 	return list
 }
 
-// WriteList writes a list of the presets for people, a line each.
+// WriteList writes the presets for people, a line each.
 func WriteList(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, m := range Presets() {
@@ -34,7 +34,7 @@ func WriteList(w io.Writer) error {
 	return t.Flush()
 }
 
-// WriteTables writes tables of what is simulated of a machine, for people.
+// WriteTables writes tables of a machine's simulated caches, for people.
 func (m Machine) WriteTables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "simulated\tsize\tways\tsets\tline\tpolicy\tinclusion")
@@ -48,7 +48,7 @@ func (m Machine) WriteTables(w io.Writer) error {
 	for i, l := range m.Config.Levels {
 		inclusion := l.Inclusion.String()
 		if i == 0 {
-			inclusion = "" // of no level before it
+			inclusion = "" // the first level has none
 		}
 		row(cmp.Or(l.Name, fmt.Sprint("level ", i+1)), l.Geometry, l.Policy.String(), inclusion)
 	}

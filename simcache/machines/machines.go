@@ -1,8 +1,7 @@
-// Package machines describes cache hierarchies in files: YAML with the words of
-// [simcache.Config], read strictly. It includes descriptions of a few real
-// machines ([Presets]), with the source of each figure. A description may also
-// contain what was measured on the machine ([ParseMeasured]), which a simulator
-// ignores.
+// Package machines describes cache hierarchies in files: YAML with the words of [simcache.Config],
+// read strictly. It includes descriptions of a few real machines ([Presets]), with the source of
+// each figure. A description may also contain measurements of the machine ([ParseMeasured]), which
+// a simulator ignores.
 //
 //  1. Start from a preset ([Names], [File]), or write a description.
 //  2. [Parse] it. Errors give the file, line and column.
@@ -22,16 +21,16 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// A Machine is a hierarchy with what is said of it.
+// A Machine is a hierarchy with its description.
 type Machine struct {
 	Name        string
 	Description string   // one line
-	Sources     []string // where the figures are from
+	Sources     []string // sources of the figures
 	Config      simcache.Config
 }
 
-// The description as the file has it, with a section measured of type S. The
-// tags are the words of the format.
+// The description as in the file, with a section measured of type S. The tags are the words of the
+// format.
 type (
 	file[S any] struct {
 		Name        string    `yaml:"name"`
@@ -65,7 +64,7 @@ type (
 	}
 	prefetch struct {
 		Kind   word[simcache.PrefetchKind] `yaml:"kind"`
-		Degree *int                        `yaml:"degree"` // nil where it is left out, which is 1
+		Degree *int                        `yaml:"degree"` // nil if left out, which means 1
 	}
 	tlb struct {
 		Name    string `yaml:"name"`
@@ -75,8 +74,7 @@ type (
 	}
 )
 
-// What a description may ask for, so that a slip of the pen does not eat the
-// memory.
+// Limits of a description, against typing errors.
 const (
 	maxLevels      = 8
 	maxSize        = 4 << 30 // bytes of a level
@@ -86,16 +84,15 @@ const (
 	maxSharedBy    = 1 << 16 // cores
 )
 
-// Parse reads a description. An error begins with the file's name as given, the
-// line and the column, and says what would be right.
+// Parse reads a description. An error begins with name, line and column, and says what would be
+// right.
 func Parse(name string, text []byte) (Machine, error) {
 	m, _, _, err := ParseMeasured[skipped](name, text)
 	return m, err
 }
 
-// ParseMeasured is Parse for those who know the words of the section measured:
-// it is read into a struct with yaml tags, nil where the file has none. What it
-// says is for the caller to check; the document tells where it stands.
+// ParseMeasured also reads the section measured, into a struct with yaml tags, nil if absent. The
+// caller checks its values; the document gives their positions.
 func ParseMeasured[S any](name string, text []byte) (m Machine, measured *S, doc *strict.File,
 	err error) {
 	var f file[S]
@@ -109,9 +106,8 @@ func ParseMeasured[S any](name string, text []byte) (m Machine, measured *S, doc
 	return Machine{f.Name, f.Description, f.Sources, config}, f.Measured, doc, nil
 }
 
-// Format writes a description as ParseMeasured reads it; measured may be nil.
-// What a Config has but a description has no word for, such as Observe, is left
-// out.
+// Format writes a description for ParseMeasured, without settings that the format lacks, such as
+// Observe. measured may be nil.
 func Format[S any](m Machine, measured *S) ([]byte, error) {
 	f := file[S]{Name: m.Name, Description: m.Description, Sources: m.Sources,
 		WriteBacks: m.Config.WriteBacks, Measured: measured}
@@ -144,7 +140,6 @@ func prefetchOf(p simcache.Prefetch) prefetch {
 	return of
 }
 
-// degree is 0 where it is left out.
 func (p prefetch) degree() int {
 	if p.Degree == nil {
 		return 0
@@ -152,8 +147,7 @@ func (p prefetch) degree() int {
 	return *p.Degree
 }
 
-// quoted writes a text as YAML. The library leaves one that begins with a question mark
-// bare, which would be read as a key.
+// quoted quotes a text with a leading question mark, which the library would write as a key.
 func quoted(text string) ([]byte, error) {
 	if strings.HasPrefix(text, "?") {
 		return []byte(strconv.Quote(text)), nil
@@ -161,8 +155,7 @@ func quoted(text string) ([]byte, error) {
 	return yaml.Marshal(text)
 }
 
-// config checks the description and makes a Config of it; of an error it tells
-// the path of the part at fault.
+// config checks the description. With an error it returns the path at fault.
 func (f file[S]) config() (c simcache.Config, path string, err error) {
 	for _, check := range []func() (string, error){f.limits, f.unprintable,
 		f.contradicts, f.lacks} {
@@ -195,7 +188,6 @@ func (f file[S]) config() (c simcache.Config, path string, err error) {
 	return c, "", nil
 }
 
-// limits refuses what no machine has.
 func (f file[S]) limits() (path string, err error) {
 	type figure struct {
 		path        string
@@ -225,7 +217,7 @@ func (f file[S]) limits() (path string, err error) {
 	return "", nil
 }
 
-// unprintable refuses names that would do something else on a terminal than to be read there.
+// unprintable refuses names with control characters, which a terminal would execute.
 func (f file[S]) unprintable() (path string, err error) {
 	names := []struct{ path, name string }{{"name", f.Name}}
 	for i, l := range f.Levels {
@@ -244,8 +236,7 @@ func (f file[S]) unprintable() (path string, err error) {
 	return "", nil
 }
 
-// contradicts refuses what a level says without effect, and a name that says which of
-// two levels is meant no longer.
+// contradicts refuses settings without effect and repeated names.
 func (f file[S]) contradicts() (path string, err error) {
 	for i, l := range f.Levels {
 		at := fmt.Sprintf("levels[%d].", i)
@@ -269,8 +260,7 @@ func (f file[S]) contradicts() (path string, err error) {
 	return "", nil
 }
 
-// lacks refuses a cache that does not say all of its shape, by the keys that are not there. Data
-// sheets state sizes, and often no ways.
+// lacks refuses caches without size, ways or line. Data sheets often state only sizes.
 func (f file[S]) lacks() (path string, err error) {
 	if f.I1 != nil {
 		if err := f.I1.lacks(); err != nil {
@@ -304,8 +294,7 @@ func (g geometry) lacks() error {
 		strings.Join(keys, " and "))
 }
 
-// fault is the path of the part of a Config for which it is refused: the first
-// that is refused when it comes to those before it.
+// fault returns the path of the first part that fails together with those before it.
 func fault(c simcache.Config) string {
 	var part simcache.Config
 	if c.I1 != part.I1 && c.I1.Check() != nil {

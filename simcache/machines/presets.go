@@ -9,11 +9,11 @@ import (
 //go:embed presets/*.yaml
 var presets embed.FS
 
-// Names lists the presets, sorted.
+// Names returns the names of the presets, sorted.
 func Names() []string {
 	entries, err := presets.ReadDir("presets")
 	if err != nil {
-		panic(err) // they are part of the program
+		panic(err) // they are embedded
 	}
 	var names []string
 	for _, e := range entries {
@@ -22,8 +22,8 @@ func Names() []string {
 	return names
 }
 
-// File is the description file of a preset, to copy and change. An unknown name
-// is an error that lists the names.
+// File returns a preset's description, to copy and change. An unknown name is an error that lists
+// the names.
 func File(name string) ([]byte, error) {
 	text, err := presets.ReadFile("presets/" + strings.ToLower(name) + ".yaml")
 	if err != nil {
@@ -33,7 +33,6 @@ func File(name string) ([]byte, error) {
 	return text, nil
 }
 
-// meant asks for the presets whose names have a part that was typed.
 func meant(name string) string {
 	var all []string
 	for _, known := range Names() {
@@ -48,13 +47,11 @@ func meant(name string) string {
 	return ": did you mean " + strings.Join(all, " or ") + "?"
 }
 
-// letters are those of a name, and its digits, in small letters.
 func letters(name string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(strings.ToLower(name))
 }
 
-// Preset is the machine of that name. An unknown name is an error that lists
-// the names. Capitals do not matter.
+// Preset returns a machine by name, in any case. An unknown name is an error that lists the names.
 func Preset(name string) (Machine, error) {
 	text, err := File(name)
 	if err != nil {
@@ -63,13 +60,13 @@ func Preset(name string) (Machine, error) {
 	return Parse(name, text)
 }
 
-// Presets are the machines that come with the program, by name.
+// Presets returns the machines that come with the program, by name.
 func Presets() []Machine {
 	var machines []Machine
 	for _, name := range Names() {
 		m, err := Preset(name)
 		if err != nil {
-			panic(err) // a test reads them all
+			panic(err) // a test reads all of them
 		}
 		machines = append(machines, m)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// A word is one of a few.
+// A word is one of a fixed set.
 type word[T any] struct{ value T }
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -43,7 +43,7 @@ const (
 	writeAllocate, noneAllocate = "write-allocate", "no-write-allocate"
 )
 
-// String is what UnmarshalText reads.
+// String returns the word that UnmarshalText reads.
 func (w writePolicy) String() string {
 	if w {
 		return writeThrough
@@ -51,7 +51,7 @@ func (w writePolicy) String() string {
 	return writeBack
 }
 
-// String is what UnmarshalText reads.
+// String returns the word that UnmarshalText reads.
 func (w writeMiss) String() string {
 	if w {
 		return noneAllocate
@@ -77,7 +77,7 @@ func either(value *bool, what, no, yes string, text []byte) error {
 	return nil
 }
 
-// skipped is a section that is not looked into.
+// skipped is a section that is not read.
 type skipped struct{}
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -88,7 +88,7 @@ func (*skipped) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
-// A Size is a number of bytes, at least 1, written as simcache.ParseBytes reads it.
+// A Size is a number of bytes, at least 1, in the syntax of simcache.ParseBytes.
 type Size int
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -108,7 +108,7 @@ func (s *Size) UnmarshalYAML(n ast.Node) error {
 // MarshalYAML implements yaml.InterfaceMarshaler.
 func (s Size) MarshalYAML() (any, error) { return s.String(), nil }
 
-// String is the number in the largest unit that it is a multiple of: 32KiB.
+// String returns the size in the largest unit that divides it: 32KiB.
 func (s Size) String() string {
 	n, unit := int(s), "B"
 	for _, larger := range []string{"KiB", "MiB", "GiB"} {

@@ -7,30 +7,28 @@ import (
 	"sort"
 )
 
-// A Curve tells the misses of LRU caches of every capacity. Capacities and
-// distances are in lines of one set: the lines of a fully associative cache,
-// the ways of one with more sets.
+// A Curve holds the misses of LRU caches of every capacity. Capacities and distances are in lines
+// of one set: all lines of a fully associative cache, else its ways.
 type Curve struct {
-	Refs uint64 // references, each an access
-	// references to a line that was not touched before, which miss at any capacity: the compulsory
-	// misses
+	Refs uint64 // references: one for each access
+	// compulsory misses: first touches of lines, which miss at any capacity
 	Cold  uint64
 	Lines uint64 // distinct lines touched, in all sets: the working set
-	// Distances is the histogram of the other references, by rising distance.
+	// Distances is the histogram of the other references, by ascending distance.
 	Distances []Bin
 
-	misses []uint64 // of the capacity of each bin
+	misses []uint64 // misses at the capacity of each bin
 }
 
-// A Bin counts the references that hit from a capacity on.
+// A Bin counts the references with one reuse distance.
 type Bin struct {
-	// the stack distance, in lines of one set: the smallest capacity that hits
+	// reuse distance, in lines of one set: the smallest capacity that hits
 	Distance uint64 `json:"distance"`
 	Refs     uint64 `json:"refs"`
 }
 
-// Misses is the number of references that miss in a cache with a capacity of
-// so many lines a set: those that are cold or have a larger distance.
+// Misses returns the references that miss with capacity lines in each set: cold ones and those with
+// a larger distance.
 func (c Curve) Misses(capacity uint64) uint64 {
 	i := sort.Search(len(c.Distances), func(i int) bool {
 		return c.Distances[i].Distance > capacity
@@ -43,22 +41,19 @@ func (c Curve) Misses(capacity uint64) uint64 {
 
 // A Point is one point of a curve.
 type Point struct {
-	Capacity uint64 // in lines a set
+	Capacity uint64 // lines in a set
 	Misses   uint64
-	Knee     bool // the curve falls notably to here, and hardly on to the next power of two
+	Knee     bool // the curve falls notably up to here, and hardly to the next power of two
 }
 
-// aHundredth of the references, or of a fall, is what counts as notable.
+// aHundredth of the references, or of a fall, counts as notable.
 const aHundredth = 100
 
-// Points returns the points of the curve that tell its shape, by rising
-// capacity: the powers of two, up to the first beyond which only cold misses
-// are left, at which the misses differ from those of the power before; the
-// knees; and the capacities that are asked for.
+// Points returns the points that show the curve's shape: powers of two whose misses differ from the
+// power before, knees, and the capacities in also. The powers end once only cold misses are left.
 //
-// A knee is the smallest capacity that has all but a hundredth of the fall to
-// the next power of two, where that fall is a hundredth of the references or
-// more.
+// A knee is the smallest capacity with all but a hundredth of the fall to the next power of two.
+// That fall must be at least a hundredth of the references.
 func (c Curve) Points(also ...uint64) []Point {
 	points := []Point{}
 	add := func(capacity uint64, knee bool) {
@@ -89,15 +84,14 @@ func (c Curve) Points(also ...uint64) []Point {
 	return slices.CompactFunc(points, func(a, b Point) bool { return a.Capacity == b.Capacity })
 }
 
-// A histogram counts references by distance.
 type histogram struct {
 	cold uint64
 	refs []uint64 // by distance
-	low  uint64   // the distance of the lower line of a reference to two
+	low  uint64   // distance of the lower line of a reference to two lines
 }
 
-// add counts references with a distance. With none of them, the distance is
-// that of a lower line of the reference that is added next.
+// add counts refs references with a distance. With 0 refs, the distance is of a lower line of the
+// next reference.
 func (h *histogram) add(distance, refs uint64) {
 	distance = max(distance, h.low)
 	h.low = 0

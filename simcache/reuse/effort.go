@@ -11,22 +11,21 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/lines"
 )
 
-// mostMemory is how many bytes a Meter takes at most, about.
+// mostMemory limits a Meter, in bytes, approximately.
 const mostMemory = 4 << 30
 
-// pageBytes is about what a page of neighbouring lines takes while the stacks grow.
+// pageBytes is the memory of a page of lines, approximately.
 const pageBytes = 480
 
-// mostPages are the pages of lines for which there is room.
 const mostPages = mostMemory / pageBytes
 
-// perSecond is about how many look-ups are measured in a second.
+// perSecond approximates the speed in lookups/s.
 const perSecond = 3e7
 
-// Effort is about what Passes takes. Of a nil Meter it is none.
+// Effort estimates the cost of Passes, 0 for a nil Meter.
 func (m *Meter) Effort(passes int, nests []nest.Nest) simcache.Effort {
 	if m == nil || m.checkNests(nests) != nil {
-		return simcache.Effort{} // Passes says why
+		return simcache.Effort{} // Passes returns the error
 	}
 	refs := 0.0
 	for _, n := range nests {
@@ -35,8 +34,7 @@ func (m *Meter) Effort(passes int, nests []nest.Nest) simcache.Effort {
 	return effortOf(refs, passes)
 }
 
-// run is how many iterations of the innermost loop in a row stay in their lines, for two
-// that are walked of them.
+// run returns how many consecutive innermost iterations stay in their lines, for each two walked.
 func (m *Meter) run(n nest.Nest) float64 {
 	if len(n.Trips) == 0 {
 		return 1
@@ -51,25 +49,25 @@ func (m *Meter) run(n nest.Nest) float64 {
 	return max(1, float64(run)/2)
 }
 
-// EffortOfProgram is about what Program takes. Of a nil Meter it is none.
+// EffortOfProgram estimates the cost of Program, 0 for a nil Meter.
 func (m *Meter) EffortOfProgram(passes int, p nest.Program) simcache.Effort {
 	if m == nil {
 		return simcache.Effort{}
 	}
 	refs, err := p.Count()
 	if err != nil {
-		return simcache.Effort{} // Program says why
+		return simcache.Effort{} // Program returns the error
 	}
 	return effortOf(float64(refs), passes)
 }
 
-// effortOf is that of references in each of so many passes, of which two are walked.
+// effortOf walks at most two passes.
 func effortOf(refs float64, passes int) simcache.Effort {
 	refs *= float64(min(passes, 2))
 	return simcache.Effort{LookUps: refs, Time: time.Duration(min(refs/perSecond*1e9, 1<<62))}
 }
 
-// checkNests refuses nests that touch more lines than there is room for.
+// checkNests refuses nests with too many lines for the memory.
 func (m *Meter) checkNests(nests []nest.Nest) error {
 	for _, n := range nests {
 		if err := n.Check(); err != nil {
@@ -82,7 +80,6 @@ func (m *Meter) checkNests(nests []nest.Nest) error {
 	return nil
 }
 
-// checkRoom makes the stacks refuse to go on where there is no room.
 func (s *Stacks) checkRoom() {
 	pages := 0
 	for i := range s.stacks {
@@ -99,8 +96,8 @@ func tooMuch(pages float64) error {
 		max(pages*pageBytes, mostMemory*1.05)/(1<<30), mostMemory>>30)
 }
 
-// pagesOf is about how many pages of neighbouring lines nests touch: of tensors that lie
-// over one another no more than there are.
+// pagesOf estimates the pages of lines that nests touch. Overlapping tensors count at most their
+// span.
 func pagesOf(nests []nest.Nest, line int) float64 {
 	page := lines.Page * line
 	type extent struct {

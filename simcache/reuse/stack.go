@@ -6,42 +6,41 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/lines"
 )
 
-// cold is the distance of a line's first touch: beyond any capacity.
+// cold is the distance of a first touch.
 const cold = ^uint64(0)
 
 const (
 	leastTimes = 1 << 12 // of a bitmap
-	slack      = 8       // times for each line after a renumbering, so that it is seldom
-	nearWords  = 32      // over which a finger walks; further off the sums are quicker
+	slack      = 8       // times for each line after a renumbering, so that it is rare
+	nearWords  = 32      // a finger walks this far; beyond, the sums are faster
 )
 
-// A stack is the LRU stack of one set. Bit t of words is set if the line that
-// was touched at time t has not been touched since. Time 0 is never; the times
-// to come are set in advance, and no sum below a past time counts them.
+// A stack is the LRU stack of one set. Bit t of words is set if the line touched at time t has not
+// been touched since. Time 0 means never. Future bits are set in advance; no sum below a past time
+// counts them.
 type stack struct {
-	lines   lines.Map // the time of each line's last touch, 0 if there was none
+	lines   lines.Map // time of each line's last touch, 0 if none
 	words   []uint64
 	groups  []uint32 // bits set in each 64 words
 	supers  []uint32 // bits set in each 64 groups
 	now     uint64   // the next time; at the bitmap's end all are renumbered
-	live    uint64   // lines touched so far, which is the number of past bits set
-	top     uint64   // place in lines of the line at time now-1, the last touched
-	fingers []finger // one a stream
-	least   uint64   // times of the first bitmap, a power of two; 0 for leastTimes
+	live    uint64   // lines touched so far, which equals the past bits set
+	top     uint64   // place in lines of the last touched line, of time now-1
+	fingers []finger // one for each stream
+	least   uint64   // times of the first bitmap, a power of two; 0 means leastTimes
 }
 
-// A finger keeps the last place that a stream reused. A stream that repeats
-// its steps, as an affine one does, finds its next one a few bits on.
+// A finger keeps the last place that a stream reused. An affine stream finds its next place a few
+// bits away.
 type finger struct {
 	word  uint64 // of the bitmap
 	below uint64 // bits set in the words below it
-	page  uint64 // of the line last touched, as in lines.Map; 0 for none
+	page  uint64 // page of the line last touched, as in lines.Map; 0 for none
 	index int    // of that page
 }
 
-// touch moves the lines of touches to the top of the stack, one after the
-// other, and leaves the places that they had there, from 1, or cold. All are
-// searched for before any is measured, so that searches overlap.
+// touch moves lines to the top in order, and replaces them by their former places, from 1, or cold.
+// It searches for all before it measures any, so that searches overlap.
 func (s *stack) touch(touches []touch) {
 	for i := range touches {
 		t := &touches[i]
@@ -64,8 +63,7 @@ func (s *stack) touch(touches []touch) {
 	}
 }
 
-// measure is touch for lines that are found, and no more than there are times
-// left. Copies of the fields spare it to load them each time.
+// measure is touch for lines already found, at most the times left. Local copies avoid loads.
 func (s *stack) measure(touches []touch) {
 	words, groups, supers, fingers := s.words, s.groups, s.supers, s.fingers
 	times, now, live, top := s.lines.Numbers, s.now, s.live, s.top
@@ -85,7 +83,7 @@ func (s *stack) measure(touches []touch) {
 		case now - 1: // on top, where it stays
 			touched.value = 1
 			continue
-		case now - 2: // the second, which changes places with the top
+		case now - 2: // the second, which swaps with the top
 			*last = now - 1
 			times[below] = now - 2
 			touched.value = 2
@@ -112,7 +110,6 @@ func (s *stack) measure(touches []touch) {
 	s.now, s.live, s.top = now, live, top
 }
 
-// move takes a finger to a word.
 func (s *stack) move(f *finger, word uint64) {
 	if word-f.word+nearWords > 2*nearWords {
 		f.word, f.below = word, s.below(word)
@@ -127,7 +124,6 @@ func (s *stack) move(f *finger, word uint64) {
 	}
 }
 
-// below counts the bits set in the words below one.
 func (s *stack) below(word uint64) (n uint64) {
 	for _, c := range s.supers[:word>>12] {
 		n += uint64(c)
@@ -141,8 +137,8 @@ func (s *stack) below(word uint64) (n uint64) {
 	return n
 }
 
-// renumber gives the lines the times 1, 2, ... in the order of their last
-// touches, in a bitmap with room for slack times as many.
+// renumber gives the lines times 1, 2, ... in order of last touch, and room for slack times as
+// many.
 func (s *stack) renumber() {
 	rank := make([]uint64, len(s.words)) // bits set below each word, plus one
 	next := uint64(1)

@@ -13,19 +13,17 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
-	accesstrace "github.com/stridebench/stridebench/simcache/trace" // trace is taken by the tests
+	accesstrace "github.com/stridebench/stridebench/simcache/trace" // tests use the name trace
 )
 
-// A Meter counts alongside a simulation and marks the capacities of the simulated
-// caches on its curve. A nil Meter counts nothing.
+// A Meter counts during a simulation and marks its caches on the curve. A nil Meter counts nothing.
 type Meter struct {
 	stacks *Stacks
 	sets   int
 	config simcache.Config
 }
 
-// NewMeter returns a Meter for caches with this number of sets and with the line size
-// of the first level of a configuration.
+// NewMeter returns a Meter for caches with sets sets, and lines of the first level.
 func NewMeter(config simcache.Config, sets int) (*Meter, error) {
 	stacks, err := New(config.First().Line, sets)
 	if err == nil {
@@ -34,8 +32,8 @@ func NewMeter(config simcache.Config, sets int) (*Meter, error) {
 	return &Meter{stacks, sets, config}, err
 }
 
-// Passes counts a number of passes over nests. It refuses what takes more than
-// 4 GiB (mostMemory), before anything is counted.
+// Passes counts passes over nests, or returns an error beforehand if that would take more than 4
+// GiB (mostMemory).
 func (m *Meter) Passes(passes int, nests []nest.Nest) error {
 	if m == nil {
 		return nil
@@ -46,8 +44,7 @@ func (m *Meter) Passes(passes int, nests []nest.Nest) error {
 	return m.stacks.runPasses(passes, nests...)
 }
 
-// Program counts a number of passes over a program. It ends with an error where that
-// takes more than 4 GiB.
+// Program counts passes over a program. It stops with an error above 4 GiB.
 func (m *Meter) Program(passes int, p nest.Program) error {
 	if m == nil {
 		return nil
@@ -55,9 +52,9 @@ func (m *Meter) Program(passes int, p nest.Program) error {
 	return m.stacks.runProgram(passes, p)
 }
 
-// Watch passes a trace on and counts its data accesses, clipped as trace.Replay clips
-// them. Cachegrind's quirk, by which block 0 hits in a cold cache, does not affect the
-// curve. It ends with an error where that takes more than 4 GiB.
+// Watch passes a trace on and counts its data accesses, clipped as in trace.Replay. Cachegrind's
+// quirk, that block 0 hits in a cold cache, does not affect the curve. Above 4 GiB it stops with an
+// error.
 func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record,
 	error] {
 	if m == nil {
@@ -75,18 +72,16 @@ func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[ac
 	}
 }
 
-// Access counts one access of a program, clipped as Watch clips it. It returns an error where
-// that takes more than 4 GiB. A nil Meter counts nothing.
+// Access counts one access of a program, clipped as in Watch. It returns an error above 4 GiB.
 func (m *Meter) Access(addr uint64, size int) error {
 	if m == nil {
 		return nil
 	}
-	m.stacks.Access(nest.Read, addr, m.config.Clip(size)) // reads and writes count alike
+	m.stacks.Access(nest.Read, addr, m.config.Clip(size)) // reads and writes count equally
 	return m.stacks.full
 }
 
-// A Table has the points that show the shape of a curve, for JSON. Capacities and
-// distances are in lines of a set.
+// A Table is the JSON of a curve's points. Capacities and distances are in lines of a set.
 type Table struct {
 	Line      int     `json:"line"`
 	Sets      int     `json:"sets"`
@@ -105,7 +100,7 @@ type point struct {
 	Marks    []string `json:"marks,omitempty"`
 }
 
-// Table returns the curve of what was counted, or nil if the Meter is nil.
+// Table returns the curve so far, nil for a nil Meter.
 func (m *Meter) Table() *Table {
 	if m == nil {
 		return nil
@@ -127,9 +122,8 @@ func (m *Meter) Table() *Table {
 	return t
 }
 
-// marks names the capacities of the levels that are on the curve: all if it is of
-// fully associative caches, otherwise those with its sets and lines. The first is D1
-// and the last LL, as in the summary; those between have the names of the tables.
+// marks names the levels' capacities on the curve: all if fully associative, else those with its
+// sets and lines. The first is D1 and the last LL, as in the summary.
 func (m *Meter) marks() map[uint64][]string {
 	marks := map[uint64][]string{}
 	line := m.config.First().Line
@@ -146,7 +140,6 @@ func (m *Meter) marks() map[uint64][]string {
 	return marks
 }
 
-// names are those of a level on the curve; a single level is both the first and the last.
 func (m *Meter) names(i int) (names []string) {
 	last := len(m.config.Levels) - 1
 	if i == 0 {
@@ -161,8 +154,7 @@ func (m *Meter) names(i int) (names []string) {
 	return names
 }
 
-// Rows is the table for people: a line that says what it is of, and rows of cells, the first the
-// header. All cells of the first column are of one width, and so are those of the last, the marks.
+// Rows returns a title and rows of cells, the header first. The first and last columns are padded.
 func (t *Table) Rows() (title string, rows [][]string) {
 	english := message.NewPrinter(language.English)
 	shape, unit := "fully associative", "lines"

@@ -7,15 +7,13 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// Run counts every access of the nest, on the stacks as they are. It refuses a
-// nest that does not pass Check.
+// Run counts every access of the nest on the present stacks, or returns the error of n.Check.
 func (s *Stacks) Run(n nest.Nest) error { return s.runPasses(1, n) }
 
-// runPasses counts so many passes over nests, walked one after the other. It
-// refuses what Run and simcache.Config.CheckPasses refuse.
+// runPasses counts passes over nests, or returns the error of Run or simcache.Config.CheckPasses.
 //
-// After a pass its lines are on top of the stacks, in the order of their last touches in it. So
-// every pass finds the stacks as the second one does, and counts as it: two are walked.
+// After a pass its lines are on top of the stacks, in order of last touch. So every later pass
+// counts like the second: two are walked.
 func (s *Stacks) runPasses(passes int, nests ...nest.Nest) error {
 	if err := (simcache.Config{}).CheckPasses(passes, nests...); err != nil {
 		return err
@@ -29,9 +27,7 @@ func (s *Stacks) runPasses(passes int, nests ...nest.Nest) error {
 	return s.full
 }
 
-// runProgram counts every access of so many passes over a program, on the stacks as
-// they are. From the second on, all passes have the distances of the second and leave
-// the stacks as it did. It refuses a program that does not pass Check.
+// runProgram counts passes over a program; see runPasses. It returns the error of p.Check.
 func (s *Stacks) runProgram(passes int, p nest.Program) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -45,7 +41,6 @@ func (s *Stacks) runProgram(passes int, p nest.Program) error {
 	return s.full
 }
 
-// program counts each access of a program so many times.
 func (s *Stacks) program(p nest.Program, operands []nest.Operand, times uint64) {
 	for run := range p.Runs() {
 		if s.full != nil {
@@ -60,7 +55,6 @@ func (s *Stacks) program(p nest.Program, operands []nest.Operand, times uint64) 
 	}
 }
 
-// pass walks nests once, and counts that so many times.
 func (s *Stacks) pass(times uint64, nests []nest.Nest) {
 	for _, n := range nests {
 		if len(n.Operands) == 0 || n.Iterations() == 0 {
@@ -72,19 +66,18 @@ func (s *Stacks) pass(times uint64, nests []nest.Nest) {
 	}
 }
 
-// A transit is a nest on its way through the stacks.
 type transit struct {
 	s       *Stacks
 	trips   []int
 	streams []stream
-	stays   []bool // by loop: more than one iteration in a row may touch the same lines
+	stays   []bool // by loop: several consecutive iterations may touch the same lines
 }
 
 type stream struct {
-	addr    uint64 // at the present indices
+	addr    uint64 // at the current indices
 	width   uint64
-	inner   uint64   // the last of the strides, at hand for the hot loop
-	strides []uint64 // by loop, modulo 2^64: a negative one wraps
+	inner   uint64   // the last stride, for the hot loop
+	strides []uint64 // by loop, modulo 2^64: a negative stride wraps
 	grains  []uint64 // by loop, see stay
 }
 
@@ -105,7 +98,7 @@ func newTransit(s *Stacks, n nest.Nest) *transit {
 			st.strides[l], st.grains[l] = stride, grain
 			w.stays[l] = w.stays[l] && min(stride, -stride) < grain
 			if stride != 0 {
-				grain = min(grain, stride&-stride) // the powers of two that divide it
+				grain = min(grain, stride&-stride) // the power of two that divides it
 			}
 		}
 		w.streams = append(w.streams, st)
@@ -113,14 +106,11 @@ func newTransit(s *Stacks, n nest.Nest) *transit {
 	return w
 }
 
-// loop counts the loops from the l-th on so many times, and leaves the streams
-// where they were.
+// loop counts the loops from the l-th on times times, and restores the streams.
 //
-// Iterations that touch the same lines in the same order, straight one after
-// the other, need not all be walked. The first of them brings these lines to
-// the top of their stacks, in an order that each further one restores. So from
-// the second on, whose touches reach no deeper than these lines, all have the
-// distances of the second and leave the stacks as it did.
+// Consecutive iterations that touch the same lines in the same order need not all be walked. The
+// first brings these lines to the top, in an order that each later one restores. The second reaches
+// no deeper. So all later ones have its distances and leave the same stacks.
 func (w *transit) loop(l int, times uint64) {
 	switch {
 	case l == len(w.trips):
@@ -147,7 +137,6 @@ func (w *transit) loop(l int, times uint64) {
 	w.step(l, -trips)
 }
 
-// step moves every stream by so many iterations of loop l.
 func (w *transit) step(l int, iterations uint64) {
 	for k := range w.streams {
 		st := &w.streams[k]
@@ -155,7 +144,6 @@ func (w *transit) step(l int, iterations uint64) {
 	}
 }
 
-// run counts the innermost loop, each iteration of it, so many times.
 func (w *transit) run(times uint64) {
 	l := len(w.trips) - 1
 	for range w.trips[l] {
@@ -168,7 +156,6 @@ func (w *transit) run(times uint64) {
 	w.step(l, -uint64(w.trips[l]))
 }
 
-// iterate counts the access of each stream so many times.
 func (w *transit) iterate(times uint64) {
 	for k := range w.streams {
 		st := &w.streams[k]
@@ -176,9 +163,8 @@ func (w *transit) iterate(times uint64) {
 	}
 }
 
-// stay is the number of iterations of loop l from here on, at least 1, in
-// which every access of the loops inside stays in its lines: these loops'
-// strides are multiples of the stream's grain, which divides the line.
+// stay returns the number of iterations of loop l from here on, at least 1, in which inner accesses
+// stay in their lines. Inner strides are multiples of the stream's grain, which divides the line.
 func (w *transit) stay(l int) uint64 {
 	stay := uint64(math.MaxUint64)
 	for k := range w.streams {

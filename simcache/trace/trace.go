@@ -1,11 +1,10 @@
-// Package trace reads and writes memory traces, with one access per line:
-// Lackey's (valgrind --tool=lackey --trace-mem=yes) and Dinero's din. They are
-// replayed through package simcache.
+// Package trace reads and writes memory traces, with one access per line: Lackey's (valgrind
+// --tool=lackey --trace-mem=yes) and Dinero's din. Package simcache replays them.
 //
-//  1. Record a trace with one of these programs, or write one with a [Writer].
+//  1. Record a trace with Lackey or for Dinero, or write one with a [Writer].
 //  2. [Records] reads it, access by access, gzipped or plain.
-//  3. [Replay] counts the misses of the trace. [Feed] does so on a hierarchy that
-//     you can then query further, and [FeedRegions] also by what lies where.
+//  3. [Replay] counts the misses of the trace. [Feed] does so on a hierarchy for
+//     further queries, and [FeedRegions] also by region of addresses.
 package trace
 
 import (
@@ -24,11 +23,10 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A Kind says what a record does.
+// A Kind is the kind of a record.
 type Kind uint8
 
-// The kinds of record. A Modify is a read and a write of one place by one
-// instruction.
+// The kinds. A Modify is a read and a write of one place by one instruction.
 const (
 	Fetch Kind = iota
 	Read
@@ -43,39 +41,33 @@ type Record struct {
 	Size int
 }
 
-// A Format is the form of a trace.
+// A Format is the format of a trace.
 type Format uint8
 
 // The formats.
 const (
-	// Lackey has lines "I  addr,size", " L addr,size", " S addr,size" and
-	// " M addr,size", with addr in hex and size in decimal
-	// (lackey/lk_main.c). Lines of Valgrind's own, "==pid== ...", are skipped.
+	// Lackey has lines "I  addr,size", " L addr,size", " S addr,size" and " M addr,size", with hex
+	// addr and decimal size (lackey/lk_main.c). Valgrind's lines, "==pid== ...", are skipped.
 	Lackey Format = iota
-	// Din has lines "label addr", with label 0 for a read, 1 for a write and 2
-	// for a fetch, addr in hex, and, as here, optionally a size in decimal
-	// (Dinero IV, "din" input format). Without a size, an access is 4 bytes.
-	// It has no modify: written, one is a read and a write.
+	// Din has lines "label addr", with label 0 for a read, 1 for a write and 2 for a fetch, and hex
+	// addr (Dinero IV, "din" input format). A decimal size may follow; the default is 4 bytes. A
+	// modify is written as a read and a write.
 	Din
 )
 
-// dinSize is the size of an access of din that tells none.
 const dinSize = 4
 
-// maxSize bounds the size of an access: the widest that a CPU has (xsave) is
-// well below.
+// maxSize bounds the size of an access. The widest of a CPU (xsave) is well below.
 const maxSize = 1 << 16
 
-// lastAddr is where the last access of a trace begins of which lines of 1 and 2 B are
-// numbered.
+// lastAddr is the last address of an access whose lines of 1 or 2 B can be numbered.
 const lastAddr = 1<<62 - maxSize
 
-// want is what a line may be, with maxSize in words.
 const want = "I, L, S or M with hex address,size as lackey writes it, or a label 0 to 2 and a " +
 	"hex address as din has them; " +
 	"of 1 to 65536 B within 64 bits of address"
 
-// A SyntaxError is a line that is no record.
+// A SyntaxError reports a line that is not a record.
 type SyntaxError struct {
 	File string
 	Line int
@@ -83,7 +75,7 @@ type SyntaxError struct {
 	Want string
 }
 
-// Error is "file:line: text" and what would be right.
+// Error returns "file:line: text" and what would be right.
 func (e *SyntaxError) Error() string {
 	text := e.Text
 	if e.Line == 1 && (strings.HasPrefix(text, "\xFF\xFE") || strings.HasPrefix(text, "\xFE\xFF")) {
@@ -96,14 +88,14 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d: %q is not an access (want %s)", e.File, e.Line, text, e.Want)
 }
 
-// Records yields the records of a trace, gzipped or plain, and ends after the
-// first error: a *SyntaxError with file and line, or one of reading. The format
-// is told by the first line. The file's name is for errors.
+// Records yields the records of a trace, gzipped or plain, in the first line's format. It ends
+// after the first error: a *SyntaxError with file and line, or one of reading. The file's name is
+// for errors.
 func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		plain, err := unzip(r)
 		if err != nil {
-			if of, ok := errors.AsType[*fs.PathError](err); ok { // which names it once more
+			if of, ok := errors.AsType[*fs.PathError](err); ok { // the message below has the name
 				err = of.Err
 			}
 			yield(Record{}, fmt.Errorf("%s: %w", file, err))
@@ -125,7 +117,7 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 			}
 			record, ok := parse(line)
 			if !ok && !lines.Scan() && lines.Err() != nil {
-				n-- // it is no line, but a part of one, and what comes after is what is wrong
+				n-- // the line is incomplete: the read error after it is the cause
 				break
 			}
 			if !ok {
@@ -147,7 +139,7 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 	}
 }
 
-// unzip looks for gzip's magic number, and skips a mark of UTF-8 at the head of the text.
+// unzip detects gzip, and skips a UTF-8 mark.
 func unzip(r io.Reader) (io.Reader, error) {
 	text := bufio.NewReaderSize(r, 1<<16)
 	magic, err := text.Peek(2)
@@ -162,7 +154,7 @@ func unzip(r io.Reader) (io.Reader, error) {
 		text = bufio.NewReaderSize(packed, 1<<16)
 	}
 	const mark = "\xEF\xBB\xBF"
-	if head, _ := text.Peek(len(mark)); string(head) == mark { // an error is the next read's, too
+	if head, _ := text.Peek(len(mark)); string(head) == mark { // the next read repeats an error
 		_, err = text.Discard(len(mark))
 		return text, err
 	}
@@ -193,7 +185,7 @@ func parseDin(line []byte) (Record, bool) {
 		bytes.TrimPrefix(fields[1], []byte("0x")), size)
 }
 
-// record parses the numbers. An access must not run over the end of memory.
+// record rejects an access beyond the end of memory.
 func record(kind Kind, addr, size []byte) (Record, bool) {
 	a, err := strconv.ParseUint(string(addr), 16, 64)
 	if err != nil {
@@ -212,7 +204,7 @@ type Writer struct {
 	format Format
 }
 
-// NewWriter returns a writer of the format; Flush ends it.
+// NewWriter returns a writer of the format. Call Flush at the end.
 func NewWriter(w io.Writer, format Format) *Writer { return &Writer{bufio.NewWriter(w), format} }
 
 // Write writes one record.
@@ -231,7 +223,7 @@ func (w *Writer) Write(r Record) error {
 	return err
 }
 
-// Flush writes what is buffered.
+// Flush writes buffered records.
 func (w *Writer) Flush() error { return w.w.Flush() }
 
 // Replay simulates a trace from cold caches and returns the counts; see Feed.
@@ -246,10 +238,9 @@ func Replay(c simcache.Config, records iter.Seq2[Record, error]) (simcache.Count
 	return h.Counts(), nil
 }
 
-// Feed simulates a trace on a hierarchy made of c as Cachegrind simulates the
-// program that it is of: accesses in order, a modify as one read, and wide ones
-// clipped (simcache.Config.Clip). The hierarchy must have an I1 if the trace has
-// fetches.
+// Feed simulates a trace on a hierarchy made from c, as Cachegrind does the program: in order, a
+// modify as one read, wide accesses clipped (simcache.Config.Clip). A trace with fetches needs an
+// I1.
 func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error]) error {
 	hasI1 := c.I1 != simcache.Geometry{}
 	widest, least := c.Clip(maxSize), c.I1.Line
@@ -284,15 +275,14 @@ func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, er
 	return nil
 }
 
-// A Region is what lies from an address on.
+// A Region begins at an address and ends at the next region.
 type Region struct {
 	Name string
 	Base uint64
 }
 
-// FeedRegions is [Feed], and returns the counts of the accesses that begin in
-// each region, up to the next one's base. One region alone has all that is
-// counted. Several are in ascending order of addresses.
+// FeedRegions is [Feed] with the counts of the accesses that begin in each region, in ascending
+// order of addresses. A single region gets all accesses.
 func FeedRegions(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error],
 	regions ...Region) ([]simcache.Line, error) {
 	lines := make([]simcache.Line, len(regions))
@@ -307,7 +297,7 @@ func FeedRegions(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Rec
 	}
 	return lines, Feed(h, c, func(yield func(Record, error) bool) {
 		for r, err := range records {
-			if !yield(r, err) { // which is when the access is made
+			if !yield(r, err) { // yield simulates the access
 				return
 			}
 			at := len(regions) - 1

@@ -1,5 +1,5 @@
-// Package fleettest writes files of results as the nodes of a fleet do, without one:
-// for tests of what reads them, and to measure how that scales.
+// Package fleettest writes files of results as the nodes of a fleet do, to test and measure their
+// readers.
 package fleettest
 
 import (
@@ -13,18 +13,17 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A Fleet says what to write.
+// A Fleet describes the files to write.
 type Fleet struct {
 	Nodes, Benchmarks, Samples int
-	// Slow is by how much benchmarks of memory (true) and others take longer on a node,
-	// as a factor; nil for 1.
+	// Slow returns the factor for benchmarks of memory (true) and others on a node; nil means 1.
 	Slow func(node int, memory bool) float64
-	// Scatter is the deviation of the logarithm of a node's samples; nil for 0.01.
+	// Scatter returns the deviation of the logarithm of a node's samples; nil means 0.01.
 	Scatter func(node int) float64
 }
 
-// Write writes a file for each node into a folder, the same for the same fleet. Nodes
-// are alike but for 1%, and every second benchmark misses the last cache.
+// Write writes a file for each node; equal fleets give equal files. Nodes differ by 1%, and every
+// second benchmark misses the last cache.
 func (f Fleet) Write(dir string) error {
 	for node := range f.Nodes {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("node%d.txt", node+1)), f.node(node),
@@ -82,7 +81,7 @@ func (f Fleet) node(node int) []byte {
 		err = w.Comment(fmt.Sprintf("%s: %d results", results.EndKey, f.Benchmarks*f.Samples))
 	}
 	if err != nil {
-		panic(err) // a strings.Builder takes everything
+		panic(err) // a strings.Builder never fails
 	}
 	return []byte(b.String())
 }

@@ -1,7 +1,6 @@
-// Package engine is the seam between package simcache and the engines that simulate for it. Package
-// lookup looks accesses up in levels that know nothing of each other, exact counts nests and
-// programs on such levels without looking all up, and policies has every other kind of level. All
-// are tested against package reference.
+// Package engine defines the engines of package simcache. Package lookup looks accesses up in
+// independent levels, exact counts nests and programs on such levels without looking up all, and
+// policies supports all other levels. All are tested against package reference.
 package engine
 
 import (
@@ -11,18 +10,18 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Level is the shape of one level. A block is an address divided by the
-// line, and its set is the block modulo the sets.
+// A Level is the shape of one level. A block is an address divided by the line size, its set the
+// block modulo the sets.
 type Level struct {
 	Sets, Ways int
-	Shift      uint // log2 of the line in bytes
+	Shift      uint // log2 of the line size in bytes
 }
 
-// Lines is how many lines the level holds.
+// Lines returns the number of lines.
 func (l Level) Lines() int { return l.Sets * l.Ways }
 
-// Wide reports whether an operand is wider than a line of some level, so that an access may
-// lie in more than two lines. No proof knows of such accesses: they are looked up.
+// Wide reports whether an operand is wider than some level's line. An access may then span more
+// than two lines, which no proof covers: it is looked up.
 func Wide(levels []Level, operands []nest.Operand) bool {
 	line := math.MaxInt
 	for _, l := range levels {
@@ -31,8 +30,7 @@ func Wide(levels []Level, operands []nest.Operand) bool {
 	return slices.ContainsFunc(operands, func(op nest.Operand) bool { return op.Width > line })
 }
 
-// References are counted by three sorts, which are the operands of those that
-// belong to no nest.
+// The sorts of references, which are the operands of those outside nests.
 const (
 	Loads  = iota // reads and modifies
 	Stores        // writes
@@ -40,7 +38,7 @@ const (
 	Sorts
 )
 
-// Sort is the sort of a reference of data.
+// Sort returns the sort of a data reference.
 func Sort(k nest.Kind) int {
 	if k == nest.Write {
 		return Stores
@@ -50,57 +48,54 @@ func Sort(k nest.Kind) int {
 
 // An Engine simulates levels of caches.
 type Engine interface {
-	// Add simulates a reference. Operands of single references are their sorts.
+	// Add simulates a reference. The operand of a single one is its sort.
 	Add(op int, addr, size uint64, kind nest.Kind)
-	// AddAll is Add of each in turn.
+	// AddAll adds each reference in order.
 	AddAll(refs []Reference)
-	// At tells the address of the instruction that the next references are of.
+	// At sets the instruction of the next references.
 	At(pc uint64)
 	// Descend simulates a fetch that missed in I1, from the second level on.
 	Descend(op int, addr, size uint64)
-	// Take returns the misses of single references at a level, by operand, since
-	// they were last taken, until the next reference.
+	// Take returns a level's misses of single references by operand since the last Take, until the
+	// next reference.
 	Take(level int) []uint64
-	// Track makes room for so many operands of single references, the sorts among them,
-	// after all misses were taken. Whatever is run ends it.
+	// Track sets the number of operands of single references, including the sorts, after all misses
+	// were taken. A run ends it.
 	Track(operands int)
-	// Run simulates so many passes over canonical nests, and returns their misses
-	// by pass and nest: those of operand r at level i of n are at r*n+i.
+	// Run simulates passes over canonical nests. In each pass and nest, the misses of operand r at
+	// level i of n are at r*n+i.
 	Run(nests []nest.Nest, passes int) [][][]uint64
-	// RunProgram simulates a pass over a program, and returns its misses: those of
-	// access r at level i of n are at r*n+i.
+	// RunProgram simulates a pass over a program. The misses of access r at level i of n are at
+	// r*n+i.
 	RunProgram(p nest.Program) []uint64
-	// Effort is about how many references Run would look up, and how many seconds
-	// that takes.
+	// Effort estimates Run's lookups, and the time in seconds.
 	Effort(nests []nest.Nest, passes int) (lookUps, seconds float64)
-	// Settled is the number of passes over the same nests, or a program, after which all that
-	// follow are like the last of them; 0 if that is not known.
+	// Settled returns the number of passes after which each repeats the last; 0 if unknown.
 	Settled() int
-	// Work is how many references were looked up.
+	// Work returns the number of references looked up.
 	Work() uint64
-	// Besides is what is counted at a level besides references and misses.
+	// Besides returns a level's other counts than references and misses.
 	Besides(level int) Besides
-	// LooksUp reports whether RunProgram looks up each access of a program of these operands.
+	// LooksUp reports whether RunProgram looks up each access of these operands.
 	LooksUp(operands []nest.Operand) bool
-	// Progress has a function called, now and then, with the share of a program that is done, by an
-	// engine that knows it. It comes before the first program.
+	// Progress sets a function to call now and then with the share of a program done. It must
+	// precede the first program.
 	Progress(done func(share float64))
-	// Reset makes the engine what it was when it was new.
+	// Reset makes the engine new.
 	Reset()
 }
 
-// A Reference is a single one, as Add takes it.
+// A Reference holds the arguments of Add.
 type Reference struct {
 	Addr     uint64
 	Size, Op int32
 	Kind     nest.Kind
 }
 
-// Besides is what an engine counts at a level besides references and misses. What
-// it does not count is 0.
+// A Besides holds a level's other counts than references and misses, 0 if not counted.
 type Besides struct {
-	Stores                         uint64 // references that came without a miss at the level before
-	BytesIn, BytesOut, WriteBacks  uint64 // where dirty lines are tracked
+	Stores                         uint64 // references without a miss at the level before
+	BytesIn, BytesOut, WriteBacks  uint64 // if dirty lines are tracked
 	VictimHits                     uint64
 	Prefetches, Useful, Useless    uint64
 	Compulsory, Capacity, Conflict uint64
@@ -109,7 +104,7 @@ type Besides struct {
 	BytesFilled, BytesUsed         uint64
 }
 
-// Repeat adds what was counted between before and after so many times more.
+// Repeat adds the difference between before and after times times.
 func (b *Besides) Repeat(before, after Besides, times uint64) {
 	all, from, to := b.numbers(), before.numbers(), after.numbers()
 	for i, n := range all {
@@ -128,14 +123,12 @@ func (b *Besides) Repeat(before, after Besides, times uint64) {
 	}
 }
 
-// numbers are all counts of the whole level.
 func (b *Besides) numbers() []*uint64 {
 	return []*uint64{&b.Stores, &b.BytesIn, &b.BytesOut, &b.WriteBacks, &b.VictimHits,
 		&b.Prefetches, &b.Useful, &b.Useless,
 		&b.Compulsory, &b.Capacity, &b.Conflict, &b.BytesFilled, &b.BytesUsed}
 }
 
-// in finds a reuse in a list by what it is of; one without counts if it is not there.
 func (r Reuse) in(list []Reuse) Reuse {
 	i := slices.IndexFunc(list, func(o Reuse) bool {
 		return o.Nest == r.Nest && o.Operand == r.Operand && o.Since == r.Since && o.Loop == r.Loop
@@ -146,12 +139,10 @@ func (r Reuse) in(list []Reuse) Reuse {
 	return list[i]
 }
 
-// A Since says when the line of a reference was touched before.
+// A Since says when the line of a reference was last touched.
 type Since uint8
 
-// The times of a line's last touch: never, by an operand before it in the same
-// iteration, in an earlier iteration of a loop, in another nest of the pass, in a
-// pass before.
+// The times of a line's last touch; see simcache.Since.
 const (
 	Never Since = iota
 	ThisIteration
@@ -160,8 +151,8 @@ const (
 	EarlierPass
 )
 
-// A Reuse counts the references of one operand of a nest that reached a level and
-// whose line was touched last at one time; see simcache.Reuse.
+// A Reuse counts an operand's references that reached a level, by their line's last touch; see
+// simcache.Reuse.
 type Reuse struct {
 	Nest, Operand                  int
 	Tensor                         string
@@ -172,7 +163,7 @@ type Reuse struct {
 	Lines                          uint64
 }
 
-// References is the number of references of so many passes over nests.
+// References returns the references of passes over nests.
 func References(nests []nest.Nest, passes int) float64 {
 	sum := 0.0
 	for _, n := range nests {
@@ -181,7 +172,7 @@ func References(nests []nest.Nest, passes int) float64 {
 	return sum * float64(passes)
 }
 
-// RunEach runs one nest after the other.
+// RunEach runs the nests in order, in each pass.
 func RunEach(nests []nest.Nest, passes int, one func(nest.Nest) []uint64) [][][]uint64 {
 	misses := make([][][]uint64, passes)
 	for p := range misses {
@@ -192,8 +183,7 @@ func RunEach(nests []nest.Nest, passes int, one func(nest.Nest) []uint64) [][][]
 	return misses
 }
 
-// ByOperand orders misses by level and operand as engines return them: those of
-// operand op at level l of n are at op*n+l.
+// ByOperand orders misses as engines return them: of operand op at level l of n at op*n+l.
 func ByOperand(misses [][]uint64, operands int) []uint64 {
 	all := make([]uint64, 0, operands*len(misses))
 	for op := range operands {

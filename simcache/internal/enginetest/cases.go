@@ -2,8 +2,7 @@ package enginetest
 
 import "testing"
 
-// Cases returns how many of all random cases a test draws: with -short a twentieth, and at
-// least one, otherwise all of them.
+// Cases returns how many of all random cases a test draws: with -short a twentieth.
 func Cases(all int) int {
 	if testing.Short() {
 		return max(1, all/20)

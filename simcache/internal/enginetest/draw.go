@@ -1,5 +1,4 @@
-// Package enginetest draws levels and nests for the tests of the engines, and compares
-// what they hold.
+// Package enginetest draws levels and nests for the tests of the engines, and compares contents.
 package enginetest
 
 import (
@@ -15,7 +14,7 @@ import (
 // At is an address near 1 GiB.
 const At = 1 << 30
 
-// Operand is one at a place from At on.
+// Operand returns an operand at an offset from At.
 func Operand(place, width int, strides ...int) nest.Operand {
 	return nest.Operand{Base: uint64(At + place), Width: width, Strides: strides}
 }
@@ -23,10 +22,10 @@ func Operand(place, width int, strides ...int) nest.Operand {
 // A Draw returns a number from 0 to n-1, at random or from a fuzzer's bytes.
 type Draw func(n int) int
 
-// Random draws at random.
+// Random returns a random Draw.
 func Random(seed, stream uint64) Draw { return rand.New(rand.NewPCG(seed, stream)).IntN }
 
-// FromBytes draws from data, and 0 once that is used up.
+// FromBytes returns a Draw from data, 0 once that is used up.
 func FromBytes(data []byte) Draw {
 	return func(n int) int {
 		v := 0
@@ -37,10 +36,9 @@ func FromBytes(data []byte) Draw {
 	}
 }
 
-// One is true once in n times.
+// One returns true once in n times.
 func (d Draw) One(n int) bool { return d(n) == n-1 }
 
-// shift draws the log2 of a line of 16 to 64 B, or of 1 to 8 B.
 func (d Draw) shift() uint {
 	if d.One(3) {
 		return uint(d(4))
@@ -48,7 +46,7 @@ func (d Draw) shift() uint {
 	return uint(4 + d(3))
 }
 
-// Levels draws 1 to 3 levels, mostly two of one line size.
+// Levels draws 1 to 3 levels, mostly two with one line size.
 func (d Draw) Levels() []engine.Level {
 	shift := d.shift()
 	count := 2
@@ -71,8 +69,8 @@ func (d Draw) Levels() []engine.Level {
 	return specs
 }
 
-// Nest draws 0 to 4 loops around 1 to 3 operands, of at most so many accesses.
-// Operands may overlap, or lie apart, or touch; they may move alike.
+// Nest draws 0 to 4 loops around 1 to 3 operands, with at most most accesses. Operands may overlap,
+// touch, lie apart, or share strides.
 func (d Draw) Nest(specs []engine.Level, most int) nest.Nest {
 	line := 1 << specs[0].Shift
 	for _, s := range specs {
@@ -133,9 +131,9 @@ func (d Draw) Wide(n nest.Nest, levels []engine.Level) nest.Nest {
 	return n
 }
 
-// Straddling draws 0 to 4 loops around 1 to 4 operands, of at most so many iterations, with
-// strides that are zero, negative, odd, shorter and longer than a line, and fusible at times,
-// bases that are close enough to meet, and widths that straddle.
+// Straddling draws 0 to 4 loops around 1 to 4 operands, with at most most iterations. Strides are
+// zero, negative, odd, shorter and longer than a line, and sometimes fusible. Operands may overlap
+// and straddle lines.
 func (d Draw) Straddling(line, most int) nest.Nest {
 	var n nest.Nest
 	for range d(5) {
@@ -168,7 +166,7 @@ func (d Draw) Straddling(line, most int) nest.Nest {
 	return n
 }
 
-// Contents says where the contents of levels differ from those of the reference; "" if nowhere.
+// Contents returns where levels and the reference hold different blocks, "" if nowhere.
 func Contents(levels []engine.Level, got interface {
 	Contents(list []uint64, level, set int) []uint64
 }, want *reference.Caches) string {

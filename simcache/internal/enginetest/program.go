@@ -5,7 +5,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// ProgramLevels draws a level, or two or three, small enough for a program to fill.
+// ProgramLevels draws one to three levels that a program can fill.
 func (d Draw) ProgramLevels() []engine.Level {
 	if d.One(3) {
 		return d.Levels()
@@ -25,7 +25,6 @@ func (d Draw) ProgramLevels() []engine.Level {
 	return []engine.Level{{Sets: sets, Ways: []int{1, 2, 4, 8, 8, 8, 3}[d(7)], Shift: d.shift()}}
 }
 
-// A programmer draws a program.
 type programmer struct {
 	Draw
 	levels  []engine.Level
@@ -38,8 +37,8 @@ type programmer struct {
 	long    bool // few loops, the innermost of many trips
 }
 
-// Program draws a program of one to three arrays: triangles, negative steps,
-// conditions, several statements, accesses that straddle lines, loops of no trip.
+// Program draws a program of one to three arrays, with triangles, negative steps, conditions,
+// several statements, accesses that straddle lines, and empty loops.
 func (d Draw) Program(levels []engine.Level) nest.Program {
 	return (&programmer{Draw: d, levels: levels}).program()
 }
@@ -149,7 +148,7 @@ func (d *programmer) branch(depth int) nest.Node {
 func (d *programmer) accesses(list []nest.Node, depth int) []nest.Node {
 	for range 1 + d.Draw(4) {
 		if before := len(list); before > 0 && d.One(5) {
-			if op, is := list[d.Draw(before)].(nest.Operand); is { // once more
+			if op, is := list[d.Draw(before)].(nest.Operand); is { // a repeated access
 				list = append(list, op)
 				continue
 			}

@@ -1,5 +1,5 @@
-// Package lines maps cache lines to numbers, in memory that grows with the lines
-// seen and not with where they lie.
+// Package lines maps cache lines to numbers. Its memory grows with the number of lines seen, not
+// with their addresses.
 package lines
 
 import (
@@ -7,26 +7,26 @@ import (
 	"slices"
 )
 
-// Page is the number of lines in a page: few enough that lines far apart cost
-// little memory, enough that a stream finds its neighbours in one page.
+// Page is the number of lines in a page: few, since distant lines take one page each, and enough
+// for a stream's neighbours.
 const Page = 16
 
-// A Map maps a line to a number, 0 at first: pages of neighbouring lines, found
-// by open addressing. Line n is in page n/Page + 1. The zero Map is empty.
+// A Map maps a line to a number, initially 0. Pages of lines are found by open addressing; line n
+// is in page n/Page + 1. The zero Map is empty.
 type Map struct {
-	Numbers []uint64 // Page for each page, by its index
+	Numbers []uint64 // Page numbers for each page, by its index
 	pages   []page
-	// indices in pages plus one, a power of two of them, at most half in use; 0 is free
+	// indices in pages plus one; the length is a power of two, at most half in use; 0 is free
 	table []uint64
 }
 
 type page struct {
 	number uint64
-	next   int // index of the page where a stream last went from here
+	next   int // index of the page to which a stream last moved from here
 }
 
-// From returns the index of a page that a stream goes to from the page at
-// index. A stream that repeats its steps needs no search.
+// From returns the index of the page that a stream reaches from the page at index. A repeated step
+// needs no search.
 func (l *Map) From(index int, number uint64) int {
 	if index < len(l.pages) {
 		if next := l.pages[index].next; l.pages[next].number == number {
@@ -38,14 +38,14 @@ func (l *Map) From(index int, number uint64) int {
 	return next
 }
 
-// A Finger is where in a Map a stream was last.
+// A Finger is the last position of a stream in a Map.
 type Finger struct {
-	page  uint64 // 0 for nowhere
+	page  uint64 // 0 for none
 	index int
 }
 
-// Along is the place in Numbers of the number of a stream's line, for which it hardly
-// searches where the stream repeats its steps. It stays there.
+// Along returns the permanent index in Numbers of a stream's line. A stream that repeats its steps
+// hardly searches.
 func (l *Map) Along(f *Finger, line uint64) int {
 	if page := line/Page + 1; page != f.page {
 		f.index = l.From(f.index, page)
@@ -54,19 +54,19 @@ func (l *Map) Along(f *Finger, line uint64) int {
 	return f.index*Page + int(line%Page)
 }
 
-// Line is the line whose number has a place in Numbers.
+// Line returns the line whose number is at an index of Numbers.
 func (l *Map) Line(place int) uint64 {
 	return (l.pages[place/Page].number-1)*Page + uint64(place%Page)
 }
 
-// Find returns the index of a page, which it makes if there is none.
+// Find returns the index of a page, and adds the page if it is missing.
 func (l *Map) Find(number uint64) int {
 	if 2*len(l.pages) >= len(l.table) {
 		l.grow()
 	}
 	e := l.entry(number)
 	if *e == 0 {
-		if len(l.pages) == cap(l.pages) { // append would grow them by a quarter, and copy much
+		if len(l.pages) == cap(l.pages) { // append would grow by a quarter, and copy much
 			l.pages = slices.Grow(l.pages, max(16, len(l.pages)))
 			l.Numbers = slices.Grow(l.Numbers, max(16, len(l.pages))*Page)
 		}
@@ -77,10 +77,9 @@ func (l *Map) Find(number uint64) int {
 	return int(*e - 1)
 }
 
-// entry returns the entry of a page, or the free one where it belongs.
 func (l *Map) entry(number uint64) *uint64 {
-	// The upper bits of a product with 2^64 over the golden ratio spread
-	// pages that lie at any stride (Knuth, vol. 3, 6.4).
+	// The upper bits of the product with 2^64 over the golden ratio spread pages at any stride
+	// (Knuth, vol. 3, 6.4).
 	mask := uint64(len(l.table) - 1)
 	i := number * 0x9E3779B97F4A7C15 >> (64 - uint(bits.Len64(mask)))
 	for l.table[i] != 0 && l.pages[l.table[i]-1].number != number {

@@ -1,6 +1,6 @@
-// Package lookup looks references up in levels of LRU caches, none of which knows
-// what the others hold, as in Cachegrind. It also observes levels of any kind: why and in
-// which sets they miss, what is used of their lines, and when these were touched before.
+// Package lookup looks references up in LRU levels that are independent, as in Cachegrind. It also
+// observes levels of any kind: why and in which sets they miss, which bytes of their lines are
+// used, and when lines were last touched.
 package lookup
 
 import (
@@ -11,48 +11,46 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A Chain is levels of LRU caches: a level sees what misses in the one before,
-// with the original address and size.
+// A Chain is LRU levels. A level sees the misses of the level before, with the original address and
+// size.
 //
-// References that lie in one line wait in batches and pass a level a batch at
-// a time, so that a level's lookups, which do not depend on each other, run
-// ahead of one another. Their order at each level is that in which they came.
-// A reference that crosses a line is looked up by itself, after all that wait.
+// References within one line wait in a batch for each level. Their lookups are independent, so the
+// CPU overlaps them; their order stays. A reference that crosses a line is looked up by itself,
+// after all that wait.
 type Chain struct {
 	levels []rows
-	grain  uint   // log2 of the smallest line: what lies in a grain crosses no line anywhere
-	limit  uint64 // from this address on, tags must be wide and nothing is packed
-	// waiting[i] is packed references on their way to level i; those of
-	// waiting[len(levels)] missed everywhere.
+	grain  uint   // log2 of the smallest line: an access within a grain crosses no line
+	limit  uint64 // from this address on, tags must be wide and references are not packed
+	// waiting[i] holds packed references on their way to level i. Those in waiting[len(levels)]
+	// missed everywhere.
 	waiting    [][]uint64
 	misses     [][]uint64 // by level and operand
 	dirty      uint64     // writes if write-backs are counted, else 0
-	fills      []uint64   // by level: lines that it fetched
-	writeBacks []uint64   // by level: dirty lines that it gave to the next
+	fills      []uint64   // by level: lines fetched
+	writeBacks []uint64   // by level: dirty lines passed to the next
 	visited    uint64     // references looked up
 	brute      bool       // look up every access of a nest
 	cores      int        // to use
-	share      int        // accesses from which on they are used
-	// class and classes select the references to simulate, on several cores:
-	// those whose grain&classes is class.
+	share      int        // accesses from which several cores are used
+	// class and classes select the references to simulate, on several cores: those with
+	// grain&classes equal to class.
 	class, classes uint64
-	watch          *Watch // that observes, or nil; then nothing waits
+	watch          *Watch // observer, or nil; with one nothing waits
 }
 
-// batch is how many references wait for a level before they are looked up: few
-// enough that they stay in a first-level cache.
+// batch is how many references wait for a level. They fit a first-level cache.
 const batch = 512
 
-// Options say how a chain simulates, and what it counts.
+// Options configure a chain.
 type Options struct {
-	ZeroTags   bool // all ways begin with block 0, as Cachegrind's do
+	ZeroTags   bool // all ways start with block 0, as in Cachegrind
 	WriteBacks bool // count dirty lines
 	Brute      bool // look up every access of a nest
-	Cores      int  // to use; 0 and 1 mean one
+	Cores      int  // to use; 0 means 1
 	Observe    Observe
 }
 
-// New makes a chain of levels, the nearest first.
+// New returns a chain of levels, the nearest first.
 func New(levels []engine.Level, o Options) *Chain {
 	var all []rows
 	for _, level := range levels {
@@ -65,7 +63,6 @@ func New(levels []engine.Level, o Options) *Chain {
 	return c
 }
 
-// chainOf makes a chain of caches.
 func chainOf(levels []rows, o Options) *Chain {
 	c := &Chain{grain: 64, levels: levels}
 	c.fills, c.writeBacks = make([]uint64, len(levels)), make([]uint64, len(levels))
@@ -84,7 +81,6 @@ func chainOf(levels []rows, o Options) *Chain {
 	return c
 }
 
-// narrow says up to where tags are narrow, which they are now.
 func (c *Chain) narrow() {
 	c.limit = 1 << min(60, 64-grains+c.grain)
 	for i := range c.levels {
@@ -95,7 +91,7 @@ func (c *Chain) narrow() {
 	}
 }
 
-// Reset makes the chain what New returned, in the memory that it has.
+// Reset makes the chain new, and keeps its memory.
 func (c *Chain) Reset() {
 	for i := range c.levels {
 		c.levels[i].reset()
@@ -113,17 +109,16 @@ func (c *Chain) Reset() {
 	}
 }
 
-// reset makes the batches, and the counts of so many operands.
 func (c *Chain) reset(n int) {
 	c.waiting = make([][]uint64, len(c.levels)+1)
 	c.misses = make([][]uint64, len(c.levels))
 	for i := range c.waiting {
-		c.waiting[i] = make([]uint64, 0, 3*batch) // a batch makes two for each of its own
+		c.waiting[i] = make([]uint64, 0, 3*batch) // room for two references for each waiting one
 	}
 	c.Track(n)
 }
 
-// Track forgets the misses, and makes room for those of so many operands.
+// Track clears the misses and makes room for n operands.
 func (c *Chain) Track(n int) {
 	for i, misses := range c.misses {
 		clear(misses)
@@ -133,7 +128,7 @@ func (c *Chain) Track(n int) {
 	}
 }
 
-// Take returns the misses of single references at a level.
+// Take implements engine.Engine.
 func (c *Chain) Take(level int) []uint64 {
 	c.Flush()
 	misses := slices.Clone(c.misses[level])
@@ -141,7 +136,7 @@ func (c *Chain) Take(level int) []uint64 {
 	return misses
 }
 
-// Run simulates passes over canonical nests.
+// Run implements engine.Engine.
 func (c *Chain) Run(nests []nest.Nest, passes int) [][][]uint64 {
 	walked := 0
 	return engine.RunEach(nests, passes, func(n nest.Nest) []uint64 {
@@ -153,7 +148,7 @@ func (c *Chain) Run(nests []nest.Nest, passes int) [][][]uint64 {
 	})
 }
 
-// One simulates one canonical nest, after what single references counted has been taken.
+// One simulates a canonical nest, after Take.
 func (c *Chain) One(n nest.Nest) []uint64 {
 	return c.counted(len(n.Operands), func() {
 		switch {
@@ -165,7 +160,7 @@ func (c *Chain) One(n nest.Nest) []uint64 {
 	})
 }
 
-// RunProgram simulates a program, after what single references counted has been taken.
+// RunProgram simulates a program, after Take.
 func (c *Chain) RunProgram(p nest.Program) []uint64 {
 	return c.counted(len(p.Operands()), func() {
 		if c.watch != nil {
@@ -176,7 +171,6 @@ func (c *Chain) RunProgram(p nest.Program) []uint64 {
 	})
 }
 
-// counted returns the misses of a walk of so many operands.
 func (c *Chain) counted(operands int, walk func()) []uint64 {
 	c.Flush()
 	c.Track(operands)
@@ -187,13 +181,13 @@ func (c *Chain) counted(operands int, walk func()) []uint64 {
 	return misses
 }
 
-// Settled: see simcache.SteadyPass. With write-backs, what the first level hits
-// repeats itself from the second pass on, and what it writes back from the third:
-// a line that leaves in a pass came in it or in the one before, or it would have
-// stayed for a whole pass, and then for all; so what made it dirty repeats itself
-// too. The next level sees a stream that repeats itself from the third pass on,
-// so that its hits do from the fourth and its write-backs from the fifth, and so on.
-// Shadows settle as levels do, and what is used of lines with what leaves: one pass later.
+// Settled: see simcache.SteadyPass. With write-backs, the first level's hits repeat from the second
+// pass on, and its write-backs from the third. For a line that leaves arrived in the same pass or
+// the one before: otherwise it would have stayed a whole pass, and then forever. So what made it
+// dirty repeats too. The next level's stream repeats from the third pass on, its hits from the
+// fourth and its write-backs from the fifth, and so on.
+//
+// Shadows settle as levels do. Used bytes settle with evictions, one pass later.
 func (c *Chain) Settled() int {
 	switch {
 	case c.dirty != 0:
@@ -204,14 +198,14 @@ func (c *Chain) Settled() int {
 	return len(c.levels) + 1
 }
 
-// LooksUp reports that each access is looked up.
+// LooksUp returns true.
 func (c *Chain) LooksUp([]nest.Operand) bool { return true }
 
 // Progress does nothing.
 func (c *Chain) Progress(func(share float64)) {}
 
-// Effort is about how many references Run looks up, and how many seconds that takes: of
-// runs within lines one for each, or two if they are observed.
+// Effort estimates Run's lookups, and the time in seconds. A reference's run within a line takes
+// one lookup, or two if observed.
 func (c *Chain) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
 	looked, speed := 1.0, 1e8
 	if c.watch != nil {
@@ -235,10 +229,10 @@ func (c *Chain) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64)
 	return lookUps, lookUps / speed
 }
 
-// Work is how many references were looked up.
+// Work implements engine.Engine.
 func (c *Chain) Work() uint64 { return c.visited }
 
-// Besides is what write-backs move, and what is observed.
+// Besides returns the bytes that write-backs move, and the observations.
 func (c *Chain) Besides(level int) (b engine.Besides) {
 	if c.watch != nil {
 		c.watch.Besides(level, &b)

@@ -8,17 +8,15 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// many is so many accesses that it pays to share them out to cores.
+// many is the number of accesses that justifies several cores.
 const many = 1 << 18
 
-// walkOnCores simulates a nest like walk, each core its own sets: which sets a
-// reference is looked up in, at any level, is told by a few bits of its
-// address, and what happens in a set depends on nothing but the references to
-// it. Every core walks the whole nest and looks up its own.
+// walkOnCores is walk with sets divided among cores. A few address bits determine a reference's set
+// at every level, and sets do not interact. Every core walks the whole nest and looks up its own
+// references.
 //
-// It reports false, and has done nothing, where that does not hold: where a
-// reference may cross a line, so that one of its lines' misses moves the other
-// at the next level, or where set counts have too few factors of two.
+// It returns false, having done nothing, if a reference may cross a line: a miss in one line then
+// moves the other at the next level. It also does if set counts have too few factors of two.
 func (c *Chain) walkOnCores(n nest.Nest) bool {
 	shift, classes := c.split()
 	if classes < 2 || n.Iterations()*len(n.Operands) < c.share || !c.packs(n) {
@@ -29,7 +27,7 @@ func (c *Chain) walkOnCores(n nest.Nest) bool {
 	var done sync.WaitGroup
 	for i := range cores {
 		core := &cores[i]
-		*core = *c // the rows are shared
+		*core = *c // shares the rows
 		core.fills, core.writeBacks = make([]uint64, len(c.levels)), make([]uint64, len(c.levels))
 		core.visited = 0
 		core.classes, core.class = uint64(classes-1)<<(shift-c.grain), uint64(i)<<(shift-c.grain)
@@ -53,7 +51,6 @@ func (c *Chain) walkOnCores(n nest.Nest) bool {
 	return true
 }
 
-// packs reports whether all accesses of a nest can be packed.
 func (c *Chain) packs(n nest.Nest) bool {
 	return len(n.Operands) <= opCount && !slices.ContainsFunc(n.Operands,
 		func(op nest.Operand) bool {
@@ -62,10 +59,9 @@ func (c *Chain) packs(n nest.Nest) bool {
 		})
 }
 
-// split is the bits of an address that tell classes of sets apart, from the
-// lowest on, and how many classes there are. They are the highest of the
-// smallest level's set index, so that the rows of a class lie together; of a set
-// count that is no power of two, its factors of two count.
+// split returns the address bits that select a class of sets, from the lowest up, and the number of
+// classes. They are the highest bits of the smallest level's set index, so that the rows of a class
+// are adjacent. Only a set count's factors of two count.
 func (c *Chain) split() (shift uint, classes int) {
 	span, line := uint(64), uint(0) // log2
 	for _, l := range c.levels {

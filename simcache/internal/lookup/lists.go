@@ -2,29 +2,29 @@ package lookup
 
 import "math/bits"
 
-// lists are the rows of an LRU cache of many ways: each is a ring in the order of use, and what
-// it holds is found by hash, so that a look-up takes no longer where there are more ways. All
-// of a set's is its own, so that cores may share the sets out.
+// lists are the rows of an LRU cache with many ways. Each set is a ring in order of use, with its
+// tags found by hash. So a lookup takes equally long for any number of ways. Sets share nothing, so
+// that cores may divide them.
 type lists struct {
 	ways    int
 	nodes   []node   // by set and way
-	first   []uint32 // by set: the node used most recently, which the others follow in order
-	buckets []uint32 // by set and hash of a tag: the first node of the bucket, or nothing
-	hashed  uint     // log2 of the buckets of a set
+	first   []uint32 // by set: the most recently used node, followed by the others in order
+	buckets []uint32 // by set and hash of a tag: first node of the bucket, or nothing
+	hashed  uint     // log2 of the buckets in a set
 }
 
-// A node is a way. Nodes are numbered through all sets.
+// A node is a way, numbered across all sets.
 type node struct {
-	tag           uint32 // 0 if it is empty, which the last ones of a set's order are
+	tag           uint32 // 0 if empty; empty nodes are last in the set's order
 	after, before uint32 // in the ring
-	next          uint32 // in the bucket, or nothing
+	next          uint32 // next node in the bucket, or nothing
 }
 
-// nothing is no node: there are fewer.
+// nothing is larger than any node's number.
 const nothing = ^uint32(0)
 
-// fromWays is how many ways a cache has at least that is worth lists: of 96 ways, 3 MiB of
-// lines, they took twice as long as rows, of 224 half as long.
+// fromWays is where lists pay. With 3 MiB of lines they took twice the time of rows at 96 ways, and
+// half of it at 224.
 const fromWays = 192
 
 func newLists(sets, ways int) *lists {
@@ -38,7 +38,6 @@ func newLists(sets, ways int) *lists {
 	return l
 }
 
-// empty makes all ways of a set empty.
 func (l *lists) empty(set int) {
 	buckets := l.buckets[set<<l.hashed:][:1<<l.hashed]
 	for i := range buckets {
@@ -52,13 +51,12 @@ func (l *lists) empty(set int) {
 	l.nodes[from].before, l.nodes[to-1].after = uint32(to-1), uint32(from)
 }
 
-// bucket is that of a tag, dirty or not.
 func (l *lists) bucket(set int, tag uint32) *uint32 {
 	const golden = 0x9e3779b9 // Knuth, The Art of Computer Programming, 6.4: multiplicative hashing
 	return &l.buckets[set<<l.hashed|int((tag|1)*golden>>(32-l.hashed))]
 }
 
-// touch is moveToFront.
+// touch does what moveToFront does.
 func (l *lists) touch(set int, tag uint32) (missed bool, gone uint32) {
 	first := l.first[set]
 	if n := &l.nodes[first]; n.tag|1 == tag|1 {
@@ -90,12 +88,12 @@ func (l *lists) touch(set int, tag uint32) (missed bool, gone uint32) {
 	return true, gone
 }
 
-// advance makes a node that is not the first the first of its set.
+// advance moves a later node to the front of its set.
 func (l *lists) advance(set int, first, i uint32) {
 	l.first[set] = i
 	f, n := &l.nodes[first], &l.nodes[i]
 	last := f.before
-	if last == i { // the ring is turned
+	if last == i { // the last node: the ring only rotates
 		return
 	}
 	l.nodes[n.before].after, l.nodes[n.after].before = n.after, n.before
@@ -103,7 +101,6 @@ func (l *lists) advance(set int, first, i uint32) {
 	l.nodes[last].after, f.before = i, i
 }
 
-// tags are those of a set in the order of use, 0 for each way that is empty.
 func (l *lists) tags(set int) (all []uint64) {
 	i := l.first[set]
 	for range l.ways {

@@ -5,7 +5,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// At does nothing: LRU does not ask which instruction makes a reference.
+// At does nothing: LRU does not depend on instructions.
 func (c *Chain) At(uint64) {}
 
 // Add simulates a reference of an operand.
@@ -24,8 +24,7 @@ func (c *Chain) Add(op int, addr, size uint64, kind nest.Kind) {
 	}
 }
 
-// one is Add of a reference that does not wait. The read of a modify may drive out lines that
-// its store brings back.
+// one is Add without waiting. The read of a modify may evict lines that its store fetches again.
 func (c *Chain) one(op int, addr, size, write uint64, kind nest.Kind) {
 	last := addr + size - 1
 	c.makeWay(last)
@@ -45,7 +44,6 @@ func (c *Chain) one(op int, addr, size, write uint64, kind nest.Kind) {
 	}
 }
 
-// visit is a walk that is observed.
 func (c *Chain) visit() *Visit {
 	v := &Visit{Watch: c.watch, Add: func(op int, addr, size uint64, kind nest.Kind) bool {
 		before := c.fills[0]
@@ -58,7 +56,7 @@ func (c *Chain) visit() *Visit {
 	return v
 }
 
-// AddAll is Add of each reference in turn.
+// AddAll implements engine.Engine.
 func (c *Chain) AddAll(refs []engine.Reference) {
 	for i := range refs {
 		r := &refs[i]
@@ -66,7 +64,7 @@ func (c *Chain) AddAll(refs []engine.Reference) {
 	}
 }
 
-// Descend simulates a fetch that missed in I1, at the second level.
+// Descend implements engine.Engine.
 func (c *Chain) Descend(op int, addr, size uint64) {
 	c.makeWay(addr + size - 1)
 	if c.watch != nil {
@@ -76,7 +74,6 @@ func (c *Chain) Descend(op int, addr, size uint64) {
 	c.look(1, op, addr, size, 0, 1)
 }
 
-// makeWay prepares for a reference that cannot be packed, up to address last.
 func (c *Chain) makeWay(last uint64) {
 	if c.watch == nil {
 		c.Flush()
@@ -86,22 +83,21 @@ func (c *Chain) makeWay(last uint64) {
 	}
 }
 
-// Widen makes room for blocks of any size; nothing may wait.
+// Widen makes room for blocks of any size. Nothing may wait.
 func (c *Chain) Widen() {
 	for i := range c.levels {
 		c.levels[i].widen()
 	}
-	c.limit = 0 // nothing is packed any more
+	c.limit = 0 // nothing is packed any longer
 }
 
-// Flush looks up all that wait.
+// Flush looks up all references that wait.
 func (c *Chain) Flush() {
 	for i := range c.waiting {
 		c.drain(i)
 	}
 }
 
-// drain looks up what waits for a level.
 func (c *Chain) drain(level int) {
 	refs := c.waiting[level]
 	c.waiting[level] = refs[:0]
@@ -126,7 +122,6 @@ func (c *Chain) drain(level int) {
 	}
 }
 
-// own keeps the references of the chain's class.
 func (c *Chain) own(refs []uint64) []uint64 {
 	if c.classes == 0 {
 		return refs
@@ -139,14 +134,12 @@ func (c *Chain) own(refs []uint64) []uint64 {
 	return refs[:kept]
 }
 
-// isOwn is 1 for a reference of the chain's class, else 0; a branch would be a
-// guess.
+// isOwn returns 1 for the chain's class, else 0, without a branch to predict.
 func (c *Chain) isOwn(ref uint64) uint64 {
 	other := ref>>grains&c.classes ^ c.class
 	return (other - 1) >> 63
 }
 
-// tally counts what a level handed on.
 func (c *Chain) tally(level int, refs []uint64) {
 	misses, backs := c.misses[level], uint64(0)
 	for _, ref := range refs {
@@ -160,10 +153,9 @@ func (c *Chain) tally(level int, refs []uint64) {
 	c.fills[level] += uint64(len(refs)) - backs
 }
 
-// look looks up, at a level, the lines of a reference, the lowest one first. That
-// counts as one miss at most (cg_sim.c, cachesim_ref_is_miss), and the whole reference
-// goes on to the next level, before the dirty blocks that had to go. It counts as so
-// many references.
+// look looks up the lines of a reference at a level, the lowest first, as one miss at most
+// (cg_sim.c, cachesim_ref_is_miss). On a miss the whole reference goes to the next level, before
+// the dirty blocks that it evicted.
 func (c *Chain) look(level, op int, addr, size, write, count uint64) {
 	if level == len(c.levels) {
 		return
@@ -199,7 +191,6 @@ func (c *Chain) look(level, op int, addr, size, write, count uint64) {
 	}
 }
 
-// putBack writes a dirty block from a level to the next.
 func (c *Chain) putBack(level, op int, block uint64) {
 	c.writeBacks[level]++
 	if level+1 == len(c.levels) {
@@ -216,7 +207,6 @@ func (c *Chain) putBack(level, op int, block uint64) {
 	}
 }
 
-// dirties is what a packed reference of the kind is flagged with.
 func dirties(k nest.Kind) uint64 {
 	if k == nest.Read {
 		return 0
@@ -224,20 +214,18 @@ func dirties(k nest.Kind) uint64 {
 	return writes
 }
 
-// Contents are the blocks of a set of a level, the most recently used first,
-// appended to list; nothing may wait.
+// Contents appends a set's blocks to list, the most recently used first. Nothing may wait.
 func (c *Chain) Contents(list []uint64, level, set int) []uint64 {
 	return c.levels[level].blocks(list, set)
 }
 
-// Load fills a set of a level with blocks, the most recently used first. It
-// reports whether it could: where a block is too large, after Widen.
+// Load fills a set with blocks, the most recently used first. It returns false if a block needs
+// Widen.
 func (c *Chain) Load(level, set int, blocks []uint64) bool {
 	return c.levels[level].load(set, blocks)
 }
 
-// Look looks up one reference in the first level and reports whether it missed; it
-// is not counted, and goes on nowhere.
+// Look looks up a reference in the first level, uncounted, and reports a miss.
 func (c *Chain) Look(addr, size uint64) (missed bool) {
 	c.makeWay(addr + size - 1)
 	l := &c.levels[0]

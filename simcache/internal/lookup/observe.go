@@ -8,40 +8,39 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/lines"
 )
 
-// Observe is a set of what is observed beyond counts.
+// Observe is a set of observations.
 type Observe uint8
 
-// What can be observed: misses by cause, misses by set, and bytes of lines that are touched.
+// The observations: misses by cause, misses by set, touched bytes of lines.
 const (
 	Classes Observe = 1 << iota
 	SetMisses
 	UsedBytes
 )
 
-// A Watch observes levels of caches, of whatever kind. The engine that simulates them
-// says what happens: Begin before each reference and Done after it, Look for each line that it
-// looks up in a level, Fill and Leave for each line that comes to a level or leaves it.
+// A Watch observes levels of any kind. The engine calls Begin before each reference and Done after
+// it. It calls Look for each lookup of a line, and Fill and Leave for each line that enters or
+// leaves a level.
 type Watch struct {
 	of      []engine.Level
 	levels  []sight
-	grids   []*grid // that of the first level first
+	grids   []*grid // the first level's first
 	observe Observe
-	serial  uint64 // number of the reference under way
+	serial  uint64 // number of the current reference
 	reuses
 }
 
-// A grid is the lines of one size that were ever touched, each of which has a place. Its
-// numbers are the serials of the lines' last touches.
+// A grid maps all touched lines of one size to places. Its numbers are the serials of their last
+// touches.
 type grid struct {
 	lines.Map
 	shift     uint
-	partShift uint           // log2 of the bytes that a bit of used.parts stands for
+	partShift uint           // log2 of the bytes for a bit of used.parts
 	fingers   []lines.Finger // by operand
-	block     uint64         // one more than the line that was asked for last
+	block     uint64         // the last line asked for, plus one
 	at        int            // its place
 }
 
-// A sight is what is known of a level.
 type sight struct {
 	*grid
 	sets          uint64
@@ -49,21 +48,21 @@ type sight struct {
 	used          []used // with UsedBytes, by place
 	leaving       lines.Finger
 	setMisses     []uint64
-	filled, bytes uint64               // brought in, and used of them
+	filled, bytes uint64               // bytes brought in, and bytes used
 	classes       [conflict + 1]uint64 // misses
 
-	askedAt, missedAt uint64 // the reference that came last, and the one that missed last
-	lost              uint64 // the first line that was absent of the latter
-	why               class  // of it
+	askedAt, missedAt uint64 // serials of the last reference, and of the last that missed
+	lost              uint64 // first absent line of that miss
+	why               class  // its class
 }
 
-// used are the parts of a line that were touched while it is in a level: a bit for each 64th.
+// A used has a bit for each 64th of a line in a level.
 type used struct {
 	parts uint64
 	here  bool
 }
 
-// NewWatch observes levels.
+// NewWatch returns an observer of levels.
 func NewWatch(levels []engine.Level, o Observe) *Watch {
 	w := &Watch{of: levels, observe: o}
 	for _, l := range levels {
@@ -82,10 +81,8 @@ func NewWatch(levels []engine.Level, o Observe) *Watch {
 	return w
 }
 
-// reset forgets all.
 func (w *Watch) reset() { *w = *NewWatch(w.of, w.observe) }
 
-// place is where a line is in the grid.
 func (g *grid) place(op int, block uint64) int {
 	if g.block == block+1 {
 		return g.at
@@ -100,8 +97,8 @@ func (g *grid) place(op int, block uint64) int {
 // Begin starts a reference.
 func (w *Watch) Begin() { w.serial++ }
 
-// Look is told of a line that the reference looks up in a level, whether it is absent, and
-// whether a line that is absent comes in. A reference misses by its first line that is absent.
+// Look records a lookup: whether the line is absent, and whether it is then fetched. A reference
+// misses by its first absent line.
 func (w *Watch) Look(level, op int, block uint64, absent, comes bool) {
 	s := &w.levels[level]
 	s.askedAt = w.serial
@@ -123,7 +120,7 @@ func (w *Watch) Look(level, op int, block uint64, absent, comes bool) {
 	}
 }
 
-// Fill is told of a line that comes to a level for an operand.
+// Fill records a line that enters a level for an operand.
 func (w *Watch) Fill(level, op int, block uint64) {
 	if w.observe&UsedBytes == 0 {
 		return
@@ -137,7 +134,7 @@ func (w *Watch) Fill(level, op int, block uint64) {
 	s.filled += 1 << s.shift
 }
 
-// Leave is told of a line that leaves a level.
+// Leave records a line that leaves a level.
 func (w *Watch) Leave(level int, block uint64) {
 	if w.observe&UsedBytes != 0 {
 		s := &w.levels[level]
@@ -145,7 +142,7 @@ func (w *Watch) Leave(level int, block uint64) {
 	}
 }
 
-// moved is told of what a look-up of a block moved.
+// moved records the moves of a lookup.
 func (w *Watch) moved(level, op int, block uint64, absent bool, v victim) {
 	if v.is {
 		w.Leave(level, v.block)
@@ -155,7 +152,7 @@ func (w *Watch) moved(level, op int, block uint64, absent bool, v victim) {
 	}
 }
 
-// Done ends a reference, whose bytes are touched in all levels that have them.
+// Done ends a reference: its bytes are touched in all levels that hold them.
 func (w *Watch) Done(op int, addr, size uint64) {
 	if w.observe&UsedBytes != 0 {
 		w.use(op, addr, size)
@@ -165,7 +162,6 @@ func (w *Watch) Done(op int, addr, size uint64) {
 	}
 }
 
-// use marks bytes in the lines that hold them.
 func (w *Watch) use(op int, addr, size uint64) {
 	for _, g := range w.grids {
 		for block := addr >> g.shift; block <= (addr+size-1)>>g.shift; block++ {
@@ -179,7 +175,6 @@ func (w *Watch) use(op int, addr, size uint64) {
 	}
 }
 
-// mark marks parts of a line that is in the level.
 func (s *sight) mark(u *used, parts uint64) {
 	if fresh := parts &^ u.parts; u.here && fresh != 0 {
 		s.bytes += uint64(bits.OnesCount64(fresh)) << s.partShift
@@ -187,7 +182,6 @@ func (s *sight) mark(u *used, parts uint64) {
 	}
 }
 
-// partsOf are the parts of a block that bytes lie in.
 func (g *grid) partsOf(block, addr, size uint64) uint64 {
 	start := max(addr, block<<g.shift)
 	end := min(addr+size-1, block<<g.shift|(1<<g.shift-1))
@@ -195,7 +189,7 @@ func (g *grid) partsOf(block, addr, size uint64) uint64 {
 	return ^uint64(0) >> (63 - (last - first)) << first
 }
 
-// Besides adds to what an engine counted what was observed at a level.
+// Besides adds a level's observations to an engine's counts.
 func (w *Watch) Besides(level int, b *engine.Besides) {
 	s := &w.levels[level]
 	b.Compulsory, b.Capacity = s.classes[compulsory], s.classes[capacity]
@@ -205,7 +199,7 @@ func (w *Watch) Besides(level int, b *engine.Besides) {
 	b.Reuses = w.list(level)
 }
 
-// A class is why a line is absent.
+// A class is the cause of a miss.
 type class int
 
 const (
@@ -214,24 +208,23 @@ const (
 	conflict
 )
 
-// A shadow is a fully associative LRU cache, with the memory of all lines that
-// it ever held: those that a cache without end holds.
+// A shadow is a fully associative LRU cache that remembers all lines it ever held, as an infinite
+// cache would.
 type shadow struct {
 	most  int    // lines
-	count int    // lines that are here
-	nodes []link // the ends, and then by place
+	count int    // lines present
+	nodes []link // the ends, then by place
 }
 
-// A link is a line's in the order of use, from the ends to the most recent one and back. Of
-// one that never was here it is zero; of one that left, next is 0.
+// A link is a line's place in order of use. It is zero for a line never present; next is 0 for one
+// that left.
 type link struct{ before, next uint32 }
 
-// ends is the node that the most recent line follows, and that follows the least recent.
+// ends is the node before the most recent line and after the least recent.
 const ends = 1
 
-// touch looks up the line at a place, of so many, and says why it would be absent from a
-// cache with sets: conflict, if it is here. It comes in if it may; one that may not was
-// not here for having been asked for.
+// touch returns the class of a miss of the line at a place in a set-associative cache: conflict if
+// the line is present here. If comes is false, an absent line leaves no trace.
 func (s *shadow) touch(place, places int, comes bool) class {
 	if len(s.nodes) < places+ends+1 {
 		more := make([]link, places+ends+1)
@@ -260,14 +253,12 @@ func (s *shadow) touch(place, places int, comes bool) class {
 	return compulsory
 }
 
-// front makes a node the most recent.
 func (s *shadow) front(at uint32) {
 	first := s.nodes[ends].next
 	s.nodes[at] = link{ends, first}
 	s.nodes[first].before, s.nodes[ends].next = at, at
 }
 
-// drop has the least recent line leave.
 func (s *shadow) drop() {
 	last := s.nodes[ends].before
 	n := &s.nodes[last]

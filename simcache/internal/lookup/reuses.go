@@ -8,26 +8,24 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// sinces is how many times of a last touch are told apart but for the loops.
+// sinces is the number of times of a last touch, apart from those by loop.
 const sinces = int(engine.EarlierPass) + 1
 
-// reuses counts the references of nests and programs by the last touch of their lines.
 type reuses struct {
-	parts []*part // all different ones, in order
-	now   *part   // that runs, or nil
-	// the serials of the last references before this pass, before the walk under way, and
-	// before the nests that have followed each other since, up to the last reference of them
+	parts []*part // all distinct ones, in order
+	now   *part   // the current one, or nil
+	// serials of the last references before this pass, before the current walk, and before the
+	// present sequence of nests, which lasts to nestsTo
 	pass, start, nests, nestsTo uint64
-	// where the walk is: the loops, their variables, and the serials of the last references
-	// before each loop, and before its iteration
+	// position of the walk: loops, variables, and the serials before each loop and its iteration
 	loops          []*nest.Loop
 	vars           []int
 	entered, began []uint64
-	noted          int // the slot of the last reference
+	noted          int // slot of the last reference
 }
 
-// A part is a nest or a program, with slots by level and access: sinces, then the iterations
-// of each loop, then what is outside of each loop.
+// A part is a nest or a program, with slots by level and access: sinces, then iterations of each
+// loop, then outside each loop.
 type part struct {
 	what     any // a nest.Nest or a nest.Program
 	isNest   bool
@@ -36,19 +34,18 @@ type part struct {
 	slots    [][]slot
 }
 
-// A slot counts the references of an access at a level by one time of their lines' last touch.
+// A slot counts an access's references at a level for one time of last touch.
 type slot struct {
 	refs    uint64
 	classes [conflict + 1]uint64
-	lines   uint64 // touched since then, of the first reference that missed, or else the first
+	lines   uint64 // touched since then; of the first reference that missed, else of the first
 	missed  bool
 }
 
 // Pass starts a pass of nests.
 func (w *Watch) Pass() { w.pass = w.serial }
 
-// enter starts a walk of a canonical nest or a program. Of one that is walked again the
-// counts go on.
+// enter starts a walk. If it was walked before, its counts continue.
 func (w *Watch) enter(what any, p nest.Program, operands []nest.Operand) {
 	if w.observe&Classes == 0 {
 		return
@@ -76,7 +73,6 @@ func (w *Watch) enter(what any, p nest.Program, operands []nest.Operand) {
 	w.loops, w.vars, w.entered, w.began = nil, nil, nil, nil
 }
 
-// leave ends a walk.
 func (w *Watch) leave() {
 	if w.now != nil && w.now.isNest {
 		w.nestsTo = w.serial
@@ -84,8 +80,7 @@ func (w *Watch) leave() {
 	w.now = nil
 }
 
-// run goes on to a run: the same iteration of some of the loops before, and perhaps another of
-// the next.
+// run moves to a run: some loops stay in their iteration.
 func (w *Watch) run(run *nest.Run) {
 	if w.now == nil {
 		return
@@ -111,18 +106,18 @@ func (w *Watch) run(run *nest.Run) {
 	}
 }
 
-// next goes on to the next iteration of a run's loop.
+// next moves to the next iteration of a run's loop.
 func (w *Watch) next() {
 	if w.now != nil {
 		w.began[len(w.began)-1] = w.serial
 	}
 }
 
-// slot is that of a reference to a line that was touched at last: outside of the outermost
-// loop that has begun since, or in an earlier iteration of it.
+// slot returns the slot for a last touch: outside the outermost loop begun since, or in an earlier
+// iteration of it.
 func (w *Watch) slot(last uint64) int {
 	d := len(w.began)
-	for d > 0 && last <= w.began[d-1] { // most are of the loops further in
+	for d > 0 && last <= w.began[d-1] { // most touches are in the inner loops
 		d--
 	}
 	switch {
@@ -143,7 +138,6 @@ func (w *Watch) slot(last uint64) int {
 	return sinces + d
 }
 
-// reuse counts a reference that is done, at all levels that it came to.
 func (w *Watch) reuse(op int, addr, size uint64) {
 	first := &w.levels[0]
 	lost := addr >> first.shift
@@ -179,12 +173,11 @@ func (w *Watch) reuse(op int, addr, size uint64) {
 	}
 }
 
-// mostSince is how many references a nest may be behind a line's last touch to count the lines
-// touched since.
+// mostSince is the largest reuse interval in a nest for which touched lines are counted.
 const mostSince = 1 << 17
 
-// since is how many lines were touched after a reference, 0 if that is too many references ago,
-// or if nests and others were among them.
+// since returns the number of lines touched after a reference, 0 if it is too far back or precedes
+// the current sequence of nests.
 func (w *Watch) since(last uint64) (lines uint64) {
 	if last == 0 || w.now.isNest && (w.serial-last > mostSince || last < w.nests) {
 		return 0
@@ -197,7 +190,6 @@ func (w *Watch) since(last uint64) (lines uint64) {
 	return lines
 }
 
-// list returns what was counted at a level, programs first.
 func (w *Watch) list(level int) (all []engine.Reuse) {
 	var ofNests []engine.Reuse
 	nests := 0
@@ -212,7 +204,6 @@ func (w *Watch) list(level int) (all []engine.Reuse) {
 	return append(all, ofNests...)
 }
 
-// list appends what was counted at a level.
 func (t *part) list(all []engine.Reuse, level, number int) []engine.Reuse {
 	for op, operand := range t.operands {
 		depth := len(t.around[op])

@@ -8,49 +8,45 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A reference on its way through a chain of levels is packed into a word: its
-// grain (the address in units of the chain's smallest line) from bit 14 on, the
-// number of the operand that it belongs to in bits 2 to 13, and two flags.
+// A reference on its way through a chain is packed into a word: from bit 14 its grain, the address
+// in units of the chain's smallest line; in bits 2 to 13 its operand; and two flags.
 const (
-	// it makes the line dirty: at the first level or a write-back
+	// makes the line dirty: at the first level, or for a write-back
 	writes    = 1 << 0
-	writeBack = 1 << 1                 // a dirty line from the level before, which is no miss
+	writeBack = 1 << 1                 // a dirty line from the level before, not a miss
 	opBit     = 2                      // bit of the operand's number
-	opCount   = 1 << 12                // as many can be told apart; blocked copies have thousands
+	opCount   = 1 << 12                // limit of operands; blocked copies have thousands
 	grains    = 14                     // bit of the grain
 	ops       = (opCount - 1) << opBit // bits of the operand's number
 )
 
-// rows are one LRU cache: for each set a row of tags, the most recently used
-// first. A tag is twice the number of the block among those of its set, plus
-// two, so that zero is an empty way; the lowest bit says dirty.
+// rows are one LRU cache: for each set a row of tags, the most recently used first. A tag is twice
+// the block's number within its set, plus two: zero is empty, and the lowest bit means dirty.
 //
-// Tags are 32 bits wide until a block comes whose tag is wider; then all become
-// 64.
+// Tags have 32 bits until a block needs more; then all become 64.
 type rows struct {
-	tags    []uint32 // nil once wide, and where there are lists
+	tags    []uint32 // nil once wide, and with lists
 	wide    []uint64
-	lists   *lists // what holds the tags of many ways, until they are wide
+	lists   *lists // the tags of many ways, until they are wide
 	ways    int
-	pitch   int // bytes from row to row of tags
+	pitch   int // bytes between rows of tags
 	sets    uint64
 	mask    uint64 // sets - 1
 	bits    uint   // log2(sets)
-	modulo  bool   // the set count is not a power of two: mask and bits mean nothing
+	modulo  bool   // the set count is not a power of two: mask and bits are unused
 	shift   uint   // log2 of the line size
-	down    uint   // what a packed reference is shifted by to be a block
-	vectors bool   // filterAVX2 may be used
-	far     bool   // for it: too large to lie in a first-level cache
-	last    uint32 // for it, in a row of two vectors: the bit of the last way
-	zero    bool   // all ways begin with block 0
+	down    uint   // right shift from a packed reference to a block
+	vectors bool   // use filterAVX2
+	far     bool   // for filterAVX2: too large for a first-level cache
+	last    uint32 // for filterAVX2, in a row of two vectors: bit of the last way
+	zero    bool   // all ways start with block 0
 }
 
 const (
 	lanes       = 8 // tags in a vector
-	leastVector = 4 // ways of a row that is looked up by vectors, at least
+	leastVector = 4 // least ways of a row that is looked up by vectors
 )
 
-// newRows makes a cache.
 func newRows(g engine.Level, zeroTags bool) rows {
 	l := rows{
 		ways:   g.Ways,
@@ -73,7 +69,7 @@ func newRows(g engine.Level, zeroTags bool) rows {
 	return l
 }
 
-// reset makes the tags what they begin with.
+// reset restores the initial tags.
 func (l *rows) reset() {
 	l.wide = nil
 	if l.ways >= fromWays && !l.zero {
@@ -92,7 +88,6 @@ func (l *rows) reset() {
 	}
 }
 
-// limit is the first block that 32-bit tags do not hold.
 func (l *rows) limit() uint64 {
 	high, low := bits.Mul64(math.MaxUint32/2, l.sets)
 	if high != 0 {
@@ -101,7 +96,6 @@ func (l *rows) limit() uint64 {
 	return low
 }
 
-// widen makes the tags 64 bits wide.
 func (l *rows) widen() {
 	if l.wide != nil {
 		return
@@ -114,10 +108,8 @@ func (l *rows) widen() {
 	l.tags, l.lists = nil, nil
 }
 
-// row is a set of tags that are in rows.
 func (l *rows) row(set int) []uint32 { return l.tags[set*l.pitch/4:][:l.ways] }
 
-// held are the tags of a set, the most recently used first, 0 for each way that is empty.
 func (l *rows) held(set int) (all []uint64) {
 	switch {
 	case l.wide != nil:
@@ -131,7 +123,6 @@ func (l *rows) held(set int) (all []uint64) {
 	return all
 }
 
-// place is the set of a block and its clean tag.
 func (l *rows) place(block uint64) (set int, tag uint64) {
 	if l.modulo {
 		return int(block % l.sets), (block/l.sets + 1) << 1
@@ -139,9 +130,8 @@ func (l *rows) place(block uint64) (set int, tag uint64) {
 	return int(block & l.mask), (block>>l.bits + 1) << 1
 }
 
-// touch looks up one block, makes it the most recently used of its set, dirty
-// if it is written, and reports whether it was absent (Cachegrind's cg_sim.c,
-// cachesim_setref_is_miss).
+// touch moves a block to the front of its set, dirty if written, and reports whether it was absent
+// (Cachegrind's cg_sim.c, cachesim_setref_is_miss).
 func (l *rows) touch(block, write uint64) (missed bool, v victim) {
 	set, tag := l.place(block)
 	var gone uint64
@@ -160,14 +150,12 @@ func (l *rows) touch(block, write uint64) (missed bool, v victim) {
 	return missed, v
 }
 
-// A victim is a block that had to go, if one had.
 type victim struct {
 	block     uint64
 	is, dirty bool
 }
 
-// moveToFront makes tag the first of a row, dirty if it was or is, and returns
-// what fell out of the row's end.
+// moveToFront moves tag to the front of a row and returns the tag that fell out.
 func moveToFront[T uint32 | uint64](row []T, tag T) (missed bool, gone T) {
 	moved := row[0]
 	if moved|1 == tag|1 {
@@ -185,10 +173,9 @@ func moveToFront[T uint32 | uint64](row []T, tag T) (missed bool, gone T) {
 	return true, moved
 }
 
-// filterGo looks refs up, in order, and writes to out what goes on to the next
-// level: for a miss the reference, now a read, unless it is a write-back, which
-// brings its line along; then the write-back of a dirty block that had to go.
-// It returns how many; out has room for two for each of refs.
+// filterGo looks refs up in order and writes to out what goes to the next level, at most two for
+// each. A miss passes on as a read; a write-back that misses does not, since it brings its line
+// along. Then follows the write-back of an evicted dirty block.
 func (l *rows) filterGo(refs, out []uint64) int {
 	n := 0
 	for _, ref := range refs {
@@ -212,15 +199,12 @@ func (l *rows) filterGo(refs, out []uint64) int {
 	return n
 }
 
-// evicted is what goes on to the next level of a dirty tag that a reference drove out of a set.
 func (l *rows) evicted(tag uint64, set int, ref uint64) uint64 {
 	return l.block(tag, set)<<l.down | ref&ops | writeBack | writes
 }
 
-// block is that of a tag in a set.
 func (l *rows) block(tag uint64, set int) uint64 { return (tag>>1-1)*l.sets + uint64(set) }
 
-// blocks appends the blocks of a set to list, the most recently used first.
 func (l *rows) blocks(list []uint64, set int) []uint64 {
 	for _, tag := range l.held(set) {
 		if tag == 0 {
@@ -231,8 +215,7 @@ func (l *rows) blocks(list []uint64, set int) []uint64 {
 	return list
 }
 
-// load fills a set with blocks, the most recently used first, unless a tag is
-// too wide.
+// load returns false if a tag is too wide.
 func (l *rows) load(set int, blocks []uint64) bool {
 	if l.lists != nil {
 		l.lists.empty(set)

@@ -7,27 +7,23 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// Turn is how many references a thread makes before it is the next one's turn. What
-// threads read at about the same time should be so here: in a turn of vectors of 64
-// bytes a thread goes over 64 KiB.
+// Turn is the number of references in a thread's turn. What threads read at about the same time
+// should be read so here: a turn of 64-byte vectors covers 64 KiB.
 const Turn = 1 << 10
 
-// Threads are chains of threads that walk nests side by side, of which some levels are
-// the same caches. They take turns, from the first thread on: a turn ends with the
-// iteration in which the thread has made Turn references or more since it began, and
-// every pass begins with a turn of the first. A thread that has done its nests waits
-// for the others.
+// Threads are chains of threads that walk nests in turns and share some caches; see
+// simcache.Threads.
 //
-// In a turn no other thread touches a cache, and at its end nothing waits, so that
-// each level sees the references of all in the order of the turns.
+// Within a turn no other thread touches a cache, and at its end nothing waits. So each level sees
+// all references in the order of the turns.
 type Threads struct {
 	chains []*Chain
 	nests  [][]nest.Nest // canonical, by thread
 	turn   int           // Turn
 }
 
-// NewThreads makes a chain for each thread, of canonical nests. So many threads that
-// follow each other share a cache of each level.
+// NewThreads returns a chain for each thread of canonical nests. sharedBy is the number of
+// consecutive threads that share each level's caches.
 func NewThreads(levels []engine.Level, sharedBy []int, nests [][]nest.Nest) *Threads {
 	t := &Threads{nests: nests, turn: Turn}
 	last := lastByte(nests)
@@ -41,7 +37,7 @@ func NewThreads(levels []engine.Level, sharedBy []int, nests [][]nest.Nest) *Thr
 			}
 		}
 		c := chainOf(all, Options{})
-		if last >= c.limit { // now, since rows that widen are no longer shared
+		if last >= c.limit { // now: rows that widen later are no longer shared
 			c.Widen()
 		}
 		t.chains = append(t.chains, c)
@@ -49,8 +45,8 @@ func NewThreads(levels []engine.Level, sharedBy []int, nests [][]nest.Nest) *Thr
 	return t
 }
 
-// lastByte is the last that nests touch; of one without iterations any, which at most has
-// rows made wide for nothing.
+// lastByte returns the last byte touched. For a nest without iterations it may be too high, which
+// only widens rows needlessly.
 func lastByte(threads [][]nest.Nest) (last uint64) {
 	for _, nests := range threads {
 		for _, n := range nests {
@@ -63,8 +59,7 @@ func lastByte(threads [][]nest.Nest) (last uint64) {
 	return last
 }
 
-// Pass simulates a pass of each thread over its nests, and returns their misses by
-// thread, as Engine.Run does.
+// Pass simulates a pass of each thread and returns misses by thread, ordered as in Engine.Run.
 func (t *Threads) Pass() [][][]uint64 {
 	misses := make([][][]uint64, len(t.chains))
 	turns := make([]func() (struct{}, bool), len(t.chains))
@@ -87,7 +82,7 @@ func (t *Threads) Pass() [][][]uint64 {
 	return misses
 }
 
-// Work is how many references were looked up.
+// Work returns the number of references looked up.
 func (t *Threads) Work() (sum uint64) {
 	for _, c := range t.chains {
 		sum += c.Work()
@@ -95,8 +90,7 @@ func (t *Threads) Work() (sum uint64) {
 	return sum
 }
 
-// turns walks nests, adds their misses to a list, and yields at the end of each turn
-// of so many references.
+// turns walks nests, appends their misses, and yields after each turn of size references.
 func (c *Chain) turns(nests []nest.Nest, size int, misses *[][]uint64) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		t := turn{c, size, size, yield}
@@ -111,16 +105,13 @@ func (c *Chain) turns(nests []nest.Nest, size int, misses *[][]uint64) iter.Seq[
 	}
 }
 
-// A turn is a chain's.
 type turn struct {
 	c     *Chain
 	size  int // references
-	left  int // of them
+	left  int // references left
 	yield func(struct{}) bool
 }
 
-// walk is Chain.walk in turns. It reports whether there is a turn after the last that
-// it ended.
 func (t *turn) walk(p nest.Program) bool {
 	all := p.Operands()
 	transits := make([]*transit, len(all))
@@ -138,7 +129,7 @@ func (t *turn) walk(p nest.Program) bool {
 	return true
 }
 
-// end has others have their turns, before the next one.
+// end lets the other threads take their turns.
 func (t *turn) end() bool {
 	t.c.Flush()
 	t.left = t.size

@@ -6,8 +6,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// walk simulates a program. Iterations that stay in their lines are counted in bulk where that
-// is exact.
+// walk simulates a program. Iterations that stay in their lines are counted in bulk if that is
+// exact.
 func (c *Chain) walk(p nest.Program) {
 	operands := p.Operands()
 	transits := make([]*transit, len(operands)) // by the number of a run's first access
@@ -17,18 +17,17 @@ func (c *Chain) walk(p nest.Program) {
 	}
 }
 
-// A transit is runs of the same accesses on their way through a chain.
+// A transit is runs of the same accesses through a chain.
 type transit struct {
 	c       *Chain
 	trips   uint64
 	streams []stream
-	// inLine: every stride is well shorter than a line, so that runs of
-	// iterations stay in the lines that they are in; and after one iteration all
-	// its lines are in the first level, however they fall into sets, since no
-	// set can have to hold more of them than it has ways.
+	// inLine: strides are much shorter than a line, so that several iterations stay in the same
+	// lines. After one iteration all these are in the first level, since they are not more than a
+	// set has ways.
 	inLine bool
-	// aligned: no access crosses a grain, and a batch holds an iteration; packed: nor do those
-	// of the run under way lie too high to be packed.
+	// aligned: no access crosses a grain, and a batch holds an iteration. packed: also, the current
+	// run has no address too high.
 	aligned, packed bool
 }
 
@@ -36,11 +35,11 @@ type stream struct {
 	op     int // number of its operand
 	addr   uint64
 	width  uint64
-	stride uint64 // modulo 2^64: a negative one wraps
+	stride uint64 // modulo 2^64: a negative stride wraps
 	kind   nest.Kind
 }
 
-// transit is that of a run, at its start.
+// transit returns the transit of a run, at its start.
 func (c *Chain) transit(known []*transit, run *nest.Run, operands []nest.Operand) *transit {
 	w := known[run.First]
 	if w == nil {
@@ -64,7 +63,7 @@ func (c *Chain) transit(known []*transit, run *nest.Run, operands []nest.Operand
 	return w
 }
 
-// inLine reports transit.inLine of accesses that move by these strides.
+// inLine returns transit.inLine for accesses with these strides.
 func (c *Chain) inLine(operands []nest.Operand, strides []int) bool {
 	shift, lines, in := c.levels[0].shift, 0, !c.brute
 	for k, op := range operands {
@@ -74,8 +73,8 @@ func (c *Chain) inLine(operands []nest.Operand, strides []int) bool {
 	return in && lines <= c.levels[0].ways
 }
 
-// aligned reports whether all accesses of an operand are aligned to their width, which
-// divides the grain.
+// aligned reports whether all accesses of an operand are aligned to their width, which divides the
+// grain.
 func (c *Chain) aligned(op nest.Operand) bool {
 	together := op.Base | uint64(op.Width)
 	for _, s := range op.Strides {
@@ -84,10 +83,10 @@ func (c *Chain) aligned(op nest.Operand) bool {
 	return op.Width <= min(1<<bits.TrailingZeros64(together), 1<<c.grain)
 }
 
-// part simulates iterations of the run, from one up to another. Those during which every stream
-// stays in the lines that it is in touch the same lines in the same order. With inLine, the
-// first of them leaves all of these in the first level, in that order, so that the others hit
-// and change nothing: they need not be looked up.
+// part simulates a range of iterations of the run. Iterations in which every stream stays in its
+// lines touch the same lines in the same order. With inLine, the first of them leaves these lines
+// in the first level in that order. The others then hit and change nothing, so they are not looked
+// up.
 func (w *transit) part(from, to uint64) {
 	switch {
 	case w.inLine:
@@ -109,9 +108,8 @@ func (w *transit) iterate(i uint64) {
 	}
 }
 
-// stay is the number of iterations from i on, at least 1, in which the first
-// and the last byte of each of the streams' accesses stay in their lines of the
-// first level.
+// stay returns the number of iterations from i on, at least 1, in which both ends of each access
+// stay in their lines of the first level.
 func (w *transit) stay(i, to uint64) uint64 {
 	stay := to - i
 	line := uint64(1) << w.c.levels[0].shift
@@ -121,7 +119,6 @@ func (w *transit) stay(i, to uint64) uint64 {
 	return stay
 }
 
-// pack lets so many iterations, from one on, wait for the first level.
 func (w *transit) pack(from, iterations uint64) {
 	c, n := w.c, uint64(len(w.streams))
 	for iterations > 0 {

@@ -2,19 +2,19 @@ package lookup
 
 import "github.com/stridebench/stridebench/layouts/nest"
 
-// A Visit is a walk that refers to one address after the other.
+// A Visit is a walk that makes one reference after another.
 type Visit struct {
-	// Add simulates a reference, and reports whether it hit in the first level alone, and
-	// whether it and others of which that is so change nothing when they come again.
+	// Add simulates a reference. still means that it hit in the first level alone, and that
+	// repeating it among other still references changes nothing.
 	Add   func(op int, addr, size uint64, kind nest.Kind) (still bool)
-	Line  uint64 // of the first level; 0 if all references are made
-	Watch *Watch // that observes, or nil
+	Line  uint64 // of the first level; 0 to make all references
+	Watch *Watch // observer, or nil
 
 	operands []nest.Operand
-	noted    []int // by access of the iteration under way, the slot of its reuse
+	noted    []int // by access of the current iteration, the slot of its reuse
 }
 
-// Walk makes the references of a program, which may be what a canonical nest is.
+// Walk makes the references of a program. what identifies it: the program, or its canonical nest.
 func (v *Visit) Walk(what any, p nest.Program) {
 	v.operands = p.Operands()
 	if v.Watch != nil {
@@ -26,9 +26,9 @@ func (v *Visit) Walk(what any, p nest.Program) {
 	}
 }
 
-// run makes the references of a run. Iterations in which no access leaves the lines of the first
-// level that it is in look up the same lines in the same order. If all of one are still, so are
-// those after it: from the second on they are counted with it, and not made.
+// run makes the references of a run. Iterations in which no access leaves its lines of the first
+// level look up the same lines in the same order. If all references of one are still, the later
+// ones are still too. These are then counted, not made.
 func (v *Visit) run(run *nest.Run) {
 	if v.Watch != nil {
 		v.Watch.run(run)
@@ -54,7 +54,6 @@ func (v *Visit) run(run *nest.Run) {
 	}
 }
 
-// stay is how many iterations from one on no access leaves its lines in.
 func (v *Visit) stay(run *nest.Run, i int) int {
 	stay := uint64(run.Trips - i)
 	for k, addr := range run.Addrs {
@@ -65,7 +64,6 @@ func (v *Visit) stay(run *nest.Run, i int) int {
 	return int(stay)
 }
 
-// iterate makes the references of an iteration, and reports whether all are still.
 func (v *Visit) iterate(run *nest.Run, i int) bool {
 	if i > 0 && v.Watch != nil {
 		v.Watch.next()
@@ -83,7 +81,7 @@ func (v *Visit) iterate(run *nest.Run, i int) bool {
 	return still
 }
 
-// again counts so many iterations of a run, from one on, that do what the one before did.
+// again counts times iterations of a run, from i on, that repeat the iteration before.
 func (w *Watch) again(run *nest.Run, v *Visit, i, times int) {
 	first, n := &w.levels[0], len(run.Addrs)
 	last := w.serial + uint64((times-1)*n)

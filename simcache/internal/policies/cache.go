@@ -8,35 +8,35 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A cache is one level of deep by itself.
+// A cache is one level by itself.
 type cache struct {
 	Level
-	tags       []uint64 // the block plus one of each way, set by set; 0 is an empty one
+	tags       []uint64 // block plus one by set and way; 0 is empty
 	words      int      // of marks, in a set
-	marks      []uint64 // by set and 8 ways: a byte of each tag, see byteOf
-	lines      []line   // what else is known of them
-	live       []int32  // by set, how many ways are not empty
+	marks      []uint64 // by set and 8 ways: a byte for each tag, see byteOf
+	lines      []line   // other state of the lines
+	live       []int32  // by set, the number of ways in use
 	sets       uint64
-	mask       uint64 // sets-1 if that is a mask, else 0
+	mask       uint64 // sets-1 for a power of two of sets, else 0
 	shift      uint   // log2 of the line size
 	policy     Policy
-	victims    *cache // the victim cache: one LRU set
+	victims    *cache // victim cache: one LRU set
 	prefetcher Prefetcher
 
-	news     bool   // the reference under way missed, or used a prefetched line first
-	newest   uint64 // the last line of which that is so
-	missedAt uint64 // the reference that missed last
+	news     bool   // the current reference missed, or was first to use a prefetched line
+	newest   uint64 // the last such line
+	missedAt uint64 // serial of the last reference that missed
 
-	counts engine.Besides // but for what is observed
+	counts engine.Besides // without observations
 }
 
-// A line is what is known of the line in a way.
+// A line is the state of a line in a way.
 type line struct {
 	dirty      bool
 	prefetched bool // and not yet used
 }
 
-// A moved line is on its way into a way, or out of one.
+// A moved is a line on its way into a way, or out of one.
 type moved struct {
 	block uint64
 	line
@@ -71,21 +71,21 @@ func (c *cache) set(block uint64) int {
 	switch {
 	case c.mask != 0:
 		return int(block & c.mask)
-	case block <= math.MaxUint32: // which is divided in half the time
+	case block <= math.MaxUint32: // division takes half the time
 		return int(uint32(block) % uint32(c.sets))
 	}
 	return int(block % c.sets)
 }
 
-// A word of eight bytes that are 1.
+// eachByte is a word of eight bytes of 1.
 const eachByte = 0x0101010101010101
 
-// byteOf is a byte of a block that those of its set hardly share: of a product, as in lines.Map.
+// byteOf returns a byte of a block that blocks of one set hardly share: of a product, as in
+// lines.Map.
 func byteOf(block uint64) uint64 { return block * 0x9E3779B97F4A7C15 >> 56 }
 
-// way is where a block is in its set, -1 if absent. Only ways whose mark is the block's are
-// looked at, and a few others: the lowest zero byte of a word is found exactly, and above it
-// perhaps a byte of 1.
+// way returns a block's way, -1 if absent. It compares only ways with the block's mark, and a few
+// others: the bit trick finds the lowest zero byte exactly, and may report a byte of 1 above it.
 func (c *cache) way(set int, block uint64) int {
 	first, wanted := set*c.Ways, byteOf(block)*eachByte
 	for k, marks := range c.marks[set*c.words:][:c.words] {
@@ -100,7 +100,6 @@ func (c *cache) way(set int, block uint64) int {
 	return -1
 }
 
-// place is where a block is in the cache, -1 if absent.
 func (c *cache) place(block uint64) int {
 	set := c.set(block)
 	if way := c.way(set, block); way >= 0 {
@@ -109,7 +108,6 @@ func (c *cache) place(block uint64) int {
 	return -1
 }
 
-// touch finds a block and touches it; nil if it is absent.
 func (c *cache) touch(block uint64) *line {
 	set := c.set(block)
 	way := c.way(set, block)
@@ -119,13 +117,12 @@ func (c *cache) touch(block uint64) *line {
 	return c.touchAt(set, way)
 }
 
-// touchAt touches a way.
 func (c *cache) touchAt(set, way int) *line {
 	c.policy.touch(set, way)
 	return &c.lines[set*c.Ways+way]
 }
 
-// hold is touch in the victim cache too.
+// hold is touch including the victim cache.
 func (c *cache) hold(block uint64) *line {
 	if l := c.touch(block); l != nil || c.victims == nil {
 		return l
@@ -133,30 +130,25 @@ func (c *cache) hold(block uint64) *line {
 	return c.victims.touch(block)
 }
 
-// inVictims reports whether the victim cache has a block.
 func (c *cache) inVictims(block uint64) bool {
 	return c.victims != nil && c.victims.place(block) >= 0
 }
 
-// passes reports whether a request that misses goes on to the next level and
-// brings nothing in.
+// passes reports whether a missing request passes the level without a fill.
 func (c *cache) passes(r request) bool {
 	return r.write && (c.NoWriteAllocate || c.Tie == Exclusive)
 }
 
-// fromVictims takes a block back from the victim cache; nil if it is absent.
 func (c *cache) fromVictims(block uint64) *line {
 	if !c.inVictims(block) {
 		return nil
 	}
 	back, _ := c.victims.remove(block)
 	c.counts.VictimHits++
-	c.fill(back) // which leaves no line over
+	c.fill(back) // evicts nothing from the level
 	return &c.lines[c.place(block)]
 }
 
-// fill puts a line into its set, and returns what had to leave the level for it, if
-// anything had.
 func (c *cache) fill(fresh moved) (gone moved, left bool) {
 	set := c.set(fresh.block)
 	first := set * c.Ways
@@ -179,10 +171,8 @@ func (c *cache) fill(fresh moved) (gone moved, left bool) {
 	return gone, left
 }
 
-// moved is the line in a place as it moves out.
 func (c *cache) moved(at int) moved { return moved{block: c.tags[at] - 1, line: c.lines[at]} }
 
-// remove takes a block out of the cache, or the victim cache.
 func (c *cache) remove(block uint64) (moved, bool) {
 	set := c.set(block)
 	if way := c.way(set, block); way >= 0 {

@@ -1,19 +1,15 @@
-// Package policies simulates levels that know of each other, or follow other
-// policies than LRU: inclusion, write-through, victim caches, prefetchers. It looks up
-// one reference after the other.
+// Package policies simulates levels that depend on each other, or follow policies other than LRU:
+// inclusion, write-through, victim caches, prefetchers. It looks up one reference after another.
+// With plain settings it does what package reference does, which it extends.
 //
-// It starts where package reference ends, and with none of all that does what
-// that does.
+// A reference passes a level in this order. Its line, or both lines, are looked up, the lower
+// first. An absent line is requested from the next level, and filled into an empty way or over the
+// policy's victim. The evicted line leaves for the next level (fetch before write-back, as in
+// Dinero IV). A store that the level does not keep is passed on.
 //
-// A reference passes a level in this order: its line, or both, is looked up,
-// low first; what is absent is asked of the next level, and filled into an
-// empty way or over the policy's victim; what had to go leaves for the next
-// level (fetch before write-back, as in Dinero IV); a store that the level does
-// not keep is passed on. A next level that knows nothing of this one is asked
-// once, with the whole reference and after the fill, as in Cachegrind; one that
-// is tied to it, inclusive or exclusive, is asked line by line and before. When
-// all is done, the prefetchers of the levels that were asked fetch, the nearest
-// first.
+// An independent next level gets one request for the whole reference, after the fill, as in
+// Cachegrind. A tied one, inclusive or exclusive, gets a request for each line, before the fill. At
+// the end the prefetchers of the levels involved fetch, the nearest first.
 package policies
 
 import (
@@ -30,30 +26,29 @@ type Engine struct {
 	levels []*cache
 	misses [][]uint64    // by level and operand
 	dirty  bool          // dirty lines are tracked
-	looked uint64        // references of data
-	serial uint64        // number of the reference under way
-	pc     uint64        // address of the instruction under way, if fetches are told
-	addr   uint64        // of the reference under way
-	seen   []event       // by level, what its prefetcher is told of next; nil without prefetchers
-	plain  bool          // see plain
-	watch  *lookup.Watch // that observes, or nil
-	brute  bool          // every reference of a walk is looked up
-	// a hit in the first level leaves it as a hit of the same before has left it
+	looked uint64        // data references
+	serial uint64        // number of the current reference
+	pc     uint64        // address of the current instruction, if fetches are simulated
+	addr   uint64        // of the current reference
+	seen   []event       // by level, the next event for its prefetcher; nil without prefetchers
+	plain  bool          // see isPlain
+	watch  *lookup.Watch // observer, or nil
+	brute  bool          // look up every reference of a walk
+	// a repeated hit in the first level leaves it as the hit before did
 	idle  bool
-	still bool // the reference under way has done nothing but hit there
+	still bool // the current reference has only hit there
 
-	anew func() *Engine // makes the engine that it was
+	anew func() *Engine // makes a new engine
 }
 
 // A request asks a level for size bytes at addr.
 type request struct {
 	op         int
 	addr, size uint64
-	write      bool // a store's data come along
-	quiet      bool // a prefetch, or the store of a modify: no reference
+	write      bool // brings a store's data
+	quiet      bool // a prefetch, or the store of a modify: not a reference
 }
 
-// within is the part of a request that lies in a block of a line size.
 func (r request) within(block uint64, shift uint) request {
 	start := max(r.addr, block<<shift)
 	end := min(r.addr+r.size-1, block<<shift|(1<<shift-1))
@@ -61,8 +56,7 @@ func (r request) within(block uint64, shift uint) request {
 	return r
 }
 
-// New makes an engine. Dirty lines are tracked, and what is moved is counted, if
-// that is asked for.
+// New returns an engine. If dirty is set, it tracks dirty lines and counts moved bytes.
 func New(levels []Level, dirty bool, o lookup.Observe) *Engine {
 	d := &Engine{misses: make([][]uint64, len(levels)), dirty: dirty}
 	d.anew = func() *Engine { return New(levels, dirty, o) }
@@ -84,43 +78,42 @@ func New(levels []Level, dirty bool, o lookup.Observe) *Engine {
 	return d
 }
 
-// Brute has every reference looked up.
+// Brute makes walks look up every reference.
 func (d *Engine) Brute() { d.brute = true }
 
-// Reset makes the engine what New returned, as brute as it is.
+// Reset makes the engine new, but keeps Brute.
 func (d *Engine) Reset() {
 	brute := d.brute
 	*d = *d.anew()
 	d.brute = brute
 }
 
-// LooksUp reports that each access is looked up.
+// LooksUp returns true.
 func (d *Engine) LooksUp([]nest.Operand) bool { return true }
 
 // Progress does nothing.
 func (d *Engine) Progress(func(share float64)) {}
 
-// At tells the address of the instruction that the next references are of.
+// At implements engine.Engine.
 func (d *Engine) At(pc uint64) { d.pc = pc }
 
-// track forgets the misses, and makes room for those of so many operands.
 func (d *Engine) track(operands int) {
 	for i := range d.misses {
 		d.misses[i] = make([]uint64, operands)
 	}
 }
 
-// Take returns the misses of single references at a level.
+// Take implements engine.Engine.
 func (d *Engine) Take(level int) []uint64 {
 	misses := slices.Clone(d.misses[level])
 	clear(d.misses[level])
 	return misses
 }
 
-// Track makes room for so many operands of single references.
+// Track implements engine.Engine.
 func (d *Engine) Track(operands int) { d.track(operands) }
 
-// Run simulates passes over canonical nests.
+// Run implements engine.Engine.
 func (d *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
 	walked := 0
 	return engine.RunEach(nests, passes, func(n nest.Nest) []uint64 {
@@ -132,13 +125,11 @@ func (d *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
 	})
 }
 
-// RunProgram simulates a pass over a program, after what single references counted
-// has been taken.
+// RunProgram simulates a pass over a program, after Take.
 func (d *Engine) RunProgram(p nest.Program) []uint64 {
 	return d.counted(p, p)
 }
 
-// counted is the misses of a walk of a nest or a program.
 func (d *Engine) counted(what any, p nest.Program) []uint64 {
 	operands := len(p.Operands())
 	d.track(max(operands, engine.Sorts))
@@ -156,11 +147,10 @@ func (d *Engine) counted(what any, p nest.Program) []uint64 {
 	return misses
 }
 
-// Settled is not known: levels that know of each other, and other policies than LRU, need not
-// repeat themselves.
+// Settled returns 0: dependent levels, and other policies than LRU, need not repeat.
 func (d *Engine) Settled() int { return 0 }
 
-// Effort is about how many references Run looks up, at most, and how many seconds that takes.
+// Effort returns Run's most lookups, and estimates the seconds.
 func (d *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
 	lookUps = engine.References(nests, passes)
 	if d.watch != nil {
@@ -169,10 +159,10 @@ func (d *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64
 	return lookUps, lookUps / 2e7
 }
 
-// Work is how many references were looked up.
+// Work implements engine.Engine.
 func (d *Engine) Work() uint64 { return d.looked }
 
-// Besides is what is counted at a level besides references and misses.
+// Besides implements engine.Engine.
 func (d *Engine) Besides(level int) engine.Besides {
 	b := d.levels[level].counts
 	if d.watch != nil {
@@ -184,8 +174,7 @@ func (d *Engine) Besides(level int) engine.Besides {
 	return b
 }
 
-// Add simulates a reference; a modify is a read, and then a store that is no
-// reference.
+// Add simulates a reference. A modify is a read and an uncounted store.
 func (d *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 	d.looked++
 	if first := d.levels[0]; d.plain && addr>>first.shift == (addr+size-1)>>first.shift {
@@ -203,7 +192,6 @@ func (d *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 	}
 }
 
-// begin starts a reference.
 func (d *Engine) begin(addr uint64) {
 	d.serial++
 	d.addr = addr
@@ -212,14 +200,14 @@ func (d *Engine) begin(addr uint64) {
 	}
 }
 
-// AddAll is Add of each reference in turn.
+// AddAll implements engine.Engine.
 func (d *Engine) AddAll(refs []engine.Reference) {
 	for _, r := range refs {
 		d.Add(int(r.Op), r.Addr, uint64(r.Size), r.Kind)
 	}
 }
 
-// Descend simulates a fetch that missed in I1, from the second level on.
+// Descend implements engine.Engine.
 func (d *Engine) Descend(op int, addr, size uint64) {
 	d.begin(addr)
 	d.misses[0][op]++
@@ -227,12 +215,10 @@ func (d *Engine) Descend(op int, addr, size uint64) {
 	d.prefetch()
 }
 
-// tied reports whether a level is inclusive or exclusive of the one before.
 func (d *Engine) tied(level int) bool {
 	return level < len(d.levels) && d.levels[level].Tie != Untied
 }
 
-// reference simulates a request at a level, or at memory, which has all.
 func (d *Engine) reference(level int, r request) {
 	if level == len(d.levels) {
 		return
@@ -240,7 +226,7 @@ func (d *Engine) reference(level int, r request) {
 	l := d.levels[level]
 	l.news = false
 	var waiting [2]moved
-	gone := waiting[:0] // on its way out, once the next level has been asked
+	gone := waiting[:0] // evicted; they leave once the next level has been asked
 	missed, filled, passed := false, false, false
 	for block := r.addr >> l.shift; block <= (r.addr+r.size-1)>>l.shift; block++ {
 		if hit := d.lookup(level, block, r); hit != nil {
@@ -281,14 +267,14 @@ func (d *Engine) reference(level int, r request) {
 	if passed {
 		l.counts.BytesOut += r.size
 		if level+1 < len(d.levels) && !r.quiet && (filled || !counted) {
-			d.levels[level+1].counts.Stores++ // which no miss of this level accounts for
+			d.levels[level+1].counts.Stores++ // no miss of this level accounts for it
 		}
 		d.reference(level+1, r)
 	}
 }
 
-// lookup finds a block for a request and touches it; one in the victim cache
-// changes places with what has to go for it. It is nil if absent.
+// lookup touches a block, nil if absent. A block in the victim cache changes places with the line
+// evicted for it.
 func (d *Engine) lookup(level int, block uint64, r request) *line {
 	l := d.levels[level]
 	hit := l.touch(block)
@@ -313,7 +299,7 @@ func (d *Engine) lookup(level int, block uint64, r request) *line {
 	return hit
 }
 
-// miss counts a reference that missed at a level, once, and tells whether it did.
+// miss counts a reference's first miss at a level.
 func (d *Engine) miss(level int, r request) (counted bool) {
 	l := d.levels[level]
 	if r.quiet || l.missedAt == d.serial {
@@ -324,8 +310,7 @@ func (d *Engine) miss(level int, r request) (counted bool) {
 	return true
 }
 
-// ask takes a line for the level before from a level that is tied to it, and
-// reports whether it is dirty.
+// ask takes a line from a tied level, and reports whether it is dirty.
 func (d *Engine) ask(level int, r request) (dirty bool) {
 	l := d.levels[level]
 	if l.Tie == Inclusive {
@@ -346,9 +331,8 @@ func (d *Engine) ask(level int, r request) (dirty bool) {
 	return false
 }
 
-// see notes what the prefetcher of a level is to be told of a request. That is once a
-// reference, also where the level is asked line by line, or for a line and with the
-// store that the level before passes on: an address that came twice would be a stride of 0.
+// see notes one event for each reference. A level may be asked line by line, or again for the store
+// that follows; an address that came twice would look like a stride of 0.
 func (d *Engine) see(level int, r request) {
 	l, e := d.levels[level], &d.seen[level]
 	if !e.seen {
@@ -359,7 +343,6 @@ func (d *Engine) see(level int, r request) {
 	}
 }
 
-// prefetch fetches what the prefetchers want after a reference, the nearest first.
 func (d *Engine) prefetch() {
 	for level, e := range d.seen {
 		if !e.seen {
@@ -372,7 +355,6 @@ func (d *Engine) prefetch() {
 	}
 }
 
-// fetch brings a block to a level, if it is not there.
 func (d *Engine) fetch(level int, block uint64, op int) {
 	l := d.levels[level]
 	if l.place(block) >= 0 || l.inVictims(block) {
@@ -390,8 +372,7 @@ func (d *Engine) fetch(level int, block uint64, op int) {
 	d.fill(level, fresh)
 }
 
-// Ties reports where a level does not hold what its tie to those before it says,
-// for tests.
+// Ties returns an error if a level violates its tie to the levels before, for tests.
 func (d *Engine) Ties() error {
 	for level, l := range d.levels {
 		for _, before := range d.levels[:level] {

@@ -2,22 +2,21 @@ package policies
 
 import "github.com/stridebench/stridebench/simcache/internal/engine"
 
-// A Level is one cache. What is zero is as in package reference.
+// A Level is one cache. Zero settings mean package reference's.
 type Level struct {
 	engine.Level
 	Replace         func(sets, ways int) Policy // nil for LRU
 	Tie             Tie                         // to the level before
-	WriteThrough    bool                        // stores are passed on, and no line is dirty
-	NoWriteAllocate bool                        // a store that misses is passed on, no more
-	VictimLines     int                         // of a fully associative victim cache beside it
+	WriteThrough    bool                        // stores are passed on, and lines are never dirty
+	NoWriteAllocate bool                        // a store that misses is passed on only
+	VictimLines     int                         // of the level's fully associative victim cache
 	Prefetch        func(shift uint) Prefetcher // nil for none
 }
 
-// A Tie is what a level knows of the one before.
+// A Tie is a level's relation to the level before.
 type Tie uint8
 
-// The ties: none; to hold all that the levels before hold; to hold what the level
-// before evicted, and nothing that it holds.
+// The ties: see simcache.Inclusion.
 const (
 	Untied Tie = iota
 	Inclusive

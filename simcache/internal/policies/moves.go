@@ -1,13 +1,11 @@
 package policies
 
-// fill puts a line into a level, and moves out what had to go for it.
 func (d *Engine) fill(level int, fresh moved) {
 	if out, left := d.bring(level, fresh); left {
 		d.leave(level, out)
 	}
 }
 
-// bring puts a line into a level, and returns what had to leave it, if anything had.
 func (d *Engine) bring(level int, fresh moved) (gone moved, left bool) {
 	l := d.levels[level]
 	gone, left = l.fill(fresh)
@@ -20,7 +18,6 @@ func (d *Engine) bring(level int, fresh moved) (gone moved, left bool) {
 	return gone, left
 }
 
-// take takes a line out of a level, if it is there.
 func (d *Engine) take(level int, block uint64) (out moved, there bool) {
 	if out, there = d.levels[level].remove(block); there {
 		d.left(level, &out)
@@ -28,7 +25,6 @@ func (d *Engine) take(level int, block uint64) (out moved, there bool) {
 	return out, there
 }
 
-// left accounts for a line that left a level.
 func (d *Engine) left(level int, out *moved) {
 	if out.prefetched {
 		d.levels[level].counts.Useless++
@@ -38,7 +34,6 @@ func (d *Engine) left(level int, out *moved) {
 	}
 }
 
-// leave moves a line out of a level.
 func (d *Engine) leave(level int, out moved) {
 	l := d.levels[level]
 	if l.Tie == Inclusive {
@@ -59,8 +54,8 @@ func (d *Engine) leave(level int, out moved) {
 	}
 }
 
-// invalidate drops a block from the levels before an inclusive one, and reports
-// whether it was dirty there. It is then written back on its way down.
+// invalidate drops a block from the levels before an inclusive one, and reports whether it was
+// dirty there. It is then written back on its way down.
 func (d *Engine) invalidate(level int, block uint64) (dirty bool) {
 	for before, l := range d.levels[:level] {
 		out, there := d.take(before, block)
@@ -76,11 +71,10 @@ func (d *Engine) invalidate(level int, block uint64) (dirty bool) {
 	return dirty
 }
 
-// putBack writes a dirty line back to a level, or to memory. It touches the
-// replacement order as a store's hit does. It is no reference of the level, and
-// no miss: where the line is absent it is filled without a fetch, since all of
-// it comes along, or, without write-allocate and where that would break the
-// tie to another level, passed on.
+// putBack writes a dirty line back to a level, or to memory. It touches the replacement order as a
+// store hit does, but is neither a reference nor a miss. An absent line is filled without a fetch,
+// since all its data come along. It is passed on without write-allocate, or if a fill would break a
+// tie.
 func (d *Engine) putBack(level int, block uint64) {
 	if level == len(d.levels) {
 		return

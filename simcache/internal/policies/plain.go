@@ -2,9 +2,8 @@ package policies
 
 import "github.com/stridebench/stridebench/layouts/nest"
 
-// isPlain reports whether levels do only what one and its callees do: all have lines of one
-// size, so that a reference to one line asks every level for one; stores are kept where they
-// come first; and nothing is observed, prefetched, or kept beside a level.
+// isPlain reports whether one and its callees suffice: all lines have one size, the first level
+// keeps stores, and nothing is observed, prefetched or kept in victim caches.
 func (d *Engine) isPlain() bool {
 	for _, l := range d.levels {
 		passes, beside := l.WriteThrough || l.NoWriteAllocate, l.victims != nil ||
@@ -16,7 +15,7 @@ func (d *Engine) isPlain() bool {
 	return true
 }
 
-// one simulates a reference to one line in plain levels, as Add does in any.
+// one is Add for a reference to one line in plain levels.
 func (d *Engine) one(op int, block uint64, kind nest.Kind) {
 	d.look(0, op, block, kind == nest.Write && d.dirty, false)
 	if kind == nest.Modify {
@@ -24,8 +23,7 @@ func (d *Engine) one(op int, block uint64, kind nest.Kind) {
 	}
 }
 
-// look asks a plain level for a line, which is made dirty there if it is stored to, as
-// reference does.
+// look is reference for one line in a plain level.
 func (d *Engine) look(level, op int, block uint64, dirty, quiet bool) {
 	if level == len(d.levels) {
 		return
@@ -54,14 +52,14 @@ func (d *Engine) look(level, op int, block uint64, dirty, quiet bool) {
 	}
 }
 
-// askOne is ask of plain levels.
+// askOne is ask for plain levels.
 func (d *Engine) askOne(level, op int, block uint64, quiet bool) (dirty bool) {
 	l := d.levels[level]
 	if l.Tie == Inclusive {
 		d.look(level, op, block, false, quiet)
 		return false
 	}
-	if l.touch(block) != nil { // which a policy may remember of the empty way
+	if l.touch(block) != nil { // a policy may remember the touch after the way is emptied
 		out, _ := d.take(level, block)
 		return out.dirty
 	}

@@ -2,38 +2,34 @@ package policies
 
 import "math/bits"
 
-// A Policy keeps the order of replacement of a cache's sets. Ways that are empty
-// are filled first, the lowest one first.
+// A Policy keeps the replacement order of sets. Empty ways are filled first, the lowest first.
 type Policy interface {
 	touch(set, way int)  // a hit
-	filled(set, way int) // a line came to a way
-	victim(set int) int  // the way to fill next, all being full
+	filled(set, way int) // a line entered a way
+	victim(set int) int  // the way to evict from a full set
 }
 
-// A settler is a policy that hits change once: the same hits again, in the same order and with
-// nothing between them, leave what they left the first time. A policy that does not say so has
-// all hits looked up.
+// A settler is idempotent under hits: the same hits in the same order, with nothing between, change
+// nothing. For other policies all hits are looked up.
 type settler interface{ settles() }
 
-// settles reports whether a policy says that hits change it once.
 func settles(p Policy) bool {
 	_, says := p.(settler)
 	return says
 }
 
-// LRU evicts the least recently used line.
+// LRU: see simcache.LRU.
 func LRU(sets, ways int) Policy { return order(sets, ways) }
 
-// FIFO evicts the line that was filled first.
+// FIFO: see simcache.FIFO.
 func FIFO(sets, ways int) Policy { return fifo{order(sets, ways)} }
 
-// Random evicts a line drawn by splitmix64 from a seed.
+// Random: see simcache.Random.
 func Random(seed uint64) func(sets, ways int) Policy {
 	return func(_, ways int) Policy { return &random{ways: ways, state: seed} }
 }
 
-// TreePLRU follows a binary tree of bits that point away from the last touched;
-// the ways are a power of two.
+// TreePLRU: see simcache.TreePLRU.
 func TreePLRU(sets, ways int) Policy {
 	p := &treePLRU{ways: ways, trees: make([]uint64, sets*((ways+63)/64))}
 	if ways <= 64 {
@@ -44,20 +40,16 @@ func TreePLRU(sets, ways int) Policy {
 	return p
 }
 
-// BitPLRU has a bit a way, set when it is touched; when all would be set, the
-// others are cleared. The lowest way whose bit is clear goes.
+// BitPLRU: see simcache.BitPLRU.
 func BitPLRU(sets, ways int) Policy {
 	return &bitPLRU{ways: ways, touched: make([]bool, sets*ways)}
 }
 
-// SRRIP has a 2-bit re-reference prediction a way: 2 when filled, 0 when hit; the
-// lowest way at 3 goes, after all were raised until there is one.
+// SRRIP: see simcache.SRRIP.
 func SRRIP(sets, ways int) Policy { return &srrip{ways: ways, distance: make([]uint8, sets*ways)} }
 
-// mostRanked is how many ways a word has places for.
 const mostRanked = 16
 
-// order keeps the ways of a set in the order of their last touches.
 func order(sets, ways int) Policy {
 	if ways > mostRanked {
 		return &byTime{ways: ways, last: make([]uint64, sets*ways)}
@@ -69,7 +61,7 @@ func order(sets, ways int) Policy {
 	return p
 }
 
-// ranked keeps a word a set, of 4 bits for each way, the one touched last lowest.
+// ranked has a word for each set, of 4 bits for each way, the last touched lowest.
 type ranked struct {
 	ways  int
 	ranks []uint64
@@ -78,7 +70,7 @@ type ranked struct {
 func (p *ranked) touch(set, way int) {
 	const ones = 0x1111111111111111
 	ranks := p.ranks[set]
-	// 0 at the way's place, which is the lowest whose top bit the next line sets
+	// 0 at the way's place, which is the lowest place whose top bit the next line sets
 	other := ranks ^ uint64(way)*ones
 	at := bits.TrailingZeros64((other-ones)&^other&(ones<<3)) &^ 3
 	before := uint64(1)<<at - 1
@@ -91,7 +83,6 @@ func (p *ranked) settles() {}
 
 func (p *ranked) victim(set int) int { return int(p.ranks[set] >> (4 * (p.ways - 1)) & 15) }
 
-// byTime keeps the time of the last touch of each way.
 type byTime struct {
 	ways int
 	now  uint64
@@ -118,7 +109,7 @@ func (p *byTime) victim(set int) int {
 	return oldest
 }
 
-// fifo is an order that hits do not touch.
+// fifo ignores hits.
 type fifo struct{ Policy }
 
 func (p fifo) touch(int, int) {}
@@ -136,8 +127,7 @@ func (p *random) filled(int, int) {}
 
 func (p *random) settles() {}
 
-// victim is the next of splitmix64 (Steele, Lea and Flood, OOPSLA 2014),
-// scaled to the ways.
+// victim returns the next number of splitmix64 (Steele, Lea and Flood, OOPSLA 2014), scaled.
 func (p *random) victim(int) int {
 	p.state += 0x9E3779B97F4A7C15
 	z := p.state
@@ -147,20 +137,19 @@ func (p *random) victim(int) int {
 	return int(way)
 }
 
-// treePLRU keeps a bit for each inner node of a binary tree over the ways, the
-// root being node 1: it says in which half the victim is.
+// treePLRU keeps a bit for each inner node of a binary tree over the ways, with root 1: the half of
+// the victim.
 type treePLRU struct {
 	ways  int
 	trees []uint64
 	paths []path // by way, if a word holds a tree
 }
 
-// A path is the nodes that a touch of a way sets, and those that it clears.
 type path struct{ set, clear uint64 }
 
 func (p *treePLRU) path(way int) (all path) {
 	for n := p.ways + way; n > 1; n /= 2 {
-		if bit := uint64(1) << (n / 2); n%2 == 0 { // away from here, to the right half
+		if bit := uint64(1) << (n / 2); n%2 == 0 { // points away, to the right half
 			all.set |= bit
 		} else {
 			all.clear |= bit
@@ -169,7 +158,6 @@ func (p *treePLRU) path(way int) (all path) {
 	return all
 }
 
-// node is the word and the bit of a node.
 func (p *treePLRU) node(set, n int) (*uint64, uint64) {
 	return &p.trees[set*((p.ways+63)/64)+n/64], 1 << (n % 64)
 }
@@ -181,7 +169,7 @@ func (p *treePLRU) touch(set, way int) {
 	}
 	for n := p.ways + way; n > 1; n /= 2 {
 		word, bit := p.node(set, n/2)
-		if n%2 == 0 { // away from here, to the right half
+		if n%2 == 0 { // points away, to the right half
 			*word |= bit
 		} else {
 			*word &^= bit
@@ -238,7 +226,7 @@ func (p *bitPLRU) victim(set int) int {
 	return 0 // a single way, which is always touched
 }
 
-// srrip keeps the predicted re-reference distance of each way, 0 to 3.
+// srrip keeps re-reference distances, 0 to 3.
 type srrip struct {
 	ways     int
 	distance []uint8

@@ -1,30 +1,27 @@
 package policies
 
-// A Prefetcher says what to fetch ahead.
+// A Prefetcher chooses what to fetch ahead.
 type Prefetcher interface {
-	// after is told of a reference at its level and returns the blocks to fetch;
-	// they are valid until the next call.
+	// after records a reference at its level and returns the blocks to fetch, valid until the next
+	// call.
 	after(event) []uint64
 }
 
-// An event is a reference as a prefetcher sees it.
 type event struct {
 	pc     uint64 // of the instruction, if known
 	op     int    // operand
 	addr   uint64
-	news   bool   // it missed, or was the first to use a prefetched line
-	newest uint64 // that line, the highest if it did so of several
-	seen   bool   // there is one, of the reference under way
+	news   bool   // it missed, or was first to use a prefetched line
+	newest uint64 // that line, the highest of several
+	seen   bool   // the current reference has an event
 }
 
-// NextLine fetches so many lines after one that missed, or that was prefetched and
-// is used for the first time, within its 4 KiB page.
+// NextLine: see simcache.NextLine.
 func NextLine(degree int) func(shift uint) Prefetcher {
 	return func(shift uint) Prefetcher { return &nextLine{degree: degree, shift: shift} }
 }
 
-// Strides watches the addresses of each instruction, or operand of a nest, and
-// once a stride repeats fetches what lies so many strides ahead.
+// Strides: see simcache.StridePrefetch.
 func Strides(degree int) func(shift uint) Prefetcher {
 	return func(shift uint) Prefetcher { return &strides{degree: degree, shift: shift} }
 }
@@ -53,8 +50,7 @@ func (p *nextLine) after(e event) []uint64 {
 	return p.blocks
 }
 
-// strides is a reference prediction table: direct-mapped, an entry for each
-// instruction and operand.
+// strides is a reference prediction table: direct-mapped, by instruction and operand.
 type strides struct {
 	degree int
 	shift  uint
@@ -92,7 +88,7 @@ func (p *strides) after(e event) []uint64 {
 	}
 	for k := range uint64(p.degree) {
 		next := e.addr + (k+1)*t.stride
-		if down := int64(t.stride) < 0; down != (next < e.addr) { // there is no such address
+		if down := int64(t.stride) < 0; down != (next < e.addr) { // the address overflows
 			break
 		}
 		p.blocks = append(p.blocks, next>>p.shift)
@@ -100,7 +96,7 @@ func (p *strides) after(e event) []uint64 {
 	return p.blocks
 }
 
-// learn compares an address with what was predicted.
+// learn compares an address with its prediction.
 func (t *prediction) learn(addr uint64) {
 	stride := addr - t.last
 	t.last = addr
@@ -111,7 +107,7 @@ func (t *prediction) learn(addr uint64) {
 	case right:
 		t.state = steady
 	case t.state == steady:
-		t.state = initial // and the stride stays
+		t.state = initial // the stride stays
 	case t.state == initial:
 		t.state, t.stride = transient, stride
 	default:

@@ -1,8 +1,7 @@
-// Package strict reads YAML files that people write by hand. Every error begins
-// with file, line and column and says what would be right: for an unknown key the
-// known ones, for a value what is expected instead. A file is one document of
-// plain values, lists and mappings. Anchors, aliases, tags and deep nesting are
-// refused, because a few bytes of them can demand gigabytes.
+// Package strict reads YAML files that people write by hand. Every error begins with file, line and
+// column and says what would be right, such as the known keys. A file is one document of plain
+// values, lists and mappings. Anchors, aliases, tags and deep nesting are refused, because a few
+// bytes of them can demand gigabytes.
 package strict
 
 import (
@@ -26,19 +25,19 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// What a file may ask for.
+// Limits of a file.
 const (
-	maxFile  = 64 << 10 // bytes; the YAML library takes time by the square of them
-	maxDepth = 64       // lists and mappings in each other
+	maxFile  = 64 << 10 // bytes; the YAML library needs quadratic time
+	maxDepth = 64       // nested lists and mappings
 )
 
-// A File is a document that was read; it knows where its parts stand.
+// A File is a document with the positions of its parts.
 type File struct {
 	name string
 	tree *ast.File
 }
 
-// ReadText reads the text of a file for [Decode], but no more than it refuses.
+// ReadText returns a file's text for [Decode], cut just above its limit.
 func ReadText(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -48,11 +47,10 @@ func ReadText(path string) ([]byte, error) {
 	return TextOf(file)
 }
 
-// TextOf is ReadText of what is open.
+// TextOf is ReadText for an open file.
 func TextOf(file io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(file, maxFile+1)) }
 
-// ReadKept is ReadText of a file that a program keeps for itself and that nobody named (see
-// [Regular]).
+// ReadKept is ReadText for the program's own files, which no user named (see [Regular]).
 func ReadKept(path string) ([]byte, error) {
 	if err := Regular(path); err != nil {
 		return nil, err
@@ -60,22 +58,21 @@ func ReadKept(path string) ([]byte, error) {
 	return ReadText(path)
 }
 
-// Regular refuses what is at a path and is no regular file, such as a pipe, of which opening waits
-// for another program.
+// Regular returns an error if path is not a regular file, such as a pipe, whose opening waits for
+// another program.
 func Regular(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a regular file")}
 	}
-	return nil // that there is nothing, opening tells
+	return nil // opening reports a missing file
 }
 
-// conflict matches the lines that git writes around the sides of a merge.
+// conflict matches git's lines around the sides of a merge.
 var conflict = regexp.MustCompile(`(?m)^(<<<<<<<|>>>>>>>) [^\r\n]*`)
 
-// Decode reads a document into a struct whose fields have yaml tags, which are
-// the keys that it may have. The name is that of the file, for errors. An empty
-// document makes it empty. Types of the struct may implement
-// yaml.NodeUnmarshaler and refuse what they cannot read with [Refuse].
+// Decode reads a document into a struct whose yaml tags are the permitted keys. An empty document
+// gives an empty struct. Errors begin with name. Types of the struct may implement
+// yaml.NodeUnmarshaler and return [Refuse] for bad values.
 func Decode[T any](name string, text []byte, value *T) (*File, error) {
 	f := &File{name: name}
 	if len(text) > maxFile {
@@ -86,7 +83,7 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 		return nil, fmt.Errorf("%s: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| "+
 			"Out-File -Encoding utf8)", name)
 	}
-	text = bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")) // which marks UTF-8
+	text = bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")) // the UTF-8 mark
 	if at := conflict.FindIndex(text); at != nil {
 		return nil, fmt.Errorf("%s:%d:1: the line %q is of a merge that is not resolved: keep "+
 			"one side", name, 1+bytes.Count(text[:at[0]], []byte("\n")), text[at[0]:at[1]])
@@ -112,17 +109,16 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 	return f, nil
 }
 
-// Errorf is an error about the part of the document at a path such as
-// "levels[1].size": it begins with the file and, where the document has the
-// part, its line and column.
+// Errorf returns an error about the part at a path such as "levels[1].size", with file, line and
+// column.
 func (f *File) Errorf(path, format string, args ...any) error {
 	return f.at(f.token(path), fmt.Errorf(format, args...))
 }
 
-// Refuse is an error about a value of the document.
+// Refuse returns an error about a value.
 func (f *File) Refuse(n ast.Node, err error) error { return f.at(n.GetToken(), err) }
 
-// Line is the line on which the part at a path begins, 0 if it is not there.
+// Line returns the first line of the part at a path, 0 if missing.
 func (f *File) Line(path string) int {
 	if t := f.token(path); t != nil {
 		return t.Position.Line
@@ -137,7 +133,6 @@ func (f *File) at(t *token.Token, err error) error {
 	return fmt.Errorf("%s:%d:%d: %w", f.name, t.Position.Line, t.Position.Column, err)
 }
 
-// token is where the part at a path begins, nil if it is not there.
 func (f *File) token(path string) *token.Token {
 	if path == "" {
 		return nil
@@ -156,7 +151,7 @@ func (f *File) token(path string) *token.Token {
 	return node.GetToken()
 }
 
-// plain refuses what costs more than its length to parse or to decode.
+// plain refuses what costs more than its length to parse.
 func (f *File) plain(tokens token.Tokens) error {
 	depth, line, entries := 0, 0, 0
 	directive := 0 // its line
@@ -189,7 +184,7 @@ func (f *File) plain(tokens token.Tokens) error {
 		case token.SequenceEndType, token.MappingEndType:
 			depth--
 		case token.SequenceEntryType, token.MappingKeyType:
-			entries++ // those of one line are in each other
+			entries++ // entries on one line are nested
 		}
 		if depth+entries > maxDepth {
 			return f.at(t, fmt.Errorf("more than %d lists and mappings in each other", maxDepth))
@@ -198,16 +193,13 @@ func (f *File) plain(tokens token.Tokens) error {
 	return nil
 }
 
-// noMapping is what a line is that has no key, where the file is of another kind.
 const noMapping = "this is not key: value"
 
-// description says what such a file has.
 func description(root reflect.Type) string {
 	return " (want a description, with keys such as " +
 		strings.Join(tags(root)[:min(len(tags(root)), 4)], ", ") + ")"
 }
 
-// mapped refuses a document that is no mapping, as a file of another kind mostly is.
 func (f *File) mapped(root reflect.Type) error {
 	for _, doc := range f.tree.Docs {
 		switch n := doc.Body.(type) {
@@ -220,7 +212,7 @@ func (f *File) mapped(root reflect.Type) error {
 	return nil
 }
 
-// valued refuses keys with no colon: in braces what follows a comma is one, as in {order: 1,0}.
+// valued refuses keys without a colon, such as the text after a comma in {order: 1,0}.
 func (f *File) valued() (err error) {
 	f.each(func(n ast.Node) {
 		if v, ok := n.(*ast.MappingValueNode); ok && err == nil &&
@@ -233,7 +225,6 @@ func (f *File) valued() (err error) {
 	return err
 }
 
-// placed says an error of the YAML library, or of [Refuse], in our form.
 func (f *File) placed(err error, root reflect.Type) error {
 	var refused *refusal
 	if errors.As(err, &refused) {
@@ -271,7 +262,7 @@ func (f *File) placed(err error, root reflect.Type) error {
 	return f.at(theirs.GetToken(), errors.New(message))
 }
 
-// used is how the YAML library says that a value is of another kind, and nodes what its kinds are.
+// used matches the YAML library's error for a wrong kind; nodes names the kinds.
 var (
 	used  = regexp.MustCompile(`^(\w+) was used where (\w+) is expected$`)
 	nodes = map[string]string{"sequence": "a list ([A, B], or lines that begin with -)",
@@ -280,7 +271,6 @@ var (
 		"null": "nothing"}
 )
 
-// kindOf is what a file has for a Go type.
 func kindOf(t reflect.Type) string {
 	if t == nil {
 		return "nothing"
@@ -302,7 +292,6 @@ func kindOf(t reflect.Type) string {
 	return "a whole number"
 }
 
-// known lists the keys that would be right where an unknown one stands.
 func (f *File) known(at *token.Token, root reflect.Type) string {
 	words := ""
 	f.each(func(n ast.Node) {
@@ -319,7 +308,6 @@ func (f *File) known(at *token.Token, root reflect.Type) string {
 	return words
 }
 
-// keysAt lists the keys that a mapping would have where something else stands.
 func (f *File) keysAt(at *token.Token, root reflect.Type) string {
 	words := ""
 	f.each(func(n ast.Node) {
@@ -334,9 +322,8 @@ func (f *File) keysAt(at *token.Token, root reflect.Type) string {
 	return words
 }
 
-// whole refuses numbers that the YAML library takes for others: fractions where whole numbers are
-// wanted, which it cuts off, and zeros in front, which make a number octal in YAML 1.1 and nothing
-// in YAML 1.2.
+// whole refuses numbers that the YAML library misreads: it truncates fractions, and leading zeros
+// mean octal in YAML 1.1 and nothing in YAML 1.2.
 func (f *File) whole(root reflect.Type) (err error) {
 	f.each(func(n ast.Node) {
 		if _, ok := n.(ast.ScalarNode); !ok || err != nil {
@@ -358,12 +345,10 @@ func (f *File) whole(root reflect.Type) (err error) {
 	return err
 }
 
-// zerosInFront finds sign and figures of a number that is written with zeros in front.
 var zerosInFront = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([-+]?)0[0_]*([0-9].*)$`)
 })
 
-// noZerosInFront refuses a number that is written so.
 func noZerosInFront(text string) error {
 	if zeros := zerosInFront().FindStringSubmatch(text); zeros != nil {
 		return fmt.Errorf("%s has zeros in front, which some take for octal (want %s)", text,
@@ -372,7 +357,6 @@ func noZerosInFront(text string) error {
 	return nil
 }
 
-// each calls do for every node.
 func (f *File) each(do func(ast.Node)) {
 	for _, doc := range f.tree.Docs {
 		ast.Walk(visitor(do), doc)
@@ -384,9 +368,8 @@ type visitor func(ast.Node)
 // Visit implements ast.Visitor.
 func (v visitor) Visit(n ast.Node) ast.Visitor { v(n); return v }
 
-// typeAt is the type of the part at a path such as "$.levels[1].size", of a list
-// or a pointer what it is of; nil where there is no such part, or it reads its
-// text itself.
+// typeAt returns the type at a path such as "$.levels[1].size", for a list or pointer the
+// element's; nil if it is missing or unmarshals itself.
 func typeAt(t reflect.Type, path string) reflect.Type {
 	parts := strings.Split(path, ".")
 	if parts[0] != "$" {
@@ -420,17 +403,16 @@ func readsItself(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.NodeUnmarshaler]())
 }
 
-// tags are the keys that stand for the fields of a struct.
+// tags returns the keys of a struct's fields.
 func tags(t reflect.Type) []string {
 	var names []string
 	for _, field := range fields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",") // from options
+		name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",") // cuts options off
 		names = append(names, name)
 	}
 	return names
 }
 
-// fields are those of a struct, for one that is inline its own.
 func fields(t reflect.Type) (all []reflect.StructField) {
 	for i := range t.NumField() {
 		if field := t.Field(i); field.Tag.Get("yaml") == ",inline" {
@@ -442,7 +424,6 @@ func fields(t reflect.Type) (all []reflect.StructField) {
 	return all
 }
 
-// A refusal is an error about a value, and where it stands.
 type refusal struct {
 	at  *token.Token
 	err error
@@ -451,15 +432,15 @@ type refusal struct {
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
-// Refuse is the error of an UnmarshalYAML that cannot read a value.
+// Refuse returns the error of an UnmarshalYAML for a bad value.
 func Refuse(n ast.Node, err error) error { return &refusal{n.GetToken(), err} }
 
-// Scalar is the text of a plain value. Anything else is refused with what is
-// wanted in its place, such as "a size", and so is a number with zeros in front.
+// Scalar returns the text of a plain value. Otherwise, and for leading zeros, it returns an error
+// that asks for want, such as "a size".
 func Scalar(n ast.Node, want string) (string, error) {
 	switch n := n.(type) {
 	case *ast.IntegerNode, *ast.FloatNode:
-		text := n.GetToken().Value // 0x4 is a shape, no 4
+		text := n.GetToken().Value // the token: 0x4 is a shape, not the number 4
 		if err := noZerosInFront(text); err != nil {
 			return "", Refuse(n, err)
 		}
