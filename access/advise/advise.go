@@ -30,10 +30,6 @@ type Question struct {
 	Kernels []access.Kernel // that may be used besides plain loops
 	Model   cost.Model
 
-	// Best is how many candidates of the ranking are wanted, besides those that the decision
-	// is about: walks that are certain not to be among them are left out. 0 is all.
-	Best int
-
 	// Torch leaves out all but what PyTorch does, and row order to compare it with.
 	Torch bool
 
@@ -84,7 +80,7 @@ type Advice struct {
 	Question   Question
 	Torch      *Torch      // nil for tensors in formats of oneDNN
 	Naive      Candidate   // plain loops in row order, without padding
-	Ranked     []Candidate // by predicted time of all passes; at least the best (see Question.Best)
+	Ranked     []Candidate // by predicted time of all passes
 	Timed      []Candidate // those that were timed, by measured time of all passes; nil before Time
 	Considered int         // walks and a copy first, equal ones included
 	Different  int         // the same without equal ones
@@ -143,7 +139,7 @@ func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 		if err := a.add([]Walk{{Spec: s}}); err != nil {
 			return err
 		}
-		return a.predict(ctx, false)
+		return a.predict(ctx)
 	}
 	all, err := orders(view)
 	if err != nil {
@@ -153,7 +149,7 @@ func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 		return err
 	}
 	if len(all) > tiledOrders { // the best are asked for
-		if err := a.predict(ctx, false); err != nil {
+		if err := a.predict(ctx); err != nil {
 			return err
 		}
 	}
@@ -163,7 +159,7 @@ func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 	if err := a.add(a.kernels(s, all)); err != nil {
 		return err
 	}
-	return a.predict(ctx, true)
+	return a.predict(ctx)
 }
 
 // inMemory are the walks of tensors in formats in the order in which one of them
@@ -252,17 +248,11 @@ func (a *Advice) add(all []Walk) error {
 	return nil
 }
 
-// predict predicts the walks that were added, or of many, if some may be left out, those that
-// may be wanted.
-func (a *Advice) predict(ctx context.Context, some bool) error {
-	fresh, q := a.fresh, a.Question
+// predict predicts the walks that were added.
+func (a *Advice) predict(ctx context.Context) error {
+	fresh := a.fresh
 	a.fresh = nil
-	if some && q.Best > 0 && len(fresh) >= fewestRough {
-		var err error
-		if fresh, err = q.wanted(ctx, fresh); err != nil {
-			return err
-		}
-	} else if err := q.predict(ctx, q.Model, fresh); err != nil {
+	if err := a.Question.predict(ctx, fresh); err != nil {
 		return err
 	}
 	a.walks = append(a.walks, fresh...)
@@ -270,8 +260,8 @@ func (a *Advice) predict(ctx context.Context, some bool) error {
 	return nil
 }
 
-// predict predicts walks by a model, on all CPUs.
-func (q Question) predict(ctx context.Context, m cost.Model, walks []Walk) error {
+// predict predicts walks on all CPUs.
+func (q Question) predict(ctx context.Context, walks []Walk) error {
 	done := q.begin(fmt.Sprintf("predicting %d walks", len(walks)), len(walks))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
@@ -281,7 +271,7 @@ func (q Question) predict(ctx context.Context, m cost.Model, walks []Walk) error
 				return err
 			}
 			var err error
-			walks[i].Prediction, err = m.Predict(walks[i].Pattern)
+			walks[i].Prediction, err = q.Model.Predict(walks[i].Pattern)
 			done()
 			return err
 		})
@@ -326,7 +316,7 @@ func (a *Advice) copyFirst(ctx context.Context) error {
 	if op := a.Question.Spec.Op; view.IsContiguous() || op == access.Fill || op == access.Copy || a.Question.Torch {
 		return nil
 	}
-	made := &Advice{Question: Question{Spec: own, Kernels: a.Question.Kernels, Model: a.Question.Model, Best: a.Question.Best, Begin: a.Question.Begin}, asStored: true}
+	made := &Advice{Question: Question{Spec: own, Kernels: a.Question.Kernels, Model: a.Question.Model, Begin: a.Question.Begin}, asStored: true}
 	if err := made.predictAll(ctx, view); err != nil {
 		return err
 	}
@@ -342,7 +332,7 @@ func (a *Advice) copyFirst(ctx context.Context) error {
 	if err := after.add(append([]Walk{{Spec: plain}}, after.kernels(plain, row)...)); err != nil {
 		return err
 	}
-	if err := after.predict(ctx, false); err != nil {
+	if err := after.predict(ctx); err != nil {
 		return err
 	}
 	a.copies, a.after = made.bestOfEach(), after.walks

@@ -28,9 +28,7 @@ var model = cost.Model{Times: cost.Generic(cost.Unmeasured), Rules: &rules, Wind
 
 // rules are constants that stay as they are when others are fitted, since what is
 // tested is what advice makes of predictions.
-var rules = cost.Rules{SumRun: .2, SumStep: .35, FillRun: .25, FillStep: .3, CopyRun: .23, CopyStep: .59, Add: .7,
-	HalfSum: 1, HalfAdd: 2.4, BFloatSum: .45, BFloatAdd: 1.8, Row: 1.8, SumRow: 1.8, Block: 5.8, Vector: .11, Tile: .25, Compiled: .13,
-	Walked: 1, Overlap: 3, InFlight: 15, Crowded: 4.5, Walks: 6.5, Window: 29, Pairs: 2, Past: .2}
+var rules = cost.Rules{Row: 1.8, SumRow: 1.8, Block: 5.8, Compiled: .13, Overlap: 3, InFlight: 12, Window: 50, Pending: 150}
 
 func ask(t *testing.T, s access.Spec, passes int, kernels ...access.Kernel) *Advice {
 	t.Helper()

@@ -30,10 +30,10 @@ func anyMachines(t *testing.T) map[string]cost.Model {
 			Levels: []simcache.Level{level("D1", 1<<10, 2), level("L2", 8<<10, 4), level("LL", 32<<10, 8)},
 			TLB:    []simcache.TLB{{Entries: 8, Ways: 8, Page: 4096}}}},
 		"slow memory": {Times: cost.Times{Source: "a test's", Hit: 1, Levels: []cost.Level{{Name: "memory", Capacity: inf, Latency: 500, Line: 30, Stored: 20}},
-			Walks: []float64{60}}, Caches: simcache.Config{Levels: []simcache.Level{level("D1", 2<<10, 2)}, TLB: []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}}}},
+			Walks: []float64{60}, Apart: []float64{60}}, Caches: simcache.Config{Levels: []simcache.Level{level("D1", 2<<10, 2)}, TLB: []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}}}},
 		"measured": {Times: cost.Times{Source: "a test's", Hit: 1.3, Levels: []cost.Level{{Name: "L2", Capacity: 2 << 20, Latency: 4.3, Line: 1.2, Stored: .4},
 			{Name: "L3", Capacity: 105 << 20, Latency: 30, Line: 3.1, Stored: 2}, {Name: "memory", Capacity: inf, Latency: 130, Line: 6.4, Stored: 3.9}},
-			Walks: []float64{2.1, 21}}, Caches: simcache.Config{Levels: []simcache.Level{level("L1", 4<<10, 4), level("L2", 16<<10, 8), level("L3", 64<<10, 16)},
+			Walks: []float64{2.1, 21}, Apart: []float64{2.1, 21}}, Caches: simcache.Config{Levels: []simcache.Level{level("L1", 4<<10, 4), level("L2", 16<<10, 8), level("L3", 64<<10, 16)},
 			TLB: []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}, {Entries: 16, Ways: 4, Page: 4096}}}},
 	}
 	for _, name := range []string{"amd-zen3", "intel-skylake-server"} {

@@ -90,7 +90,6 @@ func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType)
 	if op != access.Fill {
 		add(x, access.Input)
 	}
-	begun := 0 // sums, each of a row
 	switch op {
 	case access.Fill:
 		add(x, access.Output)
@@ -116,9 +115,6 @@ func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType)
 		}
 		w.Spec.Dims = q.Dims
 		add(sum.Output, access.Output)
-		if !downColumns(sum) {
-			begun = sum.Output.Numel()
-		}
 	}
 	if w.Pattern, err = w.Spec.Pattern(); err != nil {
 		return w, err
@@ -127,22 +123,8 @@ func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType)
 	m := q.Model
 	m.Vectors = true
 	w.Prediction, err = m.Predict(w.Pattern)
-	begin := float64(begun) * begins * m.Times.Hit / float64(max(1, q.Spec.Threads))
-	w.Prediction.Ns, w.Prediction.Loop = w.Prediction.Ns+begin, w.Prediction.Loop+begin
 	return w, err
 }
-
-// downColumns reports whether PyTorch sums neighbouring columns together, in vectors
-// (vectorized_outer_sum in ATen/native/cpu/SumKernel.cpp).
-func downColumns(sum layouts.Iteration) bool {
-	z, x := sum.Walk[0], sum.Walk[1]
-	inner := z.Rank() - 1
-	return inner > 0 && z.Stride(inner-1) != 0 && x.Stride(inner-1) == 1
-}
-
-// begins is what PyTorch takes to begin the sum of a row, in latencies of the first level:
-// 4 ns were measured on an EPYC of 2024, for rows of 2 to 32 elements.
-const begins = 3.2
 
 // call is the question as Python.
 func (q Question) call() string {

@@ -214,24 +214,6 @@ func TestFlip(t *testing.T) {
 	}
 }
 
-// TestShortRows: sums of short rows take a while to begin, those down short columns do not.
-func TestShortRows(t *testing.T) {
-	of := func(dim int, view string, shape ...int) *Torch {
-		a, err := Ask(context.Background(), Question{Spec: access.Spec{Shape: shape, DType: layouts.Float32, View: layouts.MustParseChain(view)},
-			Dims: []int{dim}, Passes: 1, Model: model, Torch: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a.Torch
-	}
-	if rows, columns := of(1, "", 100000, 3).View.ns(Predicted), of(0, "", 3, 100000).View.ns(Predicted); rows < 3*columns {
-		t.Errorf("rows %v ns, columns %v ns", rows, columns)
-	}
-	if p := of(1, "t()", 3, 100000); p.From != 0 {
-		t.Errorf("a copy of columns pays from %d passes on, the sums of its rows take longer", p.From)
-	}
-}
-
 // TestRows: what the words are about comes before others, however few rows are asked for.
 func TestRows(t *testing.T) {
 	a := decided(t)
@@ -337,4 +319,11 @@ func TestTime(t *testing.T) {
 	if cancel(); a.Time(ctx, access.Options{Count: 1, MinTime: 1}) == nil {
 		t.Error("it was timed, though it was cancelled")
 	}
+}
+
+func keys(walks []Walk) (all []string) {
+	for _, w := range walks {
+		all = append(all, w.key)
+	}
+	return all
 }

@@ -5,14 +5,14 @@
 //
 // The time of a nest is
 //
-//	(loop^overlap + memory^overlap)^(1/overlap) + bursts
+//	(loop^overlap + (memory-bursts)^overlap)^(1/overlap) + bursts
 //
 // because the CPU runs ahead of what it waits for, but not entirely: the more alike loop and memory
 // are, the more often does one wait for the other.
 //
 // loop is what the instructions take when all data is in the first level: a cost
 // per iteration, which depends on what the loop does and on whether its elements
-// are adjacent, as it was measured if it was, and a cost for each start of an inner loop and of a nest.
+// are adjacent, as it was measured, and a cost for each start of an inner loop and of a nest.
 //
 // memory is the sum over all lines that an operand misses in one level and that
 // the next level serves. The time of a line depends on where its address is
@@ -21,31 +21,19 @@
 //   - next to it (a stride of at most a line): the time of a line in a stream
 //     from that level, because the prefetchers run ahead of it;
 //   - a constant stride away, less than a page of 4 KiB, which no prefetcher
-//     crosses: as such lines were measured, or the same, but more from memory, where
-//     lines come in pairs;
-//   - in another page: as such lines were measured, or the latency of the level divided
-//     by the number of loads that CPUs have in flight at once, but at least the time of
-//     a line in a stream. A run of adjacent lines begins with such a line, unless prefetchers
-//     follow it from where the run before of its row ended, and lines of memory in such runs take
-//     what they were measured to. If these lines are far apart in the loop, the instructions
-//     between them fill the CPU's window, and fewer loads are in flight;
-//   - with a stride that crowds what the inner loop touches into few sets of the
-//     level that misses: as was measured in one set, by the number of sets, or fewer loads are in flight as well.
+//     crosses: as such lines were measured;
+//   - in another page: the latency of the level divided by the number of loads that CPUs have in
+//     flight at once, or that fit in their window;
+//   - with a stride that crowds what the inner loop touches into few sets of the first level: as was
+//     measured in one set, by the number of sets.
 //
-// bursts is the part of memory that the loop does not hide: lines that the inner loop misses all at once, since the loop
-// around it comes by the same again, of more rows than prefetchers follow. Each burst begins with a latency, and no more of it is hidden than the
-// instructions that the CPU looks ahead at take.
+// bursts is the part of memory that the loop does not hide: lines that the inner loop misses all at
+// once, since the loop around it comes by the same again, of more rows than prefetchers follow. Each
+// burst begins with a latency.
 //
 // A line that is written costs in addition what is left of a copy after two
-// streams are subtracted, and little if the kernel stores past the caches. Loops over
-// elements take a half of a copy for each line of memory, read or written: only vectors
-// read faster than they copy. A far line that is written between reads costs more, since stores
-// leave in order behind the loads before them, but fewer of them are needed in a row, since
-// they wait for their lines after they retired. Lines that a kernel of vectors asks for ahead cost
-// some of a stream. A miss
-// of the TLB costs what was measured of loads that do not wait for each other, the more
-// the farther its page is from the one before, as fewer translations lie on one line of
-// the page tables; or its latency divided by the number of translations in flight.
+// streams are subtracted, and little if the kernel stores past the caches. A miss
+// of the TLB costs what was measured of loads that do not wait for each other.
 //
 // A pattern that several threads walk takes as long as the largest of its parts, by a
 // thread that has an equal share of the last level, and of the bandwidth that all
@@ -56,10 +44,7 @@
 // random misses separately, and of the execution-cache-memory model (Treibig and
 // Hager, 2009), which weighs the loop against the transfers. That the window
 // limits how many misses overlap is from Karkhanis and Smith ("A First-Order
-// Superscalar Processor Model", ISCA 2004). That a stride of pages does not crowd the sets of a
-// physically indexed cache is from Kessler and Hill ("Page Placement Algorithms for Large
-// Real-Indexed Caches", ACM TOCS 1992), and that stores leave in order from Intel's Software
-// Developer's Manual (volume 3, memory ordering in P6 and more recent processors).
+// Superscalar Processor Model", ISCA 2004).
 //
 // What differs between machines is in [Times], and measured. The rest is in
 // [Rules], which scripts/fit fits to measured times (docs/advise.md says to which,
@@ -67,8 +52,10 @@
 package cost
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"sort"
 	"strings"
 
 	"github.com/stridebench/stridebench/access/probe"
@@ -81,47 +68,22 @@ type Times struct {
 	Hit    float64 // ns: latency of the first level
 	Byte   float64 // ns a byte that vectors read in the first level
 
-	// Busy is how many times as long a core takes in the first level while all Cores do as much: where
-	// what counts as a core is a half of one, or clocks slow down. It is 0 where that was not measured.
+	// Busy is how many times as long a core takes in the first level while all Cores do as much:
+	// where what counts as a core is a half of one, or clocks slow down.
 	Busy  float64
 	Cores int
 
-	Levels []Level   // what serves misses, the nearest first: the second level, ..., memory
-	Walks  []float64 // ns that a load takes longer if it misses a level of the TLB, the nearest first
+	Levels []Level // what serves misses, the nearest first: the second level, ..., memory
+	// Walks are the ns that a load takes longer if it misses a level of the TLB, the nearest first,
+	// and Apart the same of loads that wait for no other.
+	Walks, Apart []float64
 
-	// Apart and Scattered are what loads take longer that wait for no other, as
-	// probe.Reach has them; of a level behind their ends, and where they are 0, Rules.Walks
-	// says how many walks are under way at once.
-	Apart, Scattered []float64
-
-	// Ladder is the latency of a chase by the bytes that it goes over, ascending: how much of a
-	// working set that is a little too large a level serves all the same. It is nil where
-	// that is not known.
-	Ladder []probe.Point
-	// Passes are, of the last of three or more levels, how much that depends on how soon a pass comes again, by bytes, ascending;
-	// nil where that is not known.
-	Passes []Pass
-
-	// Pages is the cost of the translation of a load by the pages that a chase goes over, ascending; nil where
-	// that is not known.
-	Pages []probe.Point
-
-	// Loops are what an element takes of operations' loops, and Runs what runs of lines of memory take of which
-	// no stream goes on. They are nil where they were not measured: then Rules say.
-	Loops []probe.Loop
-	Runs  []probe.Run
-	// Streamed are what loops take of memory's lines one element of 8 bytes after the other; nil where they were not measured.
-	Streamed []probe.Stream
-	// Starts are what runs of lines of memory that no prefetcher foresees take to begin, by the bytes of their elements, ascending;
-	// nil where they were not measured: then the first line of a run takes a latency.
-	Starts []probe.Point
-	// Hidden is the order of the norm that a loop and memory that streams take together; 0 where it was not measured: then as Rules.Overlap.
-	Hidden float64
-	// Tiles are what copies of a transposed matrix in memory take by tiles; nil where they were
-	// not measured.
-	Tiles []probe.Tile
-	// Crowds tells whether the last of three or more levels was found to choose sets by the place in a page.
-	Crowds bool
+	// Ladder is the latency of a chase by the bytes that it goes over: how much of a working set
+	// that is a little too large a level serves all the same. It is nil where that is not known.
+	Ladder   []probe.Point
+	Loops    []probe.Loop   // what an element takes of operations' loops
+	Streamed []probe.Stream // what loops over elements of 8 bytes take of memory
+	Tiles    []probe.Tile   // what copies of a transposed matrix in memory take by tiles
 }
 
 // Level is what serves the misses of the level before it.
@@ -137,17 +99,12 @@ type Level struct {
 	// how far apart lines are, whichever core they go to. They are 0 if nobody has to share.
 	LineAll, StoredAll, PastAll float64
 
-	// Near and Far are ns of a line that is some lines, or a page, from the one before, of
-	// loads that wait for no other. They are 0 where they were not measured: then Rules.Pairs
-	// and Rules.InFlight say.
-	Near, Far float64
+	Near float64 // ns of a line that is some lines from the one before, of loads that wait for no other
 
 	// Crowded and CrowdedStore are ns of a line that is read, or written, in a set of the first
-	// level which does not hold what the inner loop touches of it; of the second level. They are 0
-	// where they were not measured: then Rules.Crowded says.
+	// level which does not hold what the inner loop touches of it; of the second level.
+	// They are 0 where they were not measured.
 	Crowded, CrowdedStore float64
-	// Beside and BesideStore are the same of [probe.Beside] sets that take turns; 0 where they were not measured.
-	Beside, BesideStore float64
 }
 
 // Rough reports whether the times are generic, so that errors that were found on
@@ -167,11 +124,26 @@ func Generic(why string) Times {
 		Hit:    1.25,
 		Byte:   .005,
 		Levels: []Level{
-			{Name: "L2", Capacity: 512 << 10, Latency: 4, Line: .6},
-			{Name: "L3", Capacity: 16 << 20, Latency: 16, Line: 1, Stored: .1, LineAll: .12, StoredAll: .01},                                 // all cores: as much as eight alone
-			{Name: "memory", Capacity: math.Inf(1), Latency: 120, Line: 2.6, Stored: .8, Past: .8, LineAll: .65, StoredAll: .2, PastAll: .2}, // as four
+			{Name: "L2", Capacity: 512 << 10, Latency: 4, Line: .6, Near: .6, Crowded: 3, CrowdedStore: 3.2},
+			// All cores have as much as eight alone, and of memory as four.
+			{Name: "L3", Capacity: 16 << 20, Latency: 16, Line: 1, Stored: .1,
+				LineAll: .12, StoredAll: .01, Near: 1},
+			{Name: "memory", Capacity: math.Inf(1), Latency: 120, Line: 2.6, Stored: .8, Past: .8,
+				LineAll: .65, StoredAll: .2, PastAll: .2, Near: 7},
 		},
 		Walks: []float64{2, 40},
+		Apart: []float64{.25, 4.5},
+		Loops: []probe.Loop{
+			{Op: "sum", DType: "int32", Run: .26, Step: .44},
+			{Op: "sum", DType: "float32", Run: .41, Step: .69},
+			{Op: "sum", DType: "float16", Run: 1.25, Step: 1.25},
+			{Op: "sum", DType: "bfloat16", Run: .81, Step: .81},
+			{Op: "fill", DType: "int32", Run: .34, Step: .45},
+			{Op: "copy", DType: "int32", Run: .34, Step: .83},
+			{Op: "add", DType: "int32", Run: .74, Step: .74},
+			{Op: "add", DType: "float16", Run: 3, Step: 3},
+			{Op: "add", DType: "bfloat16", Run: 2.4, Step: 2.4},
+		},
 	}
 }
 
@@ -179,68 +151,40 @@ func Generic(why string) Times {
 const line = 64
 
 // Measured are the times of a machine that was. What it does not tell is
-// generic.
+// generic, in proportion to what it does.
 func Measured(m probe.Machine) Times {
 	t := Generic("")
 	t.Source = "measured " + m.Date.Format("2006-01-02")
 	if m.CPU != "" { // which a file may be of that is not the one that runs
 		t.Source += " on " + m.CPU
 	}
-	m = cachesAlone(m)
-	m.Levels = sharing(m)
-	t.Hit, t.Ladder, t.Pages, t.Loops, t.Runs = m.Levels[0].Latency, m.Ladder, m.PageLadder, m.Loops, m.Runs
-	t.Tiles, t.Streamed, t.Starts, t.Passes = m.Tiles, m.Streamed, m.Starts, passesOf(m)
-	t.Hidden = hidden(m)
-	t.Crowds = m.Sparse > math.Sqrt(m.Levels[len(m.Levels)-1].Latency*m.Memory.Latency) // twice as many lines as find room
-	if read := m.Levels[0].Read; read > 0 {
-		t.Byte = 1e9 / read
-		if all := m.Levels[0].ReadAll; all > 0 {
-			t.Busy, t.Cores = max(1, float64(m.Threads)*read/all), m.Threads
+	first, slower := m.Levels[0], m.Levels[0].Latency/t.Hit
+	for i := range t.Loops {
+		t.Loops[i].Run, t.Loops[i].Step = slower*t.Loops[i].Run, slower*t.Loops[i].Step
+	}
+	if len(m.Loops) > 0 {
+		t.Loops = m.Loops
+	}
+	t.Hit, t.Ladder, t.Tiles, t.Streamed = first.Latency, m.Ladder, m.Tiles, m.Streamed
+	if first.Read > 0 {
+		t.Byte = float64(1 / first.Read)
+		if first.ReadAll > 0 && !first.Disturbed(m.Threads) {
+			t.Busy, t.Cores = max(1, float64(m.Threads)*float64(first.Read/first.ReadAll)), m.Threads
 		}
 	}
 	known := t.Levels
 	t.Levels = nil
-	level := func(name string, capacity float64, s probe.Speed, generic Level) Level {
-		l := generic
-		l.Name, l.Capacity, l.Latency, l.Near, l.Far = name, capacity, s.Latency, s.Near, s.Far
-		l.Crowded, l.CrowdedStore = s.Crowded, s.CrowdedStore
-		l.Beside, l.BesideStore = s.Beside, s.BesideStore
-		if s.Read > 0 {
-			l.Line = line / s.Read * 1e9
-		}
-		// A copy that stores past the caches tells nothing of stores that do not.
-		l.Stored *= l.Line / generic.Line
-		if s.Copy > 0 {
-			l.Stored = max(l.Stored, 2*line/s.Copy*1e9-2*l.Line)
-		}
-		if l.Past *= l.Line / generic.Line; s.Copy > 0 {
-			l.Past = max(l.Past/leastPast, 2*line/s.Copy*1e9-l.Line)
-		}
-		l.LineAll *= l.Line / generic.Line
-		l.StoredAll *= l.Line / generic.Line
-		l.PastAll *= l.Line / generic.Line
-		if s.ReadAll > 0 {
-			l.LineAll, l.StoredAll, l.PastAll = line/s.ReadAll*1e9, 0, 0
-		}
-		if s.CopyAll > 0 {
-			l.StoredAll = max(0, 2*line/s.CopyAll*1e9-2*l.LineAll)
-			l.PastAll = max(0, 2*line/s.CopyAll*1e9-l.LineAll)
-		}
-		return l
-	}
 	for i, l := range m.Levels[1:] {
-		t.Levels = append(t.Levels, level(l.Name, float64(l.Capacity), alone(l.Speed, m.Threads), known[min(i, 1)]))
+		t.Levels = append(t.Levels, known[min(i, 1)].measured(l.Name, float64(l.Capacity), alone(l.Speed, m.Threads)))
 	}
 	memory := m.Memory
 	if memory.Latency == 0 { // no working set went past the caches
 		memory.Latency = known[2].Latency
 	}
-	t.Levels = append(t.Levels, level("memory", math.Inf(1), alone(memory, m.Threads), known[2]))
-	for i, r := range m.TLB {
-		if i < len(t.Walks) {
-			t.Walks[i] = walk(m, r)
-			t.Apart, t.Scattered = append(t.Apart, r.Apart), append(t.Scattered, r.Scattered)
-		}
+	t.Levels = append(t.Levels, known[2].measured("memory", math.Inf(1), alone(memory, m.Threads)))
+	for i, r := range m.TLB[:min(len(m.TLB), len(t.Walks))] {
+		t.Apart[i] = cmp.Or(r.Apart, r.Miss*t.Apart[i]/t.Walks[i])
+		t.Walks[i] = r.Miss
 	}
 	return t
 }
@@ -248,30 +192,44 @@ func Measured(m probe.Machine) Times {
 // alone is the speed of a core that nobody disturbs: not below its share of what all cores were
 // measured to have together, at another moment.
 func alone(s probe.Speed, threads int) probe.Speed {
-	if n := float64(threads); n > 1 {
+	if n := probe.Bandwidth(threads); n > 1 {
 		s.Read, s.Copy = max(s.Read, s.ReadAll/n), max(s.Copy, s.CopyAll/n)
 	}
 	return s
 }
 
+// measured is a generic level with what was measured of one.
+func (l Level) measured(name string, capacity float64, s probe.Speed) Level {
+	generic := l
+	l.Name, l.Capacity, l.Latency = name, capacity, s.Latency
+	perLine := func(b probe.Bandwidth) float64 { return line / float64(b) }
+	if s.Read > 0 {
+		l.Line = perLine(s.Read)
+	}
+	for _, v := range []*float64{&l.Stored, &l.Past, &l.LineAll, &l.StoredAll, &l.PastAll, &l.Near} {
+		*v *= l.Line / generic.Line
+	}
+	if s.Near > 0 {
+		l.Near = s.Near
+	}
+	l.Crowded, l.CrowdedStore = s.Crowded, s.CrowdedStore
+	if s.Copy > 0 { // one that stores past the caches tells nothing of stores that do not
+		l.Stored = max(l.Stored, 2*perLine(s.Copy)-2*l.Line)
+		l.Past = max(l.Past/leastPast, 2*perLine(s.Copy)-l.Line)
+	}
+	if s.ReadAll > 0 {
+		l.LineAll, l.StoredAll, l.PastAll = perLine(s.ReadAll), 0, 0
+	}
+	if s.CopyAll > 0 {
+		l.StoredAll = max(0, 2*perLine(s.CopyAll)-2*l.LineAll)
+		l.PastAll = max(0, 2*perLine(s.CopyAll)-l.LineAll)
+	}
+	return l
+}
+
 // leastPast is by how much less than the generic share of a read line a line stored past the
 // caches may seem to take, of a copy that was measured at another moment than the sum.
 const leastPast = 4
-
-// walk is a miss of a level of the TLB at twice its reach: further on, the page
-// tables of a random chase miss the caches too, which those of a stride do not.
-func walk(m probe.Machine, r probe.Reach) float64 {
-	base := 0.0
-	for _, p := range m.PageLadder {
-		switch {
-		case p.Size <= r.Entries/2 || base == 0:
-			base = p.Ns
-		case p.Size >= 2*r.Entries:
-			return min(r.Miss, max(p.Ns-base, 0))
-		}
-	}
-	return r.Miss
-}
 
 // serving is what serves the misses of level i of so many that are simulated:
 // memory after the last, else the level that is nearest in size.
@@ -290,25 +248,12 @@ func (t Times) serving(c simcache.Config, i int) Level {
 	return best
 }
 
-// missing is the share of what goes round over so many bytes that level i of the caches misses,
-// where LRU would miss all: replacement is not quite LRU, and others use a shared level now
-// more, now less.
-func (m Model) missing(i int, bytes float64) float64 {
-	if share, known := m.measuredShare(i, bytes, 1); known {
-		return share
-	}
-	return 1
-}
-
-// measuredShare is the share of what goes round over so many bytes that level i was measured to miss, if the ladder of latencies
-// tells; of the last of three or more levels these weigh more if they are written.
-func (m Model) measuredShare(i int, bytes, heavier float64) (share float64, known bool) {
-	bytes = m.whole(i, bytes)
-	if i >= simulated(m.Caches.Levels) && len(m.Times.Ladder) > 0 { // where the ladder ends, more is not known to be missed
-		last := float64(m.Times.Ladder[len(m.Times.Ladder)-1].Size)
-		bytes = max(bytes, min(heavier*bytes, last))
-	}
-	ns, known := at(m.Times.Ladder, bytes)
+// missing is the share of what goes round over so many bytes that level i was measured to miss,
+// where LRU would miss all or nothing: replacement is not quite LRU, and others use a shared level
+// now more, now less.
+func (m Model) missing(i int, bytes float64) (share float64, known bool) {
+	ladder, bytes := m.Times.Ladder, m.whole(i, bytes)
+	ns, known := at(ladder, bytes)
 	if !known || bytes > m.whole(i, mostOver*float64(m.Caches.Levels[i].Size)) {
 		return 0, false
 	}
@@ -316,11 +261,22 @@ func (m Model) measuredShare(i int, bytes, heavier float64) (share float64, know
 	if i > 0 {
 		here = m.serving(i - 1).Latency
 	}
-	return between(ns, here, m.serving(i).Latency), true
+	return min(1, max(0, (ns-here)/max(m.serving(i).Latency-here, 1e-12))), true
 }
 
 // mostOver is by how much a working set may be too large for a level and still be served in part.
 const mostOver = 3
+
+// at is the time of a ladder at a size between two of its points.
+func at(ladder []probe.Point, size float64) (ns float64, known bool) {
+	k := sort.Search(len(ladder), func(k int) bool { return float64(ladder[k].Size) >= size })
+	if k == 0 || k == len(ladder) {
+		return 0, false
+	}
+	below, above := ladder[k-1], ladder[k]
+	part := math.Log(size/float64(below.Size)) / math.Log(float64(above.Size)/float64(below.Size))
+	return below.Ns + part*(above.Ns-below.Ns), true
+}
 
 // Brief says in a line for people what is predicted: for which caches, by how many threads if
 // several, with times from where.
@@ -341,15 +297,10 @@ func (m Model) Brief() string {
 func (m Model) String() string {
 	text := fmt.Sprintf("%s; hit %.3g ns", m.Times.Source, m.Times.Hit)
 	for _, l := range m.Times.Levels {
-		text += fmt.Sprintf(", %s %.3g ns or %.3g a line of a stream and %.3g more if written", l.Name, l.Latency, l.Line, l.Stored)
-		if l.Far > 0 {
-			text += fmt.Sprintf(" and %.3g near or %.3g far", l.Near, l.Far)
-		}
-		if l.Crowded > 0 {
+		text += fmt.Sprintf(", %s %.3g ns or %.3g a line of a stream and %.3g more if written and %.3g near",
+			l.Name, l.Latency, l.Line, l.Stored, l.Near)
+		if l.Crowded > 0 { // of the second level
 			text += fmt.Sprintf(", crowded %.3g or %.3g if written", l.Crowded, l.CrowdedStore)
-		}
-		if l.Beside > 0 {
-			text += fmt.Sprintf(" and %.3g or %.3g interleaved", l.Beside, l.BesideStore)
 		}
 		if m.Threads > 1 {
 			text += fmt.Sprintf(" (%.3g and %.3g to all cores)", l.LineAll, l.StoredAll)
@@ -357,9 +308,7 @@ func (m Model) String() string {
 	}
 	for i, w := range m.Times.Walks {
 		text += fmt.Sprintf(", TLB %d miss %.3g ns", i+1, w)
-		if i < len(m.Times.Apart) && m.Times.Apart[i] > 0 {
-			text += fmt.Sprintf(" or %.3g far and %.3g scattered", m.Times.Apart[i], m.Times.Scattered[i])
-		}
+		text += fmt.Sprintf(" or %.3g far", m.Times.Apart[i])
 	}
 	text += "; levels"
 	for _, l := range m.Caches.Levels {

@@ -15,7 +15,6 @@ type caches struct {
 	levels []simcache.Level // the nearest first, at least one
 	tlb    []simcache.TLB   // may be empty
 	window int              // the number of accesses up to which a nest is simulated whole
-	crowds bool             // the hashed level's sets follow from the place in a page
 
 	// missing is the share of what comes again after so many bytes that a level was measured to miss; nil or
 	// not known is what LRU does.
@@ -28,50 +27,6 @@ func cachesOf(c simcache.Config) caches {
 		all.levels = append(all.levels, simcache.Level{Name: l.Name, Geometry: l.Geometry, Modulo: l.Modulo})
 	}
 	return all
-}
-
-// placed is a cache as addresses of a program find it. Beyond the lines of a page its sets are
-// chosen by the physical address, and pages lie wherever the system found room, so that a stride
-// of pages does not crowd them: lines at one offset in their pages have those of all pages
-// (Kessler and Hill, "Page Placement Algorithms for Large Real-Indexed Caches", ACM TOCS 1992).
-func placed(g simcache.Geometry, tlb []simcache.TLB) simcache.Geometry {
-	if len(tlb) == 0 {
-		return g
-	}
-	lines := max(tlb[0].Page/g.Line, 1)
-	if g.Sets() <= lines || g.Sets()%lines != 0 {
-		return g
-	}
-	return simcache.Geometry{Size: g.Size, Ways: g.Sets() / lines * g.Ways, Line: g.Line}
-}
-
-// placedFor are the caches with levels as the nests of walks find them, if steps of one of their loops
-// would crowd sets by their addresses. Others find about the same in sets of fewer ways, which take less
-// time to simulate.
-func (c caches) placedFor(walks []Counted) caches {
-	levels := slices.Clone(c.levels)
-	for i, l := range c.simulated() {
-		g := placed(l.Geometry, c.tlb)
-		if slices.ContainsFunc(walks, func(w Counted) bool { return crowding(w.Nest, l.Geometry, g) }) {
-			levels[i].Geometry = g
-		}
-	}
-	c.levels = levels
-	return c
-}
-
-// crowding tells whether steps of some loop reach less of a cache by their addresses than as it is placed.
-func crowding(n nest.Nest, g, placed simcache.Geometry) bool {
-	for l := range n.Trips {
-		for _, op := range n.Operands {
-			trips := n.Trips[l : l+1]
-			op.Strides = op.Strides[l : l+1]
-			if room(op, trips, g.Line, g.Sets(), g.Ways) < room(op, trips, g.Line, placed.Sets(), placed.Ways) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // A Counted is one nest of a pattern and how often each operand missed in a pass
@@ -98,58 +53,32 @@ const (
 // part is about how many accesses are counted of a nest that is not simulated whole.
 func (c caches) part() int { return c.window / 16 }
 
-// A tally is what nests were simulated to miss, before what a level was measured to serve.
-type tally struct {
-	caches
-	walks []Counted
-	parts []part    // that speak for the walks, where these were not walked whole
-	all   []float64 // blocks of each place that a pass touches
-}
-
-// count simulates nests.
-func (c caches) count(nests []nest.Nest) (tally, error) {
+// count simulates nests, and what of the hashed level was measured where they are sampled.
+func (c caches) count(nests []nest.Nest) (walks []Counted, sampled bool, err error) {
 	if len(c.levels) == 0 {
-		return tally{}, errors.New("no caches to simulate")
+		return nil, false, errors.New("no caches to simulate")
 	}
-	t := tally{caches: c}
 	whole := 0
 	for _, n := range nests {
-		t.walks = append(t.walks, Counted{Nest: looped(n.Canonical())})
+		walks = append(walks, Counted{Nest: looped(n.Canonical())})
 		whole = min(whole+accesses(n, 0), most)
 	}
-	t.caches = c.placedFor(t.walks)
-	if c.window < DefaultWindow && streams(t.walks) {
-		t.stream(t.walks, t.pass(t.walks))
-		return t, nil
+	if c.window < DefaultWindow && streams(walks) {
+		c.stream(walks, c.pass(walks))
+		return walks, false, nil
 	}
 	if whole <= c.window {
-		return t, t.exact(t.walks)
+		return walks, false, c.exact(walks)
 	}
-	t.all = t.pass(t.walks)
-	for _, w := range t.walks {
-		p, err := t.sample(w.Nest)
-		if err != nil {
-			return tally{}, err
-		}
-		t.parts = append(t.parts, p)
-	}
-	return t, nil
-}
-
-// counted are the walks and what they miss, of the hashed level what it was measured to where they were sampled. They are the caller's.
-func (t tally) counted() []Counted {
-	walks := slices.Clone(t.walks)
+	all := c.pass(walks)
 	for i, w := range walks {
-		if t.parts != nil {
-			walks[i].Misses = t.scaled(w.Nest, t.parts[i], t.all)
-			continue
+		p, err := c.sample(w.Nest)
+		if err != nil {
+			return nil, false, err
 		}
-		walks[i].Misses = slices.Clone(w.Misses)
-		for r, m := range w.Misses {
-			walks[i].Misses[r] = Misses{slices.Clone(m.Levels), slices.Clone(m.TLB)}
-		}
+		walks[i].Misses = c.scaled(w.Nest, p, all)
 	}
-	return walks
+	return walks, true, nil
 }
 
 // streams tells whether the nests are single loops over what lies side by side.
@@ -250,9 +179,7 @@ func (c caches) exact(walks []Counted) error {
 			}
 			walks[i].Misses = make([]Misses, len(misses))
 			for r, m := range misses {
-				op := walks[i].Nest.Operands[r]
-				crowded := last.hashed && op.Lines(walks[i].Nest.Trips, last.block) > last.room(op, walks[i].Nest.Trips)
-				walks[i].Misses[r] = c.whole(m, crowded || lines > last.blocks())
+				walks[i].Misses[r] = c.whole(m, lines > last.blocks())
 			}
 		}
 	}

@@ -31,81 +31,50 @@ func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 	return m.hit() * (iterations*m.body(p, n) + starts*row + blocks*rules.Block + walk)
 }
 
-// mostAlong is the bytes of the longest step of a loop that goes along all of its operands, as those
-// do that interleave a few channels or take them apart: eight lines. Tiles are a row or a column apart.
-const mostAlong = 512
-
 // body is an iteration.
 func (m Model) body(p access.Pattern, n nest.Nest) float64 {
-	rules, inner, accesses, bytes, buffered := m.rules(), len(n.Trips)-1, 0.0, 0.0, 0.0
-	beside, along, vectors := true, true, false
+	inner, accesses, bytes := len(n.Trips)-1, 0.0, 0.0
+	beside, vectors := true, false
 	for _, op := range n.Operands {
 		if op.Tensor == access.Buffers {
-			buffered += float64(op.Width)
-			continue // its accesses are in the price of those that they serve, but for those of tiles
+			continue // its accesses are in the price of those that they serve
 		}
 		accesses++
 		bytes += float64(op.Width)
 		beside = beside && (inner < 0 || op.Strides[inner] == op.Width)
-		along = along && (inner < 0 || abs(op.Strides[inner]) <= mostAlong)
 		vectors = vectors || op.Width > p.Spec.DType.Size()
 	}
 	switch {
 	case m.inVectors(n):
-		return float64(moving(n)) * rules.Vector * m.Times.Byte / m.Times.Hit
+		return float64(moving(n)) * m.Times.Byte / m.Times.Hit
 	case m.Vectors:
-		return accesses * rules.Compiled
-	case vectors && accesses > 2 && !along:
-		return (bytes + buffered) / line * rules.Tile
+		return accesses * m.rules().Compiled
 	case vectors:
-		return bytes * rules.Vector * m.Times.Byte / m.Times.Hit
+		return bytes * m.Times.Byte / m.Times.Hit
 	}
 	op := p.Spec.Op
 	if op == access.Reorder || op == access.Add && reads(n) == 1 { // nothing is added to it
 		op = access.Copy
 	}
-	if op == access.Copy && accesses == 1 { // padding
-		op = access.Fill
-	}
-	if l, known := m.Times.loop(op, p.Spec.DType); known {
-		if beside {
-			return l.Run / m.Times.Hit
-		}
-		return l.Step / m.Times.Hit
-	}
-	run, step := rules.loop(op, p.Spec.DType)
+	l := m.Times.loop(op, p.Spec.DType)
 	if beside {
-		return run
+		return l.Run / m.Times.Hit
 	}
-	return step
+	return l.Step / m.Times.Hit
 }
 
-// loop is what an element takes of a loop that was not measured, beside the last one and apart from it, in hits.
-func (r Rules) loop(op access.Op, dtype layouts.DType) (run, step float64) {
-	switch op {
-	case access.Fill:
-		return r.FillRun, r.FillStep
-	case access.Copy:
-		return r.CopyRun, r.CopyStep
-	case access.Sum:
-		switch dtype {
-		case layouts.Float16:
-			return r.HalfSum, r.HalfSum
-		case layouts.BFloat16:
-			return r.BFloatSum, r.BFloatSum
-		case layouts.Float32:
-			return r.SumRun * r.FloatSum, r.SumStep * r.FloatSum
-		}
-		return r.SumRun, r.SumStep
-	case access.Add:
-		switch dtype {
-		case layouts.Float16:
-			return r.HalfAdd, r.HalfAdd
-		case layouts.BFloat16:
-			return r.BFloatAdd, r.BFloatAdd
+// loop is what was measured of an operation on elements of the dtype, or else of whole numbers of its
+// size, or of 4 bytes.
+func (t Times) loop(op access.Op, dtype layouts.DType) probe.Loop {
+	wholes := map[int]layouts.DType{1: layouts.Int8, 2: layouts.Int16, 8: layouts.Int64}
+	for _, known := range []layouts.DType{dtype, wholes[dtype.Size()], layouts.Int32} {
+		for _, l := range t.Loops {
+			if l.Op == op.String() && l.DType == known.String() {
+				return l
+			}
 		}
 	}
-	return r.Add, r.Add
+	return probe.Loop{}
 }
 
 // swapped is what an element takes, by its bytes, that PyTorch's copy_ of a transposed matrix transposes in
@@ -121,19 +90,6 @@ func (m Model) swaps(n nest.Nest) float64 {
 	return float64(n.Iterations()) * swapped[n.Operands[i].Width] * m.hit()
 }
 
-// loop is what was measured of an operation on elements of the dtype, or of whole numbers of its size.
-func (t Times) loop(op access.Op, dtype layouts.DType) (probe.Loop, bool) {
-	switch dtype {
-	case layouts.Bool, layouts.Uint8:
-		dtype = layouts.Int8
-	}
-	i := slices.IndexFunc(t.Loops, func(l probe.Loop) bool { return l.Op == op && l.DType == dtype })
-	if i < 0 {
-		return probe.Loop{}, false
-	}
-	return t.Loops[i], true
-}
-
 // reads is how many operands a nest reads.
 func reads(n nest.Nest) (count int) {
 	for _, op := range n.Operands {
@@ -143,9 +99,6 @@ func reads(n nest.Nest) (count int) {
 	}
 	return count
 }
-
-// writes tells whether a nest writes anything.
-func writes(n nest.Nest) bool { return reads(n) < len(n.Operands) }
 
 // vectorBytes are those of a vector of AVX2.
 const vectorBytes = 32

@@ -34,7 +34,7 @@ func ModelOf(files probe.Files, name string, this probe.Host, levels []simcache.
 		model = Model{Times: Measured(m), Caches: m.Simulated}
 	}
 	if !found || asked {
-		model.Caches.Levels, model.Times.Ladder, model.Times.Passes = levels, nil, nil
+		model.Caches.Levels, model.Times.Ladder = levels, nil
 	}
 	model.Caches.TLB = slices.Clone(tlb)
 	for i, t := range m.Simulated.TLB {

@@ -18,7 +18,7 @@ func saved(t *testing.T) probe.Files {
 	measured := []simcache.TLB{{Entries: 64, Ways: 64, Page: page}, {Entries: 2560, Ways: 20, Page: page}}
 	m := probe.Machine{CPU: "some", Date: time.Unix(1e9, 0), Levels: []probe.Level{{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1}}},
 		Ladder:    []probe.Point{{Size: 16 << 10, Ns: 1}, {Size: 64 << 10, Ns: 9}},
-		TLB:       []probe.Reach{{Entries: 64, Miss: 2}, {Entries: 2560, Miss: 20, Ways: 24}},
+		TLB:       []probe.Reach{{Entries: 64, Miss: 2}, {Entries: 2560, Miss: 20}},
 		Simulated: simcache.Config{Levels: []simcache.Level{level}, TLB: measured}}
 	text, err := m.Format()
 	if err != nil {

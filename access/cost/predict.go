@@ -17,6 +17,8 @@ type Model struct {
 	// what it counts says less of large nests.
 	Window int
 	Rules  *Rules // what is alike on all machines; nil for those that scripts/fit found
+	// Without is a rule of Parts that is left out; "" for none.
+	Without string
 	// Vectors says that loops are those of PyTorch, whatever the kernel of the pattern:
 	// in vectors of 32 bytes where elements lie side by side, and what a C++ compiler
 	// makes of them elsewhere.
@@ -115,20 +117,20 @@ func (m Model) chase(p access.Pattern) Prediction {
 	for i, l := range m.Caches.Levels {
 		if lines := touched(l.Line); lines > l.Size/l.Line {
 			from := m.serving(i)
-			t.Levels[i] = steps * m.missing(i, float64(lines*l.Line))
+			share, known := m.missing(i, float64(lines*l.Line))
+			if !known {
+				share = 1
+			}
+			t.Levels[i] = steps * share
 			t.Lines[i] = t.Levels[i] * max(from.Latency-at, 0)
 			at = max(at, from.Latency)
 		}
 	}
-	var entries []int
 	for i, l := range m.Caches.TLB {
-		if entries = append(entries, l.Entries); touched(l.Page) > l.Entries {
+		if touched(l.Page) > l.Entries {
 			t.TLB[i] = steps
 			t.Walks = steps * m.Times.Walks[min(i, len(m.Times.Walks)-1)]
 		}
-	}
-	if len(m.Times.Pages) > 0 && len(entries) > 0 { // which says more
-		t.Walks = steps * translating(m.Times.Pages, entries, float64(touched(m.Caches.TLB[0].Page)))
 	}
 	sum.Memory = t.Ns()
 	sum.Ns = sum.Loop + sum.Memory
@@ -152,11 +154,10 @@ func distinct(places []uint32, size, block int) int {
 func (m Model) Price(p access.Pattern, walks []Counted) Prediction {
 	var sum Prediction
 	for _, w := range walks {
-		loop := m.loop(p, w.Nest)
-		all, bursts, streams := m.memory(&sum, w, p)
-		memory, swaps := all-bursts, m.swaps(w.Nest)
+		loop, swaps := m.loop(p, w.Nest), m.swaps(w.Nest)
+		memory, bursts := m.memory(&sum, w, p)
 		sum.Loop += loop + swaps
-		sum.Ns += together(loop, memory, m.overlap(streams)) + bursts + swaps
+		sum.Ns += together(loop, memory-bursts, m.rules().Overlap) + bursts + swaps
 	}
 	return sum
 }

@@ -12,7 +12,6 @@ import (
 type place struct {
 	block, sets, ways int
 	hashed            bool // by footprint alone, since sets follow from a hash
-	crowds            bool // which is one of the place in a page: sets are those that lie so
 
 	// missing is the share of what comes again after so many blocks that is missed, where LRU would miss all
 	// or none; nil where that is as LRU has it.
@@ -23,7 +22,7 @@ func (p place) blocks() float64 { return float64(p.sets * p.ways) }
 
 // room is how many blocks there are for what the operand touches in loops of these trips.
 func (p place) room(op nest.Operand, trips []int) float64 {
-	if p.hashed && !p.crowds {
+	if p.hashed {
 		return p.blocks()
 	}
 	return room(op, trips, p.block, p.sets, p.ways)
@@ -57,12 +56,8 @@ func (c caches) places() []place {
 	return all
 }
 
-// asHashed says of the hashed level where its sets are, and what of it was measured.
+// asHashed says what of the hashed level was measured.
 func (c caches) asHashed(p *place, i int) {
-	if p.crowds = c.crowds; p.crowds {
-		g := placed(c.levels[i].Geometry, c.tlb)
-		p.sets, p.ways = g.Sets(), g.Ways
-	}
 	if c.missing == nil {
 		return
 	}

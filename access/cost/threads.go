@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/access"
-	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -58,29 +57,6 @@ func (m Model) among(threads int) Model {
 	m.levels, m.Caches.Levels = m.Caches.Levels, slices.Clone(m.Caches.Levels)
 	m.Caches.Levels[last].Geometry = portion(m.Caches.Levels[last].Geometry, m.sharers)
 	return m
-}
-
-// sharing are the levels of a machine, with what all cores have of them together as far as that can be believed: nothing of levels of
-// which each has one of its own where one of them was slow while it was measured; and of a last level that is smaller than the
-// second levels of all, each of which served its core's part of what was read, the most that they read of half as much again as these hold.
-func sharing(m probe.Machine) []probe.Level {
-	levels, last := slices.Clone(m.Levels), len(m.Levels)-1
-	for i := range levels[:max(last, 1)] {
-		shared := i < len(m.Simulated.Levels) && m.Simulated.Levels[i].SharedBy > 1
-		if l := &levels[i]; !shared && l.Disturbed(m.Threads) {
-			l.ReadAll, l.CopyAll = 0, 0
-		}
-	}
-	if last < 1 || levels[last].ReadAll > 0 {
-		return levels
-	}
-	before := float64(m.Threads * levels[last-1].Capacity)
-	for _, r := range m.ReadLadder {
-		if lasts(m)*float64(r.Size) >= 1.5*before {
-			levels[last].ReadAll = max(levels[last].ReadAll, r.ReadAll)
-		}
-	}
-	return levels
 }
 
 // busy is how many times as long a core takes while so many are: in proportion to how many others are.

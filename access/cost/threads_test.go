@@ -2,7 +2,6 @@ package cost
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -61,7 +60,7 @@ func TestThreads(t *testing.T) {
 	// A loop that sums one element after the other takes what all cores were measured to have of that.
 	loop := access.Spec{Shape: []int{16 << 20}, DType: layouts.Int64}
 	streamed := threadsModel(4)
-	streamed.Times.Streamed = []probe.Stream{{Op: access.Sum, Ns: 10, All: 4}}
+	streamed.Times.Streamed = []probe.Stream{{Op: "sum", Ns: 10, All: 4}}
 	one, four := predictThreads(t, streamed, loop, 1), predictThreads(t, streamed, loop, 4)
 	if got, want := one.Memory/four.Memory, 4*10./16; math.Abs(got-want) > .02*want {
 		t.Errorf("a loop by four threads waits for memory %.3f times less, want %v", got, want)
@@ -80,7 +79,7 @@ func TestThreads(t *testing.T) {
 // TestBusy: of cores that read half as fast when all do, loops in the first level take up to twice as long, in
 // proportion to how many are busy; and as long where that was not measured.
 func TestBusy(t *testing.T) {
-	levels := []probe.Level{{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 200e9, ReadAll: 400e9}}, {Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 5}}}
+	levels := []probe.Level{{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 200, ReadAll: 400}}, {Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 5}}}
 	m := threadsModel(4)
 	m.Times = Measured(probe.Machine{Threads: 4, Levels: levels})
 	for _, spec := range []access.Spec{
@@ -100,43 +99,6 @@ func TestBusy(t *testing.T) {
 	if got := predictThreads(t, unknown, spec, 1).Loop / predictThreads(t, unknown, spec, 4).Loop; math.Abs(got-4) > .02 {
 		t.Errorf("by four threads the loop takes %.3f times less, want 4", got)
 	}
-}
-
-// TestSharing: what all cores were measured to have together of levels of their own is not believed where one of them was slow
-// meanwhile; that of a last level that is smaller than all second levels is the most that was read of half as much again.
-func TestSharing(t *testing.T) {
-	m := probe.Machine{Threads: 16, Memory: probe.Speed{Latency: 120, Read: 14e9, ReadAll: 100e9}, Levels: []probe.Level{
-		{Name: "L1D", Capacity: 48 << 10, Speed: probe.Speed{Latency: 1.8, Read: 222e9, ReadAll: 261e9, Copy: 318e9, CopyAll: 286e9}},
-		{Name: "L2", Capacity: 2 << 20, Speed: probe.Speed{Latency: 6, Read: 111e9, ReadAll: 819e9, Copy: 66e9, CopyAll: 85e9}},
-		{Name: "L3", Capacity: 24 << 20, Speed: probe.Speed{Latency: 39, Read: 23e9, Copy: 23e9}},
-	}, ReadLadder: []probe.Reading{{Size: 20 << 20, Read: 24e9, ReadAll: 900e9}, {Size: 40 << 20, Read: 24e9, ReadAll: 250e9}, {Size: 48 << 20, Read: 24e9, ReadAll: 200e9}, {Size: 64 << 20, Read: 23e9, ReadAll: 190e9}}}
-	got := Measured(m)
-	if got.Busy != 0 || got.Levels[0].LineAll != threadsUnknown(m, 0) {
-		t.Errorf("cores lose %v, and of L2 a line of all takes %v ns", got.Busy, got.Levels[0].LineAll)
-	}
-	if want := line / 200e9 * 1e9; got.Levels[1].LineAll != want {
-		t.Errorf("of L3 a line of all takes %v ns, want %v", got.Levels[1].LineAll, want)
-	}
-	if n := len(got.Passes[2].Paces); n != 2 || got.Passes[2].Paces[0].Missing != 0 {
-		t.Errorf("passes over 48 MiB: %+v", got.Passes[2])
-	}
-	m.Simulated.Levels = []simcache.Level{{}, {SharedBy: 4}, {}} // four have one second level
-	if got, want := Measured(m).Levels[0].LineAll, line/819e9*1e9; got != want {
-		t.Errorf("of a shared L2 a line of all takes %v ns, want %v", got, want)
-	}
-	m.Simulated, m.Levels[0].ReadAll, m.Levels[0].CopyAll = simcache.Config{}, 2600e9, 2500e9
-	if got := Measured(m).Busy; math.Abs(got-16*222./2600) > 1e-9 {
-		t.Errorf("cores lose %v", got)
-	}
-}
-
-// threadsUnknown is what a line of level i takes of all cores where that was not measured.
-func threadsUnknown(m probe.Machine, i int) float64 {
-	m.Levels = slices.Clone(m.Levels)
-	for i := range m.Levels {
-		m.Levels[i].ReadAll, m.Levels[i].CopyAll = 0, 0
-	}
-	return Measured(m).Levels[i].LineAll
 }
 
 // TestPortion: an equal part of a cache is about that large, and a cache.

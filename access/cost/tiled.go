@@ -38,14 +38,6 @@ func (m Model) tiled(p access.Pattern, n nest.Nest, visits []visit) (ns float64,
 // measuredBytes are those of an element of the tiles that were measured.
 const measuredBytes = 4
 
-// tiledLine is the ns of a line that level i misses of such a tile, a pair of which takes so many of memory: of a last level
-// before memory what it takes of streams, and as much of what a pair takes beyond these as its latency is of memory's.
-func (m Model) tiledLine(pair float64, i int) float64 {
-	from, memory := m.serving(i), m.serving(len(m.Caches.Levels)-1)
-	beyond := pair - 2*memory.Line - memory.Stored
-	return (2*from.Line + from.Stored + beyond*from.Latency/memory.Latency) / 2
-}
-
 // mostTile is by how much more rows or columns a tile may have than those that were measured:
 // what the inner loop of a larger one goes over stays in no first level.
 const mostTile = 4
@@ -60,8 +52,9 @@ func (t Times) tile(written bool, steps, around float64) (ns float64, measured b
 	}
 	high, wide, known := []int{}, []int{}, map[[2]int]float64{}
 	for _, m := range t.Tiles {
-		if m.Col == written {
-			high, wide, known[[2]int{m.Rows, m.Columns}] = append(high, m.Rows), append(wide, m.Columns), math.Log(m.Ns)
+		if (m.Order == access.Col.String()) == written {
+			high, wide = append(high, m.Rows), append(wide, m.Columns)
+			known[[2]int{m.Rows, m.Columns}] = math.Log(m.Ns)
 		}
 	}
 	if len(known) == 0 || rows > mostTile*float64(slices.Max(high)) || columns > mostTile*float64(slices.Max(wide)) {

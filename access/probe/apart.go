@@ -15,47 +15,34 @@ import (
 // NearStep is how far apart lines are whose walk stays within a page for a while, in bytes.
 const NearStep = 4 * line
 
-// farStep is how far apart those are that each lie in another page of 4 KiB, in sets that go
-// round.
-const farStep = 4096 + line
-
-// mostPages are walked over again and again by a far walk, few enough that most TLBs hold them
+// nearBytes are walked over again and again, few enough that most TLBs hold their pages
 // on small pages: under a hypervisor that gives no others, huge pages are none.
-const mostPages = 512
+const nearBytes = 512 * 4160
 
 // crowd is how many times the lines that a set has room for are walked over, of which it holds
 // none when they come again, as it would of a few more.
 const crowd = 8
 
-// Beside is how many crowded sets take turns for [Speed]'s Beside and BesideStore.
-const Beside = 4
-
-// scattered is how many pages lie between two that are walked, where each translation is on a
-// cache line of page tables of its own: 8 bytes each.
-const scattered = line / 8
-
 // apart measures sums of one element a line, at each level behind the first, sums and fills of lines
 // that are crowded in sets of the first, and sums of one a page
 // beyond the reach of each level of the TLB, from which a sum over as many adjacent lines is
-// subtracted: on pages side by side, and on scattered ones.
+// subtracted.
 func (s *sampler) apart(m *Machine) error {
 	speeds, sets := s.workingSets(m)
 	var lines, pages, stores []access.Spec
 	for _, bytes := range sets[1:] {
-		lines = append(lines, stepping(bytes, NearStep), stepping(bytes, farStep))
+		lines = append(lines, stepping(bytes))
 	}
 	if len(speeds) > 1 {
 		step, ways := s.oneSet()
-		for _, sets := range []int{1, Beside} {
-			sum := crowding(step, ways, sets)
-			fill := sum
-			fill.Op = access.Fill
-			lines, stores = append(lines, sum), append(stores, fill)
-		}
+		sum := crowding(step, ways)
+		fill := sum
+		fill.Op = access.Fill
+		lines, stores = append(lines, sum), append(stores, fill)
 	}
 	for i := range m.TLB {
 		n := s.beyondReach(m, i)
-		pages = append(pages, oneEach(n, line), oneEach(n, PageSize()+line), oneEach(n, scattered*PageSize()+line))
+		pages = append(pages, oneEach(n, line), oneEach(n, PageSize()+line))
 	}
 	measure := func(specs []access.Spec, share float64, pages access.Pages) ([]float64, error) {
 		if len(specs) == 0 {
@@ -65,7 +52,7 @@ func (s *sampler) apart(m *Machine) error {
 		}
 		return s.least(specs, 10, share*apartShare, pages, nil)
 	}
-	far, err := measure(lines, .4, s.pages)
+	near, err := measure(lines, .4, s.pages)
 	if err != nil {
 		return err
 	}
@@ -74,24 +61,19 @@ func (s *sampler) apart(m *Machine) error {
 		return err
 	}
 	for i := range sets[1:] {
-		speeds[1+i].Near, speeds[1+i].Far = far[2*i], far[2*i+1]
+		speeds[1+i].Near = near[i]
 	}
 	if len(speeds) > 1 {
-		last := len(far) - 1
-		speeds[1].Crowded, speeds[1].Beside = far[last-1], far[last]
-		speeds[1].CrowdedStore, speeds[1].BesideStore = stored[0], stored[1]
+		speeds[1].Crowded, speeds[1].CrowdedStore = near[len(near)-1], stored[0]
 	}
 	walks, err := measure(pages, .5, access.PagesSmall)
 	if err != nil || walks == nil {
 		return err
 	}
-	before := [2]float64{}
+	before := 0.0
 	for i := range m.TLB {
-		for k, v := range []*float64{&m.TLB[i].Apart, &m.TLB[i].Scattered} {
-			longer := max(walks[3*i+1+k]-walks[3*i], before[k]) // it missed the nearer levels, too
-			*v = longer - before[k]
-			before[k] = longer
-		}
+		longer := max(walks[2*i+1]-walks[2*i], before) // it missed the nearer levels, too
+		m.TLB[i].Apart, before = longer-before, longer
 	}
 	return nil
 }
@@ -117,27 +99,27 @@ func (s *sampler) beyondReach(m *Machine, i int) int {
 	if s.MaxMemory > 0 {
 		most = min(most, s.MaxMemory/2)
 	}
-	return min(n, most/(scattered*PageSize()+line))
+	return min(n, most/(PageSize()+line))
 }
 
-// stepping sums an element of each line of so many bytes: of lines a step apart, of those beside
+// stepping sums an element of each line of so many bytes: of lines [NearStep] apart, of those beside
 // them, and so on, some pages at a time.
-func stepping(bytes, step int) access.Spec {
+func stepping(bytes int) access.Spec {
 	spec := access.Spec{DType: layouts.Int64}
 	size := spec.DType.Size()
-	rows := max(min(bytes, mostPages*farStep)/step, 1)
-	blocks := max(bytes/(rows*step), 1)
-	spec.Shape = []int{blocks * rows * step / size}
-	spec.View = layouts.MustParseChain(fmt.Sprintf("as_strided((%d,%d,%d),(%d,%d,%d))", blocks, step/line, rows, rows*step/size, line/size, step/size))
+	rows := max(min(bytes, nearBytes)/NearStep, 1)
+	blocks := max(bytes/(rows*NearStep), 1)
+	spec.Shape = []int{blocks * rows * NearStep / size}
+	spec.View = layouts.MustParseChain(fmt.Sprintf("as_strided((%d,%d,%d),(%d,%d,%d))",
+		blocks, NearStep/line, rows, rows*NearStep/size, line/size, NearStep/size))
 	return spec
 }
 
-// crowding sums an element of each of crowd times as many lines as so many sets have room for, which take turns:
-// lines of one set are a step apart. Then it sums of those beside them, and so on.
-func crowding(step, ways, sets int) access.Spec {
+// crowding sums an element of each of crowd times as many lines as a set has room for, a step apart.
+// Then it sums of those beside them, and so on.
+func crowding(step, ways int) access.Spec {
 	const rounds = 8
-	lines := crowd * ways * sets
-	step /= sets
+	lines := crowd * ways
 	spec := access.Spec{DType: layouts.Int64}
 	size := spec.DType.Size()
 	spec.Shape = []int{(lines*step + rounds*line) / size}

@@ -20,10 +20,10 @@ func Example() {
 		return
 	}
 	for _, l := range m.Levels {
-		fmt.Println(l.Name, l.Capacity>>10, "KiB")
+		fmt.Println(l.Name, l.Capacity)
 	}
 	// Output:
-	// L1D 32 KiB
-	// L2 768 KiB
-	// L3 16384 KiB
+	// L1D 32KiB
+	// L2 768KiB
+	// L3 16MiB
 }

@@ -112,8 +112,8 @@ func (m Machine) Other(this Host) string {
 	}
 	for _, l := range m.Levels {
 		for _, c := range this.Caches {
-			if size := c.Geometry.Size; !c.Instruction() && levelName(c) == l.Name && size > 0 && l.Stated > 0 && size != l.Stated {
-				return fmt.Sprintf("a core with %s of %s was measured, this one has %s", l.Name, simcache.Bytes(l.Stated), simcache.Bytes(size))
+			if size := c.Geometry.Size; !c.Instruction() && levelName(c) == l.Name && size > 0 && l.Stated > 0 && size != int(l.Stated) {
+				return fmt.Sprintf("a core with %s of %s was measured, this one has %s", l.Name, simcache.Bytes(int(l.Stated)), simcache.Bytes(size))
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func (m Machine) Other(this Host) string {
 func (m Machine) Capacities() []int {
 	var sizes []int
 	for _, l := range m.Levels {
-		sizes = append(sizes, l.Capacity)
+		sizes = append(sizes, int(l.Capacity))
 	}
 	return sizes
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 // A synthetic machine has caches of known capacities and latencies.
@@ -56,7 +57,7 @@ func (s synthetic) ladder(most int, noise func(i int) float64) (l []Point) {
 			ns += (reach - min(reach, 1-served(size, c))) * s.ns[k]
 			reach = min(reach, 1-served(size, c))
 		}
-		l = append(l, Point{size, (ns + reach*s.ns[len(s.capacities)]) * noise(i)})
+		l = append(l, Point{machines.Size(size), (ns + reach*s.ns[len(s.capacities)]) * noise(i)})
 	}
 	return l
 }
@@ -77,7 +78,7 @@ func (s synthetic) check(l []Point) error {
 		if k == len(s.capacities) {
 			break
 		}
-		if got := l[p.capacity].Size; !near(got, s.capacities[k]) {
+		if got := l[p.capacity].Size; !near(int(got), s.capacities[k]) {
 			return fmt.Errorf("level %d has %d B, want %d", k, got, s.capacities[k])
 		}
 	}
@@ -150,7 +151,7 @@ func TestRecorded(t *testing.T) {
 		}
 		fmt.Fprintln(&found, filepath.Base(file))
 		for i, l := range m.Levels {
-			fmt.Fprintf(&found, "  %s %s, %.3g ns, simulated as %s\n", l.Name, simcache.Bytes(l.Capacity), l.Latency, m.Simulated.Levels[i].Geometry)
+			fmt.Fprintf(&found, "  %s %s, %.3g ns, simulated as %s\n", l.Name, simcache.Bytes(int(l.Capacity)), l.Latency, m.Simulated.Levels[i].Geometry)
 		}
 		fmt.Fprintf(&found, "  memory %.3g ns\n", m.Memory.Latency)
 		for i, r := range m.TLB {
@@ -188,7 +189,7 @@ func TestPlateausAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l []Point
 		for i, ns := range rapid.SliceOfN(rapid.Float64Range(0.1, 1000), 1, 40).Draw(t, "ns") {
-			l = append(l, Point{i + 1, ns})
+			l = append(l, Point{machines.Size(i + 1), ns})
 		}
 		found := plateaus(l)
 		if len(found) == 0 || found[0].from != 0 || found[len(found)-1].to != len(l) {
@@ -256,7 +257,7 @@ func (s synthetic) named(m Machine) error {
 	if len(m.Levels) < 2 || m.Levels[0].Name != "L1D" || m.Levels[1].Name != "L2" || m.Levels[1].Stated != 2<<20 {
 		return errors.New("want L1D and L2")
 	}
-	if l2 := m.Levels[1]; l2.Capacity > 2<<20 || !near(l2.Capacity, s.capacities[1]) || math.Abs(l2.Latency-s.ns[1]) > .5 {
+	if l2 := m.Levels[1]; l2.Capacity > 2<<20 || !near(int(l2.Capacity), s.capacities[1]) || math.Abs(l2.Latency-s.ns[1]) > .5 {
 		return fmt.Errorf("want an L2 of %d", s.capacities[1])
 	}
 	switch {
@@ -265,7 +266,7 @@ func (s synthetic) named(m Machine) error {
 	case len(s.capacities) < 3:
 		return errors.New("want two levels")
 	}
-	if l3 := m.Levels[2]; l3.Name != "L3" || !near(l3.Capacity, s.capacities[2]) || l3.Latency < s.ns[2]/2 || l3.Latency > 1.5*s.ns[2] {
+	if l3 := m.Levels[2]; l3.Name != "L3" || !near(int(l3.Capacity), s.capacities[2]) || l3.Latency < s.ns[2]/2 || l3.Latency > 1.5*s.ns[2] {
 		return fmt.Errorf("want an L3 of %d", s.capacities[2])
 	}
 	return nil
@@ -279,12 +280,12 @@ func TestNameAny(t *testing.T) {
 		var m Machine
 		all := sizes(MinSize, 64<<20)
 		for i, ns := range rapid.SliceOfN(rapid.Float64Range(0.5, 200), 1, len(all)).Draw(t, "ns") {
-			m.Ladder = append(m.Ladder, Point{all[i], ns})
+			m.Ladder = append(m.Ladder, Point{machines.Size(all[i]), ns})
 		}
 		if rapid.Bool().Draw(t, "rises") {
 			slices.SortFunc(m.Ladder, func(a, b Point) int { return cmp.Compare(a.Ns, b.Ns) })
 			for i := range m.Ladder {
-				m.Ladder[i].Size = all[i]
+				m.Ladder[i].Size = machines.Size(all[i])
 			}
 		}
 		m.name(plateaus(m.Ladder), stated(caches))

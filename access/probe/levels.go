@@ -8,6 +8,7 @@ import (
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 // stated are the data caches whose sizes a machine states, the nearest first.
@@ -69,7 +70,10 @@ func (m *Machine) name(found []plateau, stated []cpu.Cache) {
 // addLevel adds a stated level that serves up to a point of the ladder.
 func (m *Machine) addLevel(c cpu.Cache, end int, ns float64) {
 	size := c.Geometry.Size
-	m.Levels = append(m.Levels, Level{Name: levelName(c), Stated: size, Capacity: min(agreed(m.Ladder, end, size), size), Speed: Speed{Latency: ns}})
+	capacity := min(agreed(m.Ladder, end, size), size)
+	l := Level{Name: levelName(c), Stated: machines.Size(size), Capacity: machines.Size(capacity)}
+	l.Latency = ns
+	m.Levels = append(m.Levels, l)
 }
 
 // agreed is the size up to which a ladder says that something reaches, of which its
@@ -77,8 +81,8 @@ func (m *Machine) addLevel(c cpu.Cache, end int, ns float64) {
 // tell them apart, since that lies before the next point, or less than a step
 // before this one.
 func agreed(ladder []Point, i, stated int) int {
-	size := ladder[i].Size
-	before := size <= stated && 4*stated <= 5*size && i+1 < len(ladder) && stated < ladder[i+1].Size
+	size := int(ladder[i].Size)
+	before := size <= stated && 4*stated <= 5*size && i+1 < len(ladder) && stated < int(ladder[i+1].Size)
 	if after := size > stated && 4*size <= 5*stated; before || after {
 		return stated
 	}
@@ -87,7 +91,7 @@ func agreed(ladder []Point, i, stated int) int {
 
 // beyond tells whether a working set is too large for a level that serves it: by
 // more than the step of the ladder there, a quarter at most.
-func beyond(size int, c cpu.Cache) bool { return 4*size > 5*c.Geometry.Size }
+func beyond(size machines.Size, c cpu.Cache) bool { return 4*int(size) > 5*c.Geometry.Size }
 
 func median(points []Point) float64 {
 	var ns []float64
@@ -129,15 +133,19 @@ func (m *Machine) match(found []plateau, stated []cpu.Cache) []int {
 // last of them the page tables are walked, which takes longer still where these
 // leave the caches: no more levels are taken than are stated, if any are.
 func (m *Machine) nameTLB(stated []simcache.TLB) {
-	found := plateaus(m.PageLadder)
+	var ladder []Point
+	for _, p := range m.PageLadder {
+		ladder = append(ladder, Point{machines.Size(p.Pages), p.Ns})
+	}
+	found := plateaus(ladder)
 	levels := len(found) - 1
 	if len(stated) > 0 {
 		levels = min(levels, len(stated))
 	}
 	for i, p := range found[:levels] {
-		entries := m.PageLadder[p.capacity].Size
+		entries := m.PageLadder[p.capacity].Pages
 		if i < len(stated) && stated[i].Source != simcache.FromDefault { // which nothing states
-			entries = agreed(m.PageLadder, p.capacity, stated[i].Entries)
+			entries = agreed(ladder, p.capacity, stated[i].Entries)
 			if entries > stated[i].Entries { // a hypervisor states another CPU's, or a part
 				entries = likelyEntries(entries)
 			}
@@ -169,35 +177,28 @@ func levelName(c cpu.Cache) string {
 }
 
 // simulate makes the caches and the TLB to simulate: of the sizes that were found,
-// with about the stated ways, or where none are stated, and of the TLB, those that were found. Sets are a power of two, as Cachegrind's, which keeps
+// with about the stated ways. Sets are a power of two, as Cachegrind's, which keeps
 // all sizes of the ladder as they are; another, of a cache that is stated, may be
 // rounded by half a way.
 func (m *Machine) simulate(o Options) {
 	m.Simulated = simcache.Config{I1: cpu.Choose(o.Caches).I1}
 	data := stated(o.Caches)
 	for _, l := range m.Levels {
-		like, stated, cores := simcache.Geometry{Ways: 8, Line: line}, false, 0
+		like, cores := simcache.Geometry{Ways: 8, Line: line}, 0
 		for _, c := range data {
 			if levelName(c) == l.Name {
 				like = c.Geometry
-				stated = !c.Assumed("ways")
 				cores = sharers(c, o)
 			}
 		}
-		if l.Ways > 0 && !stated {
-			like.Ways = l.Ways
-		}
-		m.Simulated.Levels = append(m.Simulated.Levels, simcache.Level{Name: l.Name, Geometry: sized(l.Capacity, like), SharedBy: cores})
+		m.Simulated.Levels = append(m.Simulated.Levels, simcache.Level{Name: l.Name, Geometry: sized(int(l.Capacity), like), SharedBy: cores})
 	}
 	if len(m.Simulated.Levels) < 2 {
 		m.Simulated.I1 = simcache.Geometry{} // whose misses have no level to go to
 	}
 	for i, r := range m.TLB {
 		ways := r.Entries
-		switch {
-		case r.Ways > 0:
-			ways = divisor(r.Entries, r.Ways)
-		case i < len(o.TLB):
+		if i < len(o.TLB) {
 			ways = divisor(r.Entries, o.TLB[i].Ways)
 		}
 		m.Simulated.TLB = append(m.Simulated.TLB, simcache.TLB{Entries: r.Entries, Ways: ways, Page: PageSize()})

@@ -10,6 +10,7 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 // Options say what is measured, and how long.
@@ -54,18 +55,13 @@ func (o Options) sampleTime() time.Duration {
 
 // The stages, and the share of the budget that each has.
 const (
-	ladderShare       = 0.31
-	pagesShare        = 0.145
-	hugePagesShare    = 0.025
-	bandwidthShare    = 0.14
-	apartShare        = 0.08
-	waysShare         = 0.08
-	translationsShare = 0.02
-	loopsShare        = 0.08
-	runsShare         = 0.035
-	startsShare       = 0.02
-	streamsShare      = 0.015
-	tilesShare        = 0.05
+	ladderShare    = 0.36
+	pagesShare     = 0.17
+	bandwidthShare = 0.14
+	apartShare     = 0.12
+	loopsShare     = 0.10
+	streamsShare   = 0.04
+	tilesShare     = 0.07
 )
 
 // Measure measures the machine that it runs on. All times are minima: of many
@@ -81,7 +77,7 @@ const (
 // with one load a page, each on another line of its page, that of a chase over
 // the same lines side by side is subtracted. Bandwidths are of vector kernels
 // on half of each level's capacity, and on twice the largest working set: of one core,
-// and of all workers together, each on half of what it has of the level; of reads also on working sets about as large as the last level. Loops are of elements in the
+// and of all workers together, each on half of what it has of the level. Loops are of elements in the
 // first level, and of the stages only theirs and bandwidths are repeated.
 func Measure(ctx context.Context, o Options) (Machine, error) {
 	if o.MaxSize == 0 {
@@ -93,7 +89,8 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 		return Machine{}, err
 	}
 	m.name(plateaus(m.Ladder), stated(o.Caches))
-	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart, s.runs, s.starts, s.bandwidth, s.tiles, s.ways, s.translations, s.loops, s.bandwidth, s.nodes, s.loaded} {
+	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart,
+		s.bandwidth, s.tiles, s.loops, s.bandwidth, s.nodes, s.loaded} {
 		if err := stage(&m); err != nil {
 			return Machine{}, err
 		}
@@ -194,7 +191,7 @@ func (s *sampler) ladder(m *Machine) error {
 	}
 	ns, err := s.onHugePages(specs, &m.Pages)
 	for i := range ns {
-		m.Ladder = append(m.Ladder, Point{all[i], ns[i]})
+		m.Ladder = append(m.Ladder, Point{machines.Size(all[i]), ns[i]})
 	}
 	return err
 }
@@ -236,78 +233,49 @@ func (s *sampler) pageLadder(m *Machine) error {
 		most = max(most, 4*t.Entries)
 	}
 	all := sizes(8, max(min(most, s.MaxSize/PageSize()), 8))
-	var err error
-	if m.PageLadder, err = s.paged(m, all, pagesShare, access.PagesSmall); err != nil {
-		return err
-	}
-	m.nameTLB(s.TLB)
-	var octaves []int
-	for pages := 8; pages <= all[len(all)-1]; pages *= 2 {
-		octaves = append(octaves, pages)
-	}
-	m.HugeLadder, err = s.paged(m, octaves, hugePagesShare, s.pages)
-	return err
-}
-
-// paged measures the cost of a translation of so many pages, in memory on pages of a kind.
-func (s *sampler) paged(m *Machine, pages []int, share float64, kind access.Pages) (ladder []Point, err error) {
 	var specs []access.Spec
-	for _, n := range pages {
+	for _, n := range all {
 		// A line further in each page, so that all sets of the caches are used.
 		specs = append(specs, access.ChaseSpec(n, PageSize()+line), access.ChaseSpec(n, line))
 	}
-	ns, err := s.least(specs, 8, share, kind, nil)
-	for i := range len(ns) / 2 {
-		ladder = append(ladder, Point{pages[i], m.Levels[0].Latency + max(ns[2*i]-ns[2*i+1], 0)})
+	ns, err := s.least(specs, 8, pagesShare, access.PagesSmall, nil)
+	if err != nil {
+		return err
 	}
-	return ladder, err
+	for i, n := range all {
+		m.PageLadder = append(m.PageLadder, Pages{n, m.Levels[0].Latency + max(ns[2*i]-ns[2*i+1], 0)})
+	}
+	m.nameTLB(s.TLB)
+	return nil
 }
 
-// takenApart tells whether huge pages were found to take at least half of what as many small ones do to translate.
-func (m Machine) takenApart() bool {
-	small, huge := len(m.PageLadder), len(m.HugeLadder)
-	if small == 0 || huge == 0 || len(m.Levels) == 0 {
-		return false
-	}
-	base := m.Levels[0].Latency
-	return m.HugeLadder[huge-1].Ns-base > (m.PageLadder[small-1].Ns-base)/2
-}
-
-// bandwidth measures reads and copies at each level, of one core and of all, and by turns with them what of
-// working sets about as large as the last level is read how fast; at one of several moments, between other stages, of which
-// the best counts: of all cores it takes one that something else runs on to slow down all, as long as that lasts.
+// bandwidth measures reads and copies at each level, of one core and of all, at one of several
+// moments, between other stages, of which the best counts: of all cores it takes one that something
+// else runs on to slow down all, as long as that lasts.
 func (s *sampler) bandwidth(m *Machine) error {
 	speeds, sets := s.workingSets(m)
 	onAll := s.onAll(m.Levels)
 	if m.Memory != (Speed{}) {
 		onAll = append(onAll, s.behindAll())
 	}
-	rungs, rungsOnAll := s.readLadder(m)
 	const share = bandwidthShare / 4 / bandwidthTimes
 	for _, stage := range []struct {
 		bytes []int
 		spec  func(bytes int) access.Spec
-		of    func(*Speed) *float64
-		rungs []int // bytes, by point of the ladder
-		rung  func(*Reading) *float64
+		of    func(*Speed) *Bandwidth
+		moved float64 // bytes an element
 	}{
-		{sets, reading, func(v *Speed) *float64 { return &v.Read }, rungs, func(r *Reading) *float64 { return &r.Read }},
-		{sets, copying, func(v *Speed) *float64 { return &v.Copy }, nil, nil},
-		{onAll, s.byAll(reading), func(v *Speed) *float64 { return &v.ReadAll }, rungsOnAll, func(r *Reading) *float64 { return &r.ReadAll }},
-		{onAll, s.byAll(copying), func(v *Speed) *float64 { return &v.CopyAll }, nil, nil},
+		{sets, reading, func(v *Speed) *Bandwidth { return &v.Read }, 4},
+		{sets, copying, func(v *Speed) *Bandwidth { return &v.Copy }, 8},
+		{onAll, s.byAll(reading), func(v *Speed) *Bandwidth { return &v.ReadAll }, 4},
+		{onAll, s.byAll(copying), func(v *Speed) *Bandwidth { return &v.CopyAll }, 8},
 	} {
 		var specs []access.Spec
-		var results []*float64
-		add := func(bytes int, result *float64) {
-			if bytes > 0 {
-				specs, results = append(specs, stage.spec(bytes)), append(results, result)
-			}
-		}
+		var results []*Bandwidth
 		for i, bytes := range stage.bytes {
-			add(bytes, stage.of(speeds[i]))
-		}
-		for i, bytes := range stage.rungs {
-			add(bytes, stage.rung(&m.ReadLadder[i]))
+			if bytes > 0 {
+				specs, results = append(specs, stage.spec(bytes)), append(results, stage.of(speeds[i]))
+			}
 		}
 		if specs[0].Threads == 1 {
 			s.done += share
@@ -318,11 +286,7 @@ func (s *sampler) bandwidth(m *Machine) error {
 			return err
 		}
 		for i, result := range results {
-			moved := 4.0
-			if specs[i].Op == access.Copy {
-				moved = 8
-			}
-			*result = max(*result, moved/ns[i]*1e9)
+			*result = max(*result, Bandwidth(stage.moved/ns[i]))
 		}
 	}
 	if len(s.Workers) > 1 {
@@ -345,8 +309,8 @@ const bandwidthTimes = 3
 func (s *sampler) workingSets(m *Machine) (speeds []*Speed, sets []int) {
 	before := 0
 	for i, l := range m.Levels {
-		speeds, sets = append(speeds, &m.Levels[i].Speed), append(sets, past(l.Capacity, before))
-		before = l.Capacity
+		speeds, sets = append(speeds, &m.Levels[i].Speed), append(sets, past(int(l.Capacity), before))
+		before = int(l.Capacity)
 	}
 	if m.Memory != (Speed{}) {
 		speeds, sets = append(speeds, &m.Memory), append(sets, s.streamed())

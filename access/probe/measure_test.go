@@ -12,6 +12,7 @@ import (
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 // TestMeasure: a short ladder gives a machine that can be saved and simulated; two threads measure what all have
@@ -52,7 +53,7 @@ func TestMeasure(t *testing.T) {
 func checkMeasured(t *testing.T, o Options, m Machine) {
 	t.Helper()
 	last := m.Ladder[len(m.Ladder)-1].Size
-	if len(m.Ladder) != 15 || last != o.MaxSize || m.CPU != "some" || m.Pages == "" {
+	if len(m.Ladder) != 15 || int(last) != o.MaxSize || m.CPU != "some" || m.Pages == "" {
 		t.Errorf("%+v", m)
 	}
 	for _, l := range m.Levels {
@@ -60,14 +61,11 @@ func checkMeasured(t *testing.T, o Options, m Machine) {
 			t.Errorf("%+v", l)
 		}
 	}
-	if got := m.HugeLadder; len(got) != 1 || got[0].Size != 8 || got[0].Ns < m.Levels[0].Latency { // of 12 pages, an octave
-		t.Errorf("on the ladder's pages: %v", got)
-	}
 	if m.Threads != len(o.Workers) || o.Loaded && (m.Streams != 1 || len(m.Loads) != len(loads)) {
 		t.Errorf("%d threads, %d streams, loads %+v", m.Threads, m.Streams, m.Loads)
 	}
 	for _, l := range m.Loads {
-		if l.latency() <= 0 || l.Share > 0 && l.rate() <= 0 {
+		if middle(l.Ns) <= 0 || l.Share > 0 && middle(l.Bandwidth) <= 0 {
 			t.Errorf("load %+v", l)
 		}
 	}
@@ -132,7 +130,7 @@ func TestName(t *testing.T) {
 		for i, c := range append(capacities, 1<<30) {
 			from := len(m.Ladder)
 			for _, size := range all[from : slices.Index(all, c)+1] {
-				m.Ladder = append(m.Ladder, Point{size, float64(i + 1)})
+				m.Ladder = append(m.Ladder, Point{machines.Size(size), float64(i + 1)})
 			}
 			p = append(p, plateau{from: from, to: len(m.Ladder), capacity: len(m.Ladder) - 1, ns: float64(i + 1)})
 		}
@@ -143,13 +141,13 @@ func TestName(t *testing.T) {
 		capacities []int
 		want       []Level
 	}{
-		{[]int{32 << 10, 448 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 32 << 10, Speed{Latency: 1}, 0},
-			{"L2", 512 << 10, 448 << 10, Speed{Latency: 2}, 0}, {"L3", 32 << 20, 12 << 20, Speed{Latency: 3}, 0}}},
-		{[]int{32 << 10, 448 << 10}, []Level{{"L1D", 32 << 10, 32 << 10, Speed{Latency: 1}, 0}, {"L2", 512 << 10, 448 << 10, Speed{Latency: 2}, 0}}},
-		{[]int{28 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 28 << 10, Speed{Latency: 1}, 0}, {"L3", 32 << 20, 12 << 20, Speed{Latency: 2}, 0}}},
-		{[]int{12 << 20}, []Level{{"L3", 32 << 20, 12 << 20, Speed{Latency: 1}, 0}}},
-		{[]int{1 << 10, 32 << 10, 448 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 1 << 10, Speed{Latency: 1}, 0}, {"L2", 512 << 10, 32 << 10, Speed{Latency: 2}, 0},
-			{"L3", 32 << 20, 448 << 10, Speed{Latency: 3}, 0}, {"L4", 0, 12 << 20, Speed{Latency: 4}, 0}}},
+		{[]int{32 << 10, 448 << 10, 12 << 20}, []Level{{Name: "L1D", Stated: 32 << 10, Capacity: 32 << 10, Speed: Speed{Latency: 1}},
+			{Name: "L2", Stated: 512 << 10, Capacity: 448 << 10, Speed: Speed{Latency: 2}}, {Name: "L3", Stated: 32 << 20, Capacity: 12 << 20, Speed: Speed{Latency: 3}}}},
+		{[]int{32 << 10, 448 << 10}, []Level{{Name: "L1D", Stated: 32 << 10, Capacity: 32 << 10, Speed: Speed{Latency: 1}}, {Name: "L2", Stated: 512 << 10, Capacity: 448 << 10, Speed: Speed{Latency: 2}}}},
+		{[]int{28 << 10, 12 << 20}, []Level{{Name: "L1D", Stated: 32 << 10, Capacity: 28 << 10, Speed: Speed{Latency: 1}}, {Name: "L3", Stated: 32 << 20, Capacity: 12 << 20, Speed: Speed{Latency: 2}}}},
+		{[]int{12 << 20}, []Level{{Name: "L3", Stated: 32 << 20, Capacity: 12 << 20, Speed: Speed{Latency: 1}}}},
+		{[]int{1 << 10, 32 << 10, 448 << 10, 12 << 20}, []Level{{Name: "L1D", Stated: 32 << 10, Capacity: 1 << 10, Speed: Speed{Latency: 1}}, {Name: "L2", Stated: 512 << 10, Capacity: 32 << 10, Speed: Speed{Latency: 2}},
+			{Name: "L3", Stated: 32 << 20, Capacity: 448 << 10, Speed: Speed{Latency: 3}}, {Name: "L4", Stated: 0, Capacity: 12 << 20, Speed: Speed{Latency: 4}}}},
 	} {
 		m := found(test.capacities...)
 		if diff := cmp.Diff(test.want, m.Levels); diff != "" {
@@ -172,7 +170,7 @@ func TestName(t *testing.T) {
 func TestSimulate(t *testing.T) {
 	m := Machine{
 		Levels: []Level{{Name: "L1D", Capacity: 32 << 10}, {Name: "L2", Capacity: 448 << 10}, {Name: "L3", Capacity: 20 << 20}},
-		TLB:    []Reach{{64, 2, 0, 0, 0}, {1280, 20, 0, 0, 0}},
+		TLB:    []Reach{{Entries: 64, Miss: 2}, {Entries: 1280, Miss: 20}},
 	}
 	m.simulate(Options{Caches: zen, TLB: zenTLB})
 	want := simcache.Config{
@@ -190,7 +188,7 @@ func TestSimulate(t *testing.T) {
 	// Whatever is measured can be simulated, also where nothing is stated.
 	for _, capacity := range sizes(MinSize, 1<<30) {
 		for _, o := range []Options{{}, {Caches: zen, TLB: zenTLB}, {Caches: rapids, TLB: cpu.TLB(PageSize())}} {
-			m := Machine{Levels: []Level{{Name: "L3", Capacity: capacity}}, TLB: []Reach{{capacity / PageSize(), 1, 0, 0, 0}}}
+			m := Machine{Levels: []Level{{Name: "L3", Capacity: machines.Size(capacity)}}, TLB: []Reach{{Entries: capacity / PageSize(), Miss: 1}}}
 			m.simulate(o)
 			if err := m.Simulated.Check(); err != nil {
 				t.Errorf("%d: %v", capacity, err)
@@ -205,7 +203,7 @@ func TestSimulate(t *testing.T) {
 // TestFoundTLB: what is found of the TLB is what is stated if the ladder cannot tell
 // them apart, else what the ladder says; what a default says is nothing stated.
 func TestFoundTLB(t *testing.T) {
-	ladder := func(first, second int) (l []Point) {
+	ladder := func(first, second int) (l []Pages) {
 		for _, pages := range sizes(8, 8192) {
 			ns := 1.0
 			if pages > first {
@@ -214,7 +212,7 @@ func TestFoundTLB(t *testing.T) {
 			if pages > second {
 				ns = 30
 			}
-			l = append(l, Point{pages, ns})
+			l = append(l, Pages{pages, ns})
 		}
 		return l
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -46,15 +47,15 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	var warnings []string
 	found := map[int]bool{}
 	for _, l := range m.Levels {
-		found[l.Stated] = true
+		found[int(l.Stated)] = true
 		if l.differs() {
 			warnings = append(warnings, fmt.Sprintf("%s serves working sets up to %s, where %s states %s. In a virtual machine, or if others use the cache, that is all you get; --caches=%s simulates it.",
-				l.Name, simcache.Bytes(l.Capacity), source(caches, l.Stated), simcache.Bytes(l.Stated), name))
+				l.Name, simcache.Bytes(int(l.Capacity)), source(caches, int(l.Stated)), simcache.Bytes(int(l.Stated)), name))
 		}
 	}
 	last, stated := 0, cpu.Cache{}
 	if n := len(m.Ladder); n > 0 {
-		last = m.Ladder[n-1].Size
+		last = int(m.Ladder[n-1].Size)
 	}
 	for _, c := range caches {
 		if size := c.Geometry.Size; !c.Instruction() && size > 0 {
@@ -77,8 +78,6 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	}
 	if m.Pages == access.PagesSmall.String() {
 		warnings = append(warnings, "No huge pages could be had: misses of the TLB are in the latencies of large working sets.")
-	} else if m.takenApart() {
-		warnings = append(warnings, "Huge pages are translated as small ones are, as where a hypervisor takes them apart: misses of the TLB are in the latencies of large working sets.")
 	}
 	return warnings
 }
@@ -99,12 +98,12 @@ func (m Machine) SimulatedWarnings() []string {
 	const why = "sizes that make no whole sets are rounded, and a file may have been changed by hand or be an older version's: measure again if that is not meant."
 	var warnings []string
 	for _, l := range m.Levels {
-		if g := m.simulated(l.Name); g.Size != l.Capacity {
+		if g := m.simulated(l.Name); g.Size != int(l.Capacity) {
 			how := "not simulated"
 			if g.Size > 0 {
 				how = "simulated as " + levelCell(g)
 			}
-			warnings = append(warnings, fmt.Sprintf("%s was found to serve %s and is %s: %s", l.Name, simcache.Bytes(l.Capacity), how, why))
+			warnings = append(warnings, fmt.Sprintf("%s was found to serve %s and is %s: %s", l.Name, simcache.Bytes(int(l.Capacity)), how, why))
 		}
 	}
 	for i, r := range m.TLB {
@@ -141,31 +140,24 @@ func (m Machine) simulatedTLB(i int) simcache.TLB {
 // writeTables writes tables of what was measured.
 func (m Machine) writeTables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tnear\tfar\tcrowded\tread\tcopy")
+	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tnear\tcrowded\tread\tcopy")
 	for _, l := range m.Levels {
 		stated := "unknown"
 		if l.Stated > 0 {
-			stated = simcache.Bytes(l.Stated)
+			stated = simcache.Bytes(int(l.Stated))
 		}
-		serves := simcache.Bytes(l.Capacity)
-		if l.Ways > 0 {
-			serves += fmt.Sprintf(", %d ways", l.Ways)
-		}
+		serves := simcache.Bytes(int(l.Capacity))
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.Name, serves, stated, levelCell(m.simulated(l.Name)), speedCells(l.Speed))
 	}
 	if m.Memory != (Speed{}) {
 		fmt.Fprintf(t, "memory\t\t\t\t%s\n", speedCells(m.Memory))
 	}
-	fmt.Fprintln(t, "\nmeasured data TLB\tentries\treach\tsimulated\ta miss costs\tfar\tscattered")
+	fmt.Fprintln(t, "\nmeasured data TLB\tentries\treach\tsimulated\ta miss costs\tfar")
 	for i, r := range m.TLB {
-		entries := fmt.Sprint(r.Entries)
-		if r.Ways > 0 {
-			entries += fmt.Sprintf(", %d ways", r.Ways)
-		}
-		fmt.Fprintf(t, "level %d\t%s\t%s\t%s\t%.3g ns\t%s\t%s\n", i+1, entries, simcache.Bytes(r.Entries*PageSize()), tlbCell(m.simulatedTLB(i)), r.Miss, cmp.Or(timeCell(r.Apart), "unknown"), cmp.Or(timeCell(r.Scattered), "unknown"))
+		reach := simcache.Bytes(r.Entries * PageSize())
+		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\t%s\n", i+1, r.Entries, reach, tlbCell(m.simulatedTLB(i)), r.Miss, cmp.Or(timeCell(r.Apart), "unknown"))
 	}
 	m.writeThreads(t)
-	m.writeReads(t)
 	m.writeStreams(t)
 	m.writeLoops(t)
 	m.writeTiles(t)
@@ -191,7 +183,7 @@ func speedCells(s Speed) string {
 	if s.Crowded > 0 {
 		crowded = fmt.Sprintf("%.3g, %.3g ns", s.Crowded, s.CrowdedStore)
 	}
-	return fmt.Sprintf("%.3g ns\t%s\t%s\t%s\t%s\t%s", s.Latency, timeCell(s.Near), timeCell(s.Far), crowded, bandwidthCell(s.Read), bandwidthCell(s.Copy))
+	return fmt.Sprintf("%.3g ns\t%s\t%s\t%s\t%s", s.Latency, timeCell(s.Near), crowded, bandwidthCell(s.Read), bandwidthCell(s.Copy))
 }
 
 // writeRow writes a line of a table: its head, and a cell for each.
@@ -211,141 +203,38 @@ func timeCell(ns float64) string {
 	return fmt.Sprintf("%.3g ns", ns)
 }
 
-func bandwidthCell(v float64) string {
+func bandwidthCell(v Bandwidth) string {
 	if v == 0 {
 		return "unknown"
 	}
-	if v >= 999.5e9 { // as of many cores in their first levels; three digits would have an exponent
-		return fmt.Sprintf("%.0f GB/s", v/1e9)
+	if v >= 999.5 { // as of many cores in their first levels; three digits would have an exponent
+		return fmt.Sprintf("%.0f GB/s", v)
 	}
-	return fmt.Sprintf("%.3g GB/s", v/1e9)
-}
-
-// JSON is the JSON of a measured machine.
-type JSON struct {
-	Date       time.Time       `json:"date"`
-	CPU        string          `json:"cpu"`
-	Pages      string          `json:"pages"`
-	Levels     []jsonServing   `json:"levels"`
-	Memory     *jsonSpeed      `json:"memory,omitempty"`
-	TLB        []jsonReach     `json:"tlb"`
-	Threads    int             `json:"threads,omitzero"`
-	Remote     []jsonRemote    `json:"remote,omitempty"`
-	Streams    int             `json:"streams,omitzero"`
-	Loads      []jsonLoad      `json:"loads,omitempty"`
-	Sparse     float64         `json:"sparseNs,omitzero"`
-	Streamed   []jsonStream    `json:"streamed,omitempty"`
-	Runs       []jsonRun       `json:"runs,omitempty"`
-	Starts     []jsonStart     `json:"starts,omitempty"`
-	Loops      []jsonLoop      `json:"loops,omitempty"`
-	Tiles      []jsonTile      `json:"tiles,omitempty"`
-	Ladder     []jsonRung      `json:"ladder"`
-	ReadLadder []jsonReading   `json:"readLadder,omitempty"`
-	PageLadder []jsonPagesRung `json:"pageLadder"`
-	HugeLadder []jsonPagesRung `json:"hugePageLadder,omitempty"`
-	Warnings   []string        `json:"warnings"`
-	File       string          `json:"file"`
-}
-
-type (
-	jsonSpeed struct {
-		Latency float64 `json:"latencyNs"`
-		Read    float64 `json:"readBytesPerSecond"`
-		Copy    float64 `json:"copyBytesPerSecond"`
-		ReadAll float64 `json:"readAllBytesPerSecond,omitzero"`
-		CopyAll float64 `json:"copyAllBytesPerSecond,omitzero"`
-		Near    float64 `json:"nearNs,omitzero"`
-		Far     float64 `json:"farNs,omitzero"`
-		Crowded float64 `json:"crowdedNs,omitzero"`
-
-		CrowdedStore float64 `json:"crowdedStoreNs,omitzero"`
-		Beside       float64 `json:"crowdedBesideNs,omitzero"`
-		BesideStore  float64 `json:"crowdedStoreBesideNs,omitzero"`
-	}
-	jsonServing struct {
-		Name      string `json:"name"`
-		Stated    int    `json:"stated"`
-		Capacity  int    `json:"capacity"`
-		Ways      int    `json:"ways,omitempty"`
-		Simulated string `json:"simulated"` // size,ways,line
-		jsonSpeed
-	}
-	jsonReach struct {
-		Entries   int     `json:"entries"`
-		Simulated string  `json:"simulated"` // entries,ways,page
-		Miss      float64 `json:"missNs"`
-		Apart     float64 `json:"apartNs,omitzero"`
-		Scattered float64 `json:"scatteredNs,omitzero"`
-		Ways      int     `json:"ways,omitzero"`
-	}
-	jsonRung struct {
-		Size int     `json:"size"`
-		Ns   float64 `json:"ns"`
-	}
-	jsonPagesRung struct {
-		Pages int     `json:"pages"`
-		Ns    float64 `json:"ns"`
-	}
-)
-
-// JSON returns the JSON of the machine in a file, with warnings. Empty lists are [],
-// not null.
-func (m Machine) JSON(file string, warnings []string) *JSON {
-	j := &JSON{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Warnings: append([]string{}, warnings...), File: file,
-		Levels: []jsonServing{}, TLB: []jsonReach{}, Ladder: []jsonRung{}, PageLadder: []jsonPagesRung{}}
-	for _, l := range m.Levels {
-		j.Levels = append(j.Levels, jsonServing{l.Name, l.Stated, l.Capacity, l.Ways, m.simulated(l.Name).String(), jsonSpeed(l.Speed)})
-	}
-	if m.Memory != (Speed{}) {
-		memory := jsonSpeed(m.Memory)
-		j.Memory = &memory
-	}
-	for i, r := range m.TLB {
-		j.TLB = append(j.TLB, jsonReach{r.Entries, simcache.FormatTLB([]simcache.TLB{m.simulatedTLB(i)}), r.Miss, r.Apart, r.Scattered, r.Ways})
-	}
-	j.Threads, j.Streams = m.Threads, m.Streams
-	for _, r := range m.Remote {
-		j.Remote = append(j.Remote, jsonRemote(r))
-	}
-	for _, l := range m.Loads {
-		j.Loads = append(j.Loads, jsonLoad{l.Share, l.latency(), l.rate()})
-	}
-	j.Sparse = m.Sparse
-	for _, s := range m.Streamed {
-		j.Streamed = append(j.Streamed, jsonStream{s.Op.String(), s.Ns, s.Ints, s.All})
-	}
-	for _, r := range m.Runs {
-		j.Runs = append(j.Runs, jsonRun(r))
-	}
-	for _, of := range m.Starts {
-		j.Starts = append(j.Starts, jsonStart{of.Size, of.Ns})
-	}
-	for _, l := range m.Loops {
-		j.Loops = append(j.Loops, jsonLoop{l.Op.String(), l.DType.String(), l.Run, l.Step})
-	}
-	for _, t := range m.Tiles {
-		j.Tiles = append(j.Tiles, jsonTile{t.order().String(), t.Rows, t.Columns, t.Ns})
-	}
-	for _, p := range m.Ladder {
-		j.Ladder = append(j.Ladder, jsonRung(p))
-	}
-	for _, r := range m.ReadLadder {
-		j.ReadLadder = append(j.ReadLadder, jsonReading(r))
-	}
-	for _, p := range m.PageLadder {
-		j.PageLadder = append(j.PageLadder, jsonPagesRung{p.Size, p.Ns})
-	}
-	for _, p := range m.HugeLadder {
-		j.HugeLadder = append(j.HugeLadder, jsonPagesRung{p.Size, p.Ns})
-	}
-	return j
+	return fmt.Sprintf("%.3g GB/s", v)
 }
 
 // A Report is a machine that was measured, its file, and what to warn of.
 type Report struct {
 	Machine
-	File     string
-	Warnings []string
+	Warnings []string `json:"warnings"`
+	File     string   `json:"file"`
+}
+
+// ReportOf is the report of a machine, with what its file simulates.
+func ReportOf(m Machine, file string, warnings []string) *Report {
+	r := &Report{m, append(slices.Clip(warnings), m.SimulatedWarnings()...), file}
+	r.Date = m.Date.UTC().Truncate(time.Second)
+	r.Levels, r.TLB = slices.Clone(m.Levels), slices.Clone(m.TLB)
+	for i, l := range r.Levels {
+		r.Levels[i].Simulated = m.simulated(l.Name).String()
+	}
+	for i := range r.TLB {
+		r.TLB[i].Simulated = simcache.FormatTLB([]simcache.TLB{m.simulatedTLB(i)})
+	}
+	// Empty lists are [], not null.
+	r.TLB, r.Warnings = append([]Reach{}, r.TLB...), append([]string{}, r.Warnings...)
+	r.Ladder, r.PageLadder = append(List[Point]{}, m.Ladder...), append(List[Pages]{}, m.PageLadder...)
+	return r
 }
 
 // Write prints what was measured for people.
@@ -359,12 +248,4 @@ func (r *Report) Write(w io.Writer) error {
 		warnings = append(warnings, "warning: "+warning)
 	}
 	return explain.WriteParagraphs(w, warnings, 0)
-}
-
-// JSON returns the JSON of the report, nil of none.
-func (r *Report) JSON() *JSON {
-	if r == nil {
-		return nil
-	}
-	return r.Machine.JSON(r.File, r.Warnings)
 }

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stridebench/stridebench/access"
-	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 // TestTables: what was measured is a row, in the units of people; of what was not there is no row.
@@ -18,15 +17,15 @@ func TestTables(t *testing.T) {
 		t.Skip("the table has what a TLB reaches on pages of 4 KiB")
 	}
 	whole := example()
-	whole.Levels[0].Ways, whole.Streams = 8, 1
+	whole.Streams = 1
 	small := Machine{
-		Levels: []Level{{Name: "L1D", Capacity: 32 << 10, Speed: Speed{Latency: 1.25, Read: 999.4e9, Copy: 999.6e9}}},
+		Levels: []Level{{Name: "L1D", Capacity: 32 << 10, Speed: Speed{Latency: 1.25, Read: 999.4, Copy: 999.6}}},
 		TLB:    []Reach{{Entries: 64, Miss: 2}},
 	}
 	// A row of a matrix of tiles has all columns of one order, in which some dtypes were measured.
 	some := small
-	some.Tiles = []Tile{{false, 8, 8, 1}, {false, 8, 16, 2}, {false, 16, 8, 3}, {false, 16, 16, 1003}, {true, 16, 8, 5}, {true, 16, 16, 6}}
-	some.Loops = []Loop{{access.Sum, layouts.Int8, 1, 2}, {access.Fill, layouts.Int16, 3, 4}}
+	some.Tiles = []Tile{{"row", 8, 8, 1}, {"row", 8, 16, 2}, {"row", 16, 8, 3}, {"row", 16, 16, 1003}, {"col", 16, 8, 5}, {"col", 16, 16, 6}}
+	some.Loops = []Loop{{"sum", "int8", 1, 2}, {"fill", "int16", 3, 4}}
 	some.Streams, some.Loads = 7, whole.Loads
 	var text strings.Builder
 	for _, m := range []Machine{whole, small, some} {
@@ -52,7 +51,7 @@ func TestWarnings(t *testing.T) {
 	quiet := func() Machine {
 		m := Machine{Pages: "hugetlb", Memory: Speed{Latency: 90}, Ladder: []Point{{4096, 1}, {32 << 20, 90}}}
 		for i, size := range []int{32 << 10, 1 << 20, 16 << 20} {
-			m.Levels = append(m.Levels, Level{Name: fmt.Sprintf("L%d", i+1), Stated: size, Capacity: size, Speed: Speed{Latency: float64(1 + i), Read: 50e9}})
+			m.Levels = append(m.Levels, Level{Name: fmt.Sprintf("L%d", i+1), Stated: machines.Size(size), Capacity: machines.Size(size), Speed: Speed{Latency: float64(1 + i), Read: 50}})
 		}
 		return m
 	}
@@ -69,12 +68,10 @@ func TestWarnings(t *testing.T) {
 		{"a short ladder", func(m *Machine) { m.Ladder[1].Size = 24 << 20 }, "The largest working set is 24 MiB, not twice the 16 MiB of L3: the figures for memory may be a cache's."},
 		{"no ladder", func(m *Machine) { m.Ladder, m.Levels = nil, m.Levels[:2] }, "The largest working set is 0 B, not twice the 16 MiB of L3"},
 		{"nothing behind", func(m *Machine) { m.Ladder[1].Size, m.Memory = 1<<20, Speed{} }, ""},
-		{"threads", func(m *Machine) { m.Threads, m.Levels[0].ReadAll = 8, 200e9 }, ""},
-		{"disturbed", func(m *Machine) { m.Threads, m.Levels[0].ReadAll = 8, 100e9 }, "8 threads together read L1 at 100 GB/s, one alone at 50 GB/s: something else ran on a core"},
-		{"one thread", func(m *Machine) { m.Threads, m.Levels[0].ReadAll = 1, 10e9 }, ""},
+		{"threads", func(m *Machine) { m.Threads, m.Levels[0].ReadAll = 8, 200 }, ""},
+		{"disturbed", func(m *Machine) { m.Threads, m.Levels[0].ReadAll = 8, 100 }, "8 threads together read L1 at 100 GB/s, one alone at 50 GB/s: something else ran on a core"},
+		{"one thread", func(m *Machine) { m.Threads, m.Levels[0].ReadAll = 1, 10 }, ""},
 		{"small pages", func(m *Machine) { m.Pages = "4k" }, "No huge pages could be had: "},
-		{"apart", func(m *Machine) { m.PageLadder, m.HugeLadder = []Point{{8, 1}, {64, 9}}, []Point{{8, 1}, {64, 6}} }, "Huge pages are translated as small ones are"},
-		{"half apart", func(m *Machine) { m.PageLadder, m.HugeLadder = []Point{{8, 1}, {64, 9}}, []Point{{8, 1}, {64, 5}} }, ""},
 	} {
 		m := quiet()
 		c.change(&m)
@@ -108,18 +105,15 @@ func TestSimulatedWarnings(t *testing.T) {
 	}
 }
 
-// TestReport: a report says when and where, and warns; a machine that was not measured has no JSON.
+// TestReport: a report says when and where, and warns.
 func TestReport(t *testing.T) {
-	r := &Report{Machine: example(), File: "m.yaml", Warnings: []string{"beware."}}
+	r := ReportOf(example(), "m.yaml", []string{"beware."})
 	var text strings.Builder
 	if err := r.Write(&text); err != nil {
 		t.Fatal(err)
 	}
 	if want := "\nmeasured on 2026-11-21 10:20:30, the ladder on pages of thp; saved in m.yaml\n"; !strings.Contains(text.String(), want) || !strings.Contains(text.String(), "warning: beware.") || !strings.HasPrefix(text.String(), "measured ") {
 		t.Errorf("no %q in\n%s", want, text.String())
-	}
-	if j := (*Report)(nil).JSON(); j != nil {
-		t.Errorf("%+v", j)
 	}
 	if err := r.Write(failing{}); err == nil {
 		t.Error("what cannot be written is no error")

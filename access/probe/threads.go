@@ -1,14 +1,13 @@
 package probe
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"text/tabwriter"
 	"time"
-
-	"github.com/montanaflynn/stats"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/simcache"
@@ -21,31 +20,33 @@ import (
 // A Remote is what memory of one NUMA node gives to the CPUs of another, or of the
 // same.
 type Remote struct {
-	CPUs, Memory int     // nodes
-	Latency      float64 // ns of a load of a pointer chase
-	Read         float64 // B/s of sums by all CPUs of the node
+	CPUs    int       `yaml:"cpus-of-node,omitempty" json:"cpusOfNode"` // nodes
+	Memory  int       `yaml:"memory-of-node,omitempty" json:"memoryOfNode"`
+	Latency float64   `yaml:"latency-ns" json:"latencyNs"`         // of a load of a pointer chase
+	Read    Bandwidth `yaml:"read-GB/s" json:"readBytesPerSecond"` // of sums by all CPUs of the node
 }
 
 // A Load is the latency of a pointer chase while other threads stream for a share of
 // the time.
 type Load struct {
-	Share     float64   // from 0 to 1
-	Ns        []float64 // of a load, by sample
-	Bandwidth []float64 // B/s over the memory, by sample: the streams' and the chase's lines
+	Share     float64     `yaml:"share,omitempty"` // from 0 to 1
+	Ns        []float64   `yaml:"ns"`              // of a load, by sample
+	Bandwidth []Bandwidth `yaml:"GB/s"`            // over the memory, by sample: the streams' and the chase's lines
 }
 
-// latency is the median of its samples, in ns.
-func (l Load) latency() float64 { return middle(l.Ns) }
+// MarshalJSON implements json.Marshaler, with the medians.
+func (l Load) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Share     float64   `json:"share"`
+		Latency   float64   `json:"latencyNs"`
+		Bandwidth Bandwidth `json:"bytesPerSecond"`
+	}{l.Share, middle(l.Ns), middle(l.Bandwidth)})
+}
 
-// rate is the median bandwidth, in B/s.
-func (l Load) rate() float64 { return middle(l.Bandwidth) }
-
-func middle(samples []float64) float64 {
-	m, err := stats.Median(samples)
-	if err != nil { // of none
-		return math.NaN()
-	}
-	return m
+// middle is the median of samples, of which there is at least one.
+func middle[T ~float64](samples []T) T {
+	sorted := slices.Sorted(slices.Values(samples))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 // mostLost is by how much cores are slower at most that read their own caches while so many others do the same: two that
@@ -55,7 +56,8 @@ const mostLost = 2.5
 // Disturbed tells whether so many threads were measured to read so little of a level of which each core has one of its own
 // that one of the cores must have had something else to do.
 func (s Speed) Disturbed(threads int) bool {
-	return s.ReadAll > 0 && mostLost*s.ReadAll < float64(threads)*s.Read || s.CopyAll > 0 && mostLost*s.CopyAll < float64(threads)*s.Copy
+	n := Bandwidth(threads)
+	return s.ReadAll > 0 && mostLost*s.ReadAll < n*s.Read || s.CopyAll > 0 && mostLost*s.CopyAll < n*s.Copy
 }
 
 // instances are how many caches like one the workers have together: those of one
@@ -88,7 +90,7 @@ func sharers(c cpu.Cache, o Options) int {
 func (s *sampler) onAll(levels []Level) (sets []int) {
 	before := 0
 	for _, l := range levels {
-		serves := l.Capacity * s.number(l)
+		serves := int(l.Capacity) * s.number(l)
 		set := past(serves, before)
 		if 2*set < 3*before {
 			set = 0
@@ -101,7 +103,7 @@ func (s *sampler) onAll(levels []Level) (sets []int) {
 // number is how many caches of a level all cores have together.
 func (s *sampler) number(l Level) int {
 	for _, c := range s.Caches {
-		if !c.Instruction() && c.Known() && c.Geometry.Size == l.Stated {
+		if !c.Instruction() && c.Known() && c.Geometry.Size == int(l.Stated) {
 			return instances(c, s.Workers)
 		}
 	}
@@ -175,7 +177,7 @@ func (s *sampler) remote(from, of int, cpus []int) (Remote, error) {
 		if i == 0 {
 			r.Latency = least
 		} else {
-			r.Read = 4 / least * 1e9
+			r.Read = Bandwidth(4 / least)
 		}
 	}
 	return r, nil
@@ -215,7 +217,7 @@ func (s *sampler) loaded(m *Machine) error {
 	}
 	for _, sample := range samples {
 		l := &m.Loads[sample.Load]
-		l.Ns, l.Bandwidth = append(l.Ns, sample.Ns), append(l.Bandwidth, sample.Bandwidth)
+		l.Ns, l.Bandwidth = append(l.Ns, sample.Ns), append(l.Bandwidth, Bandwidth(sample.Bandwidth/1e9))
 	}
 	return nil
 }
@@ -240,7 +242,7 @@ func (m Machine) writeThreads(t *tabwriter.Writer) {
 	if len(m.Loads) > 0 {
 		fmt.Fprintf(t, "\n%s for a share of time\tmemory moves\tlatency\n", counted(m.Streams, "thread streams", "threads stream"))
 		for _, l := range m.Loads {
-			fmt.Fprintf(t, "%.3g%%\t%s\t%.3g ns\n", 100*l.Share, bandwidthCell(l.rate()), l.latency())
+			fmt.Fprintf(t, "%.3g%%\t%s\t%.3g ns\n", 100*l.Share, bandwidthCell(middle(l.Bandwidth)), middle(l.Ns))
 		}
 	}
 }
@@ -283,78 +285,3 @@ func WriteNodes(w io.Writer, nodes []cpu.Node) error {
 	}
 	return t.Flush()
 }
-
-// The parts of the section measured that several threads measured.
-type (
-	remote struct {
-		CPUs    int     `yaml:"cpus-of-node"`
-		Memory  int     `yaml:"memory-of-node"`
-		Latency float64 `yaml:"latency-ns"`
-		Read    float64 `yaml:"read-GB/s"`
-	}
-	load struct {
-		Share     float64   `yaml:"share"`
-		Ns        []float64 `yaml:"ns"`
-		Bandwidth []float64 `yaml:"GB/s"`
-	}
-)
-
-// MarshalYAML implements yaml.BytesMarshaler.
-func (r remote) MarshalYAML() ([]byte, error) { type plain remote; return flow(plain(r)) }
-
-// MarshalYAML implements yaml.BytesMarshaler.
-func (l load) MarshalYAML() ([]byte, error) { type plain load; return flow(plain(l)) }
-
-// each are samples in another unit.
-func each(samples []float64, convert func(float64) float64) []float64 {
-	all := make([]float64, len(samples))
-	for i, v := range samples {
-		all[i] = convert(v)
-	}
-	return all
-}
-
-func toGiga(v float64) float64 { return v / giga }
-
-func fromGiga(v float64) float64 { return v * giga }
-
-// checkThreads refuses what nothing can be concluded from, and tells the path of the
-// part at fault.
-func (s section) checkThreads() (path string, err error) {
-	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
-	if s.Threads < 0 {
-		return "threads", fmt.Errorf("%d threads", s.Threads)
-	}
-	for i, r := range s.Remote {
-		if r.CPUs < 0 || r.Memory < 0 || !positive(r.Latency) || !positive(r.Read) {
-			return fmt.Sprintf("remote[%d]", i), fmt.Errorf("a latency of %v ns, read %v GB/s (want both positive)", r.Latency, r.Read)
-		}
-	}
-	before := -1.0
-	for i, l := range s.Loads {
-		path := fmt.Sprintf("loads[%d]", i)
-		if !(l.Share > before && l.Share <= 1) || len(l.Ns) == 0 || len(l.Ns) != len(l.Bandwidth) {
-			return path, fmt.Errorf("share %v with %d and %d samples (want shares that ascend up to 1, and as many bandwidths as times)", l.Share, len(l.Ns), len(l.Bandwidth))
-		}
-		if slices.ContainsFunc(slices.Concat(l.Ns, l.Bandwidth), func(v float64) bool { return !positive(v) }) {
-			return path, fmt.Errorf("samples %v ns and %v GB/s (want all of them positive)", l.Ns, l.Bandwidth)
-		}
-		before = l.Share
-	}
-	return "", nil
-}
-
-// JSON of what several threads measured.
-type (
-	jsonRemote struct {
-		CPUs    int     `json:"cpusOfNode"`
-		Memory  int     `json:"memoryOfNode"`
-		Latency float64 `json:"latencyNs"`
-		Read    float64 `json:"readBytesPerSecond"`
-	}
-	jsonLoad struct {
-		Share     float64 `json:"share"`
-		Latency   float64 `json:"latencyNs"` // medians
-		Bandwidth float64 `json:"bytesPerSecond"`
-	}
-)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 // TestInstances: how many caches of a kind CPUs have together.
@@ -70,7 +71,7 @@ func TestOnAll(t *testing.T) {
 			{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 3 * mib, Ways: 16, Line: 64}, Shared: 1},
 			{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 300 * mib, Ways: 20, Line: 64}, Shared: c.cores}}
 		s := sampler{Options: o}
-		if got := s.onAll([]Level{{Stated: 3 * mib, Capacity: c.second}, {Stated: 300 * mib, Capacity: c.last}}); !slices.Equal(got, c.want) {
+		if got := s.onAll([]Level{{Stated: 3 * mib, Capacity: machines.Size(c.second)}, {Stated: 300 * mib, Capacity: machines.Size(c.last)}}); !slices.Equal(got, c.want) {
 			t.Errorf("%d cores of %d B, that have %d B together, are measured on %v B, want %v", c.cores, c.second, c.last, got, c.want)
 		}
 	}
@@ -100,13 +101,13 @@ func TestDisturbed(t *testing.T) {
 		threads int
 		want    bool
 	}{
-		{Speed{Read: 222e9, ReadAll: 261e9}, 16, true}, // as measured on an Emerald Rapids, and a minute before:
-		{Speed{Read: 247e9, ReadAll: 2603e9}, 16, false},
-		{Speed{Read: 111e9, ReadAll: 819e9, Copy: 66e9, CopyAll: 85e9}, 16, true},
-		{Speed{Read: 100e9, ReadAll: 400e9}, 8, false}, // two share a core
-		{Speed{Read: 100e9, ReadAll: 319e9}, 8, true},
-		{Speed{Read: 100e9}, 8, false},
-		{Speed{Read: 100e9, ReadAll: 90e9}, 2, false},
+		{Speed{Read: 222, ReadAll: 261}, 16, true}, // as measured on an Emerald Rapids, and a minute before:
+		{Speed{Read: 247, ReadAll: 2603}, 16, false},
+		{Speed{Read: 111, ReadAll: 819, Copy: 66, CopyAll: 85}, 16, true},
+		{Speed{Read: 100, ReadAll: 400}, 8, false}, // two share a core
+		{Speed{Read: 100, ReadAll: 319}, 8, true},
+		{Speed{Read: 100}, 8, false},
+		{Speed{Read: 100, ReadAll: 90}, 2, false},
 	} {
 		if got := c.speed.Disturbed(c.threads); got != c.want {
 			t.Errorf("%+v by %d threads: %v, want %v", c.speed, c.threads, got, c.want)

@@ -23,7 +23,7 @@ func TestTiles(t *testing.T) {
 		if stepped.Strides[inner] != row || stepped.Strides[inner-1] != 4 {
 			t.Errorf("steps of %v", stepped.Strides)
 		}
-		asked[Tile{Col: p.Spec.Order == access.Col, Rows: rows, Columns: columns}] = true
+		asked[Tile{Order: p.Spec.Order.String(), Rows: rows, Columns: columns}] = true
 		return float64(rows) + float64(columns)/100
 	}
 	m := Machine{Memory: Speed{Latency: 90}}

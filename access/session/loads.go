@@ -36,7 +36,7 @@ func WriteLoads(out io.Writer, m probe.Machine, program Program) error {
 	for _, l := range m.Loads {
 		name := fmt.Sprintf("Loaded/op=chase/size=%s/streams=%d/load=%s", machines.Size(m.Ladder[len(m.Ladder)-1].Size), m.Streams, strconv.FormatFloat(100*l.Share, 'g', 6, 64))
 		for i, ns := range l.Ns {
-			if err := w.Write(name, 1, []results.Value{{Value: ns, Unit: "ns/op"}, {Value: l.Bandwidth[i], Unit: "B/s"}}); err != nil {
+			if err := w.Write(name, 1, []results.Value{{Value: ns, Unit: "ns/op"}, {Value: 1e9 * float64(l.Bandwidth[i]), Unit: "B/s"}}); err != nil {
 				return err
 			}
 			lines++

@@ -165,7 +165,7 @@ func TestThreadedRun(t *testing.T) {
 // TestWriteLoads: latency under load is a file of results.
 func TestWriteLoads(t *testing.T) {
 	m := probe.Machine{Ladder: []probe.Point{{Size: 4096, Ns: 1}, {Size: 96 << 20, Ns: 100}}, Streams: 3,
-		Loads: []probe.Load{{Share: 0, Ns: []float64{100, 101}, Bandwidth: []float64{64e7, 65e7}}, {Share: 1. / 32, Ns: []float64{120}, Bandwidth: []float64{2e9}}}}
+		Loads: []probe.Load{{Share: 0, Ns: []float64{100, 101}, Bandwidth: []probe.Bandwidth{.64, .65}}, {Share: 1. / 32, Ns: []float64{120}, Bandwidth: []probe.Bandwidth{2}}}}
 	var out strings.Builder
 	if err := WriteLoads(&out, m, Program{Command: "bench machine"}); err != nil {
 		t.Fatal(err)

@@ -98,7 +98,7 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 	case f.dims != nil && spec.Op != access.Sum:
 		return advise.Question{}, fmt.Errorf("--dims goes with --op sum, not with --op %v", spec.Op)
 	}
-	q := advise.Question{Spec: spec, Dims: f.dims, Passes: f.passes, Best: f.top, Torch: f.order.value == access.Torch}
+	q := advise.Question{Spec: spec, Dims: f.dims, Passes: f.passes, Torch: f.order.value == access.Torch}
 	q.Kernels = append(access.VectorKernels(), access.Builtin)
 	q.Model, err = f.model(c)
 	q.Spec.Threads = q.Model.Threads

@@ -98,7 +98,7 @@ func (f *machineFlags) writeDescribed(c call) error {
 		if m.CPU != "" {
 			facts = append(facts, results.Fact{Name: "cpu", Value: m.CPU, Source: f.caches})
 		}
-		measured = &probe.Report{Machine: m, File: f.caches, Warnings: append(m.Warnings(nil, f.caches), m.SimulatedWarnings()...)}
+		measured = probe.ReportOf(m, f.caches, m.Warnings(nil, f.caches))
 	case !errors.Is(err, probe.ErrNotMeasured):
 		return fmt.Errorf("--caches: %w", err)
 	}
@@ -106,8 +106,8 @@ func (f *machineFlags) writeDescribed(c call) error {
 		return writeJSON(c.out, struct {
 			Machine   []results.Fact             `json:"machine"`
 			Simulated map[string]explain.Setting `json:"simulated"`
-			Measured  *probe.JSON                `json:"measured,omitempty"`
-		}{facts, explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{})), measured.JSON()})
+			Measured  *probe.Report              `json:"measured,omitempty"`
+		}{facts, explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{})), measured})
 	}
 	return writeTables(c.out, func(w io.Writer) error {
 		if len(facts) > 0 {
@@ -188,6 +188,6 @@ func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, con
 		TLB       []cpu.JSONTLB              `json:"tlb"`
 		Nodes     []cpu.Node                 `json:"nodes"`
 		Simulated map[string]explain.Setting `json:"simulated"`
-		Measured  *probe.JSON                `json:"measured,omitempty"`
-	}{append([]results.Fact{}, facts...), list, tlb, append([]cpu.Node{}, cpu.Nodes()...), explain.Settings(config, true), measured.JSON()})
+		Measured  *probe.Report              `json:"measured,omitempty"`
+	}{append([]results.Fact{}, facts...), list, tlb, append([]cpu.Node{}, cpu.Nodes()...), explain.Settings(config, true), measured})
 }

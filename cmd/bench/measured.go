@@ -219,7 +219,7 @@ func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (
 		if err != nil || !found {
 			return nil, err
 		}
-		return &probe.Report{Machine: m, File: files().Saved, Warnings: append(m.Warnings(caches, probe.SavedName), m.SimulatedWarnings()...)}, nil
+		return probe.ReportOf(m, files().Saved, m.Warnings(caches, probe.SavedName)), nil
 	}
 	defer watch(ctx, "this pass")()
 	before := results.Now()
@@ -231,7 +231,7 @@ func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (
 	if a, known := before.Until(results.Now()); known && a.Others > noise.MinOthers {
 		warnings = append(warnings, fmt.Sprintf("Other programs kept %.1f of %s busy: measure again when the machine is quiet.", a.Others, counted(a.CPUs, "CPU")))
 	}
-	return &probe.Report{Machine: m, File: file, Warnings: append(warnings, m.SimulatedWarnings()...)}, nil
+	return probe.ReportOf(m, file, warnings), nil
 }
 
 // measure measures this machine and saves it in a file.

@@ -149,12 +149,14 @@ type dataSet struct {
 	lowered  []access.Pattern
 	counted  [][]cost.Counted // by pattern; nil of a chase
 	chased   []float64        // ns of a chase, which has no constants
+	leave    rule             // that is left out
 }
 
 // A machine is where patterns were timed.
 type machine struct {
-	when  string
-	model cost.Model
+	name, when string
+	model      cost.Model
+	measured   probe.Machine
 }
 
 // read reads the times of all folders in one, and counts the misses of their patterns.
@@ -192,7 +194,7 @@ func (d *dataSet) add(folder string) error {
 	if err != nil {
 		return err
 	}
-	d.machines = append(d.machines, machine{when, m})
+	d.machines = append(d.machines, machine{filepath.Base(folder), when, m, measured})
 	for _, t := range byAnyKernel(all) {
 		if t.ns = ns[[2]string{t.family, t.name}]; t.ns == 0 {
 			continue // of kernels that the CPU of the data does not run
@@ -244,6 +246,10 @@ func (d *dataSet) predict(i int, rules *cost.Rules) float64 {
 		return d.chased[i]
 	}
 	m := d.machines[d.patterns[i].machine].model
+	if rules != nil {
+		left := d.leave.left(*rules)
+		rules = &left
+	}
 	m.Rules = rules
 	return m.Price(d.lowered[i], d.counted[i]).Ns
 }

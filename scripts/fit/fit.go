@@ -27,11 +27,8 @@ const file = "access/cost/fitted.json"
 // all families but one, for each, and of all machines but one.
 func fit(d *dataSet) error {
 	rules := rounded(d.least(cost.Fitted().Rules, func(int) bool { return true }))
-	crossed, unseen := make([]float64, len(d.patterns)), make([]float64, len(d.patterns))
+	crossed, unseen := d.cross(rules), make([]float64, len(d.patterns))
 	var group sync.WaitGroup // of fits, each of which predicts patterns of its own, from the rules of all on
-	for _, family := range d.families() {
-		group.Go(func() { d.leaveOut(rules, crossed, func(t timed) bool { return t.family == family }) })
-	}
 	for k := range d.machines {
 		if len(d.machines) > 1 {
 			group.Go(func() { d.leaveOut(rules, unseen, func(t timed) bool { return t.machine == k }) })
@@ -71,6 +68,19 @@ func fit(d *dataSet) error {
 		return fmt.Errorf("%s has no %q and %q", pageName, begin, end)
 	}
 	return results.WriteFile(pageName, slices.Concat(before, []byte(tableOf(all)), after))
+}
+
+// cross predicts each family by rules that are fitted to the others, from some on.
+func (d *dataSet) cross(rules cost.Rules) []float64 {
+	crossed := make([]float64, len(d.patterns))
+	var group sync.WaitGroup
+	for _, family := range d.families() {
+		group.Go(func() {
+			d.leaveOut(rules, crossed, func(t timed) bool { return t.family == family })
+		})
+	}
+	group.Wait()
+	return crossed
 }
 
 // pageName is the page that has the table of errors, between two marks.
@@ -224,6 +234,7 @@ type fitting struct {
 	data    *dataSet
 	weights []float64 // by pattern
 	start   []float64
+	known   [][]float64 // derivatives, where they are known
 }
 
 // residuals are how far predictions are off, by pattern; 0 for those that do not count.
@@ -251,7 +262,10 @@ func (f *fitting) loss(x, r []float64) (sum float64) {
 // step goes from x to where the loss would be least if residuals were linear, no rule by more than half of it, and
 // less far the stronger it is damped. It reports whether there is such a place.
 func (f *fitting) step(x, r []float64, damping float64) (moved []float64, ok bool) {
-	columns := f.derivatives(x, r)
+	columns := f.known
+	if columns == nil {
+		columns = f.derivatives(x, r)
+	}
 	normal, gradient := mat.NewSymDense(len(x), nil), mat.NewVecDense(len(x), nil)
 	for k := range x {
 		sum := pull * (x[k] - f.start[k])
@@ -287,6 +301,9 @@ func (f *fitting) derivatives(x, r []float64) [][]float64 {
 	const by = 1e-4
 	columns := make([][]float64, len(x))
 	for k := range x {
+		if columns[k] = make([]float64, len(r)); !f.data.leave.fits(reflect.TypeFor[cost.Rules]().Field(k).Name) {
+			continue
+		}
 		moved := slices.Clone(x)
 		moved[k] += by
 		columns[k] = f.residuals(moved)

@@ -62,7 +62,7 @@ func TestLeast(t *testing.T) {
 	model := cost.Model{Times: cost.Generic("in a test"), Caches: caches}
 	d := &dataSet{machines: []machine{{model: model}}}
 	want := cost.Fitted().Rules
-	want.SumRun, want.SumStep, want.CopyStep, want.InFlight = 2*want.SumRun, want.SumStep/2, 1.5*want.CopyStep, .7*want.InFlight
+	want.SumRow, want.Walk, want.Row, want.InFlight = 2*want.SumRow, want.Walk/2, 1.5*want.Row, .7*want.InFlight
 	for i := range 120 {
 		s := access.Spec{Op: []access.Op{access.Sum, access.Copy}[i%2], Shape: []int{64 << (i % 5), 32 + 7*i}, DType: layouts.Float32}
 		if i%3 == 0 {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-const usage = `usage: go run ./scripts/fit [-data FOLDER] measure NAME | again NAME | fit | check
+const usage = `usage: go run ./scripts/fit [-data FOLDER] measure NAME | again NAME | fit | check | without
 
   measure   time all patterns on this machine, of which FOLDER/NAME/machine.yaml is what
             'bench machine --measure -o FOLDER/NAME/machine.yaml' found; writes
@@ -21,6 +21,8 @@ const usage = `usage: go run ./scripts/fit [-data FOLDER] measure NAME | again N
             off: no prediction is nearer than a machine is to itself; writes nothing
   fit       fit the constants to the times of all machines in FOLDER, cross-validate, and
             write access/cost/fitted.json
+  without   cross-validate without each constant and rule of the model, and write to
+            FOLDER/without.csv what that changes
   check     say how far predictions are off these times, as the constants are
 `
 
@@ -42,7 +44,7 @@ func run(ctx context.Context, folder string, args []string) error {
 		return measure(ctx, filepath.Join(folder, args[1]))
 	case verb == "again" && len(args) == 2:
 		return again(ctx, filepath.Join(folder, args[1]))
-	case len(args) == 1 && (verb == "fit" || verb == "check"):
+	case len(args) == 1 && (verb == "fit" || verb == "check" || verb == "without"):
 		d, err := read(folder)
 		if err != nil {
 			return err
@@ -52,8 +54,11 @@ func run(ctx context.Context, folder string, args []string) error {
 			d.worst(os.Stdout)
 			return nil
 		}
+		if args[0] == "without" {
+			return without(d, folder)
+		}
 		return fit(d)
 	}
 	flag.Usage()
-	return fmt.Errorf("%q: want measure NAME, again NAME, fit or check", args)
+	return fmt.Errorf("%q: want measure NAME, again NAME, fit, check or without", args)
 }
