@@ -23,7 +23,7 @@ func (m Model) Walked(w Walk) float64 {
 		l := m.serving(i)
 		apart := l.Latency / m.rules().InFlight
 		each := (1 - near - far) * l.Line
-		each += near*max(l.Line, cmp.Or(l.Near, apart)) + far*max(l.Line, cmp.Or(l.Far, apart))
+		each += near*max(l.Line, cmp.Or(l.Near, apart)) + far*max(l.Line, apart)
 		memory += max(missed, 0) * each
 	}
 	return together(m.Accesses(w.Refs, 1), memory, m.rules().Overlap)
