@@ -37,12 +37,15 @@ type Op uint8
 
 // The operations.
 const (
-	Sum     Op = iota // read x
-	Fill              // write x
-	Copy              // read x, write y, a fresh contiguous tensor of the view's shape
-	Add               // read x and y, broadcast to a common shape, write z, a fresh contiguous tensor of it
-	Chase             // read x in a random order, each element telling where the next is
-	Reorder           // read x, which is stored in the format From, write y in the format To, and zeros to its padding
+	Sum  Op = iota // read x
+	Fill           // write x
+	Copy           // read x, write y, a fresh contiguous tensor of the view's shape
+	// read x and y, broadcast to a common shape, write z, a fresh contiguous tensor of it
+	Add
+	Chase // read x in a random order, each element telling where the next is
+	// read x, which is stored in the format From, write y in the format To, and zeros to its
+	// padding
+	Reorder
 )
 
 var opNames = []string{"sum", "fill", "copy", "add", "chase", "reorder"}
@@ -90,8 +93,10 @@ type Spec struct {
 	With  []int         // shape of the tensor that is added, stored contiguous
 	View  layouts.Chain // on x
 	Order Order         // in which the view's dims are walked
-	Tile  []int         // sizes of the tiles that the view's index space is walked in, one per dim of the view; nil for none
-	Width int           // bytes of one access; 0 for one element
+	// sizes of the tiles that the view's index space is walked in, one per dim of the view; nil for
+	// none
+	Tile  []int
+	Width int // bytes of one access; 0 for one element
 
 	// Operands, where there are any, are the tensors of the operation as values, in
 	// place of Shape, Pad, DType, With and View, and are walked in order Torch: an
@@ -100,25 +105,30 @@ type Spec struct {
 	// a Fill writes; the input of a Sum over Dims, and its result, or none, which is
 	// then left out.
 	Operands []Operand
-	Dims     []int // of the input of a Sum of Operands; none are all. Of an Add of Operands those that it goes through outermost
+	// of the input of a Sum of Operands; none are all. Of an Add of Operands those that it goes
+	// through outermost
+	Dims []int
 	// From is the format in which x is stored, where it is not contiguous: of a
 	// Reorder, a Sum or a Fill. To is that of a Reorder's y.
 	From, To layouts.Tag
 
 	Kernel Kernel // what walks the pattern
 
-	Threads int // that the walk is cut among, see Pattern.Parts; 0 for one, of which the name says nothing
+	// that the walk is cut among, see Pattern.Parts; 0 for one, of which the name says nothing
+	Threads int
 	Grain   int // elements below which a thread more does not pay; 0 for GrainSize
 }
 
 // A Pattern is a Spec lowered to what is touched.
 type Pattern struct {
-	Spec   Spec        // with the dtype of the view
-	Nests  []nest.Nest // walked one after the other in each pass; none of a Chase
-	Ring   []uint32    // of a Chase: what is read in a pass, in elements from Origin
-	Elems  int         // elements of the view, or of the common shape
-	Bytes  int         // bytes of the tensors read plus bytes written in a pass, whatever a kernel reads again
-	Memory int         // bytes of all tensors and of a kernel's buffers behind them, with the gaps between them
+	Spec  Spec        // with the dtype of the view
+	Nests []nest.Nest // walked one after the other in each pass; none of a Chase
+	Ring  []uint32    // of a Chase: what is read in a pass, in elements from Origin
+	Elems int         // elements of the view, or of the common shape
+	// bytes of the tensors read plus bytes written in a pass, whatever a kernel reads again
+	Bytes int
+	// bytes of all tensors and of a kernel's buffers behind them, with the gaps between them
+	Memory int
 
 	operands []operand
 	fresh    bool               // in order Torch: the last operand is as PyTorch allocates it
@@ -210,9 +220,11 @@ func (s Spec) Pattern() (Pattern, error) {
 func (s Spec) checkNumbers() error {
 	switch {
 	case int(s.Op) >= len(opNames):
-		return fault(FieldOp, s.Op, fmt.Errorf("no such operation (known: %s)", strings.Join(opNames, ", ")))
+		return fault(FieldOp, s.Op, fmt.Errorf("no such operation (known: %s)",
+			strings.Join(opNames, ", ")))
 	case s.DType.Size() == 0:
-		return fault(FieldDType, s.DType, fmt.Errorf("no such dtype (known: %s)", strings.Join(layouts.DTypeNames(), ", ")))
+		return fault(FieldDType, s.DType, fmt.Errorf("no such dtype (known: %s)",
+			strings.Join(layouts.DTypeNames(), ", ")))
 	case s.Threads < 0:
 		return fault(FieldThreads, s.Threads, errors.New("negative"))
 	case s.Grain < 0:
@@ -242,7 +254,8 @@ func (p *Pattern) lower(regions [][]layouts.Layout, width int) error {
 	return nil
 }
 
-// moved is the bytes of tensors that plain loops read and write. Kernels may read some of them again.
+// moved is the bytes of tensors that plain loops read and write. Kernels may read some of them
+// again.
 func moved(plain []nest.Nest) (bytes int) {
 	for _, n := range plain {
 		for _, op := range n.Operands {
@@ -270,7 +283,8 @@ func (p *Pattern) place() error {
 	view, dtype, err := x.ApplyTo(s.View, s.DType)
 	if err == nil && dtype != s.DType { // the same bytes are other elements
 		p.Spec.DType = dtype
-		store, err = layouts.Contiguous((store.Numel()*s.DType.Size() + dtype.Size() - 1) / dtype.Size())
+		store, err = layouts.Contiguous((store.Numel()*s.DType.Size() +
+			dtype.Size() - 1) / dtype.Size())
 	}
 	if err != nil {
 		return fault(FieldView, s.View, err)
@@ -289,7 +303,8 @@ func (p *Pattern) place() error {
 		if err != nil {
 			return fault(FieldWith, layouts.FormatShape(s.With), err)
 		}
-		if err := errors.Join(p.add("x", nest.Read, store, both[0]), p.add("y", nest.Read, with, both[1])); err != nil {
+		if err := errors.Join(p.add("x", nest.Read, store, both[0]),
+			p.add("y", nest.Read, with, both[1])); err != nil {
 			return err
 		}
 		if s.Order != Torch {
@@ -348,7 +363,8 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 		return err
 	}
 	size := store.Numel() * p.Spec.DType.Size()
-	p.operands = append(p.operands, operand{tensor: tensor, kind: kind, base: Origin + uint64(start), view: view, own: view, size: size})
+	p.operands = append(p.operands, operand{tensor: tensor, kind: kind,
+		base: Origin + uint64(start), view: view, own: view, size: size})
 	p.Memory = start + size
 	return nil
 }
@@ -356,7 +372,8 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 // fits refuses a tensor of more bytes than are free.
 func fits(store layouts.Layout, dtype layouts.DType, free int) error {
 	if store.Numel() > free/dtype.Size() {
-		return fault(FieldShape, layouts.FormatShape(store.Shape()), fmt.Errorf("of %s it is more bytes than the address space holds", dtype))
+		return fault(FieldShape, layouts.FormatShape(store.Shape()),
+			fmt.Errorf("of %s it is more bytes than the address space holds", dtype))
 	}
 	return nil
 }
@@ -423,12 +440,14 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 		return nil, nil
 	}
 	if len(tile) != view.Rank() {
-		return nil, fault(FieldTile, layouts.FormatShape(tile), fmt.Errorf("%d sizes for the %d dims of the view (%v)", len(tile), view.Rank(), view))
+		return nil, fault(FieldTile, layouts.FormatShape(tile),
+			fmt.Errorf("%d sizes for the %d dims of the view (%v)", len(tile), view.Rank(), view))
 	}
 	cut, edges := slices.Clone(tile), 0
 	for d, t := range tile {
 		if t <= 0 {
-			return nil, fault(FieldTile, layouts.FormatShape(tile), fmt.Errorf("size %d of dim %d is not positive", t, d))
+			return nil, fault(FieldTile, layouts.FormatShape(tile),
+				fmt.Errorf("size %d of dim %d is not positive", t, d))
 		}
 		cut[d] = max(min(t, view.Size(d)), 1)
 		if view.Size(d)%cut[d] != 0 {
@@ -436,8 +455,10 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 		}
 	}
 	if edges > maxEdges {
-		return nil, fault(FieldTile, layouts.FormatShape(tile), fmt.Errorf("it leaves a remainder in %d dims, so that the view falls into 2^%d parts (want at most %d dims that are not multiples of their tile)",
-			edges, edges, maxEdges))
+		return nil, fault(FieldTile, layouts.FormatShape(tile),
+			fmt.Errorf("it leaves a remainder in %d dims, so that the view falls into 2^%d parts "+
+				"(want at most %d dims that are not multiples of their tile)",
+				edges, edges, maxEdges))
 	}
 	return cut, nil
 }
@@ -461,18 +482,21 @@ func (p *Pattern) widen(views []layouts.Layout, tile []int) (int, error) {
 	}
 	for i, view := range views {
 		if d, s, err := neighbours(view, width/elem); err != nil || d != dim || s != step {
-			return 0, fmt.Errorf("tensors %s and %s have their neighbours along different dims of the walk, so only accesses of one element (%d B) walk both",
+			return 0, fmt.Errorf("tensors %s and %s have their neighbours along different dims "+
+				"of the walk, so only accesses of one element (%d B) walk both",
 				p.operands[0].tensor, p.operands[i].tensor, elem)
 		}
 	}
 	if step > 1 {
 		size := views[0].Size(dim)
 		if size%step != 0 {
-			return 0, fmt.Errorf("covers %d elements of dim %d, whose size %d is not a multiple of that", step, dim, size)
+			return 0, fmt.Errorf("covers %d elements of dim %d, whose size %d is not a multiple "+
+				"of that", step, dim, size)
 		}
 		if tile != nil {
 			if tile[dim]%step != 0 {
-				return 0, fmt.Errorf("covers %d elements of dim %d, whose tile of %d is not a multiple of that", step, dim, tile[dim])
+				return 0, fmt.Errorf("covers %d elements of dim %d, whose tile of %d is not a "+
+					"multiple of that", step, dim, tile[dim])
 			}
 			tile[dim] /= step
 		}
@@ -500,7 +524,8 @@ func (p *Pattern) widenOne(view *layouts.Layout, op operand, dim, step int) erro
 	}
 	elem := p.Spec.DType.Size()
 	if _, high := view.Extent(); view.Numel() > 0 && high*elem+p.Spec.Width > op.size {
-		return fmt.Errorf("the access of tensor %s at byte %d reaches beyond its %d B", op.tensor, high*elem, op.size)
+		return fmt.Errorf("the access of tensor %s at byte %d reaches beyond its %d B", op.tensor,
+			high*elem, op.size)
 	}
 	return nil
 }
@@ -518,7 +543,8 @@ func neighbours(view layouts.Layout, m int) (dim, step int, err error) {
 		}
 	}
 	if m%least != 0 {
-		return 0, 0, fmt.Errorf("covers %d elements of storage, no multiple of the stride %d of dim %d", m, least, dim)
+		return 0, 0, fmt.Errorf("covers %d elements of storage, no multiple of the stride %d "+
+			"of dim %d", m, least, dim)
 	}
 	return dim, m / least, nil
 }
@@ -543,7 +569,8 @@ func tiled(views []layouts.Layout, tile, order []int) ([][]layouts.Layout, error
 		}
 		d, size := rest[0], views[0].Size(rest[0])
 		whole := size / tile[d] * tile[d]
-		for _, part := range []struct{ start, length, tile int }{{0, whole, tile[d]}, {whole, size - whole, size - whole}} {
+		for _, part := range []struct{ start, length, tile int }{{0, whole, tile[d]},
+			{whole, size - whole, size - whole}} {
 			if part.length == 0 {
 				continue
 			}
@@ -570,7 +597,8 @@ func tiled(views []layouts.Layout, tile, order []int) ([][]layouts.Layout, error
 func splitTiles(views []layouts.Layout, tile, order []int) ([]layouts.Layout, error) {
 	split := make([]layouts.Layout, len(views))
 	for i, v := range views {
-		for d := len(tile) - 1; d >= 0; d-- { // from the last, so that dims before keep their places
+		// from the last, so that dims before keep their places
+		for d := len(tile) - 1; d >= 0; d-- {
 			var err error
 			if v, err = v.Unflatten(d, v.Size(d)/tile[d], tile[d]); err != nil {
 				return nil, err
@@ -615,7 +643,8 @@ func (s Spec) Name() string {
 		}
 		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
 	} else if s.Op == Add {
-		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%v/shape=%s/dtype=%s", layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
+		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%v/shape=%s/dtype=%s",
+			layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
 	} else if s.Op == Copy {
 		layout := "contiguous"
 		if !s.View.Empty() {
@@ -629,7 +658,8 @@ func (s Spec) Name() string {
 		}
 		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
 	} else {
-		fmt.Fprintf(&b, "Traverse/op=%s/order=%v/shape=%s/dtype=%s", s.Op, order, layouts.FormatShape(s.Shape), s.DType)
+		fmt.Fprintf(&b, "Traverse/op=%s/order=%v/shape=%s/dtype=%s", s.Op, order,
+			layouts.FormatShape(s.Shape), s.DType)
 	}
 	if s.Pad != 0 {
 		fmt.Fprintf(&b, "/pad=%d", s.Pad)

@@ -28,7 +28,8 @@ func (p Picture) Drawing() (Drawing, error) {
 	d := Drawing{What: fmt.Sprintf(" of a %s %v tensor", formatTuple(p.Shape), p.DType)}
 	switch {
 	case p.Sparse != nil:
-		return d, fmt.Errorf("sparse %v: it has no picture: leave -o out, and its arrays are printed",
+		return d, fmt.Errorf("sparse %v: it has no picture: leave -o out, and its arrays are "+
+			"printed",
 			*p.Sparse)
 	case p.Format.Rank() > 0:
 		b, err := p.Format.Layout(p.Shape...)
@@ -60,7 +61,8 @@ func (p Picture) Drawing() (Drawing, error) {
 			return d, fmt.Errorf("view %q: it copies, and shares no storage with the other: "+
 				"draw it alone", view)
 		case s.dtype != p.DType && len(p.Views) > 1:
-			return d, fmt.Errorf("view %q: it has elements of %v, and the other of %v: draw it alone",
+			return d, fmt.Errorf("view %q: it has elements of %v, and the other of %v: draw "+
+				"it alone",
 				view, s.dtype, p.DType)
 		}
 		name := view.String()

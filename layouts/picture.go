@@ -27,7 +27,8 @@ type Picture struct {
 func (p Picture) Text() (words, drawing string, err error) {
 	switch {
 	case p.Format.Rank() > 0 && p.Sparse != nil:
-		return "", "", fmt.Errorf("sparse %v: a tensor has one layout, and format %s is another", p.Sparse, p.Format.Written())
+		return "", "", fmt.Errorf("sparse %v: a tensor has one layout, and format %s is another",
+			p.Sparse, p.Format.Written())
 	case p.Format.Rank() > 0 && len(p.Views) > 0 && !p.Views[0].Empty():
 		return "", "", fmt.Errorf("view %q: a tensor in a format has no views", p.Views[0])
 	case p.Sparse != nil && len(p.Views) > 1:
@@ -62,7 +63,8 @@ func (p Picture) Text() (words, drawing string, err error) {
 			return "", "", fmt.Errorf("view %q: %w", view, err)
 		}
 		if len(p.Views) > 1 {
-			one, drawn = fmt.Sprintf("view %v\n%s", view, one), fmt.Sprintf("\nview %v%s", view, drawn)
+			one, drawn = fmt.Sprintf("view %v\n%s", view, one),
+				fmt.Sprintf("\nview %v%s", view, drawn)
 		}
 		if i > 0 {
 			words += "\n"
@@ -99,11 +101,13 @@ func (p Picture) site(stored Layout, view Chain) (s site, err error) {
 func (s site) words(c Chain) string {
 	var more [][2]string
 	if s.fresh {
-		more = append(more, [2]string{"copy", fmt.Sprintf("yes: in a storage of its own, of %d elements", s.storage)})
+		more = append(more, [2]string{"copy",
+			fmt.Sprintf("yes: in a storage of its own, of %d elements", s.storage)})
 	}
 	for _, step := range c.steps {
 		if step.op != nil && step.op.since != "" {
-			more = append(more, [2]string{"since", fmt.Sprintf("PyTorch %s, for %s of several dims", step.op.since, step.op.name)})
+			more = append(more, [2]string{"since", fmt.Sprintf("PyTorch %s, for %s of several dims",
+				step.op.since, step.op.name)})
 			break
 		}
 	}
@@ -153,17 +157,20 @@ func (b Blocked) describe(t Tag, dtype DType) (words, drawing string) {
 	nested := b.Nested()
 	elements, stored := numelOf(b.shape), nested.Numel()
 	var s strings.Builder
-	fmt.Fprintf(&s, "format      %v\nshape       %s\nelements    %d\n", t, formatTuple(b.shape), elements)
+	fmt.Fprintf(&s, "format      %v\nshape       %s\nelements    %d\n", t,
+		formatTuple(b.shape), elements)
 	fmt.Fprintf(&s, "stored      %d elements, %d bytes of %v", stored, stored*dtype.Size(), dtype)
 	if padding := stored - elements; padding > 0 {
-		fmt.Fprintf(&s, "; %d of them (%.1f%%) are padding", padding, 100*float64(padding)/float64(stored))
+		fmt.Fprintf(&s, "; %d of them (%.1f%%) are padding", padding,
+			100*float64(padding)/float64(stored))
 	}
 	s.WriteString("\n\nDims, whole blocks first, with strides in elements:\n")
 	padded := b.Padded()
 	for d, digits := range b.dims {
 		var sizes, strides []string
 		for _, g := range digits {
-			sizes, strides = append(sizes, strconv.Itoa(g.size)), append(strides, strconv.Itoa(g.stride))
+			sizes, strides = append(sizes, strconv.Itoa(g.size)),
+				append(strides, strconv.Itoa(g.stride))
 		}
 		fmt.Fprintf(&s, "  %c, dim %d: size %d", 'a'+d, d, b.shape[d])
 		if padded[d] != b.shape[d] {
@@ -172,7 +179,8 @@ func (b Blocked) describe(t Tag, dtype DType) (words, drawing string) {
 		if len(digits) > 1 {
 			fmt.Fprintf(&s, " = %s", strings.Join(sizes, "x"))
 		}
-		fmt.Fprintf(&s, ", %s %s\n", map[bool]string{true: "strides", false: "stride"}[len(digits) > 1], strings.Join(strides, ", "))
+		fmt.Fprintf(&s, ", %s %s\n", map[bool]string{true: "strides",
+			false: "stride"}[len(digits) > 1], strings.Join(strides, ", "))
 	}
 	if stored > shownElements || stored == 0 {
 		fmt.Fprintf(&s, "\nStorage is printed for up to %d elements.\n", shownElements)
@@ -250,7 +258,8 @@ func numelOf(shape []int) int {
 // sparse stores an example of the shape and says what each array is.
 func (p Picture) sparse(stored Layout) (string, error) {
 	if stored.Numel() > shownElements {
-		return "", fmt.Errorf("shape %s: examples have up to %d elements", FormatShape(p.Shape), shownElements)
+		return "", fmt.Errorf("shape %s: examples have up to %d elements", FormatShape(p.Shape),
+			shownElements)
 	}
 	view := p.views()[0]
 	dense, err := example(stored, p.DType)
@@ -261,14 +270,16 @@ func (p Picture) sparse(stored Layout) (string, error) {
 		return "", fmt.Errorf("view %q: %w", view, err)
 	}
 	if slices.ContainsFunc(dense.layout.strides, func(s int) bool { return s < 0 }) {
-		return "", fmt.Errorf("view %q: %w", view, errors.New("PyTorch's tensors have no negative strides"))
+		return "", fmt.Errorf("view %q: %w", view,
+			errors.New("PyTorch's tensors have no negative strides"))
 	}
 	s, err := dense.Sparse(*p.Sparse, p.Block...)
 	if err != nil {
 		return "", fmt.Errorf("sparse %v: %w", p.Sparse, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "An example of shape %s, in which 1, 2, 3, ... are stored:\n%v\n\nsparse_%v stores\n", formatTuple(s.Shape), dense, s.Format)
+	fmt.Fprintf(&b, "An example of shape %s, in which 1, 2, 3, ... are stored:\n%v\n\nsparse_%v "+
+		"stores\n", formatTuple(s.Shape), dense, s.Format)
 	bytes := 0
 	for _, a := range s.Arrays {
 		size := a.Tensor.layout.Numel() * a.Tensor.DType().Size()
@@ -279,7 +290,8 @@ func (p Picture) sparse(stored Layout) (string, error) {
 		fmt.Fprintf(&b, "%s%s\n    %s; shape %s of %v, %d bytes\n", head, text, a.Meaning,
 			formatTuple(a.Tensor.layout.shape), a.Tensor.DType(), size)
 	}
-	fmt.Fprintf(&b, "\n%d bytes in total; the dense tensor has %d. PyTorch prints it as\n%v\n", bytes, dense.layout.Numel()*dense.DType().Size(), s)
+	fmt.Fprintf(&b, "\n%d bytes in total; the dense tensor has %d. PyTorch prints it as\n%v\n",
+		bytes, dense.layout.Numel()*dense.DType().Size(), s)
 	return b.String(), nil
 }
 

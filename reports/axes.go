@@ -149,7 +149,8 @@ func duration(ns float64) string {
 // ends, and for labels above.
 func percentAxis(a *plot.Axis) {
 	a.Min, a.Max = -4, 116
-	a.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 25, Label: "25"}, {Value: 50, Label: "50"}, {Value: 75, Label: "75"}, {Value: 100, Label: "100"}}
+	a.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 25, Label: "25"},
+		{Value: 50, Label: "50"}, {Value: 75, Label: "75"}, {Value: 100, Label: "100"}}
 }
 
 // numberAxis makes an axis logarithmic for whole numbers from 1 on, labelled at
@@ -168,8 +169,8 @@ func numberAxis(a *plot.Axis, points []point) {
 	a.Tick.Marker = ticks
 }
 
-// measuredTicks are at the numbers that were measured; labels, of which the last has one, keep a quarter
-// octave apart.
+// measuredTicks are at the numbers that were measured; labels, of which the last has one, keep a
+// quarter octave apart.
 func measuredTicks(points []point) (ticks plot.ConstantTicks) {
 	var counts []float64
 	for _, q := range points {

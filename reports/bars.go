@@ -64,7 +64,8 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		y := toY(float64(-i))
 		left, right := toX(0), toX(q.y)
-		c.FillPolygon(b.look.kernelHue(b.kernels[i]).color, []vg.Point{{X: left, Y: y - half}, {X: right, Y: y - half}, {X: right, Y: y + half}, {X: left, Y: y + half}})
+		c.FillPolygon(b.look.kernelHue(b.kernels[i]).color, []vg.Point{{X: left, Y: y - half},
+			{X: right, Y: y - half}, {X: right, Y: y + half}, {X: left, Y: y + half}})
 		if q.spreads() {
 			b.look.whisker(c, toX(q.low), toX(q.high), y, half/2)
 		}
@@ -90,11 +91,14 @@ func (d *data) bandwidthBars(f *figure, rows []results.Row) {
 		f.explain("all " + common)
 	}
 	b := titledBars{bars: bars{look: &d.look}}
-	b.add("", labels, rows, func(r results.Row) point { return interval(r.Stats[bandwidthUnit], 1.0/(1<<30)) })
+	b.add("", labels, rows, func(r results.Row) point {
+		return interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
+	})
 	b.finish(f, "GiB/s, read plus written")
 }
 
-// threeDigits writes a value above 0 so that one is as exact as another beside it: "18.0" beside "16.7".
+// threeDigits writes a value above 0 so that one is as exact as another beside it: "18.0" beside
+// "16.7".
 func threeDigits(v float64) string {
 	if places(v) > 5 {
 		return strconv.FormatFloat(v, 'g', 3, 64)

@@ -28,8 +28,8 @@ const (
 // it has to do.
 var chosen = []string{"order", "pad", "tile", "kernel"}
 
-// viewed are the layouts of copies that the view and the pad in a name say, too; the others are of copies of
-// the suite, which are different work.
+// viewed are the layouts of copies that the view and the pad in a name say, too; the others are of
+// copies of the suite, which are different work.
 var viewed = []string{"view", "contiguous", "padded"}
 
 // A bestChoice is the best of a tensor on some caches.
@@ -44,15 +44,19 @@ func (c bestChoice) gain() float64 { return c.worst / c.least }
 // sentence says of the choice that matters most, for what and on which caches; of what.
 func (c bestChoice) sentence(of, tensor, caches string) string {
 	if c.gain() < 1.01 { // as the picture has it
-		return fmt.Sprintf("Of %s, no choice of order, padding or tile matters (by simulated misses).", of)
+		return fmt.Sprintf("Of %s, no choice of order, padding or tile matters (by simulated "+
+			"misses).", of)
 	}
-	return fmt.Sprintf("Of %s, the choice matters most for %s on %s: %s is best, and the worst takes %s times as many cycles (estimated from simulated misses).", of, tensor, caches, c.words, brief(c.gain()))
+	return fmt.Sprintf("Of %s, the choice matters most for %s on %s: %s is best, and the worst "+
+		"takes %s times as many cycles (estimated from simulated misses).", of, tensor, caches,
+		c.words, brief(c.gain()))
 }
 
 // cycles is KCachegrind's estimate of what a pass costs, of data alone: an access 1,
 // a miss of the first cache 10 more, one of the last 100.
 func cycles(r results.Row) float64 {
-	return r.Stats["D-refs/op"].Center + 10*r.Stats["D1-misses/op"].Center + 100*r.Stats["LL-misses/op"].Center
+	return r.Stats["D-refs/op"].Center + 10*r.Stats["D1-misses/op"].Center +
+		100*r.Stats["LL-misses/op"].Center
 }
 
 // A bestMap is the best choices by tensor and caches.
@@ -93,10 +97,13 @@ func best(d *data) (*figure, error) {
 	}
 	all, allCaches := len(b.tensors), len(b.caches)
 	b.caches = b.caches[:min(len(b.caches), maxCaches)]
-	slices.SortStableFunc(b.tensors, func(x, y string) int { return cmp.Compare(b.gain(y), b.gain(x)) })
+	slices.SortStableFunc(b.tensors, func(x, y string) int {
+		return cmp.Compare(b.gain(y), b.gain(x))
+	})
 	b.tensors = b.tensors[:min(all, maxTensors)]
 	p := d.look.newPanel("caches", "")
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(b.caches))-0.5, -0.5, float64(len(b.tensors))-0.5
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(b.caches))-0.5, -0.5,
+		float64(len(b.tensors))-0.5
 	first := b.tensors[0]
 	slices.Reverse(b.tensors) // it is at the top
 	p.X.Tick.Marker, p.Y.Tick.Marker = names(b.caches, 32), names(b.tensors, 40)
@@ -106,16 +113,23 @@ func best(d *data) (*figure, error) {
 		return cmp.Compare(b.cells[[2]string{first, x}].gain(), b.cells[[2]string{first, y}].gain())
 	})
 	c := b.cells[[2]string{first, at}]
-	f := &figure{title: "The best order, padding and tile by caches", panels: []*panel{p}, height: vg.Length(max(len(b.tensors), 4))*0.26*vg.Inch + 0.6*vg.Inch + below,
-		sentence: c.sentence(one(all, "1 tensor and operation", "tensors and operations")+" on "+one(allCaches, "1 hierarchy of caches", "caches"), first, at),
-		alt:      "Heat map: for each tensor and each hierarchy of caches, the best choice, and by what factor the worst takes more cycles"}
+	f := &figure{title: "The best order, padding and tile by caches", panels: []*panel{p},
+		height: vg.Length(max(len(b.tensors), 4))*0.26*vg.Inch + 0.6*vg.Inch + below,
+		sentence: c.sentence(one(all, "1 tensor and operation",
+			"tensors and operations")+" on "+one(allCaches, "1 hierarchy of caches",
+			"caches"), first, at),
+		alt: "Heat map: for each tensor and each hierarchy of caches, the best choice, and " +
+			"by what factor the worst takes more cycles"}
 	for _, gain := range []float64{1, 2, 5, 10, 20} {
 		f.explain(fmt.Sprintf("%gx", gain), swatch{b.color(gain), d.look.marked})
 	}
-	f.explain("each cell: the best choice, and the cycles of the worst relative to it; pad and tile in elements")
-	f.explain("cycles as KCachegrind estimates them: 1 per access, plus 10 per D1 miss and 100 per LL miss")
+	f.explain("each cell: the best choice, and the cycles of the worst relative to it; pad and " +
+		"tile in elements")
+	f.explain("cycles as KCachegrind estimates them: 1 per access, plus 10 per D1 miss and 100 " +
+		"per LL miss")
 	if all > len(b.tensors) {
-		f.explain(fmt.Sprintf("shown: the %d of %d tensors and operations with the largest effect", len(b.tensors), all))
+		f.explain(fmt.Sprintf("shown: the %d of %d tensors and operations with the largest effect",
+			len(b.tensors), all))
 	}
 	if allCaches > len(b.caches) {
 		f.explain(fmt.Sprintf("shown: the first %d of %d caches", len(b.caches), allCaches))
@@ -203,11 +217,16 @@ func (b bestMap) Plot(c draw.Canvas, p *plot.Plot) {
 			if !ok {
 				continue
 			}
-			left, right, low, high := toX(float64(i)-0.5), toX(float64(i)+0.5), toY(float64(k)-0.5), toY(float64(k)+0.5)
+			left, right, low, high := toX(float64(i)-0.5), toX(float64(i)+0.5), toY(float64(k)-0.5),
+				toY(float64(k)+0.5)
 			fill := b.color(one.gain())
-			c.FillPolygon(fill, []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
+			c.FillPolygon(fill, []vg.Point{{X: left, Y: low}, {X: right, Y: low},
+				{X: right, Y: high}, {X: left, Y: high}})
 			words.Color = over(fill)
-			c.FillText(words, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, one.text(func(text string) string { return fit(words, text, right-left-4) }))
+			c.FillText(words, vg.Point{X: (left + right) / 2, Y: (low + high) / 2},
+				one.text(func(text string) string {
+					return fit(words, text, right-left-4)
+				}))
 		}
 	}
 }

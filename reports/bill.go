@@ -62,11 +62,13 @@ func (b Bill) Write(dir string) (path string, err error) {
 		Style  template.CSS
 		Script template.JS
 		Rows   []row
-	}{Bill: b, Title: billTitle, Policy: policy(), Style: template.CSS(pageStyle), Script: template.JS(pageScript)}
+	}{Bill: b, Title: billTitle, Policy: policy(), Style: template.CSS(pageStyle),
+		Script: template.JS(pageScript)}
 	shown.Sources, shown.Warnings = several(b.Sources), several(b.Warnings)
 	for _, r := range b.Rows[:min(len(b.Rows), maxRows)] {
 		r.Operator, r.Tensors, r.Verdict = clip(r.Operator), clip(r.Tensors), clip(r.Verdict)
-		shown.Rows = append(shown.Rows, row{r, width(r.LayoutNs / longest), width((r.Ns - r.LayoutNs) / longest)})
+		shown.Rows = append(shown.Rows, row{r, width(r.LayoutNs / longest),
+			width((r.Ns - r.LayoutNs) / longest)})
 	}
 	var page bytes.Buffer
 	if err := billTemplate().Execute(&page, shown); err != nil {
@@ -91,7 +93,8 @@ func CheckBillFolder(dir string) error {
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	if err != nil || !bytes.Contains(page, []byte("<title>"+billTitle+"</title>")) {
-		return fmt.Errorf("%s holds other things than the page of a bill: give a folder of its own", dir)
+		return fmt.Errorf("%s holds other things than the page of a bill: give a folder of its own",
+			dir)
 	}
 	return nil
 }

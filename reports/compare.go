@@ -96,9 +96,11 @@ func compare(d *data) (*figure, error) {
 	p.Y.Tick.Label.Font.Size = markSize
 	d.look.addGrid(p, false)
 	p.Add(forest{&d.look, shown})
-	f := &figure{title: fmt.Sprintf("Old against new: %s and %s", short(filepath.Base(first.name), 20), short(filepath.Base(last.name), 20)),
-		sentence: compareSentence(found, len(shown)), alt: "Points: time of each benchmark in the new file as a share of that in the old one",
-		height: vg.Length(len(shown))*0.24*vg.Inch + 0.6*vg.Inch, panels: []*panel{p}}
+	f := &figure{title: fmt.Sprintf("Old against new: %s and %s",
+		short(filepath.Base(first.name), 20), short(filepath.Base(last.name), 20)),
+		sentence: compareSentence(found, len(shown)),
+		alt:      "Points: time of each benchmark in the new file as a share of that in the old one",
+		height:   vg.Length(len(shown))*0.24*vg.Inch + 0.6*vg.Inch, panels: []*panel{p}}
 	old, same := "old", "new: intervals overlap"
 	if slices.ContainsFunc(drawn, point.spreads) {
 		old += ", 95% interval"
@@ -123,7 +125,8 @@ func compare(d *data) (*figure, error) {
 	return f, nil
 }
 
-// most is how many times as long a pass takes, or as short, that is drawn; what is beyond lies at the edge.
+// most is how many times as long a pass takes, or as short, that is drawn; what is beyond lies at
+// the edge.
 const most = 1e3
 
 // relative is a time in percent of the old median.
@@ -165,12 +168,15 @@ type forest struct {
 func (f forest) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&c)
 	hundred := toX(100)
-	c.StrokeLine2(draw.LineStyle{Color: f.look.marked, Width: 0.8, Dashes: []vg.Length{4, 3}}, hundred, c.Min.Y, hundred, c.Max.Y)
+	c.StrokeLine2(draw.LineStyle{Color: f.look.marked, Width: 0.8, Dashes: []vg.Length{4, 3}},
+		hundred, c.Min.Y, hundred, c.Max.Y)
 	for i, q := range f.pairs {
 		one := func(of point, lift vg.Length, h hue) {
 			y := toY(float64(-i)) + lift
-			c.StrokeLine2(draw.LineStyle{Color: h.color, Width: 1.6}, toX(of.low), y, toX(of.high), y)
-			c.DrawGlyph(draw.GlyphStyle{Color: h.color, Radius: 2.6, Shape: h.glyph}, vg.Point{X: toX(of.y), Y: y})
+			c.StrokeLine2(draw.LineStyle{Color: h.color, Width: 1.6}, toX(of.low), y,
+				toX(of.high), y)
+			c.DrawGlyph(draw.GlyphStyle{Color: h.color, Radius: 2.6, Shape: h.glyph},
+				vg.Point{X: toX(of.y), Y: y})
 		}
 		one(q.relative(q.old), 3.2, hue{f.look.marked, draw.RingGlyph{}})
 		one(q.relative(q.new), -3.2, f.look.changeHue(q.change(), q.apart()))
@@ -201,24 +207,28 @@ func compareSentence(found []pairing, shown int) string {
 		}
 	}
 	few, of := unjudged(found), counted(len(found), "benchmark")
-	text := fmt.Sprintf("Of %s in both files, %s slower and %d faster by more than their intervals", of, are(slower), faster)
+	text := fmt.Sprintf("Of %s in both files, %s slower and %d faster by more than their intervals",
+		of, are(slower), faster)
 	switch few {
 	case len(found):
-		text = fmt.Sprintf("Of %s in both files, the samples are too few to show which are slower or faster", of)
+		text = fmt.Sprintf("Of %s in both files, the samples are too few to show which are "+
+			"slower or faster", of)
 	case 1:
 		text += ", and 1 has too few samples"
 	case 0:
 	default:
 		text += fmt.Sprintf(", and %d have too few samples", few)
 	}
-	text += fmt.Sprintf("; the largest change is in %s (%s).", plainName(found[0].name), changeOf(found[0].change()))
+	text += fmt.Sprintf("; the largest change is in %s (%s).", plainName(found[0].name),
+		changeOf(found[0].change()))
 	if shown < len(found) {
 		text += fmt.Sprintf(" The chart shows the %d largest changes.", shown)
 	}
 	return text
 }
 
-// changeOf is a ratio as a change in percent, with as many decimals as tell it from all that there was.
+// changeOf is a ratio as a change in percent, with as many decimals as tell it from all that there
+// was.
 func changeOf(ratio float64) string {
 	for decimals := 1; decimals < 10; decimals++ {
 		text := fmt.Sprintf("%+.*f%%", decimals, 100*(ratio-1))

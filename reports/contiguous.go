@@ -76,7 +76,8 @@ func contiguous(d *data) (*figure, error) {
 	for _, c := range found {
 		if n := c.evens(); n > 0 && n <= 1000 {
 			last = max(last, 2*n)
-			evens = append(evens, mark{n, fmt.Sprintf("pays from n = %.0f (%s)", n, loop(c.kernel))})
+			evens = append(evens, mark{n, fmt.Sprintf("pays from n = %.0f (%s)", n,
+				loop(c.kernel))})
 		}
 	}
 	total := func(once, each results.Stat) (points []point) {
@@ -87,9 +88,11 @@ func contiguous(d *data) (*figure, error) {
 		}
 		return points
 	}
-	all := []series{{name: "strided view", hue: d.look.hues[1], points: total(results.Stat{}, found[0].view)}}
+	all := []series{{name: "strided view", hue: d.look.hues[1],
+		points: total(results.Stat{}, found[0].view)}}
 	for i, c := range found {
-		all = append(all, series{name: "copy first, " + loop(c.kernel), hue: d.look.hues[[]int{0, 2, 3, 4}[i]], dashed: i > 0, points: total(c.copied, c.pass)})
+		all = append(all, series{name: "copy first, " + loop(c.kernel),
+			hue: d.look.hues[[]int{0, 2, 3, 4}[i]], dashed: i > 0, points: total(c.copied, c.pass)})
 	}
 	p := d.look.newPanel("n, number of sums", "total time, ms")
 	_, high, _ := span(all)
@@ -98,8 +101,10 @@ func contiguous(d *data) (*figure, error) {
 	zeroAxis(&p.Y, high*1.2)
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(evens))
-	f := &figure{title: fmt.Sprintf("When contiguous() pays: n sums of a transposed %s", short(shape, 16)), sentence: contiguousSentence(shape, found),
-		alt:    "Lines: total time of n sums of the strided view, and of one copy and n sums of the copy, against n",
+	f := &figure{title: fmt.Sprintf("When contiguous() pays: n sums of a transposed %s",
+		short(shape, 16)), sentence: contiguousSentence(shape, found),
+		alt: "Lines: total time of n sums of the strided view, and of one copy and n sums of " +
+			"the copy, against n",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
 	if evens != nil {
 		f.alt += ", with the break-even marked"
@@ -128,12 +133,16 @@ func contiguousSentence(shape string, found []choice) string {
 	var words []string
 	for _, c := range found {
 		if n := c.evens(); n > 0 {
-			words = append(words, fmt.Sprintf("pays from %s on with %s (the copy takes %s, a sum of it %s)",
-				passes(n), walker(c.kernel), results.Scale(c.copied.Center, passUnit), results.Scale(c.pass.Center, passUnit)))
+			words = append(words, fmt.Sprintf(
+				"pays from %s on with %s (the copy takes %s, a sum of it %s)",
+				passes(n), walker(c.kernel), results.Scale(c.copied.Center, passUnit),
+				results.Scale(c.pass.Center, passUnit)))
 			continue
 		}
-		words = append(words, fmt.Sprintf("never pays with %s (a sum of the copy takes %s)", walker(c.kernel), results.Scale(c.pass.Center, passUnit)))
+		words = append(words, fmt.Sprintf("never pays with %s (a sum of the copy takes %s)",
+			walker(c.kernel), results.Scale(c.pass.Center, passUnit)))
 	}
-	return fmt.Sprintf("A sum of the transposed %s takes %s without a copy. Copying it first ", short(shape, 16), results.Scale(found[0].view.Center, passUnit)) +
+	return fmt.Sprintf("A sum of the transposed %s takes %s without a copy. Copying it first ",
+		short(shape, 16), results.Scale(found[0].view.Center, passUnit)) +
 		strings.Join(words, "; it ") + "."
 }

@@ -56,11 +56,13 @@ func copyWords(r results.Row) (words []string) {
 // maxCopyLabel is how many characters the label of a copy has.
 const maxCopyLabel = 56
 
-// copyLabels are those of copies, and of each the dtype, the padding, the order and the name where these differ.
-// Where one would be too long, what all have in common is left out, and returned.
+// copyLabels are those of copies, and of each the dtype, the padding, the order and the name where
+// these differ. Where one would be too long, what all have in common is left out, and returned.
 func copyLabels(found []results.Row) (labels []string, common string) {
 	differ := func(key string) bool {
-		return slices.ContainsFunc(found, func(r results.Row) bool { return r.Key(key) != found[0].Key(key) })
+		return slices.ContainsFunc(found, func(r results.Row) bool {
+			return r.Key(key) != found[0].Key(key)
+		})
 	}
 	dtypes, pads, orders, names := differ("dtype"), differ("pad"), differ("order"), differ("name")
 	all, long := make([][]string, len(found)), false
@@ -69,7 +71,8 @@ func copyLabels(found []results.Row) (labels []string, common string) {
 		if pad := r.Key("pad"); pads && pad != "" && r.Key("layout") != "padded" {
 			words = append(words, ", rows padded by "+pad+" elements")
 		}
-		if order := r.Key("order"); orders && order != "" && r.Key("layout") != "view" { // which has it
+		// which has it
+		if order := r.Key("order"); orders && order != "" && r.Key("layout") != "view" {
 			words = append(words, ", order "+order)
 		}
 		if dtypes {
@@ -93,10 +96,14 @@ func copyLabels(found []results.Row) (labels []string, common string) {
 // returns these.
 func leaveOut(labels [][]string) string {
 	common := slices.DeleteFunc(slices.Clone(labels[0][1:]), func(word string) bool {
-		return slices.ContainsFunc(labels, func(words []string) bool { return !slices.Contains(words[1:], word) })
+		return slices.ContainsFunc(labels, func(words []string) bool {
+			return !slices.Contains(words[1:], word)
+		})
 	})
 	for i, words := range labels {
-		labels[i] = append(words[:1:1], slices.DeleteFunc(words[1:], func(word string) bool { return slices.Contains(common, word) })...)
+		labels[i] = append(words[:1:1], slices.DeleteFunc(words[1:], func(word string) bool {
+			return slices.Contains(common, word)
+		})...)
 	}
 	return short(strings.Trim(strings.Join(common, ""), ", "), 60)
 }
@@ -125,8 +132,9 @@ func copyBandwidth(d *data) (*figure, error) {
 		return nil, nil
 	}
 	d.shows(found...)
-	f := &figure{title: "Copying to a contiguous tensor: bandwidth by source layout", sentence: copySentence(found),
-		alt: "Bars: bandwidth of each copy"}
+	f := &figure{title: "Copying to a contiguous tensor: bandwidth by source layout",
+		sentence: copySentence(found),
+		alt:      "Bars: bandwidth of each copy"}
 	d.bandwidthBars(f, found[:min(len(found), maxBars)])
 	return f, nil
 }
@@ -144,12 +152,15 @@ func copySentence(found []results.Row) string {
 		}
 	}
 	if len(found) == 1 {
-		return fmt.Sprintf("The copy (%s) moves %s.", labels[fast], results.Scale(rate(fast), bandwidthUnit))
+		return fmt.Sprintf("The copy (%s) moves %s.", labels[fast],
+			results.Scale(rate(fast), bandwidthUnit))
 	}
 	text := fmt.Sprintf("The fastest copy (%s) moves %s, the slowest (%s) %s.",
-		labels[fast], results.Scale(rate(fast), bandwidthUnit), labels[slow], results.Scale(rate(slow), bandwidthUnit))
+		labels[fast], results.Scale(rate(fast), bandwidthUnit), labels[slow],
+		results.Scale(rate(slow), bandwidthUnit))
 	if rate(fast) == rate(slow) {
-		text = fmt.Sprintf("Each of %d copies moves %s.", len(found), results.Scale(rate(fast), bandwidthUnit))
+		text = fmt.Sprintf("Each of %d copies moves %s.", len(found),
+			results.Scale(rate(fast), bandwidthUnit))
 	}
 	if common != "" {
 		text = strings.TrimSuffix(text, ".") + fmt.Sprintf(" (all %s).", common)
@@ -161,14 +172,17 @@ func copySentence(found []results.Row) string {
 	for _, tiled := range found {
 		tile := tiled.Key("tile")
 		naive, ok := byName[strings.Replace(tiled.Name, "/tile="+tile, "", 1)]
-		if tile != "" && ok && tiled.Key("layout") == "transpose" && drawable(naive.Stats[timeUnit]) {
-			text += fmt.Sprintf(" In tiles of %s, the transposed copy of %s takes %.2f times as long as untiled.",
+		if tile != "" && ok && tiled.Key("layout") == "transpose" &&
+			drawable(naive.Stats[timeUnit]) {
+			text += fmt.Sprintf(" In tiles of %s, the transposed copy of %s takes %.2f times as "+
+				"long as untiled.",
 				tile, tiled.Key("shape"), tiled.Stats[timeUnit].Center/naive.Stats[timeUnit].Center)
 			break
 		}
 	}
 	if more := len(found) - maxBars; more > 0 {
-		text += fmt.Sprintf(" The chart shows the first %d copies; %d more are in the table.", maxBars, more)
+		text += fmt.Sprintf(" The chart shows the first %d copies; %d more are in the table.",
+			maxBars, more)
 	}
 	return text
 }
@@ -183,7 +197,8 @@ func copyStride(d *data) (*figure, error) {
 		if r.Key("layout") == "contiguous" {
 			step = 1
 		}
-		if r.Key("layout") != "columns" && step != 1 || vectorKernel(r) != "" || step == 0 || step > 1<<20 {
+		if r.Key("layout") != "columns" && step != 1 || vectorKernel(r) != "" || step == 0 ||
+			step > 1<<20 {
 			continue
 		}
 		if size := elementSize(r.Key("dtype")); size > 0 {
@@ -208,11 +223,13 @@ func copyStride(d *data) (*figure, error) {
 	zeroAxis(&p.Y, high*1.15)
 	d.look.addGrid(p, true)
 	if line := d.setup.D1.Line; line > 0 && elem > 0 {
-		p.Add(d.look.marks([]mark{{float64(line) / float64(elem), fmt.Sprintf("one element per line of %d B", line)}}))
+		p.Add(d.look.marks([]mark{{float64(line) / float64(elem),
+			fmt.Sprintf("one element per line of %d B", line)}}))
 	}
-	f := &figure{title: "Copying every k-th column: bandwidth by stride", sentence: strideSentence(all),
-		alt:    "Line: bandwidth of copying every k-th column of a matrix against k",
-		height: 2.9 * vg.Inch, panels: []*panel{p}}
+	f := &figure{title: "Copying every k-th column: bandwidth by stride",
+		sentence: strideSentence(all),
+		alt:      "Line: bandwidth of copying every k-th column of a matrix against k",
+		height:   2.9 * vg.Inch, panels: []*panel{p}}
 	f.explainIntervals("band: 95% interval", s.points)
 	return f, d.look.addSeries(f, p, s)
 }
@@ -231,9 +248,11 @@ func slowest(all map[int]results.Row) (step int, ok bool) {
 
 func strideSentence(all map[int]results.Row) string {
 	step, _ := slowest(all)
-	text := fmt.Sprintf("Copying every %s column moves %s", ordinal(strconv.Itoa(step)), results.Scale(all[step].Stats[bandwidthUnit].Center, bandwidthUnit))
+	text := fmt.Sprintf("Copying every %s column moves %s", ordinal(strconv.Itoa(step)),
+		results.Scale(all[step].Stats[bandwidthUnit].Center, bandwidthUnit))
 	if whole, ok := all[1]; ok {
-		text += fmt.Sprintf(", and copying all columns %s", results.Scale(whole.Stats[bandwidthUnit].Center, bandwidthUnit))
+		text += fmt.Sprintf(", and copying all columns %s",
+			results.Scale(whole.Stats[bandwidthUnit].Center, bandwidthUnit))
 	}
 	return text + "."
 }
@@ -252,15 +271,18 @@ func channels(d *data) (*figure, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
-	f := &figure{title: "NCHW against NHWC: bandwidth of converting " + short(found[0].Key("shape"), 24),
-		alt: "Bars: bandwidth of converting a batch of images between NCHW and NHWC, by direction and loop"}
+	f := &figure{title: "NCHW against NHWC: bandwidth of converting " +
+		short(found[0].Key("shape"), 24),
+		alt: "Bars: bandwidth of converting a batch of images between NCHW and NHWC, by " +
+			"direction and loop"}
 	for _, r := range found {
 		k := vectorKernel(r)
 		to, back := by["nchw-nhwc"+k], by["nhwc-nchw"+k]
 		if to.Name == "" || back.Name == "" || r.Name != to.Name || len(f.sentence) > 400 {
 			continue
 		}
-		f.sentence += fmt.Sprintf("NCHW to NHWC moves %s and back %s (%s). ", results.Scale(to.Stats[bandwidthUnit].Center, bandwidthUnit),
+		f.sentence += fmt.Sprintf("NCHW to NHWC moves %s and back %s (%s). ",
+			results.Scale(to.Stats[bandwidthUnit].Center, bandwidthUnit),
 			results.Scale(back.Stats[bandwidthUnit].Center, bandwidthUnit), loop(k))
 	}
 	if f.sentence = strings.TrimSpace(f.sentence); f.sentence == "" {

@@ -61,8 +61,8 @@ func (f *figure) explain(name string, thumbs ...plot.Thumbnailer) {
 	f.legend = slices.Insert(f.legend, at, entry{name, thumbs})
 }
 
-// explainIntervals says in the legend what shows intervals, and to who does not see it that there are
-// some, if any of the points has one: of too few samples there is none.
+// explainIntervals says in the legend what shows intervals, and to who does not see it that there
+// are some, if any of the points has one: of too few samples there is none.
 func (f *figure) explainIntervals(words string, points []point) {
 	if slices.ContainsFunc(points, point.spreads) {
 		f.explain(words)
@@ -156,7 +156,8 @@ func (f *figure) drawLegend(c draw.Canvas, look *style) {
 	for i, e := range f.legend {
 		x, middle := c.Min.X+places[i].X, c.Max.Y+places[i].Y-legendLine/2
 		icon := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-			Min: vg.Point{X: x, Y: middle - legendLine/2 + 2}, Max: vg.Point{X: x + thumbWidth, Y: middle + legendLine/2 - 2}}}
+			Min: vg.Point{X: x, Y: middle - legendLine/2 + 2},
+			Max: vg.Point{X: x + thumbWidth, Y: middle + legendLine/2 - 2}}}
 		for _, t := range e.thumbs {
 			t.Thumbnail(&icon)
 		}
@@ -187,7 +188,8 @@ func (f *figure) draw(c draw.Canvas, look *style) {
 	for i, p := range f.panels {
 		column[i] = []*plot.Plot{p.Plot}
 	}
-	tiles := plot.Align(column, draw.Tiles{Rows: len(column), Cols: 1, PadY: 8}, draw.Crop(c, left, -f.room, bottom, -f.legendHeight(look)))
+	tiles := plot.Align(column, draw.Tiles{Rows: len(column), Cols: 1, PadY: 8},
+		draw.Crop(c, left, -f.room, bottom, -f.legendHeight(look)))
 	for i, p := range f.panels {
 		p.Draw(tiles[i][0])
 		axes := p.DataCanvas(tiles[i][0])
@@ -225,9 +227,11 @@ func fixWidths(svg string, look *style) string {
 // finish gives a SVG its fonts, and the words that are read out.
 func finish(svg, title, alt string, look *style) []byte {
 	svg = fixWidths(strings.ReplaceAll(svg, "font-family:Liberation Sans", svgFonts), look)
-	svg = strings.ReplaceAll(svg, "<image ", `<image preserveAspectRatio="none" `) // as wide and as high as its axes
+	// as wide and as high as its axes
+	svg = strings.ReplaceAll(svg, "<image ", `<image preserveAspectRatio="none" `)
 	head, body, _ := strings.Cut(svg, `xmlns:xlink="http://www.w3.org/1999/xlink">`)
-	return fmt.Appendf(nil, "%sxmlns:xlink=\"http://www.w3.org/1999/xlink\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>%s",
+	return fmt.Appendf(nil, "%sxmlns:xlink=\"http://www.w3.org/1999/xlink\" "+
+		"role=\"img\">\n<title>%s</title>\n<desc>%s</desc>%s",
 		head, html.EscapeString(results.Printable(title)),
 		html.EscapeString(results.Printable(alt)), body)
 }

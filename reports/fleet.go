@@ -59,17 +59,22 @@ func MakeFleet(m *fleet.Matrix, o Options) Fleet {
 		f.order = append(f.order, i)
 	}
 	slices.SortStableFunc(f.order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(out[b], out[a]), cmp.Compare(f.judged.Scores[b][fleet.All], f.judged.Scores[a][fleet.All]))
+		return cmp.Or(cmp.Compare(out[b], out[a]),
+			cmp.Compare(f.judged.Scores[b][fleet.All], f.judged.Scores[a][fleet.All]))
 	})
 	switch {
 	case len(m.Machines) == 1:
-		f.Sentence = "1 machine: without peers (at least 8 machines with one CPU) nothing shows whether it is out of line."
+		f.Sentence = "1 machine: without peers (at least 8 machines with one CPU) nothing shows " +
+			"whether it is out of line."
 	case f.judged.Tests == 0:
-		f.Sentence = fmt.Sprintf("%d machines: none has enough peers (at least 8 machines with one CPU) to show which is out of line.", len(m.Machines))
+		f.Sentence = fmt.Sprintf("%d machines: none has enough peers (at least 8 machines with "+
+			"one CPU) to show which is out of line.", len(m.Machines))
 	case len(out) == 0:
-		f.Sentence = fmt.Sprintf("None of %d machines is out of line (the test finds one that takes %s times as long as its peers).", len(m.Machines)-f.judged.Untested, f.sees())
+		f.Sentence = fmt.Sprintf("None of %d machines is out of line (the test finds one that "+
+			"takes %s times as long as its peers).", len(m.Machines)-f.judged.Untested, f.sees())
 	default:
-		f.Sentence = fmt.Sprintf("%d of %d machines are out of line; the farthest is %s: %s.", len(out), len(m.Machines)-f.judged.Untested,
+		f.Sentence = fmt.Sprintf("%d of %d machines are out of line; the farthest is %s: %s.",
+			len(out), len(m.Machines)-f.judged.Untested,
 			results.Printable(f.Findings[0].Machine), f.Findings[0].What)
 	}
 	return f
@@ -85,7 +90,8 @@ func (f Fleet) sees() string {
 
 // words says a finding.
 func (f Fleet) words(one fleet.Finding) FleetFinding {
-	of := map[fleet.Aspect]string{fleet.All: "everything", fleet.Caches: "what the caches hold", fleet.Memory: "what misses the last cache"}
+	of := map[fleet.Aspect]string{fleet.All: "everything", fleet.Caches: "what the caches hold",
+		fleet.Memory: "what misses the last cache"}
 	what := fmt.Sprintf("%s takes %.0f%% longer than", of[one.Aspect], 100*(one.Ratio-1))
 	switch {
 	case one.Aspect == fleet.Scatter:
@@ -99,7 +105,8 @@ func (f Fleet) words(one fleet.Finding) FleetFinding {
 	if one.P >= 1e-9 {
 		chance = fmt.Sprintf("%.1g", one.P)
 	}
-	return FleetFinding{f.matrix.Machines[one.Machine].Name, fmt.Sprintf("%s on %d peers", what, one.Peers), chance, one.Why}
+	return FleetFinding{f.matrix.Machines[one.Machine].Name,
+		fmt.Sprintf("%s on %d peers", what, one.Peers), chance, one.Why}
 }
 
 // clipRatio is the ratio from which on colours are the same.
@@ -117,7 +124,9 @@ func (s *style) shade(ratio float64) color.RGBA {
 		share, to = -share, s.hues[0].color
 	}
 	share = min(share, 1)
-	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + share*(float64(b)-float64(a)))) }
+	mix := func(a, b uint8) uint8 {
+		return uint8(math.Round(float64(a) + share*(float64(b)-float64(a))))
+	}
 	return color.RGBA{mix(s.paper.R, to.R), mix(s.paper.G, to.G), mix(s.paper.B, to.B), 0xFF}
 }
 
@@ -128,8 +137,10 @@ const maxNamed = 40
 // draw draws machines by benchmark.
 func (f Fleet) draw(d *data) (*figure, error) {
 	rows, columns := len(f.order), len(f.matrix.Benchmarks)
-	fig := &figure{title: fmt.Sprintf("%s, %s: times against the peers' median", counted(rows, "machine"), counted(columns, "benchmark")), sentence: f.Sentence,
-		alt: "Heat map: the time of each benchmark on each machine as a ratio to the median of machines with the same CPU"}
+	fig := &figure{title: fmt.Sprintf("%s, %s: times against the peers' median",
+		counted(rows, "machine"), counted(columns, "benchmark")), sentence: f.Sentence,
+		alt: "Heat map: the time of each benchmark on each machine as a ratio to the median of " +
+			"machines with the same CPU"}
 	if rows > maxNamed {
 		f.panel(d, fig, "the farthest out of line", f.order[:maxNamed/2])
 	}
@@ -140,8 +151,10 @@ func (f Fleet) draw(d *data) (*figure, error) {
 	last.X.Tick.Label.Rotation = math.Pi / 5
 	last.X.Tick.Label.XAlign, last.X.Tick.Label.YAlign = -1, -0.6
 	fig.height += 0.8 * vg.Inch
-	for _, ratio := range []float64{1 / clipRatio, 1 / math.Sqrt(clipRatio), 1, math.Sqrt(clipRatio), clipRatio} {
-		fig.explain(fmt.Sprintf("%+.0f%%", 100*(ratio-1)), swatch{d.look.shade(ratio), d.look.marked})
+	for _, ratio := range []float64{1 / clipRatio, 1 / math.Sqrt(clipRatio), 1,
+		math.Sqrt(clipRatio), clipRatio} {
+		fig.explain(fmt.Sprintf("%+.0f%%", 100*(ratio-1)),
+			swatch{d.look.shade(ratio), d.look.marked})
 	}
 	return fig, nil
 }
@@ -155,7 +168,8 @@ func (f Fleet) panel(d *data, fig *figure, title string, machines []int) {
 	for row, i := range machines {
 		for k := range columns {
 			fill := image.NewUniform(d.look.shade(f.ratios[i][k]))
-			imagedraw.Draw(img, image.Rect(k*across, row*up, (k+1)*across, (row+1)*up), fill, image.Point{}, imagedraw.Src)
+			imagedraw.Draw(img, image.Rect(k*across, row*up, (k+1)*across, (row+1)*up), fill,
+				image.Point{}, imagedraw.Src)
 		}
 	}
 	p := d.look.newPanel("", title)
@@ -270,7 +284,8 @@ func ratioCell(ratio float64) fleetCell {
 	}
 	cell := fleetCell{Text: fmt.Sprintf("%.2f", ratio)}
 	if share >= 4 {
-		cell.Style = template.CSS(fmt.Sprintf("background:color-mix(in srgb,var(--%s) %.0f%%,transparent)", hue, share))
+		cell.Style = template.CSS(fmt.Sprintf(
+			"background:color-mix(in srgb,var(--%s) %.0f%%,transparent)", hue, share))
 	}
 	return cell
 }
@@ -302,7 +317,8 @@ func (f Fleet) Write(dir string) (paths []string, err error) {
 	files := []struct {
 		name string
 		text []byte
-	}{{"fleet.html", page}, {"fleet.png", chart.PNG}, {"fleet.svg", chart.SVG}, {"fleet.csv", table.Bytes()}}
+	}{{"fleet.html", page}, {"fleet.png", chart.PNG}, {"fleet.svg", chart.SVG},
+		{"fleet.csv", table.Bytes()}}
 	for _, out := range files {
 		if err := checkOwn(dir, files[0].name, out.name); err != nil {
 			return nil, err
@@ -330,11 +346,17 @@ func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
 	rows, heads := f.rows()
 	var out bytes.Buffer
 	err = fleetTemplate().Execute(&out, map[string]any{
-		"Title": fmt.Sprintf("%s by %s", counted(len(f.matrix.Machines), "machine"), f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle), "Script": template.JS(pageScript), "Theme": f.options.Theme,
-		"Sentence": f.Sentence, "Findings": f.Findings[:min(len(f.Findings), maxRows)], "More": max(0, len(f.Findings)-maxRows), "Untested": f.judged.Untested, "Tests": f.judged.Tests, "Sees": f.sees(), "Alpha": fleetAlpha,
-		"Light": uri(picture.light), "Dark": uri(picture.dark), "Alt": chart.Alt, "Figure": chart.Title,
-		"Width": int(picture.width * 96 / 72), "Height": int(picture.height * 96 / 72),
-		"Label": f.matrix.Label, "Heads": heads, "Rows": rows, "Left": max(0, len(f.order)-maxMachines), "Command": f.options.Command,
+		"Title": fmt.Sprintf("%s by %s", counted(len(f.matrix.Machines), "machine"),
+			f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle),
+		"Script": template.JS(pageScript), "Theme": f.options.Theme,
+		"Sentence": f.Sentence, "Findings": f.Findings[:min(len(f.Findings), maxRows)],
+		"More": max(0, len(f.Findings)-maxRows), "Untested": f.judged.Untested,
+		"Tests": f.judged.Tests, "Sees": f.sees(), "Alpha": fleetAlpha,
+		"Light": uri(picture.light), "Dark": uri(picture.dark), "Alt": chart.Alt,
+		"Figure": chart.Title,
+		"Width":  int(picture.width * 96 / 72), "Height": int(picture.height * 96 / 72),
+		"Label": f.matrix.Label, "Heads": heads, "Rows": rows,
+		"Left": max(0, len(f.order)-maxMachines), "Command": f.options.Command,
 	})
 	return out.Bytes(), err
 }

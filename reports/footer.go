@@ -115,7 +115,8 @@ func (d *data) machine() string {
 func geometries(caches []results.Cache) string {
 	var all []string
 	for _, c := range caches {
-		all = append(all, fmt.Sprintf("%s %s %d-way %d B", c.Name, results.Bytes(c.Size), c.Ways, c.Line))
+		all = append(all, fmt.Sprintf("%s %s %d-way %d B", c.Name, results.Bytes(c.Size),
+			c.Ways, c.Line))
 	}
 	return strings.Join(all, ", ")
 }

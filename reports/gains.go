@@ -19,7 +19,8 @@ type gain struct {
 // times is how many times as fast it is by the most threads.
 func (g gain) times() float64 { return g.fewest.Stats[timeUnit].Center / g.most.Stats[timeUnit].Center }
 
-// gains are those of a family, the greatest first. Which threads are fewest and most is told of all rows.
+// gains are those of a family, the greatest first. Which threads are fewest and most is told of all
+// rows.
 func gains(family []results.Row, fewest, most int) (all []gain) {
 	by := map[string]results.Row{} // the most threads
 	for _, r := range family {
@@ -49,9 +50,9 @@ func gains(family []results.Row, fewest, most int) (all []gain) {
 // byTimes puts the greatest gain first.
 func byTimes(a, b gain) int { return cmp.Compare(b.times(), a.times()) }
 
-// addGains is for more rows than there is room for, of which threads share some: of each family a few
-// benchmarks that gain most from threads, and as many that gain least. It says what does so of all, and
-// nothing where no benchmark has two numbers of threads.
+// addGains is for more rows than there is room for, of which threads share some: of each family a
+// few benchmarks that gain most from threads, and as many that gain least. It says what does so of
+// all, and nothing where no benchmark has two numbers of threads.
 func (b *titledBars) addGains(rows []results.Row) (sentence string) {
 	var numbers []int
 	for _, r := range rows {
@@ -84,7 +85,8 @@ func (b *titledBars) addGains(rows []results.Row) (sentence string) {
 		}
 	}
 	best, worst := slices.MinFunc(together, byTimes), slices.MaxFunc(together, byTimes)
-	text := fmt.Sprintf("With %d threads, %s is %s times as fast as with %d", most, best.name, digits(best.times()), fewest)
+	text := fmt.Sprintf("With %d threads, %s is %s times as fast as with %d", most, best.name,
+		digits(best.times()), fewest)
 	if len(together) > 1 {
 		text += fmt.Sprintf(", and %s %s times", worst.name, digits(worst.times()))
 	}

@@ -44,7 +44,8 @@ func knees(ladder []point) (found []knee) {
 func latency(d *data) (*figure, error) {
 	s := series{name: "pointer chase", hue: d.look.hues[0]}
 	for _, r := range d.rows {
-		if size := r.Bytes("size"); r.Family() == "Latency" && size > 0 && drawable(r.Stats[timeUnit]) {
+		if size := r.Bytes("size"); r.Family() == "Latency" && size > 0 &&
+			drawable(r.Stats[timeUnit]) {
 			q := interval(r.Stats[timeUnit], 1e9)
 			q.x = float64(size)
 			s.points = append(s.points, q)
@@ -64,9 +65,10 @@ func latency(d *data) (*figure, error) {
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(d.cpuCaches))
 	serving, _, _ := d.levels()
-	f := &figure{title: "Pointer chase: latency of a load by working set", sentence: kneeSentence(s.points, found, kneeCaches(found, serving)),
-		alt:    "Line: ns per dependent load against the working set",
-		height: 3.4 * vg.Inch, panels: []*panel{p}}
+	f := &figure{title: "Pointer chase: latency of a load by working set",
+		sentence: kneeSentence(s.points, found, kneeCaches(found, serving)),
+		alt:      "Line: ns per dependent load against the working set",
+		height:   3.4 * vg.Inch, panels: []*panel{p}}
 	f.tellMarks(d.cpuCaches, p.X.Min, p.X.Max)
 	if len(found) > 0 {
 		f.alt += ", with the knees named"
@@ -135,15 +137,19 @@ func (k kneeLabels) Plot(c draw.Canvas, p *plot.Plot) {
 		label := k.names[i]
 		x, top := min(at.X+8, c.Max.X-style.Width(label)), at.Y
 		for i, q := range k.ladder {
-			if i+1 == len(k.ladder) || toX(k.ladder[i+1].x) >= x { // the line may pass above it from here on
+			// the line may pass above it from here on
+			if i+1 == len(k.ladder) || toX(k.ladder[i+1].x) >= x {
 				top = min(top, toY(q.y))
 			}
 		}
 		room := func() vg.Rectangle {
-			return vg.Rectangle{Min: vg.Point{X: x, Y: top - 5 - style.Height(label)}, Max: vg.Point{X: x + style.Width(label), Y: top - 5}}
+			return vg.Rectangle{Min: vg.Point{X: x, Y: top - 5 - style.Height(label)},
+				Max: vg.Point{X: x + style.Width(label), Y: top - 5}}
 		}
-		for _, other := range slices.Backward(labels) { // those before are the lower, the further left
-			if r := room(); r.Min.X < other.Max.X && r.Min.Y < other.Max.Y && other.Min.Y < r.Max.Y {
+		// those before are the lower, the further left
+		for _, other := range slices.Backward(labels) {
+			if r := room(); r.Min.X < other.Max.X && r.Min.Y < other.Max.Y &&
+				other.Min.Y < r.Max.Y {
 				top = other.Min.Y
 			}
 		}
@@ -155,7 +161,8 @@ func (k kneeLabels) Plot(c draw.Canvas, p *plot.Plot) {
 
 // erase makes room for text that would cross lines.
 func (l *style) erase(c draw.Canvas, r vg.Rectangle) {
-	c.FillPolygon(l.paper, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
+	c.FillPolygon(l.paper, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max,
+		{X: r.Min.X, Y: r.Max.Y}})
 }
 
 // kneeSentence says between which working sets a load becomes slower, and which cache they
@@ -163,9 +170,11 @@ func (l *style) erase(c draw.Canvas, r vg.Rectangle) {
 func kneeSentence(ladder []point, found []knee, caches []string) string {
 	first, last := ladder[0], ladder[len(ladder)-1]
 	if len(ladder) == 1 {
-		return fmt.Sprintf("A load takes %s ns in a working set of %s.", brief(first.y), results.Bytes(int(first.x)))
+		return fmt.Sprintf("A load takes %s ns in a working set of %s.", brief(first.y),
+			results.Bytes(int(first.x)))
 	}
-	text := fmt.Sprintf("A load takes %s ns in a working set of %s and %s ns in one of %s", brief(first.y), results.Bytes(int(first.x)), brief(last.y), results.Bytes(int(last.x)))
+	text := fmt.Sprintf("A load takes %s ns in a working set of %s and %s ns in one of %s",
+		brief(first.y), results.Bytes(int(first.x)), brief(last.y), results.Bytes(int(last.x)))
 	if len(found) == 0 && last.y > rise*first.y {
 		return text + ". Too few sizes were measured to locate the rise."
 	}
@@ -178,7 +187,8 @@ func kneeSentence(ladder []point, found []knee, caches []string) string {
 		if caches[i] != "" {
 			beyond = fmt.Sprintf(" (beyond %s)", caches[i])
 		}
-		at = append(at, fmt.Sprintf("from %s to %s ns between %s and %s%s", brief(k.foot.y), brief(k.top.y), results.Bytes(int(k.foot.x)), results.Bytes(int(k.top.x)), beyond))
+		at = append(at, fmt.Sprintf("from %s to %s ns between %s and %s%s", brief(k.foot.y),
+			brief(k.top.y), results.Bytes(int(k.foot.x)), results.Bytes(int(k.top.x)), beyond))
 	}
 	return text + ". Latency rises " + strings.Join(at, "; ") + "."
 }

@@ -27,7 +27,8 @@ const maxMarks = 8
 func capacities(caches []results.Cache) (found []mark) {
 	for _, c := range dataCaches(caches) {
 		if len(found) < maxMarks {
-			found = append(found, mark{float64(c.Size), short(c.Name, 12) + " " + results.Bytes(c.Size)})
+			found = append(found, mark{float64(c.Size), short(c.Name, 12) + " " +
+				results.Bytes(c.Size)})
 		}
 	}
 	return found
@@ -35,7 +36,9 @@ func capacities(caches []results.Cache) (found []mark) {
 
 // marksOf are those of one cache.
 func marksOf(all []mark, name string) []mark {
-	return slices.DeleteFunc(slices.Clone(all), func(m mark) bool { return !strings.HasPrefix(m.label, name+" ") })
+	return slices.DeleteFunc(slices.Clone(all), func(m mark) bool {
+		return !strings.HasPrefix(m.label, name+" ")
+	})
 }
 
 // tellMarks tells who does not see them that caches are marked, if one is of those in a range.
@@ -47,13 +50,16 @@ func (f *figure) tellMarks(caches []mark, low, high float64) {
 
 // dataCaches are the caches that data pass through.
 func dataCaches(caches []results.Cache) []results.Cache {
-	return slices.DeleteFunc(slices.Clone(caches), func(c results.Cache) bool { return c.Name == "L1i" })
+	return slices.DeleteFunc(slices.Clone(caches), func(c results.Cache) bool {
+		return c.Name == "L1i"
+	})
 }
 
 // reaches marks what each level of a TLB reaches over.
 func reaches(levels []results.TLB) (found []mark) {
 	for i, l := range levels[:min(len(levels), maxMarks)] {
-		found = append(found, mark{float64(l.Entries * l.Page), fmt.Sprintf("TLB %d: %s", i+1, results.Bytes(l.Entries*l.Page))})
+		found = append(found, mark{float64(l.Entries * l.Page),
+			fmt.Sprintf("TLB %d: %s", i+1, results.Bytes(l.Entries*l.Page))})
 	}
 	return found
 }
@@ -79,7 +85,9 @@ func (v verticals) Plot(c draw.Canvas, p *plot.Plot) {
 	var taken []span
 	var places []mark
 	var labels []func()
-	for _, m := range slices.SortedFunc(slices.Values(v.places), func(a, b mark) int { return cmp.Compare(a.at, b.at) }) {
+	for _, m := range slices.SortedFunc(slices.Values(v.places), func(a, b mark) int {
+		return cmp.Compare(a.at, b.at)
+	}) {
 		if m.at >= p.X.Min && m.at <= p.X.Max {
 			places = append(places, m)
 			x := toX(m.at)
@@ -93,12 +101,15 @@ func (v verticals) Plot(c draw.Canvas, p *plot.Plot) {
 			to = x + gap + width
 		}
 		s := span{to - width - gap, to + gap, 0}
-		for slices.ContainsFunc(taken, func(t span) bool { return t.drop == s.drop && s.from < t.to && t.from < s.to }) {
+		for slices.ContainsFunc(taken, func(t span) bool {
+			return t.drop == s.drop && s.from < t.to && t.from < s.to
+		}) {
 			s.drop += markSize + 2
 		}
 		taken = append(taken, s)
 		top := c.Max.Y - 2 - s.drop
-		room := vg.Rectangle{Min: vg.Point{X: to - width - 1, Y: top - markSize - 1}, Max: vg.Point{X: to + 1, Y: top + 1}}
+		room := vg.Rectangle{Min: vg.Point{X: to - width - 1, Y: top - markSize - 1},
+			Max: vg.Point{X: to + 1, Y: top + 1}}
 		if s.drop == 0 {
 			room.Max.Y = c.Max.Y
 		}

@@ -45,9 +45,11 @@ func matrices(rows []results.Row) []matrix {
 		m := matrix{row: r, order: r.Key("order")}
 		n, ok := square(r.Key("shape"))
 		elem := elementSize(r.Key("dtype"))
-		plain := r.Family() == "Traverse" && vectorKernel(r) == "" && (m.order == "row" || m.order == "col")
+		plain := r.Family() == "Traverse" && vectorKernel(r) == "" &&
+			(m.order == "row" || m.order == "col")
 		vector := r.Family() == "Stream" && vectorKernel(r) != "" && m.order == ""
-		if !(plain || vector) || r.Key("op") != "sum" || r.Key("view") != "" || r.Key("tile") != "" || !ok || elem == 0 {
+		if !(plain || vector) || r.Key("op") != "sum" || r.Key("view") != "" ||
+			r.Key("tile") != "" || !ok || elem == 0 {
 			continue
 		}
 		pitch := (n + number(r, "pad")) * elem
@@ -97,7 +99,8 @@ func oneASize(found []matrix) (ofLines []matrix) {
 				continue
 			}
 		}
-		p := place{m.order, m.n, m.pow2, m.order == "row" && m.row.Key("pad") != ""} // which no line has
+		// which no line has
+		p := place{m.order, m.n, m.pow2, m.order == "row" && m.row.Key("pad") != ""}
 		i, ok := at[p]
 		switch {
 		case !ok:
@@ -160,14 +163,18 @@ func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []s
 
 // oneSize tells whether matrices are all of one size, which is no line: they have bars.
 func oneSize(found []matrix) bool {
-	return len(found) > 0 && !slices.ContainsFunc(found, func(m matrix) bool { return m.n != found[0].n })
+	return len(found) > 0 && !slices.ContainsFunc(found, func(m matrix) bool {
+		return m.n != found[0].n
+	})
 }
 
 // sums are the sums over a matrix: by its orders, in tiles and in vectors.
 func sums(rows []results.Row, m matrix) []results.Row {
 	of := slices.DeleteFunc(slices.Clone(rows), func(r results.Row) bool {
 		return r.Family() != "Traverse" && r.Family() != "Stream" ||
-			slices.ContainsFunc([]string{"op", "shape", "dtype"}, func(key string) bool { return r.Key(key) != m.row.Key(key) })
+			slices.ContainsFunc([]string{"op", "shape", "dtype"}, func(key string) bool {
+				return r.Key(key) != m.row.Key(key)
+			})
 	})
 	return of[:min(len(of), maxBars)]
 }
@@ -183,21 +190,26 @@ func traverseBars(d *data, found []matrix) (*figure, error) {
 		return nil, nil // as others
 	}
 	b := titledBars{bars: bars{look: &d.look}}
-	rows := slices.DeleteFunc(sums(d.rows, found[0]), func(r results.Row) bool { return !drawable(r.Stats[timeUnit]) })
+	rows := slices.DeleteFunc(sums(d.rows, found[0]), func(r results.Row) bool {
+		return !drawable(r.Stats[timeUnit])
+	})
 	if len(rows) == 0 {
 		return nil, nil
 	}
 	d.shows(rows...)
 	shared, labels := terminal.Headings(rows)
 	b.add(shared, shorts(labels, 56), rows, timePerElement)
-	f := &figure{title: summed(found[0]) + "time per element", sentence: timeSentence(found), alt: "Bars: ns per element of each sum"}
+	f := &figure{title: summed(found[0]) + "time per element", sentence: timeSentence(found),
+		alt: "Bars: ns per element of each sum"}
 	b.finish(f, "ns per element")
 	return f, nil
 }
 
 // missBars draws the simulated misses of the sums over one matrix, a group of bars for each level.
 func missBars(d *data, found []matrix) *figure {
-	timed := slices.ContainsFunc(found, func(m matrix) bool { return drawable(m.row.Stats[timeUnit]) })
+	timed := slices.ContainsFunc(found, func(m matrix) bool {
+		return drawable(m.row.Stats[timeUnit])
+	})
 	if _, _, both := pair(found); !both && timed {
 		return nil // others has its time, and the table its misses
 	}
@@ -206,14 +218,19 @@ func missBars(d *data, found []matrix) *figure {
 	_, labels := terminal.Headings(rows)
 	for _, level := range missLevels {
 		rate := func(r results.Row) point { q, _ := missRate(r, level.unit); return q }
-		if slices.ContainsFunc(rows, func(r results.Row) bool { _, ok := missRate(r, level.unit); return ok }) {
-			b.add(level.name+" misses", shorts(labels, 56), rows[:min(len(rows), maxBars/len(missLevels))], rate)
+		if slices.ContainsFunc(rows, func(r results.Row) bool {
+			_, ok := missRate(r, level.unit)
+			return ok
+		}) {
+			b.add(level.name+" misses", shorts(labels, 56),
+				rows[:min(len(rows), maxBars/len(missLevels))], rate)
 		}
 	}
 	if b.drawn == 0 {
 		return nil
 	}
-	f := &figure{title: summed(found[0]) + "misses", sentence: missSentence(found), alt: "Bars: misses of each sum at each level, as a share of all references"}
+	f := &figure{title: summed(found[0]) + "misses", sentence: missSentence(found),
+		alt: "Bars: misses of each sum at each level, as a share of all references"}
 	b.finish(f, "misses, % of all references")
 	percentAxis(&f.panels[0].X)
 	f.panels[0].X.Min = 0
@@ -230,13 +247,15 @@ func sizeRange(found []matrix) (low, high float64) {
 	return low, high
 }
 
-// showsLines notes which matrices are points of a line. What is streamed as it lies is the line by rows.
+// showsLines notes which matrices are points of a line. What is streamed as it lies is the line by
+// rows.
 func (d *data) showsLines(found []matrix) {
 	for _, m := range found {
 		d.shows(m.row)
 	}
 	for _, r := range d.rows {
-		if r.Key("dtype") == found[0].row.Key("dtype") && r.Family() == "Stream" && r.Key("op") == "sum" && r.Key("view") == "" && vectorKernel(r) == "" {
+		if r.Key("dtype") == found[0].row.Key("dtype") && r.Family() == "Stream" &&
+			r.Key("op") == "sum" && r.Key("view") == "" && vectorKernel(r) == "" {
 			d.shows(r)
 		}
 	}
@@ -263,9 +282,10 @@ func traverseTime(d *data) (*figure, error) {
 	logAxis(&p.Y, low/1.5, high*2)
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(d.cpuCaches))
-	f := &figure{title: "Summing a square matrix by rows and by columns: time by size", sentence: timeSentence(found),
-		alt:    "Lines: ns per element against the size of the matrix: " + named(all...),
-		height: 3.3 * vg.Inch, panels: []*panel{p}}
+	f := &figure{title: "Summing a square matrix by rows and by columns: time by size",
+		sentence: timeSentence(found),
+		alt:      "Lines: ns per element against the size of the matrix: " + named(all...),
+		height:   3.3 * vg.Inch, panels: []*panel{p}}
 	f.explainIntervals("bands: 95% interval", pointsOf(all...))
 	return f, d.look.addSeries(f, p, all...)
 }
@@ -273,13 +293,15 @@ func traverseTime(d *data) (*figure, error) {
 // missRates draws the simulated miss rates by matrix size: D1 above LL above
 // the TLB.
 func missRates(d *data) (*figure, error) {
-	found := slices.DeleteFunc(matrices(d.rows), func(m matrix) bool { return m.order == "" }) // vectors have other references
+	// vectors have other references
+	found := slices.DeleteFunc(matrices(d.rows), func(m matrix) bool { return m.order == "" })
 	if oneSize(found) {
 		return missBars(d, found), nil
 	}
 	least, largest := sizeRange(found)
 	f := &figure{title: "Summing a square matrix: misses by size", sentence: missSentence(found),
-		alt: "Lines: misses of each level as a share of all references, against the size of the matrix: "}
+		alt: "Lines: misses of each level as a share of all references, against the size of the " +
+			"matrix: "}
 	var lines []series
 	for _, level := range missLevels {
 		all := d.bySize(found, func(r results.Row) (point, bool) { return missRate(r, level.unit) })
@@ -290,7 +312,8 @@ func missRates(d *data) (*figure, error) {
 		byteAxis(&p.X, least, largest)
 		percentAxis(&p.Y)
 		d.look.addGrid(p, true)
-		p.Add(d.look.marks(append(marksOf(d.simulated, level.name), marksOf(reaches(d.setup.TLB), level.name)...)))
+		p.Add(d.look.marks(append(marksOf(d.simulated, level.name),
+			marksOf(reaches(d.setup.TLB), level.name)...)))
 		if err := d.look.addSeries(f, p, all...); err != nil {
 			return nil, err
 		}
@@ -360,21 +383,25 @@ func timeSentence(found []matrix) string {
 		return lineSentence(found)
 	}
 	a, b := row.row.Stats[timeUnit], col.row.Stats[timeUnit]
-	times := fmt.Sprintf("%s against %s", results.Scale(b.Center, timeUnit), results.Scale(a.Center, timeUnit))
+	times := fmt.Sprintf("%s against %s", results.Scale(b.Center, timeUnit),
+		results.Scale(a.Center, timeUnit))
 	switch {
 	case a.N != b.N:
 		times += fmt.Sprintf(", medians of %d and %d samples", b.N, a.N)
 	case a.N > 1:
 		times += fmt.Sprintf(", medians of %d samples", a.N)
 	}
-	return fmt.Sprintf("Summing a %dx%d %s matrix by columns takes %.1f times as long as by rows (%s).", row.n, row.n, row.row.Key("dtype"), b.Center/a.Center, times)
+	return fmt.Sprintf("Summing a %dx%d %s matrix by columns takes %.1f times as long as by "+
+		"rows (%s).", row.n, row.n, row.row.Key("dtype"), b.Center/a.Center, times)
 }
 
 // lineSentence says of a line that there is nothing to compare with from what to what it goes.
 func lineSentence(found []matrix) string {
-	for _, line := range []struct{ order, words string }{{"row", "By rows"}, {"col", "By columns"}, {"", "By rows, with vectors"}} {
+	for _, line := range []struct{ order, words string }{{"row", "By rows"}, {"col", "By columns"},
+		{"", "By rows, with vectors"}} {
 		of := slices.DeleteFunc(slices.Clone(found), func(m matrix) bool {
-			return m.order != line.order || m.row.Key("pad") != "" || !drawable(m.row.Stats[timeUnit])
+			return m.order != line.order || m.row.Key("pad") != "" ||
+				!drawable(m.row.Stats[timeUnit])
 		})
 		if len(of) == 0 {
 			continue
@@ -386,7 +413,8 @@ func lineSentence(found []matrix) string {
 		}
 		at := func(m matrix) string { return results.Scale(m.row.Stats[timeUnit].Center, timeUnit) }
 		return fmt.Sprintf("%s, summing takes %s for a %dx%d %s matrix, and %s for one of %dx%d.",
-			line.words, at(small), small.n, small.n, small.row.Key("dtype"), at(large), large.n, large.n)
+			line.words, at(small), small.n, small.n, small.row.Key("dtype"), at(large),
+			large.n, large.n)
 	}
 	return "Only one order was measured, so there is nothing to compare."
 }
@@ -396,15 +424,19 @@ func missSentence(found []matrix) string {
 	if !ok {
 		return "Only one order was simulated, so there is nothing to compare."
 	}
-	text := fmt.Sprintf("Of all references to the %dx%d matrix, %s%% miss D1 and %s%% miss LL by columns; by rows, %s%% and %s%%.",
+	text := fmt.Sprintf("Of all references to the %dx%d matrix, %s%% miss D1 and %s%% miss LL by "+
+		"columns; by rows, %s%% and %s%%.",
 		row.n, row.n, percent(missRate(col.row, d1Unit)), percent(missRate(col.row, llUnit)),
 		percent(missRate(row.row, d1Unit)), percent(missRate(row.row, llUnit)))
 	padded := byColumns(found, true)
 	for _, m := range found {
 		p, ok := padded[m.size()]
 		if ok && m.order == "col" && m.pow2 && llRate(p) < llRate(m)/4 {
-			return text + fmt.Sprintf(" Rows a power of two of bytes apart compete for few sets: of all references to the %dx%d matrix by columns, %s%% miss LL, and %s%% with rows padded by %s elements.",
-				m.n, m.n, percent(missRate(m.row, llUnit)), percent(missRate(p.row, llUnit)), p.row.Key("pad"))
+			return text + fmt.Sprintf(" Rows a power of two of bytes apart compete for few sets: "+
+				"of all references to the %dx%d matrix by columns, %s%% miss LL, and %s%% with "+
+				"rows padded by %s elements.",
+				m.n, m.n, percent(missRate(m.row, llUnit)), percent(missRate(p.row, llUnit)),
+				p.row.Key("pad"))
 		}
 	}
 	return text

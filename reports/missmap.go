@@ -56,7 +56,8 @@ func DrawMaps(title string, maps []missmap.Map, theme Theme) (Chart, error) {
 		sentences = append(sentences, m.String()+".")
 	}
 	c := Chart{Title: title, Sentence: strings.Join(sentences, " "),
-		Alt: "Map: each element of the arrays by the last level that it missed; bars: misses by set of " +
+		Alt: "Map: each element of the arrays by the last level that it missed; bars: misses by " +
+			"set of " +
 			maps[0].Levels[0]}
 	foot := look.footer(p.words())
 	err = c.render(&look, p.height(), foot, p.draw)

@@ -35,7 +35,8 @@ type heatMap struct {
 // matplotlib), whose luminance rises evenly, so that it can be read in grey, too.
 func viridis(low, high float64) (palette.ColorMap, error) {
 	var controls []color.Color
-	for _, hex := range []uint32{0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E, 0x1F9E89, 0x35B779, 0x6ECE58, 0xB5DE2B, 0xFDE725} {
+	for _, hex := range []uint32{0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E, 0x1F9E89,
+		0x35B779, 0x6ECE58, 0xB5DE2B, 0xFDE725} {
 		controls = append(controls, color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF})
 	}
 	m, err := moreland.NewLuminance(controls)
@@ -53,7 +54,8 @@ func mountain(d *data) (*figure, error) {
 	strides, sizes := map[int]bool{}, map[int]bool{}
 	for _, r := range d.rows {
 		stride, size := number(r, "stride")*elementSize(r.Key("dtype")), r.Bytes("size")
-		if r.Family() != "Mountain" || stride == 0 || size == 0 || !drawable(r.Stats[bandwidthUnit]) {
+		if r.Family() != "Mountain" || stride == 0 || size == 0 ||
+			!drawable(r.Stats[bandwidthUnit]) {
 			continue
 		}
 		d.shows(r)
@@ -75,9 +77,11 @@ func mountain(d *data) (*figure, error) {
 	p.X.Min, p.X.Max, p.X.Tick.Marker = -0.5, float64(len(h.strides))-0.5, byteTicks(h.strides, 10)
 	p.Y.Min, p.Y.Max, p.Y.Tick.Marker = -0.5, float64(len(h.sizes))-0.5, byteTicks(h.sizes, 16)
 	p.Add(h)
-	f := &figure{title: "Memory mountain: read bandwidth by working set and stride", sentence: h.sentence(),
-		alt:    "Heat map: bandwidth of reading by working set and stride",
-		height: vg.Length(min(max(len(h.sizes), 6), 16))*0.3*vg.Inch + 0.7*vg.Inch, room: 130, panels: []*panel{p}}
+	f := &figure{title: "Memory mountain: read bandwidth by working set and stride",
+		sentence: h.sentence(),
+		alt:      "Heat map: bandwidth of reading by working set and stride",
+		height:   vg.Length(min(max(len(h.sizes), 6), 16))*0.3*vg.Inch + 0.7*vg.Inch, room: 130,
+		panels: []*panel{p}}
 	f.tellMarks(d.cpuCaches, float64(h.sizes[0]), float64(h.sizes[len(h.sizes)-1]-1))
 	return f, nil
 }
@@ -113,7 +117,8 @@ func (h heatMap) Plot(c draw.Canvas, p *plot.Plot) {
 				continue
 			}
 			fill := h.color(v)
-			h.cell(c, fill, toX(float64(i)-0.5), toX(float64(i)+0.5), toY(float64(k)-0.5), toY(float64(k)+0.5))
+			h.cell(c, fill, toX(float64(i)-0.5), toX(float64(i)+0.5), toY(float64(k)-0.5),
+				toY(float64(k)+0.5))
 			if len(h.strides) <= 12 && len(h.sizes) <= 16 {
 				style.Color = over(fill)
 				c.FillText(style, vg.Point{X: toX(float64(i)), Y: toY(float64(k))}, twoDigits(v))
@@ -124,7 +129,8 @@ func (h heatMap) Plot(c draw.Canvas, p *plot.Plot) {
 	h.bar(c)
 }
 
-// twoDigits writes a value of a cell, and a hundred or more of them whole: as %.2g, without an exponent where that is short.
+// twoDigits writes a value of a cell, and a hundred or more of them whole: as %.2g, without an
+// exponent where that is short.
 func twoDigits(v float64) string {
 	if v >= 99.5 && v < 1e5 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -136,7 +142,8 @@ func twoDigits(v float64) string {
 // between two.
 func (h heatMap) cell(c draw.Canvas, fill color.Color, left, right, bottom, top vg.Length) {
 	const overlap = 0.8
-	c.FillPolygon(fill, []vg.Point{{X: left, Y: bottom}, {X: right + overlap, Y: bottom}, {X: right + overlap, Y: top + overlap}, {X: left, Y: top + overlap}})
+	c.FillPolygon(fill, []vg.Point{{X: left, Y: bottom}, {X: right + overlap, Y: bottom},
+		{X: right + overlap, Y: top + overlap}, {X: left, Y: top + overlap}})
 }
 
 // color is that of a bandwidth in range.
@@ -202,7 +209,8 @@ func (h heatMap) bar(c draw.Canvas) {
 	}
 	for i := range steps {
 		v := math.Exp(math.Log(h.low) + (float64(i)+0.5)/steps*(math.Log(h.high)-math.Log(h.low)))
-		h.cell(c, h.color(v), left, left+width, c.Min.Y+height*vg.Length(i)/steps, c.Min.Y+height*vg.Length(i+1)/steps)
+		h.cell(c, h.color(v), left, left+width, c.Min.Y+height*vg.Length(i)/steps,
+			c.Min.Y+height*vg.Length(i+1)/steps)
 	}
 	style := h.look.text(markSize)
 	style.YAlign = draw.YTop
@@ -212,7 +220,8 @@ func (h heatMap) bar(c draw.Canvas) {
 	logAxis(&axis, h.low, h.high)
 	for _, tick := range axis.Tick.Marker.Ticks(h.low, h.high) {
 		if tick.Label != "" && tick.Value >= h.low && tick.Value <= h.high {
-			c.StrokeLine2(draw.LineStyle{Color: h.look.ink, Width: 0.5}, left+width, at(tick.Value), left+width+3, at(tick.Value))
+			c.StrokeLine2(draw.LineStyle{Color: h.look.ink, Width: 0.5}, left+width, at(tick.Value),
+				left+width+3, at(tick.Value))
 			c.FillText(style, vg.Point{X: left + width + 5, Y: at(tick.Value)}, tick.Label)
 		}
 	}
@@ -220,7 +229,9 @@ func (h heatMap) bar(c draw.Canvas) {
 
 func (h heatMap) sentence() string {
 	best, worst := [2]int{}, [2]int{}
-	for _, at := range slices.SortedFunc(maps.Keys(h.value), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+	for _, at := range slices.SortedFunc(maps.Keys(h.value), func(a, b [2]int) int {
+		return slices.Compare(a[:], b[:])
+	}) {
 		v := h.value[at]
 		if b, ok := h.value[best]; !ok || v > b {
 			best = at
@@ -231,10 +242,14 @@ func (h heatMap) sentence() string {
 	}
 	switch {
 	case len(h.value) == 1:
-		return fmt.Sprintf("Reading every %s of %s moves %s GiB/s.", results.Bytes(best[0]), results.Bytes(best[1]), brief(h.value[best]))
+		return fmt.Sprintf("Reading every %s of %s moves %s GiB/s.", results.Bytes(best[0]),
+			results.Bytes(best[1]), brief(h.value[best]))
 	case best == worst:
-		return fmt.Sprintf("Reading moves %s GiB/s at every stride and working set.", brief(h.value[best]))
+		return fmt.Sprintf("Reading moves %s GiB/s at every stride and working set.",
+			brief(h.value[best]))
 	}
-	return fmt.Sprintf("Bandwidth is highest reading every %s of %s (%s GiB/s), and lowest reading every %s of %s (%s GiB/s).",
-		results.Bytes(best[0]), results.Bytes(best[1]), brief(h.value[best]), results.Bytes(worst[0]), results.Bytes(worst[1]), brief(h.value[worst]))
+	return fmt.Sprintf("Bandwidth is highest reading every %s of %s (%s GiB/s), and lowest "+
+		"reading every %s of %s (%s GiB/s).",
+		results.Bytes(best[0]), results.Bytes(best[1]), brief(h.value[best]),
+		results.Bytes(worst[0]), results.Bytes(worst[1]), brief(h.value[worst]))
 }

@@ -49,9 +49,9 @@ func short(label string, most int) string {
 	return label
 }
 
-// shorts are labels as short shows them, those that are too long without what all begin with. Labels
-// that differ are never made the same: those that it would make so are cut in the middle; where that
-// does not tell them apart, they begin where they part, or are counted.
+// shorts are labels as short shows them, those that are too long without what all begin with.
+// Labels that differ are never made the same: those that it would make so are cut in the middle;
+// where that does not tell them apart, they begin where they part, or are counted.
 func shorts(labels []string, most int) []string {
 	cut, start := make([]string, len(labels)), alike(labels)
 	for i, label := range labels {
@@ -82,7 +82,8 @@ func shorts(labels []string, most int) []string {
 	return cut
 }
 
-// alike is how much of labels is the same at their beginning, up to the end of a word; 0 if all are the same.
+// alike is how much of labels is the same at their beginning, up to the end of a word; 0 if all are
+// the same.
 func alike(labels []string) int {
 	if len(labels) == 0 || slices.Min(labels) == slices.Max(labels) {
 		return 0

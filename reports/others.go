@@ -20,9 +20,12 @@ import (
 // others draws the times of what no other chart shows, such as patterns of one's own:
 // bars, below what the names of a family share.
 func others(d *data) (*figure, error) {
-	f := &figure{title: "Time per element of the other benchmarks", alt: "Bars: ns per element of each benchmark, by family"}
+	f := &figure{title: "Time per element of the other benchmarks",
+		alt: "Bars: ns per element of each benchmark, by family"}
 	b := titledBars{bars: bars{look: &d.look}}
-	rows := slices.DeleteFunc(slices.Clone(d.rows), func(r results.Row) bool { return !drawable(r.Stats[timeUnit]) })
+	rows := slices.DeleteFunc(slices.Clone(d.rows), func(r results.Row) bool {
+		return !drawable(r.Stats[timeUnit])
+	})
 	var sentences []string
 	if len(rows) > maxBars {
 		if said := b.addGains(rows); said != "" {
@@ -73,11 +76,13 @@ func (b *titledBars) addFamilies(rows []results.Row) (sentences []string) {
 			pairs, drawn := twins(of), shorts(labels, 56)
 			for _, t := range pairs {
 				drawn[t.asItIs] = ends(labels[t.asItIs], 56) // where the strides are
-				if drawn[t.contiguous] = ends(labels[t.contiguous]+", contiguous", 56); t.contiguous == t.asItIs+1 {
+				if drawn[t.contiguous] = ends(labels[t.contiguous]+", contiguous",
+					56); t.contiguous == t.asItIs+1 {
 					drawn[t.contiguous] = "the same, contiguous"
 				}
 			}
-			said := cmp.Or(twinSentence(of, shared, labels, pairs), otherSentence(of, shared, shorts(labels, 40)))
+			said := cmp.Or(twinSentence(of, shared, labels, pairs),
+				otherSentence(of, shared, shorts(labels, 40)))
 			sentences = append(sentences, said)
 			b.add(shared, drawn, of, timePerElement)
 		}
@@ -95,13 +100,15 @@ type titledBars struct {
 }
 
 // add adds a title, if there is one, and a bar for each row.
-func (b *titledBars) add(title string, labels []string, rows []results.Row, value func(results.Row) point) {
+func (b *titledBars) add(title string, labels []string, rows []results.Row,
+	value func(results.Row) point) {
 	if b.titles == nil {
 		b.titles = map[int]string{}
 	}
 	if title != "" {
 		b.titles[len(b.points)] = short(title, 80)
-		b.points, b.labels, b.kernels = append(b.points, point{}), append(b.labels, ""), append(b.kernels, "")
+		b.points, b.labels, b.kernels = append(b.points, point{}), append(b.labels, ""),
+			append(b.kernels, "")
 	}
 	for i, r := range rows {
 		q := value(r)
@@ -137,7 +144,8 @@ func (b titledBars) Plot(c draw.Canvas, p *plot.Plot) {
 	style.YAlign = draw.YCenter
 	for _, i := range slices.Sorted(maps.Keys(b.titles)) {
 		title := fit(style, b.titles[i], c.Max.X-c.Min.X-5)
-		b.look.erase(c, vg.Rectangle{Min: vg.Point{X: c.Min.X + 1, Y: toY(float64(-i)) - 7}, Max: vg.Point{X: c.Min.X + 8 + style.Width(title), Y: toY(float64(-i)) + 7}})
+		b.look.erase(c, vg.Rectangle{Min: vg.Point{X: c.Min.X + 1, Y: toY(float64(-i)) - 7},
+			Max: vg.Point{X: c.Min.X + 8 + style.Width(title), Y: toY(float64(-i)) + 7}})
 		c.FillText(style, vg.Point{X: c.Min.X + 5, Y: toY(float64(-i))}, title)
 	}
 }
@@ -178,7 +186,8 @@ func otherSentence(rows []results.Row, shared string, labels []string) string {
 	case least == most:
 		return fmt.Sprintf("%s (%s) takes %s", shared, labels[least], low)
 	}
-	text := fmt.Sprintf("%s takes from %s (%s) to %s (%s)", shared, low, labels[least], results.Scale(slow.Center, timeUnit), labels[most])
+	text := fmt.Sprintf("%s takes from %s (%s) to %s (%s)", shared, low, labels[least],
+		results.Scale(slow.Center, timeUnit), labels[most])
 	if interval(fast, 1).high >= interval(slow, 1).low {
 		return text + ", within their intervals"
 	}
@@ -239,7 +248,8 @@ func twinSentence(rows []results.Row, shared string, labels []string, all []twin
 		case overlap:
 			times = "takes as long, within the scatter"
 		}
-		said = append(said, fmt.Sprintf("%s %s (%s against %s)", short(labels[t.asItIs], 120), times,
+		said = append(said, fmt.Sprintf("%s %s (%s against %s)",
+			short(labels[t.asItIs], 120), times,
 			results.Scale(asItIs.Center, passUnit), results.Scale(contiguous.Center, passUnit)))
 	}
 	if said == nil {

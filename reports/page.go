@@ -39,7 +39,8 @@ var (
 // and each of them would pay for it.
 func parsed(name string, text *string) func() *template.Template {
 	return sync.OnceValue(func() *template.Template {
-		return template.Must(template.New(name).Funcs(template.FuncMap{"prose": prose}).Parse(*text))
+		return template.Must(template.New(name).Funcs(
+			template.FuncMap{"prose": prose}).Parse(*text))
 	})
 }
 
@@ -48,7 +49,8 @@ var unbroken = regexp.MustCompile(`--[a-z][-a-zA-Z0-9]{0,30}|-&gt;`)
 
 // prose is text of which lines do not end within a flag or an arrow.
 func prose(text string) template.HTML {
-	return template.HTML(unbroken.ReplaceAllString(template.HTMLEscapeString(text), `<span class="unbroken">$0</span>`))
+	return template.HTML(unbroken.ReplaceAllString(template.HTMLEscapeString(text),
+		`<span class="unbroken">$0</span>`))
 }
 
 // policy allows the page what it is made of, and nothing that a name in a
@@ -138,7 +140,8 @@ func (r Report) page() ([]byte, error) {
 		Title: "What the layouts cost", CPU: clip(r.setup.CPU), Facts: r.facts(), Theme: r.theme,
 		Policy: policy(), Style: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Machine: strings.Split(r.Machine, "\n"), Warnings: several(r.Warnings),
-		Absent: r.Absent, Tables: slices.Concat(r.changes(), tables(r.Rows)), Caches: r.caches(), Config: r.settings(), Commands: several(r.Commands),
+		Absent: r.Absent, Tables: slices.Concat(r.changes(), tables(r.Rows)), Caches: r.caches(),
+		Config: r.settings(), Commands: several(r.Commands),
 		Report: clip(cmp.Or(r.command, "bench report")),
 	}
 	if p.Told = len(p.Commands) > 0; !p.Told {
@@ -146,7 +149,8 @@ func (r Report) page() ([]byte, error) {
 	}
 	for i, c := range r.Charts {
 		p.Figures = append(p.Figures, pageFigure{
-			ID: "figure-" + c.Name, Number: i + 1, Title: results.Printable(c.Title), Alt: results.Printable(c.Alt),
+			ID: "figure-" + c.Name, Number: i + 1, Title: results.Printable(c.Title),
+			Alt:      results.Printable(c.Alt),
 			Sentence: results.Printable(c.Sentence),
 			Width:    int(c.picture.width), Height: int(c.picture.height),
 			Light: inlined(c.picture.light), Dark: inlined(c.picture.dark),
@@ -206,7 +210,8 @@ func (r Report) facts() string {
 	for _, row := range r.Rows {
 		samples += row.Stats[passUnit].N
 	}
-	facts := fmt.Sprintf("%s, %s of times", counted(len(r.Rows), "benchmark"), counted(samples, "sample"))
+	facts := fmt.Sprintf("%s, %s of times", counted(len(r.Rows), "benchmark"),
+		counted(samples, "sample"))
 	var first, last string
 	for _, run := range r.Runs {
 		for _, c := range run.Comments {
@@ -229,13 +234,15 @@ func (r Report) facts() string {
 // configuration tells them.
 func (r Report) caches() (all []pageCache) {
 	add := func(c results.Cache, use string) {
-		all = append(all, pageCache{clip(c.Name), results.Bytes(c.Size), strconv.Itoa(c.Ways), strconv.Itoa(c.Line) + " B", use})
+		all = append(all, pageCache{clip(c.Name), results.Bytes(c.Size), strconv.Itoa(c.Ways),
+			strconv.Itoa(c.Line) + " B", use})
 	}
 	for _, c := range r.setup.Caches {
 		add(c, "of this CPU")
 	}
 	for _, c := range r.setup.Simulated() {
-		add(c, map[string]string{"D1": "simulated, the first level", "LL": "simulated, the last level"}[c.Name])
+		add(c, map[string]string{"D1": "simulated, the first level",
+			"LL": "simulated, the last level"}[c.Name])
 	}
 	return all
 }
@@ -243,7 +250,8 @@ func (r Report) caches() (all []pageCache) {
 // settings are the configuration but for what the table of caches has.
 func (r Report) settings() (pairs []results.Pair) {
 	unknown := results.Cache{}
-	inTable := map[string]bool{results.CachesKey: r.setup.Caches != nil, results.D1Key: r.setup.D1 != unknown, results.LLKey: r.setup.LL != unknown}
+	inTable := map[string]bool{results.CachesKey: r.setup.Caches != nil,
+		results.D1Key: r.setup.D1 != unknown, results.LLKey: r.setup.LL != unknown}
 	for _, key := range sortedKeys(r.Config) {
 		if value := r.Config[key]; value != "" && !inTable[key] && len(pairs) < maxShown {
 			pairs = append(pairs, results.Pair{Key: clip(key), Value: clip(value)})
@@ -274,8 +282,8 @@ func (r Run) shown() Run {
 	return of
 }
 
-// digits writes a figure to three digits, plainly where that is short. What is whole but for rounding, as 3 ns that were read as
-// seconds, is whole.
+// digits writes a figure to three digits, plainly where that is short. What is whole but for
+// rounding, as 3 ns that were read as seconds, is whole.
 func digits(v float64) string {
 	if whole := math.Round(v); math.Abs(v-whole) <= 1e-12*math.Abs(v) && math.Abs(v) < 1e6 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -286,7 +294,8 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'f', min(max(places(v), 0), 4), 64)
 }
 
-// brief writes a figure to three digits, and a long one whole: as %.3g, without an exponent in a sentence.
+// brief writes a figure to three digits, and a long one whole: as %.3g, without an exponent in a
+// sentence.
 func brief(v float64) string {
 	if a := math.Abs(v); a >= 999.5 && a < 1e15 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -294,8 +303,8 @@ func brief(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// places is how many of three digits of a value stand behind its point, -1 and less where its last digits
-// stand before it. Of 9.999 it is 1, since three digits are 10.0.
+// places is how many of three digits of a value stand behind its point, -1 and less where its last
+// digits stand before it. Of 9.999 it is 1, since three digits are 10.0.
 func places(v float64) int {
 	_, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
 	n, _ := strconv.Atoi(exponent) // of no number at all 0

@@ -111,7 +111,9 @@ func (s *style) addSeries(f *figure, p *panel, all ...series) error {
 			p.Add(strip)
 		}
 		p.Add(line, points)
-		if of.name != "" && !slices.ContainsFunc(f.legend, func(e entry) bool { return e.name == of.name }) {
+		if of.name != "" && !slices.ContainsFunc(f.legend, func(e entry) bool {
+			return e.name == of.name
+		}) {
 			f.explain(of.name, line, points)
 		}
 	}

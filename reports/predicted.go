@@ -31,7 +31,8 @@ func predictions(rows []results.Row) (found []prediction) {
 	for _, r := range rows {
 		p, m := r.Stats[predictedUnit], r.Stats[passUnit]
 		if drawable(p) && drawable(m) {
-			found = append(found, prediction{short(r.Family(), 16), p.Center * 1e9, interval(m, 1e9)})
+			found = append(found, prediction{short(r.Family(), 16), p.Center * 1e9,
+				interval(m, 1e9)})
 		}
 	}
 	return found
@@ -50,7 +51,8 @@ func predicted(d *data) (*figure, error) {
 		x, y = append(x, f.measured.y), append(y, f.predicted)
 		across = append(across, f.measured)
 		off = append(off, math.Abs(f.predicted/f.measured.y-1))
-		low, high = min(low, f.measured.low/1.5, f.predicted/1.5), max(high, f.measured.high*1.5, f.predicted*1.5)
+		low, high = min(low, f.measured.low/1.5, f.predicted/1.5),
+			max(high, f.measured.high*1.5, f.predicted*1.5)
 	}
 	p := d.look.newPanel("measured time of a pass", "predicted time of a pass")
 	logAxisOf(&p.X, low, high, duration)
@@ -66,8 +68,9 @@ func predicted(d *data) (*figure, error) {
 	}
 	f := &figure{title: "Predicted against measured time of a pass",
 		sentence: fmt.Sprintf("The predicted times of %d benchmarks %s; the median error is %.0f%%.", len(found), correlation(rho, y), 100*median),
-		alt:      "Scatter: predicted against measured time of each benchmark, with the line on which both are equal",
-		height:   4.2 * vg.Inch, panels: []*panel{p}}
+		alt: "Scatter: predicted against measured time of each benchmark, with the line on " +
+			"which both are equal",
+		height: 4.2 * vg.Inch, panels: []*panel{p}}
 	f.explain("predicted = measured", same)
 	f.explainIntervals("horizontal lines: 95% interval", across)
 	err = d.scatter(f, p, found)

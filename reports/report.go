@@ -75,7 +75,8 @@ type Absent struct {
 }
 
 // ErrNothing tells that none of the charts has data.
-var ErrNothing = errors.New("no chart can be made: want results as `bench run` or `bench sweep` writes them (counts of `bench sim` compare by `bench check --baseline`)")
+var ErrNothing = errors.New("no chart can be made: want results as `bench run` or `bench sweep` " +
+	"writes them (counts of `bench sim` compare by `bench check --baseline`)")
 
 // Make makes the charts that the results have data for. Where several files
 // have a benchmark, charts show it as the last one has it, and one chart
@@ -90,7 +91,9 @@ func Make(set *results.Set, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: d.machine(), Config: d.config, Rows: slices.Concat(d.named(), d.swept), setup: d.setup, theme: o.Theme, command: o.Command}
+	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"),
+		Machine: d.machine(), Config: d.config, Rows: slices.Concat(d.named(), d.swept),
+		setup: d.setup, theme: o.Theme, command: o.Command}
 	for _, f := range d.files {
 		r.Runs = append(r.Runs, Run{f.name, set.Comments[f.name]})
 	}
@@ -154,7 +157,8 @@ func (d *data) charts(begin func(charts int) (done func())) ([]Chart, error) {
 // rest are the data that no chart has shown yet, those of several threads last.
 func (d *data) rest() data {
 	of := *d
-	open := map[string]bool{} // what no chart has shown with some number of threads: its bars stand beside those of one
+	// what no chart has shown with some number of threads: its bars stand beside those of one
+	open := map[string]bool{}
 	for _, r := range d.threaded {
 		open[unthreaded(r)] = open[unthreaded(r)] || !d.shown[r.Name]
 	}
@@ -164,8 +168,8 @@ func (d *data) rest() data {
 	return of
 }
 
-// named are the benchmarks of this machine's caches, each once, those that say how many threads walked
-// them last, and those side by side.
+// named are the benchmarks of this machine's caches, each once, those that say how many threads
+// walked them last, and those side by side.
 func (d *data) named() []results.Row {
 	return slices.Concat(slices.DeleteFunc(slices.Clone(d.rows), saysThreads), d.threaded)
 }
@@ -197,17 +201,21 @@ type maker struct {
 
 // makers are all charts, in the order in which they are shown.
 var makers = []maker{
-	{"traverse-time", "row against column by size", traverseTime, "bench run --filter .name:Traverse"},
+	{"traverse-time", "row against column by size", traverseTime,
+		"bench run --filter .name:Traverse"},
 	{"miss-rates", "miss rates by size", missRates, "bench run --filter .name:Traverse"},
 	{"copy-bandwidth", "copy bandwidth by layout", copyBandwidth, "bench run --filter .name:Copy"},
 	{"copy-stride", "copy bandwidth by stride", copyStride, "bench run --filter /layout:columns"},
-	{"nchw-nhwc", "NCHW against NHWC", channels, "bench run --filter '/layout:(nchw-nhwc OR nhwc-nchw)'"},
+	{"nchw-nhwc", "NCHW against NHWC", channels,
+		"bench run --filter '/layout:(nchw-nhwc OR nhwc-nchw)'"},
 	{"contiguous", "when contiguous() pays", contiguous, "bench run --filter .name:Contiguous"},
 	{"tiles", "tile size against time and misses", tiles, "bench run --filter .name:Tile"},
 	{"latency", "latency ladder", latency, "bench run --filter .name:Latency"},
 	{"mountain", "memory mountain", mountain, "bench run --filter .name:Mountain"},
-	{"threads", "bandwidth by threads", threads, "bench run --filter '.name:(Stream OR Latency)' --threads 1,2,all --grain 1"},
-	{"loaded", "latency under load", loaded, "bench machine --measure --loaded --results loads.txt && bench report loads.txt"},
+	{"threads", "bandwidth by threads", threads,
+		"bench run --filter '.name:(Stream OR Latency)' --threads 1,2,all --grain 1"},
+	{"loaded", "latency under load", loaded, "bench machine --measure --loaded --results " +
+		"loads.txt && bench report loads.txt"},
 	{"sets", "misses by cache set", setMisses, "bench run --filter .name:Sets"},
 	{"miss-ratio", "miss-ratio curve", missRatio, "bench run --filter .name:MissRatio"},
 	{"others", "what no other chart shows", others, ""},
@@ -233,9 +241,10 @@ func (r Report) Write(dir string) (paths []string, err error) {
 	for _, c := range r.Charts {
 		files = append(files, output{c.Name + ".png", c.PNG}, output{c.Name + ".svg", c.SVG})
 	}
-	// What an earlier report drew and this one does not goes first, while its page still names it. Then comes
-	// the page: it says that the rest is ours, if this is killed.
-	files = append([]output{{"index.html", page}}, append(files, output{"summary.md", []byte(r.summary())})...)
+	// What an earlier report drew and this one does not goes first, while its page still names it.
+	// Then comes the page: it says that the rest is ours, if this is killed.
+	files = append([]output{{"index.html", page}},
+		append(files, output{"summary.md", []byte(r.summary())})...)
 	for _, f := range files {
 		if err := checkOwn(dir, files[0].name, f.name); err != nil {
 			return nil, err
@@ -270,7 +279,8 @@ func (r Report) removeStale(dir string) error {
 			continue
 		}
 		for _, ending := range []string{".png", ".svg"} {
-			if err := os.Remove(filepath.Join(dir, m.name+ending)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Remove(filepath.Join(dir, m.name+ending)); err != nil &&
+				!errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
@@ -300,13 +310,14 @@ func checkOwn(dir, page, name string) error {
 // data is what charts are made from. They read it only: they are made at the
 // same time.
 type data struct {
-	look      style
-	set       *results.Set
-	config    map[string]string
-	setup     results.Setup // what config says
-	rows      []results.Row // each benchmark of one thread, from the last file that has it
-	swept     []results.Row // of a sweep
-	threaded  []results.Row // of benchmarks whose names say how many threads walked them; those of one are in rows, too
+	look   style
+	set    *results.Set
+	config map[string]string
+	setup  results.Setup // what config says
+	rows   []results.Row // each benchmark of one thread, from the last file that has it
+	swept  []results.Row // of a sweep
+	// of benchmarks whose names say how many threads walked them; those of one are in rows, too
+	threaded  []results.Row
 	files     []file
 	cpuCaches []mark // of the machine that the times are from
 	simulated []mark
@@ -404,7 +415,8 @@ func (r Report) WriteFindings(w io.Writer) {
 	}
 	switch {
 	case len(absent) > 2:
-		fmt.Fprintf(w, "%d charts have no data; the page lists the commands that measure it\n", len(absent))
+		fmt.Fprintf(w, "%d charts have no data; the page lists the commands that measure it\n",
+			len(absent))
 	case absent != nil:
 		fmt.Fprintf(w, "no data for: %s\n", strings.Join(absent, "; "))
 	}

@@ -62,7 +62,8 @@ func newStoragePicture(d layouts.Drawing, theme Theme) (*storagePicture, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &storagePicture{Drawing: d, look: look, shared: map[int]int{}, shades: map[int]color.Color{}}
+	p := &storagePicture{Drawing: d, look: look, shared: map[int]int{},
+		shades: map[int]color.Color{}}
 	for i, v := range d.Views {
 		for _, g := range p.slices(v) {
 			if g.part > 0 && len(d.Views) > 1 {

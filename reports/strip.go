@@ -196,7 +196,8 @@ func (p *storagePicture) drawCell(c draw.Canvas, place int, at vg.Point) {
 		}
 		c.StrokeLines(draw.LineStyle{Color: p.look.paper, Width: 1}, append(outline, outline[0]))
 		if p.shades[place] == nil {
-			c.StrokeLines(draw.LineStyle{Color: p.look.grid, Width: 0.7}, append(outline, outline[0]))
+			c.StrokeLines(draw.LineStyle{Color: p.look.grid, Width: 0.7},
+				append(outline, outline[0]))
 		}
 	}
 	c.FillText(words, middle, p.text(place))
@@ -210,7 +211,8 @@ func (p *storagePicture) thin() draw.LineStyle {
 func (p *storagePicture) arrow(c draw.Canvas, from, to vg.Point) {
 	line := draw.LineStyle{Color: p.look.hues[1].color, Width: 1}
 	c.StrokeLine2(line, from.X, from.Y, to.X-2, to.Y)
-	c.FillPolygon(line.Color, []vg.Point{{X: to.X - 4, Y: to.Y + 2}, to, {X: to.X - 4, Y: to.Y - 2}})
+	c.FillPolygon(line.Color, []vg.Point{{X: to.X - 4, Y: to.Y + 2}, to,
+		{X: to.X - 4, Y: to.Y - 2}})
 }
 
 // drawArcs draws the steps of the walk over the strip, whose top left is given.

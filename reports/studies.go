@@ -47,7 +47,8 @@ func setMisses(d *data) (*figure, error) {
 	all := d.grouped(func(r results.Row) (string, point, bool) {
 		set, err := strconv.Atoi(r.Key("set"))
 		s, ok := r.Stats[d1Unit]
-		if r.Family() != "Sets" || err != nil || set < 0 || set > 1<<20 || !ok || !(s.Center >= 0 && s.Center < 1e30) {
+		if r.Family() != "Sets" || err != nil || set < 0 || set > 1<<20 || !ok ||
+			!(s.Center >= 0 && s.Center < 1e30) {
 			return "", point{}, false
 		}
 		columns, shape = r.Key("columns"), r.Key("shape")
@@ -72,8 +73,10 @@ func setMisses(d *data) (*figure, error) {
 	p.X.Min = -1
 	zeroAxis(&p.Y, max(high, 1)*1.1)
 	d.look.addGrid(p, true)
-	f := &figure{title: fmt.Sprintf("Summing %s columns of a %s matrix: misses by cache set", short(columns, 8), short(shape, 16)),
-		sentence: setSentence(all), alt: "Stems: misses of each set of the first cache: " + named(all...),
+	f := &figure{title: fmt.Sprintf("Summing %s columns of a %s matrix: misses by cache set",
+		short(columns, 8), short(shape, 16)),
+		sentence: setSentence(all), alt: "Stems: misses of each set of the first cache: " +
+			named(all...),
 		height: 2.9 * vg.Inch, panels: []*panel{p}}
 	for i, s := range all {
 		st := stems{s, float64(i) - float64(len(all)-1)/2}
@@ -99,7 +102,8 @@ func (s stems) Plot(c draw.Canvas, p *plot.Plot) {
 		x := toX(q.x) + vg.Length(s.beside*2)
 		c.StrokeLine2(line, x, toY(0), x, toY(q.y))
 		if q.y > 0 {
-			c.DrawGlyph(draw.GlyphStyle{Color: s.hue.color, Radius: 2.4, Shape: s.hue.glyph}, vg.Point{X: x, Y: toY(q.y)})
+			c.DrawGlyph(draw.GlyphStyle{Color: s.hue.color, Radius: 2.4, Shape: s.hue.glyph},
+				vg.Point{X: x, Y: toY(q.y)})
 		}
 	}
 }
@@ -108,7 +112,8 @@ func (s stems) Plot(c draw.Canvas, p *plot.Plot) {
 func (s stems) Thumbnail(c *draw.Canvas) {
 	at := c.Center()
 	c.StrokeLine2(draw.LineStyle{Color: s.hue.color, Width: 1.6}, at.X, c.Min.Y, at.X, at.Y+2)
-	c.DrawGlyph(draw.GlyphStyle{Color: s.hue.color, Radius: 3, Shape: s.hue.glyph}, vg.Point{X: at.X, Y: at.Y + 2})
+	c.DrawGlyph(draw.GlyphStyle{Color: s.hue.color, Radius: 3, Shape: s.hue.glyph},
+		vg.Point{X: at.X, Y: at.Y + 2})
 }
 
 // sum is that of a series' values.
@@ -173,8 +178,10 @@ func missRatio(d *data) (*figure, error) {
 	for i := range all {
 		all[i].dashed = i > 1
 	}
-	f := &figure{title: fmt.Sprintf("Summing a %s matrix: miss ratio by cache capacity", short(shape, 16)), sentence: ratioSentence(all),
-		alt:    "Lines: misses as a share of all references, against the capacity of the cache: " + named(all...),
+	f := &figure{title: fmt.Sprintf("Summing a %s matrix: miss ratio by cache capacity",
+		short(shape, 16)), sentence: ratioSentence(all),
+		alt: "Lines: misses as a share of all references, against the capacity of the cache: " +
+			named(all...),
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
 	f.tellMarks(d.cpuCaches, p.X.Min, p.X.Max)
 	f.explain("simulated, exact")
@@ -197,5 +204,6 @@ func ratioSentence(all []series) string {
 	if words == nil {
 		return "In every order, more than 12.5% of all references miss at every capacity."
 	}
-	return "Capacity from which on at most 12.5% of all references miss: " + strings.Join(words, "; ") + "."
+	return "Capacity from which on at most 12.5% of all references miss: " +
+		strings.Join(words, "; ") + "."
 }

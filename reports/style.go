@@ -40,9 +40,12 @@ type hue struct {
 // colour-blind readers tell apart (https://jfly.uni-koeln.de/color/); on dark
 // paper they are lighter.
 func (t Theme) style() (style, error) {
-	rgb := func(hex uint32) color.RGBA { return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF} }
+	rgb := func(hex uint32) color.RGBA {
+		return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF}
+	}
 	hues := func(hex ...uint32) (all [5]hue) {
-		glyphs := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, diamond{}, draw.RingGlyph{}}
+		glyphs := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{},
+			diamond{}, draw.RingGlyph{}}
 		for i := range all {
 			all[i] = hue{rgb(hex[i]), glyphs[i]}
 		}
@@ -50,11 +53,13 @@ func (t Theme) style() (style, error) {
 	}
 	switch t {
 	case "", Light:
-		return style{paper: rgb(0xFFFFFF), ink: rgb(0x3C3C3C), grid: rgb(0xE1E1E1), marked: rgb(0x737373),
-			hues: hues(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00)}, nil
+		return style{paper: rgb(0xFFFFFF), ink: rgb(0x3C3C3C), grid: rgb(0xE1E1E1),
+			marked: rgb(0x737373),
+			hues:   hues(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00)}, nil
 	case Dark:
-		return style{paper: rgb(0x15181D), ink: rgb(0xDCDFE4), grid: rgb(0x31363E), marked: rgb(0x9BA1AB),
-			hues: hues(0x56B4E9, 0xF5793A, 0x2BC49A, 0xE6A0C8, 0xF0C83C)}, nil
+		return style{paper: rgb(0x15181D), ink: rgb(0xDCDFE4), grid: rgb(0x31363E),
+			marked: rgb(0x9BA1AB),
+			hues:   hues(0x56B4E9, 0xF5793A, 0x2BC49A, 0xE6A0C8, 0xF0C83C)}, nil
 	}
 	return style{}, fmt.Errorf("no such theme: %q (known: %s, %s)", string(t), Light, Dark)
 }
@@ -65,7 +70,8 @@ type diamond struct{}
 // DrawGlyph implements draw.GlyphDrawer.
 func (diamond) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
 	r := sty.Radius * 1.3
-	c.FillPolygon(sty.Color, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}})
+	c.FillPolygon(sty.Color, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y + r},
+		{X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}})
 }
 
 // The sizes of text, in points.
@@ -108,9 +114,11 @@ func (s *style) newPanel(x, y string) *panel {
 	p := plot.New()
 	p.BackgroundColor = nil // the figure's
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		rotation, xAlign, yAlign := axis.Tick.Label.Rotation, axis.Tick.Label.XAlign, axis.Tick.Label.YAlign
+		rotation, xAlign, yAlign := axis.Tick.Label.Rotation, axis.Tick.Label.XAlign,
+			axis.Tick.Label.YAlign
 		axis.Tick.Label = s.text(tickSize)
-		axis.Tick.Label.Rotation, axis.Tick.Label.XAlign, axis.Tick.Label.YAlign = rotation, xAlign, yAlign
+		axis.Tick.Label.Rotation, axis.Tick.Label.XAlign, axis.Tick.Label.YAlign = rotation,
+			xAlign, yAlign
 		axis.LineStyle.Color, axis.Tick.LineStyle.Color = s.ink, s.ink
 		axis.Padding = 0
 	}

@@ -17,7 +17,8 @@ func (r Report) summary() string {
 		fmt.Fprintf(&b, "\n**Warning:** %s\n", cell(w))
 	}
 	for _, c := range r.Charts {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s.png)\n", cell(c.Title), cell(c.Sentence), cell(c.Alt), c.Name)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s.png)\n", cell(c.Title), cell(c.Sentence),
+			cell(c.Alt), c.Name)
 	}
 	r.absent(&b)
 	r.table(&b)
@@ -52,11 +53,15 @@ func (r Report) table(b *strings.Builder) {
 			continue
 		}
 		if i == studies { // the first that is timed
-			fmt.Fprintf(b, "Times are medians, ± is the half width of their 95%% confidence interval. Misses are simulated and exact, for one pass in the steady state.\n\n"+
-				"| benchmark | samples | ns/elem | ± | µs/op | GiB/s | D1 misses/elem | LL misses/elem |\n|:--|--:|--:|--:|--:|--:|--:|--:|\n")
+			fmt.Fprintf(b, "Times are medians, ± is the half width of their 95%% confidence "+
+				"interval. Misses are simulated and exact, for one pass in the steady state.\n\n"+
+				"| benchmark | samples | ns/elem | ± | µs/op | GiB/s | D1 misses/elem | LL "+
+				"misses/elem |\n|:--|--:|--:|--:|--:|--:|--:|--:|\n")
 		}
-		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", cell(row.Name), s.N, center(row, timeUnit, 1e9), spread(s),
-			center(row, passUnit, 1e6), center(row, bandwidthUnit, 1.0/(1<<30)), byElem(row, d1Unit), byElem(row, llUnit))
+		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", cell(row.Name), s.N,
+			center(row, timeUnit, 1e9), spread(s),
+			center(row, passUnit, 1e6), center(row, bandwidthUnit, 1.0/(1<<30)),
+			byElem(row, d1Unit), byElem(row, llUnit))
 	}
 	switch {
 	case studies == len(r.Rows):
@@ -84,7 +89,8 @@ func byElem(row results.Row, unit string) string {
 // cell escapes what would end a table's cell or begin markup: names may come
 // from a stranger's file.
 func cell(text string) string {
-	return strings.NewReplacer("|", "\\|", "<", "&lt;", "&", "&amp;", "[", "\\[", "`", "\\`", "*", "\\*", "_", "\\_").Replace(text)
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "&", "&amp;", "[", "\\[", "`", "\\`", "*",
+		"\\*", "_", "\\_").Replace(text)
 }
 
 // percent writes a rate to at most two decimals, nothing if there is none.

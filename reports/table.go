@@ -86,13 +86,18 @@ func (r Report) changes() []table {
 	if len(r.pairs) == 0 {
 		return nil
 	}
-	t := table{ID: "table-changes", Family: "Old against new", Rows: make([][]tableCell, min(len(r.pairs), maxRows))}
+	t := table{ID: "table-changes", Family: "Old against new",
+		Rows: make([][]tableCell, min(len(r.pairs), maxRows))}
 	t.Folded = len(t.Rows) > longTable
 	pairs := r.pairs
 	t.add("benchmark", false, func(i int) tableCell { return tableCell{Text: clip(pairs[i].name)} })
-	t.add("old µs/op", true, func(i int) tableCell { return numeric(pairs[i].old.Center*1e6, true) })
+	t.add("old µs/op", true, func(i int) tableCell {
+		return numeric(pairs[i].old.Center*1e6, true)
+	})
 	t.add("±", true, func(i int) tableCell { return halfWidth(pairs[i].old) })
-	t.add("new µs/op", true, func(i int) tableCell { return numeric(pairs[i].new.Center*1e6, true) })
+	t.add("new µs/op", true, func(i int) tableCell {
+		return numeric(pairs[i].new.Center*1e6, true)
+	})
 	t.add("±", true, func(i int) tableCell { return halfWidth(pairs[i].new) })
 	t.add("change", true, func(i int) tableCell {
 		change := pairs[i].change()
@@ -122,7 +127,9 @@ func (t *table) addKeys(rows []results.Row) {
 		for _, part := range parts {
 			key, _, ok := strings.Cut(strings.TrimPrefix(string(part), "/"), "=")
 			if !ok || len(keys) > maxKeys {
-				t.add("benchmark", false, func(i int) tableCell { return tableCell{Text: clip(rows[i].Name)} })
+				t.add("benchmark", false, func(i int) tableCell {
+					return tableCell{Text: clip(rows[i].Name)}
+				})
 				return
 			}
 			if !slices.Contains(keys, key) {
@@ -131,7 +138,9 @@ func (t *table) addKeys(rows []results.Row) {
 		}
 	}
 	if len(keys) == 0 {
-		t.add("benchmark", false, func(i int) tableCell { return tableCell{Text: clip(rows[i].Name)} })
+		t.add("benchmark", false, func(i int) tableCell {
+			return tableCell{Text: clip(rows[i].Name)}
+		})
 	}
 	slices.SortStableFunc(keys, func(a, b string) int { return keyRank(a) - keyRank(b) })
 	for _, key := range keys {
@@ -171,7 +180,8 @@ func sizes(rows []results.Row, key string) []string {
 		}
 		for part := range strings.SplitSeq(value, "x") {
 			scale := 1.0
-			for unit, of := range map[string]float64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
+			for unit, of := range map[string]float64{"KiB": 1 << 10, "MiB": 1 << 20,
+				"GiB": 1 << 30} {
 				if number, ok := strings.CutSuffix(part, unit); ok {
 					part, scale = number, of
 				}
@@ -207,10 +217,14 @@ func (t *table) addFigures(rows []results.Row) {
 		}
 		delete(units, unit)
 	}
-	if n := timed(rows[0]).N; !slices.ContainsFunc(rows, func(r results.Row) bool { return timed(r).N != n }) {
+	if n := timed(rows[0]).N; !slices.ContainsFunc(rows, func(r results.Row) bool {
+		return timed(r).N != n
+	}) {
 		t.share(counted(n, "sample"))
 	} else {
-		t.add("samples", true, func(i int) tableCell { return numeric(float64(timed(rows[i]).N), true) })
+		t.add("samples", true, func(i int) tableCell {
+			return numeric(float64(timed(rows[i]).N), true)
+		})
 	}
 	figure("ns/elem", timeUnit, 1e9)
 	if slices.ContainsFunc(rows, func(r results.Row) bool { return timed(r).N > 0 }) {
@@ -232,7 +246,10 @@ func (t *table) addFigures(rows []results.Row) {
 // what was not timed the elements are not known, and it has shares of the accesses.
 func (t *table) addMisses(rows []results.Row, units map[string]bool) {
 	suffix, value := " misses/elem", missesByElem
-	if !slices.ContainsFunc(rows, func(r results.Row) bool { _, ok := missesByElem(r, refsUnit); return ok }) {
+	if !slices.ContainsFunc(rows, func(r results.Row) bool {
+		_, ok := missesByElem(r, refsUnit)
+		return ok
+	}) {
 		suffix, value = " misses, % of all references", missRate
 	}
 	for _, miss := range missLevels {
@@ -272,7 +289,8 @@ func numeric(v float64, ok bool) tableCell {
 	return tableCell{Text: digits(v), Sort: sortKey(v)}
 }
 
-// spread is the half width of a time's interval in words, "" where there are too few samples for one.
+// spread is the half width of a time's interval in words, "" where there are too few samples for
+// one.
 func spread(s results.Stat) string {
 	width, ok := s.HalfWidth()
 	if !ok {

@@ -32,8 +32,8 @@ type scaling struct {
 	series
 }
 
-// outgrown is the least number of threads whose parts are so small that the level before holds them: what
-// more of them gain is the next level's bandwidth no more.
+// outgrown is the least number of threads whose parts are so small that the level before holds
+// them: what more of them gain is the next level's bandwidth no more.
 func (s scaling) outgrown() (threads int, found bool) {
 	for _, q := range s.points {
 		if s.before.at > 0 && float64(s.bytes) <= held*s.before.at*q.x {
@@ -73,18 +73,21 @@ func (d *data) scalings() (all []scaling) {
 		threads, bytes := number(r, "threads"), elementSize(r.Key("dtype"))
 		for part := range strings.SplitSeq(r.Key("shape"), "x") {
 			n := 0
-			if _, err := fmt.Sscanf(part, "%d", &n); err != nil || n <= 0 || n > 1<<20 || bytes > 1<<40 {
+			if _, err := fmt.Sscanf(part, "%d", &n); err != nil || n <= 0 || n > 1<<20 ||
+				bytes > 1<<40 {
 				n = 0
 			}
 			bytes *= n
 		}
-		if r.Family() != "Stream" || r.Key("op") != "sum" || vectorKernel(r) == "" || threads == 0 || bytes == 0 || !drawable(r.Stats[bandwidthUnit]) {
+		if r.Family() != "Stream" || r.Key("op") != "sum" || vectorKernel(r) == "" ||
+			threads == 0 || bytes == 0 || !drawable(r.Stats[bandwidthUnit]) {
 			continue
 		}
 		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
 		q.x = float64(threads)
 		d.shows(r)
-		if !slices.ContainsFunc(sets[bytes], func(p point) bool { return p.x == q.x }) { // of another grain, or kernel
+		// of another grain, or kernel
+		if !slices.ContainsFunc(sets[bytes], func(p point) bool { return p.x == q.x }) {
 			sets[bytes] = append(sets[bytes], q)
 		}
 	}
@@ -122,9 +125,10 @@ func (d *data) scalings() (all []scaling) {
 	return all
 }
 
-// levels are the capacities of the caches, of the last level what it serves: by the file's own ladder of
-// latencies, where that is far less than what the CPU states, or as it was measured, where that was simulated. From
-// beyond bytes on memory serves. Of more bytes than known nothing tells whether the last level serves them.
+// levels are the capacities of the caches, of the last level what it serves: by the file's own
+// ladder of latencies, where that is far less than what the CPU states, or as it was measured,
+// where that was simulated. From beyond bytes on memory serves. Of more bytes than known nothing
+// tells whether the last level serves them.
 func (d *data) levels() (levels []mark, beyond float64, known int) {
 	levels = slices.Clone(d.cpuCaches)
 	ladder := noise.Ladder(d.rows)
@@ -165,9 +169,10 @@ func threads(d *data) (*figure, error) {
 	p.X.Tick.Marker = measuredTicks(points)
 	logAxis(&p.Y, low/1.5, high*1.5)
 	d.look.addGrid(p, true)
-	f := &figure{title: "Summing a matrix with several threads: bandwidth by threads", sentence: threadsSentence(scalings),
-		alt:    "Lines: bandwidth of a sum against the number of threads: " + named(all...),
-		height: 3.6 * vg.Inch, panels: []*panel{p}}
+	f := &figure{title: "Summing a matrix with several threads: bandwidth by threads",
+		sentence: threadsSentence(scalings),
+		alt:      "Lines: bandwidth of a sum against the number of threads: " + named(all...),
+		height:   3.6 * vg.Inch, panels: []*panel{p}}
 	if slices.ContainsFunc(scalings, func(s scaling) bool { _, found := s.knee(); return found }) {
 		f.alt += ", with the knees named"
 	}
@@ -179,9 +184,9 @@ func threads(d *data) (*figure, error) {
 	return f, nil
 }
 
-// threadKnees is a plotter that rings the knees and names them where no line passes: under or over a knee,
-// to its right or left; where there is no such place, under it. Names of knees at one place stand under
-// each other.
+// threadKnees is a plotter that rings the knees and names them where no line passes: under or over
+// a knee, to its right or left; where there is no such place, under it. Names of knees at one place
+// stand under each other.
 type threadKnees struct {
 	look     *style
 	scalings []scaling
@@ -209,7 +214,8 @@ func (k threadKnees) Plot(c draw.Canvas, p *plot.Plot) {
 		style := k.look.text(markSize)
 		style.YAlign = draw.YTop
 		label := fmt.Sprintf("knee of %s: %s", s.level, counted(int(q.x), "thread"))
-		room := k.room(c, at, vg.Point{X: style.Width(label), Y: style.Height(label)}, lines, labels)
+		room := k.room(c, at, vg.Point{X: style.Width(label), Y: style.Height(label)},
+			lines, labels)
 		labels = append(labels, room)
 		k.look.erase(c, room)
 		c.FillText(style, vg.Point{X: room.Min.X, Y: room.Max.Y}, label)
@@ -217,19 +223,27 @@ func (k threadKnees) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // room is where the name of a knee stands, beside other names.
-func (k threadKnees) room(c draw.Canvas, at, size vg.Point, lines [][]vg.Point, labels []vg.Rectangle) vg.Rectangle {
+func (k threadKnees) room(c draw.Canvas, at, size vg.Point, lines [][]vg.Point,
+	labels []vg.Rectangle) vg.Rectangle {
 	right, left := min(at.X+8, c.Max.X-size.X), max(at.X-8-size.X, c.Min.X)
 	under, over := at.Y-6-size.Y, at.Y+6
-	for _, corner := range []vg.Point{{X: right, Y: under}, {X: left, Y: over}, {X: right, Y: over}, {X: left, Y: under}} {
+	for _, corner := range []vg.Point{{X: right, Y: under}, {X: left, Y: over}, {X: right, Y: over},
+		{X: left, Y: under}} {
 		room := vg.Rectangle{Min: corner, Max: corner.Add(size)}
-		if slices.ContainsFunc(labels, func(other vg.Rectangle) bool { return overlap(room, other) }) {
+		if slices.ContainsFunc(labels, func(other vg.Rectangle) bool {
+			return overlap(room, other)
+		}) {
 			break // knees at one place have their names at one place
 		}
-		if room.Min.Y >= c.Min.Y && room.Max.Y <= c.Max.Y && !slices.ContainsFunc(lines, func(line []vg.Point) bool { return crosses(line, room) }) {
+		if room.Min.Y >= c.Min.Y && room.Max.Y <= c.Max.Y &&
+			!slices.ContainsFunc(lines, func(line []vg.Point) bool {
+				return crosses(line, room)
+			}) {
 			return room
 		}
 	}
-	room := vg.Rectangle{Min: vg.Point{X: right, Y: under}, Max: vg.Point{X: right + size.X, Y: under + size.Y}}
+	room := vg.Rectangle{Min: vg.Point{X: right, Y: under},
+		Max: vg.Point{X: right + size.X, Y: under + size.Y}}
 	for again := true; again; { // one that was passed may be above the next
 		again = false
 		for _, other := range labels {
@@ -246,7 +260,8 @@ func overlap(a, b vg.Rectangle) bool {
 	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }
 
-// crosses says whether a line, from left to right, goes through a rectangle or ends closer to it than its glyphs are large.
+// crosses says whether a line, from left to right, goes through a rectangle or ends closer to it
+// than its glyphs are large.
 func crosses(line []vg.Point, r vg.Rectangle) bool {
 	const glyph = 4
 	for i := 1; i < len(line); i++ {
@@ -288,23 +303,28 @@ func threadsSentence(all []scaling) string {
 		if i == 0 {
 			of = "A matrix of " + s.words() + " is read at"
 		}
-		text := fmt.Sprintf("%s %s GiB/s by %s and %s GiB/s by %d", of, threeDigits(first.y), counted(int(first.x), "thread"), threeDigits(last.y), int(last.x))
+		text := fmt.Sprintf("%s %s GiB/s by %s and %s GiB/s by %d", of, threeDigits(first.y),
+			counted(int(first.x), "thread"), threeDigits(last.y), int(last.x))
 		if q, found := s.knee(); found {
-			text += fmt.Sprintf(", with its knee at %s (%s GiB/s)", counted(int(q.x), "thread"), threeDigits(q.y))
+			text += fmt.Sprintf(", with its knee at %s (%s GiB/s)", counted(int(q.x), "thread"),
+				threeDigits(q.y))
 			knees = true
 		}
 		if n, found := s.outgrown(); found {
 			level, _, _ := strings.Cut(s.before.label, " ")
-			text += fmt.Sprintf("; from %s on, the part of each fits in %s", counted(n, "thread"), level)
+			text += fmt.Sprintf("; from %s on, the part of each fits in %s",
+				counted(n, "thread"), level)
 		}
 		parts = append(parts, text)
 	}
 	said := strings.Join(parts, "; ") + "."
 	if i := slices.IndexFunc(all, func(s scaling) bool { return s.stated }); i >= 0 {
-		said += fmt.Sprintf(" These results do not show what %s really serves: measure latencies too (bench run --filter '.name:(Stream OR Latency)').", all[i].level)
+		said += fmt.Sprintf(" These results do not show what %s really serves: measure latencies "+
+			"too (bench run --filter '.name:(Stream OR Latency)').", all[i].level)
 	}
 	if knees {
-		said += fmt.Sprintf(" A knee is the least number of threads with %.0f%% of the best bandwidth.", 100*enough)
+		said += fmt.Sprintf(" A knee is the least number of threads with %.0f%% of the best "+
+			"bandwidth.", 100*enough)
 	}
 	return said
 }
@@ -319,7 +339,9 @@ func loaded(d *data) (*figure, error) {
 	size, streams := "", ""
 	for _, r := range d.rows {
 		var load float64
-		if _, err := fmt.Sscanf(r.Key("load"), "%g", &load); r.Family() != "Loaded" || err != nil || !(load >= 0 && load <= 100) || !drawable(r.Stats[passUnit]) || !drawable(r.Stats[bandwidthUnit]) {
+		if _, err := fmt.Sscanf(r.Key("load"), "%g", &load); r.Family() != "Loaded" || err != nil ||
+			!(load >= 0 && load <= 100) || !drawable(r.Stats[passUnit]) ||
+			!drawable(r.Stats[bandwidthUnit]) {
 			continue
 		}
 		if size == "" {
@@ -348,9 +370,13 @@ func loaded(d *data) (*figure, error) {
 	d.look.addGrid(p, true)
 	first, last := all[0], all[len(all)-1]
 	f := &figure{title: "Latency of memory under load",
-		sentence: fmt.Sprintf("A load from %s takes %s ns at %s GiB/s of memory traffic, and %s ns (%+.0f%%) at %s GiB/s, with %s.",
-			short(spaced(size), 12), brief(first.y), brief(first.x), brief(last.y), 100*(last.y/first.y-1), brief(last.x), map[bool]string{true: "1 other thread", false: short(streams, 6) + " other threads"}[streams == "1"]),
-		alt:    "Line: ns per dependent load against memory traffic, a point for each share of time in which other threads stream",
+		sentence: fmt.Sprintf("A load from %s takes %s ns at %s GiB/s of memory traffic, and %s "+
+			"ns (%+.0f%%) at %s GiB/s, with %s.",
+			short(spaced(size), 12), brief(first.y), brief(first.x), brief(last.y),
+			100*(last.y/first.y-1), brief(last.x), map[bool]string{true: "1 other thread",
+				false: short(streams, 6) + " other threads"}[streams == "1"]),
+		alt: "Line: ns per dependent load against memory traffic, a point for each share of " +
+			"time in which other threads stream",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
 	f.explain("labels: share of time that other threads stream")
 	f.explainIntervals("band: 95% interval", s.points)
@@ -359,7 +385,8 @@ func loaded(d *data) (*figure, error) {
 	}
 	labels := shareLabels{look: &d.look}
 	for _, m := range all {
-		labels.points, labels.words = append(labels.points, m.point), append(labels.words, number6(math.Round(10*m.load)/10)+"%")
+		labels.points, labels.words = append(labels.points, m.point),
+			append(labels.words, number6(math.Round(10*m.load)/10)+"%")
 	}
 	p.Add(labels)
 	return f, nil
@@ -387,7 +414,9 @@ func (l shareLabels) Plot(c draw.Canvas, p *plot.Plot) {
 			i = 0
 		}
 		x, width := toX(l.points[i].x), style.Width(l.words[i])
-		if slices.ContainsFunc(taken, func(at vg.Length) bool { return x < at+width+2 && x > at-width-2 }) {
+		if slices.ContainsFunc(taken, func(at vg.Length) bool {
+			return x < at+width+2 && x > at-width-2
+		}) {
 			continue
 		}
 		taken = append(taken, x)

@@ -26,7 +26,8 @@ func (d *data) tilings() (shapes []string, by map[string][]tiling) {
 	for _, r := range d.rows {
 		tile, shape := number(r, "tile"), r.Key("shape")
 		n, ok := square(shape)
-		if r.Family() != "Tile" || tile == 0 || tile > n || !ok || vectorKernel(r) != "" || !drawable(r.Stats[timeUnit]) {
+		if r.Family() != "Tile" || tile == 0 || tile > n || !ok || vectorKernel(r) != "" ||
+			!drawable(r.Stats[timeUnit]) {
 			continue
 		}
 		if by[shape] == nil {
@@ -51,16 +52,23 @@ func tiles(d *data) (*figure, error) {
 			d.shows(t.row)
 		}
 	}
-	f := &figure{title: "Copying a transposed matrix in tiles: time and misses by tile", sentence: tileSentence(by[shapes[len(shapes)-1]]),
-		alt: "Lines: ns per element, and misses as a share of all references, against the edge of the tiles"}
+	f := &figure{title: "Copying a transposed matrix in tiles: time and misses by tile",
+		sentence: tileSentence(by[shapes[len(shapes)-1]]),
+		alt: "Lines: ns per element, and misses as a share of all references, against the edge " +
+			"of the tiles"}
 	type tilePanel struct {
 		y     string
 		marks []mark
 		value func(results.Row) (point, bool)
 	}
-	panels := []tilePanel{{"ns per element", d.simulated, func(r results.Row) (point, bool) { return timePerElement(r), true }}}
+	panels := []tilePanel{{"ns per element", d.simulated, func(r results.Row) (point, bool) {
+		return timePerElement(r), true
+	}}}
 	for _, level := range missLevels {
-		panels = append(panels, tilePanel{level.name + " misses, %", marksOf(d.simulated, level.name), func(r results.Row) (point, bool) { return missRate(r, level.unit) }})
+		panels = append(panels, tilePanel{level.name + " misses, %",
+			marksOf(d.simulated, level.name), func(r results.Row) (point, bool) {
+				return missRate(r, level.unit)
+			}})
 	}
 	var points []point
 	for i, panel := range panels {
@@ -79,7 +87,8 @@ func tiles(d *data) (*figure, error) {
 			continue
 		}
 		points = append(points, pointsOf(all...)...)
-		if err := d.tilePanel(f, all, panel.y, i == 0, tilesHeld(panel.marks, by[shapes[0]][0].elem)); err != nil {
+		if err := d.tilePanel(f, all, panel.y, i == 0,
+			tilesHeld(panel.marks, by[shapes[0]][0].elem)); err != nil {
 			return nil, err
 		}
 	}
@@ -112,7 +121,8 @@ func (d *data) tilePanel(f *figure, all []series, y string, times bool, marks []
 func tilesHeld(caches []mark, elem int) (held []mark) {
 	for _, m := range caches {
 		if elem > 0 {
-			held = append(held, mark{math.Sqrt(m.at / float64(2*elem)), "two tiles fill " + m.label})
+			held = append(held, mark{math.Sqrt(m.at / float64(2*elem)),
+				"two tiles fill " + m.label})
 		}
 	}
 	return held
@@ -128,12 +138,15 @@ func tileSentence(of []tiling) string {
 			plain = t
 		}
 	}
-	text := fmt.Sprintf("The transposed copy of %s is fastest in tiles of %d (%s", best.row.Key("shape"), best.tile, results.Scale(best.row.Stats[timeUnit].Center, timeUnit))
+	text := fmt.Sprintf("The transposed copy of %s is fastest in tiles of %d (%s",
+		best.row.Key("shape"), best.tile, results.Scale(best.row.Stats[timeUnit].Center, timeUnit))
 	switch {
 	case best.plain:
-		text = fmt.Sprintf("The transposed copy of %s is fastest without tiles (%s", best.row.Key("shape"), results.Scale(best.row.Stats[timeUnit].Center, timeUnit))
+		text = fmt.Sprintf("The transposed copy of %s is fastest without tiles (%s",
+			best.row.Key("shape"), results.Scale(best.row.Stats[timeUnit].Center, timeUnit))
 	case plain.tile != 0:
-		text += fmt.Sprintf(", without tiles %s", results.Scale(plain.row.Stats[timeUnit].Center, timeUnit))
+		text += fmt.Sprintf(", without tiles %s",
+			results.Scale(plain.row.Stats[timeUnit].Center, timeUnit))
 	}
 	text += ")"
 	return text + tileMisses(best, plain) + "."
@@ -150,9 +163,11 @@ func tileMisses(best, plain tiling) string {
 	}
 	var changed []string
 	for _, level := range missLevels {
-		with, without := percent(missRate(best.row, level.unit)), percent(missRate(plain.row, level.unit))
+		with, without := percent(missRate(best.row, level.unit)),
+			percent(missRate(plain.row, level.unit))
 		if with != without && with != "" && without != "" {
-			changed = append(changed, fmt.Sprintf("%s%% miss %s instead of %s%%", with, level.name, without))
+			changed = append(changed, fmt.Sprintf("%s%% miss %s instead of %s%%", with,
+				level.name, without))
 		}
 	}
 	if changed == nil {

@@ -41,9 +41,10 @@ func (f followed) size() (largest float64) {
 func (d *data) followedTimes() (found []followed) {
 	here := results.FingerprintOf(d.config).Hash()
 	all := slices.DeleteFunc(history.AllSeries(d.history), func(s history.Series) bool {
-		return s.Exact || s.Unit != "ns/op" || len(s.Points) < 2 || slices.ContainsFunc(s.Points, func(p history.Point) bool {
-			return !positive(p.Value)
-		})
+		return s.Exact || s.Unit != "ns/op" || len(s.Points) < 2 ||
+			slices.ContainsFunc(s.Points, func(p history.Point) bool {
+				return !positive(p.Value)
+			})
 	})
 	if slices.ContainsFunc(all, func(s history.Series) bool { return s.On == here }) {
 		all = slices.DeleteFunc(all, func(s history.Series) bool { return s.On != here })
@@ -68,10 +69,14 @@ func trend(d *data) (*figure, error) {
 	}
 	shown := found[:min(len(found), maxTrends)]
 	if changed > 0 { // what did not change says nothing beside what did
-		shown = slices.DeleteFunc(slices.Clone(shown), func(f followed) bool { return len(f.changes) == 0 })
+		shown = slices.DeleteFunc(slices.Clone(shown), func(f followed) bool {
+			return len(f.changes) == 0
+		})
 	}
-	f := &figure{title: "History: times by commit, with their change points", sentence: trendSentence(found, changed),
-		alt: "Lines: median time of the benchmarks that changed most, by commit, with the medians between change points"}
+	f := &figure{title: "History: times by commit, with their change points",
+		sentence: trendSentence(found, changed),
+		alt: "Lines: median time of the benchmarks that changed most, by commit, with the " +
+			"medians between change points"}
 	for _, s := range shown {
 		p, err := d.trendPanel(f, s)
 		if err != nil {
@@ -80,12 +85,15 @@ func trend(d *data) (*figure, error) {
 		f.panels = append(f.panels, p)
 		f.height += 1.9 * vg.Inch
 	}
-	f.panels[len(f.panels)-1].x = "commit, in order of time (dashed: a change; thick: the median between changes)"
+	f.panels[len(f.panels)-1].x = "commit, in order of time (dashed: a change; thick: the median " +
+		"between changes)"
 	return f, nil
 }
 
 func (d *data) trendPanel(f *figure, s followed) (*panel, error) {
-	last := slices.MaxFunc(s.Points, func(a, b history.Point) int { return cmp.Compare(a.Value, b.Value) }).Value
+	last := slices.MaxFunc(s.Points, func(a, b history.Point) int {
+		return cmp.Compare(a.Value, b.Value)
+	}).Value
 	unit, scale := "ns", 1.0
 	for _, u := range []string{"µs", "ms", "s"} {
 		if last/scale >= 1000 {
@@ -123,7 +131,9 @@ func (d *data) trendPanel(f *figure, s followed) (*panel, error) {
 func (f followed) starts() []int {
 	all := []int{0}
 	for _, c := range f.changes {
-		if i := slices.IndexFunc(f.Points, func(p history.Point) bool { return p == c.First }); i > 0 {
+		if i := slices.IndexFunc(f.Points, func(p history.Point) bool {
+			return p == c.First
+		}); i > 0 {
 			all = append(all, i)
 		}
 	}
@@ -158,19 +168,26 @@ func (s segments) Plot(c draw.Canvas, p *plot.Plot) {
 			values = append(values, q.Value/s.scale)
 		}
 		y := toY(results.Median(values))
-		c.StrokeLine2(draw.LineStyle{Color: s.look.hues[1].color, Width: 2.4}, toX(float64(starts[i])-0.4), y, toX(float64(starts[i+1])-0.6), y)
+		c.StrokeLine2(draw.LineStyle{Color: s.look.hues[1].color, Width: 2.4},
+			toX(float64(starts[i])-0.4), y, toX(float64(starts[i+1])-0.6), y)
 	}
 }
 
 func trendSentence(found []followed, changed int) string {
 	first := found[0]
-	text := fmt.Sprintf("The history has %s over up to %s, and %s.", counted(len(found), "benchmark"), counted(len(first.Points), "commit"), counted(changed, "change"))
+	text := fmt.Sprintf("The history has %s over up to %s, and %s.",
+		counted(len(found), "benchmark"), counted(len(first.Points), "commit"),
+		counted(changed, "change"))
 	if len(first.changes) == 0 {
 		return text
 	}
-	largest := slices.MaxFunc(first.changes, func(a, b history.Change) int { return cmp.Compare(sizeOf(a), sizeOf(b)) })
-	return text + fmt.Sprintf(" The largest is in %s: %s between %s and %s.", plainName(first.Name), changeText(*largest.Size),
-		results.Printable(history.ShortCommit(largest.Last.Commit)), results.Printable(history.ShortCommit(largest.First.Commit)))
+	largest := slices.MaxFunc(first.changes, func(a, b history.Change) int {
+		return cmp.Compare(sizeOf(a), sizeOf(b))
+	})
+	return text + fmt.Sprintf(" The largest is in %s: %s between %s and %s.", plainName(first.Name),
+		changeText(*largest.Size),
+		results.Printable(history.ShortCommit(largest.Last.Commit)),
+		results.Printable(history.ShortCommit(largest.First.Commit)))
 }
 
 func sizeOf(c history.Change) float64 {

@@ -85,10 +85,11 @@ type Advice struct {
 	Considered int         // walks and a copy first, equal ones included
 	Different  int         // the same without equal ones
 
-	asStored      bool   // leave out walks with the rows of x padded
-	fresh         []Walk // of the view, to be predicted
-	walks         []Walk // of the view, by predicted time
-	copies, after []Walk // that may make a copy, and over it, by predicted time; nil if none is offered
+	asStored bool   // leave out walks with the rows of x padded
+	fresh    []Walk // of the view, to be predicted
+	walks    []Walk // of the view, by predicted time
+	// that may make a copy, and over it, by predicted time; nil if none is offered
+	copies, after []Walk
 }
 
 // Ask predicts every order of the dims, tiles of the two dims that matter, and
@@ -100,7 +101,8 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 		return nil, err
 	}
 	if view.Numel() == 0 {
-		at := &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", q.Spec.View), Err: errors.New("the view has no element to walk")}
+		at := &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", q.Spec.View),
+			Err: errors.New("the view has no element to walk")}
 		if slices.Contains(q.Spec.Shape, 0) {
 			at.Field, at.Value = access.FieldShape, layouts.FormatShape(q.Spec.Shape)
 		}
@@ -143,7 +145,8 @@ func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 	}
 	all, err := orders(view)
 	if err != nil {
-		return &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", s.View), Err: err}
+		return &access.FieldError{Field: access.FieldView,
+			Value: fmt.Sprintf("%q", s.View), Err: err}
 	}
 	if err := a.add(append(a.variants(s, all, [][]int{nil}), inMemory(s)...)); err != nil {
 		return err
@@ -220,7 +223,9 @@ func (a *Advice) promising(orders [][]int) [][]int {
 	}
 	var best [][]int
 	for _, w := range a.walks {
-		if i := slices.IndexFunc(orders, func(o []int) bool { return orderOf(o) == w.Spec.Order }); i >= 0 && w.Padded == 0 && len(best) < tiledOrders {
+		if i := slices.IndexFunc(orders, func(o []int) bool {
+			return orderOf(o) == w.Spec.Order
+		}); i >= 0 && w.Padded == 0 && len(best) < tiledOrders {
 			best = append(best, orders[i])
 		}
 	}
@@ -256,7 +261,9 @@ func (a *Advice) predict(ctx context.Context) error {
 		return err
 	}
 	a.walks = append(a.walks, fresh...)
-	slices.SortStableFunc(a.walks, func(x, y Walk) int { return cmp.Compare(x.Prediction.Ns, y.Prediction.Ns) })
+	slices.SortStableFunc(a.walks, func(x, y Walk) int {
+		return cmp.Compare(x.Prediction.Ns, y.Prediction.Ns)
+	})
 	return nil
 }
 
@@ -299,9 +306,9 @@ func keyOf(s access.Spec) (string, error) {
 	return loops(p), err
 }
 
-// copyFirst prices a copy first, and ranks the best way to make and to walk it.
-// The copy is of the view, not of what an addition broadcasts it to. Where the view is contiguous there is nothing to copy, a fill of a copy
-// would not fill x, and a copy is a copy already.
+// copyFirst prices a copy first, and ranks the best way to make and to walk it. The copy is of the
+// view, not of what an addition broadcasts it to. Where the view is contiguous there is nothing to
+// copy, a fill of a copy would not fill x, and a copy is a copy already.
 func (a *Advice) copyFirst(ctx context.Context) error {
 	own := a.Question.Spec
 	if own.From.Rank() > 0 { // which views do not go with
@@ -313,10 +320,12 @@ func (a *Advice) copyFirst(ctx context.Context) error {
 		return err
 	}
 	view := copied.View()
-	if op := a.Question.Spec.Op; view.IsContiguous() || op == access.Fill || op == access.Copy || a.Question.Torch {
+	if op := a.Question.Spec.Op; view.IsContiguous() || op == access.Fill || op == access.Copy ||
+		a.Question.Torch {
 		return nil
 	}
-	made := &Advice{Question: Question{Spec: own, Kernels: a.Question.Kernels, Model: a.Question.Model, Begin: a.Question.Begin}, asStored: true}
+	made := &Advice{Question: Question{Spec: own, Kernels: a.Question.Kernels,
+		Model: a.Question.Model, Begin: a.Question.Begin}, asStored: true}
 	if err := made.predictAll(ctx, view); err != nil {
 		return err
 	}

@@ -46,7 +46,8 @@ func orders(view layouts.Layout) ([][]int, error) {
 		}
 	}
 	if len(groups) > maxOrdered {
-		return nil, fmt.Errorf("the view has %d dims that do not form one loop; orders of at most %d are compared", len(groups), maxOrdered)
+		return nil, fmt.Errorf("the view has %d dims that do not form one loop; orders of at "+
+			"most %d are compared", len(groups), maxOrdered)
 	}
 	var all [][]int
 	permute(groups, 0, func(p [][]int) { all = append(all, slices.Concat(p...)) })
@@ -84,7 +85,8 @@ func orderOf(dims []int) access.Order {
 func closest(view layouts.Layout) int {
 	best := -1
 	for d := range view.Rank() {
-		if s := abs(view.Stride(d)); view.Size(d) > 1 && s > 0 && (best < 0 || s <= abs(view.Stride(best))) {
+		if s := abs(view.Stride(d)); view.Size(d) > 1 && s > 0 &&
+			(best < 0 || s <= abs(view.Stride(best))) {
 			best = d
 		}
 	}

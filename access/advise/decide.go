@@ -81,7 +81,10 @@ func (c Candidate) sum(passes int, of func(cost.Prediction) float64) float64 {
 func ratio(slow, fast float64) float64 { return math.Round(100*slow/fast) / 100 }
 
 // timed reports whether the copy, if any, and the pass were timed.
-func (c Candidate) timed() bool { return c.Measured > 0 && (c.First == nil || c.First.Measured > 0) }
+func (c Candidate) timed() bool {
+	return c.Measured > 0 &&
+		(c.First == nil || c.First.Measured > 0)
+}
 
 // effort is what a candidate asks for beyond the naive walk: 1 another walk, 2 a
 // copy, 3 that x is stored otherwise.
@@ -102,7 +105,8 @@ func (a *Advice) effort(c Candidate) int {
 func (a *Advice) sort(all []Candidate, b Basis) {
 	n := a.Question.Passes
 	slices.SortStableFunc(all, func(x, y Candidate) int {
-		return cmp.Or(cmp.Compare(x.total(b, n), y.total(b, n)), cmp.Compare(a.effort(x), a.effort(y)))
+		return cmp.Or(cmp.Compare(x.total(b, n), y.total(b, n)),
+			cmp.Compare(a.effort(x), a.effort(y)))
 	})
 }
 
@@ -251,7 +255,9 @@ func (a *Advice) toTime() []Walk {
 	}
 	add(a.bestOfEach()...)
 	add(a.Naive.Walk)
-	for _, wanted := range []func(Candidate) bool{func(c Candidate) bool { return c.Padded > 0 }, a.isPaddedNaive} {
+	for _, wanted := range []func(Candidate) bool{func(c Candidate) bool {
+		return c.Padded > 0
+	}, a.isPaddedNaive} {
 		if c := first(a.Ranked, wanted); c != nil {
 			add(c.Walk)
 		}
@@ -321,7 +327,9 @@ func (a *Advice) Rows(most int) []Candidate {
 	}
 	var rows []Candidate
 	for _, c := range wanted {
-		if c == nil || len(rows) == most || slices.ContainsFunc(rows, func(r Candidate) bool { return r.way() == c.way() }) {
+		if c == nil || len(rows) == most || slices.ContainsFunc(rows, func(r Candidate) bool {
+			return r.way() == c.way()
+		}) {
 			continue
 		}
 		rows = append(rows, *c)
@@ -350,7 +358,8 @@ type way struct {
 }
 
 func (c Candidate) way() way {
-	w := way{order: c.Spec.Order.String(), tile: fmt.Sprint(c.Spec.Tile), vectors: !c.plain(), copied: c.First != nil, padded: c.Padded}
+	w := way{order: c.Spec.Order.String(), tile: fmt.Sprint(c.Spec.Tile), vectors: !c.plain(),
+		copied: c.First != nil, padded: c.Padded}
 	if w.vectors && c.copies() {
 		w.order = ""
 	}

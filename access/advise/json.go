@@ -4,9 +4,10 @@ import "github.com/stridebench/stridebench/access/cost"
 
 // JSON is the JSON of advice. Times are in ns, to the three digits that are printed.
 type JSON struct {
-	Model      string          `json:"model"`
-	Passes     int             `json:"passes"`
-	Threads    int             `json:"threads,omitzero"` // that share each pass, if there are several
+	Model  string `json:"model"`
+	Passes int    `json:"passes"`
+	// that share each pass, if there are several
+	Threads    int             `json:"threads,omitzero"`
 	Considered int             `json:"considered"`
 	Different  int             `json:"different"`
 	Decision   jsonDecision    `json:"decision"`
@@ -69,8 +70,10 @@ type (
 )
 
 func toJSONWalk(w Walk) jsonWalk {
-	j := jsonWalk{Walk: w.name(), Order: w.Spec.Order.String(), Tile: w.Spec.Tile, Padded: w.Padded, Kernel: w.Spec.Kernel.String(),
-		Predicted: w.ns(Predicted), Measured: w.ns(Measured), Loop: w.Prediction.Loop, Memory: w.Prediction.Memory, Tensors: w.Prediction.Tensors}
+	j := jsonWalk{Walk: w.name(), Order: w.Spec.Order.String(), Tile: w.Spec.Tile, Padded: w.Padded,
+		Kernel:    w.Spec.Kernel.String(),
+		Predicted: w.ns(Predicted), Measured: w.ns(Measured), Loop: w.Prediction.Loop,
+		Memory: w.Prediction.Memory, Tensors: w.Prediction.Tensors}
 	return j
 }
 
@@ -86,9 +89,11 @@ func toJSONCandidate(a *Advice, c Candidate) jsonCandidate {
 
 func toJSONDecision(a *Advice, d Decision) jsonDecision {
 	total := func(c Candidate) float64 { return c.total(d.Basis, a.Question.Passes) }
-	j := jsonDecision{Basis: d.Basis.String(), Use: d.Use.Name(), Total: total(d.Use), Naive: total(a.Naive),
-		TimesAsFast: ratio(total(a.Naive), total(d.Use)), Least: d.Least.Name(), Predicted: d.Predicted.Name(),
-		InPlace: d.InPlace.Name(), Plain: d.Plain.Name(), Clear: d.Basis.clear()}
+	j := jsonDecision{Basis: d.Basis.String(), Use: d.Use.Name(), Total: total(d.Use),
+		Naive:       total(a.Naive),
+		TimesAsFast: ratio(total(a.Naive), total(d.Use)), Least: d.Least.Name(),
+		Predicted: d.Predicted.Name(),
+		InPlace:   d.InPlace.Name(), Plain: d.Plain.Name(), Clear: d.Basis.clear()}
 	if d.Padded != nil {
 		j.Padded = d.Padded.Name()
 	}
@@ -98,17 +103,21 @@ func toJSONDecision(a *Advice, d Decision) jsonDecision {
 // JSON returns the JSON of the advice with these rows (see Rows).
 func (a *Advice) JSON(rows []Candidate) JSON {
 	d := a.Decide()
-	out := JSON{Model: a.Question.Model.String(), Passes: a.Question.Passes, Threads: a.Question.Spec.Threads, Considered: a.Considered, Different: a.Different,
-		Decision: toJSONDecision(a, d), Naive: toJSONCandidate(a, a.Naive), Text: append(a.Verdict(), a.Why())}
+	out := JSON{Model: a.Question.Model.String(), Passes: a.Question.Passes,
+		Threads: a.Question.Spec.Threads, Considered: a.Considered, Different: a.Different,
+		Decision: toJSONDecision(a, d), Naive: toJSONCandidate(a, a.Naive),
+		Text: append(a.Verdict(), a.Why())}
 	for _, c := range rows {
 		out.Ranked = append(out.Ranked, toJSONCandidate(a, c))
 	}
 	if c := d.CopyFirst; c != nil {
-		out.CopyFirst = &jsonCopyFirst{c.Basis.String(), toJSONWalk(c.Copy), toJSONWalk(c.After), c.Against.Name(), c.From}
+		out.CopyFirst = &jsonCopyFirst{c.Basis.String(), toJSONWalk(c.Copy), toJSONWalk(c.After),
+			c.Against.Name(), c.From}
 	}
 	if t := a.Torch; t != nil {
 		n := a.Question.Passes
-		out.Torch = &jsonTorch{Call: t.Call, Copy: t.Copy(n), Ties: t.Ties(n), PaysFrom: t.From, View: toJSONWalk(t.View.Walk)}
+		out.Torch = &jsonTorch{Call: t.Call, Copy: t.Copy(n), Ties: t.Ties(n), PaysFrom: t.From,
+			View: toJSONWalk(t.View.Walk)}
 		if t.Copied != nil {
 			first, after := toJSONWalk(*t.Copied.First), toJSONWalk(t.Copied.Walk)
 			out.Torch.First, out.Torch.After = &first, &after

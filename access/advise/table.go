@@ -69,7 +69,8 @@ func (a *Advice) table(rows []Candidate) explain.Table {
 				row = append(row, "", "")
 				continue
 			}
-			row = append(row, Duration(c.total(b, n)), fmt.Sprintf("%.3gx", ratio(a.Naive.total(b, n), c.total(b, n))))
+			row = append(row, Duration(c.total(b, n)),
+				fmt.Sprintf("%.3gx", ratio(a.Naive.total(b, n), c.total(b, n))))
 		}
 		for k := range levels {
 			row = append(row, explain.Say("%d", uint64(c.missed(k, n))))

@@ -82,10 +82,12 @@ func unflipped(view layouts.Layout) (layouts.Layout, bool, error) {
 }
 
 // torchWalk predicts an operation on x as PyTorch walks it.
-func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType) (w Walk, err error) {
+func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType) (w Walk,
+	err error) {
 	w.Spec = access.Spec{Op: op, Order: access.Torch, Threads: q.Spec.Threads}
 	add := func(l layouts.Layout, role access.Role) {
-		w.Spec.Operands = append(w.Spec.Operands, access.Operand{Layout: l, DType: dtype, Role: role})
+		w.Spec.Operands = append(w.Spec.Operands,
+			access.Operand{Layout: l, DType: dtype, Role: role})
 	}
 	if op != access.Fill {
 		add(x, access.Input)
@@ -111,7 +113,8 @@ func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType)
 		}
 		sum, err := layouts.Reduction(x, false, q.Dims...)
 		if err != nil {
-			return w, &access.FieldError{Field: access.FieldDims, Value: fmt.Sprint(q.Dims), Err: err}
+			return w, &access.FieldError{Field: access.FieldDims,
+				Value: fmt.Sprint(q.Dims), Err: err}
 		}
 		w.Spec.Dims = q.Dims
 		add(sum.Output, access.Output)
@@ -136,7 +139,8 @@ func (q Question) call() string {
 		x = "x" + x
 	default:
 		first := named().FindStringSubmatch(x)
-		if first == nil || slices.Contains([]string{"T", "mT", "H", "mH", "data", "real", "imag"}, first[1]) {
+		if first == nil || slices.Contains([]string{"T", "mT", "H", "mH", "data", "real",
+			"imag"}, first[1]) {
 			x = "x." + x
 		}
 	}
@@ -164,7 +168,9 @@ func (t *Torch) gain(passes int) float64 {
 }
 
 // named matches a chain that begins with the name of its tensor, or with a property.
-var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\w+)\s*(?:[.\[]|$)`) })
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\w+)\s*(?:[.\[]|$)`)
+})
 
 // Copy reports whether contiguous() first takes less for this number of passes.
 func (t *Torch) Copy(passes int) bool { return t.gain(passes) > 1 }
@@ -186,15 +192,18 @@ func (t *Torch) verdict(op access.Op, passes int) string {
 		case t.flipped:
 			why = "returns the copy that flip makes"
 		}
-		return fmt.Sprintf("In PyTorch, do not call contiguous(): it %s, and %s takes %s a pass.", why, t.Call, view)
+		return fmt.Sprintf("In PyTorch, do not call contiguous(): it %s, and %s takes %s a pass.",
+			why, t.Call, view)
 	}
 	first, after := Duration(t.Copied.First.ns(Predicted)), Duration(t.Copied.ns(Predicted))
 	if t.Copy(passes) {
 		advice := "call contiguous() first"
 		if t.Ties(passes) {
-			advice = fmt.Sprintf("call contiguous() first, a near tie (%.2f times as fast)", t.gain(passes))
+			advice = fmt.Sprintf("call contiguous() first, a near tie (%.2f times as fast)",
+				t.gain(passes))
 		}
-		return fmt.Sprintf("In PyTorch, %s: it takes %s and %s; %s then takes %s a pass instead of %s.",
+		return fmt.Sprintf("In PyTorch, %s: it takes %s and %s; %s then takes %s a pass "+
+			"instead of %s.",
 			advice, first, pays(t.From), t.Call, after, view)
 	}
 	when := ""
@@ -204,7 +213,8 @@ func (t *Torch) verdict(op access.Op, passes int) string {
 			when = " for 1 pass"
 		}
 	}
-	return fmt.Sprintf("In PyTorch, do not call contiguous()%s: %s takes %s a pass; the copy takes %s and %s.", when, t.Call, view, first, pays(t.From))
+	return fmt.Sprintf("In PyTorch, do not call contiguous()%s: %s takes %s a pass; the copy "+
+		"takes %s and %s.", when, t.Call, view, first, pays(t.From))
 }
 
 // steps says how PyTorch's inner loop goes through each tensor.
@@ -224,7 +234,8 @@ func (t *Torch) steps() string {
 	var all []string
 	for _, op := range n.Operands {
 		if op.Tensor == access.Buffers {
-			return fmt.Sprintf("PyTorch copies blocks of %dx%d elements through a buffer.", n.Trips[inner], n.Trips[inner])
+			return fmt.Sprintf("PyTorch copies blocks of %dx%d elements through a buffer.",
+				n.Trips[inner], n.Trips[inner])
 		}
 		all = append(all, explain.Say("%d B in %s", op.Strides[inner], names[op.Tensor]))
 	}

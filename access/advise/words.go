@@ -101,7 +101,10 @@ func Duration(ns float64) string {
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // time is what all passes take.
-func (a *Advice) time(b Basis, c Candidate) string { return Duration(c.total(b, a.Question.Passes)) }
+func (a *Advice) time(b Basis, c Candidate) string {
+	return Duration(c.total(b,
+		a.Question.Passes))
+}
 
 // times is how many times as fast one candidate is as another.
 func (a *Advice) times(b Basis, slow, fast Candidate) string {
@@ -121,13 +124,15 @@ func (a *Advice) own(d Decision) string {
 		unit = explain.Say("for %d passes", n)
 	}
 	if d.Use.id() == naive.id() {
-		text := explain.Say("In a loop of your own, row order is as good as any: %s %s", a.time(b, naive), unit)
+		text := explain.Say("In a loop of your own, row order is as good as any: %s %s",
+			a.time(b, naive), unit)
 		if d.CopyFirst != nil && d.CopyFirst.pays() {
 			text += "; a copy first " + pays(d.CopyFirst.From)
 		}
 		return text + "."
 	}
-	text := explain.Say("In a loop of your own, use %s: %s %s, %s as fast as row order", d.Use.Name(), a.time(b, d.Use), unit, a.times(b, naive, d.Use))
+	text := explain.Say("In a loop of your own, use %s: %s %s, %s as fast as row order",
+		d.Use.Name(), a.time(b, d.Use), unit, a.times(b, naive, d.Use))
 	switch {
 	case d.Use.First != nil && a.worth(b, naive, d.InPlace):
 		text += explain.Say("; without a copy, %s: %s", d.InPlace.Name(), a.time(b, d.InPlace))
@@ -166,8 +171,10 @@ func (a *Advice) pad(d Decision) string {
 	if a.isPaddedNaive(*c) {
 		without = a.Naive
 	}
-	return explain.Say("If x is yours to store, pad its rows from %d to %d B: %s takes %s, %s as fast as without.",
-		row*size, (row+c.Padded)*size, c.Walk.name(), a.time(d.Basis, *c), a.times(d.Basis, without, *c))
+	return explain.Say("If x is yours to store, pad its rows from %d to %d B: %s takes %s, %s as "+
+		"fast as without.",
+		row*size, (row+c.Padded)*size, c.Walk.name(), a.time(d.Basis, *c),
+		a.times(d.Basis, without, *c))
 }
 
 // naive says what misses where in row order.
@@ -186,7 +193,8 @@ func (a *Advice) naive() string {
 	if share == "100%" {
 		share = "all"
 	}
-	return fmt.Sprintf("In row order, %s of the miss time is due to %s, which misses %s; most of it goes into %s.",
+	return fmt.Sprintf("In row order, %s of the miss time is due to %s, which misses %s; most of "+
+		"it goes into %s.",
 		share, worst.Name, a.missed(worst, float64(a.Naive.Pattern.Elems)), a.most(worst))
 }
 
@@ -273,7 +281,8 @@ func (a *Advice) ties(d Decision) string {
 	if c == nil || a.Question.Torch {
 		return ""
 	}
-	return fmt.Sprintf("In a loop of your own, %s ties: differences below %.1fx do not count.", c.Name(), d.Basis.clear())
+	return fmt.Sprintf("In a loop of your own, %s ties: differences below %.1fx do not count.",
+		c.Name(), d.Basis.clear())
 }
 
 // certainty says what the figures rest on. It quotes errors only for one thread on a
@@ -282,15 +291,18 @@ func (a *Advice) certainty(d Decision) string {
 	times := a.Question.Model.Times
 	switch {
 	case d.Basis == Measured:
-		return fmt.Sprintf("%s timed here, samples interleaved; PyTorch's are predicted.", explain.Counted(len(a.Timed), "way"))
+		return fmt.Sprintf("%s timed here, samples interleaved; PyTorch's are predicted.",
+			explain.Counted(len(a.Timed), "way"))
 	case strings.HasSuffix(times.Source, cost.Unmeasured):
 		return "Predictions are rough: run bench machine --measure, or add --time."
 	case times.Rough():
-		return fmt.Sprintf("Predictions are rough: %s.", strings.TrimPrefix(times.Source, cost.Generic("").Source))
+		return fmt.Sprintf("Predictions are rough: %s.",
+			strings.TrimPrefix(times.Source, cost.Generic("").Source))
 	case a.Question.Spec.Threads > 1:
 		return fmt.Sprintf("Predictions are by times %s.", times.Source)
 	}
 	fit := cost.Fitted()
-	return fmt.Sprintf("Predictions are by times %s; on %d measured machines they were off by %.0f%% in the median.",
+	return fmt.Sprintf("Predictions are by times %s; on %d measured machines they were off by "+
+		"%.0f%% in the median.",
 		times.Source, len(fit.Machines), 100*fit.All.Median)
 }

@@ -143,7 +143,8 @@ func (t Task) parameters(ctx context.Context) (all []parameter, hasMain bool, er
 			}
 			m := declared.FindStringSubmatch(p)
 			if m == nil {
-				return nil, hasMain, fmt.Errorf("%s(%s): want a parameter with a name", t.Function, p)
+				return nil, hasMain, fmt.Errorf("%s(%s): want a parameter with a name",
+					t.Function, p)
 			}
 			all = append(all, parameter{m[1], m[2], m[3]})
 		}
@@ -191,14 +192,16 @@ func (w *driverWriter) write(parameters []parameter) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&w.text, "#define main not_called\n#include %q\n#undef main\nint main(void) {\n", path)
+	fmt.Fprintf(&w.text, "#define main not_called\n#include %q\n#undef main\nint main(void) {\n",
+		path)
 	arguments := make([]string, len(parameters))
 	for _, arrays := range []bool{false, true} { // which have extents of the others
 		for i, p := range parameters {
 			isArray := strings.ContainsAny(p.before+p.after, "*[") || w.sizes[p.name] != ""
 			switch {
 			case strings.Contains(p.before, "<"):
-				return fmt.Errorf("%s is an object: write a main that makes one and calls %s, and use --exec",
+				return fmt.Errorf("%s is an object: write a main that makes one and calls %s, "+
+					"and use --exec",
 					p.name, w.task.Function)
 			case isArray != arrays:
 			case isArray:
@@ -211,7 +214,8 @@ func (w *driverWriter) write(parameters []parameter) error {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(w.values)) { // of fields, and of the file's variables
+	// of fields, and of the file's variables
+	for _, name := range slices.Sorted(maps.Keys(w.values)) {
 		fmt.Fprintf(&w.text, "%s = %d;\n", name, w.values[name])
 	}
 	for name, size := range w.sizes {

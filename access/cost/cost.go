@@ -28,8 +28,8 @@
 //     measured in one set, by the number of sets.
 //
 // bursts is the part of memory that the loop does not hide: lines that the inner loop misses all at
-// once, since the loop around it comes by the same again, of more rows than prefetchers follow. Each
-// burst begins with a latency.
+// once, since the loop around it comes by the same again, of more rows than prefetchers follow.
+// Each burst begins with a latency.
 //
 // A line that is written costs in addition what is left of a copy after two
 // streams are subtracted, and little if the kernel stores past the caches. A miss
@@ -99,7 +99,8 @@ type Level struct {
 	// how far apart lines are, whichever core they go to. They are 0 if nobody has to share.
 	LineAll, StoredAll, PastAll float64
 
-	Near float64 // ns of a line that is some lines from the one before, of loads that wait for no other
+	// ns of a line that is some lines from the one before, of loads that wait for no other
+	Near float64
 
 	// Crowded and CrowdedStore are ns of a line that is read, or written, in a set of the first
 	// level which does not hold what the inner loop touches of it; of the second level.
@@ -124,7 +125,8 @@ func Generic(why string) Times {
 		Hit:    1.25,
 		Byte:   .005,
 		Levels: []Level{
-			{Name: "L2", Capacity: 512 << 10, Latency: 4, Line: .6, Near: .6, Crowded: 3, CrowdedStore: 3.2},
+			{Name: "L2", Capacity: 512 << 10, Latency: 4, Line: .6, Near: .6, Crowded: 3,
+				CrowdedStore: 3.2},
 			// All cores have as much as eight alone, and of memory as four.
 			{Name: "L3", Capacity: 16 << 20, Latency: 16, Line: 1, Stored: .1,
 				LineAll: .12, StoredAll: .01, Near: 1},
@@ -169,13 +171,15 @@ func Measured(m probe.Machine) Times {
 	if first.Read > 0 {
 		t.Byte = float64(1 / first.Read)
 		if first.ReadAll > 0 && !first.Disturbed(m.Threads) {
-			t.Busy, t.Cores = max(1, float64(m.Threads)*float64(first.Read/first.ReadAll)), m.Threads
+			t.Busy, t.Cores = max(1, float64(m.Threads)*float64(first.Read/first.ReadAll)),
+				m.Threads
 		}
 	}
 	known := t.Levels
 	t.Levels = nil
 	for i, l := range m.Levels[1:] {
-		t.Levels = append(t.Levels, known[min(i, 1)].measured(l.Name, float64(l.Capacity), alone(l.Speed, m.Threads)))
+		t.Levels = append(t.Levels, known[min(i, 1)].measured(l.Name, float64(l.Capacity),
+			alone(l.Speed, m.Threads)))
 	}
 	memory := m.Memory
 	if memory.Latency == 0 { // no working set went past the caches
@@ -206,7 +210,8 @@ func (l Level) measured(name string, capacity float64, s probe.Speed) Level {
 	if s.Read > 0 {
 		l.Line = perLine(s.Read)
 	}
-	for _, v := range []*float64{&l.Stored, &l.Past, &l.LineAll, &l.StoredAll, &l.PastAll, &l.Near} {
+	for _, v := range []*float64{&l.Stored, &l.Past, &l.LineAll, &l.StoredAll,
+		&l.PastAll, &l.Near} {
 		*v *= l.Line / generic.Line
 	}
 	if s.Near > 0 {
@@ -297,7 +302,8 @@ func (m Model) Brief() string {
 func (m Model) String() string {
 	text := fmt.Sprintf("%s; hit %.3g ns", m.Times.Source, m.Times.Hit)
 	for _, l := range m.Times.Levels {
-		text += fmt.Sprintf(", %s %.3g ns or %.3g a line of a stream and %.3g more if written and %.3g near",
+		text += fmt.Sprintf(", %s %.3g ns or %.3g a line of a stream and %.3g more if written "+
+			"and %.3g near",
 			l.Name, l.Latency, l.Line, l.Stored, l.Near)
 		if l.Crowded > 0 { // of the second level
 			text += fmt.Sprintf(", crowded %.3g or %.3g if written", l.Crowded, l.CrowdedStore)

@@ -16,15 +16,16 @@ type caches struct {
 	tlb    []simcache.TLB   // may be empty
 	window int              // the number of accesses up to which a nest is simulated whole
 
-	// missing is the share of what comes again after so many bytes that a level was measured to miss; nil or
-	// not known is what LRU does.
+	// missing is the share of what comes again after so many bytes that a level was measured to
+	// miss; nil or not known is what LRU does.
 	missing func(level int, bytes float64) (share float64, known bool)
 }
 
 func cachesOf(c simcache.Config) caches {
 	all := caches{tlb: c.TLB, window: DefaultWindow}
 	for _, l := range c.Levels {
-		all.levels = append(all.levels, simcache.Level{Name: l.Name, Geometry: l.Geometry, Modulo: l.Modulo})
+		all.levels = append(all.levels, simcache.Level{Name: l.Name, Geometry: l.Geometry,
+			Modulo: l.Modulo})
 	}
 	return all
 }
@@ -150,7 +151,8 @@ var idles sync.Pool // of *idle
 
 // hierarchy is an empty one, to be released.
 func (c caches) hierarchy() (*idle, error) {
-	if h, is := idles.Get().(*idle); is && slices.Equal(h.levels, c.simulated()) && slices.Equal(h.tlb, c.tlb) {
+	if h, is := idles.Get().(*idle); is && slices.Equal(h.levels, c.simulated()) &&
+		slices.Equal(h.tlb, c.tlb) {
 		h.hierarchy.Reset()
 		return h, nil
 	}

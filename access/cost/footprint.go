@@ -6,8 +6,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// footprints are what a nest touches. A kernel's nest may have thousands of operands, and much is asked
-// of it again, so that answers are kept.
+// footprints are what a nest touches. A kernel's nest may have thousands of operands, and much is
+// asked of it again, so that answers are kept.
 type footprints struct {
 	nest  nest.Nest
 	twins map[int][]bool     // by block size
@@ -27,7 +27,9 @@ func (f *footprints) twin(r, block int) bool {
 		first := map[uint64][]int{} // by block of the base
 		for r, op := range f.nest.Operands {
 			base := op.Base / uint64(block)
-			twins[r] = slices.ContainsFunc(first[base], func(o int) bool { return slices.Equal(f.nest.Operands[o].Strides, op.Strides) })
+			twins[r] = slices.ContainsFunc(first[base], func(o int) bool {
+				return slices.Equal(f.nest.Operands[o].Strides, op.Strides)
+			})
 			if !twins[r] {
 				first[base] = append(first[base], r)
 			}

@@ -63,8 +63,8 @@ func (m Model) body(p access.Pattern, n nest.Nest) float64 {
 	return l.Step / m.Times.Hit
 }
 
-// loop is what was measured of an operation on elements of the dtype, or else of whole numbers of its
-// size, or of 4 bytes.
+// loop is what was measured of an operation on elements of the dtype, or else of whole numbers of
+// its size, or of 4 bytes.
 func (t Times) loop(op access.Op, dtype layouts.DType) probe.Loop {
 	wholes := map[int]layouts.DType{1: layouts.Int8, 2: layouts.Int16, 8: layouts.Int64}
 	for _, known := range []layouts.DType{dtype, wholes[dtype.Size()], layouts.Int32} {
@@ -77,13 +77,16 @@ func (t Times) loop(op access.Op, dtype layouts.DType) probe.Loop {
 	return probe.Loop{}
 }
 
-// swapped is what an element takes, by its bytes, that PyTorch's copy_ of a transposed matrix transposes in
-// its buffer, in latencies of the first level: of 1.13 on an EPYC of 2021, where the matrix stays in the second level.
+// swapped is what an element takes, by its bytes, that PyTorch's copy_ of a transposed matrix
+// transposes in its buffer, in latencies of the first level: of 1.13 on an EPYC of 2021, where the
+// matrix stays in the second level.
 var swapped = map[int]float64{1: 1, 2: .9, 4: .43, 8: .57, 16: .95}
 
 // swaps is what a nest's buffer takes that is transposed in place, while nothing comes from memory.
 func (m Model) swaps(n nest.Nest) float64 {
-	i := slices.IndexFunc(n.Operands, func(op nest.Operand) bool { return op.Tensor == access.Buffers && op.Kind == nest.Modify })
+	i := slices.IndexFunc(n.Operands, func(op nest.Operand) bool {
+		return op.Tensor == access.Buffers && op.Kind == nest.Modify
+	})
 	if i < 0 || !m.Vectors {
 		return 0
 	}

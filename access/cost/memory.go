@@ -81,8 +81,8 @@ func (m Model) visit(p access.Pattern, n nest.Nest, op nest.Operand, rows []int)
 	return visit{s, n, op, asked || m.inVectors(n), asked, p.PastCaches(), crowded}
 }
 
-// leading is how many lines come in bursts at most, about: what a level loses before it comes again,
-// it misses all the time.
+// leading is how many lines come in bursts at most, about: what a level loses before it comes
+// again, it misses all the time.
 func (v visit) leading() float64 {
 	if v.stride.burst == 0 || v.asked || v.stride.rows == 1 {
 		return 0
@@ -109,10 +109,10 @@ func (m Model) line(v visit, i int) float64 {
 	return ns
 }
 
-// next is the ns of a line beside the one before it, and by how much longer it takes if it is written.
-// The sum and the copy that were measured are of vectors, which read memory faster than loops over
-// elements do, but do not copy faster: these take what was measured of them, of copies a half for each
-// line, or else a half of the copy by vectors.
+// next is the ns of a line beside the one before it, and by how much longer it takes if it is
+// written. The sum and the copy that were measured are of vectors, which read memory faster than
+// loops over elements do, but do not copy faster: these take what was measured of them, of copies a
+// half for each line, or else a half of the copy by vectors.
 func (m Model) next(v visit, i int) (next, stored float64) {
 	from := m.serving(i)
 	if i < len(m.Caches.Levels)-1 || v.vectors {
@@ -146,7 +146,8 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 	if v.written() { // it waits for its line after it retired, so that the CPU is farther ahead
 		window = rules.Pending
 	}
-	near, far = max(from.Line, from.Near), max(from.Line, from.Latency/rules.InFlight, from.Latency*s.every/window)
+	near, far = max(from.Line, from.Near), max(from.Line, from.Latency/rules.InFlight,
+		from.Latency*s.every/window)
 	if far = min(far, max(from.Latency, from.Line)); v.crowded {
 		crowded := m.serving(0).Crowded // of one set; of several each waits for itself alone
 		if v.written() {
@@ -160,7 +161,8 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 // mostAhead is more iterations than any CPU looks ahead.
 const mostAhead = 4096
 
-// beside is in how many sets lines are in flight beside one another that crowd them: those of as many iterations as the CPU looks ahead.
+// beside is in how many sets lines are in flight beside one another that crowd them: those of as
+// many iterations as the CPU looks ahead.
 func (m Model) beside(v visit) float64 {
 	if !m.has("sets-beside") {
 		return 1
@@ -185,8 +187,8 @@ func (m Model) beside(v visit) float64 {
 	return count
 }
 
-// lost is the share of crowded lines that are missed where the same ones come again: a policy that is not quite LRU keeps as
-// many as a set has room for.
+// lost is the share of crowded lines that are missed where the same ones come again: a policy that
+// is not quite LRU keeps as many as a set has room for.
 func (m Model) lost(v visit) float64 {
 	if v.stride.burst == 0 || !m.has("lost") {
 		return 1

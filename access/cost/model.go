@@ -16,7 +16,8 @@ import (
 // these levels and generic times; both with this TLB, of which measured levels replace
 // those of the same pages that no flag gives. If asked is set, the levels were
 // asked for and replace those that were measured.
-func ModelOf(files probe.Files, name string, this probe.Host, levels []simcache.Level, asked bool, tlb []simcache.TLB) (Model, error) {
+func ModelOf(files probe.Files, name string, this probe.Host, levels []simcache.Level, asked bool,
+	tlb []simcache.TLB) (Model, error) {
 	if name != "" {
 		m, err := files.Description(name)
 		if err != nil {

@@ -188,9 +188,10 @@ func (m Model) Lines(misses []float64) (ns float64) {
 // Error is how far a prediction is off a measured time, as a share of it.
 func Error(predicted, measured float64) float64 { return math.Abs(predicted-measured) / measured }
 
-// together is what a loop and its memory take, of which either may run ahead of the other: the longer, if they overlap as much
-// as can be, and a share of the shorter that grows with how alike they are, since then each is now and then what the other waits
-// for. It is the norm of the two of that order: their sum if it is 1, the longer if it is infinite.
+// together is what a loop and its memory take, of which either may run ahead of the other: the
+// longer, if they overlap as much as can be, and a share of the shorter that grows with how alike
+// they are, since then each is now and then what the other waits for. It is the norm of the two of
+// that order: their sum if it is 1, the longer if it is infinite.
 func together(loop, memory, overlap float64) float64 {
 	long := max(loop, memory)
 	if long == 0 {
@@ -199,7 +200,8 @@ func together(loop, memory, overlap float64) float64 {
 	return long * math.Pow(1+math.Pow(min(loop, memory)/long, overlap), 1/overlap)
 }
 
-// beyond is what memory takes of which a loop is known to take so long together with it, at least nothing.
+// beyond is what memory takes of which a loop is known to take so long together with it, at least
+// nothing.
 func beyond(all, loop, overlap float64) float64 {
 	if all <= loop {
 		return 0

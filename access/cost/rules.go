@@ -9,14 +9,17 @@ import (
 // Rules are what the model takes to be alike on all machines. What instructions
 // take is in units of Times.Hit, which is 4 or 5 cycles everywhere.
 type Rules struct {
-	Row, Block, Walk float64 // a start of the innermost loop, of the one around it, and of all of a nest
+	// a start of the innermost loop, of the one around it, and of all of a nest
+	Row, Block, Walk float64
 	SumRow, SumWalk  float64 // of a sum, Row and Walk
-	Compiled         float64 // an access of one element in a loop that a C++ compiler made (Model.Vectors)
+	// an access of one element in a loop that a C++ compiler made (Model.Vectors)
+	Compiled float64
 	// Overlap is the order of the norm that a loop and its memory take together: 1 if one waits for
 	// the other, infinite if neither does.
-	Overlap         float64
-	InFlight        float64 // loads in flight at once
-	Window, Pending float64 // iterations that the CPU looks ahead; that stores wait, also after they retired
+	Overlap  float64
+	InFlight float64 // loads in flight at once
+	// iterations that the CPU looks ahead; that stores wait, also after they retired
+	Window, Pending float64
 }
 
 // Parts are the rules besides those that can be left out, to see what each is worth.
@@ -43,9 +46,10 @@ type FitOf struct {
 
 // A FitError is how far predictions of some patterns are off measured times.
 type FitError struct {
-	Name          string
-	Patterns      int
-	Median, Tenth float64 // the error in the median, and what one in ten exceeds, as shares of the measured time
+	Name     string
+	Patterns int
+	// the error in the median, and what one in ten exceeds, as shares of the measured time
+	Median, Tenth float64
 	Rank          float64 // Spearman's rank correlation of the times of an element
 }
 

@@ -13,8 +13,8 @@ type place struct {
 	block, sets, ways int
 	hashed            bool // by footprint alone, since sets follow from a hash
 
-	// missing is the share of what comes again after so many blocks that is missed, where LRU would miss all
-	// or none; nil where that is as LRU has it.
+	// missing is the share of what comes again after so many blocks that is missed, where LRU would
+	// miss all or none; nil where that is as LRU has it.
 	missing func(blocks float64) float64
 }
 
@@ -28,8 +28,8 @@ func (p place) room(op nest.Operand, trips []int) float64 {
 	return room(op, trips, p.block, p.sets, p.ways)
 }
 
-// kept is the share of what an operand touches again that the place still has, after so many blocks of
-// all operands, of which own are the operand's, for which there is so much room.
+// kept is the share of what an operand touches again that the place still has, after so many blocks
+// of all operands, of which own are the operand's, for which there is so much room.
 func (p place) kept(all, own, room float64) float64 {
 	if p.missing != nil {
 		return 1 - p.missing(max(all, own*p.blocks()/room))
@@ -95,8 +95,9 @@ type excerpt struct {
 	touches       *footprints // of the nest
 }
 
-// excerptOf chooses it: of the outermost loop of which enough iterations fit into the window, or of the
-// innermost one as many as are needed, where one of its iterations is thousands of accesses (panels).
+// excerptOf chooses it: of the outermost loop of which enough iterations fit into the window, or of
+// the innermost one as many as are needed, where one of its iterations is thousands of accesses
+// (panels).
 func (c caches) excerptOf(n nest.Nest) excerpt {
 	line := c.levels[0].Line
 	for l := 0; ; l++ {
@@ -180,7 +181,8 @@ func (c caches) scaled(n nest.Nest, e part, all []float64) []Misses {
 			if !p.hashed {
 				missed[i] = max(missed[i]-cold(p.block)+gone, 0)
 			} else { // of what the level before misses, what is touched again within the excerpt is kept or not
-				op, trips := both.nest.Operands[r], both.nest.Trips[1:] // what comes again does so an iteration later, or sooner
+				// what comes again does so an iteration later, or sooner
+				op, trips := both.nest.Operands[r], both.nest.Trips[1:]
 				op.Strides = op.Strides[1:]
 				kept := p.kept(both.of(1, p.block), op.Lines(trips, p.block), p.room(op, trips))
 				missed[i] = kept*gone + (1-kept)*missed[i-1]
@@ -230,13 +232,18 @@ func (e excerpt) operand(r, block int) (op nest.Operand, first bool) {
 // it, or from the pass before; the pass touches so many blocks.
 func (e excerpt) again(r int, p place, pass float64) float64 {
 	n, op := e.nest, e.nest.Operands[r]
-	within := func(l int) float64 { o := op; o.Strides = op.Strides[l:]; return o.Lines(n.Trips[l:], p.block) }
+	within := func(l int) float64 {
+		o := op
+		o.Strides = op.Strides[l:]
+		return o.Lines(n.Trips[l:], p.block)
+	}
 	kept := func(l int, all float64) float64 {
 		o := op
 		o.Strides = op.Strides[l:]
 		return p.kept(all, within(l), p.room(o, n.Trips[l:]))
 	}
-	found, rest := 0.0, 1.0 // of blocks: those that were touched before, in loops up to here, and others
+	// of blocks: those that were touched before, in loops up to here, and others
+	found, rest := 0.0, 1.0
 	for l := e.loop - 1; l >= 0; l-- {
 		again := 1 - min(1, within(l)/(float64(n.Trips[l])*within(l+1)))
 		found += rest * again * kept(l+1, e.touches.of(l+1, p.block))

@@ -44,8 +44,8 @@ func (m Model) Count(p access.Pattern) ([]Counted, error) {
 	return walks, nil
 }
 
-// serve takes off the misses of walks what level i serves of them, though LRU would not, where a pass
-// misses each of its lines about once, since it goes over more than the level has.
+// serve takes off the misses of walks what level i serves of them, though LRU would not, where a
+// pass misses each of its lines about once, since it goes over more than the level has.
 func (m Model) serve(walks []Counted, i int, l simcache.Level) {
 	lines, missed := 0.0, 0.0
 	for _, w := range walks {

@@ -17,13 +17,15 @@ type Stride struct {
 
 	every float64 // iterations from one that is not beside to the next
 	loop  int     // that makes the steps; -1 for none
-	burst float64 // lines that are touched before the same ones come again for a while, 0 where others follow
+	// lines that are touched before the same ones come again for a while, 0 where others follow
+	burst float64
 	fresh float64 // share of the lines that are touched which did not come again, of bursts
 	rows  float64 // share of them in few rows of adjacent lines by turns, which prefetchers follow
 }
 
-// mostRows is how many streams prefetchers follow at once, about: sums of runs of rows by turns begin to take
-// longer from 16 rows on, of a Zen 4, and the streamer of Intel's second levels has 32, two a page.
+// mostRows is how many streams prefetchers follow at once, about: sums of runs of rows by turns
+// begin to take longer from 16 rows on, of a Zen 4, and the streamer of Intel's second levels has
+// 32, two a page.
 const mostRows = 16
 
 // samePage is what no prefetcher crosses, whatever the page size in force.
@@ -80,8 +82,9 @@ func (m Model) runs(n nest.Nest, op nest.Operand, rows []int, l int, every float
 	return Stride{Next: 1 - starts, Far: starts, every: every, loop: -1}
 }
 
-// bursts sets how many lines the loop that steps touches in a burst, if the loop around it comes by the same, or most of
-// them, again; at how many of its iterations others follow; and whether it goes on so for a page.
+// bursts sets how many lines the loop that steps touches in a burst, if the loop around it comes by
+// the same, or most of them, again; at how many of its iterations others follow; and whether it
+// goes on so for a page.
 func (s *Stride) bursts(n nest.Nest, op nest.Operand, line int) {
 	o := s.loop - 1
 	if o < 0 {
@@ -105,8 +108,9 @@ func (s *Stride) bursts(n nest.Nest, op nest.Operand, line int) {
 // trained is from how many lines on prefetchers see a stream in a run, about.
 const trained = 3
 
-// followed is the bytes after which a row of runs of so many ends, if prefetchers follow it: if the next run of the
-// row begins where this one ended, and so few rows of all operands take turns that prefetchers follow all.
+// followed is the bytes after which a row of runs of so many ends, if prefetchers follow it: if the
+// next run of the row begins where this one ended, and so few rows of all operands take turns that
+// prefetchers follow all.
 func followed(n nest.Nest, op nest.Operand, rows []int, run, line int) int {
 	reach := run
 	for l := len(n.Trips) - 1; l >= 0 && rows[l+1] <= mostRows; l-- {
@@ -117,8 +121,8 @@ func followed(n nest.Nest, op nest.Operand, rows []int, run, line int) int {
 	return reach
 }
 
-// adjacent is the bytes that lie side by side, with gaps of less than a line, of what the operand touches in the
-// loops from l on.
+// adjacent is the bytes that lie side by side, with gaps of less than a line, of what the operand
+// touches in the loops from l on.
 func adjacent(n nest.Nest, op nest.Operand, l, line int) int {
 	loops := make([]int, 0, len(n.Trips))
 	for k := l; k < len(n.Trips); k++ {
@@ -136,7 +140,8 @@ func adjacent(n nest.Nest, op nest.Operand, l, line int) int {
 	return reach
 }
 
-// rowsOf are how many rows of adjacent lines all operands have in the loops from each one on, and in none.
+// rowsOf are how many rows of adjacent lines all operands have in the loops from each one on, and
+// in none.
 func rowsOf(n nest.Nest, line int) []int {
 	sums := make([]int, len(n.Trips)+1)
 	for _, op := range n.Operands {
@@ -144,7 +149,8 @@ func rowsOf(n nest.Nest, line int) []int {
 			count, reach := 1, adjacent(n, op, l, line)
 			for k := l; k < len(n.Trips); k++ {
 				if s := abs(op.Strides[k]); s > reach {
-					count *= min(n.Trips[k], (n.Trips[k]*s+samePage-1)/samePage) // steps within a page are one
+					// steps within a page are one
+					count *= min(n.Trips[k], (n.Trips[k]*s+samePage-1)/samePage)
 				}
 			}
 			sums[l] += count
@@ -153,9 +159,9 @@ func rowsOf(n nest.Nest, line int) []int {
 	return sums
 }
 
-// crowding is the innermost loop of which a round falls into sets of the first level that do not hold it, of the loop that
-// steps and those around it; -1 if none does. Of the one that steps a few lines may fit, and still come again only when
-// others took their place.
+// crowding is the innermost loop of which a round falls into sets of the first level that do not
+// hold it, of the loop that steps and those around it; -1 if none does. Of the one that steps a few
+// lines may fit, and still come again only when others took their place.
 func (m Model) crowding(s Stride, n nest.Nest, op nest.Operand) int {
 	level := m.Caches.Levels[0].Geometry
 	for l := s.loop; l >= 0; l-- {

@@ -39,7 +39,8 @@ func (m Model) among(threads int) Model {
 	m.Times.Levels = slices.Clone(m.Times.Levels)
 	for i := range m.Times.Levels {
 		l := &m.Times.Levels[i]
-		l.Line, l.Stored, l.Past = max(l.Line, n*l.LineAll), max(l.Stored, n*l.StoredAll), max(l.Past, n*l.PastAll)
+		l.Line, l.Stored, l.Past = max(l.Line, n*l.LineAll), max(l.Stored, n*l.StoredAll),
+			max(l.Past, n*l.PastAll)
 	}
 	m.Times.Streamed = slices.Clone(m.Times.Streamed)
 	for i := range m.Times.Streamed {
@@ -59,7 +60,8 @@ func (m Model) among(threads int) Model {
 	return m
 }
 
-// busy is how many times as long a core takes while so many are: in proportion to how many others are.
+// busy is how many times as long a core takes while so many are: in proportion to how many others
+// are.
 func (t Times) busy(threads int) float64 {
 	if t.Cores < 2 {
 		return 1
@@ -70,7 +72,8 @@ func (t Times) busy(threads int) float64 {
 // hit is what a hit of the first level takes, in ns, while other cores are as busy.
 func (m Model) hit() float64 { return m.Times.Hit * max(1, m.busy) }
 
-// Hits is the ns of so many hits of the first level that wait for each other, shared by so many threads.
+// Hits is the ns of so many hits of the first level that wait for each other, shared by so many
+// threads.
 func (m Model) Hits(n float64, threads int) float64 {
 	if threads > 1 {
 		m = m.among(threads)
@@ -78,8 +81,12 @@ func (m Model) Hits(n float64, threads int) float64 {
 	return n / float64(max(threads, 1)) * m.hit()
 }
 
-// Accesses is the ns of so many accesses, to what stays in the first level, of loops that a C++ compiler made, shared by so many threads.
-func (m Model) Accesses(n float64, threads int) float64 { return m.Hits(n*m.rules().Compiled, threads) }
+// Accesses is the ns of so many accesses, to what stays in the first level, of loops that a C++
+// compiler made, shared by so many threads.
+func (m Model) Accesses(n float64, threads int) float64 {
+	return m.Hits(n*m.rules().Compiled,
+		threads)
+}
 
 // serving is what serves the misses of level i: a portion of the last level does as all of it.
 func (m Model) serving(i int) Level {

@@ -13,26 +13,32 @@ import (
 // that were measured. It is no less than such lines take of streams, of which all cores may
 // have less each.
 func (m Model) tiled(p access.Pattern, n nest.Nest, visits []visit) (ns float64, known bool) {
-	if len(m.Times.Tiles) == 0 || len(visits) != 2 || len(n.Trips) < 3 || visits[0].written() == visits[1].written() {
+	if len(m.Times.Tiles) == 0 || len(visits) != 2 || len(n.Trips) < 3 ||
+		visits[0].written() == visits[1].written() {
 		return 0, false
 	}
 	inner := len(n.Trips) - 1
-	i := slices.IndexFunc(visits, func(v visit) bool { return abs(v.op.Strides[inner]) >= samePage })
+	i := slices.IndexFunc(visits, func(v visit) bool {
+		return abs(v.op.Strides[inner]) >= samePage
+	})
 	if i < 0 {
 		return 0, false
 	}
 	size, stepped, along := p.Spec.DType.Size(), visits[i], visits[1-i]
-	if stepped.vectors || stepped.crowded || along.crowded || abs(along.op.Strides[inner]) != size ||
+	if stepped.vectors || stepped.crowded || along.crowded ||
+		abs(along.op.Strides[inner]) != size ||
 		abs(stepped.op.Strides[inner-1]) != size || abs(along.op.Strides[inner-1]) < samePage {
 		return 0, false
 	}
 	// By the bytes of a row.
-	steps, rows := float64(n.Trips[inner]*size)/measuredBytes, float64(n.Trips[inner-1]*size)/measuredBytes
+	steps, rows := float64(n.Trips[inner]*size)/measuredBytes,
+		float64(n.Trips[inner-1]*size)/measuredBytes
 	if ns, known = m.Times.tile(stepped.written(), steps, rows); !known {
 		return 0, false
 	}
 	from := m.serving(len(m.Caches.Levels) - 1)
-	return max(2*from.Line+from.Stored, beyond(ns, m.Times.Hit*m.body(p, n)*line/measuredBytes, m.rules().Overlap)), true
+	return max(2*from.Line+from.Stored, beyond(ns, m.Times.Hit*m.body(p, n)*line/measuredBytes,
+		m.rules().Overlap)), true
 }
 
 // measuredBytes are those of an element of the tiles that were measured.
@@ -57,7 +63,8 @@ func (t Times) tile(written bool, steps, around float64) (ns float64, measured b
 			known[[2]int{m.Rows, m.Columns}] = math.Log(m.Ns)
 		}
 	}
-	if len(known) == 0 || rows > mostTile*float64(slices.Max(high)) || columns > mostTile*float64(slices.Max(wide)) {
+	if len(known) == 0 || rows > mostTile*float64(slices.Max(high)) ||
+		columns > mostTile*float64(slices.Max(wide)) {
 		return 0, false
 	}
 	up, down, between := neighbours(high, rows)
@@ -69,7 +76,8 @@ func (t Times) tile(written bool, steps, around float64) (ns float64, measured b
 		return log
 	}
 	mix := func(a, b, part float64) float64 { return a + part*(b-a) }
-	log := mix(mix(corner(up, left), corner(up, right), across), mix(corner(down, left), corner(down, right), across), between)
+	log := mix(mix(corner(up, left), corner(up, right), across),
+		mix(corner(down, left), corner(down, right), across), between)
 	return math.Exp(log), measured
 }
 
@@ -88,5 +96,6 @@ func neighbours(of []int, value float64) (below, above int, part float64) {
 	if below >= above {
 		return above, above, 0
 	}
-	return below, above, min(1, max(0, math.Log(value/float64(below))/math.Log(float64(above)/float64(below))))
+	return below, above, min(1, max(0, math.Log(value/float64(below))/math.Log(
+		float64(above)/float64(below))))
 }

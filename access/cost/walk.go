@@ -7,7 +7,8 @@ type Walk struct {
 	Refs   float64
 	Levels []float64 // misses by level
 	// Missed are the misses of the first level, and of these Near those of accesses whose innermost
-	// loop steps past a line within a page, and Far those of accesses that it takes to another page.
+	// loop steps past a line within a page, and Far those of accesses that it takes to another
+	// page.
 	Missed, Near, Far float64
 }
 

@@ -16,8 +16,9 @@ import (
 type Given struct {
 	Macros []string
 	Values map[string]int
-	Fields map[string]int    // such as p->n
-	Sizes  map[string]string // such as n*n, or n][m for pointers to rows, which only a compiler reads
+	Fields map[string]int // such as p->n
+	// such as n*n, or n][m for pointers to rows, which only a compiler reads
+	Sizes map[string]string
 }
 
 var (
@@ -51,7 +52,8 @@ func Parts(text []byte, defines []string) (g Given, err error) {
 	for _, define := range defines {
 		name, value := Defined(define)
 		if other, twice := before[name]; twice {
-			return g, fmt.Errorf("-D %s: %s is given twice, as -D %s before: leave one of them out", define,
+			return g, fmt.Errorf("-D %s: %s is given twice, as -D %s before: leave one of them out",
+				define,
 				name, other)
 		}
 		before[name] = define
@@ -62,14 +64,16 @@ func Parts(text []byte, defines []string) (g Given, err error) {
 			g.Sizes[name] = strings.Trim(value, "[]")
 		case strings.Contains(name, "["):
 			return g, fmt.Errorf(
-				"-D %s: want one extent of a parameter that is a pointer, such as x[1000] or 'x[n*n]'", define)
+				"-D %s: want one extent of a parameter that is a pointer, such as x[1000] or "+
+					"'x[n*n]'", define)
 		case fieldShape.MatchString(name) && err == nil:
 			g.Fields[name] = int(n)
 		case variable && err == nil:
 			g.Values[name] = int(n)
 		case variable && !nameShape.MatchString(value):
 			return g, fmt.Errorf(
-				"-D %s: %s is a variable of the file: want an integer of 64 bits, such as %s=1000", define,
+				"-D %s: %s is a variable of the file: want an integer of 64 bits, such as %s=1000",
+				define,
 				name, name)
 		default:
 			g.Macros = append(g.Macros, define)
@@ -82,7 +86,8 @@ func Parts(text []byte, defines []string) (g Given, err error) {
 // type, or behind others of the same type. Whether it is an integer is known when it is parsed.
 func declares(code, name string) bool {
 	const qualifiers = `(?:\s+(?:const|volatile|restrict|register))*`
-	shape := regexp.MustCompile(`\b(\w+)` + qualifiers + `(?:\s+|\s*&\s*)(?:\w+(?:\s*=[^,;(){}]*)?\s*,\s*)*` + name + `\s*[,);=]`)
+	shape := regexp.MustCompile(`\b(\w+)` + qualifiers +
+		`(?:\s+|\s*&\s*)(?:\w+(?:\s*=[^,;(){}]*)?\s*,\s*)*` + name + `\s*[,);=]`)
 	return slices.ContainsFunc(shape.FindAllStringSubmatch(code, -1), func(
 		m []string) bool {
 		return !slices.Contains(noTypes, m[1])
@@ -149,7 +154,8 @@ func (b *builder) tell() error {
 		if define := fmt.Sprintf("%s=%d", name, b.Given.Values[name]); !kept[name] {
 			b.file.Notes = append(b.file.Notes, Note{Define: define, Pos: Pos{File: b.unit.name},
 				Text: fmt.Sprintf(
-					"-D %s has no effect: neither the file nor %s, which is read, declares an integer %s", define,
+					"-D %s has no effect: neither the file nor %s, which is read, declares an "+
+						"integer %s", define,
 					b.main.Declarator.Name(), name)})
 		}
 	}
@@ -181,9 +187,11 @@ func (b *builder) tellSizes(sizes map[string]*cc.Declarator) error {
 		_, name, _ := strings.Cut(strings.ReplaceAll(field, "->", "."), ".")
 		each(b.ast.TranslationUnit, func(n cc.Node) {
 			if e, is := n.(cc.ExpressionNode); is && changed == nil {
-				if of := expression(e); of.assigns() && of.args[0].op == opField && strings.HasSuffix(name,
-					of.args[0].field.Name()) {
-					changed = refuse(n, "-D %s gives the field a value, which it does not keep", field)
+				if of := expression(e); of.assigns() && of.args[0].op == opField &&
+					strings.HasSuffix(name,
+						of.args[0].field.Name()) {
+					changed = refuse(n, "-D %s gives the field a value, which it does not keep",
+						field)
 				}
 			}
 		})

@@ -33,8 +33,9 @@ func (b *builder) quotients(a nest.Affine, n int, floors, positive bool) (quotie
 // pieces are the quotient and the remainder, rounded down, of a function that is from low to high.
 func (b *builder) pieces(a nest.Affine, n, low, high int) (quotient, remainder piece, ok bool) {
 	// a is n*whole + rest.
-	rest, whole := nest.Affine{Const: a.Const, Coef: make([]int, len(a.Coef))}, nest.Affine{Coef: make(
-		[]int, len(a.Coef))}
+	rest, whole := nest.Affine{Const: a.Const, Coef: make([]int, len(a.Coef))},
+		nest.Affine{Coef: make(
+			[]int, len(a.Coef))}
 	varies := false
 	for d, c := range a.Coef {
 		whole.Coef[d] = nest.FloorDiv(c, n)
@@ -261,7 +262,8 @@ func (b *builder) inTurns(l *nest.Loop, turn int) (outer, inner *nest.Loop, at n
 		inner.To = append(inner.To, plus(way, -by, nest.Variable(own)))
 		low, high, known := b.span(way) // what it is at most decides how many turns there are
 		ok = ok && known
-		outer.To = append(outer.To, nest.Constant(nest.FloorDiv(max(sign*low, sign*high)-1, sign*by)+1))
+		outer.To = append(outer.To, nest.Constant(nest.FloorDiv(max(sign*low, sign*high)-1,
+			sign*by)+1))
 	}
 	return outer, inner, at, ok
 }

@@ -23,10 +23,9 @@ const nearBytes = 512 * 4160
 // none when they come again, as it would of a few more.
 const crowd = 8
 
-// apart measures sums of one element a line, at each level behind the first, sums and fills of lines
-// that are crowded in sets of the first, and sums of one a page
-// beyond the reach of each level of the TLB, from which a sum over as many adjacent lines is
-// subtracted.
+// apart measures sums of one element a line, at each level behind the first, sums and fills of
+// lines that are crowded in sets of the first, and sums of one a page beyond the reach of each
+// level of the TLB, from which a sum over as many adjacent lines is subtracted.
 func (s *sampler) apart(m *Machine) error {
 	speeds, sets := s.workingSets(m)
 	var lines, pages, stores []access.Spec
@@ -102,8 +101,8 @@ func (s *sampler) beyondReach(m *Machine, i int) int {
 	return min(n, most/(PageSize()+line))
 }
 
-// stepping sums an element of each line of so many bytes: of lines [NearStep] apart, of those beside
-// them, and so on, some pages at a time.
+// stepping sums an element of each line of so many bytes: of lines [NearStep] apart, of those
+// beside them, and so on, some pages at a time.
 func stepping(bytes int) access.Spec {
 	spec := access.Spec{DType: layouts.Int64}
 	size := spec.DType.Size()
@@ -115,15 +114,16 @@ func stepping(bytes int) access.Spec {
 	return spec
 }
 
-// crowding sums an element of each of crowd times as many lines as a set has room for, a step apart.
-// Then it sums of those beside them, and so on.
+// crowding sums an element of each of crowd times as many lines as a set has room for, a step
+// apart. Then it sums of those beside them, and so on.
 func crowding(step, ways int) access.Spec {
 	const rounds = 8
 	lines := crowd * ways
 	spec := access.Spec{DType: layouts.Int64}
 	size := spec.DType.Size()
 	spec.Shape = []int{(lines*step + rounds*line) / size}
-	spec.View = layouts.MustParseChain(fmt.Sprintf("as_strided((%d,%d),(%d,%d))", rounds, lines, line/size, step/size))
+	spec.View = layouts.MustParseChain(fmt.Sprintf("as_strided((%d,%d),(%d,%d))", rounds, lines,
+		line/size, step/size))
 	return spec
 }
 

@@ -42,12 +42,14 @@ func (f Files) Text(name string) (path string, text []byte, err error) {
 	}
 	text, err = strict.ReadKept(f.Saved)
 	if absent(err) {
-		err = fmt.Errorf("no machine was measured yet: run 'bench machine --measure', which saves it in %s", f.Saved)
+		err = fmt.Errorf("no machine was measured yet: run 'bench machine --measure', which "+
+			"saves it in %s", f.Saved)
 	}
 	return f.Saved, text, err
 }
 
-// absent reports whether there is no such file, nor a folder for one (as where the home is /dev/null).
+// absent reports whether there is no such file, nor a folder for one (as where the home is
+// /dev/null).
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -112,8 +114,10 @@ func (m Machine) Other(this Host) string {
 	}
 	for _, l := range m.Levels {
 		for _, c := range this.Caches {
-			if size := c.Geometry.Size; !c.Instruction() && levelName(c) == l.Name && size > 0 && l.Stated > 0 && size != int(l.Stated) {
-				return fmt.Sprintf("a core with %s of %s was measured, this one has %s", l.Name, simcache.Bytes(int(l.Stated)), simcache.Bytes(size))
+			if size := c.Geometry.Size; !c.Instruction() && levelName(c) == l.Name && size > 0 &&
+				l.Stated > 0 && size != int(l.Stated) {
+				return fmt.Sprintf("a core with %s of %s was measured, this one has %s", l.Name,
+					simcache.Bytes(int(l.Stated)), simcache.Bytes(size))
 			}
 		}
 	}

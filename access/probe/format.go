@@ -13,7 +13,8 @@ import (
 )
 
 // ErrNotMeasured is of a description that has no section measured.
-var ErrNotMeasured = errors.New("a description without a section measured, which bench machine --measure writes")
+var ErrNotMeasured = errors.New("a description without a section measured, which bench machine " +
+	"--measure writes")
 
 // Parse reads what Format writes. An error begins with the file's name as given,
 // the line and the column, and says what would be right.
@@ -61,7 +62,8 @@ func ascending[T any](path string, all []T, value func(T) float64) fault {
 	last := 0.0
 	for i, one := range all {
 		if v := value(one); v <= last {
-			return fault{fmt.Sprintf("%s[%d]", path, i), fmt.Errorf("%v after %v (want more than before)", v, last)}
+			return fault{fmt.Sprintf("%s[%d]", path, i),
+				fmt.Errorf("%v after %v (want more than before)", v, last)}
 		}
 		last = value(one)
 	}
@@ -72,7 +74,8 @@ func ascending[T any](path string, all []T, value func(T) float64) fault {
 func sampled(loads []Load) fault {
 	for i, l := range loads {
 		if len(l.Ns) == 0 || len(l.Ns) != len(l.Bandwidth) || l.Share > 1 {
-			err := fmt.Errorf("%d times and %d bandwidths of a share of %v (want as many of both, of 1 at most)",
+			err := fmt.Errorf("%d times and %d bandwidths of a share of %v (want as many of "+
+				"both, of 1 at most)",
 				len(l.Ns), len(l.Bandwidth), l.Share)
 			return fault{fmt.Sprintf("loads[%d]", i), err}
 		}
@@ -94,7 +97,8 @@ func figures(path, tag string, v reflect.Value) (f fault) {
 			least = leastBandwidth
 		}
 		if n == 0 && option == "" || n != 0 && !(n >= least && n <= mostFigure) {
-			err := fmt.Errorf("%s: %v (want a figure between %v and %v)", name, v, least, mostFigure)
+			err := fmt.Errorf("%s: %v (want a figure between %v and %v)", name, v,
+				least, mostFigure)
 			return fault{path, err}
 		}
 	case reflect.Slice:
@@ -122,10 +126,13 @@ func figures(path, tag string, v reflect.Value) (f fault) {
 func (m Machine) Format() ([]byte, error) {
 	m.Date = m.Date.UTC().Truncate(time.Second)
 	return machines.Format(machines.Machine{
-		Name:        "measured",
-		Description: fmt.Sprintf("%s, measured on %s", cmp.Or(m.CPU, "unknown CPU"), m.Date.Format(time.DateOnly)),
-		Sources: []string{"sizes and entries: bench machine --measure; ways and lines: about those that the " +
-			"machine states, or where it states no ways those found by conflict, such that sets come out even"},
+		Name: "measured",
+		Description: fmt.Sprintf("%s, measured on %s", cmp.Or(m.CPU, "unknown CPU"),
+			m.Date.Format(time.DateOnly)),
+		Sources: []string{"sizes and entries: bench machine --measure; ways and lines: about " +
+			"those that the " +
+			"machine states, or where it states no ways those found by conflict, such that sets " +
+			"come out even"},
 		Config: m.Simulated,
 	}, &m)
 }

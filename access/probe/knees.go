@@ -10,7 +10,9 @@ import (
 type plateau struct {
 	from, to int     // its points, to excluded
 	ns       float64 // median of them
-	capacity int     // the last point at which it serves three quarters of the loads; of the last plateau the last point
+	// the last point at which it serves three quarters of the loads; of the last plateau the last
+	// point
+	capacity int
 }
 
 // What a ladder's fit costs. See plateaus.
@@ -27,16 +29,15 @@ const (
 
 // plateaus finds the levels of a ladder: at least one, if there is a point.
 //
-// The ladder is taken for plateaus that rise, with transitions between them in
-// which every point is a mixture of two levels. Of all ways to cut it into these
-// it takes the one of least cost, by dynamic programming (optimal partitioning:
-// Jackson et al., "An algorithm for optimal partitioning of data on an interval",
-// 2005). A point of a plateau costs its distance from the plateau's median in log
-// latency, up to a bound, so that an outlier costs no more than being one
-// (Fearnhead and Rigaill, "Changepoint detection in the presence of outliers",
-// 2019); the bound is higher below the median, since what disturbs a measurement
-// makes it longer, never shorter; a point of a transition costs a constant; and so does each plateau. The
-// first begins at the first point, and the last ends at the last one.
+// The ladder is taken for plateaus that rise, with transitions between them in which every point is
+// a mixture of two levels. Of all ways to cut it into these it takes the one of least cost, by
+// dynamic programming (optimal partitioning: Jackson et al., "An algorithm for optimal partitioning
+// of data on an interval", 2005). A point of a plateau costs its distance from the plateau's median
+// in log latency, up to a bound, so that an outlier costs no more than being one (Fearnhead and
+// Rigaill, "Changepoint detection in the presence of outliers", 2019); the bound is higher below
+// the median, since what disturbs a measurement makes it longer, never shorter; a point of a
+// transition costs a constant; and so does each plateau. The first begins at the first point, and
+// the last ends at the last one.
 //
 // A level's capacity is the last point at which it, or one before it, still
 // serves three quarters of the loads: up to which the latency is below its own
@@ -78,7 +79,8 @@ func cheapest(logs []float64) *fit {
 	ending := make([][]*fit, len(logs)+1) // fits by their end, such as may be part of the best
 	for to := 1; to <= len(logs); to++ {
 		for from := range to {
-			if points := to - from; from > 0 && (points < leastLast || points < leastPoints && to < len(logs)) {
+			if points := to - from; from > 0 &&
+				(points < leastLast || points < leastPoints && to < len(logs)) {
 				break
 			}
 			ending[to] = withFit(ending[to], cheapestLast(logs, ending, from, to))
@@ -87,7 +89,9 @@ func cheapest(logs []float64) *fit {
 	if len(logs) == 0 {
 		return nil
 	}
-	return slices.MinFunc(ending[len(logs)], func(a, b *fit) int { return cmp.Compare(a.cost, b.cost) })
+	return slices.MinFunc(ending[len(logs)], func(a, b *fit) int {
+		return cmp.Compare(a.cost, b.cost)
+	})
 }
 
 // cheapestLast is the cheapest fit whose last plateau is of the points between from and to,
@@ -113,7 +117,9 @@ func cheapestLast(logs []float64, ending [][]*fit, from, to int) *fit {
 // more and is no higher, which serves all that could follow as well.
 func withFit(fits []*fit, f *fit) []*fit {
 	worse := func(f, than *fit) bool { return f.cost >= than.cost && f.level >= than.level }
-	if math.IsInf(f.cost, 1) || slices.ContainsFunc(fits, func(g *fit) bool { return worse(f, g) }) {
+	if math.IsInf(f.cost, 1) || slices.ContainsFunc(fits, func(g *fit) bool {
+		return worse(f, g)
+	}) {
 		return fits
 	}
 	return append(slices.DeleteFunc(fits, func(g *fit) bool { return worse(g, f) }), f)

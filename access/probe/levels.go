@@ -49,7 +49,8 @@ func (m *Machine) name(found []plateau, stated []cpu.Cache) {
 		}
 		if k < 0 {
 			number = max(number, i) + 1
-			m.Levels = append(m.Levels, Level{Name: fmt.Sprintf("L%d", number), Capacity: m.Ladder[p.capacity].Size, Speed: Speed{Latency: p.ns}})
+			m.Levels = append(m.Levels, Level{Name: fmt.Sprintf("L%d", number),
+				Capacity: m.Ladder[p.capacity].Size, Speed: Speed{Latency: p.ns}})
 			continue
 		}
 		number = stated[k].Level
@@ -82,7 +83,8 @@ func (m *Machine) addLevel(c cpu.Cache, end int, ns float64) {
 // before this one.
 func agreed(ladder []Point, i, stated int) int {
 	size := int(ladder[i].Size)
-	before := size <= stated && 4*stated <= 5*size && i+1 < len(ladder) && stated < int(ladder[i+1].Size)
+	before := size <= stated && 4*stated <= 5*size && i+1 < len(ladder) &&
+		stated < int(ladder[i+1].Size)
 	if after := size > stated && 4*size <= 5*stated; before || after {
 		return stated
 	}
@@ -191,7 +193,8 @@ func (m *Machine) simulate(o Options) {
 				cores = sharers(c, o)
 			}
 		}
-		m.Simulated.Levels = append(m.Simulated.Levels, simcache.Level{Name: l.Name, Geometry: sized(int(l.Capacity), like), SharedBy: cores})
+		m.Simulated.Levels = append(m.Simulated.Levels,
+			simcache.Level{Name: l.Name, Geometry: sized(int(l.Capacity), like), SharedBy: cores})
 	}
 	if len(m.Simulated.Levels) < 2 {
 		m.Simulated.I1 = simcache.Geometry{} // whose misses have no level to go to
@@ -201,7 +204,8 @@ func (m *Machine) simulate(o Options) {
 		if i < len(o.TLB) {
 			ways = divisor(r.Entries, o.TLB[i].Ways)
 		}
-		m.Simulated.TLB = append(m.Simulated.TLB, simcache.TLB{Entries: r.Entries, Ways: ways, Page: PageSize()})
+		m.Simulated.TLB = append(m.Simulated.TLB,
+			simcache.TLB{Entries: r.Entries, Ways: ways, Page: PageSize()})
 	}
 }
 

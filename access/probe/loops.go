@@ -12,17 +12,19 @@ import (
 
 // A Loop is what an element takes, of an operation by the scalar kernel, in the first level, in ns.
 type Loop struct {
-	Op    string  `yaml:"op" json:"op"`
-	DType string  `yaml:"dtype" json:"dtype"`
-	Run   float64 `yaml:"run-ns" json:"runNs"`   // where the elements of all operands lie side by side
-	Step  float64 `yaml:"step-ns" json:"stepNs"` // where every other element of x counts
+	Op    string `yaml:"op" json:"op"`
+	DType string `yaml:"dtype" json:"dtype"`
+	// where the elements of all operands lie side by side
+	Run  float64 `yaml:"run-ns" json:"runNs"`
+	Step float64 `yaml:"step-ns" json:"stepNs"` // where every other element of x counts
 }
 
 // The operations and dtypes whose loops are measured: those of each size, and those that are
 // converted.
 var (
 	loopOps    = []access.Op{access.Sum, access.Fill, access.Copy, access.Add}
-	loopDTypes = []layouts.DType{layouts.Int8, layouts.Int16, layouts.Int32, layouts.Int64, layouts.Float16, layouts.BFloat16, layouts.Float32, layouts.Float64}
+	loopDTypes = []layouts.DType{layouts.Int8, layouts.Int16, layouts.Int32, layouts.Int64,
+		layouts.Float16, layouts.BFloat16, layouts.Float32, layouts.Float64}
 )
 
 // loopBytes are those of x in a loop that is measured, of which loopLess are subtracted, and with
@@ -32,8 +34,8 @@ const (
 	loopLess  = 2 << 10
 )
 
-// loopTimes is at how many moments loops are measured, between other stages: a busy host slows down all
-// samples of one.
+// loopTimes is at how many moments loops are measured, between other stages: a busy host slows down
+// all samples of one.
 const loopTimes = 3
 
 // loops measures the loops, and keeps the least of this moment's and those before.
@@ -43,13 +45,16 @@ func (s *sampler) loops(m *Machine) error {
 		for _, op := range loopOps {
 			var specs []access.Spec
 			for _, step := range []int{1, 2} {
-				specs = append(specs, loopOf(op, dtype, loopBytes, step), loopOf(op, dtype, loopLess, step))
+				specs = append(specs, loopOf(op, dtype, loopBytes, step),
+					loopOf(op, dtype, loopLess, step))
 			}
-			ns, err := s.least(specs, 3, loopsShare/loopTimes/float64(len(loopDTypes)*len(loopOps)), s.pages, nil)
+			ns, err := s.least(specs, 3, loopsShare/loopTimes/float64(len(loopDTypes)*len(loopOps)),
+				s.pages, nil)
 			if err != nil {
 				return err
 			}
-			each := func(k int) float64 { // a disturbed sample leaves the least that one pass can say
+			// a disturbed sample leaves the least that one pass can say
+			each := func(k int) float64 {
 				return max((loopBytes*ns[k]-loopLess*ns[k+1])/(loopBytes-loopLess), ns[k]/2)
 			}
 			now = append(now, Loop{op.String(), dtype.String(), each(0), each(2)})

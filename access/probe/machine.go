@@ -28,7 +28,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// A Machine is what was measured of one. The tags are the words of the section measured, and of JSON.
+// A Machine is what was measured of one. The tags are the words of the section measured, and of
+// JSON.
 type Machine struct {
 	// Simulated are the caches and the TLB as the simulator takes them.
 	Simulated simcache.Config `yaml:"-" json:"-"`
@@ -43,10 +44,12 @@ type Machine struct {
 	TLB    []Reach `yaml:"tlb" json:"tlb"` // levels of the data TLB, the nearest first
 
 	// Threads have ReadAll and CopyAll; 0 where these were not measured.
-	Threads int          `yaml:"threads,omitempty" json:"threads,omitzero"`
-	Remote  List[Remote] `yaml:"remote" json:"remote,omitempty"`            // of each NUMA node, where there are several
-	Streams int          `yaml:"streams,omitempty" json:"streams,omitzero"` // threads that streamed for Loads
-	Loads   List[Load]   `yaml:"loads" json:"loads,omitempty"`              // by share, ascending
+	Threads int `yaml:"threads,omitempty" json:"threads,omitzero"`
+	// of each NUMA node, where there are several
+	Remote List[Remote] `yaml:"remote" json:"remote,omitempty"`
+	// threads that streamed for Loads
+	Streams int        `yaml:"streams,omitempty" json:"streams,omitzero"`
+	Loads   List[Load] `yaml:"loads" json:"loads,omitempty"` // by share, ascending
 
 	Streamed List[Stream] `yaml:"streamed" json:"streamed,omitempty"` // of memory
 	Loops    List[Loop]   `yaml:"loops" json:"loops,omitempty"`
@@ -83,8 +86,10 @@ func (l List[T]) MarshalYAML() ([]byte, error) {
 
 // Speed is what a level gives to one core. What was not measured is 0.
 type Speed struct {
-	Latency float64   `yaml:"latency-ns" json:"latencyNs"`                   // from one load of a pointer to the next
-	Read    Bandwidth `yaml:"read-GB/s,omitempty" json:"readBytesPerSecond"` // of sums in the best vectors
+	// from one load of a pointer to the next
+	Latency float64 `yaml:"latency-ns" json:"latencyNs"`
+	// of sums in the best vectors
+	Read Bandwidth `yaml:"read-GB/s,omitempty" json:"readBytesPerSecond"`
 	// Copy is that of copies in the best vectors, bytes read plus bytes written.
 	Copy Bandwidth `yaml:"copy-GB/s,omitempty" json:"copyBytesPerSecond"`
 
@@ -104,9 +109,11 @@ type Speed struct {
 
 // A Level is one cache.
 type Level struct {
-	Name     string        `yaml:"name" json:"name"`               // L1D, L2, ...
-	Stated   machines.Size `yaml:"stated,omitempty" json:"stated"` // bytes that the machine states, 0 where it has no such level
-	Capacity machines.Size `yaml:"capacity" json:"capacity"`       // bytes up to which working sets are served by it, measured
+	Name string `yaml:"name" json:"name"` // L1D, L2, ...
+	// bytes that the machine states, 0 where it has no such level
+	Stated machines.Size `yaml:"stated,omitempty" json:"stated"`
+	// bytes up to which working sets are served by it, measured
+	Capacity machines.Size `yaml:"capacity" json:"capacity"`
 	Speed    `yaml:",inline"`
 
 	Simulated string `yaml:"-" json:"simulated"` // size,ways,line of a report
@@ -124,8 +131,10 @@ func near(measured, stated int) bool {
 
 // A Reach is one level of the data TLB.
 type Reach struct {
-	Entries int `yaml:"entries" json:"entries"` // pages of PageSize up to which it translates without a miss
-	// Miss is what a load takes longer where it misses here, and the next level hits, or the page tables are walked.
+	// pages of PageSize up to which it translates without a miss
+	Entries int `yaml:"entries" json:"entries"`
+	// Miss is what a load takes longer where it misses here, and the next level hits, or the page
+	// tables are walked.
 	Miss float64 `yaml:"miss-ns" json:"missNs"`
 	// Apart is the same of loads that wait for no other, of pages side by side.
 	Apart float64 `yaml:"apart-ns,omitempty" json:"apartNs,omitzero"`

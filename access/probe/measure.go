@@ -15,15 +15,20 @@ import (
 
 // Options say what is measured, and how long.
 type Options struct {
-	CPU       string         // brand name, for the file
-	Caches    []cpu.Cache    // that the machine says it has
-	TLB       []simcache.TLB // that it says it has, for pages of PageSize
-	MaxSize   int            // bytes of the largest working set of the ladder, of which twice as many are streamed, from MinSize to the constant MaxSize; 0 for twice the last level that is stated, within bounds of time and memory
-	MaxMemory int            // bytes that may be taken; 0 for no limit
-	Workers   []cpu.Logical  // CPUs, of which all are measured together and the first one alone; nil for that one
-	Nodes     []cpu.Node     // NUMA nodes; where there are several, the memory of each is measured from each
-	Loaded    bool           // measure latency under load, too
-	Budget    time.Duration  // of all stages, about; each takes three turns at least
+	CPU    string         // brand name, for the file
+	Caches []cpu.Cache    // that the machine says it has
+	TLB    []simcache.TLB // that it says it has, for pages of PageSize
+	// bytes of the largest working set of the ladder, of which twice as many are streamed, from
+	// MinSize to the constant MaxSize; 0 for twice the last level that is stated, within bounds of
+	// time and memory
+	MaxSize   int
+	MaxMemory int // bytes that may be taken; 0 for no limit
+	// CPUs, of which all are measured together and the first one alone; nil for that one
+	Workers []cpu.Logical
+	// NUMA nodes; where there are several, the memory of each is measured from each
+	Nodes  []cpu.Node
+	Loaded bool          // measure latency under load, too
+	Budget time.Duration // of all stages, about; each takes three turns at least
 	// Progress, where it is not nil, is told between samples how much is done,
 	// from 0 to 1.
 	Progress func(done float64)
@@ -69,16 +74,15 @@ const (
 // the least is what the machine does undisturbed, and repeats itself where means
 // and medians do not.
 //
-// Latencies and capacities are of a pointer chase over working sets from MinSize
-// to Options.MaxSize, four to an octave, one load a line in a random cyclic order, on huge
-// pages where there are any (plateaus says how levels are found in it). What
-// a TLB miss costs, and how many pages are translated without one, is found in the
-// same way in a second ladder, on pages of PageSize: from the time of a chase
-// with one load a page, each on another line of its page, that of a chase over
-// the same lines side by side is subtracted. Bandwidths are of vector kernels
-// on half of each level's capacity, and on twice the largest working set: of one core,
-// and of all workers together, each on half of what it has of the level. Loops are of elements in the
-// first level, and of the stages only theirs and bandwidths are repeated.
+// Latencies and capacities are of a pointer chase over working sets from MinSize to
+// Options.MaxSize, four to an octave, one load a line in a random cyclic order, on huge pages where
+// there are any (plateaus says how levels are found in it). What a TLB miss costs, and how many
+// pages are translated without one, is found in the same way in a second ladder, on pages of
+// PageSize: from the time of a chase with one load a page, each on another line of its page, that
+// of a chase over the same lines side by side is subtracted. Bandwidths are of vector kernels on
+// half of each level's capacity, and on twice the largest working set: of one core, and of all
+// workers together, each on half of what it has of the level. Loops are of elements in the first
+// level, and of the stages only theirs and bandwidths are repeated.
 func Measure(ctx context.Context, o Options) (Machine, error) {
 	if o.MaxSize == 0 {
 		o.MaxSize = largest(o.Caches, o.MaxMemory)
@@ -89,7 +93,8 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 		return Machine{}, err
 	}
 	m.name(plateaus(m.Ladder), stated(o.Caches))
-	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart,
+	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth,
+		s.loops, s.apart,
 		s.bandwidth, s.tiles, s.loops, s.bandwidth, s.nodes, s.loaded} {
 		if err := stage(&m); err != nil {
 			return Machine{}, err
@@ -128,12 +133,14 @@ const leastCalls = 3
 // least measures patterns by turns, so many samples a turn, for a share of the
 // budget, and returns the least time of an element of each, in ns. The memory is
 // another in every turn: where its pages lie makes a difference.
-func (s *sampler) least(specs []access.Spec, count int, share float64, pages access.Pages, obtained func(access.Backing)) ([]float64, error) {
+func (s *sampler) least(specs []access.Spec, count int, share float64, pages access.Pages,
+	obtained func(access.Backing)) ([]float64, error) {
 	return s.moment(leastCalls, specs, count, share, pages, obtained)
 }
 
 // moment is least for a stage that comes again, and is measured in so many runs at least each time.
-func (s *sampler) moment(calls int, specs []access.Spec, count int, share float64, pages access.Pages, obtained func(access.Backing)) ([]float64, error) {
+func (s *sampler) moment(calls int, specs []access.Spec, count int, share float64,
+	pages access.Pages, obtained func(access.Backing)) ([]float64, error) {
 	var patterns []access.Pattern
 	ns := make([]float64, len(specs))
 	for i, spec := range specs {
@@ -153,7 +160,8 @@ func (s *sampler) moment(calls int, specs []access.Spec, count int, share float6
 		calls, count = 1, 1
 	}
 	budget := time.Duration(share * float64(s.Budget))
-	o := access.Options{Count: count, MinTime: s.sampleTime(), MaxMemory: s.MaxMemory, Pages: pages, Obtained: obtained}
+	o := access.Options{Count: count, MinTime: s.sampleTime(), MaxMemory: s.MaxMemory, Pages: pages,
+		Obtained: obtained}
 	for _, l := range s.Workers {
 		o.CPUs = append(o.CPUs, l.CPU)
 	}
@@ -168,7 +176,8 @@ func (s *sampler) moment(calls int, specs []access.Spec, count int, share float6
 			s.progress(share * min(float64(time.Since(start))/float64(budget), 1))
 		}
 		// Another turn would take as long as one of these.
-		if spent := time.Since(start); called >= calls && spent+spent/time.Duration(called) > budget {
+		if spent := time.Since(start); called >= calls &&
+			spent+spent/time.Duration(called) > budget {
 			s.done += share
 			s.progress(0)
 			return ns, nil
@@ -243,7 +252,8 @@ func (s *sampler) pageLadder(m *Machine) error {
 		return err
 	}
 	for i, n := range all {
-		m.PageLadder = append(m.PageLadder, Pages{n, m.Levels[0].Latency + max(ns[2*i]-ns[2*i+1], 0)})
+		m.PageLadder = append(m.PageLadder, Pages{n, m.Levels[0].Latency +
+			max(ns[2*i]-ns[2*i+1], 0)})
 	}
 	m.nameTLB(s.TLB)
 	return nil
@@ -274,7 +284,8 @@ func (s *sampler) bandwidth(m *Machine) error {
 		var results []*Bandwidth
 		for i, bytes := range stage.bytes {
 			if bytes > 0 {
-				specs, results = append(specs, stage.spec(bytes)), append(results, stage.of(speeds[i]))
+				specs, results = append(specs, stage.spec(bytes)),
+					append(results, stage.of(speeds[i]))
 			}
 		}
 		if specs[0].Threads == 1 {
@@ -309,7 +320,8 @@ const bandwidthTimes = 3
 func (s *sampler) workingSets(m *Machine) (speeds []*Speed, sets []int) {
 	before := 0
 	for i, l := range m.Levels {
-		speeds, sets = append(speeds, &m.Levels[i].Speed), append(sets, past(int(l.Capacity), before))
+		speeds, sets = append(speeds, &m.Levels[i].Speed),
+			append(sets, past(int(l.Capacity), before))
 		before = int(l.Capacity)
 	}
 	if m.Memory != (Speed{}) {
@@ -333,7 +345,8 @@ func (s *sampler) streamed() int {
 
 // reading sums so many bytes in the best vectors.
 func reading(bytes int) access.Spec {
-	return access.Spec{DType: layouts.Int32, Shape: []int{bytes / layouts.Int32.Size()}, Kernel: access.VectorKernel(kernel.Best())}
+	return access.Spec{DType: layouts.Int32, Shape: []int{bytes / layouts.Int32.Size()},
+		Kernel: access.VectorKernel(kernel.Best())}
 }
 
 // copying copies half of so many bytes to the other half.

@@ -49,8 +49,11 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	for _, l := range m.Levels {
 		found[int(l.Stated)] = true
 		if l.differs() {
-			warnings = append(warnings, fmt.Sprintf("%s serves working sets up to %s, where %s states %s. In a virtual machine, or if others use the cache, that is all you get; --caches=%s simulates it.",
-				l.Name, simcache.Bytes(int(l.Capacity)), source(caches, int(l.Stated)), simcache.Bytes(int(l.Stated)), name))
+			warnings = append(warnings, fmt.Sprintf(
+				"%s serves working sets up to %s, where %s states %s. In a virtual machine, or "+
+					"if others use the cache, that is all you get; --caches=%s simulates it.",
+				l.Name, simcache.Bytes(int(l.Capacity)), source(caches, int(l.Stated)),
+				simcache.Bytes(int(l.Stated)), name))
 		}
 	}
 	last, stated := 0, cpu.Cache{}
@@ -60,7 +63,9 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	for _, c := range caches {
 		if size := c.Geometry.Size; !c.Instruction() && size > 0 {
 			if !found[size] && 2*size <= last {
-				warnings = append(warnings, fmt.Sprintf("%s of %s, which %s states, shows at no working set.", c.Name(), simcache.Bytes(size), c.Source))
+				warnings = append(warnings, fmt.Sprintf(
+					"%s of %s, which %s states, shows at no working set.", c.Name(),
+					simcache.Bytes(size), c.Source))
 			}
 			if size > stated.Geometry.Size {
 				stated = c
@@ -68,16 +73,22 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 		}
 	}
 	if size := stated.Geometry.Size; last < 2*size && m.Memory != (Speed{}) {
-		warnings = append(warnings, fmt.Sprintf("The largest working set is %s, not twice the %s of %s: the figures for memory may be a cache's.", simcache.Bytes(last), simcache.Bytes(size), stated.Name()))
+		warnings = append(warnings, fmt.Sprintf(
+			"The largest working set is %s, not twice the %s of %s: the figures for memory may "+
+				"be a cache's.", simcache.Bytes(last), simcache.Bytes(size), stated.Name()))
 	}
 	if m.Threads > 1 && len(m.Levels) > 0 {
 		if l := m.Levels[0]; l.Disturbed(m.Threads) {
-			warnings = append(warnings, fmt.Sprintf("%d threads together read %s at %s, one alone at %s: something else ran on a core, and the bandwidth of all cores is higher. Measure again when nothing else runs.",
+			warnings = append(warnings, fmt.Sprintf(
+				"%d threads together read %s at %s, one alone at %s: something else ran on a "+
+					"core, and the bandwidth of all cores is higher. Measure again when nothing "+
+					"else runs.",
 				m.Threads, l.Name, bandwidthCell(l.ReadAll), bandwidthCell(l.Read)))
 		}
 	}
 	if m.Pages == access.PagesSmall.String() {
-		warnings = append(warnings, "No huge pages could be had: misses of the TLB are in the latencies of large working sets.")
+		warnings = append(warnings, "No huge pages could be had: misses of the TLB are in the "+
+			"latencies of large working sets.")
 	}
 	return warnings
 }
@@ -95,7 +106,8 @@ func source(caches []cpu.Cache, size int) simcache.Source {
 // SimulatedWarnings say where the file simulates something else than was measured:
 // an older version's does, and one that was changed by hand.
 func (m Machine) SimulatedWarnings() []string {
-	const why = "sizes that make no whole sets are rounded, and a file may have been changed by hand or be an older version's: measure again if that is not meant."
+	const why = "sizes that make no whole sets are rounded, and a file may have been changed by " +
+		"hand or be an older version's: measure again if that is not meant."
 	var warnings []string
 	for _, l := range m.Levels {
 		if g := m.simulated(l.Name); g.Size != int(l.Capacity) {
@@ -103,7 +115,8 @@ func (m Machine) SimulatedWarnings() []string {
 			if g.Size > 0 {
 				how = "simulated as " + levelCell(g)
 			}
-			warnings = append(warnings, fmt.Sprintf("%s was found to serve %s and is %s: %s", l.Name, simcache.Bytes(int(l.Capacity)), how, why))
+			warnings = append(warnings, fmt.Sprintf("%s was found to serve %s and is %s: %s",
+				l.Name, simcache.Bytes(int(l.Capacity)), how, why))
 		}
 	}
 	for i, r := range m.TLB {
@@ -112,7 +125,9 @@ func (m Machine) SimulatedWarnings() []string {
 			if t.Entries > 0 {
 				how = "simulated with " + tlbCell(t)
 			}
-			warnings = append(warnings, fmt.Sprintf("Level %d of the TLB was found to have %d entries and is %s: %s", i+1, r.Entries, how, why))
+			warnings = append(warnings, fmt.Sprintf(
+				"Level %d of the TLB was found to have %d entries and is %s: %s", i+1,
+				r.Entries, how, why))
 		}
 	}
 	return warnings
@@ -147,7 +162,8 @@ func (m Machine) writeTables(w io.Writer) error {
 			stated = simcache.Bytes(int(l.Stated))
 		}
 		serves := simcache.Bytes(int(l.Capacity))
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.Name, serves, stated, levelCell(m.simulated(l.Name)), speedCells(l.Speed))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.Name, serves, stated,
+			levelCell(m.simulated(l.Name)), speedCells(l.Speed))
 	}
 	if m.Memory != (Speed{}) {
 		fmt.Fprintf(t, "memory\t\t\t\t%s\n", speedCells(m.Memory))
@@ -155,7 +171,8 @@ func (m Machine) writeTables(w io.Writer) error {
 	fmt.Fprintln(t, "\nmeasured data TLB\tentries\treach\tsimulated\ta miss costs\tfar")
 	for i, r := range m.TLB {
 		reach := simcache.Bytes(r.Entries * PageSize())
-		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\t%s\n", i+1, r.Entries, reach, tlbCell(m.simulatedTLB(i)), r.Miss, cmp.Or(timeCell(r.Apart), "unknown"))
+		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\t%s\n", i+1, r.Entries, reach,
+			tlbCell(m.simulatedTLB(i)), r.Miss, cmp.Or(timeCell(r.Apart), "unknown"))
 	}
 	m.writeThreads(t)
 	m.writeStreams(t)
@@ -183,7 +200,8 @@ func speedCells(s Speed) string {
 	if s.Crowded > 0 {
 		crowded = fmt.Sprintf("%.3g, %.3g ns", s.Crowded, s.CrowdedStore)
 	}
-	return fmt.Sprintf("%.3g ns\t%s\t%s\t%s\t%s", s.Latency, timeCell(s.Near), crowded, bandwidthCell(s.Read), bandwidthCell(s.Copy))
+	return fmt.Sprintf("%.3g ns\t%s\t%s\t%s\t%s", s.Latency, timeCell(s.Near), crowded,
+		bandwidthCell(s.Read), bandwidthCell(s.Copy))
 }
 
 // writeRow writes a line of a table: its head, and a cell for each.
@@ -233,7 +251,8 @@ func ReportOf(m Machine, file string, warnings []string) *Report {
 	}
 	// Empty lists are [], not null.
 	r.TLB, r.Warnings = append([]Reach{}, r.TLB...), append([]string{}, r.Warnings...)
-	r.Ladder, r.PageLadder = append(List[Point]{}, m.Ladder...), append(List[Pages]{}, m.PageLadder...)
+	r.Ladder, r.PageLadder = append(List[Point]{}, m.Ladder...),
+		append(List[Pages]{}, m.PageLadder...)
 	return r
 }
 
@@ -242,7 +261,8 @@ func (r *Report) Write(w io.Writer) error {
 	if err := r.writeTables(w); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nmeasured on %s, the ladder on pages of %s; saved in %s\n", r.Date.UTC().Format(time.DateTime), r.Pages, r.File)
+	fmt.Fprintf(w, "\nmeasured on %s, the ladder on pages of %s; saved in %s\n",
+		r.Date.UTC().Format(time.DateTime), r.Pages, r.File)
 	var warnings []string
 	for _, warning := range r.Warnings {
 		warnings = append(warnings, "warning: "+warning)

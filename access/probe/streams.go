@@ -8,13 +8,16 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// This file measures what loops get of memory one element after the other: less than vectors, which ask for
-// lines ahead and store past the caches, on CPUs whose prefetchers do not keep up with a loop.
+// This file measures what loops get of memory one element after the other: less than vectors, which
+// ask for lines ahead and store past the caches, on CPUs whose prefetchers do not keep up with a
+// loop.
 
-// A Stream is what a loop over elements of 8 bytes that lie side by side takes of memory, on small pages.
+// A Stream is what a loop over elements of 8 bytes that lie side by side takes of memory, on small
+// pages.
 type Stream struct {
 	Op string `yaml:"op" json:"op"` // sum, fill or copy
-	// Ns is of a line, which is read or written; of a copy of one that is read and one that is written.
+	// Ns is of a line, which is read or written; of a copy of one that is read and one that is
+	// written.
 	Ns float64 `yaml:"ns" json:"ns"`
 	// All is how far apart lines are, whichever core they go to, where all cores stream together; 0
 	// where it was not measured, and of one core.
@@ -23,7 +26,8 @@ type Stream struct {
 
 var streamOps = []access.Op{access.Sum, access.Fill, access.Copy}
 
-// streams measures them, by one core and by all workers, over the largest working set, at one of the moments that bandwidths are measured at.
+// streams measures them, by one core and by all workers, over the largest working set, at one of
+// the moments that bandwidths are measured at.
 func (s *sampler) streams(m *Machine) error {
 	const elems = line / 8
 	share := streamsShare / bandwidthTimes / float64(len(streamOps))
@@ -31,13 +35,15 @@ func (s *sampler) streams(m *Machine) error {
 	for _, op := range streamOps {
 		stream := func(bytes int) access.Spec { return streaming(op, bytes) }
 		of := Stream{Op: op.String()}
-		ns, err := s.moment(1, []access.Spec{stream(s.MaxSize)}, 2, .6*share, access.PagesSmall, nil)
+		ns, err := s.moment(1, []access.Spec{stream(s.MaxSize)}, 2, .6*share,
+			access.PagesSmall, nil)
 		if err != nil {
 			return err
 		}
 		of.Ns = elems * ns[0]
 		if len(s.Workers) > 1 {
-			if ns, err = s.moment(1, []access.Spec{s.byAll(stream)(s.MaxSize)}, 2, .4*share, access.PagesSmall, nil); err != nil {
+			if ns, err = s.moment(1, []access.Spec{s.byAll(stream)(s.MaxSize)}, 2, .4*share,
+				access.PagesSmall, nil); err != nil {
 				return err
 			}
 			of.All = elems * ns[0]
@@ -53,7 +59,8 @@ func (s *sampler) streams(m *Machine) error {
 	return nil
 }
 
-// streaming goes over so many bytes one element after the other, of a copy half to read and half to write.
+// streaming goes over so many bytes one element after the other, of a copy half to read and half to
+// write.
 func streaming(op access.Op, bytes int) access.Spec {
 	const dtype = layouts.Int64
 	if op == access.Copy {
@@ -71,6 +78,9 @@ func (m Machine) writeStreams(t *tabwriter.Writer) {
 	writeRow(t, "lines of memory by plain loops", m.Streamed, func(s Stream) string { return s.Op })
 	writeRow(t, "one after the other", m.Streamed, func(s Stream) string { return timeCell(s.Ns) })
 	if m.Threads > 1 {
-		writeRow(t, fmt.Sprintf("by %d threads together", m.Threads), m.Streamed, func(s Stream) string { return timeCell(s.All) })
+		writeRow(t, fmt.Sprintf("by %d threads together", m.Threads), m.Streamed,
+			func(s Stream) string {
+				return timeCell(s.All)
+			})
 	}
 }

@@ -20,18 +20,20 @@ import (
 // A Remote is what memory of one NUMA node gives to the CPUs of another, or of the
 // same.
 type Remote struct {
-	CPUs    int       `yaml:"cpus-of-node,omitempty" json:"cpusOfNode"` // nodes
-	Memory  int       `yaml:"memory-of-node,omitempty" json:"memoryOfNode"`
-	Latency float64   `yaml:"latency-ns" json:"latencyNs"`         // of a load of a pointer chase
-	Read    Bandwidth `yaml:"read-GB/s" json:"readBytesPerSecond"` // of sums by all CPUs of the node
+	CPUs    int     `yaml:"cpus-of-node,omitempty" json:"cpusOfNode"` // nodes
+	Memory  int     `yaml:"memory-of-node,omitempty" json:"memoryOfNode"`
+	Latency float64 `yaml:"latency-ns" json:"latencyNs"` // of a load of a pointer chase
+	// of sums by all CPUs of the node
+	Read Bandwidth `yaml:"read-GB/s" json:"readBytesPerSecond"`
 }
 
 // A Load is the latency of a pointer chase while other threads stream for a share of
 // the time.
 type Load struct {
-	Share     float64     `yaml:"share,omitempty"` // from 0 to 1
-	Ns        []float64   `yaml:"ns"`              // of a load, by sample
-	Bandwidth []Bandwidth `yaml:"GB/s"`            // over the memory, by sample: the streams' and the chase's lines
+	Share float64   `yaml:"share,omitempty"` // from 0 to 1
+	Ns    []float64 `yaml:"ns"`              // of a load, by sample
+	// over the memory, by sample: the streams' and the chase's lines
+	Bandwidth []Bandwidth `yaml:"GB/s"`
 }
 
 // MarshalJSON implements json.Marshaler, with the medians.
@@ -49,15 +51,16 @@ func middle[T ~float64](samples []T) T {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// mostLost is by how much cores are slower at most that read their own caches while so many others do the same: two that
-// share one have a half each, and clocks slow down by a fifth.
+// mostLost is by how much cores are slower at most that read their own caches while so many others
+// do the same: two that share one have a half each, and clocks slow down by a fifth.
 const mostLost = 2.5
 
-// Disturbed tells whether so many threads were measured to read so little of a level of which each core has one of its own
-// that one of the cores must have had something else to do.
+// Disturbed tells whether so many threads were measured to read so little of a level of which each
+// core has one of its own that one of the cores must have had something else to do.
 func (s Speed) Disturbed(threads int) bool {
 	n := Bandwidth(threads)
-	return s.ReadAll > 0 && mostLost*s.ReadAll < n*s.Read || s.CopyAll > 0 && mostLost*s.CopyAll < n*s.Copy
+	return s.ReadAll > 0 && mostLost*s.ReadAll < n*s.Read || s.CopyAll > 0 &&
+		mostLost*s.CopyAll < n*s.Copy
 }
 
 // instances are how many caches like one the workers have together: those of one
@@ -77,15 +80,17 @@ func instances(c cpu.Cache, workers []cpu.Logical) int {
 // simcache.Level.SharedBy: all, of the last level, and of others one.
 func sharers(c cpu.Cache, o Options) int {
 	cores := c.Cores(o.Caches)
-	last := !slices.ContainsFunc(o.Caches, func(other cpu.Cache) bool { return other.Level > c.Level })
+	last := !slices.ContainsFunc(o.Caches, func(other cpu.Cache) bool {
+		return other.Level > c.Level
+	})
 	if last && instances(c, o.Workers) < 2 || !last && cores == 1 {
 		return 0
 	}
 	return cores
 }
 
-// onAll are the bytes that the bandwidth of all cores is measured on, of each level. 0 is for one that
-// cannot be told from the level before: a last level that is smaller than the second levels of
+// onAll are the bytes that the bandwidth of all cores is measured on, of each level. 0 is for one
+// that cannot be told from the level before: a last level that is smaller than the second levels of
 // all cores, each of which serves its core's part of a pass over so much.
 func (s *sampler) onAll(levels []Level) (sets []int) {
 	before := 0
@@ -158,7 +163,8 @@ func (s *sampler) nodes(m *Machine) error {
 // remote measures memory of one node from CPUs of another.
 func (s *sampler) remote(from, of int, cpus []int) (Remote, error) {
 	chase := access.ChaseSpec(s.MaxSize/line, line)
-	o := access.Options{Count: 3, MinTime: s.sampleTime(), MaxMemory: s.MaxMemory, Pages: s.pages, CPUs: cpus, Bind: []int{of}}
+	o := access.Options{Count: 3, MinTime: s.sampleTime(), MaxMemory: s.MaxMemory, Pages: s.pages,
+		CPUs: cpus, Bind: []int{of}}
 	read := reading(s.MaxSize)
 	read.Threads, read.Grain = len(cpus), 1
 	r := Remote{CPUs: from, Memory: of}
@@ -195,7 +201,8 @@ func (s *sampler) loaded(m *Machine) error {
 		return nil
 	}
 	streams := len(s.Workers) - 1
-	o := access.LoadOptions{Chase: s.MaxSize, Stream: s.MaxSize, Loads: loads, Count: 9, Pages: s.pages}
+	o := access.LoadOptions{Chase: s.MaxSize, Stream: s.MaxSize, Loads: loads, Count: 9,
+		Pages: s.pages}
 	o.MinTime = max(min(mostLoadTime, s.Budget/1000), leastLoadTime)
 	if s.hasty {
 		o.Count = 1
@@ -217,7 +224,8 @@ func (s *sampler) loaded(m *Machine) error {
 	}
 	for _, sample := range samples {
 		l := &m.Loads[sample.Load]
-		l.Ns, l.Bandwidth = append(l.Ns, sample.Ns), append(l.Bandwidth, Bandwidth(sample.Bandwidth/1e9))
+		l.Ns, l.Bandwidth = append(l.Ns, sample.Ns),
+			append(l.Bandwidth, Bandwidth(sample.Bandwidth/1e9))
 	}
 	return nil
 }
@@ -227,22 +235,27 @@ func (m Machine) writeThreads(t *tabwriter.Writer) {
 	if m.Threads > 1 {
 		fmt.Fprintf(t, "\nby %d threads\tread\tcopy\n", m.Threads)
 		for _, l := range m.Levels {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", l.Name, bandwidthCell(l.ReadAll), bandwidthCell(l.CopyAll))
+			fmt.Fprintf(t, "%s\t%s\t%s\n", l.Name, bandwidthCell(l.ReadAll),
+				bandwidthCell(l.CopyAll))
 		}
 		if m.Memory != (Speed{}) {
-			fmt.Fprintf(t, "memory\t%s\t%s\n", bandwidthCell(m.Memory.ReadAll), bandwidthCell(m.Memory.CopyAll))
+			fmt.Fprintf(t, "memory\t%s\t%s\n", bandwidthCell(m.Memory.ReadAll),
+				bandwidthCell(m.Memory.CopyAll))
 		}
 	}
 	if len(m.Remote) > 0 {
 		fmt.Fprintln(t, "\nCPUs of\tmemory of\tlatency\tread, by all of the node")
 		for _, r := range m.Remote {
-			fmt.Fprintf(t, "node %d\tnode %d\t%.3g ns\t%s\n", r.CPUs, r.Memory, r.Latency, bandwidthCell(r.Read))
+			fmt.Fprintf(t, "node %d\tnode %d\t%.3g ns\t%s\n", r.CPUs, r.Memory, r.Latency,
+				bandwidthCell(r.Read))
 		}
 	}
 	if len(m.Loads) > 0 {
-		fmt.Fprintf(t, "\n%s for a share of time\tmemory moves\tlatency\n", counted(m.Streams, "thread streams", "threads stream"))
+		fmt.Fprintf(t, "\n%s for a share of time\tmemory moves\tlatency\n",
+			counted(m.Streams, "thread streams", "threads stream"))
 		for _, l := range m.Loads {
-			fmt.Fprintf(t, "%.3g%%\t%s\t%.3g ns\n", 100*l.Share, bandwidthCell(middle(l.Bandwidth)), middle(l.Ns))
+			fmt.Fprintf(t, "%.3g%%\t%s\t%.3g ns\n", 100*l.Share, bandwidthCell(middle(l.Bandwidth)),
+				middle(l.Ns))
 		}
 	}
 }

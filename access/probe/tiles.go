@@ -31,7 +31,8 @@ var tileSides = []int{8, 16, 32, 64}
 // tiles measures them.
 func (s *sampler) tiles(m *Machine) error {
 	largest := tileSides[len(tileSides)-1]
-	if m.Memory == (Speed{}) || copyingTiles(s.MaxSize, access.Row, largest, largest).Shape[0] < largest {
+	if m.Memory == (Speed{}) || copyingTiles(s.MaxSize, access.Row, largest,
+		largest).Shape[0] < largest {
 		s.done += tilesShare
 		s.progress(0)
 		return nil
@@ -60,7 +61,8 @@ func (s *sampler) tiles(m *Machine) error {
 // copyingTiles copies a matrix to another one, of so many bytes together, whose rows are whole
 // lines and an odd number of them, so that they do not share sets.
 func copyingTiles(bytes int, order access.Order, tile ...int) access.Spec {
-	spec := access.Spec{Op: access.Copy, DType: layouts.Float32, View: layouts.MustParseChain("t()"), Order: order, Tile: tile}
+	spec := access.Spec{Op: access.Copy, DType: layouts.Float32,
+		View: layouts.MustParseChain("t()"), Order: order, Tile: tile}
 	elements := line / spec.DType.Size()
 	lines := max(int(math.Sqrt(float64(bytes/2/spec.DType.Size())))/elements, 1)
 	side := (lines - 1 + lines%2) * elements
@@ -74,7 +76,9 @@ func (m Machine) writeTiles(t *tabwriter.Writer) {
 		return
 	}
 	columns := func(p Tile) []Tile {
-		return slices.DeleteFunc(slices.Clone(m.Tiles), func(o Tile) bool { return o.Order != p.Order || o.Rows != p.Rows })
+		return slices.DeleteFunc(slices.Clone(m.Tiles), func(o Tile) bool {
+			return o.Order != p.Order || o.Rows != p.Rows
+		})
 	}
 	fmt.Fprint(t, "\ntransposed by tiles of")
 	for _, p := range columns(m.Tiles[0]) {

@@ -75,7 +75,8 @@ func (a *Answer) sentence(best []Tried) string {
 		misses = append(misses, explain.Say("%s misses %s %d", level, how, b.Misses[i]))
 	}
 	text := fmt.Sprintf("%s%s: %s. A pass takes about %s instead of %s.",
-		strings.ToUpper(b.Words[:1]), b.Words[1:], explain.List(misses), brief(b.Ns), brief(a.Now.Ns))
+		strings.ToUpper(b.Words[:1]), b.Words[1:], explain.List(misses), brief(b.Ns),
+		brief(a.Now.Ns))
 	switch {
 	case b.Chain == nil:
 	case b.Kept == nest.Kept:
@@ -155,7 +156,8 @@ func (a *Answer) name(t Tried) string {
 // exchanged is a hunk that puts the heads of a change's loops in their new order, "" where the text
 // does not show them, one a line.
 func exchanged(function string, lines []string, t Tried) string {
-	heads := make([][2]int, len(t.Chain)) // of each loop, where its head begins and ends in its line
+	// of each loop, where its head begins and ends in its line
+	heads := make([][2]int, len(t.Chain))
 	at := make([]int, len(t.Chain))
 	line := min(t.Place, len(lines)) - 1
 	for l := len(t.Chain) - 1; l >= 0; l-- {
@@ -218,7 +220,8 @@ type Row struct {
 // JSON is what Write writes, for programs.
 func (a *Answer) JSON(most int) any {
 	row := func(t Tried) Row {
-		r := Row{Change: t.Words, Misses: map[string]uint64{}, Ns: t.Ns, Dependences: t.Kept.String()}
+		r := Row{Change: t.Words, Misses: map[string]uint64{}, Ns: t.Ns,
+			Dependences: t.Kept.String()}
 		for i, level := range a.Levels {
 			r.Misses[level] = t.Misses[i]
 		}

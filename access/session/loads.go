@@ -12,7 +12,8 @@ import (
 )
 
 // errNoLoads says that a machine's latency under load was not measured.
-var errNoLoads = errors.New("no latency under load was measured (bench machine --measure --loaded measures it)")
+var errNoLoads = errors.New("no latency under load was measured (bench machine --measure " +
+	"--loaded measures it)")
 
 // WriteLoads writes a machine's latency under load as a file of results: a line for
 // each sample, with the time of a load and the bytes a second that went over the
@@ -34,9 +35,12 @@ func WriteLoads(out io.Writer, m probe.Machine, program Program) error {
 	}
 	lines := 0
 	for _, l := range m.Loads {
-		name := fmt.Sprintf("Loaded/op=chase/size=%s/streams=%d/load=%s", machines.Size(m.Ladder[len(m.Ladder)-1].Size), m.Streams, strconv.FormatFloat(100*l.Share, 'g', 6, 64))
+		name := fmt.Sprintf("Loaded/op=chase/size=%s/streams=%d/load=%s",
+			machines.Size(m.Ladder[len(m.Ladder)-1].Size), m.Streams,
+			strconv.FormatFloat(100*l.Share, 'g', 6, 64))
 		for i, ns := range l.Ns {
-			if err := w.Write(name, 1, []results.Value{{Value: ns, Unit: "ns/op"}, {Value: 1e9 * float64(l.Bandwidth[i]), Unit: "B/s"}}); err != nil {
+			if err := w.Write(name, 1, []results.Value{{Value: ns, Unit: "ns/op"},
+				{Value: 1e9 * float64(l.Bandwidth[i]), Unit: "B/s"}}); err != nil {
 				return err
 			}
 			lines++

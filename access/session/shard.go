@@ -55,7 +55,8 @@ func ShardOf(getenv func(string) string) (Shard, error) {
 	has := func(name string) bool { _, ok := numbers[name]; return ok }
 	var s Shard
 	switch {
-	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT") && !has("SLURM_ARRAY_TASK_MIN"):
+	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT") &&
+		!has("SLURM_ARRAY_TASK_MIN"):
 		// as in a container that gets only some
 		return s, errors.New("SLURM_ARRAY_TASK_MIN is not set, without which no one knows " +
 			"whether the array begins at 0 or 1: pass it on, too, or give i/n")

@@ -38,7 +38,8 @@ const version = 8
 func Identity(brand string, caches []cpu.Cache) string {
 	words := []string{runtime.GOARCH, brand}
 	if c := cpuid.CPU; c.Family != 0 {
-		words = append(words, fmt.Sprintf("family %d model %d stepping %d", c.Family, c.Model, c.Stepping))
+		words = append(words, fmt.Sprintf("family %d model %d stepping %d", c.Family, c.Model,
+			c.Stepping))
 	}
 	for _, c := range caches {
 		if c.Known() {
@@ -132,12 +133,15 @@ func Parse(name string, text []byte) (Calibration, error) {
 		return Calibration{}, err
 	}
 	if f.Version != version {
-		return Calibration{}, doc.Errorf("version", "of another version of the kernels (%d, want %d)", f.Version, version)
+		return Calibration{}, doc.Errorf("version",
+			"of another version of the kernels (%d, want %d)", f.Version, version)
 	}
 	c := Calibration{CPU: string(f.CPU), Date: f.Date, Sets: map[string]kernel.Tuning{}}
 	for _, name := range slices.Sorted(maps.Keys(f.Sets)) {
 		s := f.Sets[name]
-		t := kernel.Tuning{Runs: int(s.Runs), Tiles: int(s.Tiles), Narrow: int(s.Narrow), Blocks: int(s.Blocks), Ahead: s.Ahead, Reads: int(s.Reads), ReadsAhead: int(s.ReadsAhead)}
+		t := kernel.Tuning{Runs: int(s.Runs), Tiles: int(s.Tiles), Narrow: int(s.Narrow),
+			Blocks: int(s.Blocks), Ahead: s.Ahead, Reads: int(s.Reads),
+			ReadsAhead: int(s.ReadsAhead)}
 		if _, err := kernel.ByName(name); err != nil {
 			return Calibration{}, doc.Errorf("sets", "%s: %w", name, err)
 		}
@@ -151,13 +155,17 @@ func Parse(name string, text []byte) (Calibration, error) {
 
 // Format writes the calibration as Parse reads it.
 func (c Calibration) Format() ([]byte, error) {
-	f := file{Version: version, CPU: quoted(c.CPU), Date: c.Date.UTC().Truncate(time.Second), Sets: map[string]set{}}
+	f := file{Version: version, CPU: quoted(c.CPU), Date: c.Date.UTC().Truncate(time.Second),
+		Sets: map[string]set{}}
 	for name, t := range c.Sets {
-		f.Sets[name] = set{threshold(t.Runs), threshold(t.Tiles), threshold(t.Narrow), threshold(t.Blocks), t.Ahead, threshold(t.Reads), threshold(t.ReadsAhead)}
+		f.Sets[name] = set{threshold(t.Runs), threshold(t.Tiles), threshold(t.Narrow),
+			threshold(t.Blocks), t.Ahead, threshold(t.Reads), threshold(t.ReadsAhead)}
 	}
 	var text bytes.Buffer
-	text.WriteString("# How the vector kernels are tuned on this CPU: the bytes written from which on stores go\n" +
-		"# past the caches, how many tiles ahead lines are asked for, and the bytes read from which\n" +
+	text.WriteString("# How the vector kernels are tuned on this CPU: the bytes written from " +
+		"which on stores go\n" +
+		"# past the caches, how many tiles ahead lines are asked for, and the bytes read from " +
+		"which\n" +
 		"# on sums ask for them, and how far ahead. 'bench run --calibrate' measures it again.\n")
 	err := yaml.NewEncoder(&text).Encode(f)
 	return text.Bytes(), err

@@ -78,11 +78,17 @@ func cached() kernel.Tuning {
 }
 
 var kinds = []kind{
-	{of: func(t *kernel.Tuning) *int { return &t.Runs }, plan: func(s *kernel.Set, bytes int) *kernel.Plan {
-		return kernel.NewPlan(s, 4, []kernel.Loop{{N: bytes / 4, To: 4, From: 4}})
+	{of: func(t *kernel.Tuning) *int { return &t.Runs },
+		plan: func(s *kernel.Set, bytes int) *kernel.Plan {
+			return kernel.NewPlan(s, 4, []kernel.Loop{{N: bytes / 4, To: 4, From: 4}})
+		}},
+	{of: tiles, plan: func(s *kernel.Set, bytes int) *kernel.Plan {
+		return transposed(s, 4, bytes)
 	}},
-	{of: tiles, plan: func(s *kernel.Set, bytes int) *kernel.Plan { return transposed(s, 4, bytes) }},
-	{of: func(t *kernel.Tuning) *int { return &t.Narrow }, plan: func(s *kernel.Set, bytes int) *kernel.Plan { return transposed(s, 2, bytes) }},
+	{of: func(t *kernel.Tuning) *int { return &t.Narrow },
+		plan: func(s *kernel.Set, bytes int) *kernel.Plan {
+			return transposed(s, 2, bytes)
+		}},
 	{of: blocks, plan: func(s *kernel.Set, bytes int) *kernel.Plan {
 		p := colliding(s, bytes)
 		if !(kind{of: blocks}).decides(s, p) {
@@ -106,7 +112,8 @@ func transposed(s *kernel.Set, size, bytes int) *kernel.Plan {
 		pitch -= line
 	}
 	n := pitch / size
-	return kernel.NewPlan(s, size, []kernel.Loop{{N: n, To: pitch, From: size}, {N: n, To: size, From: pitch}})
+	return kernel.NewPlan(s, size, []kernel.Loop{{N: n, To: pitch, From: size},
+		{N: n, To: size, From: pitch}})
 }
 
 // colliding is a transposed copy of so many bytes, a power of 2, whose rows lie a
@@ -117,7 +124,8 @@ func colliding(s *kernel.Set, bytes int) *kernel.Plan {
 		columns *= 2
 	}
 	rows := bytes / 4 / columns
-	return kernel.NewPlan(s, 4, []kernel.Loop{{N: columns, To: rows * 4, From: 4}, {N: rows, To: 4, From: columns * 4}})
+	return kernel.NewPlan(s, 4, []kernel.Loop{{N: columns, To: rows * 4, From: 4},
+		{N: rows, To: 4, From: columns * 4}})
 }
 
 // inShortRows is a copy of about so many bytes that reads rows of 128 B, each of which goes on
@@ -125,7 +133,8 @@ func colliding(s *kernel.Set, bytes int) *kernel.Plan {
 func inShortRows(s *kernel.Set, bytes int) *kernel.Plan {
 	const row, high = 128, 512
 	rows := bytes / row / high
-	return kernel.NewPlan(s, 4, []kernel.Loop{{N: row / 4, To: rows * high * 4, From: 4}, {N: rows, To: high * 4, From: row}, {N: high, To: 4, From: rows * row}})
+	return kernel.NewPlan(s, 4, []kernel.Loop{{N: row / 4, To: rows * high * 4, From: 4},
+		{N: rows, To: high * 4, From: row}, {N: high, To: 4, From: rows * row}})
 }
 
 // A race is a copy, or a sum where there is no plan, that is made in several ways.
@@ -159,7 +168,8 @@ func (r *race) once(g *ground) {
 // that is little, less is compared. The sets are tuned as before when it returns, and
 // must not be used meanwhile. A set that is like another one is tuned as that is, if
 // that is among them.
-func Measure(ctx context.Context, sets []*kernel.Set, maxMemory int) (map[string]kernel.Tuning, error) {
+func Measure(ctx context.Context, sets []*kernel.Set,
+	maxMemory int) (map[string]kernel.Tuning, error) {
 	compared := fitting(maxMemory)
 	found := map[string]kernel.Tuning{}
 	if len(compared) == 0 {
@@ -220,7 +230,8 @@ func thresholds(s *kernel.Set, compared []int) (all []*race) {
 	past.Runs, past.Tiles, past.Narrow, past.Blocks, past.Reads = 1, 1, 1, 1, 1
 	for _, k := range kinds {
 		for _, size := range compared {
-			r := &race{set: s, kind: k, size: size, warm: size < cold, ways: []kernel.Tuning{plain, past}}
+			r := &race{set: s, kind: k, size: size, warm: size < cold,
+				ways: []kernel.Tuning{plain, past}}
 			if k.plan == nil {
 				r.size, r.warm, r.ways = 2*size, true, r.ways[:1]
 				for _, past.ReadsAhead = range readsAheads {

@@ -20,7 +20,8 @@ type pair struct{ old, new *session.Contender }
 func (f *runFlags) programs(ctx context.Context) (p pair, err error) {
 	for _, read := range [][2]string{{"caches", f.caches}, {"suite", f.suiteOf.file}} {
 		if _, is := piped[read[1]]; is {
-			return p, fmt.Errorf("--%s %s: with --ab both programs read it, again in every turn: want a file, which this is not", read[0], read[1])
+			return p, fmt.Errorf("--%s %s: with --ab both programs read it, again in every turn: "+
+				"want a file, which this is not", read[0], read[1])
 		}
 	}
 	path, err := exec.LookPath(f.ab)
@@ -35,7 +36,8 @@ func (f *runFlags) programs(ctx context.Context) (p pair, err error) {
 	if err != nil {
 		return p, err
 	}
-	if p.old, err = session.Meet(ctx, path, session.Process(path, path), f.suiteOf.fileFlag()...); err != nil {
+	if p.old, err = session.Meet(ctx, path, session.Process(path, path),
+		f.suiteOf.fileFlag()...); err != nil {
 		return p, abFault(ctx, err)
 	}
 	p.new, err = session.Meet(ctx, self, session.Process(self, os.Args[0]), f.suiteOf.fileFlag()...)
@@ -51,13 +53,18 @@ func abFault(ctx context.Context, err error) error {
 }
 
 // interleave returns the results of both programs.
-func (f *runFlags) interleave(ctx context.Context, c call, s *session.Session, p pair) (old, new []byte, err error) {
+func (f *runFlags) interleave(ctx context.Context, c call, s *session.Session, p pair) (old,
+	new []byte, err error) {
 	turns := len(s.Comparisons) * s.Count
 	meter := progress.New(c.err)
 	defer meter.End()
 	meter.Timed("taking "+counted(turns, "turn"), turns)
-	old, new, err = session.ByTurns(ctx, session.Turns{Old: p.old, New: p.new, Comparisons: s.Comparisons, Count: s.Count,
-		Flags: func(of *session.Contender) []string { return f.childFlags(s, of) }, Own: f.pattern.shape.set, Step: func() { meter.Step(1) }})
+	old, new, err = session.ByTurns(ctx, session.Turns{Old: p.old, New: p.new,
+		Comparisons: s.Comparisons, Count: s.Count,
+		Flags: func(of *session.Contender) []string { return f.childFlags(s, of) },
+		Own:   f.pattern.shape.set, Step: func() {
+			meter.Step(1)
+		}})
 	if errors.Is(err, session.ErrNoneInCommon) {
 		err = fmt.Errorf("--ab %s: %w", f.ab, err)
 	}
@@ -66,7 +73,8 @@ func (f *runFlags) interleave(ctx context.Context, c call, s *session.Session, p
 
 // gone are the names of the older program's suite, of what the flags ask for,
 // that this one's lacks.
-func (f *runFlags) gone(ctx context.Context, old *session.Contender, s *session.Session) ([]string, error) {
+func (f *runFlags) gone(ctx context.Context, old *session.Contender,
+	s *session.Session) ([]string, error) {
 	flags := append([]string{"--filter", f.suiteOf.filter}, f.suiteOf.fileFlag()...)
 	if f.suiteOf.quick {
 		flags = append(flags, "--quick")
@@ -81,7 +89,8 @@ func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string
 	flags := []string{"run", "--count", "1", "--sample-time", s.SampleTime.String()}
 	if f.caches != "" && p.Knows("--TLB") { // it takes the TLB of a description too
 		file := f.caches
-		if path, _, err := files().Text(file); err == nil { // a word that the older one may not know
+		// a word that the older one may not know
+		if path, _, err := files().Text(file); err == nil {
 			file = path
 		}
 		flags = append(flags, "--caches", file)
@@ -106,7 +115,8 @@ func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string
 // runAB is bench run --ab: both files are written, or none if the first cannot be.
 func (f *runFlags) runAB(ctx context.Context, c call, s *session.Session) error {
 	if f.out == "" || f.abOut == "" {
-		return errors.New("--ab wants a file for each program's results: --out for this one's, --ab-out for the other's")
+		return errors.New("--ab wants a file for each program's results: --out for this one's, " +
+			"--ab-out for the other's")
 	}
 	newFile, err := createFile("out", f.out)
 	if err != nil {

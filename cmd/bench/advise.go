@@ -35,9 +35,10 @@ type adviseFlags struct {
 func newAdvise() *cobra.Command {
 	var f adviseFlags
 	cmd := &cobra.Command{
-		Use:   "advise {--shape SHAPE | --program FILE.c}",
-		Short: "Answer whether to call contiguous(), and how to walk a view or rearrange your own loops",
-		Args:  noArgs,
+		Use: "advise {--shape SHAPE | --program FILE.c}",
+		Short: "Answer whether to call contiguous(), and how to walk a view or rearrange your " +
+			"own loops",
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, ctx := callOf(cmd), cmd.Context()
 			if f.preset == "list" {
@@ -63,7 +64,8 @@ func newAdvise() *cobra.Command {
 	f.pattern.addTensor(flags, 1)
 	f.pattern.view.parse = parseCopied
 	f.pattern.addOp(flags, 1, nests)
-	flags.IntSliceVar(&f.dims, "dims", nil, "dims that PyTorch's sum goes along, such as 1, as in x.sum(1); default: all")
+	flags.IntSliceVar(&f.dims, "dims", nil, "dims that PyTorch's sum goes along, such as 1, as "+
+		"in x.sum(1); default: all")
 	f.order = parsed[access.Order]{parse: access.ParseOrder, kind: "order"}
 	flags.Var(&f.order, "order", "torch asks for PyTorch alone; all orders are compared otherwise")
 	flags.IntVar(&f.passes, "passes", 1, "passes over the view")
@@ -87,18 +89,22 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 		return advise.Question{}, err
 	}
 	if spec.Op == access.Chase {
-		return advise.Question{}, errors.New("--op chase: it has one order, a random one (want " + nests + ")")
+		return advise.Question{}, errors.New("--op chase: it has one order, a random one (want " +
+			nests + ")")
 	}
 	if err := errors.Join(positive("passes", f.passes), positive("top", f.top)); err != nil {
 		return advise.Question{}, err
 	}
 	switch {
 	case f.order.given() && f.order.value != access.Torch && f.order.value != access.Row:
-		return advise.Question{}, fmt.Errorf("--order %s: all orders are compared: leave it out, or give torch for PyTorch alone", f.order.text)
+		return advise.Question{}, fmt.Errorf(
+			"--order %s: all orders are compared: leave it out, or give torch for PyTorch alone",
+			f.order.text)
 	case f.dims != nil && spec.Op != access.Sum:
 		return advise.Question{}, fmt.Errorf("--dims goes with --op sum, not with --op %v", spec.Op)
 	}
-	q := advise.Question{Spec: spec, Dims: f.dims, Passes: f.passes, Torch: f.order.value == access.Torch}
+	q := advise.Question{Spec: spec, Dims: f.dims, Passes: f.passes,
+		Torch: f.order.value == access.Torch}
 	q.Kernels = append(access.VectorKernels(), access.Builtin)
 	q.Model, err = f.model(c)
 	q.Spec.Threads = q.Model.Threads
@@ -107,7 +113,8 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 
 // rearrange answers of a C file.
 func (f *adviseFlags) rearrange(ctx context.Context, c call) error {
-	for _, other := range []string{"shape", "dtype", "view", "op", "with", "from", "to", "pad", "dims",
+	for _, other := range []string{"shape", "dtype", "view", "op", "with", "from", "to",
+		"pad", "dims",
 		"order", "passes", "time", "threads", "pages"} {
 		if err := exclude(c, "program", other); err != nil {
 			return err
@@ -173,7 +180,8 @@ func (f *adviseFlags) run(ctx context.Context, c call, q advise.Question) error 
 	if f.time {
 		machine := session.ThisMachine()
 		if err = session.Measurable(a.Naive.Pattern, machine); err == nil {
-			err = a.Time(ctx, access.Options{Count: 7, MinTime: time.Millisecond, MaxMemory: machine.Available, Pages: f.pages.value})
+			err = a.Time(ctx, access.Options{Count: 7, MinTime: time.Millisecond,
+				MaxMemory: machine.Available, Pages: f.pages.value})
 		}
 		if err != nil {
 			return fmt.Errorf("--time: %w", atPages(err))

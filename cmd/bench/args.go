@@ -27,13 +27,17 @@ type call struct {
 }
 
 func callOf(cmd *cobra.Command) call {
-	return call{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags().Changed, cmd.Context()}
+	return call{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags().Changed,
+		cmd.Context()}
 }
 
 // note says on stderr what else a user may want to know, and warn what to look after; neither
 // fails a command.
 func (c call) note(format string, args ...any) { fmt.Fprintf(c.err, "note: "+format+"\n", args...) }
-func (c call) warn(format string, args ...any) { fmt.Fprintf(c.err, "warning: "+format+"\n", args...) }
+func (c call) warn(format string, args ...any) {
+	fmt.Fprintf(c.err,
+		"warning: "+format+"\n", args...)
+}
 
 // beStrict makes all flags of a command and of its verbs strict that take a value.
 func beStrict(cmd *cobra.Command) {
@@ -62,7 +66,8 @@ func aVerb(cmd *cobra.Command, args []string) error {
 	if names := cmd.SuggestionsFor(args[0]); args[0] != "" && similar == "" && len(names) > 0 {
 		similar = fmt.Sprintf(": did you mean %s?", strings.Join(names, " or "))
 	}
-	return fmt.Errorf("unknown command %q for %q%s (see %s --help)", args[0], cmd.CommandPath(), similar, cmd.CommandPath())
+	return fmt.Errorf("unknown command %q for %q%s (see %s --help)", args[0], cmd.CommandPath(),
+		similar, cmd.CommandPath())
 }
 
 // helpOfVerb refuses to help with a verb that there is not: what a command helps with is looked
@@ -70,7 +75,8 @@ func aVerb(cmd *cobra.Command, args []string) error {
 func helpOfVerb(root *cobra.Command, args []string) error {
 	cmd, rest, err := root.Find(args)
 	help := func(arg string) bool { return arg == "--help" || arg == "-h" }
-	if err != nil || !cmd.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") || !slices.ContainsFunc(rest, help) {
+	if err != nil || !cmd.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") ||
+		!slices.ContainsFunc(rest, help) {
 		return nil // which is said where it is used
 	}
 	return aVerb(cmd, rest)
@@ -103,11 +109,13 @@ func keeps(cmd *cobra.Command, args []string) error {
 	return keepsOthers(cmd)
 }
 
-// keepsDash refuses - as the name of an output, which would be a file that most programs read as stdin.
+// keepsDash refuses - as the name of an output, which would be a file that most programs read as
+// stdin.
 func keepsDash(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		if isOutput(cmd, out.Name) && out.Value.String() == "-" {
-			err = fmt.Errorf("--%s -: it would be a file of this name, and not stdout: want another name (./- is such a file, /dev/stdout is stdout)", out.Name)
+			err = fmt.Errorf("--%s -: it would be a file of this name, and not stdout: want "+
+				"another name (./- is such a file, /dev/stdout is stdout)", out.Name)
 		}
 	})
 	return err
@@ -130,7 +138,8 @@ func readsOnce(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if len(all) > 1 {
-		return fmt.Errorf("- is given twice, as %s and as %s: stdin can be read once", all[0], all[1])
+		return fmt.Errorf("- is given twice, as %s and as %s: stdin can be read once",
+			all[0], all[1])
 	}
 	return nil
 }
@@ -144,7 +153,8 @@ func keepsBoth(cmd *cobra.Command) (err error) {
 		}
 		for _, other := range before {
 			if !results.Distinct(other.Value.String(), out.Value.String()) {
-				err = fmt.Errorf("--%s and --%s: both are written to %s: give each a file of its own", other.Name, out.Name, out.Value)
+				err = fmt.Errorf("--%s and --%s: both are written to %s: give each a file of "+
+					"its own", other.Name, out.Name, out.Value)
 			}
 		}
 		before = append(before, out)
@@ -157,7 +167,8 @@ func keepsOthers(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		path := out.Value.String()
 		if isOutput(cmd, out.Name) && results.Foreign(path, oursOf(cmd, out.Name)) {
-			err = fmt.Errorf("--%s: %s is there and %s does not write such files: give another name, or remove it", out.Name, path, cmd.CommandPath())
+			err = fmt.Errorf("--%s: %s is there and %s does not write such files: give another "+
+				"name, or remove it", out.Name, path, cmd.CommandPath())
 		}
 	})
 	return err
@@ -191,7 +202,10 @@ func oursOf(cmd *cobra.Command, flag string) func(text []byte) bool {
 // exported tells whether a text is what bench export makes of results.
 func exported(text []byte) bool {
 	head := text[:min(len(text), 100)]
-	return slices.ContainsFunc([]string{"commit,date,fingerprint", `{"commit":`, `"Benchmark`}, func(s string) bool { return bytes.Contains(head, []byte(s)) })
+	return slices.ContainsFunc([]string{"commit,date,fingerprint", `{"commit":`, `"Benchmark`},
+		func(s string) bool {
+			return bytes.Contains(head, []byte(s))
+		})
 }
 
 // keepsInputs refuses to write over a file that the same command reads.
@@ -203,7 +217,8 @@ func keepsInputs(cmd *cobra.Command, args []string) (err error) {
 		}
 		check := func(path, what string) {
 			if other, e := os.Stat(path); e == nil && os.SameFile(file, other) {
-				err = fmt.Errorf("--%s %s: it is %s, which would be lost", out.Name, out.Value, what)
+				err = fmt.Errorf("--%s %s: it is %s, which would be lost", out.Name,
+					out.Value, what)
 			}
 		}
 		for _, path := range args {
@@ -223,7 +238,8 @@ func keepsInputs(cmd *cobra.Command, args []string) (err error) {
 // noArgs is for commands that take flags only.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%q is not expected: %s takes flags only%s (see %[2]s --help)", args[0], cmd.CommandPath(), argHint(cmd, args[0]))
+		return fmt.Errorf("%q is not expected: %s takes flags only%s (see %[2]s --help)", args[0],
+			cmd.CommandPath(), argHint(cmd, args[0]))
 	}
 	return nil
 }
@@ -256,7 +272,8 @@ func oneExpression(cmd *cobra.Command, args []string) error {
 // someFiles is for commands that take one file or more.
 func someFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("no file: %s wants one or more files of results (such as %[1]s out/run.txt)", cmd.CommandPath())
+		return fmt.Errorf("no file: %s wants one or more files of results (such as %[1]s "+
+			"out/run.txt)", cmd.CommandPath())
 	}
 	return nil
 }
@@ -264,7 +281,8 @@ func someFiles(cmd *cobra.Command, args []string) error {
 // oneSpace is for bench sweep.
 func oneSpace(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("%d files: bench sweep wants one, a YAML file of combinations (such as bench sweep sweep.yaml -o out/sweep.txt, docs/fleet.md has one)", len(args))
+		return fmt.Errorf("%d files: bench sweep wants one, a YAML file of combinations (such as "+
+			"bench sweep sweep.yaml -o out/sweep.txt, docs/fleet.md has one)", len(args))
 	}
 	return nil
 }
@@ -272,7 +290,8 @@ func oneSpace(_ *cobra.Command, args []string) error {
 // oneNew is for bench check.
 func oneNew(_ *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return fmt.Errorf("%d files (%s): bench check takes one, the new results; --baseline names the old ones", len(args), strings.Join(args, " "))
+		return fmt.Errorf("%d files (%s): bench check takes one, the new results; --baseline "+
+			"names the old ones", len(args), strings.Join(args, " "))
 	}
 	return nil
 }
@@ -280,7 +299,8 @@ func oneNew(_ *cobra.Command, args []string) error {
 // oneName is for bench history show.
 func oneName(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("%d names: %s wants one, of a benchmark (bench list prints them)", len(args), cmd.CommandPath())
+		return fmt.Errorf("%d names: %s wants one, of a benchmark (bench list prints them)",
+			len(args), cmd.CommandPath())
 	}
 	return nil
 }

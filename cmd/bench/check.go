@@ -39,7 +39,9 @@ func newCheck() *cobra.Command {
 		Use:   "check (--baseline OLD [NEW] | --ab OLDPROGRAM)",
 		Short: "Fail if results became worse than a baseline",
 		Args:  oneNew,
-		RunE:  func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), callOf(cmd), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd.Context(), callOf(cmd), args)
+		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -57,26 +59,33 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	f.times = oneOf("when", check.TimesAuto, check.TimesRequire, check.TimesOff)
 	f.format = oneOf("format", "text", "markdown", "json", "junit")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of results to compare with; - for stdin")
-	flags.Float64Var(&f.alpha, "alpha", 0.01, "share of false alarms; among checks of unchanged code, those that find some time to differ")
+	flags.Float64Var(&f.alpha, "alpha", 0.01,
+		"share of false alarms; among checks of unchanged code, those that find some time to differ")
 	flags.Var(&f.threshold, "threshold", "least change of a time that counts, such as 5% or 0.05")
-	flags.Var(&f.tolerance, "exact-tolerance", "greatest rise of a simulated unit that does not count, such as 0.1%")
-	flags.Var(&f.times, "times", "compare times, auto, require or off; auto compares them if the machines are the same")
-	flags.Var(&f.format, "format", "text, markdown, json or junit; markdown is for a pull request or a job's summary")
-	flags.BoolVar(&f.allowVanished, "allow-vanished", false, "do not fail if NEW lacks benchmarks of the baseline")
-	flags.BoolVar(&f.update, "update", false, "make NEW the baseline if it passes; a regression or a missing benchmark keeps the old one")
+	flags.Var(&f.tolerance, "exact-tolerance",
+		"greatest rise of a simulated unit that does not count, such as 0.1%")
+	flags.Var(&f.times, "times", "compare times, auto, require or off; auto compares them if the "+
+		"machines are the same")
+	flags.Var(&f.format, "format", "text, markdown, json or junit; markdown is for a pull "+
+		"request or a job's summary")
+	flags.BoolVar(&f.allowVanished, "allow-vanished", false,
+		"do not fail if NEW lacks benchmarks of the baseline")
+	flags.BoolVar(&f.update, "update", false,
+		"make NEW the baseline if it passes; a regression or a missing benchmark keeps the old one")
 }
 
 // oneOf is a flag whose value is one of a few, the first by default.
 func oneOf[T ~string](kind string, known ...T) parsed[T] {
-	return parsed[T]{value: known[0], text: string(known[0]), kind: kind, known: known, parse: func(text string) (T, error) {
-		if slices.Contains(known, T(text)) {
-			return T(text), nil
-		}
-		if len(known) == 1 {
-			return "", fmt.Errorf("want %s, which is all that there is so far", known[0])
-		}
-		return "", fmt.Errorf("want one of %s", strings.Trim(fmt.Sprint(known), "[]"))
-	}}
+	return parsed[T]{value: known[0], text: string(known[0]), kind: kind, known: known,
+		parse: func(text string) (T, error) {
+			if slices.Contains(known, T(text)) {
+				return T(text), nil
+			}
+			if len(known) == 1 {
+				return "", fmt.Errorf("want %s, which is all that there is so far", known[0])
+			}
+			return "", fmt.Errorf("want one of %s", strings.Trim(fmt.Sprint(known), "[]"))
+		}}
 }
 
 // checkAlpha refuses what is no share of false alarms.
@@ -126,10 +135,13 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 		return nil
 	}
 	if gone := len(report.Vanished); gone > 0 && !f.allowVanished {
-		return fmt.Errorf("--update: the baseline is unchanged, since the new results lack %d of its benchmarks or units (%s is the first; --allow-vanished renews it anyway)", gone, report.Vanished[0])
+		return fmt.Errorf("--update: the baseline is unchanged, since the new results lack %d of "+
+			"its benchmarks or units (%s is the first; --allow-vanished renews it anyway)", gone,
+			report.Vanished[0])
 	}
 	if f.incomplete != nil { // though it lacks nothing that the baseline has
-		return fmt.Errorf("--update: the baseline is unchanged, since the new results would be refused as one: %w", f.incomplete)
+		return fmt.Errorf("--update: the baseline is unchanged, since the new results would be "+
+			"refused as one: %w", f.incomplete)
 	}
 	if err := writeFile("baseline", f.baseline, text); err != nil {
 		return err
@@ -140,16 +152,19 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 
 // report compares what the flags and arguments name. With it comes the text of
 // the new results.
-func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.Report, []byte, error) {
+func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.Report,
+	[]byte, error) {
 	if f.ab != "" {
 		return f.reportAB(ctx, c)
 	}
 	if f.baseline == "-" && f.update {
-		return nil, nil, errors.New("--baseline - is stdin, which cannot be renewed: leave --update out, or name a file")
+		return nil, nil, errors.New("--baseline - is stdin, which cannot be renewed: leave " +
+			"--update out, or name a file")
 	}
 	old, err := results.ReadBy(c.textOf, f.baseline)
 	if errors.Is(err, fs.ErrNotExist) && len(args) > 0 && !missing(args[0]) {
-		return nil, nil, fmt.Errorf("--baseline: %w (cp %s %s makes the new results the first one)", err, args[0], f.baseline)
+		return nil, nil, fmt.Errorf("--baseline: %w (cp %s %s makes the new results the first one)",
+			err, args[0], f.baseline)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("--baseline: %w (bench run -o %s records one)", err, f.baseline)
@@ -166,12 +181,15 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 	if len(args) == 0 {
 		return f.reportNow(ctx, c, old)
 	}
-	for _, flag := range []string{"suite", "quick", "count", "sample-time", "out", "I1", "D1", "LL", "TLB", "caches", "pages"} {
+	for _, flag := range []string{"suite", "quick", "count", "sample-time", "out", "I1", "D1", "LL",
+		"TLB", "caches", "pages"} {
 		if flag == "out" && c.given(flag) {
-			return nil, nil, fmt.Errorf("--out is for the results of a run, which %s has already; the report goes to stdout: put > before the file", args[0])
+			return nil, nil, fmt.Errorf("--out is for the results of a run, which %s has "+
+				"already; the report goes to stdout: put > before the file", args[0])
 		}
 		if c.given(flag) {
-			return nil, nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag", flag, args[0])
+			return nil, nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag",
+				flag, args[0])
 		}
 	}
 	text, err := c.textOf(args[0])
@@ -248,13 +266,15 @@ func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error)
 		return nil, err
 	}
 	report, err := f.compare(old, thisRun, text)
-	if err != nil || report.Nothing == "" || f.times.value == check.TimesOff || len(report.Comparisons) == 0 {
+	if err != nil || report.Nothing == "" || f.times.value == check.TimesOff ||
+		len(report.Comparisons) == 0 {
 		return nil, err
 	}
 	if f.times.value == check.TimesRequire {
 		return report, nil
 	}
-	c.warn("--count %d: %s; --count %d would suffice", run.Count, report.Nothing, report.Comparisons[0].Need)
+	c.warn("--count %d: %s; --count %d would suffice", run.Count, report.Nothing,
+		report.Comparisons[0].Need)
 	return nil, nil
 }
 
@@ -280,13 +300,16 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 	if err := set.Keep(f.suiteOf.filter, name); err != nil {
 		return nil, atFlag(err)
 	}
-	return check.CompareFiles(old, f.oldName(), set, name, check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
-		ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != "", AllowVanished: f.allowVanished, Update: f.update})
+	return check.CompareFiles(old, f.oldName(), set, name,
+		check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
+			ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != "",
+			AllowVanished: f.allowVanished, Update: f.update})
 }
 
 // reportNow runs the suite and compares it with the baseline. What is known
 // beforehand to compare with nothing is not run.
-func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*check.Report, []byte, error) {
+func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*check.Report,
+	[]byte, error) {
 	if err := f.baselineGeometry(old); err != nil {
 		return nil, nil, err
 	}
@@ -310,7 +333,8 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 		return report, nil, err
 	}
 	if new := len(report.Appeared); new > 0 && !f.update && f.out == "" {
-		c.note("not run: %s that %s lacks (--update or --out run them)", counted(new, "benchmark"), f.baseline)
+		c.note("not run: %s that %s lacks (--update or --out run them)",
+			counted(new, "benchmark"), f.baseline)
 		s.Only(old.Names())
 	}
 	text, err := f.runNow(ctx, c, s)
@@ -330,7 +354,8 @@ func (f *checkFlags) foreign(old *results.Set) error {
 			again = p.Value
 		}
 	}
-	return fmt.Errorf("--baseline %s: without NEW the suite is run, and it has none of these benchmarks: repeat the command that made them (%s) into another file, and give that as NEW", f.baseline, again)
+	return fmt.Errorf("--baseline %s: without NEW the suite is run, and it has none of these "+
+		"benchmarks: repeat the command that made them (%s) into another file, and give that as NEW", f.baseline, again)
 }
 
 // runNow is the text of the results of a run.
@@ -358,12 +383,14 @@ func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]
 	case ctx.Err() == nil:
 		return text.Bytes(), errors.Join(err, fault)
 	case f.out != "" && s.Done() > 0 && fault == nil:
-		return nil, stopped(ctx, "nothing is compared, and "+f.out+" keeps the samples that were finished")
+		return nil, stopped(ctx, "nothing is compared, and "+f.out+" keeps the samples that were "+
+			"finished")
 	}
 	return nil, errors.Join(stopped(ctx, "nothing is compared or kept"), fault)
 }
 
-// openOut starts the file of --out, if there is one, before anything runs, so that nothing is in vain.
+// openOut starts the file of --out, if there is one, before anything runs, so that nothing is in
+// vain.
 func (f *checkFlags) openOut() (keep func(text []byte) error, discard func(), err error) {
 	if f.out == "" {
 		return func([]byte) error { return nil }, func() {}, nil

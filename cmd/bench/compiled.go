@@ -61,14 +61,18 @@ type execFlags struct {
 }
 
 func (e *execFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&e.path, "exec", "", "run a program that 'bench cc' built, or build and run a source `file`, and simulate its accesses; with --function those made inside of it")
-	flags.StringVar(&e.args, "args", "", "with --exec, the program's `arguments`, in quotes where they have spaces")
-	flags.StringVar(&e.cc, "cc", "", "with --exec FILE.cpp, the `compiler` and its options, such as 'g++ -O2 -DN=64'")
+	flags.StringVar(&e.path, "exec", "", "run a program that 'bench cc' built, or build and run "+
+		"a source `file`, and simulate its accesses; with --function those made inside of it")
+	flags.StringVar(&e.args, "args", "", "with --exec, the program's `arguments`, in quotes "+
+		"where they have spaces")
+	flags.StringVar(&e.cc, "cc", "", "with --exec FILE.cpp, the `compiler` and its options, such "+
+		"as 'g++ -O2 -DN=64'")
 	for name, call := range map[string]*callFlag{"from": &e.from, "to": &e.to} {
 		flag := flags.Lookup(name)
 		call.Value, flag.Value = flag.Value, call
 		which := map[string]string{"from": "first", "to": "last"}[name]
-		flag.Usage += "; with --exec, the " + which + " call of --function that is counted, from 1 on"
+		flag.Usage += "; with --exec, the " + which +
+			" call of --function that is counted, from 1 on"
 	}
 }
 
@@ -96,7 +100,8 @@ func (f *simFlags) calls(c call) (first, last uint64, err error) {
 	for name, n := range map[string]uint64{"from": first, "to": last} {
 		switch {
 		case n > 0 && f.exec.path == "":
-			return 0, 0, fmt.Errorf("--%s %d: calls are of --exec; otherwise want a format, such as abcd", name, n)
+			return 0, 0, fmt.Errorf("--%s %d: calls are of --exec; otherwise want a format, such "+
+				"as abcd", name, n)
 		case n > 0 && f.program.Function == "":
 			return 0, 0, fmt.Errorf("--%s %d: want --function, whose calls are counted", name, n)
 		case n == 0 && f.exec.path != "" && c.given(name):
@@ -110,7 +115,8 @@ func (f *simFlags) calls(c call) (first, last uint64, err error) {
 		first = 1
 	}
 	if first > last {
-		return 0, 0, fmt.Errorf("--from %d --to %d: want the first call before the last", first, last)
+		return 0, 0, fmt.Errorf("--from %d --to %d: want the first call before the last",
+			first, last)
 	}
 	return first, last, nil
 }
@@ -121,7 +127,8 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 	compiler, isSource := compiled.Compilers[filepath.Ext(e.path)]
 	if !isSource {
 		if e.cc != "" {
-			return "", remove, fmt.Errorf("--cc %s: it builds a source file, and --exec %s is none", e.cc, e.path)
+			return "", remove, fmt.Errorf("--cc %s: it builds a source file, and --exec %s is none",
+				e.cc, e.path)
 		}
 		return e.path, remove, nil
 	}
@@ -144,7 +151,8 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 	}
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprint(c.err, strings.ReplaceAll(string(out), path, "program"))
-		return "", remove, fmt.Errorf("--exec %s: %s: %w", e.path, strings.Join(args[:len(args)-2], " "), err)
+		return "", remove, fmt.Errorf("--exec %s: %s: %w", e.path,
+			strings.Join(args[:len(args)-2], " "), err)
 	}
 	return path, remove, nil
 }
@@ -153,7 +161,8 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 func words(flag, text string) ([]string, error) {
 	list, err := shellquote.Split(text)
 	if err != nil {
-		return nil, fmt.Errorf("--%s %s: %w; want quotes in pairs, and \\ before a quote that is meant", flag, text, err)
+		return nil, fmt.Errorf("--%s %s: %w; want quotes in pairs, and \\ before a quote that "+
+			"is meant", flag, text, err)
 	}
 	return list, nil
 }
@@ -197,7 +206,8 @@ func (f *simFlags) simulateExec(c call) error {
 
 // compileProgram counts what a C file's function accesses that is no affine loops, by
 // compiling and running it.
-func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refused *csource.Error) error {
+func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
+	refused *csource.Error) error {
 	name := "--program " + f.program.file
 	given, err := csource.Parts(text, f.program.Defines)
 	if err != nil {
@@ -244,7 +254,8 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refus
 	if !driver.Main {
 		how = "arrays are zeros, also where an if depends on them"
 	}
-	c.note("%v. It is compiled and run instead: %s. About 20 million accesses are counted a second. "+
+	c.note("%v. It is compiled and run instead: %s. About 20 million accesses are counted a "+
+		"second. "+
 		"--exact affine refuses it.", refused, how)
 	options.Arrange = compiled.Arrangement{Origin: m.Config.Aligned(access.Origin, f.program.Align),
 		Align: uint64(f.program.Align), Parameters: driver.Parameters}
@@ -252,7 +263,8 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refus
 }
 
 // runCompiled runs a program and shows what it accesses. Errors begin with its name.
-func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o compiled.Options) error {
+func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
+	o compiled.Options) error {
 	stop := watch(c.ctx, "what was counted so far is written")
 	defer stop()
 	program, err := compiled.Open(path)
@@ -278,7 +290,8 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 			name, o.Function, wrong)
 	}
 	if o.Region.To > 0 && h.Counts().Refs() == 0 {
-		return fmt.Errorf("%s: no access is made between #pragma scop and #pragma endscop%s", name, wrong)
+		return fmt.Errorf("%s: no access is made between #pragma scop and #pragma endscop%s",
+			name, wrong)
 	}
 	f.noteOutcome(c, name, o, outcome)
 	f.noteLocals(c, name, program, count)
@@ -287,7 +300,8 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 	run.Curve = curve.Table()
 	for _, object := range run.Tensors {
 		if f.exec.path == "" && object.Function == compiled.Elsewhere {
-			c.note("%s: %d accesses are outside of all arrays: is one of -D 'NAME[EXTENT]' too small?",
+			c.note("%s: %d accesses are outside of all arrays: is one of -D 'NAME[EXTENT]' "+
+				"too small?",
 				name, object.Counts.Refs())
 		}
 	}
@@ -315,14 +329,17 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string, o 
 // noteOutcome says what a reader of the counts has to know of a run.
 func (f *simFlags) noteOutcome(c call, name string, o compiled.Options, outcome compiled.Outcome) {
 	if o.First > outcome.Calls {
-		c.note("%s: %s is called %d times, so that no call is counted", name, o.Function, outcome.Calls)
+		c.note("%s: %s is called %d times, so that no call is counted", name, o.Function,
+			outcome.Calls)
 	}
 	if f.exec.path == "" && outcome.Calls > uint64(f.passes) {
-		c.note("%s: main calls %s %d times, which are counted together; affine loops are counted once",
+		c.note("%s: main calls %s %d times, which are counted together; affine loops are "+
+			"counted once",
 			name, o.Function, outcome.Calls)
 	}
 	if outcome.Moved {
-		c.note("%s: the kernel does not fix its addresses, so that counts may differ from run to run", name)
+		c.note("%s: the kernel does not fix its addresses, so that counts may differ from "+
+			"run to run", name)
 	}
 	if outcome.Forked {
 		c.note("%s: it starts other processes, whose accesses are not counted", name)
@@ -346,7 +363,8 @@ func (f *simFlags) noteLocals(c call, name string, program *compiled.Program, co
 		missing = append(missing[:3], fmt.Sprintf("%d others", n-3))
 	}
 	if missing != nil {
-		c.note("%s: arrays on the stack may be missing in the counts: %s; the compiler reports them "+
+		c.note("%s: arrays on the stack may be missing in the counts: %s; the compiler "+
+			"reports them "+
 			"where their address leaves the function: declare them static, or build with gcc -O0",
 			name, strings.Join(missing, ", "))
 	}

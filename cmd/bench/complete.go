@@ -25,21 +25,24 @@ var (
 	resultFiles  = []string{"txt", "out", "bench"}
 	yamlFiles    = []string{"yaml", "yml"}
 	profileFiles = []string{"json", "gz", "log", "txt"}
-	endings      = map[string][]string{"baseline": resultFiles, "ab-out": resultFiles, "results": resultFiles, "suite": yamlFiles, "program": {"c"}, "matrix": {"mtx", "gz"}}
+	endings      = map[string][]string{"baseline": resultFiles, "ab-out": resultFiles,
+		"results": resultFiles, "suite": yamlFiles, "program": {"c"}, "matrix": {"mtx", "gz"}}
 )
 
 // measuredName is what saved measurements are called where a file of caches is wanted.
 const measuredName = "measured"
 
-// addCompletions tells shells what each flag and argument of a command and of its verbs takes: the values of those that have a
-// fixed set, files where files are wanted, and nothing for all else, where shells would offer files.
+// addCompletions tells shells what each flag and argument of a command and of its verbs takes: the
+// values of those that have a fixed set, files where files are wanted, and nothing for all else,
+// where shells would offer files.
 func addCompletions(cmd *cobra.Command) {
 	each := func(flag *pflag.Flag) {
 		if flag.NoOptDefVal != "" { // which takes no value
 			return
 		}
 		if err := cmd.RegisterFlagCompletionFunc(flag.Name, valuesOf(cmd, flag)); err != nil {
-			panic(err) // a flag that is there twice, of which no program is built that passes its tests
+			// a flag that is there twice, of which no program is built that passes its tests
+			panic(err)
 		}
 	}
 	cmd.Flags().VisitAll(each)
@@ -69,7 +72,8 @@ func argumentsOf(cmd *cobra.Command) cobra.CompletionFunc {
 
 // first offers something for the first argument and nothing for more.
 func first(values cobra.CompletionFunc) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string,
+		cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -101,17 +105,21 @@ func valuesOf(cmd *cobra.Command, flag *pflag.Flag) cobra.CompletionFunc {
 	case what == "label":
 		return labelsOf
 	}
-	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return fixed(fixedValues(cmd, flag.Name, what)...)(cmd, args, typed) // which reads the presets
+	return func(cmd *cobra.Command, args []string, typed string) ([]string,
+		cobra.ShellCompDirective) {
+		// which reads the presets
+		return fixed(fixedValues(cmd, flag.Name, what)...)(cmd, args, typed)
 	}
 }
 
 // completes tells whether a command line asks for what completes another.
 func completes(args []string) bool {
-	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
+	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd ||
+		args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// A lenient is a flag of a command line that is still being typed: any value will do, and cobra sets it more than once.
+// A lenient is a flag of a command line that is still being typed: any value will do, and cobra
+// sets it more than once.
 type lenient struct {
 	pflag.Value
 	text string
@@ -160,11 +168,14 @@ func fixedValues(cmd *cobra.Command, name, kind string) []string {
 		if cmd.Name() == "run" { // which runs them
 			sets = kernel.Sets()
 		}
-		return append([]string{access.Scalar.String(), access.Builtin.String()}, strings.Split(kernel.Names(sets), ", ")...)
+		return append([]string{access.Scalar.String(), access.Builtin.String()},
+			strings.Split(kernel.Names(sets), ", ")...)
 	case name == "order":
-		return []string{access.Row.String(), access.Col.String(), access.Torch.String(), access.AsFrom.String(), access.AsTo.String()}
+		return []string{access.Row.String(), access.Col.String(), access.Torch.String(),
+			access.AsFrom.String(), access.AsTo.String()}
 	case name == "pages":
-		return []string{access.PagesSmall.String(), access.PagesTHP.String(), access.PagesHuge.String()}
+		return []string{access.PagesSmall.String(), access.PagesTHP.String(),
+			access.PagesHuge.String()}
 	case name == "sparse":
 		return []string{"coo", "csr", "csc", "bsr", "bsc"}
 	case name == "observe":
@@ -182,7 +193,8 @@ func fixed(values ...string) cobra.CompletionFunc {
 		var fit []string
 		for _, value := range values {
 			name, _, _ := strings.Cut(value, "\t")
-			if strings.HasPrefix(before+name, typed) && !slices.Contains(strings.Split(before, ","), name) {
+			if strings.HasPrefix(before+name, typed) &&
+				!slices.Contains(strings.Split(before, ","), name) {
 				fit = append(fit, before+value)
 			}
 		}
@@ -218,7 +230,8 @@ func cacheFiles(_ *cobra.Command, _ []string, typed string) ([]string, cobra.She
 }
 
 // benchmarksOf offers the names of a history's benchmarks.
-func benchmarksOf(cmd *cobra.Command, _ []string, typed string) (fit []string, _ cobra.ShellCompDirective) {
+func benchmarksOf(cmd *cobra.Command, _ []string, typed string) (fit []string,
+	_ cobra.ShellCompDirective) {
 	list, _, _ := history.Open(cmd.Flag("dir").Value.String()).Entries() // none if that fails
 	for _, entry := range list {
 		for _, r := range entry.Records {
@@ -236,8 +249,10 @@ func benchmarksOf(cmd *cobra.Command, _ []string, typed string) (fit []string, _
 // labelLine is a line of a file that may be a label's.
 var labelLine = regexp.MustCompile(`(?m)^([a-z][a-z0-9_-]*): `)
 
-// labelsOf offers the labels of the files that were named, or of the history, by the heads of some of them.
-func labelsOf(cmd *cobra.Command, args []string, typed string) (fit []string, _ cobra.ShellCompDirective) {
+// labelsOf offers the labels of the files that were named, or of the history, by the heads of some
+// of them.
+func labelsOf(cmd *cobra.Command, args []string, typed string) (fit []string,
+	_ cobra.ShellCompDirective) {
 	const some, head = 16, 64 << 10
 	paths := args
 	if dir := cmd.Flag("dir"); dir != nil {
@@ -257,7 +272,8 @@ func labelsOf(cmd *cobra.Command, args []string, typed string) (fit []string, _ 
 		file.Close()
 		for _, match := range labelLine.FindAllSubmatch(text, -1) {
 			label := string(match[1])
-			if strings.HasPrefix(label, typed) && !strings.HasPrefix(label, results.TuningPrefix) && results.CheckLabel(label) == nil {
+			if strings.HasPrefix(label, typed) && !strings.HasPrefix(label, results.TuningPrefix) &&
+				results.CheckLabel(label) == nil {
 				fit = append(fit, label)
 			}
 		}
@@ -267,7 +283,8 @@ func labelsOf(cmd *cobra.Command, args []string, typed string) (fit []string, _ 
 }
 
 // verbsToHelp offers the verbs below those that were typed.
-func verbsToHelp(help *cobra.Command, args []string, typed string) (fit []string, _ cobra.ShellCompDirective) {
+func verbsToHelp(help *cobra.Command, args []string, typed string) (fit []string,
+	_ cobra.ShellCompDirective) {
 	of, rest, err := help.Root().Find(args)
 	if err != nil || len(rest) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

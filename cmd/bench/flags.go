@@ -22,7 +22,8 @@ import (
 // what was parsed. Where capitals mean something all have to be.
 func folded[T any](parse func(string) (T, error), text string, cased bool) (T, string, error) {
 	value, err := parse(text)
-	if lower := strings.ToLower(text); err != nil && lower != text && (!cased || text == strings.ToUpper(text)) {
+	if lower := strings.ToLower(text); err != nil && lower != text &&
+		(!cased || text == strings.ToUpper(text)) {
 		if value, err := parse(lower); err == nil {
 			return value, lower, nil
 		}
@@ -30,8 +31,8 @@ func folded[T any](parse func(string) (T, error), text string, cased bool) (T, s
 	return value, text, err
 }
 
-// A strict is a flag that takes a value and is no list: none that is empty, as a variable that the shell does not know is, and where the
-// last one would win unnoticed, one.
+// A strict is a flag that takes a value and is no list: none that is empty, as a variable that the
+// shell does not know is, and where the last one would win unnoticed, one.
 type strict struct {
 	pflag.Value
 	name    string
@@ -48,7 +49,8 @@ func (s *strict) Set(text string) error {
 	case s.set && !s.repeats:
 		return fmt.Errorf("it is given twice, as %s before, and takes one value", s.text)
 	}
-	if digits := strings.TrimLeft(text, "0_"); s.Type() == "int" && text[0] == '0' && digits != "" && digits[0] >= '0' && digits[0] <= '9' {
+	if digits := strings.TrimLeft(text, "0_"); s.Type() == "int" && text[0] == '0' &&
+		digits != "" && digits[0] >= '0' && digits[0] <= '9' {
 		return fmt.Errorf("leading zeros, which some read as octal: want %s", digits)
 	}
 	s.set, s.text = true, text
@@ -96,9 +98,10 @@ func (p *parsed[T]) Type() string { return p.kind }
 
 // A several is a flag that may be given more than once.
 type several[T any] struct {
-	values   []T
-	texts    []string
-	most     int // 0 for any number; where it is repeated elsewhere, the last one would win unnoticed
+	values []T
+	texts  []string
+	// 0 for any number; where it is repeated elsewhere, the last one would win unnoticed
+	most     int
 	parse    func(string) (T, error)
 	kind     string // shown in --help
 	cased    bool   // whether capitals mean something
@@ -111,7 +114,8 @@ func (s *several[T]) Set(text string) error {
 		return fmt.Errorf("it is given more than %d times", s.most)
 	}
 	if s.most == 1 && len(s.values) == 1 {
-		return errors.New("it is given twice; this verb takes one pattern, bench run compares several")
+		return errors.New("it is given twice; this verb takes one pattern, bench run compares " +
+			"several")
 	}
 	value, text, err := folded(s.parse, text, s.cased)
 	if err != nil && s.joined(text) {
@@ -120,7 +124,9 @@ func (s *several[T]) Set(text string) error {
 		}
 		return errors.New("want one value; give the flag once for each")
 	}
-	if err == nil && slices.ContainsFunc(s.values, func(v T) bool { return fmt.Sprint(v) == fmt.Sprint(value) }) {
+	if err == nil && slices.ContainsFunc(s.values, func(v T) bool {
+		return fmt.Sprint(v) == fmt.Sprint(value)
+	}) {
 		return errors.New("it is given twice: leave one out")
 	}
 	s.values, s.texts = append(s.values, value), append(s.texts, text)
@@ -171,7 +177,8 @@ func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
 		flag     *parsed[simcache.Geometry]
 		geometry *simcache.Geometry
 		source   *simcache.Source
-	}{{&g.i1, &c.I1, &c.I1Source}, {&g.d1, &c.Levels[0].Geometry, &c.Levels[0].Source}, {&g.ll, &c.Levels[1].Geometry, &c.Levels[1].Source}} {
+	}{{&g.i1, &c.I1, &c.I1Source}, {&g.d1, &c.Levels[0].Geometry, &c.Levels[0].Source},
+		{&g.ll, &c.Levels[1].Geometry, &c.Levels[1].Source}} {
 		if f.flag.set {
 			*f.geometry, *f.source = f.flag.value, simcache.FromFlag
 		}
@@ -191,7 +198,8 @@ func (g *geometryFlags) noteApart(c call, pinned ...int) {
 		return
 	}
 	if shown, others := apart(pinned...); others != nil {
-		c.note("these are the caches of CPU %d; other CPUs (%s) have others: choose with taskset -c, or with --pin of bench run", shown, cpu.FormatList(others))
+		c.note("these are the caches of CPU %d; other CPUs (%s) have others: choose with taskset "+
+			"-c, or with --pin of bench run", shown, cpu.FormatList(others))
 	}
 }
 
@@ -220,11 +228,15 @@ func (p *patternFlags) add(flags *pflag.FlagSet, most int, ops string) {
 	p.addTensor(flags, most)
 	p.addOp(flags, most, ops)
 	p.tile = several[[]int]{most: most, parse: access.ParseTile, kind: "shape"}
-	p.order = several[access.Order]{most: most, parse: access.ParseOrder, kind: "order", standard: "row"}
-	p.kernel = several[access.Kernel]{most: most, parse: access.ParseKernel, kind: "kernel", standard: "scalar"}
-	flags.Var(&p.tile, "tile", "tiles in which the view is walked, such as 32x32; a size for each of its dims, or none"+repeated)
+	p.order = several[access.Order]{most: most, parse: access.ParseOrder, kind: "order",
+		standard: "row"}
+	p.kernel = several[access.Kernel]{most: most, parse: access.ParseKernel, kind: "kernel",
+		standard: "scalar"}
+	flags.Var(&p.tile, "tile", "tiles in which the view is walked, such as 32x32; a size for "+
+		"each of its dims, or none"+repeated)
 	flags.Var(&p.order, "order", orderUsage+repeated)
-	flags.Var(&p.kernel, "kernel", kernelUsage+kernel.Names(kernel.All())+" (this CPU runs "+kernel.Names(kernel.Sets())+")"+repeated)
+	flags.Var(&p.kernel, "kernel", kernelUsage+kernel.Names(
+		kernel.All())+" (this CPU runs "+kernel.Names(kernel.Sets())+")"+repeated)
 }
 
 // The operations that a command takes.
@@ -246,13 +258,17 @@ func (p *patternFlags) addOp(flags *pflag.FlagSet, most int, ops string) {
 			return op, err
 		}
 	}
-	chase := map[bool]string{true: "chase reads int64 elements in a random order, each the place of the next, "}[ops == anyOp]
-	flags.Var(&p.op, "op", ops+"; sum reads, fill writes, copy writes a fresh contiguous tensor, add (--with, broadcast) a fresh tensor; "+chase+"reorder converts between formats (--from, --to)")
+	chase := map[bool]string{true: "chase reads int64 elements in a random order, each the place " +
+		"of the next, "}[ops == anyOp]
+	flags.Var(&p.op, "op", ops+"; sum reads, fill writes, copy writes a fresh contiguous tensor, "+
+		"add (--with, broadcast) a fresh tensor; "+chase+"reorder converts between formats "+
+		"(--from, --to)")
 	p.pad = several[int]{most: most, parse: strconv.Atoi, kind: "int", standard: "0"}
 	flags.Var(&p.pad, "pad", "elements between the tensor's rows; these run along its last dim"+repeated(most))
 	flags.Var(&p.with, "with", "sizes of the tensor that --op add adds, such as 1x4000")
 	p.from, p.to = formatFlag(), formatFlag()
-	flags.Var(&p.from, "from", "format of oneDNN in which the tensor is stored; such as abcd or nChw16c, with --op sum, fill or reorder")
+	flags.Var(&p.from, "from", "format of oneDNN in which the tensor is stored; such as abcd or "+
+		"nChw16c, with --op sum, fill or reorder")
 	flags.Var(&p.to, "to", "format that --op reorder makes of it, such as ABcd16b16a2b")
 }
 
@@ -264,11 +280,15 @@ func formatFlag() parsed[layouts.Tag] {
 // addTensor adds the flags that say what tensor and which view.
 func (p *patternFlags) addTensor(flags *pflag.FlagSet, most int) {
 	p.shape = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
-	p.dtype = several[layouts.DType]{most: most, parse: layouts.ParseDType, kind: "dtype", standard: "float32"}
+	p.dtype = several[layouts.DType]{most: most, parse: layouts.ParseDType, kind: "dtype",
+		standard: "float32"}
 	p.view = several[layouts.Chain]{most: most, parse: parseView, kind: "chain", cased: true}
 	flags.Var(&p.shape, "shape", "sizes of the tensor, such as 4000x4000; it is stored contiguous")
-	flags.Var(&p.dtype, "dtype", "type of its elements, such as int32; one of "+strings.Join(layouts.DTypeNames(), ", ")+repeated(most))
-	flags.Var(&p.view, "view", "view operations, as in PyTorch, such as 'x[:, ::2].T'; a chain of them, such as 'transpose(0,1).narrow(1,0,100)' ('bench help layout' lists them), or none"+repeated(most))
+	flags.Var(&p.dtype, "dtype", "type of its elements, such as int32; one of "+strings.Join(
+		layouts.DTypeNames(), ", ")+repeated(most))
+	flags.Var(&p.view, "view", "view operations, as in PyTorch, such as 'x[:, ::2].T'; a chain "+
+		"of them, such as 'transpose(0,1).narrow(1,0,100)' ('bench help layout' lists them), "+
+		"or none"+repeated(most))
 }
 
 // parseView parses a chain of views, or none, as files of benchmarks have it.
@@ -279,9 +299,11 @@ func parseView(text string) (layouts.Chain, error) {
 	return layouts.ParseChain(text)
 }
 
-const orderUsage = "row, col, torch, or dims such as 1,0; the order in which the view's dims are walked; torch is PyTorch 1.13's; from and to are the orders in memory of two formats"
+const orderUsage = "row, col, torch, or dims such as 1,0; the order in which the view's dims are " +
+	"walked; torch is PyTorch 1.13's; from and to are the orders in memory of two formats"
 
-const kernelUsage = "what walks it, such as scalar or avx2; scalar is a plain loop in --order, builtin is Go's copy; the vector kernels are "
+const kernelUsage = "what walks it, such as scalar or avx2; scalar is a plain loop in --order, " +
+	"builtin is Go's copy; the vector kernels are "
 
 var errNoShape = errors.New("--shape is missing (such as --shape 4000x4000)")
 
@@ -291,12 +313,15 @@ func (p *patternFlags) sweep() (access.Sweep, error) {
 	case !p.shape.set:
 		return access.Sweep{}, errNoShape
 	case p.op.value == access.Add && !p.with.set:
-		return access.Sweep{}, errors.New("--op add wants the shape of the second tensor (such as --with 1x4000)")
+		return access.Sweep{}, errors.New("--op add wants the shape of the second tensor (such " +
+			"as --with 1x4000)")
 	case p.op.value != access.Add && p.with.set:
 		return access.Sweep{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
 	}
-	spec := access.Spec{Op: p.op.value, Shape: p.shape.value, With: p.with.value, DType: layouts.Float32, From: p.from.value, To: p.to.value}
-	return access.Sweep{Spec: spec, DTypes: p.dtype.values, Pads: p.pad.values, Views: p.view.values, Tiles: p.tile.values,
+	spec := access.Spec{Op: p.op.value, Shape: p.shape.value, With: p.with.value,
+		DType: layouts.Float32, From: p.from.value, To: p.to.value}
+	return access.Sweep{Spec: spec, DTypes: p.dtype.values, Pads: p.pad.values,
+		Views: p.view.values, Tiles: p.tile.values,
 		Orders: p.order.values, Kernels: p.kernel.values}, nil
 }
 
@@ -311,8 +336,11 @@ func (p *patternFlags) texts() (flags []string) {
 	for _, flag := range []struct {
 		name  string
 		texts []string
-	}{{"shape", []string{p.shape.text}}, {"op", []string{p.op.text}}, {"with", []string{p.with.text}}, {"from", []string{p.from.text}}, {"to", []string{p.to.text}},
-		{"dtype", p.dtype.texts}, {"pad", p.pad.texts}, {"view", p.view.texts}, {"tile", p.tile.texts}, {"order", p.order.texts}, {"kernel", p.kernel.texts}} {
+	}{{"shape", []string{p.shape.text}}, {"op", []string{p.op.text}},
+		{"with", []string{p.with.text}}, {"from", []string{p.from.text}},
+		{"to", []string{p.to.text}},
+		{"dtype", p.dtype.texts}, {"pad", p.pad.texts}, {"view", p.view.texts},
+		{"tile", p.tile.texts}, {"order", p.order.texts}, {"kernel", p.kernel.texts}} {
 		for _, text := range flag.texts {
 			if text != "" {
 				flags = append(flags, "--"+flag.name+"="+text)
@@ -352,12 +380,15 @@ func insteadOfCopy(err error) string {
 	if e, ok := errors.AsType[*layouts.FormatError](err); ok {
 		switch e.Format {
 		case layouts.ChannelsLast:
-			return ": time the copy with --view 'permute(0,2,3,1)' --op copy, or walk its result: --shape NxHxWxC --view 'permute(0,3,1,2)'"
+			return ": time the copy with --view 'permute(0,2,3,1)' --op copy, or walk its " +
+				"result: --shape NxHxWxC --view 'permute(0,3,1,2)'"
 		case layouts.ChannelsLast3d:
-			return ": time the copy with --view 'permute(0,2,3,4,1)' --op copy, or walk its result: --shape NxDxHxWxC --view 'permute(0,4,1,2,3)'"
+			return ": time the copy with --view 'permute(0,2,3,4,1)' --op copy, or walk its " +
+				"result: --shape NxDxHxWxC --view 'permute(0,4,1,2,3)'"
 		}
 	}
-	return ": time the copy with --op copy and the views before it, or walk its result: its own sizes as --shape"
+	return ": time the copy with --op copy and the views before it, or walk its result: its own " +
+		"sizes as --shape"
 }
 
 // checkBy refuses a value of --by that is no label, if there is one.

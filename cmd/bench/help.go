@@ -13,11 +13,11 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// helpTexts are what is said of each verb, such as help/history-add.txt: what it
-// does, and after a line of dashes examples. 'bench VERB --help' prints these and
-// the flags, each with the first clause of what is said of it, and fits a screen. What does not fit,
-// more text and after dashes again more examples, follows dashes with the names of
-// the flags that the screen has; 'bench help VERB' prints all of it.
+// helpTexts are what is said of each verb, such as help/history-add.txt: what it does, and after a
+// line of dashes examples. 'bench VERB --help' prints these and the flags, each with the first
+// clause of what is said of it, and fits a screen. What does not fit, more text and after dashes
+// again more examples, follows dashes with the names of the flags that the screen has; 'bench help
+// VERB' prints all of it.
 //
 //go:embed help/*.txt
 var helpTexts embed.FS
@@ -39,7 +39,8 @@ func addHelp(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	text := strings.ReplaceAll(strings.TrimSuffix(string(content), "\n"), "{{view-operations}}", lines(layouts.ViewOps(), ", ", helpWidth))
+	text := strings.ReplaceAll(strings.TrimSuffix(string(content), "\n"), "{{view-operations}}",
+		lines(layouts.ViewOps(), ", ", helpWidth))
 	text, rest, _ := strings.Cut(text, "\n--- ")
 	cmd.Long, cmd.Example, _ = strings.Cut(text, "\n---\n")
 	names, rest, _ := strings.Cut(rest, "\n")
@@ -85,7 +86,8 @@ func helpOf(cmd *cobra.Command, whole bool) string {
 	}
 	var b strings.Builder
 	if verbs := verbsOf(cmd); verbs != "" {
-		fmt.Fprintf(&b, "%s\n\nUsage:\n  %[2]s VERB [flags]\n  %[2]s VERB --help\n\nVerbs:\n%s", text, cmd.CommandPath(), verbs)
+		fmt.Fprintf(&b, "%s\n\nUsage:\n  %[2]s VERB [flags]\n  %[2]s VERB --help\n\nVerbs:\n%s",
+			text, cmd.CommandPath(), verbs)
 	} else {
 		fmt.Fprintf(&b, "%s\n\nUsage:\n  %s\n", text, cmd.UseLine())
 	}
@@ -95,7 +97,8 @@ func helpOf(cmd *cobra.Command, whole bool) string {
 	if whole {
 		fmt.Fprintf(&b, "\nFlags:\n%s", usages(cmd.Flags(), nil))
 	} else {
-		fmt.Fprintf(&b, "\nFlags:\n%s\n'bench help %s' has %s\n", usages(cmd.Flags(), names), strings.TrimPrefix(cmd.CommandPath(), "bench "), leftOut(cmd, names))
+		fmt.Fprintf(&b, "\nFlags:\n%s\n'bench help %s' has %s\n", usages(cmd.Flags(), names),
+			strings.TrimPrefix(cmd.CommandPath(), "bench "), leftOut(cmd, names))
 	}
 	return b.String()
 }

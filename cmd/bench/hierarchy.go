@@ -23,14 +23,26 @@ type hierarchyFlags struct {
 
 func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	f.observe = parsed[simcache.Observe]{parse: simcache.ParseObserve, kind: "list"}
-	f.page = parsed[int]{parse: simcache.ParseBytes, kind: "size", value: access.PagesSmall.Size(), text: machines.Size(access.PagesSmall.Size()).String()}
-	flags.StringVar(&f.preset, "preset", "", "simulate a real machine's caches, by a `name` from --preset list")
-	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes, or measured; docs/simulator.md tells the format, measured are those that machine --measure found, and - is stdin")
-	flags.Var(&f.observe, "observe", "count more of each miss, joined by commas: classes (compulsory, capacity, conflict), sets (misses by set), bytes (bytes used of the lines fetched)")
-	flags.BoolVar(&f.writeBacks, "writebacks", false, "count write-backs, and bytes moved by level; they take part in the next level's order, so that its misses may be others")
-	flags.BoolVar(&f.tlb, "tlb", false, "simulate a data TLB: the preset's or the config's, else this CPU's, else 64 entries 4-way and 1536 entries 12-way")
-	flags.Var(&f.page, "page", "page size of this CPU's TLB, such as 4KiB or 2MiB; with --tlb or --explain")
-	flags.BoolVar(&f.explain, "explain", false, "observe all, with the TLB, and say first what would help, tried and counted, then why it misses")
+	f.page = parsed[int]{parse: simcache.ParseBytes, kind: "size", value: access.PagesSmall.Size(),
+		text: machines.Size(access.PagesSmall.Size()).String()}
+	flags.StringVar(&f.preset, "preset", "", "simulate a real machine's caches, by a `name` from "+
+		"--preset list")
+	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes, "+
+		"or measured; docs/simulator.md tells the format, measured are those that machine "+
+		"--measure found, and - is stdin")
+	flags.Var(&f.observe, "observe", "count more of each miss, joined by commas: classes "+
+		"(compulsory, capacity, conflict), sets (misses by set), bytes (bytes used of the lines "+
+		"fetched)")
+	flags.BoolVar(&f.writeBacks, "writebacks", false,
+		"count write-backs, and bytes moved by level; they take part in the next level's order, "+
+			"so that its misses may be others")
+	flags.BoolVar(&f.tlb, "tlb", false, "simulate a data TLB: the preset's or the config's, else "+
+		"this CPU's, else 64 entries 4-way and 1536 entries 12-way")
+	flags.Var(&f.page, "page", "page size of this CPU's TLB, such as 4KiB or 2MiB; with --tlb or "+
+		"--explain")
+	flags.BoolVar(&f.explain, "explain", false,
+		"observe all, with the TLB, and say first what would help, tried and counted, then why "+
+			"it misses")
 }
 
 // machine is what the flags simulate: caches, with a name if it is a preset's or a
@@ -59,7 +71,8 @@ func (f *hierarchyFlags) machine(c call, g *geometryFlags) (machines.Machine, er
 // plain tells whether D1 and LL are simulated and their misses counted, and nothing
 // else: Cachegrind's summary then says it all.
 func (f *hierarchyFlags) plain() bool {
-	return f.preset == "" && f.config == "" && !f.observe.set && !f.writeBacks && !f.tlb && !f.explain
+	return f.preset == "" && f.config == "" && !f.observe.set && !f.writeBacks &&
+		!f.tlb && !f.explain
 }
 
 // base is the caches, from a preset, a file, or flags and this CPU.
@@ -81,7 +94,9 @@ func (f *hierarchyFlags) base(c call, g *geometryFlags) (m machines.Machine, err
 	}
 	for _, name := range []string{"I1", "D1", "LL"} {
 		if c.given(name) {
-			return m, fmt.Errorf("--%s does not go with %s, which names all caches (copy the description with 'bench machine --preset NAME', change it, and give it as --config)", name, which)
+			return m, fmt.Errorf("--%s does not go with %s, which names all caches (copy the "+
+				"description with 'bench machine --preset NAME', change it, and give it as "+
+				"--config)", name, which)
 		}
 	}
 	if err != nil {
@@ -96,7 +111,8 @@ func (f *hierarchyFlags) addTLB(m *machines.Machine) error {
 	wanted := f.tlb || f.explain
 	switch {
 	case f.page.set && len(m.Config.TLB) > 0:
-		return fmt.Errorf("--page %s: %s has a TLB and page size of its own", f.page.text, m.Config.First().Source)
+		return fmt.Errorf("--page %s: %s has a TLB and page size of its own", f.page.text,
+			m.Config.First().Source)
 	case f.page.set && !wanted:
 		return fmt.Errorf("--page %s goes with --tlb or --explain", f.page.text)
 	}

@@ -43,18 +43,21 @@ func flagFault(cmd *cobra.Command, err error) error {
 			want = "a number of fewer digits"
 		}
 		if want != "" && (number || kind == "duration" && invalid.GetValue() != "") {
-			err = fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", invalid.GetValue(), invalid.GetFlag().Name, want)
+			err = fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", invalid.GetValue(),
+				invalid.GetFlag().Name, want)
 		}
 	}
 	hint := ""
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok &&
+		unknown.GetSpecifiedShortnames() == "" {
 		hint = flagHint(cmd, unknown.GetSpecifiedName())
 	}
 	return fmt.Errorf("%w%s (see %s --help)", err, hint, cmd.CommandPath())
 }
 
 // wantOf says what flags of Go's own types want, whose errors are those of Go's packages.
-var wantOf = map[string]string{"int": "a whole number", "float64": "a number, such as 0.01", "duration": "a length of time, such as 10ms or 1s", "bool": "no value, true or false"}
+var wantOf = map[string]string{"int": "a whole number", "float64": "a number, such as 0.01",
+	"duration": "a length of time, such as 10ms or 1s", "bool": "no value, true or false"}
 
 // flagHint says what a flag that a command lacks was meant to be, "" if that cannot be told.
 func flagHint(cmd *cobra.Command, name string) string {
@@ -62,7 +65,8 @@ func flagHint(cmd *cobra.Command, name string) string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		names = append(names, f.Name)
-		if rest, ok := strings.CutPrefix(name, f.Name); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' && len(f.Name) > len(joined) {
+		if rest, ok := strings.CutPrefix(name, f.Name); ok && rest != "" && rest[0] >= '0' &&
+			rest[0] <= '9' && len(f.Name) > len(joined) {
 			joined = f.Name
 		}
 	})
@@ -78,7 +82,9 @@ func flagHint(cmd *cobra.Command, name string) string {
 	case cmd.Name() == "advise" && slices.Contains([]string{"order", "tile", "kernel"}, name):
 		return ": advise tries all orders, tiles and kernels"
 	}
-	same := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) || n == flagElsewhere[name] })
+	same := slices.IndexFunc(names, func(n string) bool {
+		return strings.EqualFold(n, name) || n == flagElsewhere[name]
+	})
 	if same >= 0 {
 		return fmt.Sprintf(": did you mean --%s?", names[same])
 	}
@@ -102,7 +108,8 @@ func flagHint(cmd *cobra.Command, name string) string {
 // flagElsewhere is what flags of Cachegrind, hyperfine, go test and other gates are called here.
 var flagElsewhere = map[string]string{
 	"cachegrind-out-file": "cachegrind-out", "output": "out", "tolerance": "exact-tolerance",
-	"benchtime": "sample-time", "time": "sample-time", "iterations": "count", "repeat": "count", "runs": "count", "samples": "count",
+	"benchtime": "sample-time", "time": "sample-time", "iterations": "count", "repeat": "count",
+	"runs": "count", "samples": "count",
 }
 
 // oneDash refuses a long flag behind one dash, as other programs have them: -order would be
@@ -118,8 +125,10 @@ func oneDash(root *cobra.Command, args []string) error {
 			break
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
-		if arg == "-"+strings.TrimLeft(arg, "-") && len(name) > 1 && (cmd.Flags().Lookup(name) != nil || cmd.InheritedFlags().Lookup(name) != nil) {
-			return fmt.Errorf("%s: long flags have two dashes: did you mean -%s? (see %s --help)", arg, arg, cmd.CommandPath())
+		if arg == "-"+strings.TrimLeft(arg, "-") && len(name) > 1 &&
+			(cmd.Flags().Lookup(name) != nil || cmd.InheritedFlags().Lookup(name) != nil) {
+			return fmt.Errorf("%s: long flags have two dashes: did you mean -%s? (see %s --help)",
+				arg, arg, cmd.CommandPath())
 		}
 	}
 	return nil
@@ -136,13 +145,17 @@ func argHint(cmd *cobra.Command, arg string) string {
 	case flag == "suite" && cmd.Flags().Lookup("caches") != nil: // and no suite
 		return fmt.Sprintf(": did you mean --caches %s?", arg)
 	case err == nil && cmd.Name() == "sim" && cmd.Flags().Changed("tlb"):
-		return ": --tlb takes no value, other sizes are in the file of --config (bench machine --preset NAME prints one)"
+		return ": --tlb takes no value, other sizes are in the file of --config (bench machine " +
+			"--preset NAME prints one)"
 	case err == nil && cmd.Flags().Lookup("shape") != nil && !cmd.Flags().Changed("shape"):
 		return fmt.Sprintf(": did you mean --shape %s?", arg)
 	case err == nil && cmd.Flags().Changed("shape") && !strings.ContainsAny(arg, "x,"):
-		return fmt.Sprintf(": did you mean --shape %sx%s?", cmd.Flags().Lookup("shape").Value, strings.Join(cmd.Flags().Args(), "x"))
-	case cmd.Flags().Lookup("filter") != nil && cmd.Flags().Changed("filter") && strings.Contains(arg, ":"):
-		return fmt.Sprintf(": did you mean --filter '%s %s'?", cmd.Flags().Lookup("filter").Value, strings.Join(cmd.Flags().Args(), " "))
+		return fmt.Sprintf(": did you mean --shape %sx%s?", cmd.Flags().Lookup("shape").Value,
+			strings.Join(cmd.Flags().Args(), "x"))
+	case cmd.Flags().Lookup("filter") != nil && cmd.Flags().Changed("filter") &&
+		strings.Contains(arg, ":"):
+		return fmt.Sprintf(": did you mean --filter '%s %s'?", cmd.Flags().Lookup("filter").Value,
+			strings.Join(cmd.Flags().Args(), " "))
 	case cmd.Flags().Lookup("filter") != nil && !strings.ContainsAny(arg, "./= "):
 		return fmt.Sprintf(": did you mean --filter .name:%s?", arg)
 	}
@@ -150,7 +163,8 @@ func argHint(cmd *cobra.Command, arg string) string {
 }
 
 // flagOfFile is which flag takes files of a kind.
-var flagOfFile = map[string]string{".c": "program", ".mtx": "matrix", ".yaml": "suite", ".yml": "suite"}
+var flagOfFile = map[string]string{".c": "program", ".mtx": "matrix", ".yaml": "suite",
+	".yml": "suite"}
 
 // verbHint says what was meant by what stands in the place of a verb, "" if that cannot be told.
 func verbHint(cmd *cobra.Command, arg string) string {
@@ -166,14 +180,16 @@ func verbHint(cmd *cobra.Command, arg string) string {
 }
 
 // verbOfFile is which verb takes files of a kind.
-var verbOfFile = map[string]string{".txt": "report", ".c": "sim --program", ".mtx": "sim --matrix", ".json": "import", ".gz": "import", ".yaml": "sweep", ".yml": "sweep"}
+var verbOfFile = map[string]string{".txt": "report", ".c": "sim --program", ".mtx": "sim --matrix",
+	".json": "import", ".gz": "import", ".yaml": "sweep", ".yml": "sweep"}
 
-// kindHint says which of the YAML files that bench reads one is that was refused as another, or that there is none of this
-// name but a preset, "" if neither is so.
+// kindHint says which of the YAML files that bench reads one is that was refused as another, or
+// that there is none of this name but a preset, "" if neither is so.
 func kindHint(path string) string {
 	if _, err := os.Stat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
 		if _, err := machines.File(path); err == nil {
-			return fmt.Sprintf("; it is a preset: --preset of sim takes it, and bench machine --preset %s prints a file for --caches", path)
+			return fmt.Sprintf("; it is a preset: --preset of sim takes it, and bench machine "+
+				"--preset %s prints a file for --caches", path)
 		}
 	}
 	if path == probe.SavedName || kept.Regular(path) != nil { // a pipe is read once

@@ -29,7 +29,8 @@ func newHistory() *cobra.Command {
 		RunE:  showHelp,
 	}
 	cmd.PersistentFlags().StringVar(&dir, "dir", "history", "`folder` of the history")
-	cmd.AddCommand(newHistoryAdd(&dir), newHistoryList(&dir), newHistoryShow(&dir), newHistoryTrend(&dir), newHistoryExport(&dir))
+	cmd.AddCommand(newHistoryAdd(&dir), newHistoryList(&dir), newHistoryShow(&dir),
+		newHistoryTrend(&dir), newHistoryExport(&dir))
 	return cmd
 }
 
@@ -73,11 +74,13 @@ func addFault(c call, file string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("--dir: %w", err)
 	}
-	if origin, ok := errors.AsType[history.OriginError](err); ok && origin.Key != "" && c.given(origin.Key) {
+	if origin, ok := errors.AsType[history.OriginError](err); ok && origin.Key != "" &&
+		c.given(origin.Key) {
 		return fmt.Errorf("--%w", err) // which begins with the key
 	}
 	if _, ok := errors.AsType[history.OriginError](err); ok {
-		return fmt.Errorf("%s: %w (a build without git's stamp names none; --commit \"$(git rev-parse HEAD)\" and --date set them)", file, err)
+		return fmt.Errorf("%s: %w (a build without git's stamp names none; --commit \"$(git "+
+			"rev-parse HEAD)\" and --date set them)", file, err)
 	}
 	return err // which names the file
 }
@@ -94,7 +97,8 @@ func entries(c call, flag, dir string) (*history.Store, []history.Entry, error) 
 		c.note("%s", results.Printable(d.Error()))
 	}
 	if len(list) == 0 {
-		return nil, nil, fmt.Errorf("--%s %s: no entry of a history there (bench history add puts one)", flag, dir)
+		return nil, nil, fmt.Errorf("--%s %s: no entry of a history there (bench history add "+
+			"puts one)", flag, dir)
 	}
 	return store, list, nil
 }
@@ -113,7 +117,9 @@ func newHistoryList(dir *string) *cobra.Command {
 			if format.value == "json" {
 				return writeJSON(cmd.OutOrStdout(), history.Listed(list))
 			}
-			return writeTables(cmd.OutOrStdout(), func(w io.Writer) error { return history.WriteList(w, list) })
+			return writeTables(cmd.OutOrStdout(), func(w io.Writer) error {
+				return history.WriteList(w, list)
+			})
 		},
 	}
 	cmd.Flags().Var(&format, "format", "text or json")
@@ -133,19 +139,23 @@ func newHistoryShow(dir *string) *cobra.Command {
 			}
 			of := history.Of(list, args[0])
 			if len(of) == 0 {
-				return fmt.Errorf("no entry has the benchmark %q%s", args[0], nameHint(list, args[0]))
+				return fmt.Errorf("no entry has the benchmark %q%s", args[0],
+					nameHint(list, args[0]))
 			}
 			if format.value == "json" {
 				return writeJSON(cmd.OutOrStdout(), of)
 			}
-			return writeTables(cmd.OutOrStdout(), func(w io.Writer) error { return history.WriteSeries(w, of) })
+			return writeTables(cmd.OutOrStdout(), func(w io.Writer) error {
+				return history.WriteSeries(w, of)
+			})
 		},
 	}
 	cmd.Flags().Var(&format, "format", "text or json")
 	return cmd
 }
 
-// nameHint says which benchmark of the entries a name was meant to be: those that begin so or are spelled much like it.
+// nameHint says which benchmark of the entries a name was meant to be: those that begin so or are
+// spelled much like it.
 func nameHint(entries []history.Entry, typed string) string {
 	const most = 3
 	var names []string
@@ -158,7 +168,8 @@ func nameHint(entries []history.Entry, typed string) string {
 	names = slices.Compact(names)
 	meant := near(strings.TrimPrefix(typed, "Benchmark"), names...)
 	if typed == "" || len(meant) == 0 {
-		return fmt.Sprintf(" (bench history export --format csv has the names of all, such as %s)", results.Printable(names[0]))
+		return fmt.Sprintf(" (bench history export --format csv has the names of all, such as %s)",
+			results.Printable(names[0]))
 	}
 	more := ""
 	if left := len(meant) - most; left > 0 {
@@ -177,7 +188,8 @@ type trendFlags struct {
 }
 
 func newHistoryTrend(dir *string) *cobra.Command {
-	f := trendFlags{threshold: parsed[float64]{value: history.DefaultThreshold, text: "1%", parse: check.ParseShare, kind: "share"}, format: oneOf("format", "text", "json")}
+	f := trendFlags{threshold: parsed[float64]{value: history.DefaultThreshold, text: "1%",
+		parse: check.ParseShare, kind: "share"}, format: oneOf("format", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "trend",
 		Short: "Find the commits since which something changed",
@@ -192,7 +204,8 @@ func newHistoryTrend(dir *string) *cobra.Command {
 			}
 			trend := history.TrendOf(list, f.alpha, f.threshold.value, f.worse)
 			if f.by != "" {
-				if trend, err = history.TrendBy(list, f.by, f.alpha, f.threshold.value, f.worse); err != nil {
+				if trend, err = history.TrendBy(list, f.by, f.alpha, f.threshold.value,
+					f.worse); err != nil {
 					return fmt.Errorf("--by: %w", err)
 				}
 			}
@@ -207,10 +220,14 @@ func newHistoryTrend(dir *string) *cobra.Command {
 			return fmt.Errorf("%w: changes for the worse: %d", errCheck, len(trend.Changes))
 		},
 	}
-	cmd.Flags().Float64Var(&f.alpha, "alpha", 0.01, "share of series without a change in which one may be found")
-	cmd.Flags().Var(&f.threshold, "threshold", "least size of a change, such as 1%; by default, any change of a simulated unit counts")
-	cmd.Flags().StringVar(&f.by, "by", "", "find changes of each value of a `label` separately, such as of each host; entries of one commit count too")
-	cmd.Flags().BoolVar(&f.worse, "worse", false, "only changes for the worse; exit 1 if there is one")
+	cmd.Flags().Float64Var(&f.alpha, "alpha", 0.01,
+		"share of series without a change in which one may be found")
+	cmd.Flags().Var(&f.threshold, "threshold",
+		"least size of a change, such as 1%; by default, any change of a simulated unit counts")
+	cmd.Flags().StringVar(&f.by, "by", "", "find changes of each value of a `label` separately, "+
+		"such as of each host; entries of one commit count too")
+	cmd.Flags().BoolVar(&f.worse, "worse", false,
+		"only changes for the worse; exit 1 if there is one")
 	cmd.Flags().Var(&f.format, "format", "text or json")
 	return cmd
 }
@@ -240,7 +257,8 @@ func newHistoryExport(dir *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().Var(&format, "format", "text (for benchstat), csv or jsonl")
-	cmd.Flags().StringVar(&commit, "commit", "", "only entries of this `commit`, which may be shortened")
+	cmd.Flags().StringVar(&commit, "commit", "",
+		"only entries of this `commit`, which may be shortened")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write instead of stdout")
 	return cmd
 }

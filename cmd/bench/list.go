@@ -12,7 +12,8 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-const filterUsage = "benchmarks to take, such as '.name:Copy'; in benchproc's filter language, such as '.name:Copy /layout:(transpose OR contiguous)'"
+const filterUsage = "benchmarks to take, such as '.name:Copy'; in benchproc's filter language, " +
+	"such as '.name:Copy /layout:(transpose OR contiguous)'"
 
 func newList() *cobra.Command {
 	var suiteOf suiteFlags
@@ -49,7 +50,8 @@ type suiteFlags struct {
 }
 
 func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
-	flags.StringVar(&f.file, "suite", "", "take the benchmarks of a YAML `file`; instead of the default ones (docs/workload.md), - for stdin")
+	flags.StringVar(&f.file, "suite", "", "take the benchmarks of a YAML `file`; instead of the "+
+		"default ones (docs/workload.md), - for stdin")
 	flags.StringVar(&f.filter, "filter", "*", filterUsage)
 	flags.BoolVar(&f.quick, "quick", false, quickUsage)
 }
@@ -95,21 +97,24 @@ func (f *suiteFlags) fault(benchmark string, err error) error {
 	return fmt.Errorf("--suite: %w", f.workload.Errorf(benchmark, "%s: %w", benchmark, err))
 }
 
-// noUnit refuses to choose by unit what has not run: every benchmark may have every unit, and so the term would choose all or
-// nothing.
+// noUnit refuses to choose by unit what has not run: every benchmark may have every unit, and so
+// the term would choose all or nothing.
 func (f *suiteFlags) noUnit() error {
 	filter, err := results.NewFilter(f.filter)
 	if err != nil {
 		return atFlag(err)
 	}
 	if filter.NamesUnit() {
-		return fmt.Errorf("--filter %q: .unit chooses among results, and a run has none yet: leave it out (--times-only simulates nothing), and use it when reading results (bench check --filter, benchstat -filter)", f.filter)
+		return fmt.Errorf("--filter %q: .unit chooses among results, and a run has none yet: "+
+			"leave it out (--times-only simulates nothing), and use it when reading results "+
+			"(bench check --filter, benchstat -filter)", f.filter)
 	}
 	return nil
 }
 
 // filtered keeps the benchmarks and the studies that match.
-func (f *suiteFlags) filtered(suite []access.Comparison, studies []access.Study) ([]access.Comparison, []access.Study, error) {
+func (f *suiteFlags) filtered(suite []access.Comparison,
+	studies []access.Study) ([]access.Comparison, []access.Study, error) {
 	suite, studies, err := session.Filter(f.filter, suite, studies)
 	if err != nil {
 		return nil, nil, atFlag(err)

@@ -33,7 +33,8 @@ const mostMaps = 2
 var looks = []string{"map", "steps"}
 
 func (f *lookFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.file, "map", "", "map where the last pass misses, to a `file`; which ends in "+
+	flags.StringVar(&f.file, "map", "", "map where the last pass misses, to a `file`; which "+
+		"ends in "+
 		".svg or .png, or as text without one; --order may be given twice")
 	flags.Lookup("map").NoOptDefVal = inText
 	flags.IntVar(&f.steps, "steps", 0, "print so many references, the first ones; each with its "+
@@ -46,7 +47,8 @@ func (f *lookFlags) wanted() bool { return f.file != "" || f.steps > 0 }
 func (f *lookFlags) check(c call, orders []string) error {
 	switch {
 	case len(orders) > 1 && f.file == "":
-		return fmt.Errorf("--order %s: it is given twice, which goes with --map; bench run compares "+
+		return fmt.Errorf("--order %s: it is given twice, which goes with --map; bench run "+
+			"compares "+
 			"several", orders[1])
 	case c.given("steps"):
 		if err := positive("steps", f.steps); err != nil {
@@ -59,7 +61,8 @@ func (f *lookFlags) check(c call, orders []string) error {
 		}
 	}
 	for _, shown := range looks {
-		for _, other := range []string{"json", "out", "cachegrind-out", "curve", "explain", "observe",
+		for _, other := range []string{"json", "out", "cachegrind-out", "curve",
+			"explain", "observe",
 			"writebacks", "tlb", "threads", "cores"} {
 			if err := exclude(c, shown, other); err != nil {
 				return err
@@ -120,7 +123,8 @@ func (f *lookFlags) at(
 			return err
 		}
 		if n > math.MaxInt/passes || float64(n*passes)*float64(len(walks)) > mostLooked {
-			return fmt.Errorf("--map: %d references in each of %d passes, and each is looked up: want "+
+			return fmt.Errorf("--map: %d references in each of %d passes, and each is looked "+
+				"up: want "+
 				"at most %.0f together, a smaller shape", n, passes, mostLooked/float64(len(walks)))
 		}
 		m, err := missmap.Of(config, passes, w.program, w.arrays, most)
@@ -142,7 +146,8 @@ func (f *lookFlags) at(
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(c.out, sentences(c.out, strings.ReplaceAll(chart.Sentence, ". ", ".\n")+"\n"))
+		_, err = fmt.Fprint(c.out, sentences(c.out,
+			strings.ReplaceAll(chart.Sentence, ". ", ".\n")+"\n"))
 		return err
 	}
 	for i, m := range maps {

@@ -36,13 +36,15 @@ func newMachine() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
 			for _, other := range []string{"presets", "preset", "caches"} {
-				for _, flag := range []string{"I1", "D1", "LL", "measure", "out", "max-size", "measure-time", "loaded", "results"} {
+				for _, flag := range []string{"I1", "D1", "LL", "measure", "out", "max-size",
+					"measure-time", "loaded", "results"} {
 					if err := exclude(c, other, flag); err != nil {
 						return err
 					}
 				}
 			}
-			for _, pair := range [][2]string{{"caches", "presets"}, {"caches", "preset"}, {"presets", "preset"}} {
+			for _, pair := range [][2]string{{"caches", "presets"}, {"caches", "preset"},
+				{"presets", "preset"}} {
 				if err := exclude(c, pair[0], pair[1]); err != nil {
 					return err
 				}
@@ -59,9 +61,11 @@ func newMachine() *cobra.Command {
 	flags := cmd.Flags()
 	f.geometry.add(flags)
 	f.measuring.add(flags)
-	flags.StringVar(&f.caches, "caches", "", "print the machine of a YAML `file` instead, as --measure -o writes it; measured is the saved one, even of another CPU; - is stdin")
+	flags.StringVar(&f.caches, "caches", "", "print the machine of a YAML `file` instead, as "+
+		"--measure -o writes it; measured is the saved one, even of another CPU; - is stdin")
 	flags.BoolVar(&f.presets, "presets", false, "list the machines that sim --preset knows")
-	flags.StringVar(&f.preset, "preset", "", "print the description of one by `name`, as sim --config reads it")
+	flags.StringVar(&f.preset, "preset", "", "print the description of one by `name`, as sim "+
+		"--config reads it")
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")
 	return cmd
 }
@@ -107,7 +111,8 @@ func (f *machineFlags) writeDescribed(c call) error {
 			Machine   []results.Fact             `json:"machine"`
 			Simulated map[string]explain.Setting `json:"simulated"`
 			Measured  *probe.Report              `json:"measured,omitempty"`
-		}{facts, explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{})), measured})
+		}{facts, explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{})),
+			measured})
 	}
 	return writeTables(c.out, func(w io.Writer) error {
 		if len(facts) > 0 {
@@ -168,19 +173,22 @@ func (f *machineFlags) run(ctx context.Context, c call) error {
 	})
 }
 
-func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config) error {
+func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache,
+	config simcache.Config) error {
 	if err := results.WriteFacts(w, facts); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	if err := errors.Join(cpu.WriteTables(w, caches, config), probe.WriteNodes(w, cpu.Nodes())); err != nil {
+	if err := errors.Join(cpu.WriteTables(w, caches, config),
+		probe.WriteNodes(w, cpu.Nodes())); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\ncounters: %s\n", session.Counters())
 	return err
 }
 
-func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config, measured *probe.Report) error {
+func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config,
+	measured *probe.Report) error {
 	list, tlb := cpu.JSON(caches)
 	return writeJSON(w, struct {
 		Machine   []results.Fact             `json:"machine"`
@@ -189,5 +197,6 @@ func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, con
 		Nodes     []cpu.Node                 `json:"nodes"`
 		Simulated map[string]explain.Setting `json:"simulated"`
 		Measured  *probe.Report              `json:"measured,omitempty"`
-	}{append([]results.Fact{}, facts...), list, tlb, append([]cpu.Node{}, cpu.Nodes()...), explain.Settings(config, true), measured})
+	}{append([]results.Fact{}, facts...), list, tlb, append([]cpu.Node{}, cpu.Nodes()...),
+		explain.Settings(config, true), measured})
 }

@@ -34,8 +34,8 @@ func main() {
 	os.Exit(run(catchSignals(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run executes a command line in a context that Ctrl-C ends, closes stdout, and returns the exit code. An error
-// is one line on stderr.
+// run executes a command line in a context that Ctrl-C ends, closes stdout, and returns the exit
+// code. An error is one line on stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	if completes(args) {
@@ -48,7 +48,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.InitDefaultHelpCmd() // or help and completion would be no verbs yet
 	root.InitDefaultCompletionCmd(args...)
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "completion" { // of a shell that it does not know, cobra's prints its help and is content
+		// of a shell that it does not know, cobra's prints its help and is content
+		if cmd.Name() == "completion" {
 			cmd.Args, cmd.RunE, cmd.ValidArgsFunction = aVerb, showHelp, nil
 		}
 	}
@@ -76,12 +77,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// said is an error in one line, what it joins each once: a full disk is met at every write. What a terminal would take for
-// more than text, as in the name of a file, is not in it.
+// said is an error in one line, what it joins each once: a full disk is met at every write. What a
+// terminal would take for more than text, as in the name of a file, is not in it.
 func said(err error) string {
 	var all []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		if line = results.Printable(strings.Join(strings.Fields(line), " ")); line != "" && !slices.Contains(all, line) {
+		if line = results.Printable(strings.Join(strings.Fields(line), " ")); line != "" &&
+			!slices.Contains(all, line) {
 			all = append(all, line)
 		}
 	}
@@ -112,9 +114,12 @@ func newRoot() *cobra.Command {
 	root.Flags().BoolP("version", "v", false, "print which program this is, and exit")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagFault)
-	root.AddCommand(newRun(), newList(), newSim(), newCC(), newAdvise(), newLayout(), newImport(), newReport(), newCheck(), newHistory(), newExport(), newMachine(), newMerge(), newSweep())
+	root.AddCommand(newRun(), newList(), newSim(), newCC(), newAdvise(), newLayout(), newImport(),
+		newReport(), newCheck(), newHistory(), newExport(), newMachine(), newMerge(), newSweep())
 	root.SetHelpCommand(newHelp())
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, false)) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, false))
+	})
 	if err := addHelp(root); err != nil {
 		panic(err) // a verb without a text, of which no program is built that passes its tests
 	}

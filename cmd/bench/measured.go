@@ -28,13 +28,16 @@ import (
 // machine --measure' saves.
 func files() probe.Files {
 	dir, err := os.UserCacheDir()
-	return probe.Files{Saved: filepath.Join(dir, "stridebench", "measured.yaml"), Err: err, Read: readOnce}
+	return probe.Files{Saved: filepath.Join(dir, "stridebench", "measured.yaml"), Err: err,
+		Read: readOnce}
 }
 
-// piped are the texts of what is no file and can be read once, such as <(bench machine --preset NAME).
+// piped are the texts of what is no file and can be read once, such as <(bench machine --preset
+// NAME).
 var piped = map[string][]byte{}
 
-// readOnce reads a description, which is asked for its caches and for its times, or a suite; "-" is stdin.
+// readOnce reads a description, which is asked for its caches and for its times, or a suite; "-" is
+// stdin.
 func readOnce(path string) (text []byte, err error) {
 	if text, is := piped[path]; is {
 		return text, nil
@@ -102,12 +105,18 @@ type modelFlags struct {
 
 func (f *modelFlags) add(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
-	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or measured; with its TLB, and its times if it was measured; measured is the result of 'bench machine --measure', - is stdin")
+	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or "+
+		"measured; with its TLB, and its times if it was measured; measured is the result of "+
+		"'bench machine --measure', - is stdin")
 	f.threads = parsed[int]{parse: parseCount, kind: "number"}
-	flags.Var(&f.threads, "threads", "predict for threads that share each walk; a number, cut as bench run --threads does, or all: one for each CPU here")
-	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` from --preset list")
-	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.PagesSmall.String()}
-	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the system's are), thp or hugetlb")
+	flags.Var(&f.threads, "threads", "predict for threads that share each walk; a number, cut as "+
+		"bench run --threads does, or all: one for each CPU here")
+	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` "+
+		"from --preset list")
+	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages",
+		text: access.PagesSmall.String()}
+	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the "+
+		"system's are), thp or hugetlb")
 }
 
 // parseCount parses one number of threads; 0 is all.
@@ -146,23 +155,27 @@ func (f *modelFlags) machine(c call) (cost.Model, error) {
 		return costModel(f.caches, &f.geometry, cpu.TLB(f.pages.value.Size()))
 	}
 	if f.caches != "" || f.geometry.set() {
-		return cost.Model{}, errors.New("--preset names all caches: leave --caches, --I1, --D1 and --LL out")
+		return cost.Model{}, errors.New("--preset names all caches: leave --caches, --I1, --D1 " +
+			"and --LL out")
 	}
 	m, err := machines.Preset(f.preset)
 	if err != nil {
 		return cost.Model{}, fmt.Errorf("--preset: %w", err)
 	}
-	times := cost.Generic(fmt.Sprintf("preset %s has no measured times; kernels are this CPU's", f.preset))
+	times := cost.Generic(fmt.Sprintf("preset %s has no measured times; kernels are this CPU's",
+		f.preset))
 	return cost.Model{Times: times, Caches: m.Config}, nil
 }
 
 // costModel is what predictions are made by, see cost.ModelOf.
-func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB, pinned ...int) (cost.Model, error) {
+func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB,
+	pinned ...int) (cost.Model, error) {
 	if file != "" && geometry.set() {
 		return cost.Model{}, errors.New("--caches names all caches: leave --I1, --D1 and --LL out")
 	}
 	this := host(pinned...)
-	m, err := cost.ModelOf(files(), file, this, cpu.Between(geometry.config(this.Caches), this.Caches), geometry.set(), tlb)
+	m, err := cost.ModelOf(files(), file, this,
+		cpu.Between(geometry.config(this.Caches), this.Caches), geometry.set(), tlb)
 	if err != nil && file != "" {
 		err = fmt.Errorf("--caches: %w%s", err, kindHint(file))
 	}
@@ -182,11 +195,18 @@ type measureFlags struct {
 func (f *measureFlags) add(flags *pflag.FlagSet) {
 	f.maxSize = parsed[int]{parse: simcache.ParseBytes, kind: "size"}
 	flags.BoolVar(&f.on, "measure", false, "measure the caches, memory and TLB; save the result")
-	flags.StringVarP(&f.out, "out", "o", "", "`file` to save it in, instead of where --caches=measured looks")
-	flags.Var(&f.maxSize, "max-size", "largest working set of the ladder, such as 256MiB (memory's bandwidth is measured on twice as much); default: twice the last level that the machine states, at most 256MiB and a quarter of the available memory")
-	flags.BoolVar(&f.loaded, "loaded", false, "measure the latency of memory under load too: one thread chases pointers while the others stream at a stepped rate")
-	flags.StringVar(&f.results, "results", "", "`file` for the samples of --loaded as results, which bench report draws")
-	flags.DurationVar(&f.budget, "measure-time", 20*time.Second, "about how long to measure, if the ladder does not take longer; shorter is less steady")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` to save it in, instead of where "+
+		"--caches=measured looks")
+	flags.Var(&f.maxSize, "max-size", "largest working set of the ladder, such as 256MiB "+
+		"(memory's bandwidth is measured on twice as much); default: twice the last level that "+
+		"the machine states, at most 256MiB and a quarter of the available memory")
+	flags.BoolVar(&f.loaded, "loaded", false,
+		"measure the latency of memory under load too: one thread chases pointers while the "+
+			"others stream at a stepped rate")
+	flags.StringVar(&f.results, "results", "",
+		"`file` for the samples of --loaded as results, which bench report draws")
+	flags.DurationVar(&f.budget, "measure-time", 20*time.Second,
+		"about how long to measure, if the ladder does not take longer; shorter is less steady")
 }
 
 // check refuses flags that do not go together.
@@ -200,10 +220,12 @@ func (f *measureFlags) check(c call) error {
 		return errors.New("--results goes with --loaded, which is missing")
 	}
 	if n := len(cpu.Workers()); f.loaded && n < 2 {
-		return errors.New("--loaded wants two CPUs, one to chase and one to stream: this process may run on one")
+		return errors.New("--loaded wants two CPUs, one to chase and one to stream: this process " +
+			"may run on one")
 	}
 	if f.maxSize.set && (f.maxSize.value < probe.MinSize || f.maxSize.value > probe.MaxSize) {
-		return fmt.Errorf("--max-size %s: want at least %s and at most %s", f.maxSize.text, machines.Size(probe.MinSize), machines.Size(probe.MaxSize))
+		return fmt.Errorf("--max-size %s: want at least %s and at most %s", f.maxSize.text,
+			machines.Size(probe.MinSize), machines.Size(probe.MaxSize))
 	}
 	if f.budget <= 0 || f.budget > time.Hour {
 		return fmt.Errorf("--measure-time %v: want more than 0 and at most 1h", f.budget)
@@ -213,7 +235,8 @@ func (f *measureFlags) check(c call) error {
 
 // result is what is measured now, or what was measured and saved; nil if nothing
 // was, or of another machine.
-func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (*probe.Report, error) {
+func (f *measureFlags) result(ctx context.Context, c call,
+	caches []cpu.Cache) (*probe.Report, error) {
 	if !f.on {
 		m, found, err := files().Own(host())
 		if err != nil || !found {
@@ -229,24 +252,30 @@ func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (
 	}
 	warnings := m.Warnings(caches, cmp.Or(f.out, probe.SavedName))
 	if a, known := before.Until(results.Now()); known && a.Others > noise.MinOthers {
-		warnings = append(warnings, fmt.Sprintf("Other programs kept %.1f of %s busy: measure again when the machine is quiet.", a.Others, counted(a.CPUs, "CPU")))
+		warnings = append(warnings, fmt.Sprintf(
+			"Other programs kept %.1f of %s busy: measure again when the machine is quiet.",
+			a.Others, counted(a.CPUs, "CPU")))
 	}
 	return probe.ReportOf(m, file, warnings), nil
 }
 
 // measure measures this machine and saves it in a file.
-func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) (m probe.Machine, file string, err error) {
+func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) (m probe.Machine,
+	file string, err error) {
 	if file = f.out; file == "" {
 		if file = files().Saved; files().Err != nil {
-			return m, "", fmt.Errorf("where to save the machine is unknown, name a file with --out: %w", files().Err)
+			return m, "", fmt.Errorf("where to save the machine is unknown, name a file with "+
+				"--out: %w", files().Err)
 		}
 		if err := kept.Regular(file); err != nil {
-			return m, "", fmt.Errorf("where the machine is saved: %w (remove it, or name a file with --out)", err)
+			return m, "", fmt.Errorf("where the machine is saved: %w (remove it, or name a file "+
+				"with --out)", err)
 		}
 	}
 	saved, err := createFile("out", file) // before anything is measured, so that nothing is in vain
 	if err != nil && f.out == "" {
-		return m, "", fmt.Errorf("where the machine is saved unless --out names a file: %w", errors.Unwrap(err))
+		return m, "", fmt.Errorf("where the machine is saved unless --out names a file: %w",
+			errors.Unwrap(err))
 	}
 	if err != nil {
 		return m, "", err
@@ -255,7 +284,8 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 	session.Tuner{File: kernelsFile()}.Load()
 	machine := session.ThisMachine()
 	o := probe.Options{CPU: machine.CPU, Caches: caches, TLB: cpu.TLB(probe.PageSize()),
-		MaxSize: f.maxSize.value, MaxMemory: machine.Available, Budget: f.budget, Workers: cpu.Workers(), Nodes: cpu.Nodes(), Loaded: f.loaded}
+		MaxSize: f.maxSize.value, MaxMemory: machine.Available, Budget: f.budget,
+		Workers: cpu.Workers(), Nodes: cpu.Nodes(), Loaded: f.loaded}
 	meter := progress.New(c.err)
 	defer meter.End()
 	meter.Timed("measuring this machine", 100)

@@ -29,7 +29,8 @@ func newMerge() *cobra.Command {
 			}
 			meter := progress.New(cmd.ErrOrStderr())
 			defer meter.End()
-			plan, err := merge.Read(paths, cmd.InOrStdin(), by, meter.Begin("reading "+counted(len(paths), "file"), len(paths)))
+			plan, err := merge.Read(paths, cmd.InOrStdin(), by,
+				meter.Begin("reading "+counted(len(paths), "file"), len(paths)))
 			meter.End()
 			if err != nil {
 				return err
@@ -38,7 +39,8 @@ func newMerge() *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), fault)
 			}
 			if len(plan.Faults) > 0 && !partial {
-				return fmt.Errorf("%w: %s, and nothing is written (--partial writes the rest)", errCheck, counted(len(plan.Faults), "fault"))
+				return fmt.Errorf("%w: %s, and nothing is written (--partial writes the rest)",
+					errCheck, counted(len(plan.Faults), "fault"))
 			}
 			file, err := createFile("out", out)
 			if err != nil {
@@ -46,7 +48,8 @@ func newMerge() *cobra.Command {
 			}
 			defer file.Discard()
 			// What is written is about as long as what was read.
-			err = plan.Write(meter.Writing("writing "+counted(plan.Results, "result"), sizeOf(paths), file))
+			err = plan.Write(meter.Writing("writing "+counted(plan.Results, "result"),
+				sizeOf(paths), file))
 			meter.End()
 			if err != nil {
 				return err
@@ -54,12 +57,16 @@ func newMerge() *cobra.Command {
 			if err := file.Commit(); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", out, counted(plan.Results, "result"), counted(plan.Files, "file"), counted(plan.Runs, "run"))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", out,
+				counted(plan.Results, "result"), counted(plan.Files, "file"),
+				counted(plan.Runs, "run"))
 			return err
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to make")
-	cmd.Flags().StringVar(&by, "by", "", "`label` that distinguishes runs, such as host: each value has its own shards")
-	cmd.Flags().BoolVar(&partial, "partial", false, "write a file even if shards are missing, doubled or cut off; the file says so")
+	cmd.Flags().StringVar(&by, "by", "", "`label` that distinguishes runs, such as host: each "+
+		"value has its own shards")
+	cmd.Flags().BoolVar(&partial, "partial", false,
+		"write a file even if shards are missing, doubled or cut off; the file says so")
 	return cmd
 }

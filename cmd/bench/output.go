@@ -151,7 +151,8 @@ func sizeOf(paths []string) int {
 // counted is "1 file" or "2 files".
 func counted(n int, what string) string { return results.Counted(n, what) }
 
-// columns is the width of a terminal that something is written to, at least 20, and 0 if it is none.
+// columns is the width of a terminal that something is written to, at least 20, and 0 if it is
+// none.
 func columns(stdout io.Writer) int {
 	if !progress.Terminal(stdout) {
 		return 0
@@ -159,7 +160,8 @@ func columns(stdout io.Writer) int {
 	return max(progress.Width(stdout), 20)
 }
 
-// writeTables writes tables and sentences that something writes, folded at the width of a terminal if there is one.
+// writeTables writes tables and sentences that something writes, folded at the width of a terminal
+// if there is one.
 func writeTables(stdout io.Writer, write func(io.Writer) error) error {
 	var text strings.Builder
 	if err := write(&text); err != nil {

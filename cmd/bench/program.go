@@ -29,11 +29,17 @@ type programFlags struct {
 }
 
 func (p *programFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&p.file, "program", "", "simulate the loops of a C `file` instead; those between #pragma scop and #pragma endscop, or with --function a function's; - for stdin")
-	flags.StringArrayVarP(&p.Defines, "define", "D", nil, "with --program, a macro or a variable's value, `NAME=VALUE`, or what a pointer points to, 'NAME[EXTENT]'; of a field, 'p->NAME=VALUE'; repeatable")
-	flags.StringArrayVarP(&p.IncludeDirs, "include", "I", nil, "with --program, a `folder` of headers; repeatable, and no other is looked into")
-	flags.StringVar(&p.Function, "function", "", "with --program and --exec, the function of this `name`")
-	flags.IntVar(&p.Align, "align", csource.DefaultAlign, "with --program, bytes to whose multiples arrays are aligned, a power of two")
+	flags.StringVar(&p.file, "program", "", "simulate the loops of a C `file` instead; those "+
+		"between #pragma scop and #pragma endscop, or with --function a function's; - for stdin")
+	flags.StringArrayVarP(&p.Defines, "define", "D", nil,
+		"with --program, a macro or a variable's value, `NAME=VALUE`, or what a pointer points "+
+			"to, 'NAME[EXTENT]'; of a field, 'p->NAME=VALUE'; repeatable")
+	flags.StringArrayVarP(&p.IncludeDirs, "include", "I", nil,
+		"with --program, a `folder` of headers; repeatable, and no other is looked into")
+	flags.StringVar(&p.Function, "function", "",
+		"with --program and --exec, the function of this `name`")
+	flags.IntVar(&p.Align, "align", csource.DefaultAlign,
+		"with --program, bytes to whose multiples arrays are aligned, a power of two")
 }
 
 // load returns the text of the file.
@@ -113,8 +119,11 @@ func (f *simFlags) simulateProgram(c call) error {
 	if err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(file.Notes, func(n csource.Note) bool { return n.Define != "" }); i >= 0 && f.results != "" {
-		return fmt.Errorf("--define %s: it has no effect, and the results of --out would have it in their name: leave it out, or see the note", file.Notes[i].Define)
+	if i := slices.IndexFunc(file.Notes, func(n csource.Note) bool {
+		return n.Define != ""
+	}); i >= 0 && f.results != "" {
+		return fmt.Errorf("--define %s: it has no effect, and the results of --out would have it "+
+			"in their name: leave it out, or see the note", file.Notes[i].Define)
 	}
 	if err := m.Config.CheckProgram(f.passes, file.Program); err != nil {
 		return atFlag(err)
@@ -122,13 +131,15 @@ func (f *simFlags) simulateProgram(c call) error {
 	if f.look.wanted() {
 		source := file.Source()
 		walk := walked{program: file.Program, arrays: source.Arrays}
-		return f.look.at(c, m.Config, f.passes, source.Function+" of "+filepath.Base(f.program.file), walk)
+		return f.look.at(c, m.Config, f.passes,
+			source.Function+" of "+filepath.Base(f.program.file), walk)
 	}
 	h, curve, err := f.start(c, m.Config)
 	if err != nil {
 		return err
 	}
-	effort, err := f.announce(c, "simulating "+f.program.file, h.EffortOfProgram(f.passes, file.Program), curve.EffortOfProgram(f.passes, file.Program))
+	effort, err := f.announce(c, "simulating "+f.program.file,
+		h.EffortOfProgram(f.passes, file.Program), curve.EffortOfProgram(f.passes, file.Program))
 	if err != nil {
 		return err
 	}
@@ -150,7 +161,9 @@ func (f *simFlags) simulateProgram(c call) error {
 	run := explain.RunOfProgram(h, m.Config, file.Program, file.Source(), counts, f.passes)
 	run.Curve = curve.Table()
 	f.improve(&run)
-	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Program(m.Name, f.hierarchy.explain) })
+	return f.show(c, run, simcache.Counts.DataSummary, func() any {
+		return run.Program(m.Name, f.hierarchy.explain)
+	})
 }
 
 // shares is of how many steps a simulation is.

@@ -77,17 +77,21 @@ func newReport() *cobra.Command {
 			var said strings.Builder
 			report.WriteFindings(&said)
 			fmt.Fprint(cmd.OutOrStdout(), sentences(cmd.OutOrStdout(), said.String()))
-			fmt.Fprintf(cmd.OutOrStdout(), "page: %s (with %s as PNG and SVG, and summary.md)\n", written[len(written)-1], counted(len(report.Charts), "chart"))
+			fmt.Fprintf(cmd.OutOrStdout(), "page: %s (with %s as PNG and SVG, and summary.md)\n",
+				written[len(written)-1], counted(len(report.Charts), "chart"))
 			if note := noise.Scattered(report.Rows); note != "" {
 				c.note("%s", note)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"), "`folder` for the page, the charts and summary.md")
+	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"),
+		"`folder` for the page, the charts and summary.md")
 	cmd.Flags().Var(&theme, "theme", "light or dark (default for the page: as the reader's system)")
-	cmd.Flags().StringVar(&by, "by", "", "compare machines by a `label`, such as host, on a page of its own: which are out of line, and why; FILE may be a folder")
-	cmd.Flags().StringVar(&from, "history", "", "draw the trend of a history, a `folder` (bench history add)")
+	cmd.Flags().StringVar(&by, "by", "", "compare machines by a `label`, such as host, on a page "+
+		"of its own: which are out of line, and why; FILE may be a folder")
+	cmd.Flags().StringVar(&from, "history", "",
+		"draw the trend of a history, a `folder` (bench history add)")
 	return cmd
 }
 
@@ -116,7 +120,8 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 		return err
 	}
 	meter := progress.New(c.err)
-	matrix, err := fleet.Read(by, c.in, meter.Begin("reading "+counted(len(paths), "file"), len(paths)), paths...)
+	matrix, err := fleet.Read(by, c.in, meter.Begin("reading "+counted(len(paths), "file"),
+		len(paths)), paths...)
 	meter.End()
 	if lacks, ok := errors.AsType[*fleet.NoLabelError](err); ok {
 		return fmt.Errorf("--by %s: %w", by, lacks)
@@ -125,7 +130,9 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 		return err
 	}
 	noteCopies(c, matrix.Copies)
-	warnOfFaults(c, slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(matrix.Copies, path) }), by)
+	warnOfFaults(c, slices.DeleteFunc(paths, func(path string) bool {
+		return slices.Contains(matrix.Copies, path)
+	}), by)
 	page := reports.MakeFleet(matrix, options)
 	written, err := page.Write(dir)
 	if err != nil {
@@ -155,17 +162,21 @@ func noteCopies(c call, files []string) {
 	c.note("ignored, as other files have all their results: %s", said)
 }
 
-// warnOfFaults says what files lack, as merge would, which refuses such: machines are judged by what there is.
+// warnOfFaults says what files lack, as merge would, which refuses such: machines are judged by
+// what there is.
 func warnOfFaults(c call, paths []string, by string) {
 	const most = 8
-	if len(paths) < 2 || slices.Contains(paths, "-") { // the file of a merge, which has said it, or read already
+	// the file of a merge, which has said it, or read already
+	if len(paths) < 2 || slices.Contains(paths, "-") {
 		return
 	}
 	plan, err := merge.Read(paths, nil, by, func() {})
 	if err != nil { // they are no runs of one suite
 		return
 	}
-	faults := slices.DeleteFunc(plan.Faults, func(fault string) bool { return slices.Contains(plan.Merged, fault) })
+	faults := slices.DeleteFunc(plan.Faults, func(fault string) bool {
+		return slices.Contains(plan.Merged, fault)
+	})
 	for _, fault := range faults[:min(len(faults), most)] {
 		c.warn("%s", fault)
 	}
@@ -174,7 +185,8 @@ func warnOfFaults(c call, paths []string, by string) {
 	}
 }
 
-// folderOf is the folder that --out names, or that of the page that it names. Other files are refused.
+// folderOf is the folder that --out names, or that of the page that it names. Other files are
+// refused.
 func folderOf(out, by string) (dir string, err error) {
 	page := "index.html"
 	if by != "" {
@@ -188,8 +200,11 @@ func folderOf(out, by string) (dir string, err error) {
 		return filepath.Dir(out), nil
 	case err == nil:
 		return "", fmt.Errorf("--out %s: it is a file: want a folder", out)
-	case slices.Contains([]string{".png", ".svg", ".html", ".md", ".pdf"}, strings.ToLower(filepath.Ext(out))):
-		return "", fmt.Errorf("--out %s: want a folder, such as %s: the page, each chart as PNG and SVG, and summary.md are files in it", out, strings.TrimSuffix(out, filepath.Ext(out)))
+	case slices.Contains([]string{".png", ".svg", ".html", ".md", ".pdf"},
+		strings.ToLower(filepath.Ext(out))):
+		return "", fmt.Errorf("--out %s: want a folder, such as %s: the page, each chart as PNG "+
+			"and SVG, and summary.md are files in it", out,
+			strings.TrimSuffix(out, filepath.Ext(out)))
 	}
 	return out, nil
 }
@@ -198,7 +213,8 @@ func folderOf(out, by string) (dir string, err error) {
 func noFolder(paths []string) error {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return fmt.Errorf("%s is a folder: want files of results (a folder goes with --by LABEL, such as host)", path)
+			return fmt.Errorf("%s is a folder: want files of results (a folder goes with --by "+
+				"LABEL, such as host)", path)
 		}
 	}
 	return nil
@@ -212,7 +228,9 @@ func eachOnce(paths []string) error {
 		if err != nil || !info.Mode().IsRegular() {
 			continue // reading it says what is wrong, and - or a pipe is read once
 		}
-		if slices.ContainsFunc(known, func(other os.FileInfo) bool { return os.SameFile(other, info) }) {
+		if slices.ContainsFunc(known, func(other os.FileInfo) bool {
+			return os.SameFile(other, info)
+		}) {
 			return fmt.Errorf("%s is given twice: its samples would count as twice as many", path)
 		}
 		known = append(known, info)

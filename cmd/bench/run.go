@@ -70,7 +70,8 @@ func newRun() *cobra.Command {
 			}
 			for _, flag := range []string{"I1", "D1", "LL", "TLB", "caches"} {
 				if f.timeOnly && c.given(flag) {
-					c.note("--times-only simulates nothing: --%s only sets the head of the results", flag)
+					c.note("--times-only simulates nothing: --%s only sets the head of the results",
+						flag)
 				}
 			}
 			s, err := f.prepare(c)
@@ -92,36 +93,53 @@ func newRun() *cobra.Command {
 	flags.SortFlags = false
 	f.addSuite(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the results")
-	flags.BoolVar(&f.raw, "raw", false, "print the lines of the results instead of a table; without --out, a pipe gets them anyway")
+	flags.BoolVar(&f.raw, "raw", false, "print the lines of the results instead of a table; "+
+		"without --out, a pipe gets them anyway")
 	f.pattern.add(flags, 0, anyOp)
 	f.threads.add(flags)
 	f.addCaches(flags)
 	flags.BoolVar(&f.timeOnly, "times-only", false, "simulate and predict nothing")
-	flags.BoolVar(&f.tuner.Anew, "calibrate", false, "measure again which stores and distances are best for the vector kernels on this CPU; without it, the first run measures them, in less than 2 s")
-	flags.BoolVar(&f.tuner.Off, "no-calibrate", false, "run the vector kernels with the same settings on every CPU: stores past the caches from 32 MiB on")
+	flags.BoolVar(&f.tuner.Anew, "calibrate", false,
+		"measure again which stores and distances are best for the vector kernels on this CPU; "+
+			"without it, the first run measures them, in less than 2 s")
+	flags.BoolVar(&f.tuner.Off, "no-calibrate", false,
+		"run the vector kernels with the same settings on every CPU: stores past the caches from "+
+			"32 MiB on")
 	f.addShard(flags)
 	flags.StringVar(&f.ab, "ab", "", abUsage)
 	flags.StringVar(&f.abOut, "ab-out", "", "`file` for the results of the program of --ab")
 	return cmd
 }
 
-const abUsage = "compare with an older bench `program`; its samples and this one's are interleaved, the only way to compare times on a machine that others use"
+const abUsage = "compare with an older bench `program`; its samples and this one's are " +
+	"interleaved, the only way to compare times on a machine that others use"
 
 // addSuite adds the flags that say what of the suite is run, and how.
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, with %d samples by default", quickCount))
-	flags.IntVar(&f.count, "count", access.Samples, fmt.Sprintf("samples of each benchmark; by default, %d if a pass takes longer than %v", longCount, longPass))
-	flags.DurationVar(&f.minTime, "sample-time", access.SampleTime, "least length of a sample, about, in whole passes; its time is the least between readings of the clock 0.1 ms apart; with --ab the default is 100ms")
-	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.PagesSmall.String()}
-	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the system's are), thp (transparent huge pages, if the kernel gives them; the results say how many it gave), or hugetlb (reserved ones)")
+	flags.IntVar(&f.count, "count", access.Samples,
+		fmt.Sprintf("samples of each benchmark; by default, %d if a pass takes longer than %v",
+			longCount, longPass))
+	flags.DurationVar(&f.minTime, "sample-time", access.SampleTime,
+		"least length of a sample, about, in whole passes; its time is the least between "+
+			"readings of the clock 0.1 ms apart; with --ab the default is 100ms")
+	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages",
+		text: access.PagesSmall.String()}
+	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the "+
+		"system's are), thp (transparent huge pages, if the kernel gives them; the results say "+
+		"how many it gave), or hugetlb (reserved ones)")
 }
 
 // addCaches adds the flags that say what caches are simulated.
 func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
 	f.tlb = parsed[[]simcache.TLB]{parse: simcache.ParseTLB, kind: "levels"}
-	flags.Var(&f.tlb, "TLB", "simulated data TLB, a level as entries,assoc,page and the next after a space, such as '64,4,4096 1536,12,4096'; default: this CPU's for --pages")
-	flags.StringVar(&f.caches, "caches", "", "simulate the caches that a YAML `file` describes, or measured; its first and last level and its TLB; 'bench machine --preset NAME' prints such a file, measured is the result of machine --measure, - is stdin; results of the same file compare on any machine")
+	flags.Var(&f.tlb, "TLB", "simulated data TLB, a level as entries,assoc,page and the next "+
+		"after a space, such as '64,4,4096 1536,12,4096'; default: this CPU's for --pages")
+	flags.StringVar(&f.caches, "caches", "", "simulate the caches that a YAML `file` describes, "+
+		"or measured; its first and last level and its TLB; 'bench machine --preset NAME' prints "+
+		"such a file, measured is the result of machine --measure, - is stdin; results of the "+
+		"same file compare on any machine")
 }
 
 // thisProgram is what results say of the program that made them.
@@ -132,7 +150,8 @@ func thisProgram() session.Program {
 
 // plan is what the flags ask for: the suite, filtered, or one pattern.
 func (f *runFlags) plan(c call) (p session.Plan, err error) {
-	p = session.Plan{Count: f.count, SampleTime: f.minTime, Pages: f.pages.value, TimesOnly: f.timeOnly, Counters: true, Program: thisProgram()}
+	p = session.Plan{Count: f.count, SampleTime: f.minTime, Pages: f.pages.value,
+		TimesOnly: f.timeOnly, Counters: true, Program: thisProgram()}
 	if err := cmp.Or(p.Check(), exclude(c, "calibrate", "no-calibrate")); err != nil {
 		return p, f.fault(err)
 	}
@@ -186,7 +205,8 @@ func (f *runFlags) lowers(all []access.Comparison) error {
 
 func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
 	if !f.pattern.shape.set {
-		for _, name := range []string{"dtype", "pad", "view", "op", "with", "from", "to", "tile", "order", "kernel"} {
+		for _, name := range []string{"dtype", "pad", "view", "op", "with", "from", "to", "tile",
+			"order", "kernel"} {
 			if c.given(name) {
 				return nil, nil, fmt.Errorf("--%s goes with --shape, which is missing", name)
 			}
@@ -194,7 +214,8 @@ func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
 		return f.suiteOf.read()
 	}
 	if f.suiteOf.file != "" {
-		return nil, nil, errors.New("--suite and --shape both choose the benchmarks: give one of them")
+		return nil, nil, errors.New("--suite and --shape both choose the benchmarks: give one " +
+			"of them")
 	}
 	sweep, err := f.pattern.sweep()
 	if err != nil {
@@ -246,7 +267,8 @@ func (f *runFlags) config(pinned []int) (simcache.Config, error) {
 		return c, nil
 	}
 	if f.geometry.set() || f.tlb.set {
-		return simcache.Config{}, errors.New("--caches names all caches: leave --I1, --D1, --LL and --TLB out")
+		return simcache.Config{}, errors.New(
+			"--caches names all caches: leave --I1, --D1, --LL and --TLB out")
 	}
 	m, err := files().Description(f.caches)
 	if err != nil {

@@ -14,8 +14,13 @@ import (
 // addShard adds the flags of a run that is one of many.
 func (f *runFlags) addShard(flags *pflag.FlagSet) {
 	f.shard = parsed[session.Shard]{parse: parseShard, kind: "i/n"}
-	flags.Var(&f.shard, "shard", "run the i-th of n shares of the suite, which take about the same time; 'bench merge' makes one file of them; auto takes i and n from a Slurm array (SLURM_ARRAY_TASK_ID, _COUNT, _MIN) or an Indexed Job (JOB_COMPLETION_INDEX, JOB_COMPLETIONS)")
-	flags.StringArrayVar(&f.labels, "label", nil, "`key=value` that becomes a configuration line, such as host=node17, by which benchstat -col host and bench report --by host compare; may be repeated")
+	flags.Var(&f.shard, "shard", "run the i-th of n shares of the suite, which take about the "+
+		"same time; 'bench merge' makes one file of them; auto takes i and n from a Slurm array "+
+		"(SLURM_ARRAY_TASK_ID, _COUNT, _MIN) or an Indexed Job (JOB_COMPLETION_INDEX, "+
+		"JOB_COMPLETIONS)")
+	flags.StringArrayVar(&f.labels, "label", nil,
+		"`key=value` that becomes a configuration line, such as host=node17, by which benchstat "+
+			"-col host and bench report --by host compare; may be repeated")
 }
 
 // parseShard reads a shard; auto is that of the environment.
@@ -44,7 +49,8 @@ func (f *runFlags) share(p session.Plan) (session.Plan, error) {
 		return p, nil
 	}
 	if f.ab != "" {
-		return p, errors.New("--shard does not go with --ab: both programs take their turns on one machine")
+		return p, errors.New("--shard does not go with --ab: both programs take their turns on " +
+			"one machine")
 	}
 	p, err := p.Take(f.shard.value)
 	return p, f.fault(err)

@@ -45,8 +45,10 @@ type watched struct{}
 
 // A watching is what a verb has said of signals.
 type watching struct {
-	until atomic.Pointer[string] // what it finishes before it looks at the context; nil while nobody watches
-	keeps atomic.Pointer[string] // what comes of it where a signal ends it at once; nil if nothing is kept
+	// what it finishes before it looks at the context; nil while nobody watches
+	until atomic.Pointer[string]
+	// what comes of it where a signal ends it at once; nil if nothing is kept
+	keeps atomic.Pointer[string]
 }
 
 // watch says that a verb, from now until stop, ends once its context is done and
@@ -79,8 +81,10 @@ func catchSignals() context.Context {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGQUIT)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} { // of which Go knows whether they were ignored
-		if !signal.Ignored(s) { // as nohup has it, and a script what it runs in the background: Ctrl-C is not for that
+	// of which Go knows whether they were ignored
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		// as nohup has it, and a script what it runs in the background: Ctrl-C is not for that
+		if !signal.Ignored(s) {
 			signal.Notify(signals, s)
 		}
 	}

@@ -42,24 +42,36 @@ func newSim() *cobra.Command {
 	flags.SortFlags = false
 	f.pattern.add(flags, 1, nests)
 	f.pattern.order.most = mostMaps
-	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element, or the parts of a complex one; a wider one covers its neighbours along the storage's last dimension and steps over them")
+	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element, or the parts "+
+		"of a complex one; a wider one covers its neighbours along the storage's last dimension "+
+		"and steps over them")
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
 	f.program.add(flags)
 	f.exec.add(flags)
-	flags.StringVar(&f.trace, "trace", "", "replay a memory trace of a `file` instead; of lackey or din, plain or gzipped, - for stdin")
-	flags.StringVar(&f.matrix, "matrix", "", "simulate a sparse matrix, of a Matrix Market `file`, times a vector; in CSR, of --dtype, - for stdin")
+	flags.StringVar(&f.trace, "trace", "", "replay a memory trace of a `file` instead; of lackey "+
+		"or din, plain or gzipped, - for stdin")
+	flags.StringVar(&f.matrix, "matrix", "", "simulate a sparse matrix, of a Matrix Market "+
+		"`file`, times a vector; in CSR, of --dtype, - for stdin")
 	f.geometry.add(flags)
 	f.hierarchy.add(flags)
 	f.curve.add(flags)
 	f.look.add(flags)
 	f.exact = oneOf("how", "auto", "brute", "affine")
-	flags.Var(&f.exact, "exact", "auto, brute or affine: auto skips look-ups whose outcome it can prove; brute looks up every access; the counts are the same; affine refuses a C function that would have to be compiled and run")
-	flags.IntVar(&f.threads, "threads", 1, "threads that share the pattern; each walks a part on a core with its own first level")
-	flags.IntVar(&f.grain, "grain", access.GrainSize, "with --threads, the fewest elements for which another thread is used")
-	flags.IntVar(&f.cores, "cores", 1, "cores that look accesses up, each for some of the sets; the counts are the same")
-	flags.BoolVar(&f.asJSON, "json", false, "print as JSON; counts, geometry, loops, and what was looked up or proved")
-	flags.StringVarP(&f.results, "out", "o", "", "`file` for the counts by array or object, for 'bench check'")
-	flags.StringVar(&f.out, "cachegrind-out", "", "`file` for cg_annotate, with a line for each tensor, or for the trace")
+	flags.Var(&f.exact, "exact", "auto, brute or affine: auto skips look-ups whose outcome it "+
+		"can prove; brute looks up every access; the counts are the same; affine refuses a C "+
+		"function that would have to be compiled and run")
+	flags.IntVar(&f.threads, "threads", 1, "threads that share the pattern; each walks a part on "+
+		"a core with its own first level")
+	flags.IntVar(&f.grain, "grain", access.GrainSize,
+		"with --threads, the fewest elements for which another thread is used")
+	flags.IntVar(&f.cores, "cores", 1, "cores that look accesses up, each for some of the sets; "+
+		"the counts are the same")
+	flags.BoolVar(&f.asJSON, "json", false, "print as JSON; counts, geometry, loops, and what "+
+		"was looked up or proved")
+	flags.StringVarP(&f.results, "out", "o", "",
+		"`file` for the counts by array or object, for 'bench check'")
+	flags.StringVar(&f.out, "cachegrind-out", "",
+		"`file` for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
 }
 
@@ -86,17 +98,21 @@ type simFlags struct {
 
 // simulate counts what the flags name, which is one thing.
 func (f *simFlags) simulate(c call) error {
-	if f.program.file == "" && f.trace == "" && f.matrix == "" && f.exec.path == "" && !f.pattern.shape.set {
-		return errors.New("nothing to simulate: want --shape 4000x4000, --program loops.c, --matrix matrix.mtx or --trace my.trace (see bench sim --help)")
+	if f.program.file == "" && f.trace == "" && f.matrix == "" && f.exec.path == "" &&
+		!f.pattern.shape.set {
+		return errors.New("nothing to simulate: want --shape 4000x4000, --program loops.c, " +
+			"--matrix matrix.mtx or --trace my.trace (see bench sim --help)")
 	}
 	of, run := "shape", f.simulatePattern
 	if of := f.program.file + f.trace + f.matrix + f.exec.path; f.results != "" && of == "" {
-		return errors.New("--out is for --program, --trace and --matrix: for a pattern, bench run --count 1 -o FILE writes counts and times, and bench sweep writes counts alone")
+		return errors.New("--out is for --program, --trace and --matrix: for a pattern, bench " +
+			"run --count 1 -o FILE writes counts and times, and bench sweep writes counts alone")
 	}
 	if _, _, err := f.calls(c); err != nil {
 		return err
 	}
-	shapes := []string{"shape", "pad", "view", "op", "with", "from", "to", "tile", "order", "kernel", "width", "threads", "grain", "cores"}
+	shapes := []string{"shape", "pad", "view", "op", "with", "from", "to", "tile", "order",
+		"kernel", "width", "threads", "grain", "cores"}
 	others := []string{"define", "include", "function", "align"}
 	if err := f.look.check(c, f.pattern.order.texts); err != nil {
 		return err
@@ -104,15 +120,20 @@ func (f *simFlags) simulate(c call) error {
 	switch {
 	case f.exec.path != "":
 		of, run = "exec", f.simulateExec
-		shapes = slices.DeleteFunc(shapes, func(name string) bool { return name == "from" || name == "to" })
-		others = append(shapes, "dtype", "trace", "matrix", "program", "define", "include", "align", "exact", "passes")
+		shapes = slices.DeleteFunc(shapes, func(name string) bool {
+			return name == "from" || name == "to"
+		})
+		others = append(shapes, "dtype", "trace", "matrix", "program", "define", "include", "align",
+			"exact", "passes")
 		others = append(others, looks...)
 	case f.program.file != "":
 		of, run, others = "program", f.simulateProgram, append(shapes, "dtype", "trace", "matrix")
 	case f.trace != "":
-		of, run, others = "trace", f.replay, slices.Concat(shapes, others, looks, []string{"dtype", "passes", "exact", "matrix"})
+		of, run, others = "trace", f.replay, slices.Concat(shapes, others, looks,
+			[]string{"dtype", "passes", "exact", "matrix"})
 	case f.matrix != "":
-		of, run, others = "matrix", f.replay, slices.Concat(shapes, others, looks, []string{"exact"})
+		of, run, others = "matrix", f.replay,
+			slices.Concat(shapes, others, looks, []string{"exact"})
 	}
 	if i := slices.IndexFunc(others, c.given); i >= 0 {
 		why := ""
@@ -166,7 +187,9 @@ func (f *simFlags) simulatePattern(c call) error {
 		return f.simulateThreads(c, m, p)
 	}
 	if f.threads > 1 {
-		c.note("--threads %d: one thread walks all of it: PyTorch does not split copies by blocks, %d elements or fewer (--grain), or tensors that all threads would write", f.threads, f.grain)
+		c.note("--threads %d: one thread walks all of it: PyTorch does not split copies by "+
+			"blocks, %d elements or fewer (--grain), or tensors that all threads would write",
+			f.threads, f.grain)
 	}
 	if f.look.wanted() {
 		return f.lookAtPattern(c, m.Config, spec)
@@ -196,7 +219,9 @@ func (f *simFlags) simulatePattern(c call) error {
 	run.Curve = curve.Table()
 	run.Arrays, run.Align = p.Arrays()
 	f.improve(&run)
-	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Pattern(m.Name, f.hierarchy.explain) })
+	return f.show(c, run, simcache.Counts.DataSummary, func() any {
+		return run.Pattern(m.Name, f.hierarchy.explain)
+	})
 }
 
 // mostTried is how many references the changes that are tried may have together, which
@@ -212,7 +237,8 @@ func (f *simFlags) improve(run *explain.Run) {
 }
 
 // start makes caches that are cold, and the curve that the flags ask for.
-func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy, *reuse.Meter, error) {
+func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy,
+	*reuse.Meter, error) {
 	if f.out != "" {
 		if err := simcache.WriteOut(io.Discard, config, ""); err != nil {
 			return nil, nil, fmt.Errorf("--cachegrind-out %s: %w", f.out, err)
@@ -284,7 +310,8 @@ func (f *simFlags) replay(c call) error {
 	defer input.Close()
 	f.meter = progress.New(c.err)
 	reader := f.meter.Reading("simulating "+name, input)
-	records, regions, summary := trace.Records(reader, name), []trace.Region{{Name: name}}, simcache.Counts.Summary
+	records, regions, summary := trace.Records(reader, name), []trace.Region{{Name: name}},
+		simcache.Counts.Summary
 	if f.matrix != "" {
 		p, err := mtx.ReadProduct(reader, name, f.pattern.dtype.or(layouts.Float32))
 		if err != nil {
@@ -321,11 +348,13 @@ func (f *simFlags) replay(c call) error {
 
 // show writes the files that are wanted, for cg_annotate and of results; and prints JSON, or the
 // summary, and unless that says it all, the tables.
-func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) string, asJSON func() any) error {
+func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) string,
+	asJSON func() any) error {
 	f.meter.End()
 	if f.out != "" {
 		var b bytes.Buffer
-		if err := simcache.WriteOut(&b, run.Config, strings.Join(os.Args, " "), run.Lines()...); err != nil {
+		if err := simcache.WriteOut(&b, run.Config, strings.Join(os.Args, " "),
+			run.Lines()...); err != nil {
 			return err
 		}
 		if err := writeFile("cachegrind-out", f.out, b.Bytes()); err != nil {
@@ -344,7 +373,8 @@ func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) s
 	if f.asJSON {
 		return writeJSON(c.out, asJSON())
 	}
-	return run.Write(c.out, summary, !f.hierarchy.plain() || f.matrix != "", f.hierarchy.explain, columns(c.out))
+	return run.Write(c.out, summary, !f.hierarchy.plain() || f.matrix != "", f.hierarchy.explain,
+		columns(c.out))
 }
 
 // curveFlags are the flags of a miss-ratio curve.
@@ -355,7 +385,8 @@ type curveFlags struct {
 
 func (c *curveFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.on, "curve", false, "print the misses of LRU caches of every capacity too")
-	flags.IntVar(&c.sets, "curve-sets", 1, "sets of these caches, of every associativity; with 1 they are fully associative")
+	flags.IntVar(&c.sets, "curve-sets", 1, "sets of these caches, of every associativity; with 1 "+
+		"they are fully associative")
 }
 
 // start returns the curve that the flags ask for, of lines as D1 has them.

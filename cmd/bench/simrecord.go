@@ -16,7 +16,8 @@ import (
 // record is one simulation, of a program, a trace or a matrix, as results, named by what
 // the flags say that the counts are of.
 func (f *simFlags) record(run explain.Run) session.Simulated {
-	s := session.Simulated{Family: "Program", Config: run.Config, Counts: run.Counts, Arrays: run.Tensors, Program: thisProgram()}
+	s := session.Simulated{Family: "Program", Config: run.Config, Counts: run.Counts,
+		Arrays: run.Tensors, Program: thisProgram()}
 	if n := len(run.TLB); n > 0 {
 		s.Walks = run.TLB[n-1].Misses()
 	}
@@ -29,7 +30,9 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 	case f.exec.path != "":
 		file = f.exec.path
 	}
-	add := func(key, value string) { s.Parts = append(s.Parts, results.Pair{Key: key, Value: value}) }
+	add := func(key, value string) {
+		s.Parts = append(s.Parts, results.Pair{Key: key, Value: value})
+	}
 	add("file", filepath.Base(file))
 	if f.program.Function != "" {
 		add("function", f.program.Function)
@@ -43,7 +46,8 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 	if f.exec.from.call+f.exec.to.call > 0 {
 		add("calls", fmt.Sprintf("%d-%d", f.exec.from.call, f.exec.to.call))
 	}
-	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) { // in whatever order they are given, it is one name
+	// in whatever order they are given, it is one name
+	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) {
 		add(csource.Defined(d))
 	}
 	if f.program.file != "" && f.program.Align != csource.DefaultAlign {

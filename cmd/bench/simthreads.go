@@ -32,7 +32,8 @@ func (f *simFlags) share(c call, spec *access.Spec) error {
 	}
 	for _, flag := range []string{"cores", "curve", "observe", "explain", "writebacks", "tlb"} {
 		if f.threads > 1 && c.given(flag) {
-			return fmt.Errorf("--%s is of one thread: it does not go with --threads %d", flag, f.threads)
+			return fmt.Errorf("--%s is of one thread: it does not go with --threads %d",
+				flag, f.threads)
 		}
 	}
 	spec.Threads, spec.Grain = f.threads, f.grain
@@ -60,7 +61,10 @@ func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern)
 	for _, of := range p.Threads() {
 		nests = append(nests, of...)
 	}
-	run := explain.Run{Config: m.Config, Levels: t.Levels(), Tensors: simcache.ByTensor(nests, slices.Concat(counts...)),
-		Nests: nests, Passes: f.passes, Counts: t.Counts(), Visited: t.Work()}
-	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Pattern(m.Name, false) })
+	run := explain.Run{Config: m.Config, Levels: t.Levels(),
+		Tensors: simcache.ByTensor(nests, slices.Concat(counts...)),
+		Nests:   nests, Passes: f.passes, Counts: t.Counts(), Visited: t.Work()}
+	return f.show(c, run, simcache.Counts.DataSummary, func() any {
+		return run.Pattern(m.Name, false)
+	})
 }

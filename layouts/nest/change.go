@@ -163,7 +163,8 @@ func rewritten(nodes []Node, f func(Node) Node) []Node {
 				copied.Body = rewritten(node.Body, f)
 				by = &copied
 			case *If:
-				by = &If{When: node.When, Then: rewritten(node.Then, f), Else: rewritten(node.Else, f)}
+				by = &If{When: node.When, Then: rewritten(node.Then, f),
+					Else: rewritten(node.Else, f)}
 			}
 		}
 		all = append(all, by)
@@ -181,7 +182,8 @@ func renamed(nodes []Node, to func(coef []int) []int) []Node {
 			node.Strides = to(node.Strides)
 			all = append(all, node)
 		case *Loop:
-			all = append(all, &Loop{node.Name, each(node.From, move), each(node.To, move), node.Step,
+			all = append(all, &Loop{node.Name, each(node.From, move),
+				each(node.To, move), node.Step,
 				renamed(node.Body, to)})
 		case *If:
 			var when Condition

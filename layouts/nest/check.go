@@ -49,7 +49,8 @@ func (c *checker) shape(nodes []Node) error {
 				return fmt.Errorf("access of %s: width %d is not positive", node.Tensor, node.Width)
 			}
 			if len(node.Strides) > len(c.around) {
-				return fmt.Errorf("access of %s: %d strides inside of %d loops", node.Tensor, len(node.Strides), len(c.around))
+				return fmt.Errorf("access of %s: %d strides inside of %d loops", node.Tensor,
+					len(node.Strides), len(c.around))
 			}
 			c.accesses += c.times()
 		case *Loop:
@@ -76,7 +77,8 @@ func (c *checker) shape(nodes []Node) error {
 
 func (c *checker) loopShape(l *Loop) error {
 	if len(l.From) == 0 || len(l.To) == 0 || l.Step == 0 {
-		return fmt.Errorf("loop %s: %d first values, %d ends, step %d (want at least one of each, and a step)", l.Name, len(l.From), len(l.To), l.Step)
+		return fmt.Errorf("loop %s: %d first values, %d ends, step %d (want at least one of "+
+			"each, and a step)", l.Name, len(l.From), len(l.To), l.Step)
 	}
 	if err := c.known(slices.Concat(l.From, l.To)); err != nil {
 		return fmt.Errorf("loop %s: %w", l.Name, err)
@@ -95,7 +97,8 @@ func (c *checker) loopShape(l *Loop) error {
 func (c *checker) known(list []Affine) error {
 	for _, a := range list {
 		if len(a.Coef) > len(c.around) {
-			return fmt.Errorf("a function of %d variables inside of %d loops", len(a.Coef), len(c.around))
+			return fmt.Errorf("a function of %d variables inside of %d loops", len(a.Coef),
+				len(c.around))
 		}
 		_, above := c.bound(negated(a))
 		_, below := c.bound(a)
@@ -242,7 +245,8 @@ func (c *checker) address(op Operand) error {
 	low, above := c.bound(negated(at))
 	last, below := c.bound(at)
 	if !above || low > 0 || !below || last > math.MaxInt-op.Width {
-		return fmt.Errorf("access of %s at %#x with strides %v leaves the address space", op.Tensor, op.Base, op.Strides)
+		return fmt.Errorf("access of %s at %#x with strides %v leaves the address space", op.Tensor,
+			op.Base, op.Strides)
 	}
 	return nil
 }

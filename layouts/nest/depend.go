@@ -128,7 +128,8 @@ func (p Program) pairs(arrays []Array, chain []*Loop) (all []pair) {
 			if a.op.Tensor != b.op.Tensor || a.op.Kind == Read && b.op.Kind == Read {
 				continue
 			}
-			twin := slices.ContainsFunc(inside[:i], a.same) && slices.ContainsFunc(inside[:k], b.same)
+			twin := slices.ContainsFunc(inside[:i], a.same) &&
+				slices.ContainsFunc(inside[:k], b.same)
 			alike, meet := a.alike(b)
 			if meet && !twin {
 				all = append(all, pair{a.before(b), alike, a.depth, a.loops(), steps})

@@ -184,7 +184,8 @@ func (op Operand) Alignments(line int) []uint64 {
 //
 // Law: it is no less than the most lines of one set of W, and equal to that
 // where no two runs share a line and the operand starts at a given place.
-func (op Operand) Crowd(trips []int, places []uint64, line, sets int, budget *int) (most int, ok bool) {
+func (op Operand) Crowd(trips []int, places []uint64, line, sets int,
+	budget *int) (most int, ok bool) {
 	run, steps := op.Span(trips, 0)
 	blocks, ok := blocksOf(len(places), run, steps, line, sets, *budget)
 	if !ok {
@@ -201,7 +202,8 @@ func (op Operand) Crowd(trips []int, places []uint64, line, sets int, budget *in
 	return most, true
 }
 
-// blocksOf is how many lines crowds counts, from so many places, unless they are more than a budget.
+// blocksOf is how many lines crowds counts, from so many places, unless they are more than a
+// budget.
 func blocksOf(places, run int, steps []Step, line, sets, budget int) (blocks int, ok bool) {
 	blocks = places * (1 + min(run/line, sets))
 	for _, s := range steps {
@@ -233,7 +235,8 @@ func (op Operand) Fewest(trips []int, line, sets, budget int) int {
 }
 
 // crowds is how many lines of each set are in runs of so many bytes, the first of them at start,
-// and how many are in every set besides. A line in which a run ends and the next begins counts once.
+// and how many are in every set besides. A line in which a run ends and the next begins counts
+// once.
 func crowds(start uint64, run int, steps []Step, line, sets int) (counts []int32, everywhere int) {
 	trips, bytes := make([]int, len(steps)), make([]int, len(steps))
 	for i, s := range steps {

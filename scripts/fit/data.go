@@ -32,8 +32,8 @@ func measure(ctx context.Context, folder string) error {
 	return write(folder, all, when)
 }
 
-// again times all patterns once more, and says how far the times before are off these: no prediction is nearer
-// than a machine is to itself.
+// again times all patterns once more, and says how far the times before are off these: no
+// prediction is nearer than a machine is to itself.
 func again(ctx context.Context, folder string) error {
 	_, before, err := recorded(folder)
 	if err != nil {
@@ -51,14 +51,16 @@ func again(ctx context.Context, folder string) error {
 			return err
 		}
 		if ns := before[[2]string{t.family, t.name}]; ns > 0 {
-			d.patterns, d.lowered, was = append(d.patterns, t), append(d.lowered, p), append(was, ns)
+			d.patterns, d.lowered, was = append(d.patterns, t), append(d.lowered, p),
+				append(was, ns)
 		}
 	}
 	d.printErrors(os.Stdout, was)
 	return nil
 }
 
-// times are those of all patterns, each the least of its samples in all rounds, and when and where they were taken.
+// times are those of all patterns, each the least of its samples in all rounds, and when and where
+// they were taken.
 func times(ctx context.Context, folder string) (all []timed, when string, err error) {
 	_, machine, err := model(folder)
 	if err != nil {
@@ -77,7 +79,8 @@ func times(ctx context.Context, folder string) (all []timed, when string, err er
 			if err != nil {
 				return nil, "", fmt.Errorf("%s: %w", all[i].name, err)
 			}
-			for s, err := range access.Measure(ctx, []access.Pattern{p}, access.Options{Count: 3, MinTime: time.Millisecond}) {
+			for s, err := range access.Measure(ctx, []access.Pattern{p},
+				access.Options{Count: 3, MinTime: time.Millisecond}) {
 				if err != nil {
 					return nil, "", fmt.Errorf("%s: %w", all[i].name, err)
 				}
@@ -86,7 +89,8 @@ func times(ctx context.Context, folder string) (all []timed, when string, err er
 		}
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, rounds)
 	}
-	return all, fmt.Sprintf("%s, %s, load %s before and %s after", time.Now().UTC().Format(time.DateOnly), machine.CPU, before, load()), nil
+	return all, fmt.Sprintf("%s, %s, load %s before and %s after",
+		time.Now().UTC().Format(time.DateOnly), machine.CPU, before, load()), nil
 }
 
 // load is the machine's load over the last minute, where Linux states it.
@@ -114,7 +118,8 @@ func write(folder string, all []timed, when string) error {
 	fmt.Fprintf(&b, "# %s\n", when)
 	w := csv.NewWriter(&b)
 	for _, t := range all {
-		if err := w.Write([]string{t.family, t.name, strconv.FormatFloat(t.ns, 'g', 6, 64)}); err != nil {
+		if err := w.Write([]string{t.family, t.name,
+			strconv.FormatFloat(t.ns, 'g', 6, 64)}); err != nil {
 			return err
 		}
 	}
@@ -214,7 +219,8 @@ func (d *dataSet) add(folder string) error {
 		if err != nil {
 			return err
 		}
-		d.patterns, d.lowered, d.counted, d.chased = append(d.patterns, t), append(d.lowered, p), append(d.counted, counted), append(d.chased, chased.Ns)
+		d.patterns, d.lowered, d.counted, d.chased = append(d.patterns, t), append(d.lowered, p),
+			append(d.counted, counted), append(d.chased, chased.Ns)
 	}
 	return nil
 }
@@ -231,7 +237,8 @@ func byAnyKernel(all []timed) []timed {
 		own, ok := strings.CutSuffix(t.name, "/kernel="+was.String())
 		for _, set := range kernel.All() {
 			of := access.VectorKernel(set)
-			if t.name = own + "/kernel=" + of.String(); ok && !planned[t.name] && was != access.Scalar && was != access.Builtin {
+			if t.name = own + "/kernel=" + of.String(); ok && !planned[t.name] &&
+				was != access.Scalar && was != access.Builtin {
 				t.spec.Kernel = of
 				all, planned[t.name] = append(all, t), true
 			}

@@ -28,10 +28,15 @@ const file = "access/cost/fitted.json"
 func fit(d *dataSet) error {
 	rules := rounded(d.least(cost.Fitted().Rules, func(int) bool { return true }))
 	crossed, unseen := d.cross(rules), make([]float64, len(d.patterns))
-	var group sync.WaitGroup // of fits, each of which predicts patterns of its own, from the rules of all on
+	// of fits, each of which predicts patterns of its own, from the rules of all on
+	var group sync.WaitGroup
 	for k := range d.machines {
 		if len(d.machines) > 1 {
-			group.Go(func() { d.leaveOut(rules, unseen, func(t timed) bool { return t.machine == k }) })
+			group.Go(func() {
+				d.leaveOut(rules, unseen, func(t timed) bool {
+					return t.machine == k
+				})
+			})
 		}
 	}
 	group.Wait()
@@ -105,20 +110,23 @@ func tableOf(f cost.Fit) string {
 	var b strings.Builder
 	b.WriteString(begin)
 	for _, m := range f.Machines {
-		fmt.Fprintf(&b, "%s:\n\n| patterns | | median error | one in ten is off by more than | rank correlation by element |\n|:--|--:|--:|--:|--:|\n", m.When)
+		fmt.Fprintf(&b, "%s:\n\n| patterns | | median error | one in ten is off by more than | "+
+			"rank correlation by element |\n|:--|--:|--:|--:|--:|\n", m.When)
 		rows := append(slices.Clone(m.Families), m.All)
 		if m.Unseen.Patterns > 0 {
 			rows = append(rows, m.Unseen)
 		}
 		for _, e := range rows {
-			fmt.Fprintf(&b, "| %s | %d | %.0f%% | %.0f%% | %.3f |\n", e.Name, e.Patterns, 100*e.Median, 100*e.Tenth, e.Rank)
+			fmt.Fprintf(&b, "| %s | %d | %.0f%% | %.0f%% | %.3f |\n", e.Name, e.Patterns,
+				100*e.Median, 100*e.Tenth, e.Rank)
 		}
 		b.WriteString("\n")
 	}
 	b.WriteString("The constants are")
 	v := reflect.ValueOf(f.Rules)
 	for i := range v.NumField() {
-		fmt.Fprintf(&b, "%s%s %g", []string{"\n", " ", " ", " ", " ", " "}[i%6], v.Type().Field(i).Name, v.Field(i).Float())
+		fmt.Fprintf(&b, "%s%s %g", []string{"\n", " ", " ", " ", " ", " "}[i%6],
+			v.Type().Field(i).Name, v.Field(i).Float())
 		if i < v.NumField()-1 {
 			b.WriteString(",")
 		}
@@ -154,10 +162,13 @@ func (d *dataSet) printErrors(w io.Writer, predicted []float64) {
 	}
 }
 
-// byFamily is how far predictions of the patterns that are taken are off, of each family that has any of these.
+// byFamily is how far predictions of the patterns that are taken are off, of each family that has
+// any of these.
 func (d *dataSet) byFamily(predicted []float64, taken func(i int) bool) (all []cost.FitError) {
 	for _, family := range d.families() {
-		if e := d.error(family, predicted, func(i int) bool { return taken(i) && d.patterns[i].family == family }); e.Patterns > 0 {
+		if e := d.error(family, predicted, func(i int) bool {
+			return taken(i) && d.patterns[i].family == family
+		}); e.Patterns > 0 {
 			all = append(all, e)
 		}
 	}
@@ -171,16 +182,20 @@ func (d *dataSet) worst(w io.Writer) {
 	for i, t := range d.patterns {
 		order[i], off[i] = i, d.predict(i, nil)/t.ns
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(math.Log(off[b])), math.Abs(math.Log(off[a]))) })
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Compare(math.Abs(math.Log(off[b])), math.Abs(math.Log(off[a])))
+	})
 	for _, i := range order[:min(len(order), 60)] {
 		t := d.patterns[i]
-		fmt.Fprintf(w, "%5.2f times the measured %10.0f ns  machine %d, %s: %s\n", off[i], t.ns, t.machine+1, t.family, t.name)
+		fmt.Fprintf(w, "%5.2f times the measured %10.0f ns  machine %d, %s: %s\n", off[i], t.ns,
+			t.machine+1, t.family, t.name)
 	}
 }
 
 func table(w io.Writer, all []cost.FitError) {
 	for _, e := range all {
-		fmt.Fprintf(w, "%-40s %4d  median %3.0f%%  one in ten %3.0f%%  rank correlation by element %.3f\n", e.Name, e.Patterns, 100*e.Median, 100*e.Tenth, e.Rank)
+		fmt.Fprintf(w, "%-40s %4d  median %3.0f%%  one in ten %3.0f%%  rank correlation by "+
+			"element %.3f\n", e.Name, e.Patterns, 100*e.Median, 100*e.Tenth, e.Rank)
 	}
 }
 
@@ -198,8 +213,9 @@ func (d *dataSet) error(name string, predicted []float64, taken func(int) bool) 
 		return cost.FitError{Name: name}
 	}
 	slices.Sort(off)
-	return cost.FitError{Name: name, Patterns: len(off), Median: stat.Quantile(.5, stat.LinInterp, off, nil),
-		Tenth: stat.Quantile(.9, stat.LinInterp, off, nil), Rank: results.RankCorrelation(p, m)}
+	return cost.FitError{Name: name, Patterns: len(off),
+		Median: stat.Quantile(.5, stat.LinInterp, off, nil),
+		Tenth:  stat.Quantile(.9, stat.LinInterp, off, nil), Rank: results.RankCorrelation(p, m)}
 }
 
 // least are the rules of the least squares of the logarithms of predicted over
@@ -248,7 +264,8 @@ func (f *fitting) residuals(x []float64) []float64 {
 	return r
 }
 
-// loss is what is to be least: of the residuals, and of how far the rules are from those of the start.
+// loss is what is to be least: of the residuals, and of how far the rules are from those of the
+// start.
 func (f *fitting) loss(x, r []float64) (sum float64) {
 	for i, v := range r {
 		sum += f.weights[i] * huber(v)
@@ -259,8 +276,8 @@ func (f *fitting) loss(x, r []float64) (sum float64) {
 	return sum
 }
 
-// step goes from x to where the loss would be least if residuals were linear, no rule by more than half of it, and
-// less far the stronger it is damped. It reports whether there is such a place.
+// step goes from x to where the loss would be least if residuals were linear, no rule by more than
+// half of it, and less far the stronger it is damped. It reports whether there is such a place.
 func (f *fitting) step(x, r []float64, damping float64) (moved []float64, ok bool) {
 	columns := f.known
 	if columns == nil {
@@ -301,7 +318,8 @@ func (f *fitting) derivatives(x, r []float64) [][]float64 {
 	const by = 1e-4
 	columns := make([][]float64, len(x))
 	for k := range x {
-		if columns[k] = make([]float64, len(r)); !f.data.leave.fits(reflect.TypeFor[cost.Rules]().Field(k).Name) {
+		if columns[k] = make([]float64, len(r)); !f.data.leave.fits(
+			reflect.TypeFor[cost.Rules]().Field(k).Name) {
 			continue
 		}
 		moved := slices.Clone(x)

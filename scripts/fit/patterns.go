@@ -25,8 +25,9 @@ type timed struct {
 //go:embed operators.yaml
 var operators []byte
 
-// patterns are all that are timed: the suite, random ones, random additions, tiles of five views, permuted copies
-// by vectors, and the operators of two models. On the same CPU they are the same each time.
+// patterns are all that are timed: the suite, random ones, random additions, tiles of five views,
+// permuted copies by vectors, and the operators of two models. On the same CPU they are the same
+// each time.
 func patterns(capacities []int) (all []timed, err error) {
 	for _, comparison := range access.Suite(false, capacities...) {
 		for _, b := range comparison {
@@ -37,7 +38,8 @@ func patterns(capacities []int) (all []timed, err error) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for i := range 160 {
 		s := randomSpec(random)
-		all = append(all, timed{family: "random", name: fmt.Sprintf("%03d/%s", i, s.Name()), spec: s})
+		all = append(all, timed{family: "random",
+			name: fmt.Sprintf("%03d/%s", i, s.Name()), spec: s})
 	}
 	all = append(all, broadcasts()...)
 	all = append(all, tiles()...)
@@ -54,7 +56,8 @@ func patterns(capacities []int) (all []timed, err error) {
 	return all, nil
 }
 
-// broadcasts are random additions, of tensors some of whose dims are broadcast: of the suite's four, three take as long.
+// broadcasts are random additions, of tensors some of whose dims are broadcast: of the suite's
+// four, three take as long.
 func broadcasts() (all []timed) {
 	random := rand.New(rand.NewPCG(9, 10))
 	for i := range 24 {
@@ -69,7 +72,8 @@ func broadcasts() (all []timed) {
 				s.With[d] = 1
 			}
 		}
-		all = append(all, timed{family: "Broadcast", name: fmt.Sprintf("%03d/%s", i, s.Name()), spec: s})
+		all = append(all, timed{family: "Broadcast",
+			name: fmt.Sprintf("%03d/%s", i, s.Name()), spec: s})
 	}
 	return all
 }
@@ -87,13 +91,15 @@ func tiles() (all []timed) {
 		{[]int{16, 56, 56, 64}, "permute(0,3,1,2)", [2]int{1, 3}},
 		{[]int{160, 160, 160}, "permute(2,1,0)", [2]int{0, 2}},
 	} {
-		base := access.Spec{Op: access.Copy, Shape: v.shape, DType: layouts.Float32, View: layouts.MustParseChain(v.view)}
+		base := access.Spec{Op: access.Copy, Shape: v.shape, DType: layouts.Float32,
+			View: layouts.MustParseChain(v.view)}
 		p, err := base.Pattern()
 		if err != nil {
 			panic(err)
 		}
 		for _, order := range []access.Order{access.Row, access.Col} {
-			for _, sizes := range [][2]int{{0, 0}, {8, 8}, {8, 32}, {32, 8}, {16, 16}, {16, 64}, {64, 16}, {32, 32}, {32, 128}, {128, 32}, {64, 64}} {
+			for _, sizes := range [][2]int{{0, 0}, {8, 8}, {8, 32}, {32, 8}, {16, 16}, {16, 64},
+				{64, 16}, {32, 32}, {32, 128}, {128, 32}, {64, 64}} {
 				s := base
 				s.Order = order
 				if sizes[0] > 0 {
@@ -101,27 +107,35 @@ func tiles() (all []timed) {
 					s.Tile[v.dims[0]], s.Tile[v.dims[1]] = sizes[0], sizes[1]
 				}
 				name := fmt.Sprintf("%s/order=%v/tile=%dx%d", v.view, order, sizes[0], sizes[1])
-				all = append(all, timed{family: fmt.Sprintf("tiles %v %s", v.shape, v.view), name: name, spec: s})
+				all = append(all, timed{family: fmt.Sprintf("tiles %v %s", v.shape, v.view),
+					name: name, spec: s})
 			}
 		}
 	}
 	return all
 }
 
-// permuted are copies of permuted tensors by all kernels of vectors that this CPU runs, of what leaves the caches and of what does not.
+// permuted are copies of permuted tensors by all kernels of vectors that this CPU runs, of what
+// leaves the caches and of what does not.
 func permuted() (all []timed) {
 	for _, v := range []struct {
 		long, short []int
 		view        string
 	}{
-		{[]int{8192, 1024}, []int{256, 160}, "t()"}, {[]int{4000, 4000}, []int{400, 320}, "t()"}, {[]int{256, 256, 256}, []int{48, 48, 48}, "permute(2,1,0)"},
-		{[]int{64, 64, 56, 56}, []int{2, 64, 28, 28}, "permute(0,2,3,1)"}, {[]int{64, 56, 56, 64}, []int{2, 28, 28, 64}, "permute(0,3,1,2)"},
-		{[]int{64, 3, 224, 224}, []int{4, 3, 112, 112}, "permute(0,2,3,1)"}, {[]int{64, 224, 224, 3}, []int{4, 112, 112, 3}, "permute(0,3,1,2)"},
-		{[]int{200, 300, 280}, []int{40, 50, 56}, "permute(1,2,0)"}, {[]int{128, 130, 1000}, []int{8, 130, 100}, "permute(0,2,1)"},
-		{[]int{64, 48, 72, 80}, []int{4, 24, 36, 40}, "permute(0,3,2,1)"}, {[]int{64, 48, 72, 80}, []int{16, 24, 18, 20}, "permute(3,1,0,2)"},
+		{[]int{8192, 1024}, []int{256, 160}, "t()"}, {[]int{4000, 4000}, []int{400, 320}, "t()"},
+		{[]int{256, 256, 256}, []int{48, 48, 48}, "permute(2,1,0)"},
+		{[]int{64, 64, 56, 56}, []int{2, 64, 28, 28}, "permute(0,2,3,1)"},
+		{[]int{64, 56, 56, 64}, []int{2, 28, 28, 64}, "permute(0,3,1,2)"},
+		{[]int{64, 3, 224, 224}, []int{4, 3, 112, 112}, "permute(0,2,3,1)"},
+		{[]int{64, 224, 224, 3}, []int{4, 112, 112, 3}, "permute(0,3,1,2)"},
+		{[]int{200, 300, 280}, []int{40, 50, 56}, "permute(1,2,0)"},
+		{[]int{128, 130, 1000}, []int{8, 130, 100}, "permute(0,2,1)"},
+		{[]int{64, 48, 72, 80}, []int{4, 24, 36, 40}, "permute(0,3,2,1)"},
+		{[]int{64, 48, 72, 80}, []int{16, 24, 18, 20}, "permute(3,1,0,2)"},
 		{[]int{48, 32, 32, 16, 16}, []int{12, 16, 8, 8, 16}, "permute(4,2,0,3,1)"},
 	} {
-		twice := append([]int{2 * v.long[0]}, v.long[1:]...) // as narrow as it is, it is to be stored past the caches too
+		// as narrow as it is, it is to be stored past the caches too
+		twice := append([]int{2 * v.long[0]}, v.long[1:]...)
 		for _, c := range []struct {
 			shape []int
 			dtype layouts.DType
@@ -130,7 +144,8 @@ func permuted() (all []timed) {
 			{v.short, layouts.Int16}, {v.short, layouts.Float32}, {v.short, layouts.Float64},
 		} {
 			for _, set := range kernel.Sets()[1:] {
-				s := access.Spec{Op: access.Copy, Shape: c.shape, DType: c.dtype, View: layouts.MustParseChain(v.view), Kernel: access.VectorKernel(set)}
+				s := access.Spec{Op: access.Copy, Shape: c.shape, DType: c.dtype,
+					View: layouts.MustParseChain(v.view), Kernel: access.VectorKernel(set)}
 				if operands(s) <= mostOperands {
 					all = append(all, timed{family: "permuted", name: s.Name(), spec: s})
 				}
@@ -140,7 +155,8 @@ func permuted() (all []timed) {
 	return all
 }
 
-// mostOperands bounds the operands of a pattern's nests: pricing large panels, which have thousands, takes longer than all else.
+// mostOperands bounds the operands of a pattern's nests: pricing large panels, which have
+// thousands, takes longer than all else.
 const mostOperands = 600
 
 func operands(s access.Spec) (n int) {
@@ -171,8 +187,10 @@ func randomSpec(r *rand.Rand) access.Spec {
 		}
 		r.Shuffle(len(shape), func(i, j int) { shape[i], shape[j] = shape[j], shape[i] })
 		dims := r.Perm(len(shape))
-		s := access.Spec{Op: access.Op(r.IntN(3)), Shape: shape, DType: []layouts.DType{layouts.Float32, layouts.Int32, layouts.Float64}[r.IntN(3)]}
-		view := "permute(" + strings.Join(strings.Fields(strings.Trim(fmt.Sprint(dims), "[]")), ",") + ")"
+		s := access.Spec{Op: access.Op(r.IntN(3)), Shape: shape,
+			DType: []layouts.DType{layouts.Float32, layouts.Int32, layouts.Float64}[r.IntN(3)]}
+		view := "permute(" + strings.Join(strings.Fields(strings.Trim(fmt.Sprint(dims), "[]")),
+			",") + ")"
 		if d := r.IntN(len(shape)); r.IntN(3) == 0 {
 			view += fmt.Sprintf(".slice(%d,0,%d,%d)", d, shape[dims[d]], 2+r.IntN(6))
 		}

@@ -56,7 +56,9 @@ func rules() []rule {
 	measured("tiles", false, func(m *probe.Machine) { m.Tiles = nil })
 	measured("near", false, speeds(func(s *probe.Speed) { s.Near = 0 }))
 	measured("crowded", false, speeds(func(s *probe.Speed) { s.Crowded, s.CrowdedStore = 0, 0 }))
-	measured("share of all cores", false, speeds(func(s *probe.Speed) { s.ReadAll, s.CopyAll = 0, 0 }))
+	measured("share of all cores", false, speeds(func(s *probe.Speed) {
+		s.ReadAll, s.CopyAll = 0, 0
+	}))
 	measured("apart of the TLB", false, func(m *probe.Machine) {
 		m.TLB = slices.Clone(m.TLB)
 		for i := range m.TLB {
@@ -70,11 +72,12 @@ func rules() []rule {
 	return all
 }
 
-// clear is the share of itself by which an error has to be more on two machines without a rule that stays.
+// clear is the share of itself by which an error has to be more on two machines without a rule that
+// stays.
 const clear = .02
 
-// without cross-validates the model without each of its rules, and writes how much more the errors are:
-// of each machine the median and what one in ten exceeds, and the geometric mean of both.
+// without cross-validates the model without each of its rules, and writes how much more the errors
+// are: of each machine the median and what one in ten exceeds, and the geometric mean of both.
 func without(d *dataSet, folder string) error {
 	var text strings.Builder
 	w := csv.NewWriter(&text)
@@ -93,13 +96,16 @@ func without(d *dataSet, folder string) error {
 			return err
 		}
 		row, worse := []string{}, 0
-		share := func(now, before float64) string { return fmt.Sprintf("%+.1f%%", 100*(now/before-1)) }
+		share := func(now, before float64) string {
+			return fmt.Sprintf("%+.1f%%", 100*(now/before-1))
+		}
 		for k, of := range now[:len(d.machines)] {
 			both, was := math.Sqrt(of.Median*of.Tenth), math.Sqrt(before[k].Median*before[k].Tenth)
 			if both >= (1+clear)*was {
 				worse++
 			}
-			row = append(row, share(of.Median, before[k].Median), share(of.Tenth, before[k].Tenth), share(both, was))
+			row = append(row, share(of.Median, before[k].Median), share(of.Tenth, before[k].Tenth),
+				share(both, was))
 		}
 		last := now[len(now)-1]
 		row = slices.Concat([]string{r.name, fmt.Sprint(worse)}, row,
@@ -116,7 +122,9 @@ func without(d *dataSet, folder string) error {
 // errors are those of each machine, and of all.
 func (d *dataSet) errors(predicted []float64) (all []cost.FitError) {
 	for k := range d.machines {
-		all = append(all, d.error("", predicted, func(i int) bool { return d.patterns[i].machine == k }))
+		all = append(all, d.error("", predicted, func(i int) bool {
+			return d.patterns[i].machine == k
+		}))
 	}
 	return append(all, d.error("", predicted, func(int) bool { return true }))
 }
@@ -140,8 +148,8 @@ func (d *dataSet) leaving(r rule) ([]cost.FitError, error) {
 	return out.errors(out.nearly()), nil
 }
 
-// nearly cross-validates: what all patterns are fitted to is left by one step for each family that is left
-// out, which takes a tenth of the time of a fit for each.
+// nearly cross-validates: what all patterns are fitted to is left by one step for each family that
+// is left out, which takes a tenth of the time of a fit for each.
 func (d *dataSet) nearly() []float64 {
 	rules := d.least(cost.Fitted().Rules, func(int) bool { return true })
 	crossed := make([]float64, len(d.patterns))

@@ -55,7 +55,9 @@ func (r *Run) Improve(references int) {
 				continue
 			}
 			c.number, c.missed, c.pages = i, m, len(tlb) > 0
-			if at := slices.IndexFunc(r.tried, func(d Change) bool { return d.number == i }); at >= 0 {
+			if at := slices.IndexFunc(r.tried, func(d Change) bool {
+				return d.number == i
+			}); at >= 0 {
 				r.tried[at] = c
 			} else {
 				r.tried = append(r.tried, c)
@@ -127,8 +129,12 @@ func (r Run) advice() string {
 		return r.nothing()
 	}
 	now := r.now()
-	helpful := slices.DeleteFunc(slices.Clone(r.tried), func(c Change) bool { return !c.missed.helps(now, r.Counts.Refs()) })
-	slices.SortStableFunc(helpful, func(a, b Change) int { return cmp.Compare(a.missed.rank(), b.missed.rank()) })
+	helpful := slices.DeleteFunc(slices.Clone(r.tried), func(c Change) bool {
+		return !c.missed.helps(now, r.Counts.Refs())
+	})
+	slices.SortStableFunc(helpful, func(a, b Change) int {
+		return cmp.Compare(a.missed.rank(), b.missed.rank())
+	})
 	var text []string
 	seen := map[string]bool{}
 	for _, c := range helpful {
@@ -205,8 +211,12 @@ func (r *Run) changes() []Change {
 
 // orders are other walks of the largest nest of a pattern.
 func (r *Run) orders() (all []Change) {
-	largest := slices.MaxFunc(r.Nests, func(a, b nest.Nest) int { return a.Iterations() - b.Iterations() })
-	at := slices.IndexFunc(r.Nests, func(n nest.Nest) bool { return n.Iterations() == largest.Iterations() })
+	largest := slices.MaxFunc(r.Nests, func(a, b nest.Nest) int {
+		return a.Iterations() - b.Iterations()
+	})
+	at := slices.IndexFunc(r.Nests, func(n nest.Nest) bool {
+		return n.Iterations() == largest.Iterations()
+	})
 	n := largest.Canonical()
 	inner := len(n.Trips) - 1
 	if len(n.Operands) == 0 || inner < 1 {
@@ -221,9 +231,11 @@ func (r *Run) orders() (all []Change) {
 		for a := range b {
 			order := nest.UpTo(inner + 1)
 			order[a], order[b] = b, a
-			words := Say("swap the loops that step %s by %d B and %d B", x.Tensor, x.Strides[a], x.Strides[b])
+			words := Say("swap the loops that step %s by %d B and %d B", x.Tensor, x.Strides[a],
+				x.Strides[b])
 			if b == inner {
-				words = Say("walk with the loop that steps %s by %d B innermost", x.Tensor, x.Strides[a])
+				words = Say("walk with the loop that steps %s by %d B innermost", x.Tensor,
+					x.Strides[a])
 			}
 			add(words, "order", n.Permute(order...))
 		}
@@ -244,7 +256,8 @@ func (r *Run) orders() (all []Change) {
 			continue
 		}
 		blocks, right := n.Split(inner, steps)
-		add(Say("walk in blocks of %d steps of the inner loop", steps), "tiles", blocks.Permute(append(outer, inner, inner-1, inner+1)...), right)
+		add(Say("walk in blocks of %d steps of the inner loop", steps), "tiles",
+			blocks.Permute(append(outer, inner, inner-1, inner+1)...), right)
 	}
 	return all
 }
@@ -253,7 +266,9 @@ func (r *Run) orders() (all []Change) {
 // they are accessed by.
 func (r *Run) arrays(p nest.Program) (list []nest.Array) {
 	misses := func(a nest.Array) uint64 {
-		at := slices.IndexFunc(r.Tensors, func(l simcache.Line) bool { return l.Function == a.Tensor })
+		at := slices.IndexFunc(r.Tensors, func(l simcache.Line) bool {
+			return l.Function == a.Tensor
+		})
 		if at < 0 {
 			return 0
 		}
@@ -264,7 +279,9 @@ func (r *Run) arrays(p nest.Program) (list []nest.Array) {
 			list = append(list, a)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b nest.Array) int { return cmp.Compare(misses(b), misses(a)) })
+	slices.SortStableFunc(list, func(a, b nest.Array) int {
+		return cmp.Compare(misses(b), misses(a))
+	})
 	return list
 }
 
@@ -304,14 +321,16 @@ func (r *Run) layouts(p nest.Program, declared nest.Array) (all []Change) {
 	}
 	add := func(words, kind string, wide nest.Array, strides []int) {
 		if q, ok := p.Restride(a, a.Base, strides); ok {
-			all = append(all, Change{Words: words, Program: r.grown(q, declared, wide.Bytes()), kind: kind + a.Tensor})
+			all = append(all, Change{Words: words, Program: r.grown(q, declared, wide.Bytes()),
+				kind: kind + a.Tensor})
 		}
 	}
 	more := (r.Config.Levels[0].Line + a.Element - 1) / a.Element
 	padded := a
 	padded.Extents = slices.Clone(a.Extents)
 	padded.Extents[last] += more
-	add(Say("pad the rows of %s by %s%s", a.Tensor, Counted(more, "element"), r.declare(declared, padded)), "pad ", padded, padded.Strides())
+	add(Say("pad the rows of %s by %s%s", a.Tensor, Counted(more, "element"),
+		r.declare(declared, padded)), "pad ", padded, padded.Strides())
 	for d := last; d > 0; d-- {
 		for e := range d {
 			swapped := a
@@ -319,7 +338,8 @@ func (r *Run) layouts(p nest.Program, declared nest.Array) (all []Change) {
 			swapped.Extents[d], swapped.Extents[e] = a.Extents[e], a.Extents[d]
 			strides := swapped.Strides()
 			strides[d], strides[e] = strides[e], strides[d]
-			add(Say("swap dims %d and %d of %s%s", e, d, a.Tensor, r.declare(declared, swapped)), "dims ", swapped, strides)
+			add(Say("swap dims %d and %d of %s%s", e, d, a.Tensor, r.declare(declared, swapped)),
+				"dims ", swapped, strides)
 		}
 	}
 	return all
@@ -352,19 +372,24 @@ func (r *Run) grown(p nest.Program, a nest.Array, bytes int) nest.Program {
 // nothing says that all is well, or what is wasted all the same.
 func (r Run) nothing() string {
 	l := r.Levels[0]
-	if r.Config.Observe&simcache.Classes == 0 || l.Misses() == 0 || l.Compulsory*10 < l.Misses()*9 || r.Config.Levels[0].NoWriteAllocate {
+	if r.Config.Observe&simcache.Classes == 0 || l.Misses() == 0 ||
+		l.Compulsory*10 < l.Misses()*9 || r.Config.Levels[0].NoWriteAllocate {
 		return ""
 	}
 	each, lines := "each line", "Lines are"
-	if l.Compulsory < l.Misses() || l.Prefetches > 0 || l.UsedPart() > 0.5 && l.BytesUsed < l.BytesFilled {
+	if l.Compulsory < l.Misses() || l.Prefetches > 0 || l.UsedPart() > 0.5 &&
+		l.BytesUsed < l.BytesFilled {
 		each, lines = "nearly each line", "Nearly all lines are"
 	}
 	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() < 0.5 {
-		return Say("What would help: a layout in which these elements lie together, such as a contiguous copy if they are walked more than once. The walk uses %.1f of the %d B of a line, and fetches %s once.",
+		return Say("What would help: a layout in which these elements lie together, such as a "+
+			"contiguous copy if they are walked more than once. The walk uses %.1f of the %d B "+
+			"of a line, and fetches %s once.",
 			l.UsedPart()*float64(r.Config.Levels[0].Line), r.Config.Levels[0].Line, each)
 	}
 	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() > 0.9 {
-		return Say("What would help: no other layout or order. %s fetched into %s once and used whole.", lines, l.Name)
+		return Say("What would help: no other layout or order. %s fetched into %s once and "+
+			"used whole.", lines, l.Name)
 	}
 	return ""
 }

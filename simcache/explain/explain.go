@@ -44,8 +44,10 @@ type Run struct {
 }
 
 // RunOf returns what a hierarchy with this configuration counted.
-func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []simcache.Line, nests []nest.Nest, passes int) Run {
-	r := Run{Config: c, Levels: h.Levels(), Tensors: tensors, Nests: nests, Passes: passes, Counts: h.Counts()}
+func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []simcache.Line, nests []nest.Nest,
+	passes int) Run {
+	r := Run{Config: c, Levels: h.Levels(), Tensors: tensors, Nests: nests, Passes: passes,
+		Counts: h.Counts()}
 	r.Visited, r.Proved = h.Work()
 	if len(c.TLB) > 0 {
 		r.TLB = h.TLBs()
@@ -193,7 +195,10 @@ func (r Run) straddles() bool {
 // straddle tells whether an operand may lie in two lines.
 func straddle(operands []nest.Operand, line int) bool {
 	for _, op := range operands {
-		if line%op.Width != 0 || op.Base%uint64(op.Width) != 0 || slices.ContainsFunc(op.Strides, func(s int) bool { return s%op.Width != 0 }) {
+		if line%op.Width != 0 || op.Base%uint64(op.Width) != 0 ||
+			slices.ContainsFunc(op.Strides, func(s int) bool {
+				return s%op.Width != 0
+			}) {
 			return true
 		}
 	}
@@ -217,10 +222,12 @@ func (r Run) memory() string {
 		if share == "0.00" {
 			share = "less than 0.01"
 		}
-		text = Say("The program reads and writes %s in all; %s (%s times as much).", size(touched), moved, share)
+		text = Say("The program reads and writes %s in all; %s (%s times as much).", size(touched),
+			moved, share)
 	}
 	if last.WriteMisses > 0 && !r.Config.Levels[0].NoWriteAllocate {
-		text += Say(" Up to %s is fetched only to be overwritten (write-allocate); non-temporal stores would avoid that.",
+		text += Say(" Up to %s is fetched only to be overwritten (write-allocate); non-temporal "+
+			"stores would avoid that.",
 			size(min(last.WriteMisses*uint64(level.Line), given)))
 	}
 	switch {
@@ -240,8 +247,12 @@ func (r Run) given() (bytes uint64, ok bool) {
 	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
 	switch {
 	case level.Inclusion == simcache.Exclusive:
-		prefetches := slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool { return l.Prefetches > 0 })
-		passes := slices.ContainsFunc(r.Config.Levels, func(l simcache.Level) bool { return l.NoWriteAllocate || l.WriteThrough })
+		prefetches := slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool {
+			return l.Prefetches > 0
+		})
+		passes := slices.ContainsFunc(r.Config.Levels, func(l simcache.Level) bool {
+			return l.NoWriteAllocate || l.WriteThrough
+		})
 		return last.Misses() * uint64(level.Line), !prefetches && !passes && !r.straddles()
 	case r.Config.WriteBacks:
 		return last.BytesIn, true
@@ -268,7 +279,9 @@ func (r Run) touched() (bytes uint64) {
 // reads, are not known.
 func (r Run) dirty() bool {
 	for _, n := range r.Nests {
-		if n.Iterations() > 0 && slices.ContainsFunc(n.Operands, func(op nest.Operand) bool { return op.Kind != nest.Read }) {
+		if n.Iterations() > 0 && slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {
+			return op.Kind != nest.Read
+		}) {
 			return true
 		}
 	}

@@ -8,9 +8,11 @@ import (
 
 // PatternJSON is the JSON of a simulated pattern.
 type PatternJSON struct {
-	Counts   simcache.Counts    `json:"counts"`
-	Visited  uint64             `json:"visited"` // accesses looked up, in the caches and once more in the TLB
-	Proved   uint64             `json:"proved"`  // accesses proved to hit or miss like others, in both
+	Counts simcache.Counts `json:"counts"`
+	// accesses looked up, in the caches and once more in the TLB
+	Visited uint64 `json:"visited"`
+	// accesses proved to hit or miss like others, in both
+	Proved   uint64             `json:"proved"`
 	Geometry map[string]Setting `json:"geometry"`
 	Passes   int                `json:"passes"`
 	details
@@ -34,7 +36,8 @@ type TraceJSON struct {
 	Counts   simcache.Counts    `json:"counts"`
 	Geometry map[string]Setting `json:"geometry"`
 	Lines    []jsonLine         `json:"lines,omitempty"`
-	Partial  string             `json:"partial,omitempty"` // why these are not the counts of a whole run
+	// why these are not the counts of a whole run
+	Partial string `json:"partial,omitempty"`
 	details
 }
 
@@ -52,19 +55,22 @@ type details struct {
 // Pattern returns the JSON of a pattern's run on a machine of this name, which may be
 // "", with or without the words of Text.
 func (r Run) Pattern(machine string, words bool) PatternJSON {
-	return PatternJSON{r.Counts, r.Visited, r.Proved, Settings(r.Config, false), r.Passes, r.details(machine, words), jsonNests(r.Nests)}
+	return PatternJSON{r.Counts, r.Visited, r.Proved, Settings(r.Config, false), r.Passes,
+		r.details(machine, words), jsonNests(r.Nests)}
 }
 
 // Program returns the JSON of a program's run, see Pattern.
 func (r Run) Program(machine string, words bool) ProgramJSON {
 	number := 0
-	return ProgramJSON{r.Counts, r.Visited, r.Proved, Settings(r.Config, false), r.Passes, r.details(machine, words),
+	return ProgramJSON{r.Counts, r.Visited, r.Proved, Settings(r.Config, false), r.Passes,
+		r.details(machine, words),
 		r.jsonStatements(), jsonNodes(r.program.Program, &number)}
 }
 
 // Trace returns the JSON of a trace's run, see Pattern.
 func (r Run) Trace(machine string, words bool) TraceJSON {
-	j := TraceJSON{Counts: r.Counts, Geometry: Settings(r.Config, true), details: r.details(machine, words)}
+	j := TraceJSON{Counts: r.Counts, Geometry: Settings(r.Config, true),
+		details: r.details(machine, words)}
 	for _, l := range r.Code {
 		j.Lines = append(j.Lines, jsonLine{l.File, l.Number, l.Function, l.Counts})
 	}
@@ -107,13 +113,15 @@ type (
 )
 
 func (r Run) details(machine string, words bool) details {
-	j := details{Machine: machine, Observed: r.Config.Observe.Names(), Levels: []jsonLevel{}, Tensors: []jsonTensor{}, Curve: r.Curve}
+	j := details{Machine: machine, Observed: r.Config.Observe.Names(), Levels: []jsonLevel{},
+		Tensors: []jsonTensor{}, Curve: r.Curve}
 	if words {
 		j.Explanation = r.Text()
 	}
 	for i, l := range r.Levels {
 		of := r.Config.Levels[i]
-		level := jsonLevel{LevelCounts: l, Size: of.Size, Ways: of.Ways, Sets: of.Sets(), Line: of.Line,
+		level := jsonLevel{LevelCounts: l, Size: of.Size, Ways: of.Ways, Sets: of.Sets(),
+			Line:   of.Line,
 			Policy: of.Policy.String(), Inclusion: of.Inclusion.String(), MissRate: l.MissRate()}
 		if spread, ok := l.Spread(); ok {
 			level.Spread = &spread
@@ -148,7 +156,8 @@ func Settings(c simcache.Config, i1 bool) map[string]Setting {
 	setting := func(g simcache.Geometry, source simcache.Source) Setting {
 		return Setting{g.Size, g.Ways, g.Line, source}
 	}
-	all := map[string]Setting{"D1": setting(c.First().Geometry, c.First().Source), "LL": setting(c.Last().Geometry, c.Last().Source)}
+	all := map[string]Setting{"D1": setting(c.First().Geometry, c.First().Source),
+		"LL": setting(c.Last().Geometry, c.Last().Source)}
 	if i1 {
 		all["I1"] = setting(c.I1, c.I1Source)
 	}
@@ -205,7 +214,8 @@ func (r Run) jsonStatements() []jsonStatement {
 		for op, a := range r.program.source.Accesses {
 			if a.Statement == i {
 				of := r.program.operands[op]
-				j.Accesses = append(j.Accesses, jsonAccess{op, a.Text, of.Tensor, of.Kind.String(), r.program.counts[op]})
+				j.Accesses = append(j.Accesses, jsonAccess{op, a.Text, of.Tensor, of.Kind.String(),
+					r.program.counts[op]})
 			}
 		}
 		all = append(all, j)
@@ -225,7 +235,8 @@ type (
 	jsonLoop struct {
 		Name string       `json:"name"`
 		From []jsonAffine `json:"from"` // the largest of these; with a negative step the least
-		To   []jsonAffine `json:"to"`   // the least of these, exclusive; with a negative step the largest
+		// the least of these, exclusive; with a negative step the largest
+		To   []jsonAffine `json:"to"`
 		Step int          `json:"step"`
 		Body []jsonNode   `json:"body"`
 	}
@@ -252,9 +263,11 @@ func jsonNodes(nodes []nest.Node, number *int) []jsonNode {
 		var j jsonNode
 		switch node := node.(type) {
 		case *nest.Loop:
-			j.Loop = &jsonLoop{node.Name, jsonAffines(node.From), jsonAffines(node.To), node.Step, jsonNodes(node.Body, number)}
+			j.Loop = &jsonLoop{node.Name, jsonAffines(node.From), jsonAffines(node.To), node.Step,
+				jsonNodes(node.Body, number)}
 		case *nest.If:
-			j.If = &jsonIf{When: [][]jsonAffine{}, Then: jsonNodes(node.Then, number), Else: jsonNodes(node.Else, number)}
+			j.If = &jsonIf{When: [][]jsonAffine{}, Then: jsonNodes(node.Then, number),
+				Else: jsonNodes(node.Else, number)}
 			for _, and := range node.When {
 				j.If.When = append(j.If.When, jsonAffines(and))
 			}

@@ -18,7 +18,8 @@ type Source struct {
 	Accesses   []Access // by their numbers in the program
 	Arrays     []nest.Array
 	Align      int // bytes to whose multiples arrays are aligned
-	Carried    int // depth of the outermost loop from whose one iteration to the next a scalar may keep a value
+	// depth of the outermost loop from whose one iteration to the next a scalar may keep a value
+	Carried int
 }
 
 // A Statement is one of a source file.
@@ -37,7 +38,8 @@ type Access struct {
 // RunOfProgram returns what a hierarchy with this configuration counted of passes over
 // a program that was read from a text. The counts are those of each access, as
 // Hierarchy.RunProgram returns them.
-func RunOfProgram(h *simcache.Hierarchy, c simcache.Config, p nest.Program, source Source, counts []simcache.Counts, passes int) Run {
+func RunOfProgram(h *simcache.Hierarchy, c simcache.Config, p nest.Program, source Source,
+	counts []simcache.Counts, passes int) Run {
 	operands := p.Operands()
 	tensors := simcache.ByTensor([]nest.Nest{{Operands: operands}}, [][]simcache.Counts{counts})
 	r := RunOf(h, c, tensors, nil, passes)
@@ -66,7 +68,8 @@ func (r Run) Lines() []simcache.Line {
 	var lines []simcache.Line
 	for i, c := range r.statements() {
 		s := r.program.source.Statements[i]
-		lines = append(lines, simcache.Line{Function: r.program.source.Function, File: s.File, Number: s.Line, Counts: c})
+		lines = append(lines, simcache.Line{Function: r.program.source.Function, File: s.File,
+			Number: s.Line, Counts: c})
 	}
 	return lines
 }
@@ -138,13 +141,15 @@ func (r Run) access(op int) string {
 	c, a := r.program.counts[op], r.program.source.Accesses[op]
 	s := r.program.source.Statements[a.Statement]
 	verb := map[bool]string{false: "read", true: "written"}[c.Dw > 0]
-	all := []string{Say("%s:%d: %s is %s %s and misses %s in %s.", filepath.Base(s.File), s.Line, a.Text, verb, times(c.Refs()), times(c.D1Misses()), r.Levels[0].Name)}
+	all := []string{Say("%s:%d: %s is %s %s and misses %s in %s.", filepath.Base(s.File), s.Line,
+		a.Text, verb, times(c.Refs()), times(c.D1Misses()), r.Levels[0].Name)}
 	for _, u := range r.Levels[0].Reuses {
 		if u.Operand != op || u.Misses()*10 < c.D1Misses() || u.Misses() == 0 {
 			continue
 		}
 		if u.Since == simcache.Never {
-			all = append(all, Say("%d of these %s compulsory.", u.Misses(), agree(u.Misses(), "is", "are")))
+			all = append(all, Say("%d of these %s compulsory.", u.Misses(),
+				agree(u.Misses(), "is", "are")))
 			continue
 		}
 		all = append(all, r.returns(u))
@@ -152,11 +157,14 @@ func (r Run) access(op int) string {
 	return sentences(all...)
 }
 
-// returns follows references that come back to a line down the levels, to the first that nearly always has it.
+// returns follows references that come back to a line down the levels, to the first that nearly
+// always has it.
 func (r Run) returns(first simcache.Reuse) string {
-	text := Say("%s it returns to a line %s", agree(first.Refs, "Once", times(first.Refs)), r.whenOf(first))
+	text := Say("%s it returns to a line %s", agree(first.Refs, "Once", times(first.Refs)),
+		r.whenOf(first))
 	if first.Lines > 0 {
-		text += Say(", after %s (%s)", Counted(int(first.Lines), "line"), size(first.Lines*uint64(r.Config.Levels[0].Line)))
+		text += Say(", after %s (%s)", Counted(int(first.Lines), "line"),
+			size(first.Lines*uint64(r.Config.Levels[0].Line)))
 	}
 	var fates []string
 	for _, l := range r.Levels {
@@ -168,11 +176,14 @@ func (r Run) returns(first simcache.Reuse) string {
 			case u.Misses() == 0:
 				return text + ". " + strings.Join(append(fates, l.Name+" still has it."), " ")
 			case u.Misses()*100 < first.Refs:
-				return text + ". " + strings.Join(append(fates, Say("%s has it, except %s.", l.Name, times(u.Misses()))), " ")
+				return text + ". " + strings.Join(append(fates,
+					Say("%s has it, except %s.", l.Name, times(u.Misses()))), " ")
 			case u.Compulsory > u.Misses()/2:
-				fates = append(fates, Say("%s does not have it %s, since no reference had fetched it.", l.Name, times(u.Misses())))
+				fates = append(fates, Say("%s does not have it %s, since no reference had "+
+					"fetched it.", l.Name, times(u.Misses())))
 			default:
-				fates = append(fates, Say("%s has evicted it %s, mostly for lack of %s.", l.Name, times(u.Misses()), lack(u.Conflict > u.Misses()/2)))
+				fates = append(fates, Say("%s has evicted it %s, mostly for lack of %s.", l.Name,
+					times(u.Misses()), lack(u.Conflict > u.Misses()/2)))
 			}
 		}
 	}
@@ -201,7 +212,8 @@ func (r Run) whenOf(u simcache.Reuse) string {
 	case u.Since == simcache.ThisPass && u.Loop == 0:
 		return "of the loops before"
 	case u.Since == simcache.ThisPass:
-		return Say("from before loop %s, in the same iteration of loop %s", loop, r.program.around[u.Operand][u.Loop-1].Name)
+		return Say("from before loop %s, in the same iteration of loop %s", loop,
+			r.program.around[u.Operand][u.Loop-1].Name)
 	}
 	return "in the next pass"
 }

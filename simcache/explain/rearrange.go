@@ -209,7 +209,8 @@ func (r *Run) Tiles(c Change) (all []Change) {
 			if !ok {
 				continue
 			}
-			all = append(all, Change{Program: q, Kept: kept, Chain: whole, Place: r.lineIn(whole[0]),
+			all = append(all, Change{Program: q, Kept: kept, Chain: whole,
+				Place: r.lineIn(whole[0]),
 				Tiled: names, Size: size,
 				Words: fmt.Sprintf("%stile the loops over %s by %d", before, List(names), size),
 				kind:  before + List(names)})

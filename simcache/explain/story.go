@@ -47,7 +47,9 @@ func (r Run) stories() []story {
 	if len(r.Nests) == 0 {
 		return nil
 	}
-	largest := slices.MaxFunc(r.Nests, func(a, b nest.Nest) int { return a.Iterations() - b.Iterations() })
+	largest := slices.MaxFunc(r.Nests, func(a, b nest.Nest) int {
+		return a.Iterations() - b.Iterations()
+	})
 	n := largest.Canonical()
 	if n.Iterations() <= 1 {
 		return nil
@@ -68,7 +70,9 @@ func (r Run) number(n nest.Nest) int {
 		if reflect.DeepEqual(m, n) {
 			break
 		}
-		if !slices.ContainsFunc(different, func(d nest.Nest) bool { return reflect.DeepEqual(d, m) }) {
+		if !slices.ContainsFunc(different, func(d nest.Nest) bool {
+			return reflect.DeepEqual(d, m)
+		}) {
 			different = append(different, m)
 		}
 	}
@@ -99,7 +103,8 @@ func (r Run) story(w path) story {
 		s.loses = append(s.loses, loses)
 	}
 	slices.SortStableFunc(s.returns, func(a, b comeback) int {
-		return cmp.Or(cmp.Compare(b.fates[0].lost(), a.fates[0].lost()), cmp.Compare(b.fates[0].came, a.fates[0].came))
+		return cmp.Or(cmp.Compare(b.fates[0].lost(), a.fates[0].lost()),
+			cmp.Compare(b.fates[0].came, a.fates[0].came))
 	})
 	return s
 }
@@ -109,7 +114,8 @@ func (r Run) comeback(first simcache.Reuse) comeback {
 	c := comeback{since: first.Since, loop: first.Loop, lines: first.Lines}
 	for level, l := range r.Levels {
 		for _, u := range l.Reuses {
-			if u.Nest == first.Nest && u.Operand == first.Operand && u.Since == first.Since && u.Loop == first.Loop {
+			if u.Nest == first.Nest && u.Operand == first.Operand && u.Since == first.Since &&
+				u.Loop == first.Loop {
 				c.fates = append(c.fates, fate{level, u.Refs, u.Compulsory, u.Capacity, u.Conflict})
 			}
 		}
@@ -123,7 +129,8 @@ func (r Run) comeback(first simcache.Reuse) comeback {
 // leaves reports whether the operand touched other lines of its own, or may have,
 // before it came back.
 func (s story) leaves(c comeback) bool {
-	return c.since != simcache.ThisIteration && !(c.since == simcache.ThisLoop && c.loop == s.inner())
+	return c.since != simcache.ThisIteration &&
+		!(c.since == simcache.ThisLoop && c.loop == s.inner())
 }
 
 // told are the comebacks to tell of: all that lost a line in the first level, or

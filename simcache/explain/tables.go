@@ -48,9 +48,9 @@ func (t Table) beside(columns int) (text string) {
 	return text
 }
 
-// WriteWithin is Write for lines of so many columns, or of any if these are 0. Where the table is wider, names that leave no
-// room have a line of their own, the header takes several lines, cells for which there is no room even so follow below, and
-// one that is wider by itself is folded.
+// WriteWithin is Write for lines of so many columns, or of any if these are 0. Where the table is
+// wider, names that leave no room have a line of their own, the header takes several lines, cells
+// for which there is no room even so follow below, and one that is wider by itself is folded.
 func (t Table) WriteWithin(w io.Writer, columns int) error {
 	cells := slices.DeleteFunc(slices.Clone(t), t.words)
 	if columns == 0 || widest(cells.beside(0)) <= columns {
@@ -87,14 +87,16 @@ func (n *narrowed) measure(cells Table) {
 		for _, row := range cells[1:] {
 			narrow = max(narrow, utf8.RuneCountInString(row[i]))
 		}
-		n.header = append(n.header, strings.Split(wrap(name, min(max(narrow, 9), n.columns-gap)), "\n"))
+		n.header = append(n.header, strings.Split(wrap(name, min(max(narrow, 9), n.columns-gap)),
+			"\n"))
 		n.widths = append(n.widths, max(narrow, widest(strings.Join(n.header[i], "\n"))))
 		if i > 0 {
 			room -= gap + n.widths[i]
 		}
 	}
 	for _, row := range cells {
-		if wide := utf8.RuneCountInString(row[0]); wide <= room || wide <= fewest && room >= fewest {
+		if wide := utf8.RuneCountInString(row[0]); wide <= room || wide <= fewest &&
+			room >= fewest {
 			n.name = max(n.name, wide)
 		}
 	}
@@ -126,7 +128,8 @@ func (n *narrowed) writeLine(name string, cell func(i int) string, part []int) {
 	}
 }
 
-// writeHeader writes that of each part, which end in one line; the title, where there is room, is beside the end of the first.
+// writeHeader writes that of each part, which end in one line; the title, where there is room, is
+// beside the end of the first.
 func (n *narrowed) writeHeader(title string) {
 	if utf8.RuneCountInString(title) > n.name {
 		n.text += Fold(title, n.columns) + "\n"
@@ -179,7 +182,8 @@ func widest(text string) (columns int) {
 // paragraphs is the width of paragraphs.
 const paragraphs = 80
 
-// WriteParagraphs writes paragraphs, each after an empty line, in lines of 80 columns, or of so many if these are not 0 and fewer.
+// WriteParagraphs writes paragraphs, each after an empty line, in lines of 80 columns, or of so
+// many if these are not 0 and fewer.
 func WriteParagraphs(w io.Writer, all []string, columns int) error {
 	for _, p := range all {
 		if _, err := fmt.Fprintf(w, "\n%s\n", wrap(p, width(columns))); err != nil {
@@ -197,9 +201,10 @@ func width(columns int) int {
 	return paragraphs
 }
 
-// WriteTables writes a text of tables, as text/tabwriter lays them out with two spaces between cells, and of sentences, in
-// lines of so many columns, or as it is if these are 0: tables that are wider as Table.WriteWithin does, sentences folded. A
-// word that is wider by itself, such as the name of a benchmark, stays whole: it wants to be copied.
+// WriteTables writes a text of tables, as text/tabwriter lays them out with two spaces between
+// cells, and of sentences, in lines of so many columns, or as it is if these are 0: tables that are
+// wider as Table.WriteWithin does, sentences folded. A word that is wider by itself, such as the
+// name of a benchmark, stays whole: it wants to be copied.
 func WriteTables(w io.Writer, text string, columns int) error {
 	if columns == 0 || widest(text) <= columns {
 		_, err := io.WriteString(w, text)
@@ -216,7 +221,8 @@ func WriteTables(w io.Writer, text string, columns int) error {
 	return err
 }
 
-// foldBlock folds lines that have no empty one among them: sentences, and a table at their end if there is one.
+// foldBlock folds lines that have no empty one among them: sentences, and a table at their end if
+// there is one.
 func foldBlock(block string, columns int) string {
 	if widest(block) <= columns {
 		return block
@@ -243,14 +249,16 @@ func foldBlock(block string, columns int) string {
 	return strings.Join(folded, "\n") + end
 }
 
-// cellsOf are the cells of the lines of a table, nil if they are none: a column begins where a cell of the header does, and
-// two spaces are before it in every line.
+// cellsOf are the cells of the lines of a table, nil if they are none: a column begins where a cell
+// of the header does, and two spaces are before it in every line.
 func cellsOf(lines []string) (t Table) {
 	var rows [][]rune
 	for _, line := range lines {
 		rows = append(rows, []rune(line))
 	}
-	begins := func(row []rune, at int) bool { return at >= len(row) || row[at-1] == ' ' && row[at-2] == ' ' }
+	begins := func(row []rune, at int) bool {
+		return at >= len(row) || row[at-1] == ' ' && row[at-2] == ' '
+	}
 	starts := []int{0}
 	for at := gap; at < len(rows[0]); at++ {
 		if rows[0][at] != ' ' && begins(rows[0], at) {
@@ -281,7 +289,8 @@ func cellsOf(lines []string) (t Table) {
 func unbroken(lines []string) (all []string) {
 	for i, line := range lines {
 		word, _, _ := strings.Cut(line, " ")
-		if i > 0 && word != "" && utf8.RuneCountInString(lines[i-1])+1+utf8.RuneCountInString(word) > paragraphs && utf8.RuneCountInString(lines[i-1]) <= paragraphs {
+		if i > 0 && word != "" && utf8.RuneCountInString(lines[i-1])+1+utf8.RuneCountInString(
+			word) > paragraphs && utf8.RuneCountInString(lines[i-1]) <= paragraphs {
 			all[len(all)-1] += " " + line
 		} else {
 			all = append(all, line)
@@ -290,7 +299,8 @@ func unbroken(lines []string) (all []string) {
 	return all
 }
 
-// Fold breaks a line into lines of so many columns, all but the first of them indented by two more; into one if these are 0.
+// Fold breaks a line into lines of so many columns, all but the first of them indented by two more;
+// into one if these are 0.
 func Fold(text string, columns int) string {
 	if columns == 0 || utf8.RuneCountInString(text) <= columns {
 		return text
@@ -317,10 +327,11 @@ func wrap(text string, columns int) string {
 	return strings.ReplaceAll(strings.Join(append(lines, line), "\n"), "\u00a0", " ")
 }
 
-// Write writes the counts for people: with words what would help; a summary, in this
-// format if there are two levels; the tables, if wanted; with words the rest of Text; and the curve. Lines
+// Write writes the counts for people: with words what would help; a summary, in this format if
+// there are two levels; the tables, if wanted; with words the rest of Text; and the curve. Lines
 // have at most so many columns, unless these are 0.
-func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, words bool, columns int) error {
+func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, words bool,
+	columns int) error {
 	if len(r.Levels) != 2 {
 		summary = simcache.Counts.EndsSummary
 	}
@@ -356,7 +367,8 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 	return r.writeCurve(w, columns)
 }
 
-// foldCounts breaks the lines of a summary that are wider than so many columns before the counts of reads and writes.
+// foldCounts breaks the lines of a summary that are wider than so many columns before the counts of
+// reads and writes.
 func foldCounts(summary string, columns int) string {
 	if columns == 0 || widest(summary) <= columns {
 		return summary
@@ -411,14 +423,18 @@ func (r Run) levelTable(sets bool) Table {
 		}
 	}
 	has := func(field func(simcache.LevelCounts) uint64) bool {
-		return slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool { return field(l) > 0 })
+		return slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool {
+			return field(l) > 0
+		})
 	}
 	type L = simcache.LevelCounts
 	levels := r.Config.Levels
 	backs, classes := r.Config.WriteBacks, r.Config.Observe.Has(simcache.Classes)
 	row(true, "level", of(func(i int) string { return r.Levels[i].Name }))
 	row(true, "size", of(func(i int) string { return simcache.Bytes(levels[i].Size) }))
-	row(true, "ways x sets", of(func(i int) string { return fmt.Sprintf("%d x %d", levels[i].Ways, levels[i].Sets()) }))
+	row(true, "ways x sets", of(func(i int) string {
+		return fmt.Sprintf("%d x %d", levels[i].Ways, levels[i].Sets())
+	}))
 	row(true, "policy", of(func(i int) string { return levels[i].Policy.String() }))
 	row(r.tied(), "inclusion", of(func(i int) string {
 		if i == 0 {
@@ -428,7 +444,9 @@ func (r Run) levelTable(sets bool) Table {
 	}))
 	row(true, "references", counts(L.Refs))
 	row(true, "misses", counts(L.Misses))
-	row(true, "of those that reach it", of(func(i int) string { return share(r.Levels[i].MissRate()) }))
+	row(true, "of those that reach it", of(func(i int) string {
+		return share(r.Levels[i].MissRate())
+	}))
 	row(classes, "  compulsory", counts(func(l L) uint64 { return l.Compulsory }))
 	row(classes, "  capacity", counts(func(l L) uint64 { return l.Capacity }))
 	row(classes, "  conflict", counts(func(l L) uint64 { return l.Conflict }))
@@ -468,8 +486,12 @@ func (r Run) spreadRows(of func(func(int) string) []string, row func(bool, strin
 			return "-"
 		})
 	}
-	row(sets, "sets that missed", cell(func(s simcache.Spread) string { return fmt.Sprintf("%d of %d", s.Missed, s.Sets) }))
-	row(sets, "busiest / mean set", cell(func(s simcache.Spread) string { return fmt.Sprintf("%.2f", s.Uneven) }))
+	row(sets, "sets that missed", cell(func(s simcache.Spread) string {
+		return fmt.Sprintf("%d of %d", s.Missed, s.Sets)
+	}))
+	row(sets, "busiest / mean set", cell(func(s simcache.Spread) string {
+		return fmt.Sprintf("%.2f", s.Uneven)
+	}))
 	row(sets, "busiest sets", cell(func(s simcache.Spread) string {
 		var busiest []string
 		for _, b := range s.Busiest {
@@ -480,7 +502,9 @@ func (r Run) spreadRows(of func(func(int) string) []string, row func(bool, strin
 }
 
 func (r Run) tied() bool {
-	return slices.ContainsFunc(r.Config.Levels, func(l simcache.Level) bool { return l.Inclusion != simcache.NonInclusive })
+	return slices.ContainsFunc(r.Config.Levels, func(l simcache.Level) bool {
+		return l.Inclusion != simcache.NonInclusive
+	})
 }
 
 // tensorTable has a row a tensor, or for the trace.
@@ -510,7 +534,8 @@ func (r Run) missesOf(what string) Table {
 // misses is a row of such a table.
 func (r Run) misses(name string, c simcache.Counts) []string {
 	refs := float64(max(c.Refs(), 1))
-	row := []string{name, number(c.Refs()), number(c.D1Misses()), share(float64(c.D1Misses()) / refs)}
+	row := []string{name, number(c.Refs()), number(c.D1Misses()),
+		share(float64(c.D1Misses()) / refs)}
 	if len(r.Levels) > 1 {
 		row = append(row, number(c.LLMisses()), share(float64(c.LLMisses())/refs))
 	}
@@ -522,10 +547,12 @@ func (r Run) tlbTable() Table {
 	if len(r.TLB) == 0 {
 		return nil
 	}
-	t := Table{{"TLB", "entries", "ways", "page", "reach", "references", "misses", "of those references", "from"}}
+	t := Table{{"TLB", "entries", "ways", "page", "reach", "references", "misses",
+		"of those references", "from"}}
 	for i, l := range r.TLB {
 		of := r.Config.TLB[i]
-		t = append(t, []string{l.Name, fmt.Sprint(of.Entries), fmt.Sprint(of.Ways), simcache.Bytes(of.Page), simcache.Bytes(of.Entries * of.Page),
+		t = append(t, []string{l.Name, fmt.Sprint(of.Entries), fmt.Sprint(of.Ways),
+			simcache.Bytes(of.Page), simcache.Bytes(of.Entries * of.Page),
 			number(l.Refs()), number(l.Misses()), share(l.MissRate()), string(of.Source)})
 	}
 	return t

@@ -25,9 +25,11 @@ func (r Run) pays(w path) string {
 		}
 		c := t.Counts
 		first, last := r.Levels[0], r.Levels[len(r.Levels)-1]
-		text := Say("%s is %s %s and misses %s in %s (%s)", op.Tensor, verbs[op.Kind], times(c.Refs()), times(c.D1Misses()), first.Name, percent(c.D1Misses(), c.Refs()))
+		text := Say("%s is %s %s and misses %s in %s (%s)", op.Tensor, verbs[op.Kind],
+			times(c.Refs()), times(c.D1Misses()), first.Name, percent(c.D1Misses(), c.Refs()))
 		if len(r.Levels) > 1 {
-			text += Say(", %s in %s (%s)", times(c.LLMisses()), last.Name, percent(c.LLMisses(), c.Refs()))
+			text += Say(", %s in %s (%s)", times(c.LLMisses()), last.Name,
+				percent(c.LLMisses(), c.Refs()))
 		}
 		if all := first.Misses(); len(r.Tensors) > 1 && all > 0 {
 			text += Say(": %s of all misses in %s", percent(c.D1Misses(), all), first.Name)
@@ -47,15 +49,18 @@ func (r Run) steps(w path) string {
 	case stride == 0:
 		return Say("The inner loop stays on one element for %d iterations.", trips)
 	case stride >= line:
-		return Say("The inner loop steps %d B%s, past the line of %d B: each of its %d accesses is to another line.", stride, backwards, line, trips)
+		return Say("The inner loop steps %d B%s, past the line of %d B: each of its %d accesses "+
+			"is to another line.", stride, backwards, line, trips)
 	case line/stride == 1:
-		return Say("The inner loop steps %d B%s, so that few accesses share a line of %d B.", stride, backwards, line)
+		return Say("The inner loop steps %d B%s, so that few accesses share a line of %d B.",
+			stride, backwards, line)
 	}
 	about := ""
 	if line%stride != 0 {
 		about = "about "
 	}
-	return Say("The inner loop steps %d B%s, so that %s%d accesses in a row share a line of %d B.", stride, backwards, about, min(line/stride, trips), line)
+	return Say("The inner loop steps %d B%s, so that %s%d accesses in a row share a line of %d B.",
+		stride, backwards, about, min(line/stride, trips), line)
 }
 
 // comesBack tells of the lines that pass until the walk returns to a line, and of
@@ -67,7 +72,8 @@ func (r Run) comesBack(s story) string {
 		if i > 0 {
 			also = "also "
 		}
-		text = append(text, Say("It %sreturns to a line %s%s. ", also, r.when(s, c), r.after(s, c))+r.fates(s, c))
+		text = append(text, Say("It %sreturns to a line %s%s. ", also, r.when(s, c),
+			r.after(s, c))+r.fates(s, c))
 	}
 	if text == nil {
 		return "It never returns to a line that it has left."
@@ -105,7 +111,8 @@ func (r Run) when(s story, c comeback) string {
 func (r Run) after(s story, c comeback) string {
 	line, about, lines := r.Config.Levels[0].Line, "", int(c.lines)
 	if lines == 0 {
-		alone := c.since == simcache.ThisLoop || c.since == simcache.EarlierPass && len(r.Nests) == 1
+		alone := c.since == simcache.ThisLoop || c.since == simcache.EarlierPass &&
+			len(r.Nests) == 1
 		first, has := c.fates[0], r.Config.Levels[0].Sets()*r.Config.Levels[0].Ways
 		about, lines = "about ", s.inside(c).reach(line).lines
 		if !alone || first.capacity == first.came != (lines > has) {
@@ -152,7 +159,8 @@ func (r Run) lines(level int) int { return r.Config.Levels[level].Sets() * r.Con
 func (r Run) crowding(s story, c comeback, f fate, name string) string {
 	where := r.where(s, c, f.level)
 	if where == "" || c.lines > uint64(r.lines(f.level)) {
-		return Say("%s has evicted it, which a fully associative LRU cache of its size would not.", name)
+		return Say("%s has evicted it, which a fully associative LRU cache of its size would not.",
+			name)
 	}
 	return Say("%s has evicted it: %s.", name, where)
 }
@@ -195,7 +203,8 @@ func (r Run) where(s story, c comeback, level int) string {
 	if crowd.sets < l.Sets() {
 		where = Say("fall into %d of its %d sets, up to %d", crowd.sets, l.Sets(), crowd.busiest)
 	}
-	return Say("the lines of %s %s to a set of %d%s", s.operand().Tensor, where, l.Ways, every(s.stride(s.inner()), l))
+	return Say("the lines of %s %s to a set of %d%s", s.operand().Tensor, where, l.Ways,
+		every(s.stride(s.inner()), l))
 }
 
 // others tells of what the tensor misses in the other nests.
@@ -210,7 +219,8 @@ func (r Run) others(s story) string {
 	if s.again > 0 {
 		when = append(when, Say("%d later", s.again))
 	}
-	return Say("The other loops, as at the edges of tiles, add %s: %s.", number(s.elsewhere+s.again)+" "+agree(s.elsewhere+s.again, "miss", "misses"), List(when))
+	return Say("The other loops, as at the edges of tiles, add %s: %s.",
+		number(s.elsewhere+s.again)+" "+agree(s.elsewhere+s.again, "miss", "misses"), List(when))
 }
 
 // every says which sets steps of a stride reach, where they skip some.
@@ -245,11 +255,13 @@ func (r Run) pages(stories []story) string {
 	for i, t := range r.TLB {
 		c := r.Config.TLB[i]
 		text = append(text, Say("%s (%d pages of %s, a reach of %s) misses %d of %d lookups (%s).",
-			t.Name, c.Entries, size(c.Page), size(c.Entries*c.Page), t.Misses(), t.Refs(), percent(t.Misses(), t.Refs())))
+			t.Name, c.Entries, size(c.Page), size(c.Entries*c.Page), t.Misses(), t.Refs(),
+			percent(t.Misses(), t.Refs())))
 	}
 	last := r.TLB[len(r.TLB)-1]
 	if last.Misses() > 0 {
-		text = append(text, Say("Each miss of %s walks the page table: one walk for %.1f references.",
+		text = append(text, Say("Each miss of %s walks the page table: one walk for %.1f "+
+			"references.",
 			last.Name, float64(r.TLB[0].Refs())/float64(last.Misses())))
 	}
 	if r.TLB[0].Misses() > r.TLB[0].Refs()/100 && stories != nil {
@@ -267,7 +279,8 @@ func (r Run) pagesAtOnce(w path) string {
 	if now.all == nil {
 		about = "about "
 	}
-	text := Say("One round of the inner loop accesses %s%s of %s.", about, Counted(now.lines, "page"), size(page))
+	text := Say("One round of the inner loop accesses %s%s of %s.", about,
+		Counted(now.lines, "page"), size(page))
 	const large = 2 << 20
 	if then := inner.reach(large).lines; page < large && then < now.lines {
 		text = text[:len(text)-1] + Say("; with pages of 2 MiB it would be %d.", then)

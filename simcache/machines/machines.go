@@ -174,7 +174,8 @@ func (f file[S]) config() (c simcache.Config, path string, err error) {
 			Modulo:   l.Modulo, Policy: l.Policy.value, Seed: l.Seed, Inclusion: l.Inclusion.value,
 			WriteThrough: bool(l.WritePolicy.value), NoWriteAllocate: bool(l.WriteMiss.value),
 			VictimLines: l.VictimLines,
-			Prefetch:    simcache.Prefetch{Kind: l.Prefetch.Kind.value, Degree: l.Prefetch.degree()},
+			Prefetch: simcache.Prefetch{Kind: l.Prefetch.Kind.value,
+				Degree: l.Prefetch.degree()},
 		})
 	}
 	for _, t := range f.TLB {

@@ -129,7 +129,8 @@ func (m Map) sets() string {
 		}
 		from = to
 	}
-	return explain.Fold("Lines that missed, by set of "+m.Levels[0]+": "+strings.Join(runs, ", "), 80)
+	return explain.Fold("Lines that missed, by set of "+m.Levels[0]+": "+strings.Join(runs, ", "),
+		80)
 }
 
 // WriteSteps writes what becomes of the first references one by one.

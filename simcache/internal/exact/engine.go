@@ -51,7 +51,8 @@ type Engine struct {
 // New returns an engine of levels. Its chain uses the given number of cores.
 func New(levels []engine.Level, cores int) *Engine {
 	chain := lookup.New(levels, lookup.Options{Cores: cores})
-	return &Engine{Chain: chain, levels: levels, intervalsFrom: intervalsFrom, summedFrom: summedFrom}
+	return &Engine{Chain: chain, levels: levels, intervalsFrom: intervalsFrom,
+		summedFrom: summedFrom}
 }
 
 // Eager makes the engine avoid look-ups even if that takes longer. It is for tests.

@@ -163,7 +163,8 @@ func (l *level) mass(o *operand, iterations int) int {
 	for place := op.Base % uint64(step); place < uint64(line); place += uint64(step) {
 		clear(counts)
 		for k := range parts {
-			l.fill(counts, place+uint64(k*trips[0]*op.Strides[at]), trips, op.Strides[at:], fresh, lists)
+			l.fill(counts, place+uint64(k*trips[0]*op.Strides[at]), trips, op.Strides[at:],
+				fresh, lists)
 			least[k+1] = min(least[k+1], int(slices.Min(counts)))
 		}
 	}

@@ -80,7 +80,8 @@ type massOf struct {
 //
 // Later levels need only the first level's m. So the first level may have intervals of all sizes,
 // and be counted in another way.
-func reuseIntervals(levels []engine.Level, refs []operand, passes int) (misses []uint64, first, ok bool) {
+func reuseIntervals(levels []engine.Level, refs []operand, passes int) (misses []uint64,
+	first, ok bool) {
 	line := 1 << levels[0].Shift
 	misses, first = make([]uint64, len(refs)*len(levels)), true
 	for i := range levels {
@@ -137,7 +138,8 @@ func operandsOf(levels []engine.Level, n nest.Nest) (list []operand, ok bool) {
 		occurs := newOccurring(alone, line)
 		never := func(p pattern) bool { return p.passes(alone) || !occurs.by(&p) }
 		list = append(list, operand{
-			alone: alone, all: every, patterns: slices.DeleteFunc(slices.Clone(every), never), misses: 1,
+			alone: alone, all: every, patterns: slices.DeleteFunc(slices.Clone(every),
+				never), misses: 1,
 			crowds: map[crowdOf]int{}, masses: map[massOf]int{}, sweeps: map[*level]int{}})
 	}
 	return list, true
