@@ -13,10 +13,10 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A pair is two programs whose samples are taken by turns.
+// A pair is two programs whose samples are interleaved.
 type pair struct{ old, new *session.Contender }
 
-// programs are the older one and this one.
+// programs returns the older program and this one.
 func (f *runFlags) programs(ctx context.Context) (p pair, err error) {
 	for _, read := range [][2]string{{"caches", f.caches}, {"suite", f.suiteOf.file}} {
 		if _, is := piped[read[1]]; is {
@@ -44,7 +44,7 @@ func (f *runFlags) programs(ctx context.Context) (p pair, err error) {
 	return p, abFault(ctx, err)
 }
 
-// abFault is an error of two programs by turns.
+// abFault returns err, or says that nothing is kept if a signal ended both programs.
 func abFault(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return stopped(ctx, "of two interleaved programs nothing is kept")
@@ -52,7 +52,6 @@ func abFault(ctx context.Context, err error) error {
 	return err
 }
 
-// interleave returns the results of both programs.
 func (f *runFlags) interleave(ctx context.Context, c call, s *session.Session, p pair) (old,
 	new []byte, err error) {
 	turns := len(s.Comparisons) * s.Count
@@ -71,8 +70,8 @@ func (f *runFlags) interleave(ctx context.Context, c call, s *session.Session, p
 	return old, new, abFault(ctx, err)
 }
 
-// gone are the names of the older program's suite, of what the flags ask for,
-// that this one's lacks.
+// gone returns the selected benchmarks of the older program's suite that this program's suite
+// lacks.
 func (f *runFlags) gone(ctx context.Context, old *session.Contender,
 	s *session.Session) ([]string, error) {
 	flags := append([]string{"--filter", f.suiteOf.filter}, f.suiteOf.fileFlag()...)
@@ -83,13 +82,13 @@ func (f *runFlags) gone(ctx context.Context, old *session.Contender,
 	return names, abFault(ctx, err)
 }
 
-// childFlags are the flags of one turn of a program, but for what is run: such as
-// every version has, and what was asked for.
+// childFlags returns the flags of one turn of p, without those that choose the benchmark. Besides
+// flags that every version has, it passes what the user gave or p knows.
 func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string {
 	flags := []string{"run", "--count", "1", "--sample-time", s.SampleTime.String()}
-	if f.caches != "" && p.Knows("--TLB") { // it takes the TLB of a description too
+	if f.caches != "" && p.Knows("--TLB") { // it also takes the TLB of a description
 		file := f.caches
-		// a word that the older one may not know
+		// The older program may not know words such as measured.
 		if path, _, err := files().Text(file); err == nil {
 			file = path
 		}
@@ -103,7 +102,7 @@ func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string
 	if f.pages.set {
 		flags = append(flags, "--pages", f.pages.text)
 	}
-	if !f.tuner.Kept() && p.Knows("--no-calibrate") { // or every turn would calibrate
+	if !f.tuner.Kept() && p.Knows("--no-calibrate") { // otherwise every turn would calibrate
 		flags = append(flags, "--no-calibrate")
 	}
 	if !f.pattern.shape.set {
@@ -112,7 +111,7 @@ func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string
 	return append(flags, f.pattern.texts()...)
 }
 
-// runAB is bench run --ab: both files are written, or none if the first cannot be.
+// runAB runs bench run --ab. It writes both files, or neither if the first cannot be written.
 func (f *runFlags) runAB(ctx context.Context, c call, s *session.Session) error {
 	if f.out == "" || f.abOut == "" {
 		return errors.New("--ab wants a file for each program's results: --out for this one's, " +

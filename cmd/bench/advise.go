@@ -18,7 +18,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// adviseFlags are the flags of bench advise.
 type adviseFlags struct {
 	modelFlags
 	pattern patternFlags
@@ -82,7 +81,6 @@ func newAdvise() *cobra.Command {
 	return cmd
 }
 
-// question puts the flags together.
 func (f *adviseFlags) question(c call) (advise.Question, error) {
 	spec, err := f.pattern.spec()
 	if err != nil {
@@ -111,7 +109,7 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 	return q, err
 }
 
-// rearrange answers of a C file.
+// rearrange advises on the loops of a C file.
 func (f *adviseFlags) rearrange(ctx context.Context, c call) error {
 	for _, other := range []string{"shape", "dtype", "view", "op", "with", "from", "to",
 		"pad", "dims",
@@ -162,13 +160,12 @@ func (f *adviseFlags) rearrange(ctx context.Context, c call) error {
 	return a.Write(c.out, most, columns(c.out))
 }
 
-// parseCopied parses a chain of views that may end in contiguous(), which is what is asked.
+// parseCopied parses a chain of views, without a final contiguous(), which is the question itself.
 func parseCopied(text string) (layouts.Chain, error) {
 	view, _ := strings.CutSuffix(strings.TrimSpace(text), "contiguous()")
 	return parseView(strings.TrimSuffix(view, "."))
 }
 
-// run asks, times if it is wanted, and prints.
 func (f *adviseFlags) run(ctx context.Context, c call, q advise.Question) error {
 	meter := progress.New(c.err)
 	q.Begin = meter.Begin

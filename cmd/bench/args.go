@@ -18,11 +18,11 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A call is what a verb is given besides its context and its arguments.
+// A call is what a verb gets besides its arguments.
 type call struct {
 	in       io.Reader
 	out, err io.Writer
-	given    func(flag string) bool // whether a flag was
+	given    func(flag string) bool // reports whether the flag was given
 	ctx      context.Context
 }
 
@@ -31,15 +31,15 @@ func callOf(cmd *cobra.Command) call {
 		cmd.Context()}
 }
 
-// note says on stderr what else a user may want to know, and warn what to look after; neither
-// fails a command.
+// note and warn write to stderr and never fail a command. A note informs, a warning asks for
+// action.
 func (c call) note(format string, args ...any) { fmt.Fprintf(c.err, "note: "+format+"\n", args...) }
 func (c call) warn(format string, args ...any) {
 	fmt.Fprintf(c.err,
 		"warning: "+format+"\n", args...)
 }
 
-// beStrict makes all flags of a command and of its verbs strict that take a value.
+// beStrict makes every flag with a single value strict, in cmd and its verbs.
 func beStrict(cmd *cobra.Command) {
 	each := func(f *pflag.Flag) {
 		_, is := f.Value.(*strict)
@@ -56,7 +56,7 @@ func beStrict(cmd *cobra.Command) {
 	}
 }
 
-// aVerb is for commands that have verbs and do nothing without one.
+// aVerb refuses arguments of a command that has verbs and does nothing itself.
 func aVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -70,29 +70,28 @@ func aVerb(cmd *cobra.Command, args []string) error {
 		similar, cmd.CommandPath())
 }
 
-// helpOfVerb refuses to help with a verb that there is not: what a command helps with is looked
-// at after its flags only, and --help is one.
+// helpOfVerb refuses --help of an unknown verb. Cobra acts on --help before it checks arguments.
 func helpOfVerb(root *cobra.Command, args []string) error {
 	cmd, rest, err := root.Find(args)
 	help := func(arg string) bool { return arg == "--help" || arg == "-h" }
 	if err != nil || !cmd.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") ||
 		!slices.ContainsFunc(rest, help) {
-		return nil // which is said where it is used
+		return nil // ExecuteContext reports err
 	}
 	return aVerb(cmd, rest)
 }
 
-// showHelp is what such a command does.
+// showHelp runs a command that only has verbs.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// outputs are the flags that name a file to write; --suite of import does, too.
+// outputs are the flags that name a file to write. The --suite of import is another.
 var outputs = []string{"out", "ab-out", "cachegrind-out", "results", "map"}
 
 func isOutput(cmd *cobra.Command, flag string) bool {
 	return slices.Contains(outputs, flag) || cmd.Name() == "import" && flag == "suite"
 }
 
-// keeps refuses to write over what is not to be lost.
+// keeps refuses to overwrite files that must not be lost.
 func keeps(cmd *cobra.Command, args []string) error {
 	if err := keepsDash(cmd); err != nil {
 		return err
@@ -109,8 +108,8 @@ func keeps(cmd *cobra.Command, args []string) error {
 	return keepsOthers(cmd)
 }
 
-// keepsDash refuses - as the name of an output, which would be a file that most programs read as
-// stdin.
+// keepsDash refuses - as an output. The file would have that name, and most programs would read it
+// as stdin.
 func keepsDash(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		if isOutput(cmd, out.Name) && out.Value.String() == "-" {
@@ -121,10 +120,10 @@ func keepsDash(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// inputs are the flags that name a file to read, of which - is stdin.
+// inputs are the flags that name a file to read, or stdin as -.
 var inputs = []string{"baseline", "suite", "caches", "config", "program", "trace", "matrix"}
 
-// readsOnce refuses to read stdin more than once: the second time it would be empty.
+// readsOnce refuses to read stdin twice, since the second read would be empty.
 func readsOnce(cmd *cobra.Command, args []string) error {
 	var all []string
 	cmd.Flags().Visit(func(in *pflag.Flag) {
@@ -144,7 +143,6 @@ func readsOnce(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// keepsBoth refuses to write two outputs to one file.
 func keepsBoth(cmd *cobra.Command) (err error) {
 	var before []*pflag.Flag
 	cmd.Flags().Visit(func(out *pflag.Flag) {
@@ -162,7 +160,7 @@ func keepsBoth(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// keepsOthers refuses to write over a file that bench did not write.
+// keepsOthers refuses to overwrite a file that bench did not write.
 func keepsOthers(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		path := out.Value.String()
@@ -174,11 +172,11 @@ func keepsOthers(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// oursByCachegrind is how --cachegrind-out begins, where the command is that of bench sim, not what
-// Valgrind ran.
+// oursByCachegrind matches a --cachegrind-out file whose command is bench sim, not a program under
+// Valgrind.
 var oursByCachegrind = regexp.MustCompile(`^(desc: .*\n)+cmd: \S+ sim .*--cachegrind-out`)
 
-// oursOf tells what a verb writes to the file of a flag.
+// oursOf returns the test for files that a verb writes at a flag.
 func oursOf(cmd *cobra.Command, flag string) func(text []byte) bool {
 	switch verb := cmd.Name(); {
 	case flag == "cachegrind-out":
@@ -187,7 +185,7 @@ func oursOf(cmd *cobra.Command, flag string) func(text []byte) bool {
 		return reports.IsPicture
 	case verb == "import":
 		return bill.IsSuite
-	case verb == "report": // a folder, or the page in it: the report looks whether it is its own
+	case verb == "report": // the report checks its folder or page itself
 		return func([]byte) bool { return true }
 	case verb == "machine" && flag == "out":
 		return func(text []byte) bool { return bytes.HasPrefix(text, []byte("name:")) }
@@ -199,7 +197,7 @@ func oursOf(cmd *cobra.Command, flag string) func(text []byte) bool {
 	return results.Are
 }
 
-// exported tells whether a text is what bench export makes of results.
+// exported reports whether a text begins like the output of bench export.
 func exported(text []byte) bool {
 	head := text[:min(len(text), 100)]
 	return slices.ContainsFunc([]string{"commit,date,fingerprint", `{"commit":`, `"Benchmark`},
@@ -208,7 +206,7 @@ func exported(text []byte) bool {
 		})
 }
 
-// keepsInputs refuses to write over a file that the same command reads.
+// keepsInputs refuses to overwrite a file that the same command reads.
 func keepsInputs(cmd *cobra.Command, args []string) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		file, statErr := os.Stat(out.Value.String())
@@ -222,7 +220,7 @@ func keepsInputs(cmd *cobra.Command, args []string) (err error) {
 			}
 		}
 		for _, path := range args {
-			if out.NoOptDefVal == "" { // else it is the argument
+			if out.NoOptDefVal == "" { // otherwise the argument is this flag's value
 				check(path, "a file that is read")
 			}
 		}
@@ -235,7 +233,6 @@ func keepsInputs(cmd *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// noArgs is for commands that take flags only.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%q is not expected: %s takes flags only%s (see %[2]s --help)", args[0],
@@ -244,8 +241,8 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// arguments is noArgs, but for a picture after --map, which takes its value after = as all flags
-// that may have none.
+// arguments accepts a picture after --map, as if it were given with =. Flags with an optional value
+// otherwise need the =.
 func (f *lookFlags) arguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && f.file == inText && reports.CheckPicture(args[0]) == nil {
 		return cmd.Flags().Set("map", args[0])
@@ -253,7 +250,7 @@ func (f *lookFlags) arguments(cmd *cobra.Command, args []string) error {
 	return noArgs(cmd, args)
 }
 
-// oneExpression is for bench layout.
+// oneExpression checks the arguments of bench layout.
 func oneExpression(cmd *cobra.Command, args []string) error {
 	const example = "'torch.zeros(3, 4).t()'"
 	switch {
@@ -269,7 +266,6 @@ func oneExpression(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// someFiles is for commands that take one file or more.
 func someFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("no file: %s wants one or more files of results (such as %[1]s "+
@@ -278,7 +274,7 @@ func someFiles(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneSpace is for bench sweep.
+// oneSpace checks the arguments of bench sweep.
 func oneSpace(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%d files: bench sweep wants one, a YAML file of combinations (such as "+
@@ -287,7 +283,7 @@ func oneSpace(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneNew is for bench check.
+// oneNew checks the arguments of bench check.
 func oneNew(_ *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return fmt.Errorf("%d files (%s): bench check takes one, the new results; --baseline "+
@@ -296,7 +292,7 @@ func oneNew(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneName is for bench history show.
+// oneName checks the arguments of bench history show.
 func oneName(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%d names: %s wants one, of a benchmark (bench list prints them)",

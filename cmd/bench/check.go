@@ -21,7 +21,6 @@ import (
 	"github.com/stridebench/stridebench/results/check"
 )
 
-// checkFlags are the flags of bench check.
 type checkFlags struct {
 	runFlags
 	baseline              string
@@ -30,7 +29,7 @@ type checkFlags struct {
 	times                 parsed[check.Times]
 	format                parsed[string]
 	update, allowVanished bool
-	incomplete            error // why the new results can be no baseline
+	incomplete            error // why the new results cannot become the baseline
 }
 
 func newCheck() *cobra.Command {
@@ -74,7 +73,7 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 		"make NEW the baseline if it passes; a regression or a missing benchmark keeps the old one")
 }
 
-// oneOf is a flag whose value is one of a few, the first by default.
+// oneOf returns a flag that takes one of the known values. The first is the default.
 func oneOf[T ~string](kind string, known ...T) parsed[T] {
 	return parsed[T]{value: known[0], text: string(known[0]), kind: kind, known: known,
 		parse: func(text string) (T, error) {
@@ -88,7 +87,6 @@ func oneOf[T ~string](kind string, known ...T) parsed[T] {
 		}}
 }
 
-// checkAlpha refuses what is no share of false alarms.
 func checkAlpha(alpha float64) error {
 	if !(alpha > 0 && alpha < 1) {
 		return fmt.Errorf("--alpha %v: want more than 0 and less than 1", alpha)
@@ -139,7 +137,7 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 			"its benchmarks or units (%s is the first; --allow-vanished renews it anyway)", gone,
 			report.Vanished[0])
 	}
-	if f.incomplete != nil { // though it lacks nothing that the baseline has
+	if f.incomplete != nil { // it lacks nothing of the baseline, but is incomplete
 		return fmt.Errorf("--update: the baseline is unchanged, since the new results would be "+
 			"refused as one: %w", f.incomplete)
 	}
@@ -150,8 +148,7 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 	return nil
 }
 
-// report compares what the flags and arguments name. With it comes the text of
-// the new results.
+// report compares what the flags and arguments name. It also returns the text of the new results.
 func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.Report,
 	[]byte, error) {
 	if f.ab != "" {
@@ -200,14 +197,13 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 	return report, text, err
 }
 
-// missing tells whether there is no such file.
 func missing(path string) bool {
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// reportAB is of two programs by turns. What of the older one's suite this one's
-// lacks was not run, and has vanished.
+// reportAB interleaves two programs. Benchmarks that only the older program has are not run, and
+// count as vanished.
 func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byte, error) {
 	run, err := f.prepare(c)
 	if err != nil {
@@ -254,8 +250,8 @@ func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byt
 	return report, text, nil
 }
 
-// tooFew says beforehand that two programs will have too few samples to judge any time by, and
-// returns the report of that where times are required.
+// tooFew warns if --count gives two programs too few samples to compare any time. If times are
+// required, it returns the failing report instead.
 func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error) {
 	text, err := run.Expected(&results.Set{})
 	if err != nil {
@@ -278,13 +274,13 @@ func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error)
 	return nil, nil
 }
 
-// thisRun is what results of a run now are called.
+// thisRun names results of a run made now.
 const thisRun = "this run"
 
-// oldName is what the baseline is called.
+// oldName names the baseline.
 func (f *checkFlags) oldName() string { return cmp.Or(f.baseline, f.ab) }
 
-// compare makes the report of a baseline, filtered, and new results of a name.
+// compare reports on new results, called name, against a filtered baseline.
 func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check.Report, error) {
 	set, err := results.Parse(name, text)
 	if err != nil {
@@ -294,7 +290,7 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 	if name != thisRun {
 		f.incomplete = set.Complete()
 	}
-	if f.update && f.allowVanished && f.incomplete != nil { // else what it lacks says so
+	if f.update && f.allowVanished && f.incomplete != nil { // otherwise the report lists what is missing
 		return nil, fmt.Errorf("--update: %w", f.incomplete)
 	}
 	if err := set.Keep(f.suiteOf.filter, name); err != nil {
@@ -306,8 +302,8 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 			AllowVanished: f.allowVanished, Update: f.update})
 }
 
-// reportNow runs the suite and compares it with the baseline. What is known
-// beforehand to compare with nothing is not run.
+// reportNow runs the suite and compares it with the baseline. It runs nothing if it knows that
+// nothing can be compared.
 func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*check.Report,
 	[]byte, error) {
 	if err := f.baselineGeometry(old); err != nil {
@@ -345,8 +341,8 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 	return report, text, err
 }
 
-// foreign is the error of a baseline of which the suite has no benchmark, such as of patterns of
-// one's own.
+// foreign is the error for a baseline without any benchmark of the suite, such as one of custom
+// patterns.
 func (f *checkFlags) foreign(old *results.Set) error {
 	again := "bench run"
 	for _, p := range old.Comments[f.baseline] {
@@ -358,7 +354,7 @@ func (f *checkFlags) foreign(old *results.Set) error {
 		"benchmarks: repeat the command that made them (%s) into another file, and give that as NEW", f.baseline, again)
 }
 
-// runNow is the text of the results of a run.
+// runNow returns the text of a run's results.
 func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]byte, error) {
 	defer watch(ctx, "this pass")()
 	keep, discard, err := f.openOut()
@@ -389,8 +385,8 @@ func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]
 	return nil, errors.Join(stopped(ctx, "nothing is compared or kept"), fault)
 }
 
-// openOut starts the file of --out, if there is one, before anything runs, so that nothing is in
-// vain.
+// openOut creates the file of --out, if any. It does so before the run, so that a failure costs no
+// measuring.
 func (f *checkFlags) openOut() (keep func(text []byte) error, discard func(), err error) {
 	if f.out == "" {
 		return func([]byte) error { return nil }, func() {}, nil
@@ -405,8 +401,8 @@ func (f *checkFlags) openOut() (keep func(text []byte) error, discard func(), er
 	}, file.Discard, nil
 }
 
-// leaveOut takes out of a baseline what --quick leaves out of the suite: that was
-// asked for, and is nothing that vanished.
+// leaveOut removes from a baseline what --quick omits. The user asked for the omission, so nothing
+// vanished.
 func (f *checkFlags) leaveOut(c call, old *results.Set, s *session.Session) error {
 	if !f.suiteOf.quick {
 		return nil
@@ -424,8 +420,7 @@ func (f *checkFlags) leaveOut(c call, old *results.Set, s *session.Session) erro
 	return nil
 }
 
-// baselineGeometry sets the flags of the caches that are not given to what the
-// baseline simulated.
+// baselineGeometry sets the cache flags that were not given to the baseline's caches.
 func (f *checkFlags) baselineGeometry(old *results.Set) error {
 	if f.caches != "" {
 		return nil
@@ -445,6 +440,6 @@ func (f *checkFlags) baselineGeometry(old *results.Set) error {
 			return fmt.Errorf("--baseline %s: %s %q: %w", f.baseline, key, config[key], err)
 		}
 	}
-	f.tlb.set = f.tlb.set || config[results.D1Key] != "" // it simulated none if it says of none
+	f.tlb.set = f.tlb.set || config[results.D1Key] != "" // a baseline without a TLB simulated none
 	return nil
 }

@@ -51,8 +51,8 @@ func newCC() *cobra.Command {
 	}
 }
 
-// execFlags say which program is run and counted. The calls that are counted are the
-// pattern's --from and --to.
+// execFlags say which program runs. The pattern's --from and --to choose the calls that are
+// counted.
 type execFlags struct {
 	path     string
 	args     string
@@ -76,7 +76,7 @@ func (e *execFlags) add(flags *pflag.FlagSet) {
 	}
 }
 
-// A callFlag is a flag that may be a number of a call too.
+// A callFlag is a flag that also accepts the number of a call.
 type callFlag struct {
 	pflag.Value
 	call uint64
@@ -94,7 +94,8 @@ func (f *callFlag) Set(text string) error {
 	return nil
 }
 
-// calls returns the calls that are counted; 0, 0 is all. It refuses what a flag cannot be.
+// calls returns the first and last counted call; 0, 0 means all. It refuses invalid combinations of
+// flags.
 func (f *simFlags) calls(c call) (first, last uint64, err error) {
 	first, last = f.exec.from.call, f.exec.to.call
 	for name, n := range map[string]uint64{"from": first, "to": last} {
@@ -121,7 +122,8 @@ func (f *simFlags) calls(c call) (first, last uint64, err error) {
 	return first, last, nil
 }
 
-// program is the executable, built if it is named by its source, and what removes it.
+// program returns the executable, built if --exec names a source file, and a function that removes
+// it.
 func (e *execFlags) program(c call) (path string, remove func(), err error) {
 	remove = func() {}
 	compiler, isSource := compiled.Compilers[filepath.Ext(e.path)]
@@ -157,7 +159,7 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 	return path, remove, nil
 }
 
-// words are those of a flag's text, as a shell splits it.
+// words splits a flag's text as a shell does.
 func words(flag, text string) ([]string, error) {
 	list, err := shellquote.Split(text)
 	if err != nil {
@@ -167,7 +169,7 @@ func words(flag, text string) ([]string, error) {
 	return list, nil
 }
 
-// temporaryFolder is one that is removed in the end, also where a signal ends the program.
+// temporaryFolder makes a folder. The caller removes it, or the program does when a signal ends it.
 func temporaryFolder(ctx context.Context) (dir string, remove func(), err error) {
 	stop := watch(ctx, "the compiler has ended")
 	dir, err = os.MkdirTemp("", "bench-")
@@ -179,7 +181,7 @@ func temporaryFolder(ctx context.Context) (dir string, remove func(), err error)
 	}, err
 }
 
-// simulateExec counts what a compiled program accesses.
+// simulateExec counts the accesses of a compiled program.
 func (f *simFlags) simulateExec(c call) error {
 	options := compiled.Options{Function: f.program.Function}
 	var err error
@@ -204,8 +206,8 @@ func (f *simFlags) simulateExec(c call) error {
 	return f.runCompiled(c, m, "--exec "+f.exec.path, path, options)
 }
 
-// compileProgram counts what a C file's function accesses that is no affine loops, by
-// compiling and running it.
+// compileProgram compiles and runs a C function that has other than affine loops, and counts its
+// accesses.
 func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 	refused *csource.Error) error {
 	name := "--program " + f.program.file
@@ -262,7 +264,7 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 	return f.runCompiled(c, m, name, path, options)
 }
 
-// runCompiled runs a program and shows what it accesses. Errors begin with its name.
+// runCompiled runs a program and shows its accesses. Errors begin with name.
 func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 	o compiled.Options) error {
 	stop := watch(c.ctx, "what was counted so far is written")
@@ -326,7 +328,7 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 	return errors.Join(err, count.full)
 }
 
-// noteOutcome says what a reader of the counts has to know of a run.
+// noteOutcome notes what affects how to read the counts of a run.
 func (f *simFlags) noteOutcome(c call, name string, o compiled.Options, outcome compiled.Outcome) {
 	if o.First > outcome.Calls {
 		c.note("%s: %s is called %d times, so that no call is counted", name, o.Function,
@@ -346,7 +348,7 @@ func (f *simFlags) noteOutcome(c call, name string, o compiled.Options, outcome 
 	}
 }
 
-// noteLocals says which arrays may be missing in the counts, of functions that were counted.
+// noteLocals notes arrays of counted functions that may be missing in the counts.
 func (f *simFlags) noteLocals(c call, name string, program *compiled.Program, count *counter) {
 	counted := map[string]bool{f.program.Function: true}
 	for _, s := range count.sources {
@@ -370,8 +372,7 @@ func (f *simFlags) noteLocals(c call, name string, program *compiled.Program, co
 	}
 }
 
-// environment is what a program sees of bench's environment: no more, so that it is the same
-// in every run.
+// environment is all that a program gets of bench's environment, so that every run is the same.
 func environment() (all []string) {
 	for _, name := range []string{"PATH", "HOME", "LD_LIBRARY_PATH"} {
 		if value, set := os.LookupEnv(name); set {
@@ -381,7 +382,7 @@ func environment() (all []string) {
 	return all
 }
 
-// wrongEnd says how a program ended that did not end well, or "".
+// wrongEnd describes how a program failed, or returns "".
 func wrongEnd(o compiled.Outcome) string {
 	said := ""
 	if o.Said != "" {
@@ -425,7 +426,7 @@ func (c *counter) Accesses(refs []simcache.Reference) {
 	}
 }
 
-// lines are the counts by object and by line.
+// lines returns the counts by object and by line of code.
 func (c *counter) lines() (objects, code []simcache.Line) {
 	for i, counts := range c.h.SourceCounts() {
 		s := c.sources[i]

@@ -20,7 +20,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// How files end that a flag or a verb reads.
+// The endings of files that a flag or verb reads.
 var (
 	resultFiles  = []string{"txt", "out", "bench"}
 	yamlFiles    = []string{"yaml", "yml"}
@@ -29,19 +29,18 @@ var (
 		"results": resultFiles, "suite": yamlFiles, "program": {"c"}, "matrix": {"mtx", "gz"}}
 )
 
-// measuredName is what saved measurements are called where a file of caches is wanted.
+// measuredName names saved measurements where a flag takes a file of caches.
 const measuredName = "measured"
 
-// addCompletions tells shells what each flag and argument of a command and of its verbs takes: the
-// values of those that have a fixed set, files where files are wanted, and nothing for all else,
-// where shells would offer files.
+// addCompletions registers what the flags and arguments of cmd and its verbs take: fixed values,
+// files, or nothing. Without it, shells would offer files everywhere.
 func addCompletions(cmd *cobra.Command) {
 	each := func(flag *pflag.Flag) {
-		if flag.NoOptDefVal != "" { // which takes no value
+		if flag.NoOptDefVal != "" { // it takes no value
 			return
 		}
 		if err := cmd.RegisterFlagCompletionFunc(flag.Name, valuesOf(cmd, flag)); err != nil {
-			// a flag that is there twice, of which no program is built that passes its tests
+			// A flag is registered twice. The tests find this.
 			panic(err)
 		}
 	}
@@ -53,7 +52,6 @@ func addCompletions(cmd *cobra.Command) {
 	}
 }
 
-// argumentsOf is what a verb takes besides flags.
 func argumentsOf(cmd *cobra.Command) cobra.CompletionFunc {
 	switch cmd.CommandPath() {
 	case "bench report", "bench merge", "bench export", "bench history add":
@@ -70,7 +68,7 @@ func argumentsOf(cmd *cobra.Command) cobra.CompletionFunc {
 	return cobra.NoFileCompletions
 }
 
-// first offers something for the first argument and nothing for more.
+// first offers values for the first argument only.
 func first(values cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string,
 		cobra.ShellCompDirective) {
@@ -81,7 +79,6 @@ func first(values cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// valuesOf is what a flag takes.
 func valuesOf(cmd *cobra.Command, flag *pflag.Flag) cobra.CompletionFunc {
 	if of, ok := flag.Value.(interface{ choices() []string }); ok && of.choices() != nil {
 		return fixed(of.choices()...)
@@ -107,19 +104,19 @@ func valuesOf(cmd *cobra.Command, flag *pflag.Flag) cobra.CompletionFunc {
 	}
 	return func(cmd *cobra.Command, args []string, typed string) ([]string,
 		cobra.ShellCompDirective) {
-		// which reads the presets
+		// deferred, because it reads the presets
 		return fixed(fixedValues(cmd, flag.Name, what)...)(cmd, args, typed)
 	}
 }
 
-// completes tells whether a command line asks for what completes another.
+// completes reports whether a shell asks for completions.
 func completes(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd ||
 		args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// A lenient is a flag of a command line that is still being typed: any value will do, and cobra
-// sets it more than once.
+// A lenient is a flag of an unfinished command line. It accepts any value, and cobra sets it more
+// than once.
 type lenient struct {
 	pflag.Value
 	text string
@@ -134,7 +131,7 @@ func (l *lenient) Set(text string) error {
 // String implements pflag.Value.
 func (l *lenient) String() string { return cmp.Or(l.text, l.Value.String()) }
 
-// beLenient makes all flags of a command and of its verbs lenient that take a value.
+// beLenient makes every flag with a value lenient, in cmd and its verbs.
 func beLenient(cmd *cobra.Command) {
 	each := func(flag *pflag.Flag) {
 		if flag.NoOptDefVal == "" {
@@ -148,7 +145,7 @@ func beLenient(cmd *cobra.Command) {
 	}
 }
 
-// fixedValues are those of a flag that has a fixed set of them.
+// fixedValues returns the values of a flag that has a fixed set, or nil.
 func fixedValues(cmd *cobra.Command, name, kind string) []string {
 	switch {
 	case name == "preset":
@@ -165,7 +162,7 @@ func fixedValues(cmd *cobra.Command, name, kind string) []string {
 		return layouts.DTypeNames()
 	case name == "kernel":
 		sets := kernel.All()
-		if cmd.Name() == "run" { // which runs them
+		if cmd.Name() == "run" { // it runs them
 			sets = kernel.Sets()
 		}
 		return append([]string{access.Scalar.String(), access.Builtin.String()},
@@ -186,7 +183,7 @@ func fixedValues(cmd *cobra.Command, name, kind string) []string {
 	return nil
 }
 
-// fixed offers values, and of a list joined by commas those for its last part.
+// fixed offers values. In a list joined by commas, it completes the last part.
 func fixed(values ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1]
@@ -202,20 +199,20 @@ func fixed(values ...string) cobra.CompletionFunc {
 	}
 }
 
-// filesEnding offers files that end so, and folders.
+// filesEnding offers folders, and files with these endings.
 func filesEnding(ends []string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return ends, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
 
-// cacheFiles offers what describes caches: files, and what was measured.
+// cacheFiles offers files of caches, and saved measurements.
 func cacheFiles(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if !strings.HasPrefix(measuredName, typed) {
 		return yamlFiles, cobra.ShellCompDirectiveFilterFileExt
 	}
 	fit, directive := []string{measuredName}, cobra.ShellCompDirectiveNoFileComp
-	files, _ := os.ReadDir(".") // none if that fails
+	files, _ := os.ReadDir(".") // none on an error
 	for _, file := range files {
 		name := file.Name()
 		switch info, err := os.Stat(name); {
@@ -229,10 +226,9 @@ func cacheFiles(_ *cobra.Command, _ []string, typed string) ([]string, cobra.She
 	return fit, directive
 }
 
-// benchmarksOf offers the names of a history's benchmarks.
 func benchmarksOf(cmd *cobra.Command, _ []string, typed string) (fit []string,
 	_ cobra.ShellCompDirective) {
-	list, _, _ := history.Open(cmd.Flag("dir").Value.String()).Entries() // none if that fails
+	list, _, _ := history.Open(cmd.Flag("dir").Value.String()).Entries() // none on an error
 	for _, entry := range list {
 		for _, r := range entry.Records {
 			for _, name := range []string{r.Name, strings.TrimPrefix(r.Name, "Benchmark")} {
@@ -246,11 +242,11 @@ func benchmarksOf(cmd *cobra.Command, _ []string, typed string) (fit []string,
 	return slices.Compact(fit), cobra.ShellCompDirectiveNoFileComp
 }
 
-// labelLine is a line of a file that may be a label's.
+// labelLine matches a line of results that may be a label.
 var labelLine = regexp.MustCompile(`(?m)^([a-z][a-z0-9_-]*): `)
 
-// labelsOf offers the labels of the files that were named, or of the history, by the heads of some
-// of them.
+// labelsOf offers labels of the named files or of the history. It reads the heads of some files
+// only.
 func labelsOf(cmd *cobra.Command, args []string, typed string) (fit []string,
 	_ cobra.ShellCompDirective) {
 	const some, head = 16, 64 << 10
@@ -282,7 +278,7 @@ func labelsOf(cmd *cobra.Command, args []string, typed string) (fit []string,
 	return slices.Compact(fit), cobra.ShellCompDirectiveNoFileComp
 }
 
-// verbsToHelp offers the verbs below those that were typed.
+// verbsToHelp offers the verbs below those already typed.
 func verbsToHelp(help *cobra.Command, args []string, typed string) (fit []string,
 	_ cobra.ShellCompDirective) {
 	of, rest, err := help.Root().Find(args)

@@ -18,8 +18,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// folded parses a text as it is or else in lower case, such as 64X64, Int32 or CSV, and returns
-// what was parsed. Where capitals mean something all have to be.
+// folded parses text as it is, or else in lower case, such as 64X64, Int32 or CSV. It also returns
+// the text that it parsed. If case matters, only text all in capitals is lowered.
 func folded[T any](parse func(string) (T, error), text string, cased bool) (T, string, error) {
 	value, err := parse(text)
 	if lower := strings.ToLower(text); err != nil && lower != text &&
@@ -31,8 +31,8 @@ func folded[T any](parse func(string) (T, error), text string, cased bool) (T, s
 	return value, text, err
 }
 
-// A strict is a flag that takes a value and is no list: none that is empty, as a variable that the
-// shell does not know is, and where the last one would win unnoticed, one.
+// A strict is a flag with one value. It refuses an empty value, as from an unset shell variable. It
+// also refuses a second value, which would silently replace the first.
 type strict struct {
 	pflag.Value
 	name    string
@@ -44,7 +44,7 @@ type strict struct {
 // Set implements pflag.Value.
 func (s *strict) Set(text string) error {
 	switch {
-	case text == "" && s.name != "view": // where it is none
+	case text == "" && s.name != "view": // an empty --view means no view
 		return errors.New("it is empty: leave the flag out, or give it a value")
 	case s.set && !s.repeats:
 		return fmt.Errorf("it is given twice, as %s before, and takes one value", s.text)
@@ -57,19 +57,18 @@ func (s *strict) Set(text string) error {
 	return s.Value.Set(text)
 }
 
-// A parsed is a flag whose value is parsed when it is set, so that every error
-// names the flag and the value.
+// A parsed is a flag whose value is parsed when it is set, so that errors name flag and value.
 type parsed[T any] struct {
 	value T
 	text  string
 	set   bool
 	parse func(string) (T, error)
 	kind  string // shown in --help
-	cased bool   // whether capitals mean something
-	known []T    // all values, of a flag that has few
+	cased bool   // whether case matters
+	known []T    // all values, if there are few
 }
 
-// choices are all values of a flag that has few, else nil.
+// choices returns all values of a flag that has few, or nil.
 func (p *parsed[T]) choices() (all []string) {
 	for _, value := range p.known {
 		all = append(all, fmt.Sprint(value))
@@ -87,7 +86,6 @@ func (p *parsed[T]) Set(text string) error {
 	return nil
 }
 
-// given tells whether the flag was set.
 func (p *parsed[T]) given() bool { return p.set }
 
 // String implements pflag.Value.
@@ -100,12 +98,12 @@ func (p *parsed[T]) Type() string { return p.kind }
 type several[T any] struct {
 	values []T
 	texts  []string
-	// 0 for any number; where it is repeated elsewhere, the last one would win unnoticed
+	// Greatest number of values; 0 means any. More are an error, since the last would silently win.
 	most     int
 	parse    func(string) (T, error)
 	kind     string // shown in --help
-	cased    bool   // whether capitals mean something
-	standard string // shown in --help as the default
+	cased    bool   // whether case matters
+	standard string // the default that --help shows
 }
 
 // Set implements pflag.Value.
@@ -133,7 +131,7 @@ func (s *several[T]) Set(text string) error {
 	return err
 }
 
-// joined tells whether a text is several values with commas between.
+// joined reports whether text is several valid values separated by commas.
 func (s *several[T]) joined(text string) bool {
 	parts := strings.Split(text, ",")
 	return len(parts) > 1 && !slices.ContainsFunc(parts, func(part string) bool {
@@ -142,9 +140,9 @@ func (s *several[T]) joined(text string) bool {
 	})
 }
 
-func (s *several[T]) several() {} // which strict asks
+func (s *several[T]) several() {} // beStrict looks for it
 
-// or is the first value, or otherwise if the flag was not given.
+// or returns the first value, or otherwise if there are none.
 func (s *several[T]) or(otherwise T) T { return append(s.values, otherwise)[0] }
 
 // String implements pflag.Value.
@@ -153,7 +151,7 @@ func (s *several[T]) String() string { return s.standard }
 // Type implements pflag.Value.
 func (s *several[T]) Type() string { return s.kind }
 
-// geometryFlags override the caches of this CPU, in Cachegrind's form.
+// geometryFlags override this CPU's caches, in Cachegrind's form.
 type geometryFlags struct{ i1, d1, ll parsed[simcache.Geometry] }
 
 func (g *geometryFlags) add(flags *pflag.FlagSet) {
@@ -170,7 +168,7 @@ func (g *geometryFlags) add(flags *pflag.FlagSet) {
 	}
 }
 
-// config is the caches to simulate: flags over those of this CPU.
+// config returns this CPU's caches, overridden by the flags.
 func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
 	c := cpu.Choose(caches)
 	for _, f := range []struct {
@@ -189,10 +187,10 @@ func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
 	return c
 }
 
-// apart is replaced by tests, as few machines have several kinds of cores.
+// apart is replaced by tests, since few machines have several kinds of cores.
 var apart = cpu.Apart
 
-// noteApart says whose the caches are where other CPUs have others, and how to choose.
+// noteApart notes which CPU has these caches if others differ, and how to choose.
 func (g *geometryFlags) noteApart(c call, pinned ...int) {
 	if g.d1.set && g.ll.set {
 		return
@@ -203,10 +201,10 @@ func (g *geometryFlags) noteApart(c call, pinned ...int) {
 	}
 }
 
-// set tells whether a flag names a cache.
+// set reports whether a flag names a cache.
 func (g *geometryFlags) set() bool { return g.i1.set || g.d1.set || g.ll.set }
 
-// patternFlags say what is touched.
+// patternFlags choose what is accessed.
 type patternFlags struct {
 	shape, with parsed[[]int]
 	op          parsed[access.Op]
@@ -219,10 +217,11 @@ type patternFlags struct {
 	kernel      several[access.Kernel]
 }
 
-// repeated says in --help of a flag of a sweep that it may be given several times, if it may.
+// repeated returns the part of a flag's usage that says whether it may be repeated.
 func repeated(most int) string { return map[int]string{0: "; several are compared"}[most] }
 
-// add adds all flags, for some operations, of which those of a sweep are given most times at most.
+// add adds all flags, for the operations ops. The flags of a sweep may be given most times; 0 means
+// any.
 func (p *patternFlags) add(flags *pflag.FlagSet, most int, ops string) {
 	repeated := repeated(most)
 	p.addTensor(flags, most)
@@ -242,14 +241,14 @@ func (p *patternFlags) add(flags *pflag.FlagSet, most int, ops string) {
 // The operations that a command takes.
 const (
 	anyOp = "sum, fill, copy, add, chase or reorder"
-	nests = "sum, fill, copy, add or reorder" // no chase, which is no nest of loops
+	nests = "sum, fill, copy, add or reorder" // chase has no nest of loops
 )
 
-// addOp adds the flags that say what is done, of some operations.
+// addOp adds the flags of the operation.
 func (p *patternFlags) addOp(flags *pflag.FlagSet, most int, ops string) {
 	p.with = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.op = parsed[access.Op]{parse: access.ParseOp, kind: "op", text: "sum"}
-	if ops == nests { // which an unknown name is answered with, too
+	if ops == nests { // the error of an unknown name omits chase too
 		p.op.parse = func(text string) (access.Op, error) {
 			op, err := access.ParseOp(text)
 			if err != nil {
@@ -272,12 +271,13 @@ func (p *patternFlags) addOp(flags *pflag.FlagSet, most int, ops string) {
 	flags.Var(&p.to, "to", "format that --op reorder makes of it, such as ABcd16b16a2b")
 }
 
-// formatFlag is a flag of a format, such as nChw16c, or in capitals alone as NCHW.
+// formatFlag returns a flag for a memory format, such as nChw16c or NCHW. Lower case differs from
+// capitals, except in an all-capital name.
 func formatFlag() parsed[layouts.Tag] {
 	return parsed[layouts.Tag]{parse: layouts.ParseTag, kind: "tag", cased: true}
 }
 
-// addTensor adds the flags that say what tensor and which view.
+// addTensor adds the flags of the tensor and its view.
 func (p *patternFlags) addTensor(flags *pflag.FlagSet, most int) {
 	p.shape = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.dtype = several[layouts.DType]{most: most, parse: layouts.ParseDType, kind: "dtype",
@@ -291,7 +291,7 @@ func (p *patternFlags) addTensor(flags *pflag.FlagSet, most int) {
 		"or none"+repeated(most))
 }
 
-// parseView parses a chain of views, or none, as files of benchmarks have it.
+// parseView parses a chain of views. As in files of benchmarks, none is the empty chain.
 func parseView(text string) (layouts.Chain, error) {
 	if text == "none" {
 		text = ""
@@ -307,7 +307,6 @@ const kernelUsage = "what walks it, such as scalar or avx2; scalar is a plain lo
 
 var errNoShape = errors.New("--shape is missing (such as --shape 4000x4000)")
 
-// sweep puts the flags together.
 func (p *patternFlags) sweep() (access.Sweep, error) {
 	switch {
 	case !p.shape.set:
@@ -325,13 +324,13 @@ func (p *patternFlags) sweep() (access.Sweep, error) {
 		Orders: p.order.values, Kernels: p.kernel.values}, nil
 }
 
-// spec is the one that the flags make, where each is given once at most.
+// spec returns the only pattern of flags that are given at most once.
 func (p *patternFlags) spec() (access.Spec, error) {
 	s, err := p.sweep()
 	return s.Specs()[0], err
 }
 
-// texts are the flags as they were given, for another program.
+// texts returns the flags as they were given, for another program.
 func (p *patternFlags) texts() (flags []string) {
 	for _, flag := range []struct {
 		name  string
@@ -350,10 +349,9 @@ func (p *patternFlags) texts() (flags []string) {
 	return flags
 }
 
-// atFlag says which flag is at fault, of errors that tell: of a spec, of a plan, or
-// of a filter.
+// atFlag adds the name of the flag at fault to errors of a spec, a plan or a filter.
 func atFlag(err error) error {
-	_, ofSpec := errors.AsType[*access.FieldError](err) // fields are called as flags are
+	_, ofSpec := errors.AsType[*access.FieldError](err) // fields have the flags' names
 	_, ofPasses := errors.AsType[*simcache.PassesError](err)
 	if _, ofPlan := errors.AsType[*session.FieldError](err); ofSpec || ofPlan || ofPasses {
 		return fmt.Errorf("--%w%s", err, insteadOfCopy(err))
@@ -364,7 +362,7 @@ func atFlag(err error) error {
 	return err
 }
 
-// atPages is the error of a run, with the flag at fault where no such pages could be had.
+// atPages names --pages in the error of a run that could not get such pages.
 func atPages(err error) error {
 	if e, ok := errors.AsType[*access.FieldError](err); ok && e.Field == access.FieldPages {
 		return atFlag(e)
@@ -372,7 +370,7 @@ func atPages(err error) error {
 	return err
 }
 
-// insteadOfCopy says, of the error of a view that copies, what to ask for.
+// insteadOfCopy suggests an alternative to a view that copies.
 func insteadOfCopy(err error) string {
 	if _, copies := errors.AsType[*layouts.CopyError](err); !copies {
 		return ""
@@ -391,7 +389,7 @@ func insteadOfCopy(err error) string {
 		"sizes as --shape"
 }
 
-// checkBy refuses a value of --by that is no label, if there is one.
+// checkBy refuses a --by that cannot be a label.
 func checkBy(label string) error {
 	if label == "" {
 		return nil
@@ -402,7 +400,7 @@ func checkBy(label string) error {
 	return nil
 }
 
-// exclude refuses two flags of which each leaves the other nothing to do.
+// exclude refuses two flags that cannot be used together.
 func exclude(c call, flag, other string) error {
 	if c.given(flag) && c.given(other) {
 		return fmt.Errorf("--%s and --%s exclude each other: give one of them", flag, other)
@@ -410,7 +408,6 @@ func exclude(c call, flag, other string) error {
 	return nil
 }
 
-// positive refuses a flag's value below 1.
 func positive(flag string, value int) error {
 	if value < 1 {
 		return fmt.Errorf("--%s %d: want at least 1", flag, value)

@@ -13,26 +13,25 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// helpTexts are what is said of each verb, such as help/history-add.txt: what it does, and after a
-// line of dashes examples. 'bench VERB --help' prints these and the flags, each with the first
-// clause of what is said of it, and fits a screen. What does not fit, more text and after dashes
-// again more examples, follows dashes with the names of the flags that the screen has; 'bench help
-// VERB' prints all of it.
+// helpTexts has a file for each verb, such as help/history-add.txt. Lines of dashes separate its
+// parts: text, examples, names of flags, more text, more examples. 'bench VERB --help' prints the
+// first two, and the named flags with the first clause of their usage. That fits a screen; 'bench
+// help VERB' prints everything.
 //
 //go:embed help/*.txt
 var helpTexts embed.FS
 
-// helpWidth is how many columns a help takes.
+// helpWidth is the width of help texts in columns.
 const helpWidth = 100
 
-// Where a command keeps what its screen leaves out.
+// Keys of annotations for what the short help omits.
 const (
 	screenFlags  = "flags of the screen"
 	moreText     = "more text"
 	moreExamples = "more examples"
 )
 
-// addHelp gives a command and all below it their texts.
+// addHelp sets the texts of cmd and its verbs.
 func addHelp(cmd *cobra.Command) error {
 	name := strings.TrimPrefix(strings.ReplaceAll(cmd.CommandPath(), " ", "-"), "bench-")
 	content, err := helpTexts.ReadFile("help/" + name + ".txt")
@@ -54,7 +53,7 @@ func addHelp(cmd *cobra.Command) error {
 	return nil
 }
 
-// newHelp is the verb that prints all that there is to say of another.
+// newHelp returns the verb that prints the whole help of another.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB]",
@@ -73,7 +72,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// helpOf is the help of a command: its screen, or the whole.
+// helpOf returns the short or whole help of cmd.
 func helpOf(cmd *cobra.Command, whole bool) string {
 	names := strings.Fields(cmd.Annotations[screenFlags])
 	whole = whole || len(names) == 0
@@ -91,7 +90,7 @@ func helpOf(cmd *cobra.Command, whole bool) string {
 	} else {
 		fmt.Fprintf(&b, "%s\n\nUsage:\n  %s\n", text, cmd.UseLine())
 	}
-	if examples != "" { // as of help itself
+	if examples != "" { // the verb help has none
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", examples)
 	}
 	if whole {
@@ -103,7 +102,7 @@ func helpOf(cmd *cobra.Command, whole bool) string {
 	return b.String()
 }
 
-// leftOut says what the screen of a command leaves out, the flags last and by name.
+// leftOut lists what the short help of cmd omits, the names of flags last.
 func leftOut(cmd *cobra.Command, names []string) string {
 	var has []string
 	if cmd.Annotations[moreText] != "" {
@@ -123,7 +122,6 @@ func leftOut(cmd *cobra.Command, names []string) string {
 	return strings.Join(has, separator) + flags
 }
 
-// verbsOf lists what is below a command.
 func verbsOf(cmd *cobra.Command) string {
 	var b strings.Builder
 	width := 9
@@ -140,8 +138,8 @@ func verbsOf(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// usages are what is said of all flags, or of those with these names and in their
-// order the first clause of it.
+// usages returns the usage of all flags. With names it returns the first clause of those, in their
+// order.
 func usages(flags *pflag.FlagSet, names []string) string {
 	if names == nil {
 		return flags.FlagUsagesWrapped(helpWidth)
@@ -156,7 +154,6 @@ func usages(flags *pflag.FlagSet, names []string) string {
 	return shown.FlagUsagesWrapped(helpWidth)
 }
 
-// others are the flags that are not among the names.
 func others(flags *pflag.FlagSet, names []string) (all []string) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if !slices.Contains(names, flag.Name) && flag.Name != "help" {
@@ -166,7 +163,7 @@ func others(flags *pflag.FlagSet, names []string) (all []string) {
 	return all
 }
 
-// lines joins words into lines of so many columns.
+// lines joins words into lines of at most width columns.
 func lines(words []string, separator string, width int) string {
 	var b strings.Builder
 	column := 0

@@ -13,7 +13,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// hierarchyFlags say what is simulated besides D1 and LL, and what is counted.
+// hierarchyFlags choose the simulated machine besides D1 and LL, and the counts.
 type hierarchyFlags struct {
 	preset, config           string
 	observe                  parsed[simcache.Observe]
@@ -45,8 +45,7 @@ func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 			"it misses")
 }
 
-// machine is what the flags simulate: caches, with a name if it is a preset's or a
-// file's.
+// machine returns the caches that the flags choose. A preset or a file also gives a name.
 func (f *hierarchyFlags) machine(c call, g *geometryFlags) (machines.Machine, error) {
 	m, err := f.base(c, g)
 	if err != nil {
@@ -68,14 +67,14 @@ func (f *hierarchyFlags) machine(c call, g *geometryFlags) (machines.Machine, er
 	return m, nil
 }
 
-// plain tells whether D1 and LL are simulated and their misses counted, and nothing
-// else: Cachegrind's summary then says it all.
+// plain reports whether only the misses of D1 and LL are counted. Cachegrind's summary is then
+// complete.
 func (f *hierarchyFlags) plain() bool {
 	return f.preset == "" && f.config == "" && !f.observe.set && !f.writeBacks &&
 		!f.tlb && !f.explain
 }
 
-// base is the caches, from a preset, a file, or flags and this CPU.
+// base returns the caches of a preset, of a file, or of this CPU with the flags' changes.
 func (f *hierarchyFlags) base(c call, g *geometryFlags) (m machines.Machine, err error) {
 	which, source := "--preset "+f.preset, simcache.Source("preset "+f.preset)
 	switch {
@@ -106,7 +105,7 @@ func (f *hierarchyFlags) base(c call, g *geometryFlags) (m machines.Machine, err
 	return m, nil
 }
 
-// addTLB takes this CPU's TLB where one is asked for and none described.
+// addTLB adds this CPU's TLB if a TLB is wanted and none is described.
 func (f *hierarchyFlags) addTLB(m *machines.Machine) error {
 	wanted := f.tlb || f.explain
 	switch {

@@ -21,7 +21,7 @@ import (
 	kept "github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// near are the names that are spelled much like one that is typed, as cobra finds commands.
+// near returns the names with a spelling close to typed, by cobra's measure.
 func near(typed string, names ...string) []string {
 	all := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, name := range names {
@@ -30,10 +30,10 @@ func near(typed string, names ...string) []string {
 	return all.SuggestionsFor(typed)
 }
 
-// flagFault is an error of the flags of a command, with what was meant if that can be told.
+// flagFault returns an error of the flags, with a guess of what was meant.
 func flagFault(cmd *cobra.Command, err error) error {
 	if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
-		return aVerb(cmd, args) // whose flag it was meant to be
+		return aVerb(cmd, args) // the flag was meant for this verb
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		kind := invalid.GetFlag().Value.Type()
@@ -55,13 +55,13 @@ func flagFault(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s (see %s --help)", err, hint, cmd.CommandPath())
 }
 
-// wantOf says what flags of Go's own types want, whose errors are those of Go's packages.
+// wantOf describes values of Go's own flag types, whose errors come from Go's packages.
 var wantOf = map[string]string{"int": "a whole number", "float64": "a number, such as 0.01",
 	"duration": "a length of time, such as 10ms or 1s", "bool": "no value, true or false"}
 
-// flagHint says what a flag that a command lacks was meant to be, "" if that cannot be told.
+// flagHint guesses which flag an unknown name means, or returns "".
 func flagHint(cmd *cobra.Command, name string) string {
-	var joined string // the longest flag that the name begins with, as in --shape4000x4000
+	var joined string // the longest flag that begins the name, as in --shape4000x4000
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		names = append(names, f.Name)
@@ -105,19 +105,19 @@ func flagHint(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// flagElsewhere is what flags of Cachegrind, hyperfine, go test and other gates are called here.
+// flagElsewhere maps flags of Cachegrind, hyperfine, go test and other gates to ours.
 var flagElsewhere = map[string]string{
 	"cachegrind-out-file": "cachegrind-out", "output": "out", "tolerance": "exact-tolerance",
 	"benchtime": "sample-time", "time": "sample-time", "iterations": "count", "repeat": "count",
 	"runs": "count", "samples": "count",
 }
 
-// oneDash refuses a long flag behind one dash, as other programs have them: -order would be
-// read as -o, with the file "rder".
+// oneDash refuses a long flag with one dash, as other programs have. Otherwise -order would mean -o
+// with the file "rder".
 func oneDash(root *cobra.Command, args []string) error {
 	cmd, rest, err := root.Find(args)
 	if err != nil {
-		return nil // of which it is told later
+		return nil // ExecuteContext reports it
 	}
 	cmd.InitDefaultHelpFlag()
 	for _, arg := range rest {
@@ -134,7 +134,7 @@ func oneDash(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// argHint says how an argument of a command that takes none was meant, "" if that cannot be told.
+// argHint guesses what an unexpected argument means, or returns "".
 func argHint(cmd *cobra.Command, arg string) string {
 	_, err := layouts.ParseShape(strings.ToLower(arg))
 	switch flag := flagOfFile[filepath.Ext(arg)]; {
@@ -142,7 +142,7 @@ func argHint(cmd *cobra.Command, arg string) string {
 		return fmt.Sprintf(": did you mean %s --help?", cmd.CommandPath())
 	case flag != "" && cmd.Flags().Lookup(flag) != nil:
 		return fmt.Sprintf(": did you mean --%s %s?", flag, arg)
-	case flag == "suite" && cmd.Flags().Lookup("caches") != nil: // and no suite
+	case flag == "suite" && cmd.Flags().Lookup("caches") != nil: // and no --suite
 		return fmt.Sprintf(": did you mean --caches %s?", arg)
 	case err == nil && cmd.Name() == "sim" && cmd.Flags().Changed("tlb"):
 		return ": --tlb takes no value, other sizes are in the file of --config (bench machine " +
@@ -162,11 +162,10 @@ func argHint(cmd *cobra.Command, arg string) string {
 	return ""
 }
 
-// flagOfFile is which flag takes files of a kind.
 var flagOfFile = map[string]string{".c": "program", ".mtx": "matrix", ".yaml": "suite",
 	".yml": "suite"}
 
-// verbHint says what was meant by what stands in the place of a verb, "" if that cannot be told.
+// verbHint guesses what was meant by arg in place of a verb, or returns "".
 func verbHint(cmd *cobra.Command, arg string) string {
 	switch verb := verbOfFile[filepath.Ext(arg)]; {
 	case cmd.HasParent():
@@ -179,12 +178,11 @@ func verbHint(cmd *cobra.Command, arg string) string {
 	return ""
 }
 
-// verbOfFile is which verb takes files of a kind.
 var verbOfFile = map[string]string{".txt": "report", ".c": "sim --program", ".mtx": "sim --matrix",
 	".json": "import", ".gz": "import", ".yaml": "sweep", ".yml": "sweep"}
 
-// kindHint says which of the YAML files that bench reads one is that was refused as another, or
-// that there is none of this name but a preset, "" if neither is so.
+// kindHint names the kind of a YAML file that was refused as another kind. If path is a preset's
+// name, it says so. Otherwise it returns "".
 func kindHint(path string) string {
 	if _, err := os.Stat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
 		if _, err := machines.File(path); err == nil {
@@ -192,7 +190,7 @@ func kindHint(path string) string {
 				"--preset %s prints a file for --caches", path)
 		}
 	}
-	if path == probe.SavedName || kept.Regular(path) != nil { // a pipe is read once
+	if path == probe.SavedName || kept.Regular(path) != nil { // a pipe can be read once
 		return ""
 	}
 	if _, err := files().Description(path); err == nil {

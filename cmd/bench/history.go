@@ -69,24 +69,24 @@ func newHistoryAdd(dir *string) *cobra.Command {
 	return cmd
 }
 
-// addFault is why a file was not put into the history.
+// addFault explains why a file was not added to the history.
 func addFault(c call, file string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("--dir: %w", err)
 	}
 	if origin, ok := errors.AsType[history.OriginError](err); ok && origin.Key != "" &&
 		c.given(origin.Key) {
-		return fmt.Errorf("--%w", err) // which begins with the key
+		return fmt.Errorf("--%w", err) // err begins with the key
 	}
 	if _, ok := errors.AsType[history.OriginError](err); ok {
 		return fmt.Errorf("%s: %w (a build without git's stamp names none; --commit \"$(git "+
 			"rev-parse HEAD)\" and --date set them)", file, err)
 	}
-	return err // which names the file
+	return err // err names the file
 }
 
-// entries reads the history in a folder that a flag names and says on stderr
-// what is damaged. None at all is an error.
+// entries reads the history in dir, which flag names, and notes damaged entries. An empty history
+// is an error.
 func entries(c call, flag, dir string) (*history.Store, []history.Entry, error) {
 	store := history.Open(dir)
 	list, damaged, err := store.Entries()
@@ -154,8 +154,7 @@ func newHistoryShow(dir *string) *cobra.Command {
 	return cmd
 }
 
-// nameHint says which benchmark of the entries a name was meant to be: those that begin so or are
-// spelled much like it.
+// nameHint suggests benchmarks that begin with the typed name or have a similar spelling.
 func nameHint(entries []history.Entry, typed string) string {
 	const most = 3
 	var names []string
@@ -178,7 +177,6 @@ func nameHint(entries []history.Entry, typed string) string {
 	return fmt.Sprintf(": did you mean %s%s?", results.Printable(strings.Join(meant, " or ")), more)
 }
 
-// trendFlags are the flags of bench history trend.
 type trendFlags struct {
 	alpha     float64
 	threshold parsed[float64]

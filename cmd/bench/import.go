@@ -20,7 +20,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// importFlags are the flags of bench import.
 type importFlags struct {
 	modelFlags
 	order      parsed[string]
@@ -63,7 +62,7 @@ func newImport() *cobra.Command {
 	return cmd
 }
 
-// check refuses flags that make no sense, and what they would overwrite.
+// check refuses invalid combinations of flags, and folders that must not be overwritten.
 func (f *importFlags) check(c call) error {
 	switch {
 	case f.step && (f.suite != "" || f.dir != ""):
@@ -124,13 +123,13 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 	return made.Write(c.out, f.top, columns(c.out))
 }
 
-// readProfile reads files, whose bytes are the steps of it.
+// readProfile reads files and shows progress by bytes.
 func readProfile(ctx context.Context, c call, meter *progress.Meter, names []string) (*operators.Profile, error) {
 	meter.Phase("reading "+strings.Join(names, ", "), sizeOf(names))
 	return operators.ReadFiles(ctx, c.in, meter.Step, names...)
 }
 
-// write writes the files that are asked for.
+// write writes the workload and the page, if asked for.
 func (f *importFlags) write(c call, b *bill.Bill) error {
 	if f.suite != "" {
 		text, err := b.Suite(bill.Limits{Budget: f.budget, Memory: results.ThisMachine().Available / 2})

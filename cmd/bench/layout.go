@@ -71,7 +71,7 @@ func newLayout() *cobra.Command {
 	return cmd
 }
 
-// maxViews is how many views of one storage bench layout takes.
+// maxViews is the number of views of one storage that bench layout accepts.
 const maxViews = 2
 
 // drawLayout draws views and their storage to the file of --out.
@@ -84,7 +84,7 @@ func drawLayout(d layouts.Drawing, file string) error {
 	return writeOut(nil, file, picture, err)
 }
 
-// expressed explains what an expression makes, or draws it to a file.
+// expressed explains the tensor of an expression, or draws it to a file.
 func expressed(flags *pflag.FlagSet, out io.Writer, text, file string) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Name == "out" {
@@ -118,7 +118,7 @@ func expressed(flags *pflag.FlagSet, out io.Writer, text, file string) (err erro
 	return printFolded(out, words, drawing)
 }
 
-// printFolded prints words in lines that fit the terminal, and a drawing that does.
+// printFolded folds words at the terminal's width. The drawing already fits.
 func printFolded(out io.Writer, words, drawing string) error {
 	var folded strings.Builder
 	for line := range strings.Lines(words) {

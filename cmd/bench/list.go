@@ -41,8 +41,7 @@ func newList() *cobra.Command {
 	return cmd
 }
 
-// suiteFlags say what is run: the default suite or that of a file, and what of
-// it.
+// suiteFlags choose the default suite or a file's, and a part of it.
 type suiteFlags struct {
 	filter, file string
 	quick        bool
@@ -56,7 +55,7 @@ func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
 	flags.BoolVar(&f.quick, "quick", false, quickUsage)
 }
 
-// read is the suite, filtered. All of a file is in its quick suite.
+// read returns the filtered suite. The quick suite of a file is all of it.
 func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 	if f.file == "" {
 		m, found, err := files().Own(host())
@@ -81,7 +80,7 @@ func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 	return f.filtered(w.Comparisons, nil)
 }
 
-// fileFlag is the flag of the file, for another program.
+// fileFlag returns --suite for another program.
 func (f *suiteFlags) fileFlag() []string {
 	if f.file == "" {
 		return nil
@@ -89,7 +88,7 @@ func (f *suiteFlags) fileFlag() []string {
 	return []string{"--suite", f.file}
 }
 
-// fault is an error about a benchmark of the suite, with its place in the file.
+// fault adds the benchmark's place in the file to an error.
 func (f *suiteFlags) fault(benchmark string, err error) error {
 	if f.workload == nil {
 		return fmt.Errorf("%s: %w", benchmark, err)
@@ -97,8 +96,8 @@ func (f *suiteFlags) fault(benchmark string, err error) error {
 	return fmt.Errorf("--suite: %w", f.workload.Errorf(benchmark, "%s: %w", benchmark, err))
 }
 
-// noUnit refuses to choose by unit what has not run: every benchmark may have every unit, and so
-// the term would choose all or nothing.
+// noUnit refuses to filter by unit before a run. Any benchmark may have any unit, so the term would
+// select all or nothing.
 func (f *suiteFlags) noUnit() error {
 	filter, err := results.NewFilter(f.filter)
 	if err != nil {
@@ -112,7 +111,6 @@ func (f *suiteFlags) noUnit() error {
 	return nil
 }
 
-// filtered keeps the benchmarks and the studies that match.
 func (f *suiteFlags) filtered(suite []access.Comparison,
 	studies []access.Study) ([]access.Comparison, []access.Study, error) {
 	suite, studies, err := session.Filter(f.filter, suite, studies)

@@ -17,19 +17,19 @@ import (
 	"github.com/stridebench/stridebench/simcache/missmap"
 )
 
-// lookFlags are the flags that show single references instead of counts.
+// lookFlags show single references instead of counts.
 type lookFlags struct {
 	file  string // of --map, or inText
 	steps int
 }
 
-// inText is --map without a file.
+// inText is the value of --map without a file.
 const inText = "text"
 
-// mostMaps is how many orders are mapped beside each other.
+// mostMaps is the number of orders that one picture compares.
 const mostMaps = 2
 
-// looks are these flags.
+// looks names the flags of lookFlags.
 var looks = []string{"map", "steps"}
 
 func (f *lookFlags) add(flags *pflag.FlagSet) {
@@ -43,7 +43,6 @@ func (f *lookFlags) add(flags *pflag.FlagSet) {
 
 func (f *lookFlags) wanted() bool { return f.file != "" || f.steps > 0 }
 
-// check refuses what does not go with the flags.
 func (f *lookFlags) check(c call, orders []string) error {
 	switch {
 	case len(orders) > 1 && f.file == "":
@@ -72,14 +71,14 @@ func (f *lookFlags) check(c call, orders []string) error {
 	return exclude(c, looks[0], looks[1])
 }
 
-// A walked is one walk that is looked at.
+// A walked is one walk to look at.
 type walked struct {
 	name    string
 	program nest.Program
 	arrays  []nest.Array
 }
 
-// lookAtPattern looks at a pattern in each order.
+// lookAtPattern shows a pattern in each order.
 func (f *simFlags) lookAtPattern(c call, config simcache.Config, spec access.Spec) error {
 	var walks []walked
 	for i := range max(1, len(f.pattern.order.values)) {
@@ -102,10 +101,10 @@ func (f *simFlags) lookAtPattern(c call, config simcache.Config, spec access.Spe
 	return f.look.at(c, config, f.passes, title, walks...)
 }
 
-// mostLooked is how many references are looked up one by one at most: those of some seconds.
+// mostLooked is the most references that are looked up one by one. They take some seconds.
 const mostLooked = 3e8
 
-// at shows walks: the steps of one, or a map of each.
+// at shows the steps of the only walk, or a map of each walk.
 func (f *lookFlags) at(
 	c call, config simcache.Config, passes int, title string, walks ...walked,
 ) error {

@@ -17,7 +17,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// machineFlags are the flags of bench machine.
 type machineFlags struct {
 	geometry  geometryFlags
 	measuring measureFlags
@@ -70,7 +69,6 @@ func newMachine() *cobra.Command {
 	return cmd
 }
 
-// writePresets prints the list of the presets, or one of them.
 func (f *machineFlags) writePresets(c call) error {
 	switch list := f.presets || f.preset == "list"; {
 	case list && f.asJSON:
@@ -88,7 +86,7 @@ func (f *machineFlags) writePresets(c call) error {
 	return err
 }
 
-// writeDescribed prints the machine of a file, with what was measured of it.
+// writeDescribed prints the machine of a file, with its measurements.
 func (f *machineFlags) writeDescribed(c call) error {
 	described, err := files().Description(f.caches)
 	if err != nil {
@@ -129,7 +127,7 @@ func (f *machineFlags) writeDescribed(c call) error {
 	})
 }
 
-// factsOf are what a description says of its machine.
+// factsOf returns what a description says of its machine.
 func factsOf(m machines.Machine, file string) []results.Fact {
 	facts := []results.Fact{}
 	add := func(name, value string) {
@@ -145,7 +143,7 @@ func factsOf(m machines.Machine, file string) []results.Fact {
 	return facts
 }
 
-// run prints this machine, measured if that is wanted.
+// run prints this machine, and measures it if asked to.
 func (f *machineFlags) run(ctx context.Context, c call) error {
 	if err := f.measuring.check(c); err != nil {
 		return err

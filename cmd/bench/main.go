@@ -1,6 +1,6 @@
-// Command bench shows what a memory layout costs: it times traversals and
-// copies of strided tensors, simulates the cache misses of the same accesses,
-// and writes results that benchstat reads and charts.
+// Command bench shows what a memory layout costs. It times traversals and copies of strided
+// tensors, and simulates the cache misses of the same accesses. It writes results that benchstat
+// reads, and draws charts of them.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // Exit codes.
 const (
-	exitCheck = 1 // a check said no
+	exitCheck = 1 // a check failed
 	exitUsage = 2 // bad usage or input
 )
 
@@ -34,8 +34,8 @@ func main() {
 	os.Exit(run(catchSignals(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run executes a command line in a context that Ctrl-C ends, closes stdout, and returns the exit
-// code. An error is one line on stderr.
+// run executes a command line, closes stdout and returns the exit code. Ctrl-C ends ctx. An error
+// is one line on stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	if completes(args) {
@@ -45,10 +45,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := &output{w: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	root.InitDefaultHelpCmd() // or help and completion would be no verbs yet
+	root.InitDefaultHelpCmd() // adds the verbs help and completion
 	root.InitDefaultCompletionCmd(args...)
 	for _, cmd := range root.Commands() {
-		// of a shell that it does not know, cobra's prints its help and is content
+		// For an unknown shell, cobra's own verb prints help and succeeds.
 		if cmd.Name() == "completion" {
 			cmd.Args, cmd.RunE, cmd.ValidArgsFunction = aVerb, showHelp, nil
 		}
@@ -77,8 +77,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// said is an error in one line, what it joins each once: a full disk is met at every write. What a
-// terminal would take for more than text, as in the name of a file, is not in it.
+// said returns err as one line, with control characters of a terminal removed, as in the name of a
+// file. It repeats no joined error: a full disk fails every write.
 func said(err error) string {
 	var all []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -90,12 +90,12 @@ func said(err error) string {
 	return strings.Join(all, "; ")
 }
 
-// commandLine is the command as it was typed, for who wants to run it again.
+// commandLine returns the command as typed, to run it again.
 func commandLine() string {
 	return session.CommandLine(append([]string{"bench"}, os.Args[1:]...))
 }
 
-// errCheck marks that a check said no.
+// errCheck marks a failed check.
 var errCheck = errors.New("check failed")
 
 func newRoot() *cobra.Command {
@@ -121,7 +121,7 @@ func newRoot() *cobra.Command {
 		fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, false))
 	})
 	if err := addHelp(root); err != nil {
-		panic(err) // a verb without a text, of which no program is built that passes its tests
+		panic(err) // a verb without a help text; the tests find this
 	}
 	addCompletions(root)
 	beStrict(root)

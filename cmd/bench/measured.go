@@ -24,20 +24,19 @@ import (
 	kept "github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// files are the descriptions of machines, with the place of the one that 'bench
-// machine --measure' saves.
+// files returns the descriptions of machines, with the path that 'bench machine --measure' saves
+// to.
 func files() probe.Files {
 	dir, err := os.UserCacheDir()
 	return probe.Files{Saved: filepath.Join(dir, "stridebench", "measured.yaml"), Err: err,
 		Read: readOnce}
 }
 
-// piped are the texts of what is no file and can be read once, such as <(bench machine --preset
-// NAME).
+// piped keeps texts that can be read only once, such as <(bench machine --preset NAME), by path.
 var piped = map[string][]byte{}
 
-// readOnce reads a description, which is asked for its caches and for its times, or a suite; "-" is
-// stdin.
+// readOnce reads a suite, or a description, which is read for its caches and again for its times.
+// "-" is stdin.
 func readOnce(path string) (text []byte, err error) {
 	if text, is := piped[path]; is {
 		return text, nil
@@ -53,13 +52,13 @@ func readOnce(path string) (text []byte, err error) {
 	return text, err
 }
 
-// kernelsFile is where calibrations of the kernels are kept, "" for nowhere.
+// kernelsFile is the path of kept calibrations of the kernels, or "".
 func kernelsFile() string { return besideSaved("kernels.yaml") }
 
-// countsFile is where runs keep what they simulated, "" for nowhere.
+// countsFile is the path of kept simulated counts, or "".
 func countsFile() string { return besideSaved("counts.json") }
 
-// besideSaved is the path of a file beside the machine that was measured.
+// besideSaved returns the path of a file in the folder of the saved machine, or "".
 func besideSaved(name string) string {
 	if f := files(); f.Err == nil {
 		return filepath.Join(filepath.Dir(f.Saved), name)
@@ -67,7 +66,7 @@ func besideSaved(name string) string {
 	return ""
 }
 
-// tune tunes the kernels for a session, and says what a user should know of it.
+// tune calibrates the kernels for a session.
 func (f *runFlags) tune(ctx context.Context, c call, s *session.Session) error {
 	f.tuner.File = kernelsFile()
 	warning, err := s.Tune(ctx, f.tuner)
@@ -82,8 +81,7 @@ func host(pinned ...int) probe.Host {
 	return probe.Host{CPU: session.ThisMachine(pinned...).CPU, Caches: cpu.Caches(pinned...)}
 }
 
-// warnOther says on stderr that the machine that was measured and saved, if a file
-// is that, is another.
+// warnOther warns if file is the saved machine and describes another CPU.
 func warnOther(c call, flag, file string, pinned ...int) error {
 	if file != probe.SavedName {
 		return nil
@@ -95,7 +93,7 @@ func warnOther(c call, flag, file string, pinned ...int) error {
 	return err
 }
 
-// modelFlags say what machine is predicted for.
+// modelFlags choose the machine of a prediction.
 type modelFlags struct {
 	geometry       geometryFlags
 	pages          parsed[access.Pages]
@@ -119,7 +117,7 @@ func (f *modelFlags) add(flags *pflag.FlagSet) {
 		"system's are), thp or hugetlb")
 }
 
-// parseCount parses one number of threads; 0 is all.
+// parseCount parses one number of threads; 0 means all.
 func parseCount(text string) (int, error) {
 	counts, err := session.ParseThreads(text)
 	if err != nil || len(counts) > 1 {
@@ -128,7 +126,7 @@ func parseCount(text string) (int, error) {
 	return counts[0], nil
 }
 
-// model is the cost model of the caches and the threads asked for.
+// model returns the cost model of the chosen caches and threads.
 func (f *modelFlags) model(c call) (cost.Model, error) {
 	m, err := f.machine(c)
 	if !f.threads.set || err != nil {
@@ -142,7 +140,7 @@ func (f *modelFlags) model(c call) (cost.Model, error) {
 	return m, err
 }
 
-// machine is the model of one thread.
+// machine returns the cost model of one thread.
 func (f *modelFlags) machine(c call) (cost.Model, error) {
 	session.Tuner{File: kernelsFile()}.Load()
 	if f.preset == "" {
@@ -167,7 +165,7 @@ func (f *modelFlags) machine(c call) (cost.Model, error) {
 	return cost.Model{Times: times, Caches: m.Config}, nil
 }
 
-// costModel is what predictions are made by, see cost.ModelOf.
+// costModel returns the model of cost.ModelOf.
 func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB,
 	pinned ...int) (cost.Model, error) {
 	if file != "" && geometry.set() {
@@ -209,7 +207,6 @@ func (f *measureFlags) add(flags *pflag.FlagSet) {
 		"about how long to measure, if the ladder does not take longer; shorter is less steady")
 }
 
-// check refuses flags that do not go together.
 func (f *measureFlags) check(c call) error {
 	for _, name := range []string{"out", "max-size", "measure-time", "loaded", "results"} {
 		if c.given(name) && !f.on {
@@ -233,8 +230,8 @@ func (f *measureFlags) check(c call) error {
 	return nil
 }
 
-// result is what is measured now, or what was measured and saved; nil if nothing
-// was, or of another machine.
+// result measures now, or returns saved measurements. It returns nil if nothing was saved for this
+// machine.
 func (f *measureFlags) result(ctx context.Context, c call,
 	caches []cpu.Cache) (*probe.Report, error) {
 	if !f.on {
@@ -272,7 +269,7 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 				"with --out)", err)
 		}
 	}
-	saved, err := createFile("out", file) // before anything is measured, so that nothing is in vain
+	saved, err := createFile("out", file) // fails before the measuring
 	if err != nil && f.out == "" {
 		return m, "", fmt.Errorf("where the machine is saved unless --out names a file: %w",
 			errors.Unwrap(err))

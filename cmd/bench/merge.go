@@ -47,7 +47,7 @@ func newMerge() *cobra.Command {
 				return err
 			}
 			defer file.Discard()
-			// What is written is about as long as what was read.
+			// The output is about as long as the input.
 			err = plan.Write(meter.Writing("writing "+counted(plan.Results, "result"),
 				sizeOf(paths), file))
 			meter.End()

@@ -15,12 +15,10 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// exitPipe is the exit code where nobody reads stdout any more, as shells count
-// SIGPIPE.
+// exitPipe is the exit code if nobody reads stdout, as shells report SIGPIPE.
 const exitPipe = 128 + 13
 
-// An output is stdout. It keeps the first error of writing to it, at which many
-// that print do not look.
+// An output is stdout. It keeps the first write error, which many callers ignore.
 type output struct {
 	w   io.Writer
 	err error
@@ -33,12 +31,11 @@ func (o *output) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap is what it writes to.
+// Unwrap returns the underlying writer.
 func (o *output) Unwrap() io.Writer { return o.w }
 
-// close closes stdout, which may tell that what was written is lost, and returns
-// what a verb's error is with that: a regression that nobody could be told is no
-// verdict.
+// close closes stdout and returns the error of a verb. A failed close may mean lost output. That
+// error replaces a failed check, whose report nobody may have read.
 func (o *output) close(err error) error {
 	if c, ok := o.w.(io.Closer); ok {
 		o.err = cmp.Or(o.err, c.Close())
@@ -49,8 +46,7 @@ func (o *output) close(err error) error {
 	return err
 }
 
-// unread tells whether an error is that nobody reads stdout any more, as where
-// `head` has seen enough.
+// unread reports whether nobody reads stdout any more, as after `head` exits.
 func (o *output) unread(err error) bool {
 	return errors.Is(o.err, syscall.EPIPE) && errors.Is(err, syscall.EPIPE)
 }
@@ -76,7 +72,7 @@ func openInput(c call, flag, path string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// textOf is the text of a file of results, or of stdin for "-".
+// textOf returns the text of a file of results, or of stdin for "-".
 func (c call) textOf(path string) ([]byte, error) {
 	if path == "-" {
 		return results.TextOf(c.in)
@@ -84,13 +80,12 @@ func (c call) textOf(path string) ([]byte, error) {
 	return results.ReadText(path)
 }
 
-// A flagFile is the file that a flag names, as its errors say.
+// A flagFile is an output file whose errors name its flag.
 type flagFile struct {
 	*results.File
 	flag string
 }
 
-// createFile starts the file that a flag names.
 func createFile(flag, path string) (*flagFile, error) {
 	file, err := results.Create(path)
 	if err != nil {
@@ -123,8 +118,7 @@ func writeFile(flag, path string, data []byte) error {
 	return nil
 }
 
-// writeOut writes to the file of --out, or to stdout where there is none, unless
-// making the text failed.
+// writeOut writes to the file of --out, or to stdout without it, unless err is set.
 func writeOut(stdout io.Writer, path string, text []byte, err error) error {
 	if err == nil && path != "" {
 		return writeFile("out", path, text)
@@ -135,7 +129,7 @@ func writeOut(stdout io.Writer, path string, text []byte, err error) error {
 	return err
 }
 
-// sizeOf is how many bytes files have together, 0 if one is no regular file.
+// sizeOf returns the total size in bytes, or 0 if any path is not a regular file.
 func sizeOf(paths []string) int {
 	size := 0
 	for _, path := range paths {
@@ -148,11 +142,10 @@ func sizeOf(paths []string) int {
 	return size
 }
 
-// counted is "1 file" or "2 files".
+// counted returns "1 file" or "2 files".
 func counted(n int, what string) string { return results.Counted(n, what) }
 
-// columns is the width of a terminal that something is written to, at least 20, and 0 if it is
-// none.
+// columns returns the width of the terminal, at least 20, or 0 if stdout is not one.
 func columns(stdout io.Writer) int {
 	if !progress.Terminal(stdout) {
 		return 0
@@ -160,8 +153,7 @@ func columns(stdout io.Writer) int {
 	return max(progress.Width(stdout), 20)
 }
 
-// writeTables writes tables and sentences that something writes, folded at the width of a terminal
-// if there is one.
+// writeTables writes tables and sentences, folded at the width of a terminal.
 func writeTables(stdout io.Writer, write func(io.Writer) error) error {
 	var text strings.Builder
 	if err := write(&text); err != nil {
@@ -170,14 +162,14 @@ func writeTables(stdout io.Writer, write func(io.Writer) error) error {
 	return explain.WriteTables(stdout, text.String(), columns(stdout))
 }
 
-// sentences are lines of text, each folded at the width of a terminal if there is one.
+// sentences folds each line at the width of a terminal.
 func sentences(stdout io.Writer, text string) string {
 	if !progress.Terminal(stdout) {
 		return text
 	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		const indent = "  " // of what is folded
+		const indent = "  " // of continuation lines
 		line = lines(strings.Fields(line), " ", max(progress.Width(stdout)-len(indent), 20))
 		b.WriteString(strings.ReplaceAll(line, "\n", "\n"+indent) + "\n")
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// programFlags say which loops of a C file are simulated.
+// programFlags choose the loops of a C file.
 type programFlags struct {
 	file string
 	csource.Options
@@ -42,7 +42,6 @@ func (p *programFlags) add(flags *pflag.FlagSet) {
 		"with --program, bytes to whose multiples arrays are aligned, a power of two")
 }
 
-// load returns the text of the file.
 func (p *programFlags) load(c call) ([]byte, error) {
 	input, err := openInput(c, "program", p.file)
 	if err != nil {
@@ -56,8 +55,7 @@ func (p *programFlags) load(c call) ([]byte, error) {
 	return text, nil
 }
 
-// read reads the program for these caches, and says on stderr what a reader of the
-// counts should know.
+// read parses the program for these caches and prints its notes.
 func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csource.File, error) {
 	if p.Align <= 0 || p.Align&(p.Align-1) != 0 {
 		return nil, fmt.Errorf("--align %d: want a power of two", p.Align)
@@ -82,15 +80,15 @@ func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csour
 	return read, nil
 }
 
-// collectAt is the growth of memory, in percent, at which it is collected while a program
-// is counted: its summaries live as long as the count, so that there is little to find.
+// collectAt is the garbage collector's percentage while a program is counted. Summaries live until
+// the end, so a collection finds little.
 const collectAt = 400
 
-// collectOver is how many bytes the process may take before memory is collected however
-// little it has grown: twice what summaries take at most, which are then most of what lives.
+// collectOver is the memory limit in bytes. It is twice the limit of summaries, which then are most
+// of what lives.
 const collectOver = 2 << 30
 
-// setCollection has memory collected so, unless the environment says how.
+// setCollection sets both, unless the environment does.
 func setCollection() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
@@ -147,7 +145,7 @@ func (f *simFlags) simulateProgram(c call) error {
 		return err
 	}
 	stop := func() {}
-	if effort.LookUps == 0 { // else it is said how long it takes
+	if effort.LookUps == 0 { // otherwise announce gave an estimate
 		stop = f.follow(c, h, "simulating "+f.program.file)
 	}
 	counts, err := h.RunProgram(f.passes, file.Program)
@@ -166,11 +164,11 @@ func (f *simFlags) simulateProgram(c call) error {
 	})
 }
 
-// shares is of how many steps a simulation is.
+// shares is the number of steps of a progress bar.
 const shares = 10_000
 
-// follow shows on a terminal how far a simulation is of the outermost loops' iterations, and
-// elsewhere says so now and then, until stop.
+// follow shows the share of the outermost loops' iterations that are simulated, until stop. Without
+// a terminal it prints notes instead.
 func (f *simFlags) follow(c call, h *simcache.Hierarchy, what string) (stop func()) {
 	if progress.Bars(c.err) {
 		done := 0
@@ -182,7 +180,7 @@ func (f *simFlags) follow(c call, h *simcache.Hierarchy, what string) (stop func
 		return func() {}
 	}
 	f.meter.End()
-	f.meter = progress.New(io.Discard) // of which a signal says what it interrupts
+	f.meter = progress.New(io.Discard) // a signal's message names its phase
 	f.meter.Phase(what, 0)
 	var done atomic.Uint64 // the share, as bits
 	h.Progress(func(share float64) { done.Store(math.Float64bits(share)) })
@@ -190,12 +188,11 @@ func (f *simFlags) follow(c call, h *simcache.Hierarchy, what string) (stop func
 	return patience(c, quiet, share)
 }
 
-// quiet is after how long a count says first that it goes on.
+// quiet is the time before the first note of a count.
 var quiet = 5 * time.Second
 
-// patience says on stderr that counting goes on, and how far it is, once it took so long and
-// each time that it took twice as long, until stop. How long summaries take is not known
-// beforehand.
+// patience notes the progress of a count after first, and whenever its time has doubled. The time
+// of summaries is not known beforehand.
 func patience(c call, first time.Duration, share func() float64) (stop func()) {
 	began, done := time.Now(), make(chan struct{})
 	go func() {

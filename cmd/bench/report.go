@@ -33,7 +33,7 @@ func newReport() *cobra.Command {
 			}
 			options := reports.Options{Command: commandLine()}
 			if theme.set {
-				options.Theme = theme.value // else the page follows its reader
+				options.Theme = theme.value // otherwise the page follows the reader's system
 			}
 			if err := checkBy(by); err != nil {
 				return err
@@ -95,7 +95,7 @@ func newReport() *cobra.Command {
 	return cmd
 }
 
-// noteApart says of two files that none of their benchmarks can be compared.
+// noteApart notes that two files have no benchmark in common.
 func noteApart(c call, set *results.Set) {
 	files := set.Files()
 	if len(files) != 2 {
@@ -110,7 +110,7 @@ func noteApart(c call, set *results.Set) {
 	c.note("no benchmark is in both %s and %s: nothing is compared", files[0].Name, files[1].Name)
 }
 
-// reportFleet makes the page of many machines.
+// reportFleet writes the page of many machines.
 func reportFleet(c call, paths []string, by, dir string, options reports.Options) error {
 	if c.given("history") {
 		return errors.New("--history does not go with --by (bench history trend --by shows nodes)")
@@ -149,7 +149,7 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	return nil
 }
 
-// noteCopies says of which files other ones have all samples.
+// noteCopies notes files that were ignored.
 func noteCopies(c call, files []string) {
 	const most = 4
 	if len(files) == 0 {
@@ -162,16 +162,15 @@ func noteCopies(c call, files []string) {
 	c.note("ignored, as other files have all their results: %s", said)
 }
 
-// warnOfFaults says what files lack, as merge would, which refuses such: machines are judged by
-// what there is.
+// warnOfFaults warns of faults that merge refuses. A report judges machines by the results present.
 func warnOfFaults(c call, paths []string, by string) {
 	const most = 8
-	// the file of a merge, which has said it, or read already
+	// A single file may be a merge, which records its faults. Stdin is read already.
 	if len(paths) < 2 || slices.Contains(paths, "-") {
 		return
 	}
 	plan, err := merge.Read(paths, nil, by, func() {})
-	if err != nil { // they are no runs of one suite
+	if err != nil { // they are not runs of one suite
 		return
 	}
 	faults := slices.DeleteFunc(plan.Faults, func(fault string) bool {
@@ -185,8 +184,8 @@ func warnOfFaults(c call, paths []string, by string) {
 	}
 }
 
-// folderOf is the folder that --out names, or that of the page that it names. Other files are
-// refused.
+// folderOf returns the folder that --out names, directly or by the page in it. It refuses other
+// files.
 func folderOf(out, by string) (dir string, err error) {
 	page := "index.html"
 	if by != "" {
@@ -209,7 +208,7 @@ func folderOf(out, by string) (dir string, err error) {
 	return out, nil
 }
 
-// noFolder refuses folders where files are read one by one.
+// noFolder refuses folders.
 func noFolder(paths []string) error {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -220,13 +219,13 @@ func noFolder(paths []string) error {
 	return nil
 }
 
-// eachOnce refuses a file that is among the paths a second time, under whatever name.
+// eachOnce refuses a file that is given twice, under any name.
 func eachOnce(paths []string) error {
 	var known []os.FileInfo
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
-			continue // reading it says what is wrong, and - or a pipe is read once
+			continue // reading it reports the error; - or a pipe is read once
 		}
 		if slices.ContainsFunc(known, func(other os.FileInfo) bool {
 			return os.SameFile(other, info)

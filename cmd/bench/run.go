@@ -22,7 +22,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// runFlags are the flags of bench run.
 type runFlags struct {
 	pattern  patternFlags
 	geometry geometryFlags
@@ -33,7 +32,7 @@ type runFlags struct {
 	out      string
 	caches   string
 	tlb      parsed[[]simcache.TLB]
-	once     bool   // a sample each unless --count says otherwise, as times do not matter
+	once     bool   // take one sample by default, because times do not matter
 	ab       string // an older program
 	abOut    string
 	timeOnly bool
@@ -41,14 +40,14 @@ type runFlags struct {
 	shard    parsed[session.Shard]
 	labels   []string
 	threads  threadFlags
-	raw      bool // lines of results, not a table
+	raw      bool // print lines of results, not a table
 }
 
-// quickCount is the least number of samples with a 95% interval of the median.
+// quickCount is the fewest samples that give a 95% interval of the median.
 const quickCount = 6
 
-// Passes that take longer than longPass have longCount samples: a burst of these is so many, with
-// one pass off the clock.
+// Passes longer than longPass get longCount samples. These fill one burst, with one pass off the
+// clock.
 const (
 	longPass  = 100 * time.Millisecond
 	longCount = 10
@@ -114,7 +113,7 @@ func newRun() *cobra.Command {
 const abUsage = "compare with an older bench `program`; its samples and this one's are " +
 	"interleaved, the only way to compare times on a machine that others use"
 
-// addSuite adds the flags that say what of the suite is run, and how.
+// addSuite adds the flags of the suite and its samples.
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, with %d samples by default", quickCount))
 	flags.IntVar(&f.count, "count", access.Samples,
@@ -130,7 +129,7 @@ func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 		"how many it gave), or hugetlb (reserved ones)")
 }
 
-// addCaches adds the flags that say what caches are simulated.
+// addCaches adds the flags of the simulated caches.
 func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
 	f.tlb = parsed[[]simcache.TLB]{parse: simcache.ParseTLB, kind: "levels"}
@@ -142,13 +141,13 @@ func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 		"same file compare on any machine")
 }
 
-// thisProgram is what results say of the program that made them.
+// thisProgram returns what results record of this program.
 func thisProgram() session.Program {
 	b := results.ThisBuild()
 	return session.Program{Version: b.Version, Commit: b.Commit, Command: commandLine()}
 }
 
-// plan is what the flags ask for: the suite, filtered, or one pattern.
+// plan returns the filtered suite or one pattern, with its settings.
 func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	p = session.Plan{Count: f.count, SampleTime: f.minTime, Pages: f.pages.value,
 		TimesOnly: f.timeOnly, Counters: true, Program: thisProgram()}
@@ -170,7 +169,7 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	if p.Comparisons, p.Studies, err = f.suite(c); err != nil {
 		return p, err
 	}
-	if f.pattern.shape.set { // before what threads cannot share: what is wrong is not that
+	if f.pattern.shape.set { // before threads, whose error would hide an invalid pattern
 		if err := f.lowers(p.Comparisons); err != nil {
 			return p, err
 		}
@@ -193,7 +192,7 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	return f.share(p)
 }
 
-// lowers refuses what is no pattern.
+// lowers refuses invalid patterns.
 func (f *runFlags) lowers(all []access.Comparison) error {
 	for _, b := range slices.Concat(all...) {
 		if _, err := b.Spec.Pattern(); err != nil {
@@ -228,8 +227,7 @@ func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
 	return f.suiteOf.filtered(all, nil)
 }
 
-// prepare lowers and checks everything first, so that what is wrong, or cannot be
-// timed here, is said before anything runs.
+// prepare lowers and checks everything, so that errors appear before anything runs.
 func (f *runFlags) prepare(c call) (*session.Session, error) {
 	p, err := f.plan(c)
 	if err != nil {
@@ -240,8 +238,7 @@ func (f *runFlags) prepare(c call) (*session.Session, error) {
 	return s, f.fault(err)
 }
 
-// fault is an error of a session under the name of the flag at fault, or with its
-// place in the file of the suite.
+// fault names the flag at fault, or the place in the suite's file.
 func (f *runFlags) fault(err error) error {
 	b, ok := errors.AsType[*session.BenchmarkError](err)
 	if !ok {
@@ -256,8 +253,9 @@ func (f *runFlags) fault(err error) error {
 	return f.suiteOf.fault(b.Name, b.Err)
 }
 
-// config is the caches and the TLB to simulate: the first and the last level of a
-// description, and its TLB, or flags over those of the CPU that threads are pinned to first.
+// config returns the simulated caches and TLB. They come from the first and last level of a
+// description, and its TLB. Without a description, the flags override the CPU that threads are
+// pinned to first.
 func (f *runFlags) config(pinned []int) (simcache.Config, error) {
 	if f.caches == "" {
 		c := f.geometry.config(cpu.Caches(pinned...))
@@ -285,9 +283,9 @@ func (f *runFlags) config(pinned []int) (simcache.Config, error) {
 	return c.From(source), nil
 }
 
-// run measures. The file gets what was finished, whatever ends the run, and is
-// left out if nothing was. Stdout gets a table if it is a terminal or there is a
-// file, and else the lines, or if they are asked for.
+// run measures. The file gets all finished results, even of an interrupted run; without any, it is
+// not written. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with
+// --raw, it gets the lines.
 func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err error) {
 	var lines bytes.Buffer
 	var file *flagFile
@@ -302,7 +300,7 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 		defer file.Discard()
 		to = io.MultiWriter(file, results.Mute(to))
 	}
-	var meter *progress.Meter // none beside lines that scroll by
+	var meter *progress.Meter // nil if lines scroll by on the terminal
 	if !terminal || !f.raw {
 		meter = progress.New(c.err)
 	}
@@ -326,13 +324,13 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 	if lines.Len() > 0 && s.Done() > 0 {
 		err = errors.Join(err, s.Table(c.out, lines.Bytes(), columns(c.out), kept))
 	}
-	if !terminal || !f.raw { // else they are among the lines
+	if !terminal || !f.raw { // otherwise the lines include them
 		tell(c, warnings)
 	}
 	return err
 }
 
-// tell says on stderr what a user should know of a session that has run.
+// tell prints the warnings of a finished session.
 func tell(c call, warnings []string) {
 	for _, w := range warnings {
 		c.warn("%s", w)

@@ -23,7 +23,7 @@ func (f *runFlags) addShard(flags *pflag.FlagSet) {
 			"-col host and bench report --by host compare; may be repeated")
 }
 
-// parseShard reads a shard; auto is that of the environment.
+// parseShard parses a shard; auto reads the environment.
 func parseShard(text string) (session.Shard, error) {
 	if text == "auto" {
 		return session.ShardOf(os.Getenv)
@@ -31,7 +31,7 @@ func parseShard(text string) (session.Shard, error) {
 	return session.ParseShard(text)
 }
 
-// share labels a plan, and takes its share if a shard is asked for.
+// share adds labels to a plan, and takes its share if --shard is given.
 func (f *runFlags) share(p session.Plan) (session.Plan, error) {
 	seen := map[string]bool{}
 	for _, text := range f.labels {

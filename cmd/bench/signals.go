@@ -20,70 +20,69 @@ type stopSignal struct{ syscall.Signal }
 // Error names the signal.
 func (s stopSignal) Error() string { return "signal: " + s.String() }
 
-// Unwrap makes it a context.Canceled.
+// Unwrap returns context.Canceled.
 func (s stopSignal) Unwrap() error { return context.Canceled }
 
-// exitCode is how shells count it.
+// exitCode returns the exit code that shells use for a signal.
 func (s stopSignal) exitCode() int { return 128 + int(s.Signal) }
 
-// A stoppedError is of what a signal ended.
+// A stoppedError reports work that a signal ended.
 type stoppedError struct {
-	so     string // what comes of it
+	so     string // the consequence
 	signal error
 }
 
 func (s stoppedError) Error() string { return "interrupted, " + s.so }
 
-// Unwrap is the signal.
+// Unwrap returns the signal.
 func (s stoppedError) Unwrap() error { return s.signal }
 
-// stopped is the error of what a signal ended, with what comes of it.
+// stopped returns the error of work that a signal ended, with the consequence.
 func stopped(ctx context.Context, so string) error { return stoppedError{so, context.Cause(ctx)} }
 
 // watched is the key of a context's watching.
 type watched struct{}
 
-// A watching is what a verb has said of signals.
+// A watching is how a verb reacts to signals.
 type watching struct {
-	// what it finishes before it looks at the context; nil while nobody watches
+	// what it finishes before it looks at the context; nil while it does not watch
 	until atomic.Pointer[string]
-	// what comes of it where a signal ends it at once; nil if nothing is kept
+	// the consequence if a signal ends it at once; nil if nothing is kept
 	keeps atomic.Pointer[string]
 }
 
-// watch says that a verb, from now until stop, ends once its context is done and
-// something is finished, such as "this pass". The first signal then does no more than that.
+// watch declares that a verb ends after something, such as "this pass", once ctx is done. The first
+// signal then only cancels ctx, until stop.
 func watch(ctx context.Context, until string) (stop func()) {
 	verb, ok := ctx.Value(watched{}).(*watching)
 	if !ok {
-		return func() {} // a context that no signal ends
+		return func() {} // no signal ends this context
 	}
 	verb.until.Store(&until)
 	return func() { verb.until.Store(nil) }
 }
 
-// keeping says what comes of a verb that a signal ends at once, where that is not nothing.
+// keeping sets what remains if a signal ends the verb at once.
 func keeping(ctx context.Context, so string) {
 	if verb, ok := ctx.Value(watched{}).(*watching); ok {
 		verb.keeps.Store(&so)
 	}
 }
 
-// catchSignals returns the context of the whole program. The first signal that
-// asks to end, such as Ctrl-C, ends it, with a stopSignal as its cause, where a
-// verb watches. A second one, or one where nobody watches, ends the program at
-// once, as it would by itself, but leaves no temporary files; one that comes
-// together with the first is the same wish (timeout signals its child, and then its
-// group). A pipe that nobody reads is an error of writing, so that what was finished is kept.
+// catchSignals returns the context of the whole program. While a verb watches, the first signal,
+// such as Ctrl-C, cancels it with a stopSignal as cause. A second signal, or one while no verb
+// watches, ends the program at once and removes temporary files. A signal soon after the first
+// counts as the same: timeout signals its child and then its group. A closed pipe is a write error
+// instead, so that finished results are kept.
 func catchSignals() context.Context {
 	verb := new(watching)
 	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), watched{}, verb))
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGQUIT)
-	// of which Go knows whether they were ignored
+	// Go knows whether these two were ignored.
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
-		// as nohup has it, and a script what it runs in the background: Ctrl-C is not for that
+		// nohup and background jobs of a script ignore them, and so must this program.
 		if !signal.Ignored(s) {
 			signal.Notify(signals, s)
 		}
@@ -110,16 +109,16 @@ func catchSignals() context.Context {
 	return ctx
 }
 
-// leftovers are the temporary folders that there are.
+// leftovers are the existing temporary folders.
 var leftovers sync.Map
 
-// together is how soon after the first a second signal is taken for the same.
+// together is the time in which a second signal counts as the first.
 const together = 300 * time.Millisecond
 
-// endsSoon is how soon after a signal a verb ends that need not say that it was heard.
+// endsSoon is the time in which a verb may end without a message.
 const endsSoon = 100 * time.Millisecond
 
-// stopping says on stderr, of a verb that has not ended, that a signal was heard.
+// stopping says on stderr that a signal was heard, if the verb has not ended.
 func (w *watching) stopping(s stopSignal) {
 	until, again := w.until.Load(), "Ctrl-C again"
 	if until == nil {
@@ -132,7 +131,7 @@ func (w *watching) stopping(s stopSignal) {
 	fmt.Fprintf(os.Stderr, "bench: stopping after %s; %s stops now\n", *until, again)
 }
 
-// interrupted says on stderr what a signal ends at once, and what comes of it.
+// interrupted says on stderr what a signal ends at once, and the consequence.
 func interrupted(what string, so *string) {
 	if what != "" {
 		what = " while " + what
@@ -143,12 +142,12 @@ func interrupted(what string, so *string) {
 	fmt.Fprintf(os.Stderr, "bench: interrupted%s, %s\n", what, *so)
 }
 
-// end ends the program by a signal, so that a shell sees what ended it, and stops
-// too at Ctrl-C. At SIGQUIT, Go prints what every goroutine does.
+// end kills the program by a signal, so that a shell sees the cause and stops too at Ctrl-C. At
+// SIGQUIT, Go prints all goroutines.
 func end(s stopSignal) {
 	signal.Reset(s.Signal)
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s.Signal) == nil {
 		time.Sleep(time.Second) // until it arrives
 	}
-	os.Exit(s.exitCode()) // where there are no signals
+	os.Exit(s.exitCode()) // for systems without signals
 }

@@ -75,7 +75,6 @@ func newSim() *cobra.Command {
 	return cmd
 }
 
-// simFlags are the flags of bench sim.
 type simFlags struct {
 	pattern       patternFlags
 	program       programFlags
@@ -96,7 +95,7 @@ type simFlags struct {
 	meter         *progress.Meter
 }
 
-// simulate counts what the flags name, which is one thing.
+// simulate counts the one thing that the flags name.
 func (f *simFlags) simulate(c call) error {
 	if f.program.file == "" && f.trace == "" && f.matrix == "" && f.exec.path == "" &&
 		!f.pattern.shape.set {
@@ -146,7 +145,7 @@ func (f *simFlags) simulate(c call) error {
 	return run(c)
 }
 
-// simulated is what the flags of patterns and programs simulate.
+// simulated returns the machine that patterns and programs simulate.
 func (f *simFlags) simulated(c call) (m machines.Machine, err error) {
 	if err := errors.Join(positive("passes", f.passes), positive("cores", f.cores)); err != nil {
 		return m, err
@@ -199,7 +198,7 @@ func (f *simFlags) simulatePattern(c call) error {
 		return err
 	}
 	efforts := []simcache.Effort{curve.Effort(f.passes, p.Nests)}
-	if efforts[0].Check() == nil || f.exact.value == "brute" { // else it is refused as it is
+	if efforts[0].Check() == nil || f.exact.value == "brute" { // otherwise announce refuses the curve alone
 		efforts = append(efforts, h.Effort(f.passes, p.Nests...))
 	}
 	if _, err := f.announce(c, "simulating "+f.pattern.shape.text, efforts...); err != nil {
@@ -224,11 +223,10 @@ func (f *simFlags) simulatePattern(c call) error {
 	})
 }
 
-// mostTried is how many references the changes that are tried may have together, which
-// take about five seconds.
+// mostTried is the most references of all tried changes together. They take about 5 s.
 const mostTried = 5e8
 
-// improve counts what would help.
+// improve tries changes and counts their misses.
 func (f *simFlags) improve(run *explain.Run) {
 	if f.hierarchy.explain {
 		f.meter.Phase("trying what would help", 0)
@@ -236,7 +234,7 @@ func (f *simFlags) improve(run *explain.Run) {
 	}
 }
 
-// start makes caches that are cold, and the curve that the flags ask for.
+// start returns cold caches, and the curve that the flags ask for.
 func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy,
 	*reuse.Meter, error) {
 	if f.out != "" {
@@ -252,9 +250,9 @@ func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy,
 	return h, curve, err
 }
 
-// announce says beforehand what is looked up one by one, where that takes a while, and
-// refuses what takes too long unless it is asked for. From then on a terminal shows how
-// long it has taken; elsewhere what was said beforehand is enough. It returns what all take.
+// announce notes the look-ups beforehand if they take long, and refuses too many without --exact
+// brute. It returns the sum of the efforts. A terminal then shows the elapsed time; other outputs
+// have only the note.
 func (f *simFlags) announce(
 	c call, what string, efforts ...simcache.Effort,
 ) (all simcache.Effort, err error) {
@@ -275,7 +273,7 @@ func (f *simFlags) announce(
 	return all, nil
 }
 
-// announceProduct is announce of passes over a matrix, of which all is looked up.
+// announceProduct announces passes over a matrix, whose references are all looked up.
 func (f *simFlags) announceProduct(c call, what string, references int) error {
 	effort := simcache.Effort{LookUps: float64(f.passes) * float64(references)}
 	each := 6e6 // references a second
@@ -293,8 +291,7 @@ func (f *simFlags) announceProduct(c call, what string, references int) error {
 	return nil
 }
 
-// replay counts a trace as Cachegrind counts the program that it is of, or the
-// accesses of a product.
+// replay counts a trace as Cachegrind would, or the accesses of a matrix product.
 func (f *simFlags) replay(c call) error {
 	which, name := "trace", f.trace
 	if f.matrix != "" {
@@ -327,7 +324,7 @@ func (f *simFlags) replay(c call) error {
 		return err
 	}
 	m.Config.ZeroTags = true
-	if m.Config.Check() != nil { // it is for Cachegrind's kind of levels
+	if m.Config.Check() != nil { // ZeroTags needs Cachegrind's levels
 		m.Config.ZeroTags = false
 	}
 	h, curve, err := f.start(c, m.Config)
@@ -346,8 +343,8 @@ func (f *simFlags) replay(c call) error {
 	return f.show(c, run, summary, func() any { return run.Trace(m.Name, f.hierarchy.explain) })
 }
 
-// show writes the files that are wanted, for cg_annotate and of results; and prints JSON, or the
-// summary, and unless that says it all, the tables.
+// show writes the files of --cachegrind-out and --out. It prints JSON, or the summary and, unless
+// that is complete, the tables.
 func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) string,
 	asJSON func() any) error {
 	f.meter.End()
@@ -389,7 +386,7 @@ func (c *curveFlags) add(flags *pflag.FlagSet) {
 		"they are fully associative")
 }
 
-// start returns the curve that the flags ask for, of lines as D1 has them.
+// start returns the curve that the flags ask for, with lines of D1's size.
 func (f *curveFlags) start(c call, config simcache.Config) (*reuse.Meter, error) {
 	if !f.on {
 		if c.given("curve-sets") {

@@ -13,8 +13,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// record is one simulation, of a program, a trace or a matrix, as results, named by what
-// the flags say that the counts are of.
+// record returns one simulation as results. Its name has the flags that determine the counts.
 func (f *simFlags) record(run explain.Run) session.Simulated {
 	s := session.Simulated{Family: "Program", Config: run.Config, Counts: run.Counts,
 		Arrays: run.Tensors, Program: thisProgram()}
@@ -24,7 +23,7 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 	file := f.program.file
 	switch {
 	case f.trace != "":
-		s.Family, file, s.Arrays = "Trace", f.trace, nil // which knows of no arrays
+		s.Family, file, s.Arrays = "Trace", f.trace, nil // a trace does not name arrays
 	case f.matrix != "":
 		s.Family, file = "Matrix", f.matrix
 	case f.exec.path != "":
@@ -46,7 +45,7 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 	if f.exec.from.call+f.exec.to.call > 0 {
 		add("calls", fmt.Sprintf("%d-%d", f.exec.from.call, f.exec.to.call))
 	}
-	// in whatever order they are given, it is one name
+	// Sorted, so that any order of the flags gives one name.
 	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) {
 		add(csource.Defined(d))
 	}

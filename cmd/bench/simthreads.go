@@ -12,11 +12,11 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// mostThreads is what shared-by of a description has, too: what stands for a thread takes some
-// 40 KB with a first level of 48 KiB, so that more would take gigabytes.
+// mostThreads is also the limit of shared-by in a description. A thread takes about 40 KB with a
+// first level of 48 KiB, so this many take 2.6 GB.
 const mostThreads = 1 << 16
 
-// share has the flags' number of threads share a pattern.
+// share sets the number of threads that share a pattern.
 func (f *simFlags) share(c call, spec *access.Spec) error {
 	if !c.given("threads") {
 		if c.given("grain") {

@@ -61,7 +61,7 @@ func newSweep() *cobra.Command {
 					sweep.RecordName(out), known+simulated, counted(all, "combination")))
 			}
 			if shards, ok := errors.AsType[*sweep.ShardError](err); ok {
-				return fmt.Errorf("--%w", shards) // which begins with the flag's name
+				return fmt.Errorf("--%w", shards) // the error begins with the flag's name
 			}
 			if err != nil {
 				return fmt.Errorf("--out %s: %w", out, err)

@@ -10,8 +10,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// threadFlags say how many threads walk benchmarks, and where they and the memory
-// are.
+// threadFlags set the number of threads, their CPUs and the nodes of memory.
 type threadFlags struct {
 	counts                parsed[[]int]
 	pin, cpuBind, memBind parsed[[]int]
@@ -41,7 +40,7 @@ func (f *threadFlags) add(flags *pflag.FlagSet) {
 	}
 }
 
-// among has the benchmarks of a plan walked by threads.
+// among has threads walk the benchmarks of a plan.
 func (f *threadFlags) among(c call, p session.Plan, ab string) (session.Plan, error) {
 	switch {
 	case ab != "" && (f.counts.set || f.pin.set || f.cpuBind.set || f.memBind.set):
