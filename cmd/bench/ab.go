@@ -44,7 +44,7 @@ func (f *runFlags) programs(ctx context.Context) (p pair, err error) {
 	return p, abFault(ctx, err)
 }
 
-// abFault returns err, or says that nothing is kept if a signal ended both programs.
+// abFault returns err, or the interruption that caused it.
 func abFault(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return stopped(ctx, "of two interleaved programs nothing is kept")
@@ -70,8 +70,7 @@ func (f *runFlags) interleave(ctx context.Context, c call, s *session.Session, p
 	return old, new, abFault(ctx, err)
 }
 
-// gone returns the selected benchmarks of the older program's suite that this program's suite
-// lacks.
+// gone returns the selected benchmarks that only the older program has.
 func (f *runFlags) gone(ctx context.Context, old *session.Contender,
 	s *session.Session) ([]string, error) {
 	flags := append([]string{"--filter", f.suiteOf.filter}, f.suiteOf.fileFlag()...)
@@ -83,12 +82,12 @@ func (f *runFlags) gone(ctx context.Context, old *session.Contender,
 }
 
 // childFlags returns the flags of one turn of p, without those that choose the benchmark. Besides
-// flags that every version has, it passes what the user gave or p knows.
+// what the user gave, it passes flags that every version has, or that p knows.
 func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string {
 	flags := []string{"run", "--count", "1", "--sample-time", s.SampleTime.String()}
 	if f.caches != "" && p.Knows("--TLB") { // it also takes the TLB of a description
 		file := f.caches
-		// The older program may not know words such as measured.
+		// p may not know a word such as measured.
 		if path, _, err := files().Text(file); err == nil {
 			file = path
 		}
@@ -111,7 +110,7 @@ func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string
 	return append(flags, f.pattern.texts()...)
 }
 
-// runAB runs bench run --ab. It writes both files, or neither if the first cannot be written.
+// runAB writes both files, or neither if the first cannot be written.
 func (f *runFlags) runAB(ctx context.Context, c call, s *session.Session) error {
 	if f.out == "" || f.abOut == "" {
 		return errors.New("--ab wants a file for each program's results: --out for this one's, " +

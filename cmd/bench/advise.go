@@ -109,7 +109,6 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 	return q, err
 }
 
-// rearrange advises on the loops of a C file.
 func (f *adviseFlags) rearrange(ctx context.Context, c call) error {
 	for _, other := range []string{"shape", "dtype", "view", "op", "with", "from", "to",
 		"pad", "dims",
@@ -160,7 +159,8 @@ func (f *adviseFlags) rearrange(ctx context.Context, c call) error {
 	return a.Write(c.out, most, columns(c.out))
 }
 
-// parseCopied parses a chain of views, without a final contiguous(), which is the question itself.
+// parseCopied parses a chain of views. A final contiguous() is what bench advise answers, so it is
+// dropped.
 func parseCopied(text string) (layouts.Chain, error) {
 	view, _ := strings.CutSuffix(strings.TrimSpace(text), "contiguous()")
 	return parseView(strings.TrimSuffix(view, "."))

@@ -18,7 +18,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A call is what a verb gets besides its arguments.
 type call struct {
 	in       io.Reader
 	out, err io.Writer
@@ -31,15 +30,13 @@ func callOf(cmd *cobra.Command) call {
 		cmd.Context()}
 }
 
-// note and warn write to stderr and never fail a command. A note informs, a warning asks for
-// action.
+// note and warn never fail a command. A note informs, a warning asks for action.
 func (c call) note(format string, args ...any) { fmt.Fprintf(c.err, "note: "+format+"\n", args...) }
 func (c call) warn(format string, args ...any) {
 	fmt.Fprintf(c.err,
 		"warning: "+format+"\n", args...)
 }
 
-// beStrict makes every flag with a single value strict, in cmd and its verbs.
 func beStrict(cmd *cobra.Command) {
 	each := func(f *pflag.Flag) {
 		_, is := f.Value.(*strict)
@@ -56,7 +53,7 @@ func beStrict(cmd *cobra.Command) {
 	}
 }
 
-// aVerb refuses arguments of a command that has verbs and does nothing itself.
+// aVerb refuses arguments of a command that only has verbs.
 func aVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -81,7 +78,6 @@ func helpOfVerb(root *cobra.Command, args []string) error {
 	return aVerb(cmd, rest)
 }
 
-// showHelp runs a command that only has verbs.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // outputs are the flags that name a file to write. The --suite of import is another.
@@ -91,7 +87,6 @@ func isOutput(cmd *cobra.Command, flag string) bool {
 	return slices.Contains(outputs, flag) || cmd.Name() == "import" && flag == "suite"
 }
 
-// keeps refuses to overwrite files that must not be lost.
 func keeps(cmd *cobra.Command, args []string) error {
 	if err := keepsDash(cmd); err != nil {
 		return err
@@ -108,8 +103,7 @@ func keeps(cmd *cobra.Command, args []string) error {
 	return keepsOthers(cmd)
 }
 
-// keepsDash refuses - as an output. The file would have that name, and most programs would read it
-// as stdin.
+// keepsDash refuses - as an output, since most programs would read such a file as stdin.
 func keepsDash(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		if isOutput(cmd, out.Name) && out.Value.String() == "-" {
@@ -123,7 +117,6 @@ func keepsDash(cmd *cobra.Command) (err error) {
 // inputs are the flags that name a file to read, or stdin as -.
 var inputs = []string{"baseline", "suite", "caches", "config", "program", "trace", "matrix"}
 
-// readsOnce refuses to read stdin twice, since the second read would be empty.
 func readsOnce(cmd *cobra.Command, args []string) error {
 	var all []string
 	cmd.Flags().Visit(func(in *pflag.Flag) {
@@ -160,7 +153,6 @@ func keepsBoth(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// keepsOthers refuses to overwrite a file that bench did not write.
 func keepsOthers(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		path := out.Value.String()
@@ -172,11 +164,10 @@ func keepsOthers(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// oursByCachegrind matches a --cachegrind-out file whose command is bench sim, not a program under
-// Valgrind.
+// oursByCachegrind matches --cachegrind-out of bench sim, not of a program under Valgrind.
 var oursByCachegrind = regexp.MustCompile(`^(desc: .*\n)+cmd: \S+ sim .*--cachegrind-out`)
 
-// oursOf returns the test for files that a verb writes at a flag.
+// oursOf returns a function that reports whether a file is bench's own and may be overwritten.
 func oursOf(cmd *cobra.Command, flag string) func(text []byte) bool {
 	switch verb := cmd.Name(); {
 	case flag == "cachegrind-out":
@@ -197,7 +188,6 @@ func oursOf(cmd *cobra.Command, flag string) func(text []byte) bool {
 	return results.Are
 }
 
-// exported reports whether a text begins like the output of bench export.
 func exported(text []byte) bool {
 	head := text[:min(len(text), 100)]
 	return slices.ContainsFunc([]string{"commit,date,fingerprint", `{"commit":`, `"Benchmark`},
@@ -206,7 +196,6 @@ func exported(text []byte) bool {
 		})
 }
 
-// keepsInputs refuses to overwrite a file that the same command reads.
 func keepsInputs(cmd *cobra.Command, args []string) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		file, statErr := os.Stat(out.Value.String())
@@ -241,8 +230,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// arguments accepts a picture after --map, as if it were given with =. Flags with an optional value
-// otherwise need the =.
+// arguments accepts a picture after --map without =, which an optional value otherwise needs.
 func (f *lookFlags) arguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && f.file == inText && reports.CheckPicture(args[0]) == nil {
 		return cmd.Flags().Set("map", args[0])
@@ -250,7 +238,6 @@ func (f *lookFlags) arguments(cmd *cobra.Command, args []string) error {
 	return noArgs(cmd, args)
 }
 
-// oneExpression checks the arguments of bench layout.
 func oneExpression(cmd *cobra.Command, args []string) error {
 	const example = "'torch.zeros(3, 4).t()'"
 	switch {
@@ -274,7 +261,6 @@ func someFiles(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneSpace checks the arguments of bench sweep.
 func oneSpace(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%d files: bench sweep wants one, a YAML file of combinations (such as "+
@@ -283,7 +269,6 @@ func oneSpace(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneNew checks the arguments of bench check.
 func oneNew(_ *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return fmt.Errorf("%d files (%s): bench check takes one, the new results; --baseline "+
@@ -292,7 +277,6 @@ func oneNew(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneName checks the arguments of bench history show.
 func oneName(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%d names: %s wants one, of a benchmark (bench list prints them)",

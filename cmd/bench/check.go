@@ -73,7 +73,7 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 		"make NEW the baseline if it passes; a regression or a missing benchmark keeps the old one")
 }
 
-// oneOf returns a flag that takes one of the known values. The first is the default.
+// oneOf returns a flag that takes one of the known values, by default the first.
 func oneOf[T ~string](kind string, known ...T) parsed[T] {
 	return parsed[T]{value: known[0], text: string(known[0]), kind: kind, known: known,
 		parse: func(text string) (T, error) {
@@ -137,7 +137,7 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 			"its benchmarks or units (%s is the first; --allow-vanished renews it anyway)", gone,
 			report.Vanished[0])
 	}
-	if f.incomplete != nil { // it lacks nothing of the baseline, but is incomplete
+	if f.incomplete != nil { // it has all of the baseline, but is incomplete
 		return fmt.Errorf("--update: the baseline is unchanged, since the new results would be "+
 			"refused as one: %w", f.incomplete)
 	}
@@ -148,7 +148,7 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 	return nil
 }
 
-// report compares what the flags and arguments name. It also returns the text of the new results.
+// report compares the files or programs of the flags. It also returns the text of the new results.
 func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.Report,
 	[]byte, error) {
 	if f.ab != "" {
@@ -202,8 +202,7 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// reportAB interleaves two programs. Benchmarks that only the older program has are not run, and
-// count as vanished.
+// reportAB interleaves two programs. Benchmarks that only the older one has count as vanished.
 func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byte, error) {
 	run, err := f.prepare(c)
 	if err != nil {
@@ -250,8 +249,8 @@ func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byt
 	return report, text, nil
 }
 
-// tooFew warns if --count gives two programs too few samples to compare any time. If times are
-// required, it returns the failing report instead.
+// tooFew warns if --count gives too few samples to compare any time. If times are required, it
+// returns the failing report.
 func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error) {
 	text, err := run.Expected(&results.Set{})
 	if err != nil {
@@ -274,13 +273,10 @@ func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error)
 	return nil, nil
 }
 
-// thisRun names results of a run made now.
 const thisRun = "this run"
 
-// oldName names the baseline.
 func (f *checkFlags) oldName() string { return cmp.Or(f.baseline, f.ab) }
 
-// compare reports on new results, called name, against a filtered baseline.
 func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check.Report, error) {
 	set, err := results.Parse(name, text)
 	if err != nil {
@@ -290,7 +286,7 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 	if name != thisRun {
 		f.incomplete = set.Complete()
 	}
-	if f.update && f.allowVanished && f.incomplete != nil { // otherwise the report lists what is missing
+	if f.update && f.allowVanished && f.incomplete != nil { // else the report says so
 		return nil, fmt.Errorf("--update: %w", f.incomplete)
 	}
 	if err := set.Keep(f.suiteOf.filter, name); err != nil {
@@ -302,8 +298,7 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 			AllowVanished: f.allowVanished, Update: f.update})
 }
 
-// reportNow runs the suite and compares it with the baseline. It runs nothing if it knows that
-// nothing can be compared.
+// reportNow runs the suite and compares it, unless nothing can be compared.
 func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*check.Report,
 	[]byte, error) {
 	if err := f.baselineGeometry(old); err != nil {
@@ -341,7 +336,7 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 	return report, text, err
 }
 
-// foreign is the error for a baseline without any benchmark of the suite, such as one of custom
+// foreign is the error for a baseline without benchmarks of the suite, such as one of custom
 // patterns.
 func (f *checkFlags) foreign(old *results.Set) error {
 	again := "bench run"
@@ -354,7 +349,6 @@ func (f *checkFlags) foreign(old *results.Set) error {
 		"benchmarks: repeat the command that made them (%s) into another file, and give that as NEW", f.baseline, again)
 }
 
-// runNow returns the text of a run's results.
 func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]byte, error) {
 	defer watch(ctx, "this pass")()
 	keep, discard, err := f.openOut()
@@ -385,8 +379,7 @@ func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]
 	return nil, errors.Join(stopped(ctx, "nothing is compared or kept"), fault)
 }
 
-// openOut creates the file of --out, if any. It does so before the run, so that a failure costs no
-// measuring.
+// openOut creates the file of --out before the run, so that a failure costs no measuring.
 func (f *checkFlags) openOut() (keep func(text []byte) error, discard func(), err error) {
 	if f.out == "" {
 		return func([]byte) error { return nil }, func() {}, nil
@@ -401,8 +394,7 @@ func (f *checkFlags) openOut() (keep func(text []byte) error, discard func(), er
 	}, file.Discard, nil
 }
 
-// leaveOut removes from a baseline what --quick omits. The user asked for the omission, so nothing
-// vanished.
+// leaveOut removes from a baseline what --quick omits, so that it does not count as vanished.
 func (f *checkFlags) leaveOut(c call, old *results.Set, s *session.Session) error {
 	if !f.suiteOf.quick {
 		return nil
@@ -420,7 +412,7 @@ func (f *checkFlags) leaveOut(c call, old *results.Set, s *session.Session) erro
 	return nil
 }
 
-// baselineGeometry sets the cache flags that were not given to the baseline's caches.
+// baselineGeometry takes the baseline's caches, except where flags are given.
 func (f *checkFlags) baselineGeometry(old *results.Set) error {
 	if f.caches != "" {
 		return nil

@@ -51,8 +51,7 @@ func newCC() *cobra.Command {
 	}
 }
 
-// execFlags say which program runs. The pattern's --from and --to choose the calls that are
-// counted.
+// execFlags choose the program. The pattern's --from and --to choose the counted calls.
 type execFlags struct {
 	path     string
 	args     string
@@ -94,8 +93,7 @@ func (f *callFlag) Set(text string) error {
 	return nil
 }
 
-// calls returns the first and last counted call; 0, 0 means all. It refuses invalid combinations of
-// flags.
+// calls returns the first and last counted call; 0, 0 means all.
 func (f *simFlags) calls(c call) (first, last uint64, err error) {
 	first, last = f.exec.from.call, f.exec.to.call
 	for name, n := range map[string]uint64{"from": first, "to": last} {
@@ -159,7 +157,6 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 	return path, remove, nil
 }
 
-// words splits a flag's text as a shell does.
 func words(flag, text string) ([]string, error) {
 	list, err := shellquote.Split(text)
 	if err != nil {
@@ -169,7 +166,7 @@ func words(flag, text string) ([]string, error) {
 	return list, nil
 }
 
-// temporaryFolder makes a folder. The caller removes it, or the program does when a signal ends it.
+// temporaryFolder makes a folder that is removed even if a signal ends the program.
 func temporaryFolder(ctx context.Context) (dir string, remove func(), err error) {
 	stop := watch(ctx, "the compiler has ended")
 	dir, err = os.MkdirTemp("", "bench-")
@@ -181,7 +178,6 @@ func temporaryFolder(ctx context.Context) (dir string, remove func(), err error)
 	}, err
 }
 
-// simulateExec counts the accesses of a compiled program.
 func (f *simFlags) simulateExec(c call) error {
 	options := compiled.Options{Function: f.program.Function}
 	var err error
@@ -206,8 +202,7 @@ func (f *simFlags) simulateExec(c call) error {
 	return f.runCompiled(c, m, "--exec "+f.exec.path, path, options)
 }
 
-// compileProgram compiles and runs a C function that has other than affine loops, and counts its
-// accesses.
+// compileProgram compiles and runs a C function whose loops are not affine.
 func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 	refused *csource.Error) error {
 	name := "--program " + f.program.file
@@ -264,7 +259,6 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 	return f.runCompiled(c, m, name, path, options)
 }
 
-// runCompiled runs a program and shows its accesses. Errors begin with name.
 func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 	o compiled.Options) error {
 	stop := watch(c.ctx, "what was counted so far is written")
@@ -328,7 +322,6 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 	return errors.Join(err, count.full)
 }
 
-// noteOutcome notes what affects how to read the counts of a run.
 func (f *simFlags) noteOutcome(c call, name string, o compiled.Options, outcome compiled.Outcome) {
 	if o.First > outcome.Calls {
 		c.note("%s: %s is called %d times, so that no call is counted", name, o.Function,
@@ -348,7 +341,7 @@ func (f *simFlags) noteOutcome(c call, name string, o compiled.Options, outcome 
 	}
 }
 
-// noteLocals notes arrays of counted functions that may be missing in the counts.
+// noteLocals names local arrays of counted functions whose accesses may be uncounted.
 func (f *simFlags) noteLocals(c call, name string, program *compiled.Program, count *counter) {
 	counted := map[string]bool{f.program.Function: true}
 	for _, s := range count.sources {
@@ -399,7 +392,7 @@ func wrongEnd(o compiled.Outcome) string {
 	return ""
 }
 
-// A counter counts the accesses of a program by place and by object.
+// A counter counts accesses by place and by object.
 type counter struct {
 	h       *simcache.Hierarchy
 	curve   *reuse.Meter
@@ -426,7 +419,6 @@ func (c *counter) Accesses(refs []simcache.Reference) {
 	}
 }
 
-// lines returns the counts by object and by line of code.
 func (c *counter) lines() (objects, code []simcache.Line) {
 	for i, counts := range c.h.SourceCounts() {
 		s := c.sources[i]

@@ -20,7 +20,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// The endings of files that a flag or verb reads.
+// The endings of files that flags or verbs read.
 var (
 	resultFiles  = []string{"txt", "out", "bench"}
 	yamlFiles    = []string{"yaml", "yml"}
@@ -29,11 +29,10 @@ var (
 		"results": resultFiles, "suite": yamlFiles, "program": {"c"}, "matrix": {"mtx", "gz"}}
 )
 
-// measuredName names saved measurements where a flag takes a file of caches.
 const measuredName = "measured"
 
-// addCompletions registers what the flags and arguments of cmd and its verbs take: fixed values,
-// files, or nothing. Without it, shells would offer files everywhere.
+// addCompletions registers fixed values, files or nothing for each flag and argument. Shells would
+// otherwise offer files.
 func addCompletions(cmd *cobra.Command) {
 	each := func(flag *pflag.Flag) {
 		if flag.NoOptDefVal != "" { // it takes no value
@@ -68,7 +67,6 @@ func argumentsOf(cmd *cobra.Command) cobra.CompletionFunc {
 	return cobra.NoFileCompletions
 }
 
-// first offers values for the first argument only.
 func first(values cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string,
 		cobra.ShellCompDirective) {
@@ -115,8 +113,8 @@ func completes(args []string) bool {
 		args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// A lenient is a flag of an unfinished command line. It accepts any value, and cobra sets it more
-// than once.
+// A lenient is a flag of a command line still being typed. It accepts any value, also repeatedly,
+// as cobra sets it more than once.
 type lenient struct {
 	pflag.Value
 	text string
@@ -131,7 +129,6 @@ func (l *lenient) Set(text string) error {
 // String implements pflag.Value.
 func (l *lenient) String() string { return cmp.Or(l.text, l.Value.String()) }
 
-// beLenient makes every flag with a value lenient, in cmd and its verbs.
 func beLenient(cmd *cobra.Command) {
 	each := func(flag *pflag.Flag) {
 		if flag.NoOptDefVal == "" {
@@ -145,7 +142,6 @@ func beLenient(cmd *cobra.Command) {
 	}
 }
 
-// fixedValues returns the values of a flag that has a fixed set, or nil.
 func fixedValues(cmd *cobra.Command, name, kind string) []string {
 	switch {
 	case name == "preset":
@@ -199,14 +195,12 @@ func fixed(values ...string) cobra.CompletionFunc {
 	}
 }
 
-// filesEnding offers folders, and files with these endings.
 func filesEnding(ends []string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return ends, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
 
-// cacheFiles offers files of caches, and saved measurements.
 func cacheFiles(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if !strings.HasPrefix(measuredName, typed) {
 		return yamlFiles, cobra.ShellCompDirectiveFilterFileExt
@@ -242,11 +236,9 @@ func benchmarksOf(cmd *cobra.Command, _ []string, typed string) (fit []string,
 	return slices.Compact(fit), cobra.ShellCompDirectiveNoFileComp
 }
 
-// labelLine matches a line of results that may be a label.
 var labelLine = regexp.MustCompile(`(?m)^([a-z][a-z0-9_-]*): `)
 
-// labelsOf offers labels of the named files or of the history. It reads the heads of some files
-// only.
+// labelsOf offers labels of the named files or of the history, from the heads of some files.
 func labelsOf(cmd *cobra.Command, args []string, typed string) (fit []string,
 	_ cobra.ShellCompDirective) {
 	const some, head = 16, 64 << 10
@@ -278,7 +270,6 @@ func labelsOf(cmd *cobra.Command, args []string, typed string) (fit []string,
 	return slices.Compact(fit), cobra.ShellCompDirectiveNoFileComp
 }
 
-// verbsToHelp offers the verbs below those already typed.
 func verbsToHelp(help *cobra.Command, args []string, typed string) (fit []string,
 	_ cobra.ShellCompDirective) {
 	of, rest, err := help.Root().Find(args)

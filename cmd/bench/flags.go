@@ -18,8 +18,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// folded parses text as it is, or else in lower case, such as 64X64, Int32 or CSV. It also returns
-// the text that it parsed. If case matters, only text all in capitals is lowered.
+// folded parses text, or its lower case if that fails, as for 64X64 or CSV. It returns the value
+// and the text that it parsed. If case matters, it lowers only text all in capitals.
 func folded[T any](parse func(string) (T, error), text string, cased bool) (T, string, error) {
 	value, err := parse(text)
 	if lower := strings.ToLower(text); err != nil && lower != text &&
@@ -32,7 +32,7 @@ func folded[T any](parse func(string) (T, error), text string, cased bool) (T, s
 }
 
 // A strict is a flag with one value. It refuses an empty value, as from an unset shell variable. It
-// also refuses a second value, which would silently replace the first.
+// refuses a second one, which would silently replace the first.
 type strict struct {
 	pflag.Value
 	name    string
@@ -57,7 +57,7 @@ func (s *strict) Set(text string) error {
 	return s.Value.Set(text)
 }
 
-// A parsed is a flag whose value is parsed when it is set, so that errors name flag and value.
+// A parsed is a flag that parses its value when set, so that errors name flag and value.
 type parsed[T any] struct {
 	value T
 	text  string
@@ -68,7 +68,6 @@ type parsed[T any] struct {
 	known []T    // all values, if there are few
 }
 
-// choices returns all values of a flag that has few, or nil.
 func (p *parsed[T]) choices() (all []string) {
 	for _, value := range p.known {
 		all = append(all, fmt.Sprint(value))
@@ -98,7 +97,7 @@ func (p *parsed[T]) Type() string { return p.kind }
 type several[T any] struct {
 	values []T
 	texts  []string
-	// Greatest number of values; 0 means any. More are an error, since the last would silently win.
+	// Greatest number of values; 0 means any. More are an error, or the last would silently win.
 	most     int
 	parse    func(string) (T, error)
 	kind     string // shown in --help
@@ -131,7 +130,7 @@ func (s *several[T]) Set(text string) error {
 	return err
 }
 
-// joined reports whether text is several valid values separated by commas.
+// joined reports whether text is several valid values with commas.
 func (s *several[T]) joined(text string) bool {
 	parts := strings.Split(text, ",")
 	return len(parts) > 1 && !slices.ContainsFunc(parts, func(part string) bool {
@@ -142,7 +141,6 @@ func (s *several[T]) joined(text string) bool {
 
 func (s *several[T]) several() {} // beStrict looks for it
 
-// or returns the first value, or otherwise if there are none.
 func (s *several[T]) or(otherwise T) T { return append(s.values, otherwise)[0] }
 
 // String implements pflag.Value.
@@ -168,7 +166,6 @@ func (g *geometryFlags) add(flags *pflag.FlagSet) {
 	}
 }
 
-// config returns this CPU's caches, overridden by the flags.
 func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
 	c := cpu.Choose(caches)
 	for _, f := range []struct {
@@ -187,10 +184,10 @@ func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
 	return c
 }
 
-// apart is replaced by tests, since few machines have several kinds of cores.
+// apart is a variable for tests: few machines have several kinds of cores.
 var apart = cpu.Apart
 
-// noteApart notes which CPU has these caches if others differ, and how to choose.
+// noteApart notes which CPU's caches these are if others differ.
 func (g *geometryFlags) noteApart(c call, pinned ...int) {
 	if g.d1.set && g.ll.set {
 		return
@@ -204,7 +201,7 @@ func (g *geometryFlags) noteApart(c call, pinned ...int) {
 // set reports whether a flag names a cache.
 func (g *geometryFlags) set() bool { return g.i1.set || g.d1.set || g.ll.set }
 
-// patternFlags choose what is accessed.
+// patternFlags choose the accesses.
 type patternFlags struct {
 	shape, with parsed[[]int]
 	op          parsed[access.Op]
@@ -217,11 +214,9 @@ type patternFlags struct {
 	kernel      several[access.Kernel]
 }
 
-// repeated returns the part of a flag's usage that says whether it may be repeated.
 func repeated(most int) string { return map[int]string{0: "; several are compared"}[most] }
 
-// add adds all flags, for the operations ops. The flags of a sweep may be given most times; 0 means
-// any.
+// add adds all flags. Flags of a sweep may be given most times; 0 means any number.
 func (p *patternFlags) add(flags *pflag.FlagSet, most int, ops string) {
 	repeated := repeated(most)
 	p.addTensor(flags, most)
@@ -238,13 +233,11 @@ func (p *patternFlags) add(flags *pflag.FlagSet, most int, ops string) {
 		kernel.All())+" (this CPU runs "+kernel.Names(kernel.Sets())+")"+repeated)
 }
 
-// The operations that a command takes.
 const (
 	anyOp = "sum, fill, copy, add, chase or reorder"
 	nests = "sum, fill, copy, add or reorder" // chase has no nest of loops
 )
 
-// addOp adds the flags of the operation.
 func (p *patternFlags) addOp(flags *pflag.FlagSet, most int, ops string) {
 	p.with = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.op = parsed[access.Op]{parse: access.ParseOp, kind: "op", text: "sum"}
@@ -271,13 +264,12 @@ func (p *patternFlags) addOp(flags *pflag.FlagSet, most int, ops string) {
 	flags.Var(&p.to, "to", "format that --op reorder makes of it, such as ABcd16b16a2b")
 }
 
-// formatFlag returns a flag for a memory format, such as nChw16c or NCHW. Lower case differs from
-// capitals, except in an all-capital name.
+// formatFlag returns a flag for a memory format, such as nChw16c. All capitals are accepted too, as
+// in NCHW.
 func formatFlag() parsed[layouts.Tag] {
 	return parsed[layouts.Tag]{parse: layouts.ParseTag, kind: "tag", cased: true}
 }
 
-// addTensor adds the flags of the tensor and its view.
 func (p *patternFlags) addTensor(flags *pflag.FlagSet, most int) {
 	p.shape = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.dtype = several[layouts.DType]{most: most, parse: layouts.ParseDType, kind: "dtype",
@@ -291,7 +283,7 @@ func (p *patternFlags) addTensor(flags *pflag.FlagSet, most int) {
 		"or none"+repeated(most))
 }
 
-// parseView parses a chain of views. As in files of benchmarks, none is the empty chain.
+// parseView parses a chain of views, or "none", as in files of benchmarks.
 func parseView(text string) (layouts.Chain, error) {
 	if text == "none" {
 		text = ""
@@ -324,7 +316,6 @@ func (p *patternFlags) sweep() (access.Sweep, error) {
 		Orders: p.order.values, Kernels: p.kernel.values}, nil
 }
 
-// spec returns the only pattern of flags that are given at most once.
 func (p *patternFlags) spec() (access.Spec, error) {
 	s, err := p.sweep()
 	return s.Specs()[0], err
@@ -349,7 +340,7 @@ func (p *patternFlags) texts() (flags []string) {
 	return flags
 }
 
-// atFlag adds the name of the flag at fault to errors of a spec, a plan or a filter.
+// atFlag prefixes an error of a spec, a plan or a filter with the flag at fault.
 func atFlag(err error) error {
 	_, ofSpec := errors.AsType[*access.FieldError](err) // fields have the flags' names
 	_, ofPasses := errors.AsType[*simcache.PassesError](err)
@@ -362,7 +353,7 @@ func atFlag(err error) error {
 	return err
 }
 
-// atPages names --pages in the error of a run that could not get such pages.
+// atPages prefixes an error with --pages if such pages could not be had.
 func atPages(err error) error {
 	if e, ok := errors.AsType[*access.FieldError](err); ok && e.Field == access.FieldPages {
 		return atFlag(e)
@@ -389,7 +380,6 @@ func insteadOfCopy(err error) string {
 		"sizes as --shape"
 }
 
-// checkBy refuses a --by that cannot be a label.
 func checkBy(label string) error {
 	if label == "" {
 		return nil
@@ -400,7 +390,6 @@ func checkBy(label string) error {
 	return nil
 }
 
-// exclude refuses two flags that cannot be used together.
 func exclude(c call, flag, other string) error {
 	if c.given(flag) && c.given(other) {
 		return fmt.Errorf("--%s and --%s exclude each other: give one of them", flag, other)

@@ -13,15 +13,13 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// helpTexts has a file for each verb, such as help/history-add.txt. Lines of dashes separate its
-// parts: text, examples, names of flags, more text, more examples. 'bench VERB --help' prints the
-// first two, and the named flags with the first clause of their usage. That fits a screen; 'bench
-// help VERB' prints everything.
+// helpTexts has a file for each verb. Dashes separate text, examples, names of flags, more text and
+// more examples. 'bench VERB --help' prints the first two, and the first clauses of the named
+// flags. It fits a screen. 'bench help VERB' prints everything.
 //
 //go:embed help/*.txt
 var helpTexts embed.FS
 
-// helpWidth is the width of help texts in columns.
 const helpWidth = 100
 
 // Keys of annotations for what the short help omits.
@@ -31,7 +29,6 @@ const (
 	moreExamples = "more examples"
 )
 
-// addHelp sets the texts of cmd and its verbs.
 func addHelp(cmd *cobra.Command) error {
 	name := strings.TrimPrefix(strings.ReplaceAll(cmd.CommandPath(), " ", "-"), "bench-")
 	content, err := helpTexts.ReadFile("help/" + name + ".txt")
@@ -53,7 +50,6 @@ func addHelp(cmd *cobra.Command) error {
 	return nil
 }
 
-// newHelp returns the verb that prints the whole help of another.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB]",
@@ -72,7 +68,6 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// helpOf returns the short or whole help of cmd.
 func helpOf(cmd *cobra.Command, whole bool) string {
 	names := strings.Fields(cmd.Annotations[screenFlags])
 	whole = whole || len(names) == 0
@@ -102,7 +97,6 @@ func helpOf(cmd *cobra.Command, whole bool) string {
 	return b.String()
 }
 
-// leftOut lists what the short help of cmd omits, the names of flags last.
 func leftOut(cmd *cobra.Command, names []string) string {
 	var has []string
 	if cmd.Annotations[moreText] != "" {
@@ -138,8 +132,7 @@ func verbsOf(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// usages returns the usage of all flags. With names it returns the first clause of those, in their
-// order.
+// usages returns the usage of all flags, or the first clauses of the named ones in order.
 func usages(flags *pflag.FlagSet, names []string) string {
 	if names == nil {
 		return flags.FlagUsagesWrapped(helpWidth)

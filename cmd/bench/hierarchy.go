@@ -45,7 +45,6 @@ func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 			"it misses")
 }
 
-// machine returns the caches that the flags choose. A preset or a file also gives a name.
 func (f *hierarchyFlags) machine(c call, g *geometryFlags) (machines.Machine, error) {
 	m, err := f.base(c, g)
 	if err != nil {
@@ -67,14 +66,12 @@ func (f *hierarchyFlags) machine(c call, g *geometryFlags) (machines.Machine, er
 	return m, nil
 }
 
-// plain reports whether only the misses of D1 and LL are counted. Cachegrind's summary is then
-// complete.
+// plain reports whether Cachegrind's summary has all counts.
 func (f *hierarchyFlags) plain() bool {
 	return f.preset == "" && f.config == "" && !f.observe.set && !f.writeBacks &&
 		!f.tlb && !f.explain
 }
 
-// base returns the caches of a preset, of a file, or of this CPU with the flags' changes.
 func (f *hierarchyFlags) base(c call, g *geometryFlags) (m machines.Machine, err error) {
 	which, source := "--preset "+f.preset, simcache.Source("preset "+f.preset)
 	switch {

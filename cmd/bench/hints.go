@@ -21,7 +21,7 @@ import (
 	kept "github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// near returns the names with a spelling close to typed, by cobra's measure.
+// near returns similar names, by cobra's measure.
 func near(typed string, names ...string) []string {
 	all := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, name := range names {
@@ -30,7 +30,7 @@ func near(typed string, names ...string) []string {
 	return all.SuggestionsFor(typed)
 }
 
-// flagFault returns an error of the flags, with a guess of what was meant.
+// flagFault adds a guess of the meant flag or value to an error of the flags.
 func flagFault(cmd *cobra.Command, err error) error {
 	if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
 		return aVerb(cmd, args) // the flag was meant for this verb
@@ -59,7 +59,7 @@ func flagFault(cmd *cobra.Command, err error) error {
 var wantOf = map[string]string{"int": "a whole number", "float64": "a number, such as 0.01",
 	"duration": "a length of time, such as 10ms or 1s", "bool": "no value, true or false"}
 
-// flagHint guesses which flag an unknown name means, or returns "".
+// flagHint guesses which flag an unknown one means, or returns "".
 func flagHint(cmd *cobra.Command, name string) string {
 	var joined string // the longest flag that begins the name, as in --shape4000x4000
 	var names []string
@@ -112,8 +112,7 @@ var flagElsewhere = map[string]string{
 	"runs": "count", "samples": "count",
 }
 
-// oneDash refuses a long flag with one dash, as other programs have. Otherwise -order would mean -o
-// with the file "rder".
+// oneDash refuses long flags with one dash: -order would mean -o with the file "rder".
 func oneDash(root *cobra.Command, args []string) error {
 	cmd, rest, err := root.Find(args)
 	if err != nil {
@@ -134,7 +133,7 @@ func oneDash(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// argHint guesses what an unexpected argument means, or returns "".
+// argHint guesses the meaning of an unexpected argument, or returns "".
 func argHint(cmd *cobra.Command, arg string) string {
 	_, err := layouts.ParseShape(strings.ToLower(arg))
 	switch flag := flagOfFile[filepath.Ext(arg)]; {
@@ -165,7 +164,7 @@ func argHint(cmd *cobra.Command, arg string) string {
 var flagOfFile = map[string]string{".c": "program", ".mtx": "matrix", ".yaml": "suite",
 	".yml": "suite"}
 
-// verbHint guesses what was meant by arg in place of a verb, or returns "".
+// verbHint guesses the command that arg was meant for, or returns "".
 func verbHint(cmd *cobra.Command, arg string) string {
 	switch verb := verbOfFile[filepath.Ext(arg)]; {
 	case cmd.HasParent():
@@ -181,8 +180,7 @@ func verbHint(cmd *cobra.Command, arg string) string {
 var verbOfFile = map[string]string{".txt": "report", ".c": "sim --program", ".mtx": "sim --matrix",
 	".json": "import", ".gz": "import", ".yaml": "sweep", ".yml": "sweep"}
 
-// kindHint names the kind of a YAML file that was refused as another kind. If path is a preset's
-// name, it says so. Otherwise it returns "".
+// kindHint names the kind of a refused YAML file, or the preset of that name, or returns "".
 func kindHint(path string) string {
 	if _, err := os.Stat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
 		if _, err := machines.File(path); err == nil {

@@ -69,7 +69,6 @@ func newHistoryAdd(dir *string) *cobra.Command {
 	return cmd
 }
 
-// addFault explains why a file was not added to the history.
 func addFault(c call, file string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("--dir: %w", err)
@@ -85,8 +84,7 @@ func addFault(c call, file string, err error) error {
 	return err // err names the file
 }
 
-// entries reads the history in dir, which flag names, and notes damaged entries. An empty history
-// is an error.
+// entries reads a history and notes damaged entries. An empty history is an error.
 func entries(c call, flag, dir string) (*history.Store, []history.Entry, error) {
 	store := history.Open(dir)
 	list, damaged, err := store.Entries()
@@ -154,7 +152,7 @@ func newHistoryShow(dir *string) *cobra.Command {
 	return cmd
 }
 
-// nameHint suggests benchmarks that begin with the typed name or have a similar spelling.
+// nameHint suggests benchmarks with the same beginning or a similar spelling.
 func nameHint(entries []history.Entry, typed string) string {
 	const most = 3
 	var names []string

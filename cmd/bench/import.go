@@ -62,7 +62,6 @@ func newImport() *cobra.Command {
 	return cmd
 }
 
-// check refuses invalid combinations of flags, and folders that must not be overwritten.
 func (f *importFlags) check(c call) error {
 	switch {
 	case f.step && (f.suite != "" || f.dir != ""):
@@ -123,13 +122,11 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 	return made.Write(c.out, f.top, columns(c.out))
 }
 
-// readProfile reads files and shows progress by bytes.
 func readProfile(ctx context.Context, c call, meter *progress.Meter, names []string) (*operators.Profile, error) {
 	meter.Phase("reading "+strings.Join(names, ", "), sizeOf(names))
 	return operators.ReadFiles(ctx, c.in, meter.Step, names...)
 }
 
-// write writes the workload and the page, if asked for.
 func (f *importFlags) write(c call, b *bill.Bill) error {
 	if f.suite != "" {
 		text, err := b.Suite(bill.Limits{Budget: f.budget, Memory: results.ThisMachine().Available / 2})

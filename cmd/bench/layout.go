@@ -71,10 +71,8 @@ func newLayout() *cobra.Command {
 	return cmd
 }
 
-// maxViews is the number of views of one storage that bench layout accepts.
 const maxViews = 2
 
-// drawLayout draws views and their storage to the file of --out.
 func drawLayout(d layouts.Drawing, file string) error {
 	chart, err := reports.DrawLayout(d, reports.Light)
 	if err != nil {
@@ -84,7 +82,6 @@ func drawLayout(d layouts.Drawing, file string) error {
 	return writeOut(nil, file, picture, err)
 }
 
-// expressed explains the tensor of an expression, or draws it to a file.
 func expressed(flags *pflag.FlagSet, out io.Writer, text, file string) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Name == "out" {
@@ -118,7 +115,7 @@ func expressed(flags *pflag.FlagSet, out io.Writer, text, file string) (err erro
 	return printFolded(out, words, drawing)
 }
 
-// printFolded folds words at the terminal's width. The drawing already fits.
+// printFolded folds the words. The drawing already fits.
 func printFolded(out io.Writer, words, drawing string) error {
 	var folded strings.Builder
 	for line := range strings.Lines(words) {

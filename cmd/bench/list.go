@@ -41,7 +41,6 @@ func newList() *cobra.Command {
 	return cmd
 }
 
-// suiteFlags choose the default suite or a file's, and a part of it.
 type suiteFlags struct {
 	filter, file string
 	quick        bool
@@ -55,7 +54,7 @@ func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
 	flags.BoolVar(&f.quick, "quick", false, quickUsage)
 }
 
-// read returns the filtered suite. The quick suite of a file is all of it.
+// read returns the filtered suite. All of a file is in its quick suite.
 func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 	if f.file == "" {
 		m, found, err := files().Own(host())
@@ -80,7 +79,6 @@ func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 	return f.filtered(w.Comparisons, nil)
 }
 
-// fileFlag returns --suite for another program.
 func (f *suiteFlags) fileFlag() []string {
 	if f.file == "" {
 		return nil
@@ -88,7 +86,7 @@ func (f *suiteFlags) fileFlag() []string {
 	return []string{"--suite", f.file}
 }
 
-// fault adds the benchmark's place in the file to an error.
+// fault adds the benchmark's place in the file.
 func (f *suiteFlags) fault(benchmark string, err error) error {
 	if f.workload == nil {
 		return fmt.Errorf("%s: %w", benchmark, err)
@@ -96,8 +94,8 @@ func (f *suiteFlags) fault(benchmark string, err error) error {
 	return fmt.Errorf("--suite: %w", f.workload.Errorf(benchmark, "%s: %w", benchmark, err))
 }
 
-// noUnit refuses to filter by unit before a run. Any benchmark may have any unit, so the term would
-// select all or nothing.
+// noUnit refuses to filter a run by unit. Any benchmark may have any unit, so the filter would
+// match all or none.
 func (f *suiteFlags) noUnit() error {
 	filter, err := results.NewFilter(f.filter)
 	if err != nil {

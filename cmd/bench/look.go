@@ -17,7 +17,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/missmap"
 )
 
-// lookFlags show single references instead of counts.
 type lookFlags struct {
 	file  string // of --map, or inText
 	steps int
@@ -26,10 +25,9 @@ type lookFlags struct {
 // inText is the value of --map without a file.
 const inText = "text"
 
-// mostMaps is the number of orders that one picture compares.
+// mostMaps is how many orders one picture compares.
 const mostMaps = 2
 
-// looks names the flags of lookFlags.
 var looks = []string{"map", "steps"}
 
 func (f *lookFlags) add(flags *pflag.FlagSet) {
@@ -71,14 +69,12 @@ func (f *lookFlags) check(c call, orders []string) error {
 	return exclude(c, looks[0], looks[1])
 }
 
-// A walked is one walk to look at.
 type walked struct {
 	name    string
 	program nest.Program
 	arrays  []nest.Array
 }
 
-// lookAtPattern shows a pattern in each order.
 func (f *simFlags) lookAtPattern(c call, config simcache.Config, spec access.Spec) error {
 	var walks []walked
 	for i := range max(1, len(f.pattern.order.values)) {
@@ -101,10 +97,9 @@ func (f *simFlags) lookAtPattern(c call, config simcache.Config, spec access.Spe
 	return f.look.at(c, config, f.passes, title, walks...)
 }
 
-// mostLooked is the most references that are looked up one by one. They take some seconds.
+// mostLooked is the most references to look up one by one, in some seconds.
 const mostLooked = 3e8
 
-// at shows the steps of the only walk, or a map of each walk.
 func (f *lookFlags) at(
 	c call, config simcache.Config, passes int, title string, walks ...walked,
 ) error {

@@ -86,7 +86,6 @@ func (f *machineFlags) writePresets(c call) error {
 	return err
 }
 
-// writeDescribed prints the machine of a file, with its measurements.
 func (f *machineFlags) writeDescribed(c call) error {
 	described, err := files().Description(f.caches)
 	if err != nil {
@@ -127,7 +126,6 @@ func (f *machineFlags) writeDescribed(c call) error {
 	})
 }
 
-// factsOf returns what a description says of its machine.
 func factsOf(m machines.Machine, file string) []results.Fact {
 	facts := []results.Fact{}
 	add := func(name, value string) {
@@ -143,7 +141,6 @@ func factsOf(m machines.Machine, file string) []results.Fact {
 	return facts
 }
 
-// run prints this machine, and measures it if asked to.
 func (f *machineFlags) run(ctx context.Context, c call) error {
 	if err := f.measuring.check(c); err != nil {
 		return err

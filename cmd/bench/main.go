@@ -34,8 +34,8 @@ func main() {
 	os.Exit(run(catchSignals(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run executes a command line, closes stdout and returns the exit code. Ctrl-C ends ctx. An error
-// is one line on stderr.
+// run executes a command line and returns the exit code. Ctrl-C ends ctx. An error is one line on
+// stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	if completes(args) {
@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.InitDefaultHelpCmd() // adds the verbs help and completion
 	root.InitDefaultCompletionCmd(args...)
 	for _, cmd := range root.Commands() {
-		// For an unknown shell, cobra's own verb prints help and succeeds.
+		// For an unknown shell, cobra's own prints help and succeeds.
 		if cmd.Name() == "completion" {
 			cmd.Args, cmd.RunE, cmd.ValidArgsFunction = aVerb, showHelp, nil
 		}
@@ -77,8 +77,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// said returns err as one line, with control characters of a terminal removed, as in the name of a
-// file. It repeats no joined error: a full disk fails every write.
+// said returns err as one line without control characters, as in the name of a file. It repeats no
+// joined error: a full disk fails every write.
 func said(err error) string {
 	var all []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -90,12 +90,10 @@ func said(err error) string {
 	return strings.Join(all, "; ")
 }
 
-// commandLine returns the command as typed, to run it again.
 func commandLine() string {
 	return session.CommandLine(append([]string{"bench"}, os.Args[1:]...))
 }
 
-// errCheck marks a failed check.
 var errCheck = errors.New("check failed")
 
 func newRoot() *cobra.Command {
@@ -121,7 +119,7 @@ func newRoot() *cobra.Command {
 		fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, false))
 	})
 	if err := addHelp(root); err != nil {
-		panic(err) // a verb without a help text; the tests find this
+		panic(err) // no help text; the tests find this
 	}
 	addCompletions(root)
 	beStrict(root)

@@ -24,19 +24,16 @@ import (
 	kept "github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// files returns the descriptions of machines, with the path that 'bench machine --measure' saves
-// to.
 func files() probe.Files {
 	dir, err := os.UserCacheDir()
 	return probe.Files{Saved: filepath.Join(dir, "stridebench", "measured.yaml"), Err: err,
 		Read: readOnce}
 }
 
-// piped keeps texts that can be read only once, such as <(bench machine --preset NAME), by path.
+// piped keeps texts that can be read once, such as <(bench machine --preset NAME).
 var piped = map[string][]byte{}
 
-// readOnce reads a suite, or a description, which is read for its caches and again for its times.
-// "-" is stdin.
+// readOnce reads a suite, or a description, which is needed twice: for its caches and its times.
 func readOnce(path string) (text []byte, err error) {
 	if text, is := piped[path]; is {
 		return text, nil
@@ -52,13 +49,12 @@ func readOnce(path string) (text []byte, err error) {
 	return text, err
 }
 
-// kernelsFile is the path of kept calibrations of the kernels, or "".
+// kernelsFile returns where calibrations of the kernels are kept; "" means nowhere.
 func kernelsFile() string { return besideSaved("kernels.yaml") }
 
-// countsFile is the path of kept simulated counts, or "".
+// countsFile returns where simulated counts are kept; "" means nowhere.
 func countsFile() string { return besideSaved("counts.json") }
 
-// besideSaved returns the path of a file in the folder of the saved machine, or "".
 func besideSaved(name string) string {
 	if f := files(); f.Err == nil {
 		return filepath.Join(filepath.Dir(f.Saved), name)
@@ -66,7 +62,6 @@ func besideSaved(name string) string {
 	return ""
 }
 
-// tune calibrates the kernels for a session.
 func (f *runFlags) tune(ctx context.Context, c call, s *session.Session) error {
 	f.tuner.File = kernelsFile()
 	warning, err := s.Tune(ctx, f.tuner)
@@ -81,7 +76,7 @@ func host(pinned ...int) probe.Host {
 	return probe.Host{CPU: session.ThisMachine(pinned...).CPU, Caches: cpu.Caches(pinned...)}
 }
 
-// warnOther warns if file is the saved machine and describes another CPU.
+// warnOther warns if file is the saved machine and that is another CPU.
 func warnOther(c call, flag, file string, pinned ...int) error {
 	if file != probe.SavedName {
 		return nil
@@ -93,7 +88,6 @@ func warnOther(c call, flag, file string, pinned ...int) error {
 	return err
 }
 
-// modelFlags choose the machine of a prediction.
 type modelFlags struct {
 	geometry       geometryFlags
 	pages          parsed[access.Pages]
@@ -126,7 +120,6 @@ func parseCount(text string) (int, error) {
 	return counts[0], nil
 }
 
-// model returns the cost model of the chosen caches and threads.
 func (f *modelFlags) model(c call) (cost.Model, error) {
 	m, err := f.machine(c)
 	if !f.threads.set || err != nil {
@@ -140,7 +133,6 @@ func (f *modelFlags) model(c call) (cost.Model, error) {
 	return m, err
 }
 
-// machine returns the cost model of one thread.
 func (f *modelFlags) machine(c call) (cost.Model, error) {
 	session.Tuner{File: kernelsFile()}.Load()
 	if f.preset == "" {
@@ -165,7 +157,6 @@ func (f *modelFlags) machine(c call) (cost.Model, error) {
 	return cost.Model{Times: times, Caches: m.Config}, nil
 }
 
-// costModel returns the model of cost.ModelOf.
 func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB,
 	pinned ...int) (cost.Model, error) {
 	if file != "" && geometry.set() {
@@ -180,7 +171,6 @@ func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB,
 	return m, err
 }
 
-// measureFlags are the flags of bench machine --measure.
 type measureFlags struct {
 	on      bool
 	out     string
@@ -230,8 +220,7 @@ func (f *measureFlags) check(c call) error {
 	return nil
 }
 
-// result measures now, or returns saved measurements. It returns nil if nothing was saved for this
-// machine.
+// result measures this machine or returns its saved measurements. It returns nil if there are none.
 func (f *measureFlags) result(ctx context.Context, c call,
 	caches []cpu.Cache) (*probe.Report, error) {
 	if !f.on {
@@ -256,7 +245,6 @@ func (f *measureFlags) result(ctx context.Context, c call,
 	return probe.ReportOf(m, file, warnings), nil
 }
 
-// measure measures this machine and saves it in a file.
 func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) (m probe.Machine,
 	file string, err error) {
 	if file = f.out; file == "" {
@@ -305,7 +293,6 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 	return m, file, errors.Join(saved.Commit(), f.writeLoads(m))
 }
 
-// writeLoads writes the file of --results.
 func (f *measureFlags) writeLoads(m probe.Machine) error {
 	if f.results == "" {
 		return nil

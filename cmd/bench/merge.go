@@ -47,7 +47,7 @@ func newMerge() *cobra.Command {
 				return err
 			}
 			defer file.Discard()
-			// The output is about as long as the input.
+			// The output has about the length of the input.
 			err = plan.Write(meter.Writing("writing "+counted(plan.Results, "result"),
 				sizeOf(paths), file))
 			meter.End()

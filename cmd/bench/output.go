@@ -34,8 +34,8 @@ func (o *output) Write(text []byte) (int, error) {
 // Unwrap returns the underlying writer.
 func (o *output) Unwrap() io.Writer { return o.w }
 
-// close closes stdout and returns the error of a verb. A failed close may mean lost output. That
-// error replaces a failed check, whose report nobody may have read.
+// close closes stdout and returns the error of a verb. A write error replaces nil or a failed
+// check, whose report may be lost.
 func (o *output) close(err error) error {
 	if c, ok := o.w.(io.Closer); ok {
 		o.err = cmp.Or(o.err, c.Close())
@@ -46,7 +46,7 @@ func (o *output) close(err error) error {
 	return err
 }
 
-// unread reports whether nobody reads stdout any more, as after `head` exits.
+// unread reports whether nobody reads stdout any more, as after `head`.
 func (o *output) unread(err error) bool {
 	return errors.Is(o.err, syscall.EPIPE) && errors.Is(err, syscall.EPIPE)
 }
@@ -60,7 +60,7 @@ func writeJSON(w io.Writer, value any) error {
 	return err
 }
 
-// openInput opens the file that a flag names, or stdin for "-".
+// openInput opens a flag's file, or stdin for "-".
 func openInput(c call, flag, path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(c.in), nil
@@ -72,7 +72,7 @@ func openInput(c call, flag, path string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// textOf returns the text of a file of results, or of stdin for "-".
+// textOf reads results from a file, or from stdin for "-".
 func (c call) textOf(path string) ([]byte, error) {
 	if path == "-" {
 		return results.TextOf(c.in)
@@ -110,7 +110,7 @@ func (f *flagFile) fault(err error) error {
 	return fmt.Errorf("--%s: %w", f.flag, err)
 }
 
-// writeFile writes the file that a flag names, whole or not at all.
+// writeFile writes a flag's file whole or not at all.
 func writeFile(flag, path string, data []byte) error {
 	if err := results.WriteFile(path, data); err != nil {
 		return fmt.Errorf("--%s: %w", flag, err)
@@ -118,7 +118,7 @@ func writeFile(flag, path string, data []byte) error {
 	return nil
 }
 
-// writeOut writes to the file of --out, or to stdout without it, unless err is set.
+// writeOut writes to the file of --out, or to stdout, unless err is set.
 func writeOut(stdout io.Writer, path string, text []byte, err error) error {
 	if err == nil && path != "" {
 		return writeFile("out", path, text)
@@ -129,7 +129,7 @@ func writeOut(stdout io.Writer, path string, text []byte, err error) error {
 	return err
 }
 
-// sizeOf returns the total size in bytes, or 0 if any path is not a regular file.
+// sizeOf returns the total size in bytes, or 0 if a path is not a regular file.
 func sizeOf(paths []string) int {
 	size := 0
 	for _, path := range paths {
@@ -142,10 +142,9 @@ func sizeOf(paths []string) int {
 	return size
 }
 
-// counted returns "1 file" or "2 files".
 func counted(n int, what string) string { return results.Counted(n, what) }
 
-// columns returns the width of the terminal, at least 20, or 0 if stdout is not one.
+// columns returns a terminal's width, at least 20, or 0 for other outputs.
 func columns(stdout io.Writer) int {
 	if !progress.Terminal(stdout) {
 		return 0
@@ -153,7 +152,6 @@ func columns(stdout io.Writer) int {
 	return max(progress.Width(stdout), 20)
 }
 
-// writeTables writes tables and sentences, folded at the width of a terminal.
 func writeTables(stdout io.Writer, write func(io.Writer) error) error {
 	var text strings.Builder
 	if err := write(&text); err != nil {
@@ -162,7 +160,6 @@ func writeTables(stdout io.Writer, write func(io.Writer) error) error {
 	return explain.WriteTables(stdout, text.String(), columns(stdout))
 }
 
-// sentences folds each line at the width of a terminal.
 func sentences(stdout io.Writer, text string) string {
 	if !progress.Terminal(stdout) {
 		return text

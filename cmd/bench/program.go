@@ -22,7 +22,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// programFlags choose the loops of a C file.
 type programFlags struct {
 	file string
 	csource.Options
@@ -55,7 +54,6 @@ func (p *programFlags) load(c call) ([]byte, error) {
 	return text, nil
 }
 
-// read parses the program for these caches and prints its notes.
 func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csource.File, error) {
 	if p.Align <= 0 || p.Align&(p.Align-1) != 0 {
 		return nil, fmt.Errorf("--align %d: want a power of two", p.Align)
@@ -84,11 +82,10 @@ func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csour
 // the end, so a collection finds little.
 const collectAt = 400
 
-// collectOver is the memory limit in bytes. It is twice the limit of summaries, which then are most
-// of what lives.
+// collectOver is the memory limit in bytes. It is twice the limit of summaries, which are then most
+// of live memory.
 const collectOver = 2 << 30
 
-// setCollection sets both, unless the environment does.
 func setCollection() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
@@ -98,7 +95,6 @@ func setCollection() {
 	}
 }
 
-// simulateProgram counts passes over a program from cold caches.
 func (f *simFlags) simulateProgram(c call) error {
 	setCollection()
 	m, err := f.simulated(c)
@@ -164,11 +160,10 @@ func (f *simFlags) simulateProgram(c call) error {
 	})
 }
 
-// shares is the number of steps of a progress bar.
 const shares = 10_000
 
-// follow shows the share of the outermost loops' iterations that are simulated, until stop. Without
-// a terminal it prints notes instead.
+// follow shows the share of the outermost loops' iterations that are done, until stop. Without a
+// terminal it prints notes.
 func (f *simFlags) follow(c call, h *simcache.Hierarchy, what string) (stop func()) {
 	if progress.Bars(c.err) {
 		done := 0
@@ -188,11 +183,10 @@ func (f *simFlags) follow(c call, h *simcache.Hierarchy, what string) (stop func
 	return patience(c, quiet, share)
 }
 
-// quiet is the time before the first note of a count.
 var quiet = 5 * time.Second
 
-// patience notes the progress of a count after first, and whenever its time has doubled. The time
-// of summaries is not known beforehand.
+// patience prints a note after first, and whenever the time has doubled, until stop. The time of
+// summaries is not known beforehand.
 func patience(c call, first time.Duration, share func() float64) (stop func()) {
 	began, done := time.Now(), make(chan struct{})
 	go func() {

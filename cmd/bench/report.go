@@ -95,7 +95,6 @@ func newReport() *cobra.Command {
 	return cmd
 }
 
-// noteApart notes that two files have no benchmark in common.
 func noteApart(c call, set *results.Set) {
 	files := set.Files()
 	if len(files) != 2 {
@@ -110,7 +109,6 @@ func noteApart(c call, set *results.Set) {
 	c.note("no benchmark is in both %s and %s: nothing is compared", files[0].Name, files[1].Name)
 }
 
-// reportFleet writes the page of many machines.
 func reportFleet(c call, paths []string, by, dir string, options reports.Options) error {
 	if c.given("history") {
 		return errors.New("--history does not go with --by (bench history trend --by shows nodes)")
@@ -149,7 +147,6 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	return nil
 }
 
-// noteCopies notes files that were ignored.
 func noteCopies(c call, files []string) {
 	const most = 4
 	if len(files) == 0 {
@@ -162,7 +159,8 @@ func noteCopies(c call, files []string) {
 	c.note("ignored, as other files have all their results: %s", said)
 }
 
-// warnOfFaults warns of faults that merge refuses. A report judges machines by the results present.
+// warnOfFaults warns of faults that merge would refuse. The report judges machines by the results
+// present.
 func warnOfFaults(c call, paths []string, by string) {
 	const most = 8
 	// A single file may be a merge, which records its faults. Stdin is read already.
@@ -184,8 +182,7 @@ func warnOfFaults(c call, paths []string, by string) {
 	}
 }
 
-// folderOf returns the folder that --out names, directly or by the page in it. It refuses other
-// files.
+// folderOf returns the folder that --out names, directly or by the page in it.
 func folderOf(out, by string) (dir string, err error) {
 	page := "index.html"
 	if by != "" {
@@ -208,7 +205,6 @@ func folderOf(out, by string) (dir string, err error) {
 	return out, nil
 }
 
-// noFolder refuses folders.
 func noFolder(paths []string) error {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -219,7 +215,6 @@ func noFolder(paths []string) error {
 	return nil
 }
 
-// eachOnce refuses a file that is given twice, under any name.
 func eachOnce(paths []string) error {
 	var known []os.FileInfo
 	for _, path := range paths {

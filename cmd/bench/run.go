@@ -43,11 +43,10 @@ type runFlags struct {
 	raw      bool // print lines of results, not a table
 }
 
-// quickCount is the fewest samples that give a 95% interval of the median.
+// quickCount is the fewest samples with a 95% interval of the median.
 const quickCount = 6
 
-// Passes longer than longPass get longCount samples. These fill one burst, with one pass off the
-// clock.
+// Passes over longPass get longCount samples. These fill one burst, with one pass off the clock.
 const (
 	longPass  = 100 * time.Millisecond
 	longCount = 10
@@ -113,7 +112,6 @@ func newRun() *cobra.Command {
 const abUsage = "compare with an older bench `program`; its samples and this one's are " +
 	"interleaved, the only way to compare times on a machine that others use"
 
-// addSuite adds the flags of the suite and its samples.
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, with %d samples by default", quickCount))
 	flags.IntVar(&f.count, "count", access.Samples,
@@ -129,7 +127,6 @@ func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 		"how many it gave), or hugetlb (reserved ones)")
 }
 
-// addCaches adds the flags of the simulated caches.
 func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
 	f.tlb = parsed[[]simcache.TLB]{parse: simcache.ParseTLB, kind: "levels"}
@@ -141,13 +138,11 @@ func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 		"same file compare on any machine")
 }
 
-// thisProgram returns what results record of this program.
 func thisProgram() session.Program {
 	b := results.ThisBuild()
 	return session.Program{Version: b.Version, Commit: b.Commit, Command: commandLine()}
 }
 
-// plan returns the filtered suite or one pattern, with its settings.
 func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	p = session.Plan{Count: f.count, SampleTime: f.minTime, Pages: f.pages.value,
 		TimesOnly: f.timeOnly, Counters: true, Program: thisProgram()}
@@ -192,7 +187,6 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	return f.share(p)
 }
 
-// lowers refuses invalid patterns.
 func (f *runFlags) lowers(all []access.Comparison) error {
 	for _, b := range slices.Concat(all...) {
 		if _, err := b.Spec.Pattern(); err != nil {
@@ -227,7 +221,7 @@ func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
 	return f.suiteOf.filtered(all, nil)
 }
 
-// prepare lowers and checks everything, so that errors appear before anything runs.
+// prepare checks everything, so that errors appear before anything runs.
 func (f *runFlags) prepare(c call) (*session.Session, error) {
 	p, err := f.plan(c)
 	if err != nil {
@@ -253,9 +247,8 @@ func (f *runFlags) fault(err error) error {
 	return f.suiteOf.fault(b.Name, b.Err)
 }
 
-// config returns the simulated caches and TLB. They come from the first and last level of a
-// description, and its TLB. Without a description, the flags override the CPU that threads are
-// pinned to first.
+// config returns the first and last level and the TLB of a description. Without one, it returns the
+// caches of the CPU that threads are pinned to first, changed by the flags.
 func (f *runFlags) config(pinned []int) (simcache.Config, error) {
 	if f.caches == "" {
 		c := f.geometry.config(cpu.Caches(pinned...))
@@ -283,9 +276,9 @@ func (f *runFlags) config(pinned []int) (simcache.Config, error) {
 	return c.From(source), nil
 }
 
-// run measures. The file gets all finished results, even of an interrupted run; without any, it is
-// not written. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with
-// --raw, it gets the lines.
+// run writes finished results to the file, even of an interrupted run. It writes no file if nothing
+// finished. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with --raw,
+// it gets the lines.
 func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err error) {
 	var lines bytes.Buffer
 	var file *flagFile
@@ -330,7 +323,6 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 	return err
 }
 
-// tell prints the warnings of a finished session.
 func tell(c call, warnings []string) {
 	for _, w := range warnings {
 		c.warn("%s", w)

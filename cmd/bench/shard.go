@@ -11,7 +11,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// addShard adds the flags of a run that is one of many.
 func (f *runFlags) addShard(flags *pflag.FlagSet) {
 	f.shard = parsed[session.Shard]{parse: parseShard, kind: "i/n"}
 	flags.Var(&f.shard, "shard", "run the i-th of n shares of the suite, which take about the "+
@@ -23,7 +22,6 @@ func (f *runFlags) addShard(flags *pflag.FlagSet) {
 			"-col host and bench report --by host compare; may be repeated")
 }
 
-// parseShard parses a shard; auto reads the environment.
 func parseShard(text string) (session.Shard, error) {
 	if text == "auto" {
 		return session.ShardOf(os.Getenv)
@@ -31,7 +29,6 @@ func parseShard(text string) (session.Shard, error) {
 	return session.ParseShard(text)
 }
 
-// share adds labels to a plan, and takes its share if --shard is given.
 func (f *runFlags) share(p session.Plan) (session.Plan, error) {
 	seen := map[string]bool{}
 	for _, text := range f.labels {

@@ -23,10 +23,10 @@ func (s stopSignal) Error() string { return "signal: " + s.String() }
 // Unwrap returns context.Canceled.
 func (s stopSignal) Unwrap() error { return context.Canceled }
 
-// exitCode returns the exit code that shells use for a signal.
+// exitCode returns the exit code that shells give a signal.
 func (s stopSignal) exitCode() int { return 128 + int(s.Signal) }
 
-// A stoppedError reports work that a signal ended.
+// A stoppedError reports what a signal ended.
 type stoppedError struct {
 	so     string // the consequence
 	signal error
@@ -37,22 +37,20 @@ func (s stoppedError) Error() string { return "interrupted, " + s.so }
 // Unwrap returns the signal.
 func (s stoppedError) Unwrap() error { return s.signal }
 
-// stopped returns the error of work that a signal ended, with the consequence.
 func stopped(ctx context.Context, so string) error { return stoppedError{so, context.Cause(ctx)} }
 
-// watched is the key of a context's watching.
 type watched struct{}
 
 // A watching is how a verb reacts to signals.
 type watching struct {
-	// what it finishes before it looks at the context; nil while it does not watch
+	// finished before the verb looks at the context; nil while it does not watch
 	until atomic.Pointer[string]
 	// the consequence if a signal ends it at once; nil if nothing is kept
 	keeps atomic.Pointer[string]
 }
 
-// watch declares that a verb ends after something, such as "this pass", once ctx is done. The first
-// signal then only cancels ctx, until stop.
+// watch declares that a verb finishes something, such as "this pass", and ends once ctx is done.
+// The first signal then only cancels ctx, until stop.
 func watch(ctx context.Context, until string) (stop func()) {
 	verb, ok := ctx.Value(watched{}).(*watching)
 	if !ok {
@@ -62,18 +60,18 @@ func watch(ctx context.Context, until string) (stop func()) {
 	return func() { verb.until.Store(nil) }
 }
 
-// keeping sets what remains if a signal ends the verb at once.
+// keeping sets the consequence if a signal ends the verb at once.
 func keeping(ctx context.Context, so string) {
 	if verb, ok := ctx.Value(watched{}).(*watching); ok {
 		verb.keeps.Store(&so)
 	}
 }
 
-// catchSignals returns the context of the whole program. While a verb watches, the first signal,
-// such as Ctrl-C, cancels it with a stopSignal as cause. A second signal, or one while no verb
-// watches, ends the program at once and removes temporary files. A signal soon after the first
-// counts as the same: timeout signals its child and then its group. A closed pipe is a write error
-// instead, so that finished results are kept.
+// catchSignals returns the context of the program. While a verb watches, the first signal, such as
+// Ctrl-C, cancels it with a stopSignal as cause. A second signal, or one while no verb watches,
+// ends the program at once and removes temporary files. A signal soon after the first is the same
+// wish: timeout signals its child and then its group. A closed pipe is a write error, so that
+// finished results are kept.
 func catchSignals() context.Context {
 	verb := new(watching)
 	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), watched{}, verb))
@@ -109,16 +107,15 @@ func catchSignals() context.Context {
 	return ctx
 }
 
-// leftovers are the existing temporary folders.
 var leftovers sync.Map
 
-// together is the time in which a second signal counts as the first.
+// together is the time after the first signal in which another one is ignored.
 const together = 300 * time.Millisecond
 
-// endsSoon is the time in which a verb may end without a message.
+// endsSoon is how soon a verb must end to do so without a message.
 const endsSoon = 100 * time.Millisecond
 
-// stopping says on stderr that a signal was heard, if the verb has not ended.
+// stopping says that a signal was heard, if the verb still runs.
 func (w *watching) stopping(s stopSignal) {
 	until, again := w.until.Load(), "Ctrl-C again"
 	if until == nil {
@@ -131,7 +128,6 @@ func (w *watching) stopping(s stopSignal) {
 	fmt.Fprintf(os.Stderr, "bench: stopping after %s; %s stops now\n", *until, again)
 }
 
-// interrupted says on stderr what a signal ends at once, and the consequence.
 func interrupted(what string, so *string) {
 	if what != "" {
 		what = " while " + what
@@ -142,8 +138,8 @@ func interrupted(what string, so *string) {
 	fmt.Fprintf(os.Stderr, "bench: interrupted%s, %s\n", what, *so)
 }
 
-// end kills the program by a signal, so that a shell sees the cause and stops too at Ctrl-C. At
-// SIGQUIT, Go prints all goroutines.
+// end kills the program by the signal, so that a shell stops too at Ctrl-C. At SIGQUIT, Go prints
+// all goroutines.
 func end(s stopSignal) {
 	signal.Reset(s.Signal)
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s.Signal) == nil {

@@ -95,7 +95,6 @@ type simFlags struct {
 	meter         *progress.Meter
 }
 
-// simulate counts the one thing that the flags name.
 func (f *simFlags) simulate(c call) error {
 	if f.program.file == "" && f.trace == "" && f.matrix == "" && f.exec.path == "" &&
 		!f.pattern.shape.set {
@@ -145,7 +144,6 @@ func (f *simFlags) simulate(c call) error {
 	return run(c)
 }
 
-// simulated returns the machine that patterns and programs simulate.
 func (f *simFlags) simulated(c call) (m machines.Machine, err error) {
 	if err := errors.Join(positive("passes", f.passes), positive("cores", f.cores)); err != nil {
 		return m, err
@@ -155,7 +153,6 @@ func (f *simFlags) simulated(c call) (m machines.Machine, err error) {
 	return m, err
 }
 
-// simulatePattern counts passes over a pattern from cold caches.
 func (f *simFlags) simulatePattern(c call) error {
 	spec, err := f.pattern.spec()
 	if err != nil {
@@ -198,7 +195,7 @@ func (f *simFlags) simulatePattern(c call) error {
 		return err
 	}
 	efforts := []simcache.Effort{curve.Effort(f.passes, p.Nests)}
-	if efforts[0].Check() == nil || f.exact.value == "brute" { // otherwise announce refuses the curve alone
+	if efforts[0].Check() == nil || f.exact.value == "brute" { // else the curve is refused
 		efforts = append(efforts, h.Effort(f.passes, p.Nests...))
 	}
 	if _, err := f.announce(c, "simulating "+f.pattern.shape.text, efforts...); err != nil {
@@ -223,10 +220,9 @@ func (f *simFlags) simulatePattern(c call) error {
 	})
 }
 
-// mostTried is the most references of all tried changes together. They take about 5 s.
+// mostTried is the most references of all tried changes, which take about 5 s.
 const mostTried = 5e8
 
-// improve tries changes and counts their misses.
 func (f *simFlags) improve(run *explain.Run) {
 	if f.hierarchy.explain {
 		f.meter.Phase("trying what would help", 0)
@@ -234,7 +230,6 @@ func (f *simFlags) improve(run *explain.Run) {
 	}
 }
 
-// start returns cold caches, and the curve that the flags ask for.
 func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy,
 	*reuse.Meter, error) {
 	if f.out != "" {
@@ -250,9 +245,9 @@ func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy,
 	return h, curve, err
 }
 
-// announce notes the look-ups beforehand if they take long, and refuses too many without --exact
-// brute. It returns the sum of the efforts. A terminal then shows the elapsed time; other outputs
-// have only the note.
+// announce notes look-ups that take long. It refuses too many unless --exact brute is given. A
+// terminal then shows the elapsed time; elsewhere the note is enough. It returns the sum of the
+// efforts.
 func (f *simFlags) announce(
 	c call, what string, efforts ...simcache.Effort,
 ) (all simcache.Effort, err error) {
@@ -273,7 +268,6 @@ func (f *simFlags) announce(
 	return all, nil
 }
 
-// announceProduct announces passes over a matrix, whose references are all looked up.
 func (f *simFlags) announceProduct(c call, what string, references int) error {
 	effort := simcache.Effort{LookUps: float64(f.passes) * float64(references)}
 	each := 6e6 // references a second
@@ -291,7 +285,7 @@ func (f *simFlags) announceProduct(c call, what string, references int) error {
 	return nil
 }
 
-// replay counts a trace as Cachegrind would, or the accesses of a matrix product.
+// replay counts a trace as Cachegrind counts its program, or the accesses of a matrix product.
 func (f *simFlags) replay(c call) error {
 	which, name := "trace", f.trace
 	if f.matrix != "" {
@@ -343,8 +337,8 @@ func (f *simFlags) replay(c call) error {
 	return f.show(c, run, summary, func() any { return run.Trace(m.Name, f.hierarchy.explain) })
 }
 
-// show writes the files of --cachegrind-out and --out. It prints JSON, or the summary and, unless
-// that is complete, the tables.
+// show writes the wanted files, and prints JSON, or the summary and, unless that is complete, the
+// tables.
 func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) string,
 	asJSON func() any) error {
 	f.meter.End()
@@ -374,7 +368,6 @@ func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) s
 		columns(c.out))
 }
 
-// curveFlags are the flags of a miss-ratio curve.
 type curveFlags struct {
 	on   bool
 	sets int
@@ -386,7 +379,7 @@ func (c *curveFlags) add(flags *pflag.FlagSet) {
 		"they are fully associative")
 }
 
-// start returns the curve that the flags ask for, with lines of D1's size.
+// start returns the curve that the flags ask for, or nil. Its lines have D1's size.
 func (f *curveFlags) start(c call, config simcache.Config) (*reuse.Meter, error) {
 	if !f.on {
 		if c.given("curve-sets") {

@@ -13,7 +13,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// record returns one simulation as results. Its name has the flags that determine the counts.
+// record names a simulation by the flags that determine its counts.
 func (f *simFlags) record(run explain.Run) session.Simulated {
 	s := session.Simulated{Family: "Program", Config: run.Config, Counts: run.Counts,
 		Arrays: run.Tensors, Program: thisProgram()}
@@ -45,7 +45,7 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 	if f.exec.from.call+f.exec.to.call > 0 {
 		add("calls", fmt.Sprintf("%d-%d", f.exec.from.call, f.exec.to.call))
 	}
-	// Sorted, so that any order of the flags gives one name.
+	// Any order of the flags gives one name.
 	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) {
 		add(csource.Defined(d))
 	}

@@ -16,7 +16,6 @@ import (
 // first level of 48 KiB, so this many take 2.6 GB.
 const mostThreads = 1 << 16
 
-// share sets the number of threads that share a pattern.
 func (f *simFlags) share(c call, spec *access.Spec) error {
 	if !c.given("threads") {
 		if c.given("grain") {
@@ -40,7 +39,6 @@ func (f *simFlags) share(c call, spec *access.Spec) error {
 	return nil
 }
 
-// simulateThreads counts passes over a pattern that threads share, from cold caches.
 func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern) error {
 	if m.Config.TLB != nil {
 		c.note("--threads %d: the TLB is left out, which is of one thread", f.threads)

@@ -12,7 +12,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// spaceOf reads the space of a file, or of stdin for "-".
 func spaceOf(c call, path string) (*sweep.Space, error) {
 	if path == "-" {
 		return sweep.Read(path, c.in)

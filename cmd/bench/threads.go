@@ -10,7 +10,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// threadFlags set the number of threads, their CPUs and the nodes of memory.
 type threadFlags struct {
 	counts                parsed[[]int]
 	pin, cpuBind, memBind parsed[[]int]
@@ -40,7 +39,6 @@ func (f *threadFlags) add(flags *pflag.FlagSet) {
 	}
 }
 
-// among has threads walk the benchmarks of a plan.
 func (f *threadFlags) among(c call, p session.Plan, ab string) (session.Plan, error) {
 	switch {
 	case ab != "" && (f.counts.set || f.pin.set || f.cpuBind.set || f.memBind.set):
