@@ -14,11 +14,11 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// missesUnit is that of a cache which the name tells.
+// missesUnit counts the misses of a cache that the name gives.
 const missesUnit = "misses/op"
 
-// grouped sorts points into series by what their names say, as many as there are
-// hues, in the order in which they appear.
+// grouped collects points into series by name, in the order of the rows. There are at most as many
+// series as hues.
 func (d *data) grouped(take func(results.Row) (name string, q point, ok bool)) []series {
 	var all []series
 	at := map[string]int{}
@@ -40,8 +40,8 @@ func (d *data) grouped(take func(results.Row) (name string, q point, ok bool)) [
 	return all
 }
 
-// setMisses draws the misses of each set of D1, of rows a power of two of bytes
-// apart and of padded ones.
+// setMisses draws the misses of each set of D1, for rows a power of two of bytes apart and for
+// padded rows.
 func setMisses(d *data) (*figure, error) {
 	columns, shape := "", ""
 	all := d.grouped(func(r results.Row) (string, point, bool) {
@@ -87,11 +87,10 @@ func setMisses(d *data) (*figure, error) {
 	return f, nil
 }
 
-// stems is a plotter of verticals with a glyph on top; those of several series
-// stand beside each other.
+// stems is a plotter of verticals with a glyph on top.
 type stems struct {
 	series
-	beside float64 // by how many stems
+	beside float64 // offset from other series, in stems
 }
 
 // Plot implements plot.Plotter.
@@ -116,7 +115,6 @@ func (s stems) Thumbnail(c *draw.Canvas) {
 		vg.Point{X: at.X, Y: at.Y + 2})
 }
 
-// sum is that of a series' values.
 func (s series) sum() (sum float64) {
 	for _, q := range s.points {
 		sum += q.y
@@ -143,8 +141,7 @@ func setSentence(all []series) string {
 	return "Misses per pass with " + text + "."
 }
 
-// missRatio draws the miss ratio of LRU caches by their capacity, with those of
-// this machine marked.
+// missRatio draws the miss ratio of LRU caches by capacity, and marks this machine's caches.
 func missRatio(d *data) (*figure, error) {
 	shape := ""
 	all := d.grouped(func(r results.Row) (string, point, bool) {
@@ -188,8 +185,7 @@ func missRatio(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, all...)
 }
 
-// ratioSentence says from which capacity on each order misses no more than a
-// line's first element.
+// ratioSentence returns the capacity from which each order misses at most 1 of 8 references.
 func ratioSentence(all []series) string {
 	var words []string
 	for _, s := range all {

@@ -19,8 +19,8 @@ type tiling struct {
 	elem  int  // bytes of an element
 }
 
-// tilings are the copies in tiles by shape, and the shapes in the order in which
-// they appear, as many as there are hues.
+// tilings returns the tiled copies by shape, and the shapes in the order of the rows. There are at
+// most as many shapes as hues.
 func (d *data) tilings() (shapes []string, by map[string][]tiling) {
 	by = map[string][]tiling{}
 	for _, r := range d.rows {
@@ -116,8 +116,8 @@ func (d *data) tilePanel(f *figure, all []series, y string, times bool, marks []
 	return d.look.addSeries(f, p, all...)
 }
 
-// tilesHeld marks the edge of the largest tiles of which caches hold one that is
-// read and one that is written.
+// tilesHeld marks the edge of the largest tiles that fit a cache in pairs, one read and one
+// written.
 func tilesHeld(caches []mark, elem int) (held []mark) {
 	for _, m := range caches {
 		if elem > 0 {
@@ -152,7 +152,7 @@ func tileSentence(of []tiling) string {
 	return text + tileMisses(best, plain) + "."
 }
 
-// tileMisses says where the best tiles miss less, or more, than no tiles do.
+// tileMisses compares the misses of the best tiles with those of no tiles.
 func tileMisses(best, plain tiling) string {
 	d1 := percent(missRate(best.row, d1Unit))
 	switch {

@@ -184,7 +184,7 @@ const pageBytes = 4096
 // short is the most iterations of a loop whose stride does not matter for lines.
 const short = 8
 
-// innermost returns the bytes that an access moves in its innermost loop that is not short.
+// short is the most iterations of a loop that innermost skips. Its stride says little about lines.
 func innermost(op nest.Operand, around []*nest.Loop) int {
 	d := len(around) - 1
 	for d > 0 && trips(around[d]) <= short {

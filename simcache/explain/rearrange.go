@@ -20,7 +20,7 @@ func (r *Run) Rearrangements() (all []Change) {
 		if len(chain) != 3 {
 			continue
 		}
-		for _, order := range [][]int{{1, 2, 0}, {2, 0, 1}} { // the other orders of three exchange two
+		for _, order := range [][]int{{1, 2, 0}, {2, 0, 1}} { // other orders exchange two
 			if c, ok := r.reordered(p, chain, order); ok {
 				all = append(all, c)
 			}
