@@ -71,8 +71,8 @@ func fit(style text.Style, words string, width vg.Length) string {
 	return ""
 }
 
-// machine describes the measured and the simulated machine. If the last level serves less than it
-// states, a third line says so.
+// machine describes the measured and the simulated machine. A third line reports a last level that
+// serves far less than the CPU states.
 func (d *data) machine() string {
 	if len(d.rows) == 0 && len(d.swept) > 0 {
 		return "Measured on: nothing was measured.\nSimulated: the named caches, exactly."
@@ -110,8 +110,7 @@ func (d *data) machine() string {
 	return text
 }
 
-// machine describes the measured and the simulated machine. A third line reports a last level whose
-// measured capacity is far from the stated one.
+// geometries returns "L1d 32 KiB 8-way 64 B" for each cache.
 func geometries(caches []results.Cache) string {
 	var all []string
 	for _, c := range caches {

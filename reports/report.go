@@ -314,8 +314,8 @@ type data struct {
 	cpuCaches []mark // of the measured machine
 	simulated []mark
 	history   []history.Entry
-	served    *noise.Served   // set if the last level serves far less than the CPU states
-	shown     map[string]bool // set if the last level's measured capacity is far from the stated one
+	served    *noise.Served   // set if it serves half of the stated size, or less
+	shown     map[string]bool // names of benchmarks in the chart that is being made
 }
 
 // A file is one file of results.

@@ -185,7 +185,8 @@ func missRatio(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, all...)
 }
 
-// ratioSentence returns the capacity from which each order misses at most 1 of 8 references.
+// ratioSentence names the capacity from which an order misses at most the first 8-byte element of
+// each line of 64 B.
 func ratioSentence(all []series) string {
 	var words []string
 	for _, s := range all {

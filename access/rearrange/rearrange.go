@@ -181,10 +181,10 @@ func (a *Answer) priced(c explain.Change, h *simcache.Hierarchy, counts []simcac
 // pageBytes is the smallest stride whose next access is always in another page.
 const pageBytes = 4096
 
-// short is the most iterations of a loop whose stride does not matter for lines.
+// short is the most iterations of a loop that innermost skips. Its stride says little about lines.
 const short = 8
 
-// short is the most iterations of a loop that innermost skips. Its stride says little about lines.
+// innermost returns the bytes that an access moves in its innermost loop that is not short.
 func innermost(op nest.Operand, around []*nest.Loop) int {
 	d := len(around) - 1
 	for d > 0 && trips(around[d]) <= short {
