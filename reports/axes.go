@@ -14,7 +14,6 @@ import (
 // maxLabels is about the most labels of an axis, so that none overlap.
 const maxLabels = 8
 
-// addGrid draws faint lines at the ticks.
 func (s *style) addGrid(p *panel, horizontal bool) {
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = s.grid, s.grid
@@ -52,11 +51,9 @@ func powersOfTwo(low, high float64, label func(int) string) plot.ConstantTicks {
 }
 
 // logAxis makes an axis logarithmic from low to high, both above 0. Labels are at 1, 2 and 5 if
-// there is room, else at powers of ten. If these give less than two labels, ticks are evenly
-// spaced.
+// they fit, else at powers of ten. Ticks are evenly spaced if these give less than two labels.
 func logAxis(a *plot.Axis, low, high float64) { logAxisOf(a, low, high, number6) }
 
-// logAxisOf is logAxis with another format of labels.
 func logAxisOf(a *plot.Axis, low, high float64, label func(float64) string) {
 	a.Min, a.Max = low, high
 	a.Scale = plot.LogScale{}
@@ -85,7 +82,6 @@ func logAxisOf(a *plot.Axis, low, high float64, label func(float64) string) {
 	a.Tick.Marker = ticks
 }
 
-// labelled counts the ticks with labels in a range.
 func labelled(ticks plot.ConstantTicks, low, high float64) (n int) {
 	for _, tick := range ticks {
 		if tick.Label != "" && tick.Value >= low && tick.Value <= high {
@@ -95,7 +91,6 @@ func labelled(ticks plot.ConstantTicks, low, high float64) (n int) {
 	return n
 }
 
-// evenTicks returns at most five ticks, at steps of 1, 2 or 5 times a power of ten.
 func evenTicks(low, high float64, label func(float64) string) (ticks plot.ConstantTicks) {
 	step := math.Pow(10, math.Floor(math.Log10(high-low))-1)
 	for _, part := range []float64{2, 5, 10, 20} {
@@ -151,7 +146,7 @@ func percentAxis(a *plot.Axis) {
 }
 
 // numberAxis makes an axis logarithmic for whole numbers from 1 on. Labels are at powers of two, or
-// at the measured numbers if the range has less than two powers.
+// at the measured numbers if there are less than two powers.
 func numberAxis(a *plot.Axis, points []point) {
 	low, high := math.Inf(1), 1.0
 	for _, q := range points {
@@ -185,8 +180,8 @@ func measuredTicks(points []point) (ticks plot.ConstantTicks) {
 	return ticks
 }
 
-// percentLogAxis makes an axis logarithmic for changes around 100%. Labels are dense for small
-// changes and do not overlap for large ones.
+// percentLogAxis makes an axis logarithmic for changes around 100%, with dense labels for small
+// changes.
 func percentLogAxis(a *plot.Axis, low, high float64) {
 	logAxis(a, low, high)
 	for _, step := range []float64{1, 2, 5, 10, 20, 50} {
@@ -209,8 +204,8 @@ func percentLogAxis(a *plot.Axis, low, high float64) {
 	}
 }
 
-// legible reports whether evenly spaced labels keep apart on a logarithmic axis. The last two are
-// the closest.
+// legible reports whether evenly spaced labels keep apart on a logarithmic axis, where the last two
+// are closest.
 func legible(ticks plot.ConstantTicks, low, high float64) bool {
 	last := 0.0
 	for _, tick := range slices.Backward(ticks) {

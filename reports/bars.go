@@ -18,15 +18,13 @@ const maxBars = 40
 
 // bars is a plotter of horizontal bars with intervals and values. Bar i is centred at y = -i.
 type bars struct {
-	look   *style
-	points []point // x is unused
-	labels []string
-	// kernels set the colours of the bars.
+	look    *style
+	points  []point // x is unused
+	labels  []string
 	kernels []string
 	skip    func(i int) bool // nil for none
 }
 
-// explainKernels adds the colours of the bars to the legend, if there are several.
 func (b bars) explainKernels(f *figure) {
 	var colors []color.RGBA
 	var names [][]string
@@ -72,7 +70,6 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// whisker draws an interval with an outline in the colour of paper.
 func (s *style) whisker(c draw.Canvas, low, high, y, half vg.Length) {
 	for _, line := range []draw.LineStyle{{Color: s.paper, Width: 2.6}, {Color: s.ink, Width: 1}} {
 		c.StrokeLine2(line, low, y, high, y)

@@ -26,8 +26,8 @@ const (
 // chosen are the keys of a name that a kernel may choose. The others define its work.
 var chosen = []string{"order", "pad", "tile", "kernel"}
 
-// viewed are the layouts that a name's view and pad already describe. Other layouts are copies of
-// the suite, which are different work.
+// viewed are the layouts that a name's view and pad already describe. Others are copies of the
+// suite, which are different work.
 var viewed = []string{"view", "contiguous", "padded"}
 
 // A bestChoice is the best choice for a tensor on some caches.
@@ -39,7 +39,6 @@ type bestChoice struct {
 // gain returns the cost of the worst choice over the best.
 func (c bestChoice) gain() float64 { return c.worst / c.least }
 
-// sentence describes the choice that matters most.
 func (c bestChoice) sentence(of, tensor, caches string) string {
 	if c.gain() < 1.01 { // the picture's threshold
 		return fmt.Sprintf("Of %s, no choice of order, padding or tile matters (by simulated "+
@@ -57,14 +56,12 @@ func cycles(r results.Row) float64 {
 		100*r.Stats["LL-misses/op"].Center
 }
 
-// A bestMap holds the best choices by tensor and caches.
 type bestMap struct {
 	look            *style
 	tensors, caches []string
 	cells           map[[2]string]bestChoice
 }
 
-// best draws the best choices of a sweep, by caches.
 func best(d *data) (*figure, error) {
 	b := bestMap{look: &d.look, cells: map[[2]string]bestChoice{}}
 	for _, r := range d.swept {
@@ -161,7 +158,6 @@ func taken(r results.Row) (tensor, words string) {
 	return strings.Join(fixed, " "), strings.Join(free, ", ")
 }
 
-// gain returns the largest gain of a tensor.
 func (b bestMap) gain(tensor string) (most float64) {
 	for _, caches := range b.caches {
 		if c, ok := b.cells[[2]string{tensor, caches}]; ok {
@@ -171,7 +167,6 @@ func (b bestMap) gain(tensor string) (most float64) {
 	return most
 }
 
-// names labels the places 0, 1, ...
 func names(all []string, most int) (ticks plot.ConstantTicks) {
 	for i, name := range shorts(all, most) {
 		ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
@@ -227,7 +222,6 @@ func (b bestMap) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// one returns the words for one thing, or a number with the words for several.
 func one(n int, alone, more string) string {
 	if n == 1 {
 		return alone

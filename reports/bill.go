@@ -97,5 +97,4 @@ func CheckBillFolder(dir string) error {
 	return nil
 }
 
-// width returns a share in percent, to two decimals.
 func width(share float64) float64 { return math.Round(1e4*share) / 100 }

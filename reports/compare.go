@@ -22,13 +22,11 @@ type pairing struct {
 	old, new results.Stat
 }
 
-// change returns the new time over the old one.
 func (p pairing) change() float64 { return p.new.Center / p.old.Center }
 
 // apart reports whether the intervals are disjoint.
 func (p pairing) apart() bool { return p.new.Lo > p.old.Hi || p.new.Hi < p.old.Lo }
 
-// judged reports whether both have enough samples for an interval.
 func (p pairing) judged() bool {
 	_, old := p.old.HalfWidth()
 	_, new := p.new.HalfWidth()
@@ -136,7 +134,6 @@ func (p pairing) relative(s results.Stat) point {
 	return q
 }
 
-// beyond returns the factor of a change that the chart cuts off.
 func (p pairing) beyond() string {
 	if c := p.change(); c > most || c < 1/most {
 		return fmt.Sprintf(" (x %.2g)", c)
@@ -144,7 +141,6 @@ func (p pairing) beyond() string {
 	return ""
 }
 
-// changeHue returns the hue of an insignificant, a slower, or a faster change.
 func (s *style) changeHue(change float64, apart bool) hue {
 	switch {
 	case !apart:

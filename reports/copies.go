@@ -52,11 +52,10 @@ func copyWords(r results.Row) (words []string) {
 	return words
 }
 
-// maxCopyLabel is the most characters of a copy's label.
 const maxCopyLabel = 56
 
 // copyLabels labels copies, with dtype, padding, order and name where these differ. If a label is
-// too long, common is the words that all share, and the labels omit them.
+// too long, it moves the words that all share to common.
 func copyLabels(found []results.Row) (labels []string, common string) {
 	differ := func(key string) bool {
 		return slices.ContainsFunc(found, func(r results.Row) bool {
@@ -253,7 +252,6 @@ func strideSentence(all map[int]results.Row) string {
 	return text + "."
 }
 
-// channels draws the bandwidth of copies between NCHW and NHWC.
 func channels(d *data) (*figure, error) {
 	var found []results.Row
 	by := map[string]results.Row{}

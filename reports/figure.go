@@ -39,7 +39,7 @@ type figure struct {
 	room     vg.Length // right of the panels
 }
 
-// A panel is a plot with axis labels. gonum would place them at the arithmetic mean of a
+// A panel is a plot with axis labels, which gonum would centre at the arithmetic mean of a
 // logarithmic axis.
 type panel struct {
 	*plot.Plot
@@ -69,7 +69,6 @@ func (f *figure) explainIntervals(words string, points []point) {
 	}
 }
 
-// render draws a figure as PNG and as SVG.
 func (f *figure) render(d *data) (Chart, error) {
 	c := Chart{Title: f.title, Sentence: f.sentence, Alt: f.alt}
 	height := f.height + f.legendHeight(&d.look)
@@ -105,15 +104,12 @@ func (c *Chart) render(
 	return nil
 }
 
-// corners returns a rectangle's corners, from the lower left on.
 func corners(r vg.Rectangle) []vg.Point {
 	return []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}}
 }
 
-// titleHeight includes the room under the title.
 const titleHeight = vg.Length(30)
 
-// The measures of a legend.
 const (
 	thumbWidth = vg.Length(24)
 	legendLine = vg.Length(16)
@@ -166,7 +162,6 @@ func (f *figure) drawLegend(c draw.Canvas, look *style) {
 	}
 }
 
-// draw draws the legend and the panels, with aligned axes.
 func (f *figure) draw(c draw.Canvas, look *style) {
 	const pad = vg.Length(5)
 	f.drawLegend(c, look)
@@ -202,11 +197,9 @@ func (f *figure) draw(c draw.Canvas, look *style) {
 // svgFonts replace Liberation Sans where it is missing. Arimo and Arial have its widths.
 const svgFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"
 
-// svgText matches the weight, the size and the words of a text of an SVG.
 var svgText = regexp.MustCompile(`<text ([^>]*font-weight:(\w+);[^>]*font-size:([\d.]+)px;[^>]*)>([^<]+)</text>`)
 
-// fixWidths fixes the width of each text of an SVG to its width in Liberation Sans. The layout then
-// holds in any font.
+// fixWidths gives each text its width in Liberation Sans, so that the layout holds in any font.
 func fixWidths(svg string, look *style) string {
 	return svgText.ReplaceAllStringFunc(svg, func(all string) string {
 		part := svgText.FindStringSubmatch(all)
@@ -220,7 +213,6 @@ func fixWidths(svg string, look *style) string {
 	})
 }
 
-// finish gives an SVG its fonts, title and description.
 func finish(svg, title, alt string, look *style) []byte {
 	svg = fixWidths(strings.ReplaceAll(svg, "font-family:Liberation Sans", svgFonts), look)
 	// stretch images to their axes

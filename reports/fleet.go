@@ -132,7 +132,6 @@ func (s *style) shade(ratio float64) color.RGBA {
 // A larger fleet gets a second panel. It shows the first machines in rows that are legible.
 const maxNamed = 40
 
-// draw draws machines by benchmark.
 func (f Fleet) draw(d *data) (*figure, error) {
 	rows, columns := len(f.order), len(f.matrix.Benchmarks)
 	fig := &figure{title: fmt.Sprintf("%s, %s: times against the peers' median",
@@ -157,7 +156,6 @@ func (f Fleet) draw(d *data) (*figure, error) {
 	return fig, nil
 }
 
-// panel adds a panel of machines, the first at its top.
 func (f Fleet) panel(d *data, fig *figure, title string, machines []int) {
 	rows, columns := len(machines), len(f.matrix.Benchmarks)
 	const pixels = 1400 // about, either way: one pixel for each cell would be blurred
@@ -195,7 +193,6 @@ func (f Fleet) familyTicks() (ticks plot.ConstantTicks) {
 	return ticks
 }
 
-// machineTicks labels as many machines as there is room for.
 func (f Fleet) machineTicks(machines []int) (ticks plot.ConstantTicks) {
 	every := (len(machines) + 23) / 24
 	names := make([]string, len(machines))
@@ -210,7 +207,6 @@ func (f Fleet) machineTicks(machines []int) (ticks plot.ConstantTicks) {
 	return ticks
 }
 
-// maxMachines is the most rows of the table.
 const maxMachines = 1000
 
 type fleetRow struct {
@@ -223,7 +219,6 @@ type fleetCell struct {
 	Style template.CSS // of its background
 }
 
-// families returns the names before keys, and the benchmarks of each.
 func (f Fleet) families() (names []string, of map[string][]int) {
 	of = map[string][]int{}
 	for k, name := range f.matrix.Benchmarks {
@@ -236,7 +231,6 @@ func (f Fleet) families() (names []string, of map[string][]int) {
 	return names[:min(len(names), 16)], of
 }
 
-// rows returns the table: each machine's aspects, and its ratio by family.
 func (f Fleet) rows() (rows []fleetRow, heads []string) {
 	names, of := f.families()
 	heads = append([]string{"all", "caches", "memory", "scatter"}, names...)
@@ -269,7 +263,6 @@ func (f Fleet) rows() (rows []fleetRow, heads []string) {
 	return rows, heads
 }
 
-// ratioCell has a ratio on the picture's colour.
 func ratioCell(ratio float64) fleetCell {
 	if math.IsNaN(ratio) {
 		return fleetCell{}
@@ -331,7 +324,6 @@ func (f Fleet) Write(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// page returns the page with the picture in both themes.
 func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
 	picture, err := d.picture(maker{draw: f.draw})
 	if err != nil {

@@ -43,13 +43,11 @@ func wrap(style text.Style, words string, width vg.Length) (lines []string) {
 	return append(lines, line)
 }
 
-// leading is the distance between two lines of a footer.
 const leading = footerSize * 1.3
 
 // height includes the room above the footer.
 func (f footer) height() vg.Length { return leading*vg.Length(len(f.lines)) + 5 }
 
-// draw draws the lines at the bottom of c.
 func (f footer) draw(c draw.Canvas) {
 	for i, line := range f.lines {
 		y := c.Min.Y + leading*vg.Length(len(f.lines)-1-i)
@@ -57,7 +55,6 @@ func (f footer) draw(c draw.Canvas) {
 	}
 }
 
-// fit cuts words to a width.
 func fit(style text.Style, words string, width vg.Length) string {
 	if style.Width(words) <= width {
 		return words
@@ -120,7 +117,6 @@ func geometries(caches []results.Cache) string {
 	return strings.Join(all, ", ")
 }
 
-// tlbs returns "TLB 64 x 4 KiB and 1536 x 4 KiB".
 func tlbs(levels []results.TLB) string {
 	var all []string
 	for _, l := range levels {

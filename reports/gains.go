@@ -16,7 +16,6 @@ type gain struct {
 	name         string // in words, without threads
 }
 
-// times returns the speedup with the most threads.
 func (g gain) times() float64 { return g.fewest.Stats[timeUnit].Center / g.most.Stats[timeUnit].Center }
 
 // gains returns the gains of a family, the greatest first. fewest and most are those of all
@@ -49,9 +48,9 @@ func gains(family []results.Row, fewest, most int) (all []gain) {
 
 func byTimes(a, b gain) int { return cmp.Compare(b.times(), a.times()) }
 
-// addGains draws a selection if there are too many rows and threads share some. From each family it
-// takes benchmarks that gain most from threads, and as many that gain least. The sentence names the
-// extremes; it is "" if no benchmark has two numbers of threads.
+// addGains draws a selection of too many rows. From each family it takes benchmarks that gain most
+// from threads, and as many that gain least. It returns "" if no benchmark has two numbers of
+// threads.
 func (b *titledBars) addGains(rows []results.Row) (sentence string) {
 	var numbers []int
 	for _, r := range rows {

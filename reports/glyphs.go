@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// boxed is a canvas that draws a box for each character that its font lacks, such as a Chinese one
-// in a file's name. Without it such a character is invisible. Readers of an SVG have more fonts.
+// boxed is a canvas that draws a box for a character that its font lacks, such as a Chinese one.
+// Without it the character is invisible. Readers of an SVG have more fonts.
 type boxed struct{ vg.Canvas }
 
 // FillString implements vg.Canvas.

@@ -21,11 +21,12 @@ type knee struct{ foot, top point }
 // which spreads over a few sizes if a level fills unevenly.
 const rise = 1.2
 
-// knees returns the knees of a ladder that is sorted by size. From a knee on, each latency exceeds
-// the one before by more than rise. A rise through two levels at once is one knee.
+// knees returns the knees of a ladder that is sorted by size. After a knee, each latency exceeds
+// the one before by more than rise, until one does not. A rise through two levels at once is one
+// knee.
 //
-// The first size is no knee, since the rise may begin before it. Nor is a size if the next measured
-// one is more than twice as large.
+// The first size is no knee, since the rise may begin before it. Nor is a size if the next one is
+// more than twice as large.
 func knees(ladder []point) (found []knee) {
 	for i := 0; i+1 < len(ladder); i++ {
 		foot := i
@@ -39,7 +40,6 @@ func knees(ladder []point) (found []knee) {
 	return found
 }
 
-// latency draws the latency of dependent loads by working set, with its knees.
 func latency(d *data) (*figure, error) {
 	s := series{name: "pointer chase", hue: d.look.hues[0]}
 	for _, r := range d.rows {
@@ -109,7 +109,6 @@ func kneeCaches(knees []knee, caches []mark) []string {
 	return of
 }
 
-// kneeNames numbers the knees, and names their caches.
 func kneeNames(knees []knee, caches []mark) []string {
 	of := kneeCaches(knees, caches)
 	for i, k := range knees {
@@ -157,13 +156,11 @@ func (k kneeLabels) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// erase makes room for text that would cross lines.
 func (l *style) erase(c draw.Canvas, r vg.Rectangle) {
 	c.FillPolygon(l.paper, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max,
 		{X: r.Min.X, Y: r.Max.Y}})
 }
 
-// kneeSentence names the working sets at which latency rises, and the caches that they outgrow.
 func kneeSentence(ladder []point, found []knee, caches []string) string {
 	first, last := ladder[0], ladder[len(ladder)-1]
 	if len(ladder) == 1 {

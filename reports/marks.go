@@ -19,10 +19,8 @@ type mark struct {
 	label string
 }
 
-// maxMarks is the most marks of a kind.
 const maxMarks = 8
 
-// capacities marks the sizes of data caches.
 func capacities(caches []results.Cache) (found []mark) {
 	for _, c := range dataCaches(caches) {
 		if len(found) < maxMarks {
@@ -33,7 +31,6 @@ func capacities(caches []results.Cache) (found []mark) {
 	return found
 }
 
-// marksOf returns the marks of one cache.
 func marksOf(all []mark, name string) []mark {
 	return slices.DeleteFunc(slices.Clone(all), func(m mark) bool {
 		return !strings.HasPrefix(m.label, name+" ")
@@ -53,7 +50,6 @@ func dataCaches(caches []results.Cache) []results.Cache {
 	})
 }
 
-// reaches marks the reach of each level of a TLB.
 func reaches(levels []results.TLB) (found []mark) {
 	for i, l := range levels[:min(len(levels), maxMarks)] {
 		found = append(found, mark{float64(l.Entries * l.Page),
@@ -70,8 +66,8 @@ type verticals struct {
 	places []mark
 }
 
-// Plot implements plot.Plotter. A label is left of its line, or right if it does not fit. A label
-// with a close neighbour is a step lower. No line crosses a label.
+// Plot implements plot.Plotter. A label is left of its line, or right if it does not fit, and a
+// step lower next to a neighbour. No line crosses a label.
 func (v verticals) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, _ := p.Transforms(&c)
 	style := v.look.mark()

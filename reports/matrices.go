@@ -25,7 +25,6 @@ const (
 	tlbUnit       = "TLB-misses/op"
 )
 
-// missLevels are the simulated levels, from the first one on.
 var missLevels = []struct{ name, unit string }{{"D1", d1Unit}, {"LL", llUnit}, {"TLB", tlbUnit}}
 
 // A matrix is the sum over a square matrix, from its benchmark's name.
@@ -161,14 +160,13 @@ func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []s
 	return all
 }
 
-// oneSize reports whether all matrices have one size. These are drawn as bars.
+// oneSize reports whether all matrices have one size, which is drawn as bars.
 func oneSize(found []matrix) bool {
 	return len(found) > 0 && !slices.ContainsFunc(found, func(m matrix) bool {
 		return m.n != found[0].n
 	})
 }
 
-// sums returns the sums over one matrix: by order, in tiles and in vectors.
 func sums(rows []results.Row, m matrix) []results.Row {
 	of := slices.DeleteFunc(slices.Clone(rows), func(r results.Row) bool {
 		return r.Family() != "Traverse" && r.Family() != "Stream" ||
@@ -179,12 +177,10 @@ func sums(rows []results.Row, m matrix) []results.Row {
 	return of[:min(len(of), maxBars)]
 }
 
-// summed names a matrix in titles.
 func summed(m matrix) string {
 	return fmt.Sprintf("Summing a %dx%d %s matrix: ", m.n, m.n, short(m.row.Key("dtype"), 16))
 }
 
-// traverseBars draws time per element of the sums over one matrix.
 func traverseBars(d *data, found []matrix) (*figure, error) {
 	if _, _, both := pair(found); !both {
 		return nil, nil // others shows it
@@ -238,7 +234,6 @@ func missBars(d *data, found []matrix) *figure {
 	return f
 }
 
-// sizeRange returns the least and the largest matrix, in bytes.
 func sizeRange(found []matrix) (low, high float64) {
 	low, high = math.Inf(1), 0
 	for _, m := range found {
@@ -261,7 +256,6 @@ func (d *data) showsLines(found []matrix) {
 	}
 }
 
-// traverseTime draws time per element by matrix size.
 func traverseTime(d *data) (*figure, error) {
 	found := matrices(d.rows)
 	all := d.bySize(found, func(r results.Row) (point, bool) {
@@ -329,7 +323,7 @@ func missRates(d *data) (*figure, error) {
 	return f, nil
 }
 
-// missRate returns the percentage of references that missed.
+// missRate is in percent of all references.
 func missRate(r results.Row, unit string) (point, bool) {
 	misses, ok := r.Stats[unit]
 	refs := r.Stats[refsUnit]
@@ -339,7 +333,6 @@ func missRate(r results.Row, unit string) (point, bool) {
 	return exactly(0, 100*misses.Center/refs.Center), true
 }
 
-// A sizeKey identifies a size of matrix.
 type sizeKey struct{ n, bytes int }
 
 func (m matrix) size() sizeKey { return sizeKey{m.n, m.bytes} }
@@ -441,7 +434,6 @@ func missSentence(found []matrix) string {
 	return text
 }
 
-// llRate returns a matrix's miss rate in LL in percent, 0 if it has none.
 func llRate(m matrix) float64 {
 	q, _ := missRate(m.row, llUnit)
 	return q.y

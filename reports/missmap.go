@@ -20,7 +20,6 @@ import (
 // InPicture is the largest number of rows and columns of cells in the picture of an array.
 var InPicture = missmap.Most{Rows: 128, Cols: 128}
 
-// The measures of a map.
 const (
 	mapHeight = vg.Length(300) // of all arrays together, about
 	mostCell  = vg.Length(15)
@@ -109,14 +108,12 @@ func (p *mapPicture) whole() bool {
 	})
 }
 
-// cell returns the size of an array's cells.
 func (p *mapPicture) cell(a *missmap.Array, arrays int) (wide, high vg.Length) {
 	wide = min(mostCell, (p.width-tickRoom-setsWidth)/vg.Length(a.Cols))
 	high = min(mostCell, mapHeight/vg.Length(arrays*a.Rows))
 	return min(wide, 1.5*high), min(high, 1.5*wide)
 }
 
-// heights returns the heights of a map's arrays, and their sum with words and axes.
 func (p *mapPicture) heights(m missmap.Map) (all []vg.Length, sum vg.Length) {
 	for i := range m.Arrays {
 		_, high := p.cell(&m.Arrays[i], len(m.Arrays))
@@ -168,7 +165,6 @@ func (p *mapPicture) draw(c draw.Canvas) {
 	}
 }
 
-// drawArray draws an array's cells from the top left, with its name above.
 func (p *mapPicture) drawArray(c draw.Canvas, m *missmap.Map, a *missmap.Array, at vg.Point) {
 	words := p.look.text(markSize)
 	words.YAlign = draw.YTop

@@ -48,7 +48,6 @@ func viridis(low, high float64) (palette.ColorMap, error) {
 	return m, nil
 }
 
-// mountain draws read bandwidth by working set and stride as a heat map.
 func mountain(d *data) (*figure, error) {
 	h := heatMap{look: &d.look, value: map[[2]int]float64{}, low: math.Inf(1), caches: d.cpuCaches}
 	strides, sizes := map[int]bool{}, map[int]bool{}
@@ -86,7 +85,6 @@ func mountain(d *data) (*figure, error) {
 	return f, nil
 }
 
-// least returns the least maxCells keys, ascending.
 func least(set map[int]bool) []int {
 	all := slices.Sorted(maps.Keys(set))
 	return all[:min(len(all), maxCells)]
@@ -152,7 +150,6 @@ func (h heatMap) color(v float64) color.Color {
 	return c
 }
 
-// over returns the colour of words on a fill.
 func over(fill color.Color) color.Color {
 	if luminance(fill) > 0.3 {
 		return color.Black
@@ -195,7 +192,6 @@ func (h heatMap) markCaches(c draw.Canvas, toY func(float64) vg.Length) {
 	}
 }
 
-// bar draws the scale of colours, right of the map.
 func (h heatMap) bar(c draw.Canvas) {
 	const steps, width = 96, 12
 	left := c.Max.X + 82

@@ -10,8 +10,8 @@ import (
 	"github.com/stridebench/stridebench/results/terminal"
 )
 
-// vectorKernel returns the kernel of a result, "" for the plain loop. Old results have no kernel in
-// their names and are of the plain loop.
+// vectorKernel returns the kernel of a result, "" for the plain loop. Old results without a kernel
+// are of the plain loop.
 func vectorKernel(r results.Row) string {
 	if k := r.Key("kernel"); k != "scalar" {
 		return k
@@ -19,7 +19,6 @@ func vectorKernel(r results.Row) string {
 	return ""
 }
 
-// loop puts a kernel into words.
 func loop(kernel string) string {
 	switch kernel {
 	case "":
@@ -48,9 +47,8 @@ func short(label string, most int) string {
 	return label
 }
 
-// shorts shortens labels as short does. Long labels lose the words that all begin with. Different
-// labels stay different: shorts cuts them in the middle, then begins where they differ, then
-// numbers them.
+// shorts shortens labels as short does. Long labels lose their common beginning. Different labels
+// stay different: shorts cuts them in the middle, begins where they differ, or numbers them.
 func shorts(labels []string, most int) []string {
 	cut, start := make([]string, len(labels)), alike(labels)
 	for i, label := range labels {
@@ -97,7 +95,6 @@ func alike(labels []string) int {
 	return strings.LastIndexAny(labels[0][:n], " ./=-") + 1
 }
 
-// from returns a label from an index on, after an ellipsis.
 func from(label string, start int) string {
 	if start == 0 {
 		return label

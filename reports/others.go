@@ -17,8 +17,7 @@ import (
 	"github.com/stridebench/stridebench/results/terminal"
 )
 
-// others draws the times that no other chart shows, such as a user's own patterns. They are bars,
-// under the keys that their family shares.
+// others draws the times that no other chart shows, such as a user's own patterns, as bars.
 func others(d *data) (*figure, error) {
 	f := &figure{title: "Time per element of the other benchmarks",
 		alt: "Bars: ns per element of each benchmark, by family"}
@@ -47,7 +46,6 @@ func others(d *data) (*figure, error) {
 	return f, nil
 }
 
-// finish makes a figure of the bars.
 func (b *titledBars) finish(f *figure, unit string) {
 	b.bound()
 	b.skip = func(i int) bool { return b.titles[i] != "" }
@@ -68,7 +66,6 @@ func (b *titledBars) finish(f *figure, unit string) {
 // timePerElement is in ns.
 func timePerElement(r results.Row) point { return interval(r.Stats[timeUnit], 1e9) }
 
-// addFamilies adds the bars that there is room for, and returns a sentence for each family.
 func (b *titledBars) addFamilies(rows []results.Row) (sentences []string) {
 	for _, of := range byFamily(rows) {
 		if of = of[:min(len(of), maxBars-b.drawn)]; len(of) > 0 {
@@ -99,7 +96,6 @@ type titledBars struct {
 	drawn  int
 }
 
-// add adds a title, if there is one, and a bar for each row.
 func (b *titledBars) add(title string, labels []string, rows []results.Row,
 	value func(results.Row) point) {
 	if b.titles == nil {
@@ -150,7 +146,6 @@ func (b titledBars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// byFamily groups rows by family, in the order of the rows.
 func byFamily(rows []results.Row) (families [][]results.Row) {
 	index := map[string]int{}
 	for _, r := range rows {
@@ -165,7 +160,6 @@ func byFamily(rows []results.Row) (families [][]results.Row) {
 	return families
 }
 
-// otherSentence names the fastest and the slowest of a family, and their ratio.
 func otherSentence(rows []results.Row, shared string, labels []string) string {
 	least, most := 0, 0
 	for i, r := range rows {
@@ -193,8 +187,8 @@ func otherSentence(rows []results.Row, shared string, labels []string) string {
 	return text + fmt.Sprintf(", %s times as long", digits(slow.Center/fast.Center))
 }
 
-// strides matches the strides in the names of operands. A contiguous operand has them only if it
-// repeats elements, with a stride of 0.
+// strides matches the strides in the names of operands. A contiguous operand has them only to
+// repeat elements, with a stride of 0.
 var strides = regexp.MustCompile(`\[[^]]*\]`)
 
 // A twin is an operator that is timed both with its operands as they are and with contiguous ones.
@@ -229,7 +223,6 @@ func twins(rows []results.Row) (all []twin) {
 // asLong is the largest relative difference of medians that are called as long.
 const asLong = 0.05
 
-// mostTwins is the most twins of a sentence.
 const mostTwins = 3
 
 // twinSentence compares operators with their contiguous twins. Different operators are not

@@ -35,8 +35,8 @@ var (
 	pageTemplate = parsed("page", &pageText)
 )
 
-// parsed returns a function that parses a template at its first call. Most commands make no page,
-// and should not pay for it.
+// parsed returns a function that parses a template at its first call, since most commands make no
+// page.
 func parsed(name string, text *string) func() *template.Template {
 	return sync.OnceValue(func() *template.Template {
 		return template.Must(template.New(name).Funcs(
@@ -53,8 +53,8 @@ func prose(text string) template.HTML {
 		`<span class="unbroken">$0</span>`))
 }
 
-// policy is a content security policy that allows only the page's own parts. A name in a stranger's
-// file can then add no script and no address.
+// policy is a content security policy that allows only the page's own parts. Names from a
+// stranger's file can add no script and no address.
 func policy() string {
 	hash := sha256.Sum256([]byte(pageScript))
 	return "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-" +
@@ -104,7 +104,6 @@ func (d *data) picture(m maker) (p picture, err error) {
 	return p, nil
 }
 
-// page is the input of the template.
 type page struct {
 	Title, CPU, Facts string
 	Theme             Theme // "" for the reader's
@@ -133,7 +132,6 @@ type pageFigure struct {
 
 type pageCache struct{ Name, Size, Ways, Line, Use string }
 
-// page returns the report as one HTML file.
 func (r Report) page() ([]byte, error) {
 	p := page{
 		Title: "What the layouts cost", CPU: clip(r.setup.CPU), Facts: r.facts(), Theme: r.theme,
@@ -170,7 +168,6 @@ func (r Report) page() ([]byte, error) {
 var matters = []string{"trend", "compare", "traverse-time", "contiguous", "tiles", "nchw-nhwc",
 	"copy-bandwidth", "miss-rates"}
 
-// answer returns the three figures that matter most.
 func answer(figures []pageFigure) []pageFigure {
 	rank := func(f pageFigure) int {
 		if i := slices.Index(matters, strings.TrimPrefix(f.ID, "figure-")); i >= 0 {
@@ -191,7 +188,6 @@ func inlined(svg []byte) template.URL {
 // clip shortens a name, which may come from a stranger.
 func clip(text string) string { return short(text, maxText) }
 
-// several clips the first maxShown texts and counts the others.
 func several(texts []string) (shown []string) {
 	for i, text := range texts {
 		if i == maxShown {
@@ -202,7 +198,6 @@ func several(texts []string) (shown []string) {
 	return shown
 }
 
-// facts returns the number of measurements, and their dates.
 func (r Report) facts() string {
 	samples := 0
 	for _, row := range r.Rows {
@@ -228,7 +223,6 @@ func (r Report) facts() string {
 	return facts + ", " + first + " to " + last + "."
 }
 
-// caches returns the caches of the machine and the simulated ones.
 func (r Report) caches() (all []pageCache) {
 	add := func(c results.Cache, use string) {
 		all = append(all, pageCache{clip(c.Name), results.Bytes(c.Size), strconv.Itoa(c.Ways),
@@ -244,7 +238,6 @@ func (r Report) caches() (all []pageCache) {
 	return all
 }
 
-// settings returns the configuration without the caches in the table.
 func (r Report) settings() (pairs []results.Pair) {
 	unknown := results.Cache{}
 	inTable := map[string]bool{results.CachesKey: r.setup.Caches != nil,
@@ -278,8 +271,8 @@ func (r Run) shown() Run {
 	return of
 }
 
-// digits formats a number to three digits, a whole one in full. A number within rounding of a whole
-// one, such as 3 ns read as seconds, counts as whole.
+// digits formats a number to three digits, and a whole one in full. Within rounding counts as
+// whole, such as 3 ns read as seconds.
 func digits(v float64) string {
 	if whole := math.Round(v); math.Abs(v-whole) <= 1e-12*math.Abs(v) && math.Abs(v) < 1e6 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -298,8 +291,8 @@ func brief(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// places returns the decimals that three digits of a value have, negative for large ones. For 9.999
-// it is 1, since three digits are 10.0.
+// places returns the decimals of a value with three digits, negative for large ones: 1 for 9.999,
+// which is 10.0.
 func places(v float64) int {
 	_, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
 	n, _ := strconv.Atoi(exponent) // 0 if v is not a number

@@ -28,7 +28,6 @@ type point struct{ x, y, low, high float64 }
 // exactly returns a point without an interval.
 func exactly(x, y float64) point { return point{x, y, y, y} }
 
-// spreads reports whether a point has an interval to draw.
 func (q point) spreads() bool { return q.low < q.high }
 
 // positive reports whether a value fits any axis: above 0, and within what can be measured.
@@ -121,7 +120,6 @@ func (s series) values() (values plotter.XYs) {
 	return values
 }
 
-// band returns the outline of the intervals.
 func (s series) band() (band plotter.XYs) {
 	for _, q := range s.points {
 		band = append(band, plotter.XY{X: q.x, Y: q.high})

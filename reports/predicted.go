@@ -36,7 +36,6 @@ func predictions(rows []results.Row) (found []prediction) {
 	return found
 }
 
-// predicted draws predicted against measured times.
 func predicted(d *data) (*figure, error) {
 	found := predictions(d.rows)
 	if len(found) < 3 { // fewer give no meaningful rank correlation
@@ -120,7 +119,6 @@ func (d *data) scatter(f *figure, p *panel, found []prediction) error {
 	return nil
 }
 
-// intervals is a plotter of the measured times' intervals.
 type intervals struct {
 	look  *style
 	found []prediction

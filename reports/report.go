@@ -75,9 +75,9 @@ type Absent struct {
 var ErrNothing = errors.New("no chart can be made: want results as `bench run` or `bench sweep` " +
 	"writes them (counts of `bench sim` compare by `bench check --baseline`)")
 
-// Make makes the charts that have data. If several files have a benchmark, charts show the last,
-// and one chart compares it with the first. Make returns an error for results that do not compare,
-// and ErrNothing if no chart has data.
+// Make draws the charts that have data. Of several files, charts show a benchmark's last results,
+// and one chart compares them with the first. Make returns an error for results that do not
+// compare, and ErrNothing if no chart has data.
 func Make(set *results.Set, o Options) (Report, error) {
 	d, err := newData(set, o)
 	if err != nil {
@@ -111,7 +111,7 @@ func Make(set *results.Set, o Options) (Report, error) {
 	return r, nil
 }
 
-// charts draws the charts that have data. The chart of benchmarks that no other shows is last.
+// charts draws the charts that have data, the chart of the others last.
 func (d *data) charts(begin func(charts int) (done func())) ([]Chart, error) {
 	charts := make([]Chart, len(makers))
 	shown := make([]map[string]bool, len(makers))
@@ -149,10 +149,10 @@ func (d *data) charts(begin func(charts int) (done func())) ([]Chart, error) {
 	return charts, chart(rest, d.rest())
 }
 
-// rest returns the data that no chart has shown, those of several threads last.
+// rest returns the data that no chart has shown, several threads last.
 func (d *data) rest() data {
 	of := *d
-	// not shown for some number of threads: all its bars stay together
+	// not shown for some number of threads: its bars stay together
 	open := map[string]bool{}
 	for _, r := range d.threaded {
 		open[unthreaded(r)] = open[unthreaded(r)] || !d.shown[r.Name]
@@ -171,7 +171,6 @@ func (d *data) named() []results.Row {
 
 func saysThreads(r results.Row) bool { return r.Key("threads") != "" }
 
-// unthreaded returns a benchmark's name without threads and grain.
 func unthreaded(r results.Row) string {
 	parts := slices.DeleteFunc(strings.Split(r.Name, "/"), func(part string) bool {
 		return strings.HasPrefix(part, "threads=") || strings.HasPrefix(part, "grain=")
@@ -179,7 +178,6 @@ func unthreaded(r results.Row) string {
 	return strings.Join(parts, "/")
 }
 
-// shows records the benchmarks that a chart shows.
 func (d *data) shows(rows ...results.Row) {
 	for _, r := range rows {
 		d.shown[r.Name] = true
@@ -300,7 +298,7 @@ func checkOwn(dir, page, name string) error {
 	return nil
 }
 
-// data is the input of charts. They are made concurrently and only read it.
+// data is the input of the charts, which are made concurrently and only read it.
 type data struct {
 	look   style
 	set    *results.Set
@@ -314,11 +312,10 @@ type data struct {
 	cpuCaches []mark // of the measured machine
 	simulated []mark
 	history   []history.Entry
-	served    *noise.Served   // set if it serves half of the stated size, or less
+	served    *noise.Served   // set if the last level serves at most half of its stated size
 	shown     map[string]bool // names of benchmarks in the chart that is being made
 }
 
-// A file is one file of results.
 type file struct {
 	name string
 	rows []results.Row
@@ -372,7 +369,6 @@ func newData(set *results.Set, o Options) (*data, error) {
 	return d, nil
 }
 
-// comments returns the values of a key in the comments of all files, each once.
 func (d *data) comments(key string) (values []string) {
 	for _, f := range d.files {
 		for _, c := range d.set.Comments[f.name] {

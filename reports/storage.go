@@ -80,7 +80,6 @@ func newStoragePicture(d layouts.Drawing, theme Theme) (*storagePicture, error) 
 	return p, p.shade()
 }
 
-// footer has the legend.
 func (p *storagePicture) footer() footer { return p.look.footer(p.legend()) }
 
 func (p *storagePicture) title() string {
@@ -132,8 +131,8 @@ func (p *storagePicture) legend() string {
 	return text
 }
 
-// slices returns grids of a view's last two dims, one for each index of the dims before. Large
-// views have only the ends of dims.
+// slices returns grids of a view's last two dims, one for each index of the dims before. Of large
+// views, only the ends of dims are shown.
 func (p *storagePicture) slices(v layouts.Drawn) (grids []grid) {
 	shape := v.Shape()
 	whole := volume(shape) <= wholeCells
@@ -175,7 +174,6 @@ func (p *storagePicture) slices(v layouts.Drawn) (grids []grid) {
 	return grids
 }
 
-// unravel returns the indices of the k-th element of a shape. For a gap they are gaps.
 func unravel(k int, shape []int) []int {
 	index := make([]int, len(shape))
 	for d, n := range slices.Backward(shape) {
@@ -212,7 +210,6 @@ func shownIn(n int, whole bool, edge int) (all []int) {
 	return all
 }
 
-// at returns the place of an element, or a gap.
 func (p *storagePicture) at(v layouts.Drawn, index []int) int {
 	if slices.Contains(index, gap) {
 		return gap
@@ -227,8 +224,8 @@ func (p *storagePicture) at(v layouts.Drawn, index []int) int {
 // mostOffsets is the most places of a view that are enumerated.
 const mostOffsets = 1 << 24
 
-// steps returns the offsets of each dim's indices. times is the number of elements that share a
-// place, since dims of stride 0 move none.
+// steps returns the offsets of each dim's indices. times counts the elements that share a place
+// because their dims have stride 0.
 func steps(v layouts.Drawn) (places [][]int, times int) {
 	times = 1
 	for d, n := range v.Shape() {
@@ -241,8 +238,8 @@ func steps(v layouts.Drawn) (places [][]int, times int) {
 	return places, times
 }
 
-// large reports whether a view has too many places to enumerate. Of such a view, only the shown
-// places are known.
+// large reports whether a view has too many places to enumerate. Then only the shown places are
+// known.
 func (p *storagePicture) large() bool {
 	return slices.ContainsFunc(p.Views, func(v layouts.Drawn) bool {
 		n, _ := steps(v)
@@ -319,7 +316,6 @@ func (p *storagePicture) lay() {
 	p.strip = [][]int{line}
 }
 
-// fold sets the width of cells, and breaks the strip into lines.
 func (p *storagePicture) fold() {
 	words, small, line := p.look.text(markSize), p.look.text(footerSize), p.strip[0]
 	p.cell = 22

@@ -19,7 +19,6 @@ const (
 	arcHeight  = vg.Length(34)
 )
 
-// size includes a grid's words.
 func (p *storagePicture) size(g grid) (width, height vg.Length) {
 	for _, row := range g.rows {
 		width = max(width, p.cell*vg.Length(len(row)))
@@ -56,7 +55,6 @@ func (p *storagePicture) places() (all []vg.Point, height vg.Length) {
 	return all, tallest - at.Y
 }
 
-// under returns the room under a line of the strip.
 func (p *storagePicture) under() vg.Length {
 	room := vg.Length(5)
 	if len(p.Views) > 1 {
@@ -72,8 +70,8 @@ func (p *storagePicture) under() vg.Length {
 	return room
 }
 
-// below returns the text under a cell. It has the place, if cells have values, at both ends of a
-// run. It has the number of elements that share the cell, if there is one view.
+// below returns the text under a cell. It has the place at both ends of a run, if cells show
+// values. It has the number of elements that share the cell, if there is one view.
 func (p *storagePicture) below(line []int, i int) string {
 	place, last := line[i], len(line)-1
 	var words []string
@@ -96,7 +94,6 @@ func (p *storagePicture) height() vg.Length {
 	return height
 }
 
-// arcs reports whether the strip shows the order of iteration.
 func (p *storagePicture) arcs() bool {
 	return len(p.strip) == 1 && len(p.Views) == 1 && volume(p.Views[0].Shape()) > 1
 }
@@ -122,7 +119,6 @@ func (p *storagePicture) draw(c draw.Canvas) {
 	}
 }
 
-// drawGrid draws a grid from its top left, with an arrow through each row.
 func (p *storagePicture) drawGrid(c draw.Canvas, g grid, at vg.Point) {
 	words := p.look.text(markSize)
 	words.YAlign = draw.YTop
@@ -157,8 +153,6 @@ func (p *storagePicture) drawGrid(c draw.Canvas, g grid, at vg.Point) {
 	}
 }
 
-// drawLine draws a line of the strip. Under it are places, the elements that share a cell, and the
-// views that contain it.
 func (p *storagePicture) drawLine(c draw.Canvas, line []int, at vg.Point) {
 	small := p.look.mark()
 	small.Font.Size = footerSize
@@ -212,7 +206,6 @@ func (p *storagePicture) arrow(c draw.Canvas, from, to vg.Point) {
 		{X: to.X - 4, Y: to.Y - 2}})
 }
 
-// drawArcs draws the steps of the iteration over the strip, from its top left.
 func (p *storagePicture) drawArcs(c draw.Canvas, at vg.Point) {
 	x := map[int]vg.Length{}
 	for i, place := range p.strip[0] {

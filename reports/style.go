@@ -88,7 +88,6 @@ func (s *style) text(size vg.Length) text.Style {
 	}
 }
 
-// title is top-aligned.
 func (s *style) title() text.Style {
 	t := s.text(titleSize)
 	t.Font.Weight = xfont.WeightBold
@@ -96,14 +95,12 @@ func (s *style) title() text.Style {
 	return t
 }
 
-// mark is the style of words inside a chart.
 func (s *style) mark() text.Style {
 	t := s.text(markSize)
 	t.Color = s.marked
 	return t
 }
 
-// fade returns the colour of a band around a line.
 func fade(c color.RGBA) color.NRGBA { return color.NRGBA{c.R, c.G, c.B, 50} }
 
 func (s *style) newPanel(x, y string) *panel {

@@ -9,7 +9,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// summary returns the report as Markdown.
 func (r Report) summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What the layouts cost\n\n%s\n", cell(r.Machine))
@@ -25,7 +24,6 @@ func (r Report) summary() string {
 	return b.String()
 }
 
-// absent lists the charts without data, by the command that makes their data.
 func (r Report) absent(b *strings.Builder) {
 	var commands []string
 	titles := map[string][]string{}
@@ -71,13 +69,11 @@ func (r Report) table(b *strings.Builder) {
 	}
 }
 
-// center formats the median of a unit, "" if it is not known.
 func center(row results.Row, unit string, scale float64) string {
 	s, ok := row.Stats[unit]
 	return numeric(s.Center*scale, ok).Text
 }
 
-// byElem formats misses per element, "" if they are not known.
 func byElem(row results.Row, unit string) string {
 	v, ok := missesByElem(row, unit)
 	if !ok {

@@ -35,7 +35,6 @@ type column struct {
 // A tableCell is a text, with a sort key if it is a number.
 type tableCell struct{ Text, Sort, Class string }
 
-// tables returns a table for each family, in the order of the rows.
 func tables(rows []results.Row) (all []table) {
 	families := byFamily(rows)
 	for i, of := range families[:min(len(families), maxFamily)] {
@@ -70,7 +69,6 @@ func (t *table) add(name string, numeric bool, cell func(i int) tableCell) {
 // longText is the most bytes of a cell that does not break anywhere.
 const longText = 40
 
-// share adds to the text of what all rows share.
 func (t *table) share(text string) {
 	if t.Shared != "" {
 		t.Shared += ", "
@@ -78,8 +76,6 @@ func (t *table) share(text string) {
 	t.Shared += clip(text)
 }
 
-// changes returns a table that compares the times of the first file and the last, the largest
-// change first.
 func (r Report) changes() []table {
 	if len(r.pairs) == 0 {
 		return nil
@@ -239,7 +235,7 @@ func (t *table) addFigures(rows []results.Row) {
 }
 
 // addMisses adds simulated misses per element, since accesses of vectors are wider. Without times
-// the elements are unknown, and it adds misses per access.
+// the elements are unknown, and it adds the share of accesses that miss.
 func (t *table) addMisses(rows []results.Row, units map[string]bool) {
 	suffix, value := " misses/elem", missesByElem
 	if !slices.ContainsFunc(rows, func(r results.Row) bool {
@@ -268,7 +264,6 @@ func missesByElem(r results.Row, unit string) (point, bool) {
 	return exactly(0, v), true
 }
 
-// timed returns the time per element, or per pass.
 func timed(r results.Row) results.Stat {
 	if s, ok := r.Stats[timeUnit]; ok {
 		return s
@@ -276,7 +271,6 @@ func timed(r results.Row) results.Stat {
 	return r.Stats[passUnit]
 }
 
-// numeric returns a number's cell, empty without a number.
 func numeric(v float64, ok bool) tableCell {
 	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
 		return tableCell{}

@@ -53,7 +53,6 @@ func (s scaling) knee() (q point, found bool) {
 	return point{}, false
 }
 
-// words names a scaling by its working set.
 func (s scaling) words() string {
 	text := fmt.Sprintf("%s in %s", results.Bytes(s.bytes), s.level)
 	if s.stated {
@@ -151,7 +150,6 @@ func (d *data) levels() (levels []mark, beyond float64, known int) {
 	return levels, beyond, known
 }
 
-// threads draws bandwidth by threads for each level and memory, with the knees.
 func threads(d *data) (*figure, error) {
 	scalings := d.scalings()
 	var all []series
@@ -183,9 +181,8 @@ func threads(d *data) (*figure, error) {
 	return f, nil
 }
 
-// threadKnees is a plotter that rings the knees and names them where no line passes. A name is
-// under or over its knee, on either side. Without such a place it is under the knee, and names at
-// one place are stacked.
+// threadKnees is a plotter that rings the knees. It names each under or over its knee, where no
+// line passes; else under it, stacked.
 type threadKnees struct {
 	look     *style
 	scalings []scaling
@@ -221,7 +218,6 @@ func (k threadKnees) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// room returns the place for a knee's name.
 func (k threadKnees) room(c draw.Canvas, at, size vg.Point, lines [][]vg.Point,
 	labels []vg.Rectangle) vg.Rectangle {
 	right, left := min(at.X+8, c.Max.X-size.X), max(at.X-8-size.X, c.Min.X)
@@ -276,7 +272,6 @@ func crosses(line []vg.Point, r vg.Rectangle) bool {
 	return false
 }
 
-// counted returns "1 thread" or "2 threads".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -284,7 +279,6 @@ func counted(n int, what string) string {
 	return fmt.Sprint(n, " ", what, "s")
 }
 
-// are returns "1 is" or "2 are".
 func are(n int) string {
 	if n == 1 {
 		return "1 is"
@@ -327,7 +321,7 @@ func threadsSentence(all []scaling) string {
 	return said
 }
 
-// loaded draws the latency of a load against the memory traffic of other threads.
+// loaded draws the latency of a load against memory traffic.
 func loaded(d *data) (*figure, error) {
 	type measured struct {
 		load float64

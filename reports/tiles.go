@@ -11,7 +11,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A tiling is a copy in tiles.
 type tiling struct {
 	row   results.Row
 	tile  int
@@ -41,7 +40,6 @@ func (d *data) tilings() (shapes []string, by map[string][]tiling) {
 	return shapes, by
 }
 
-// tiles draws time and miss rates of a transposed copy by the size of its tiles.
 func tiles(d *data) (*figure, error) {
 	shapes, by := d.tilings()
 	if len(shapes) == 0 {
@@ -152,7 +150,6 @@ func tileSentence(of []tiling) string {
 	return text + tileMisses(best, plain) + "."
 }
 
-// tileMisses compares the misses of the best tiles with those of no tiles.
 func tileMisses(best, plain tiling) string {
 	d1 := percent(missRate(best.row, d1Unit))
 	switch {

@@ -26,7 +26,6 @@ type followed struct {
 	changes []history.Change
 }
 
-// size returns the largest change, as the absolute value of its logarithm.
 func (f followed) size() (largest float64) {
 	for _, c := range f.changes {
 		if c.Size != nil {
@@ -36,8 +35,8 @@ func (f followed) size() (largest float64) {
 	return largest
 }
 
-// followedTimes returns the times of the machine of the results, the largest change first. If the
-// history has none of that machine, it returns those of all machines.
+// followedTimes returns the times of the results' machine, the largest change first. If the history
+// has none, it returns those of all machines.
 func (d *data) followedTimes() (found []followed) {
 	here := results.FingerprintOf(d.config).Hash()
 	all := slices.DeleteFunc(history.AllSeries(d.history), func(s history.Series) bool {
@@ -56,7 +55,6 @@ func (d *data) followedTimes() (found []followed) {
 	return found
 }
 
-// trend draws the times of the history that changed most, with their change points.
 func trend(d *data) (*figure, error) {
 	found := d.followedTimes()
 	if len(found) == 0 {
@@ -126,7 +124,6 @@ func (d *data) trendPanel(f *figure, s followed) (*panel, error) {
 	return p, d.look.addSeries(f, p, line)
 }
 
-// starts returns the indices at which values change, and both ends.
 func (f followed) starts() []int {
 	all := []int{0}
 	for _, c := range f.changes {
@@ -139,7 +136,6 @@ func (f followed) starts() []int {
 	return append(all, len(f.Points))
 }
 
-// marks returns a mark for each change, between two commits.
 func (f followed) marks() (all []mark) {
 	for _, c := range f.changes {
 		i := slices.IndexFunc(f.Points, func(p history.Point) bool { return p == c.First })

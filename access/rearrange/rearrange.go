@@ -153,7 +153,6 @@ func (t *tries) one(ctx context.Context, c explain.Change) {
 	t.Tried = append(t.Tried, *tried)
 }
 
-// priced returns a change with its misses and its predicted time.
 func (a *Answer) priced(c explain.Change, h *simcache.Hierarchy, counts []simcache.Counts) Tried {
 	tried := Tried{Change: c}
 	for _, l := range h.Levels() {
@@ -197,7 +196,6 @@ func innermost(op nest.Operand, around []*nest.Loop) int {
 	return max(step, -step)
 }
 
-// trips returns the iterations of a loop with constant bounds, and math.MaxInt for others.
 func trips(l *nest.Loop) int {
 	for _, bound := range slices.Concat(l.From, l.To) {
 		if slices.ContainsFunc(bound.Coef, func(c int) bool { return c != 0 }) {

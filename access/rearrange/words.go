@@ -88,7 +88,6 @@ func (a *Answer) sentence(best []Tried) string {
 	return text
 }
 
-// rest says how times are predicted, and how many changes were left out.
 func (a *Answer) rest(best []Tried) string {
 	text := explain.Say("%s, counted exactly in each; %s tried",
 		explain.Counted(int(a.Refs), "reference"), explain.Counted(len(a.Tried), "change"))
@@ -98,7 +97,6 @@ func (a *Answer) rest(best []Tried) string {
 	return explain.Fold(text+". Times are predicted, "+a.model.Brief()+".", 80) + "\n"
 }
 
-// brief formats nanoseconds with a unit.
 func brief(ns float64) string {
 	d := time.Duration(ns)
 	for i, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
@@ -141,7 +139,6 @@ func (t Tried) tiles() string {
 		"inside, %s.", t.Place, explain.List(around), explain.List(within))
 }
 
-// name returns the file of a change.
 func (a *Answer) name(t Tried) string {
 	for _, s := range a.file.Statements {
 		if s.Pos.Line == t.Place {

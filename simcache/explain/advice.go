@@ -32,12 +32,11 @@ type Change struct {
 // missed holds the misses of the first level, the last level, and the first level of the TLB.
 type missed [3]uint64
 
-// most is the largest number of changes that are counted.
 const most = 24
 
-// Improve counts the misses of changes of the loops and arrays that miss most. Text then begins
-// with the changes that help. Together they take at most this many references, or four times those
-// of the run.
+// Improve counts the misses of changed programs, so that Text can begin with the changes that help.
+// The counts take at most this many references, or four times those of the run if that is more;
+// with 0 there are none.
 //
 // Improve exchanges two loops of a perfect nest, pads an array's rows, swaps two of its dims, and
 // tiles a pattern's largest nest. It counts the TLB last.
@@ -94,7 +93,6 @@ func (r *Run) count(p nest.Program, tlb []simcache.TLB) (m missed, ok bool) {
 	return m, true
 }
 
-// now returns the misses of the run itself.
 func (r *Run) now() missed {
 	m := missed{r.Counts.D1Misses(), r.Counts.LLMisses()}
 	if len(r.TLB) > 0 {
@@ -103,8 +101,8 @@ func (r *Run) now() missed {
 	return m
 }
 
-// helps reports whether some misses are at least a tenth fewer, and none a tenth more. It ignores
-// misses that are few among all references.
+// helps reports whether some misses fall by a tenth and none rise by one. It ignores differences
+// that are small among all references.
 func (m missed) helps(now missed, references uint64) (helps bool) {
 	for i, least := range []float64{0.005, 0.0005, 0.005} {
 		was, is := float64(now[i]), float64(m[i])
@@ -122,7 +120,6 @@ func (m missed) helps(now missed, references uint64) (helps bool) {
 // rank grows with the sum of misses. Sums within about a twentieth of each other rank the same.
 func (m missed) rank() int { return int(20 * math.Log(1+float64(m[0]+m[1]+m[2]))) }
 
-// advice returns the changes that help, the best first, or says that none does.
 func (r Run) advice() string {
 	switch {
 	case r.program == nil && len(r.Nests) == 0:
@@ -166,7 +163,6 @@ func (r Run) advice() string {
 	return "What would help: " + strings.Join(text, " Or ") + " (" + rest + ".)"
 }
 
-// instead compares misses with those of now.
 func (r Run) instead(m, now missed) string {
 	names := []string{r.Levels[0].Name, "", ""}
 	if len(r.Levels) > 1 {
@@ -192,7 +188,7 @@ func (r Run) instead(m, now missed) string {
 	return List(parts) + "."
 }
 
-// changes returns the changes to count, of the loops and arrays that miss most first.
+// changes returns the changes of the loops and arrays that miss most, in that order.
 func (r *Run) changes() []Change {
 	if r.program == nil && len(r.Nests) == 0 {
 		return nil
@@ -345,7 +341,6 @@ func (r *Run) layouts(p nest.Program, declared nest.Array) (all []Change) {
 	return all
 }
 
-// declare returns the declaration of a program's array with other extents.
 func (r *Run) declare(declared, a nest.Array) string {
 	if r.program == nil || slices.Equal(declared.Extents, a.Extents) {
 		return ""

@@ -9,10 +9,8 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// mostLines is the largest number of rows in a table of lines or functions.
 const mostLines = 12
 
-// codeTable has a row for each line of a compiled program. Lines that miss most are first.
 func (r Run) codeTable() Table {
 	return r.rows("line", r.Code, func(l simcache.Line) string {
 		if l.File == "" {

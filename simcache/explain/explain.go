@@ -54,8 +54,7 @@ func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []simcache.Line, ne
 }
 
 // Text returns paragraphs: what would help, the tensors or a program's accesses, the working set,
-// the TLB, and memory. It leaves out sentences that need counts which Config.Observe and
-// Config.WriteBacks did not ask for.
+// the TLB, and memory. Config.Observe and Config.WriteBacks add sentences.
 func (r Run) Text() []string {
 	if advice := r.advice(); advice != "" {
 		return append([]string{advice}, r.reasons()...)
@@ -63,7 +62,6 @@ func (r Run) Text() []string {
 	return r.reasons()
 }
 
-// reasons returns the paragraphs on the causes of the misses.
 func (r Run) reasons() []string {
 	var paragraphs []string
 	add := func(p string) {
@@ -113,7 +111,6 @@ func List(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// sentences joins those that are not empty.
 func sentences(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), " ")
 }
@@ -134,7 +131,6 @@ func times(n uint64) string {
 	return Say("%d times", n)
 }
 
-// agree returns the verb for one thing or for several.
 func agree(n uint64, one, many string) string {
 	if n == 1 {
 		return one
@@ -142,7 +138,6 @@ func agree(n uint64, one, many string) string {
 	return many
 }
 
-// workingSet compares the bytes of all different lines with the levels.
 func (r Run) workingSet() string {
 	first := r.Levels[0]
 	if first.Compulsory == 0 || first.Prefetches > 0 || r.Config.Levels[0].NoWriteAllocate {
@@ -174,8 +169,7 @@ func (r Run) workingSet() string {
 	return fmt.Sprintf("The working set, %s, %s.", text, List(parts))
 }
 
-// straddles reports whether a reference may lie in two lines. For a trace this is unknown, and the
-// result is true.
+// straddles reports whether a reference may lie in two lines, as it may in a trace.
 func (r Run) straddles() bool {
 	line := r.Config.Levels[0].Line
 	if r.program != nil {
@@ -203,7 +197,6 @@ func straddle(operands []nest.Operand, line int) bool {
 	return false
 }
 
-// memory compares the bytes that the program reads and writes with the traffic of memory.
 func (r Run) memory() string {
 	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
 	given, ok := r.given()
@@ -237,12 +230,11 @@ func (r Run) memory() string {
 	return text
 }
 
-// given returns the bytes that memory supplies, which are those that fill the last level. ok
-// reports whether they are known.
+// given returns the bytes that memory supplies. ok reports whether they are known.
 //
-// A line that an exclusive last level misses bypasses it to the level before. Each such miss is
-// then one line. This is unknown with prefetches, references in two lines, and stores that bring no
-// line in.
+// They are the bytes that fill the last level. An exclusive last level is bypassed, one line for
+// each miss. There they are unknown with prefetches, references in two lines, and stores that bring
+// no line in.
 func (r Run) given() (bytes uint64, ok bool) {
 	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
 	switch {
@@ -260,7 +252,6 @@ func (r Run) given() (bytes uint64, ok bool) {
 	return last.BytesFilled, r.Config.Observe&simcache.UsedBytes != 0
 }
 
-// touched returns the bytes that the program reads and writes, 0 if unknown.
 func (r Run) touched() (bytes uint64) {
 	for _, n := range r.Nests {
 		for _, op := range n.Operands {

@@ -32,7 +32,6 @@ func (r *Run) Rearrangements() (all []Change) {
 	return all
 }
 
-// exchanges returns the exchanges of two loops in the perfect nests of chains.
 func (r *Run) exchanges(p nest.Program) (all []Change) {
 	chains := r.chains(p)
 	for _, chain := range chains {
@@ -111,7 +110,7 @@ func (r *Run) reordered(p nest.Program, chain []*nest.Loop, order []int) (c Chan
 }
 
 // repeated reports whether the program contains the file's loop more than once, such as in a
-// function called twice. The file cannot change one of these alone.
+// function called twice. The file cannot change just one.
 func (r *Run) repeated(l *nest.Loop) bool {
 	source := r.program.source
 	inside := map[Statement]bool{}
@@ -134,7 +133,6 @@ func (r *Run) written(l *nest.Loop) bool {
 	return !strings.HasSuffix(l.Name, "_q") && !strings.HasSuffix(l.Name, "_r")
 }
 
-// depth returns the number of loops around one that has accesses.
 func (r *Run) depth(l *nest.Loop) int {
 	for _, around := range r.program.around {
 		if d := slices.Index(around, l); d >= 0 {
@@ -172,7 +170,7 @@ func (r *Run) lineIn(l *nest.Loop) int {
 var tileSizes = []int{32, 64, 16, 128}
 
 // Tiles returns changes that tile two or three loops of a perfect nest with one size. The nest is
-// that of the change, or without one the first that misses a tenth of all.
+// that of the change. Without one, it is the first that misses a tenth of all.
 func (r *Run) Tiles(c Change) (all []Change) {
 	p, before := r.program.Program, ""
 	chains := r.chains(p)
@@ -219,7 +217,6 @@ func (r *Run) Tiles(c Change) (all []Change) {
 	return all
 }
 
-// within returns the perfect nest of a loop.
 func within(chains [][]*nest.Loop, l *nest.Loop) []*nest.Loop {
 	for _, chain := range chains {
 		if slices.Contains(chain, l) {

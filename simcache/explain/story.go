@@ -41,7 +41,6 @@ type fate struct {
 
 func (f fate) lost() uint64 { return f.never + f.capacity + f.conflict }
 
-// stories returns the stories of the largest nest's operands.
 func (r Run) stories() []story {
 	if len(r.Nests) == 0 {
 		return nil
@@ -130,8 +129,8 @@ func (s story) leaves(c comeback) bool {
 		!(c.since == simcache.ThisLoop && c.loop == s.inner())
 }
 
-// told returns the comebacks to report: all that lost a line in the first level. If none did, it
-// returns the most frequent reuse of a line that the operand had left.
+// told returns the comebacks to report: all that lost a line in the first level. Else it is the
+// most frequent reuse of a line that the operand had left.
 func (s story) told() []comeback {
 	losing := slices.IndexFunc(s.returns, func(c comeback) bool { return c.fates[0].lost() == 0 })
 	if losing != 0 {
@@ -146,7 +145,6 @@ func (s story) told() []comeback {
 	return nil
 }
 
-// misses returns the operand's misses in the first level, in this nest.
 func (s story) misses() uint64 {
 	misses := s.first
 	for _, c := range s.returns {

@@ -14,7 +14,6 @@ import (
 // row of a single cell, under a wider header, is text across all columns.
 type Table [][]string
 
-// gap is the number of columns between cells.
 const gap = 2
 
 // words reports whether a row is text across all columns.
@@ -48,9 +47,9 @@ func (t Table) beside(columns int) (text string) {
 	return text
 }
 
-// WriteWithin is Write for lines of at most this many columns; 0 means no limit. A wider table gets
-// long names on their own lines and a header of several lines. Cells that still do not fit follow
-// below, and a cell wider than the line is folded.
+// WriteWithin is Write for lines of at most this many columns; 0 means no limit. In a wider table,
+// long names have their own lines and the header several. Cells that still do not fit follow below
+// or are folded.
 func (t Table) WriteWithin(w io.Writer, columns int) error {
 	cells := slices.DeleteFunc(slices.Clone(t), t.words)
 	if columns == 0 || widest(cells.beside(0)) <= columns {
@@ -78,7 +77,6 @@ type narrowed struct {
 	text    string
 }
 
-// measure sets the widths of columns, with headers of several lines.
 func (n *narrowed) measure(cells Table) {
 	const fewest = 12 // columns of a name on the same line as cells
 	room := n.columns
@@ -102,7 +100,6 @@ func (n *narrowed) measure(cells Table) {
 	}
 }
 
-// part divides the columns among lines.
 func (n *narrowed) part() {
 	used := n.columns
 	for i := 1; i < len(n.widths); i++ {
@@ -113,7 +110,6 @@ func (n *narrowed) part() {
 	}
 }
 
-// writeLine writes a name and the cells of a part, unless all are empty.
 func (n *narrowed) writeLine(name string, cell func(i int) string, part []int) {
 	line := fmt.Sprintf("%-*s", n.name, name)
 	for _, i := range part {
@@ -170,7 +166,6 @@ func (n *narrowed) writeRow(row []string, words bool) {
 	}
 }
 
-// widest returns the columns of a text's widest line.
 func widest(text string) (columns int) {
 	for line := range strings.SplitSeq(text, "\n") {
 		columns = max(columns, utf8.RuneCountInString(line))
@@ -178,7 +173,6 @@ func widest(text string) (columns int) {
 	return columns
 }
 
-// paragraphs is the width of paragraphs.
 const paragraphs = 80
 
 // WriteParagraphs writes paragraphs, each after an empty line. Lines have at most 80 columns, or
@@ -192,7 +186,6 @@ func WriteParagraphs(w io.Writer, all []string, columns int) error {
 	return nil
 }
 
-// width returns the width of paragraphs on lines of this many columns; 0 means no limit.
 func width(columns int) int {
 	if columns > 0 {
 		return min(paragraphs, columns)
@@ -201,8 +194,8 @@ func width(columns int) int {
 }
 
 // WriteTables writes sentences and tables of text/tabwriter, with two spaces between cells. It
-// folds sentences, and writes wide tables as Table.WriteWithin does; 0 columns mean no limit. A
-// word wider than the line, such as a benchmark's name, stays whole so that it can be copied.
+// folds sentences, and writes tables as Table.WriteWithin does; 0 columns mean no limit. A word
+// wider than the line, such as a benchmark's name, stays whole for copying.
 func WriteTables(w io.Writer, text string, columns int) error {
 	if columns == 0 || widest(text) <= columns {
 		_, err := io.WriteString(w, text)
@@ -324,9 +317,9 @@ func wrap(text string, columns int) string {
 	return strings.ReplaceAll(strings.Join(append(lines, line), "\n"), "\u00a0", " ")
 }
 
-// Write writes the counts for people; columns is the widest line, or 0. With words, it begins with
-// what would help and ends with the rest of Text. Between them are the summary, in this format if
-// there are two levels, and the tables if wanted. The curve is last.
+// Write writes the counts for people; columns is the widest line, or 0. With words, what would help
+// is first, and the rest of Text is last before the curve. Between them are the summary, in this
+// format if there are two levels, and the tables if wanted.
 func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, words bool,
 	columns int) error {
 	if len(r.Levels) != 2 {
@@ -364,7 +357,6 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 	return r.writeCurve(w, columns)
 }
 
-// foldCounts breaks wide lines of a summary before the counts of reads and writes.
 func foldCounts(summary string, columns int) string {
 	if columns == 0 || widest(summary) <= columns {
 		return summary
@@ -390,7 +382,6 @@ func (r Run) writeCurve(w io.Writer, columns int) error {
 	return Table(rows).WriteWithin(w, columns)
 }
 
-// filled returns the tables that are not empty.
 func filled(all ...Table) []Table {
 	return slices.DeleteFunc(all, func(t Table) bool { return len(t) == 0 })
 }
@@ -470,7 +461,6 @@ func (r Run) levelTable(sets bool) Table {
 	return t
 }
 
-// spreadRows adds the rows about misses by set.
 func (r Run) spreadRows(of func(func(int) string) []string, row func(bool, string, []string)) {
 	sets := r.Config.Observe.Has(simcache.SetMisses)
 	cell := func(what func(simcache.Spread) string) []string {
@@ -526,7 +516,6 @@ func (r Run) missesOf(what string) Table {
 	return Table{head}
 }
 
-// misses returns a row of such a table.
 func (r Run) misses(name string, c simcache.Counts) []string {
 	refs := float64(max(c.Refs(), 1))
 	row := []string{name, number(c.Refs()), number(c.D1Misses()),
@@ -537,7 +526,6 @@ func (r Run) misses(name string, c simcache.Counts) []string {
 	return row
 }
 
-// tlbTable has a row for each level of the TLB.
 func (r Run) tlbTable() Table {
 	if len(r.TLB) == 0 {
 		return nil

@@ -80,7 +80,6 @@ func (r Run) comesBack(s story) string {
 	return sentences(text...)
 }
 
-// when says which step reuses the line.
 func (r Run) when(s story, c comeback) string {
 	switch c.since {
 	case simcache.ThisIteration:
@@ -151,7 +150,6 @@ func (r Run) fates(s story, c comeback) string {
 	return sentences(append(text, "It comes from memory again.")...)
 }
 
-// lines returns the lines that a level holds.
 func (r Run) lines(level int) int { return r.Config.Levels[level].Sets() * r.Config.Levels[level].Ways }
 
 // crowding explains a conflict set: the level lacked ways for the lines that it evicted.
@@ -205,7 +203,6 @@ func (r Run) where(s story, c comeback, level int) string {
 		every(s.stride(s.inner()), l))
 }
 
-// others reports the tensor's misses in the other nests.
 func (r Run) others(s story) string {
 	if s.elsewhere+s.again == 0 {
 		return ""
@@ -221,7 +218,6 @@ func (r Run) others(s story) string {
 		number(s.elsewhere+s.again)+" "+agree(s.elsewhere+s.again, "miss", "misses"), List(when))
 }
 
-// every says which sets a stride reaches, where it skips some.
 func every(stride int, c simcache.Level) string {
 	skip := nest.GCD(stride/c.Line, c.Sets())
 	switch {

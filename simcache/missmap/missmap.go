@@ -86,7 +86,6 @@ func Of(
 	return m, err
 }
 
-// cut returns an array with empty cells.
 func cut(a nest.Array, most Most, levels int) Array {
 	of := Array{Array: a}
 	elements := a.Bytes() / a.Element

@@ -61,7 +61,6 @@ func (a *Array) Name() string {
 	return a.Tensor + strings.ReplaceAll(fmt.Sprint(a.Extents), " ", "][")
 }
 
-// words returns the heading of an array.
 func (a *Array) words() string {
 	text := a.Name()
 	if !a.Whole() {
