@@ -11,7 +11,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// maxLabels is about the most labels of an axis, so that none overlap.
+// maxLabels is about the most labels of an axis that do not overlap.
 const maxLabels = 8
 
 func (s *style) addGrid(p *panel, horizontal bool) {
@@ -24,15 +24,14 @@ func (s *style) addGrid(p *panel, horizontal bool) {
 	p.Add(grid)
 }
 
-// byteAxis makes an axis logarithmic, with ticks at powers of two. low and high are bytes above 0.
+// byteAxis makes an axis logarithmic, from low to high bytes, both above 0.
 func byteAxis(a *plot.Axis, low, high float64) {
 	a.Min, a.Max = low/math.Sqrt2, high*math.Sqrt2
 	a.Scale = plot.LogScale{}
 	a.Tick.Marker = powersOfTwo(a.Min, a.Max, results.Bytes)
 }
 
-// powersOfTwo returns ticks at the powers of two in a range. Labels are at every power, or at every
-// 2nd, 4th, and so on.
+// powersOfTwo returns ticks at the powers of two in a range.
 func powersOfTwo(low, high float64, label func(int) string) plot.ConstantTicks {
 	first, last := int(math.Ceil(math.Log2(low))), int(math.Floor(math.Log2(high)))
 	every := 1
@@ -51,7 +50,7 @@ func powersOfTwo(low, high float64, label func(int) string) plot.ConstantTicks {
 }
 
 // logAxis makes an axis logarithmic from low to high, both above 0. Labels are at 1, 2 and 5 if
-// they fit, else at powers of ten. Ticks are evenly spaced if these give less than two labels.
+// they fit, else at powers of ten. If fewer than two fit, ticks are evenly spaced.
 func logAxis(a *plot.Axis, low, high float64) { logAxisOf(a, low, high, number6) }
 
 func logAxisOf(a *plot.Axis, low, high float64, label func(float64) string) {
@@ -107,8 +106,8 @@ func evenTicks(low, high float64, label func(float64) string) (ticks plot.Consta
 
 func zeroAxis(a *plot.Axis, high float64) { linearAxis(a, 0, high, 6) }
 
-// linearAxis makes an axis linear, with less than most labelled ticks. Their steps are 1, 2 or 5
-// times a power of ten.
+// linearAxis makes an axis linear, with fewer than most ticks at steps of 1, 2 or 5 times a power
+// of ten.
 func linearAxis(a *plot.Axis, low, high, most float64) {
 	a.Min, a.Max = low, high
 	step := math.Pow(10, math.Floor(math.Log10(high-low)))
@@ -137,8 +136,7 @@ func duration(ns float64) string {
 	return number6(ns) + " ns"
 }
 
-// percentAxis makes an axis linear from 0 to 100. It leaves room for lines at both ends, and for
-// labels above.
+// percentAxis leaves room for lines at both ends, and for labels above.
 func percentAxis(a *plot.Axis) {
 	a.Min, a.Max = -4, 116
 	a.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 25, Label: "25"},
@@ -146,7 +144,7 @@ func percentAxis(a *plot.Axis) {
 }
 
 // numberAxis makes an axis logarithmic for whole numbers from 1 on. Labels are at powers of two, or
-// at the measured numbers if there are less than two powers.
+// at the measured numbers if there are fewer than two powers.
 func numberAxis(a *plot.Axis, points []point) {
 	low, high := math.Inf(1), 1.0
 	for _, q := range points {
@@ -161,8 +159,7 @@ func numberAxis(a *plot.Axis, points []point) {
 	a.Tick.Marker = ticks
 }
 
-// measuredTicks returns a tick at each measured number. The last has a label, and labels keep a
-// quarter octave apart.
+// measuredTicks labels the last measured number, and others a quarter octave apart.
 func measuredTicks(points []point) (ticks plot.ConstantTicks) {
 	var counts []float64
 	for _, q := range points {
@@ -180,8 +177,7 @@ func measuredTicks(points []point) (ticks plot.ConstantTicks) {
 	return ticks
 }
 
-// percentLogAxis makes an axis logarithmic for changes around 100%, with dense labels for small
-// changes.
+// percentLogAxis makes an axis logarithmic around 100%, with dense labels for small changes.
 func percentLogAxis(a *plot.Axis, low, high float64) {
 	logAxis(a, low, high)
 	for _, step := range []float64{1, 2, 5, 10, 20, 50} {
@@ -204,8 +200,8 @@ func percentLogAxis(a *plot.Axis, low, high float64) {
 	}
 }
 
-// legible reports whether evenly spaced labels keep apart on a logarithmic axis, where the last two
-// are closest.
+// legible reports whether evenly spaced labels keep apart. On a logarithmic axis the last two are
+// closest.
 func legible(ticks plot.ConstantTicks, low, high float64) bool {
 	last := 0.0
 	for _, tick := range slices.Backward(ticks) {

@@ -17,7 +17,6 @@ import (
 	"github.com/stridebench/stridebench/results/terminal"
 )
 
-// The chart shows the tensors for which the choice matters most, and the first caches.
 const (
 	maxTensors = 24
 	maxCaches  = 12
@@ -30,7 +29,6 @@ var chosen = []string{"order", "pad", "tile", "kernel"}
 // suite, which are different work.
 var viewed = []string{"view", "contiguous", "padded"}
 
-// A bestChoice is the best choice for a tensor on some caches.
 type bestChoice struct {
 	words        string // "col 32x32"
 	least, worst float64
@@ -132,7 +130,6 @@ func best(d *data) (*figure, error) {
 	return f, nil
 }
 
-// taken splits a name into the work and the choice.
 func taken(r results.Row) (tensor, words string) {
 	var fixed, free []string
 	for part := range strings.SplitSeq(r.Name, "/") {
@@ -174,7 +171,6 @@ func names(all []string, most int) (ticks plot.ConstantTicks) {
 	return ticks
 }
 
-// slant rotates labels that are wider than their columns, and returns the extra height.
 func (s *style) slant(p *panel, columns int) vg.Length {
 	words := s.text(tickSize)
 	widest := func(a plot.Axis) (most vg.Length) {
@@ -229,7 +225,6 @@ func one(n int, alone, more string) string {
 	return fmt.Sprint(n, " ", more)
 }
 
-// text returns the choice with its gain, or the choice alone if that does not fit.
 func (c bestChoice) text(fit func(string) string) string {
 	if c.gain() < 1.01 {
 		return fit("any")

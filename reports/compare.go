@@ -42,7 +42,7 @@ func unjudged(pairs []pairing) (n int) {
 	return n
 }
 
-// pairings returns the benchmarks that two files share, the largest change first.
+// pairings puts the largest change first.
 func pairings(first, last file) (found []pairing) {
 	old := map[string]results.Stat{}
 	for _, r := range first.rows {
@@ -60,8 +60,6 @@ func pairings(first, last file) (found []pairing) {
 	return found
 }
 
-// compare draws the times of the last file against the first, with intervals, for the benchmarks
-// that changed most.
 func compare(d *data) (*figure, error) {
 	if len(d.files) < 2 {
 		return nil, nil
@@ -125,7 +123,7 @@ func compare(d *data) (*figure, error) {
 // most is the largest factor that is drawn. Points beyond it are at the edge.
 const most = 1e3
 
-// relative returns a time in percent of the old median.
+// relative is in percent of the old median.
 func (p pairing) relative(s results.Stat) point {
 	q := interval(s, 100/p.old.Center)
 	for _, v := range []*float64{&q.y, &q.low, &q.high} {
@@ -176,7 +174,6 @@ func (f forest) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// A dot is a legend's entry for a point with its interval.
 type dot struct {
 	color color.RGBA
 	glyph draw.GlyphDrawer

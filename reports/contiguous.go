@@ -10,8 +10,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A choice holds the times that decide whether contiguous() pays with one kernel. They are a pass
-// over the strided view, the copy, and a pass over the copy.
+// A choice holds the times that decide whether contiguous() pays with one kernel.
 type choice struct {
 	kernel             string
 	view, copied, pass results.Stat
@@ -26,8 +25,8 @@ func (c choice) evens() float64 {
 	return math.Max(1, math.Ceil(c.copied.Center/saved))
 }
 
-// choices returns the choices of the largest matrix that was measured, by kernel. The sum over the
-// view is always the plain loop's.
+// choices are those of the largest measured matrix. The sum over the view is always the plain
+// loop's.
 func choices(rows []results.Row) (shape string, found []choice) {
 	type key struct{ shape, do, kernel string }
 	by := map[key]results.Stat{}
@@ -58,8 +57,7 @@ func choices(rows []results.Row) (shape string, found []choice) {
 	return shape, found
 }
 
-// contiguous draws the total time of n passes over a strided view, against one copy and n passes
-// over the copy.
+// contiguous draws the total time of n passes, with and without a copy.
 func contiguous(d *data) (*figure, error) {
 	shape, found := choices(d.rows)
 	if len(found) == 0 {

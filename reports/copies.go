@@ -18,8 +18,7 @@ func copies(rows []results.Row) []results.Row {
 	})
 }
 
-// copyWords puts a copy's name into words. The first is its layout; each other continues the
-// sentence.
+// copyWords puts a copy's name into words, its layout first.
 func copyWords(r results.Row) (words []string) {
 	shape := r.Key("shape")
 	switch layout := r.Key("layout"); layout {
@@ -54,8 +53,8 @@ func copyWords(r results.Row) (words []string) {
 
 const maxCopyLabel = 56
 
-// copyLabels labels copies, with dtype, padding, order and name where these differ. If a label is
-// too long, it moves the words that all share to common.
+// copyLabels adds dtype, padding, order and name where these differ. If a label is too long, it
+// moves the words that all share to common.
 func copyLabels(found []results.Row) (labels []string, common string) {
 	differ := func(key string) bool {
 		return slices.ContainsFunc(found, func(r results.Row) bool {
@@ -90,7 +89,6 @@ func copyLabels(found []results.Row) (labels []string, common string) {
 	return shorts(labels, maxCopyLabel), common
 }
 
-// leaveOut removes the words that all labels share, except the first of each. It returns them.
 func leaveOut(labels [][]string) string {
 	common := slices.DeleteFunc(slices.Clone(labels[0][1:]), func(word string) bool {
 		return slices.ContainsFunc(labels, func(words []string) bool {
@@ -183,7 +181,6 @@ func copySentence(found []results.Row) string {
 	return text
 }
 
-// copyStride draws the bandwidth of copying every k-th column by k, with the plain loop.
 func copyStride(d *data) (*figure, error) {
 	s := series{name: "plain loop", hue: d.look.hues[0]}
 	elem, all := 0, map[int]results.Row{}
@@ -229,8 +226,7 @@ func copyStride(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, s)
 }
 
-// slowest returns the step of the slowest copy. ok is false if only the contiguous copy was
-// measured.
+// slowest returns ok = false if only the contiguous copy was measured.
 func slowest(all map[int]results.Row) (step int, ok bool) {
 	least := math.Inf(1)
 	for k, r := range all {

@@ -27,8 +27,7 @@ const (
 	margin      = vg.Length(14) // leaves room for the last tick label
 )
 
-// A figure is a chart before it is rendered: a title, a legend, panels one above the other, and a
-// footer.
+// A figure is a chart before it is rendered.
 type figure struct {
 	title    string
 	sentence string
@@ -61,7 +60,7 @@ func (f *figure) explain(name string, thumbs ...plot.Thumbnailer) {
 	f.legend = slices.Insert(f.legend, at, entry{name, thumbs})
 }
 
-// explainIntervals adds intervals to the legend and the alternative text, if any point has one.
+// explainIntervals also extends the alternative text, if any point has an interval.
 func (f *figure) explainIntervals(words string, points []point) {
 	if slices.ContainsFunc(points, point.spreads) {
 		f.explain(words)
@@ -76,7 +75,6 @@ func (f *figure) render(d *data) (Chart, error) {
 	return c, err
 }
 
-// render draws the title, the inside of this height, and the footer.
 func (c *Chart) render(
 	look *style, height vg.Length, foot footer, inside func(draw.Canvas),
 ) error {
@@ -116,8 +114,6 @@ const (
 	legendGap  = vg.Length(8) // under it
 )
 
-// legendPlaces returns the places of a legend's entries relative to its top left. It breaks full
-// lines.
 func (f *figure) legendPlaces(look *style) (places []vg.Point, height vg.Length) {
 	words := look.text(tickSize)
 	at := vg.Point{}

@@ -176,7 +176,6 @@ func (f Fleet) panel(d *data, fig *figure, title string, machines []int) {
 	fig.height += vg.Length(min(max(rows, 14), 24)) * 0.17 * vg.Inch
 }
 
-// familyTicks labels families where they begin, unless labels would touch.
 func (f Fleet) familyTicks() (ticks plot.ConstantTicks) {
 	family, last := "", -1.0
 	for k, name := range f.matrix.Benchmarks {

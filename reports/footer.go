@@ -107,7 +107,6 @@ func (d *data) machine() string {
 	return text
 }
 
-// geometries returns "L1d 32 KiB 8-way 64 B" for each cache.
 func geometries(caches []results.Cache) string {
 	var all []string
 	for _, c := range caches {

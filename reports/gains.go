@@ -18,8 +18,7 @@ type gain struct {
 
 func (g gain) times() float64 { return g.fewest.Stats[timeUnit].Center / g.most.Stats[timeUnit].Center }
 
-// gains returns the gains of a family, the greatest first. fewest and most are those of all
-// families.
+// gains puts the greatest gain first. fewest and most are those of all families.
 func gains(family []results.Row, fewest, most int) (all []gain) {
 	by := map[string]results.Row{} // the most threads
 	for _, r := range family {
@@ -91,7 +90,7 @@ func (b *titledBars) addGains(rows []results.Row) (sentence string) {
 	return text
 }
 
-// shares deals places to families in rounds, at most the size of each.
+// shares deals places to families in rounds.
 func shares(families [][]gain, places int) []int {
 	share := make([]int, len(families))
 	for dealt := true; dealt; {

@@ -83,8 +83,7 @@ func latency(d *data) (*figure, error) {
 	return f, nil
 }
 
-// kneeLabels is a plotter that rings knees and names them. Names are below the line and right of
-// the knee, as far as there is room.
+// kneeLabels is a plotter that rings knees and names them, right of the knee and below the line.
 type kneeLabels struct {
 	look   *style
 	knees  []knee

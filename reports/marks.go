@@ -37,7 +37,6 @@ func marksOf(all []mark, name string) []mark {
 	})
 }
 
-// tellMarks adds to the alternative text that caches are marked, if one lies in the range.
 func (f *figure) tellMarks(caches []mark, low, high float64) {
 	if slices.ContainsFunc(caches, func(m mark) bool { return m.at >= low && m.at <= high }) {
 		f.alt += ", with the caches marked"
@@ -58,7 +57,7 @@ func reaches(levels []results.TLB) (found []mark) {
 	return found
 }
 
-// marks is a plotter of dashed verticals with labels at the top.
+// marks is a plotter of dashed verticals with labels.
 func (s *style) marks(places []mark) plot.Plotter { return verticals{s, places} }
 
 type verticals struct {

@@ -36,8 +36,8 @@ type matrix struct {
 	pow2  bool // rows lie a power of two of bytes apart
 }
 
-// matrices returns the sums over square matrices: by row and by column with the plain loop, and in
-// vectors.
+// matrices returns the sums over square matrices with the plain loop, by row and by column, and
+// those in vectors.
 func matrices(rows []results.Row) []matrix {
 	var found []matrix
 	for _, r := range rows {
@@ -58,8 +58,8 @@ func matrices(rows []results.Row) []matrix {
 	return oneASize(ofOneType(found))
 }
 
-// ofOneType keeps the dtype with the most sizes, since lines show one dtype. It returns none if
-// several dtypes have one size each; these are drawn as bars.
+// ofOneType keeps the dtype with the most sizes, since lines show one dtype. Several dtypes of one
+// size each are drawn as bars instead.
 func ofOneType(found []matrix) []matrix {
 	sizes, most := map[string]map[int]bool{}, ""
 	for _, m := range found {
@@ -119,7 +119,7 @@ func square(shape string) (n int, ok bool) {
 	return n, ok && high == wide && err == nil && n > 0 && n <= 1<<28
 }
 
-// elementSize returns the bytes of a dtype by the bits in its name, 0 without any.
+// elementSize returns the bytes of a dtype, 0 if its name has no bits.
 func elementSize(dtype string) int {
 	bits, _ := strconv.Atoi(strings.TrimLeft(dtype, "abcdefghijklmnopqrstuvwxyz"))
 	if bits < 0 || bits > 1024 {
@@ -128,8 +128,8 @@ func elementSize(dtype string) int {
 	return bits / 8
 }
 
-// bySize returns the series of charts by size. Rows a power of two of bytes apart fall into few
-// cache sets, so their columns are a series of their own.
+// bySize returns the series by size. Columns of rows a power of two of bytes apart fall into few
+// cache sets, so they are a series of their own.
 func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []series {
 	all := []series{
 		{name: "row", hue: d.look.hues[0]},
@@ -201,7 +201,7 @@ func traverseBars(d *data, found []matrix) (*figure, error) {
 	return f, nil
 }
 
-// missBars draws the simulated misses of the sums over one matrix, a group of bars for each level.
+// missBars draws a group of bars for each level.
 func missBars(d *data, found []matrix) *figure {
 	timed := slices.ContainsFunc(found, func(m matrix) bool {
 		return drawable(m.row.Stats[timeUnit])
@@ -284,7 +284,6 @@ func traverseTime(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, all...)
 }
 
-// missRates draws the simulated miss rates by matrix size: D1 above LL above the TLB.
 func missRates(d *data) (*figure, error) {
 	// vectors have other references
 	found := slices.DeleteFunc(matrices(d.rows), func(m matrix) bool { return m.order == "" })
@@ -337,7 +336,7 @@ type sizeKey struct{ n, bytes int }
 
 func (m matrix) size() sizeKey { return sizeKey{m.n, m.bytes} }
 
-// byColumns returns the sums by column, by size, of padded matrices or of the others.
+// byColumns returns the sums by column, padded or not.
 func byColumns(found []matrix, padded bool) map[sizeKey]matrix {
 	of := map[sizeKey]matrix{}
 	for _, m := range found {
@@ -386,8 +385,7 @@ func timeSentence(found []matrix) string {
 		"rows (%s).", row.n, row.n, row.row.Key("dtype"), b.Center/a.Center, times)
 }
 
-// lineSentence describes the range of the first line that has one. It is for results with nothing
-// to compare.
+// lineSentence describes the range of one order, if there is nothing to compare.
 func lineSentence(found []matrix) string {
 	for _, line := range []struct{ order, words string }{{"row", "By rows"}, {"col", "By columns"},
 		{"", "By rows, with vectors"}} {

@@ -27,7 +27,6 @@ const (
 	setsWidth = vg.Length(78) // of the sets, with their labels
 )
 
-// A mapPicture is maps side by side.
 type mapPicture struct {
 	look   style
 	maps   []missmap.Map
@@ -64,7 +63,6 @@ func DrawMaps(title string, maps []missmap.Map, theme Theme) (Chart, error) {
 	return c, err
 }
 
-// shade sets the colours, darker for references that go farther, and the legend.
 func (p *mapPicture) shade(theme Theme) {
 	rgb := func(hex uint32) color.RGBA {
 		return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF}
@@ -205,7 +203,7 @@ func (p *mapPicture) drawArray(c draw.Canvas, m *missmap.Map, a *missmap.Array, 
 	}
 }
 
-// evenly returns at most this many numbers below n, a power of two apart.
+// evenly returns at most most numbers below n, a power of two apart.
 func evenly(n, most int) (all []int) {
 	step := 1 << bits.Len(uint(max(0, (n-1)/max(most, 1))))
 	for i := 0; i < n; i += step {
@@ -214,8 +212,7 @@ func evenly(n, most int) (all []int) {
 	return all
 }
 
-// mixed returns a cell's colour: the colours of the levels, weighted by the references that went so
-// far.
+// mixed weights the colours of the levels by the references that went so far.
 func (p *mapPicture) mixed(c missmap.Cell) color.RGBA {
 	share := []float64{1}
 	for level := range c.Missed {

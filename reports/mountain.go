@@ -20,8 +20,8 @@ import (
 // maxCells is the most sizes and strides of a mountain. It shows the least.
 const maxCells = 24
 
-// A heatMap is a plotter of a bandwidth for each stride and size, with a colour bar on its right. A
-// cell is at the indices of its stride and size.
+// A heatMap is a plotter of a bandwidth for each stride and size, with a colour bar. A cell is at
+// the indices of its stride and size.
 type heatMap struct {
 	look           *style
 	strides, sizes []int // bytes, ascending
@@ -31,8 +31,8 @@ type heatMap struct {
 	caches         []mark
 }
 
-// viridis is the colour map of S. van der Walt and N. Smith, for matplotlib. Its luminance rises
-// evenly, so that it is legible in grey.
+// viridis is the colour map of S. van der Walt and N. Smith, for matplotlib. Its even luminance is
+// legible in grey.
 func viridis(low, high float64) (palette.ColorMap, error) {
 	var controls []color.Color
 	for _, hex := range []uint32{0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E, 0x1F9E89,
@@ -90,7 +90,6 @@ func least(set map[int]bool) []int {
 	return all[:min(len(all), maxCells)]
 }
 
-// byteTicks labels places 0, 1, ... with bytes, at most this many of them.
 func byteTicks(bytes []int, most int) (ticks plot.ConstantTicks) {
 	every := (len(bytes) + most - 1) / most
 	for i, n := range bytes {
@@ -135,7 +134,7 @@ func twoDigits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 2, 64)
 }
 
-// cell fills a rectangle. It overlaps its neighbours, so that no hairline shows between them.
+// cell overlaps its neighbours, so that no hairline shows between them.
 func (h heatMap) cell(c draw.Canvas, fill color.Color, left, right, bottom, top vg.Length) {
 	const overlap = 0.8
 	c.FillPolygon(fill, []vg.Point{{X: left, Y: bottom}, {X: right + overlap, Y: bottom},
@@ -170,7 +169,6 @@ func luminance(c color.Color) float64 {
 	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
 }
 
-// markCaches draws a line above the working sets that a cache holds, and names it on the right.
 func (h heatMap) markCaches(c draw.Canvas, toY func(float64) vg.Length) {
 	line := draw.LineStyle{Color: h.look.paper, Width: 1.2, Dashes: []vg.Length{4, 3}}
 	style := h.look.mark()

@@ -29,7 +29,7 @@ func loop(kernel string) string {
 	return short(kernel, 16)
 }
 
-// number returns the value of a key as a whole number above 0, or 0.
+// number returns 0 unless the value is a whole number above 0.
 func number(r results.Row, key string) int {
 	n, err := strconv.Atoi(r.Key(key))
 	if err != nil || n < 0 || n > 1<<40 {
@@ -79,8 +79,8 @@ func shorts(labels []string, most int) []string {
 	return cut
 }
 
-// alike returns the length of the labels' common beginning, up to the end of a word. It is 0 if all
-// are the same.
+// alike returns the length of the common beginning, up to the end of a word; 0 if all labels are
+// the same.
 func alike(labels []string) int {
 	if len(labels) == 0 || slices.Min(labels) == slices.Max(labels) {
 		return 0

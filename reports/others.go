@@ -116,7 +116,7 @@ func (b *titledBars) add(title string, labels []string, rows []results.Row,
 	}
 }
 
-// bound cuts intervals that would leave no room for the bars, and labels the cut ends.
+// bound cuts intervals that would leave no room for the bars.
 func (b *titledBars) bound() {
 	longest, room := 0.0, 1.12 // for the values
 	for _, q := range b.points {
@@ -191,13 +191,13 @@ func otherSentence(rows []results.Row, shared string, labels []string) string {
 // repeat elements, with a stride of 0.
 var strides = regexp.MustCompile(`\[[^]]*\]`)
 
-// A twin is an operator that is timed both with its operands as they are and with contiguous ones.
+// A twin is an operator timed with its operands as they are, and with contiguous ones.
 type twin struct {
 	asItIs, contiguous int     // indices of rows
 	saves              float64 // seconds a pass
 }
 
-// twins returns the twins among rows of operands, the costliest layout first.
+// twins puts the costliest layout first.
 func twins(rows []results.Row) (all []twin) {
 	contiguous := map[string]int{} // by shapes
 	shapes := func(r results.Row) string { return strides.ReplaceAllString(r.Name, "") }
@@ -225,8 +225,7 @@ const asLong = 0.05
 
 const mostTwins = 3
 
-// twinSentence compares operators with their contiguous twins. Different operators are not
-// compared.
+// twinSentence compares operators only with their contiguous twins.
 func twinSentence(rows []results.Row, shared string, labels []string, all []twin) string {
 	var said []string
 	for _, t := range all[:min(len(all), mostTwins)] {

@@ -69,8 +69,7 @@ const (
 	maxFamily = 60  // tables
 )
 
-// A picture is a chart in SVG for both themes. It has neither title nor footer, which the page
-// adds.
+// A picture is a chart for both themes, without title and footer, which the page adds.
 type picture struct {
 	light, dark   []byte
 	width, height vg.Length
@@ -164,7 +163,7 @@ func (r Report) page() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// matters ranks the charts: what changed, then the gain from another order or layout.
+// matters ranks the charts: changes first, then gains from another order or layout.
 var matters = []string{"trend", "compare", "traverse-time", "contiguous", "tiles", "nchw-nhwc",
 	"copy-bandwidth", "miss-rates"}
 

@@ -14,7 +14,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A series is one line of a chart.
 type series struct {
 	name   string
 	hue    hue
@@ -62,7 +61,6 @@ func pointsOf(all ...series) (points []point) {
 	return points
 }
 
-// named joins the names of series with points, for the alternative text.
 func named(all ...series) string {
 	var names []string
 	for _, s := range all {
@@ -73,7 +71,6 @@ func named(all ...series) string {
 	return strings.Join(names, "; ")
 }
 
-// addSeries draws lines over bands of their intervals. It adds each name to the legend once.
 func (s *style) addSeries(f *figure, p *panel, all ...series) error {
 	for _, of := range all {
 		if len(of.points) == 0 {

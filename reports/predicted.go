@@ -18,7 +18,6 @@ import (
 // predictedUnit is results.PredictedUnit, tidied: the time that the cost model predicts for a pass.
 const predictedUnit = "predicted-sec/op"
 
-// A prediction is a benchmark's two times in ns.
 type prediction struct {
 	family    string
 	predicted float64
@@ -77,7 +76,7 @@ func predicted(d *data) (*figure, error) {
 	return f, err
 }
 
-// correlation describes the rank correlation. Predicted times that are all the same have no ranks.
+// correlation handles equal times, which have no ranks.
 func correlation(rho float64, predicted []float64) string {
 	switch {
 	case slices.Min(predicted) == slices.Max(predicted):
@@ -90,8 +89,7 @@ func correlation(rho float64, predicted []float64) string {
 
 const maxScattered = 2000
 
-// scatter draws a point for each benchmark, up to maxScattered. Families without a hue of their own
-// share the last.
+// scatter draws at most maxScattered points. Families without a hue of their own share the last.
 func (d *data) scatter(f *figure, p *panel, found []prediction) error {
 	p.Add(intervals{&d.look, found[:min(len(found), maxScattered)]})
 	by := map[string]plotter.XYs{}

@@ -163,8 +163,7 @@ func (d *data) rest() data {
 	return of
 }
 
-// named returns each benchmark of this machine's caches once. Those with a number of threads are
-// last, in groups.
+// named returns each benchmark of this machine's caches once, those with a number of threads last.
 func (d *data) named() []results.Row {
 	return slices.Concat(slices.DeleteFunc(slices.Clone(d.rows), saysThreads), d.threaded)
 }
@@ -233,8 +232,8 @@ func (r Report) Write(dir string) (paths []string, err error) {
 	for _, c := range r.Charts {
 		files = append(files, output{c.Name + ".png", c.PNG}, output{c.Name + ".svg", c.SVG})
 	}
-	// The old page names the stale files, so they are removed before it is replaced. The new page
-	// is written first: if Write is killed, the page marks the other files as ours.
+	// Stale files go before the old page, which names them. The new page comes next: if Write is
+	// killed, it marks the rest as ours.
 	files = append([]output{{"index.html", page}},
 		append(files, output{"summary.md", []byte(r.summary())})...)
 	for _, f := range files {
@@ -258,7 +257,7 @@ func (r Report) Write(dir string) (paths []string, err error) {
 // pageMark is in the head of each page of this program.
 const pageMark = "<link rel=\"icon\" href=\"data:,\">\n<title>"
 
-// removeStale removes the pictures of charts that only the old page in a folder shows.
+// removeStale removes pictures that only the old page in a folder shows.
 func (r Report) removeStale(dir string) error {
 	text, ours := ownPage(filepath.Join(dir, "index.html"))
 	if !ours {
@@ -279,14 +278,13 @@ func (r Report) removeStale(dir string) error {
 	return nil
 }
 
-// ownPage reads a page. ours is false if it is missing or not this program's.
+// ownPage returns ours = false if the page is missing or not this program's.
 func ownPage(path string) (text []byte, ours bool) {
 	text, err := results.ReadText(path)
 	return text, err == nil && bytes.Contains(text[:min(len(text), 4<<10)], []byte(pageMark))
 }
 
-// checkOwn returns an error for an existing file in a folder without this program's page: it
-// belongs to the user.
+// checkOwn returns an error for a file that exists without this program's page: it is the user's.
 func checkOwn(dir, page, name string) error {
 	path := filepath.Join(dir, name)
 	if _, ours := ownPage(filepath.Join(dir, page)); ours {
@@ -382,8 +380,8 @@ func (d *data) comments(key string) (values []string) {
 
 const maxFindings = 8
 
-// WriteFindings writes the findings of the first charts, a line each. Then it writes the number of
-// other findings, and the charts without data.
+// WriteFindings writes the findings of the first charts, a line each, and the number of others. It
+// lists the charts without data.
 func (r Report) WriteFindings(w io.Writer) {
 	charts := slices.Clone(r.Charts)
 	changes := func(c Chart) int { // a user who gives an old file or a history asks for these

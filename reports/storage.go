@@ -13,8 +13,7 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// A picture shows this many cells in full. Of larger tensors it shows edgeCells at each end of a
-// dim.
+// A picture shows this many cells in full, or edgeCells at each end of a dim.
 const (
 	wholeCells = 64
 	edgeCells  = 3
@@ -33,7 +32,6 @@ type grid struct {
 	part  int // on a view's first grid, the number of its grids; else 0
 }
 
-// A storagePicture is views above their storage.
 type storagePicture struct {
 	layouts.Drawing
 	look   style
@@ -131,8 +129,7 @@ func (p *storagePicture) legend() string {
 	return text
 }
 
-// slices returns grids of a view's last two dims, one for each index of the dims before. Of large
-// views, only the ends of dims are shown.
+// slices returns grids of a view's last two dims. Of large views, it shows only the ends of dims.
 func (p *storagePicture) slices(v layouts.Drawn) (grids []grid) {
 	shape := v.Shape()
 	whole := volume(shape) <= wholeCells
@@ -225,7 +222,7 @@ func (p *storagePicture) at(v layouts.Drawn, index []int) int {
 const mostOffsets = 1 << 24
 
 // steps returns the offsets of each dim's indices. times counts the elements that share a place
-// because their dims have stride 0.
+// through strides of 0.
 func steps(v layouts.Drawn) (places [][]int, times int) {
 	times = 1
 	for d, n := range v.Shape() {
@@ -251,7 +248,6 @@ func (p *storagePicture) large() bool {
 	})
 }
 
-// share counts the elements of a view at each place of the strip.
 func (p *storagePicture) share(v layouts.Drawn) {
 	seen := map[int]bool{}
 	for _, at := range slices.Concat(p.strip...) {
@@ -285,7 +281,7 @@ func (p *storagePicture) share(v layouts.Drawn) {
 	walk(places, first)
 }
 
-// lay puts the places of the views, and those between them, in the strip.
+// lay puts the views' places, and short runs between them, in the strip.
 func (p *storagePicture) lay() {
 	var shown []int
 	for _, g := range p.grids {

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The measures of a storage's picture.
 const (
 	cellHeight = vg.Length(20)
 	cellGap    = vg.Length(14) // between grids

@@ -17,8 +17,7 @@ import (
 // missesUnit counts the misses of a cache that the name gives.
 const missesUnit = "misses/op"
 
-// grouped collects points into series by name, in the order of the rows. There are at most as many
-// series as hues.
+// grouped collects points into at most as many series as hues.
 func (d *data) grouped(take func(results.Row) (name string, q point, ok bool)) []series {
 	var all []series
 	at := map[string]int{}
@@ -40,8 +39,7 @@ func (d *data) grouped(take func(results.Row) (name string, q point, ok bool)) [
 	return all
 }
 
-// setMisses draws the misses of each set of D1, for rows a power of two of bytes apart and for
-// padded rows.
+// setMisses draws the misses of each set of D1, for padded and unpadded rows.
 func setMisses(d *data) (*figure, error) {
 	columns, shape := "", ""
 	all := d.grouped(func(r results.Row) (string, point, bool) {
@@ -87,7 +85,6 @@ func setMisses(d *data) (*figure, error) {
 	return f, nil
 }
 
-// stems is a plotter of verticals with a glyph on top.
 type stems struct {
 	series
 	beside float64 // offset from other series, in stems
@@ -141,7 +138,6 @@ func setSentence(all []series) string {
 	return "Misses per pass with " + text + "."
 }
 
-// missRatio draws the miss ratio of LRU caches by capacity, and marks this machine's caches.
 func missRatio(d *data) (*figure, error) {
 	shape := ""
 	all := d.grouped(func(r results.Row) (string, point, bool) {

@@ -21,7 +21,6 @@ const (
 	Dark  Theme = "dark"
 )
 
-// A style holds all colours of the charts.
 type style struct {
 	paper, ink color.RGBA
 	grid       color.RGBA // of faint lines

@@ -13,8 +13,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A table has the benchmarks of a family. It has a column for each key of their names and for each
-// unit.
 type table struct {
 	ID, Family string
 	Shared     string // the keys that all rows share, which have no column
@@ -66,7 +64,7 @@ func (t *table) add(name string, numeric bool, cell func(i int) tableCell) {
 	}
 }
 
-// longText is the most bytes of a cell that does not break anywhere.
+// A cell of more than longText bytes may break its lines anywhere.
 const longText = 40
 
 func (t *table) share(text string) {
@@ -112,8 +110,7 @@ func (r Report) changes() []table {
 // maxKeys is the most keys that get columns. Names with more stay whole.
 const maxKeys = 12
 
-// addKeys adds the keys of the names in their order. Names that are not made of keys are one
-// column.
+// addKeys adds a column for each key, or one of whole names if these are not made of keys.
 func (t *table) addKeys(rows []results.Row) {
 	var keys []string
 	for _, r := range rows {
@@ -162,7 +159,7 @@ func keyRank(key string) int {
 	return 0
 }
 
-// sizes returns sort keys if all values are numbers, bytes or shapes. A shape sorts by its product.
+// sizes returns sort keys if all values are numbers, bytes or shapes, which sort by their product.
 func sizes(rows []results.Row, key string) []string {
 	sorts := make([]string, len(rows))
 	for i, r := range rows {
@@ -234,8 +231,8 @@ func (t *table) addFigures(rows []results.Row) {
 	}
 }
 
-// addMisses adds simulated misses per element, since accesses of vectors are wider. Without times
-// the elements are unknown, and it adds the share of accesses that miss.
+// addMisses adds misses per element, since accesses of vectors are wider. Without times the
+// elements are unknown, and it adds the share of accesses that miss.
 func (t *table) addMisses(rows []results.Row, units map[string]bool) {
 	suffix, value := " misses/elem", missesByElem
 	if !slices.ContainsFunc(rows, func(r results.Row) bool {
@@ -278,7 +275,7 @@ func numeric(v float64, ok bool) tableCell {
 	return tableCell{Text: digits(v), Sort: sortKey(v)}
 }
 
-// spread returns the half width of a time's interval, "" if there are too few samples.
+// spread returns the half width of an interval, "" if there are too few samples.
 func spread(s results.Stat) string {
 	width, ok := s.HalfWidth()
 	if !ok {

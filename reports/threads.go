@@ -15,10 +15,10 @@ import (
 	"github.com/stridebench/stridebench/results/noise"
 )
 
-// enough is the share of the best bandwidth that counts as reached. The knee is there.
+// enough is the share of the best bandwidth that makes a knee.
 const enough = 0.9
 
-// held is the largest share of a level that a working set may take to be served by it.
+// held is the largest share of a level that a working set served by it may take.
 const held = 0.75
 
 // A scaling is bandwidth by threads, of a working set that one level serves.
@@ -41,8 +41,7 @@ func (s scaling) outgrown() (threads int, found bool) {
 	return 0, false
 }
 
-// knee returns the least number of threads with enough of the best bandwidth. It is not found if
-// only the most threads have.
+// knee is not found if only the most threads have enough bandwidth.
 func (s scaling) knee() (q point, found bool) {
 	best := slices.MaxFunc(s.points, func(a, b point) int { return cmp.Compare(a.y, b.y) })
 	for _, q := range s.points {
@@ -61,9 +60,8 @@ func (s scaling) words() string {
 	return text
 }
 
-// scalings returns the vector sums of contiguous matrices, one working set for each level. For a
-// cache it is the largest set within three quarters of it. For memory it is the largest of all that
-// exceed the last level.
+// scalings returns vector sums of contiguous matrices, one working set for each level. For a cache
+// it is the largest within three quarters, for memory the largest of all.
 func (d *data) scalings() (all []scaling) {
 	sets := map[int][]point{}
 	for _, r := range d.threaded {
@@ -321,7 +319,6 @@ func threadsSentence(all []scaling) string {
 	return said
 }
 
-// loaded draws the latency of a load against memory traffic.
 func loaded(d *data) (*figure, error) {
 	type measured struct {
 		load float64
@@ -384,7 +381,6 @@ func loaded(d *data) (*figure, error) {
 	return f, nil
 }
 
-// shareLabels is a plotter of words above points, where there is room.
 type shareLabels struct {
 	look   *style
 	points []point

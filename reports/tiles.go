@@ -18,8 +18,7 @@ type tiling struct {
 	elem  int  // bytes of an element
 }
 
-// tilings returns the tiled copies by shape, and the shapes in the order of the rows. There are at
-// most as many shapes as hues.
+// tilings returns the copies by shape, at most as many shapes as hues.
 func (d *data) tilings() (shapes []string, by map[string][]tiling) {
 	by = map[string][]tiling{}
 	for _, r := range d.rows {
@@ -114,8 +113,7 @@ func (d *data) tilePanel(f *figure, all []series, y string, times bool, marks []
 	return d.look.addSeries(f, p, all...)
 }
 
-// tilesHeld marks the edge of the largest tiles that fit a cache in pairs, one read and one
-// written.
+// tilesHeld marks the largest tiles that fit a cache in pairs, one read and one written.
 func tilesHeld(caches []mark, elem int) (held []mark) {
 	for _, m := range caches {
 		if elem > 0 {

@@ -20,7 +20,6 @@ const (
 	maxTrends  = 4 // that are drawn
 )
 
-// A followed is one benchmark's times with their changes.
 type followed struct {
 	history.Series
 	changes []history.Change
@@ -35,8 +34,8 @@ func (f followed) size() (largest float64) {
 	return largest
 }
 
-// followedTimes returns the times of the results' machine, the largest change first. If the history
-// has none, it returns those of all machines.
+// followedTimes returns the times of the results' machine, or of all machines if the history has
+// none.
 func (d *data) followedTimes() (found []followed) {
 	here := results.FingerprintOf(d.config).Hash()
 	all := slices.DeleteFunc(history.AllSeries(d.history), func(s history.Series) bool {

@@ -108,8 +108,7 @@ func brief(ns float64) string {
 	return fmt.Sprintf("%d ns", d)
 }
 
-// source shows the best changes in the source: a diff for an exchange of loops, and the loops to
-// add for tiles.
+// source shows a diff for an exchange of loops, and the loops to add for tiles.
 func (a *Answer) source(best []Tried) (text string) {
 	if len(best) > 0 && best[0].Tiled != nil {
 		text = explain.Fold(best[0].tiles(), 80) + "\n"
@@ -148,8 +147,8 @@ func (a *Answer) name(t Tried) string {
 	return a.file.Function + ".c"
 }
 
-// exchanged returns a hunk with the heads of a change's loops in their new order. It returns ""
-// unless the text has each head on a line of its own.
+// exchanged returns a hunk with the heads of loops in their new order, "" unless each head is on a
+// line of its own.
 func exchanged(function string, lines []string, t Tried) string {
 	// begin and end of each loop's head in its line
 	heads := make([][2]int, len(t.Chain))

@@ -74,8 +74,8 @@ func (r *Run) Improve(references int) {
 // settles is the number of passes after which most programs repeat their misses.
 const settles = 4
 
-// count returns the misses of passes over a program in the run's caches. Without a TLB, the TLB's
-// misses are those of the run itself.
+// count returns the misses in the run's caches. Without a TLB, it returns the TLB misses of the run
+// itself.
 func (r *Run) count(p nest.Program, tlb []simcache.TLB) (m missed, ok bool) {
 	config := r.Config
 	config.Observe, config.WriteBacks, config.Brute, config.TLB = 0, false, false, tlb
@@ -101,8 +101,8 @@ func (r *Run) now() missed {
 	return m
 }
 
-// helps reports whether some misses fall by a tenth and none rise by one. It ignores differences
-// that are small among all references.
+// helps reports whether some misses fall by a tenth, and none rise by as much. It ignores
+// differences that are small among all references.
 func (m missed) helps(now missed, references uint64) (helps bool) {
 	for i, least := range []float64{0.005, 0.0005, 0.005} {
 		was, is := float64(now[i]), float64(m[i])
@@ -117,7 +117,7 @@ func (m missed) helps(now missed, references uint64) (helps bool) {
 	return helps
 }
 
-// rank grows with the sum of misses. Sums within about a twentieth of each other rank the same.
+// rank is the same for sums of misses within about a twentieth.
 func (m missed) rank() int { return int(20 * math.Log(1+float64(m[0]+m[1]+m[2]))) }
 
 func (r Run) advice() string {
@@ -282,7 +282,7 @@ func (r *Run) arrays(p nest.Program) (list []nest.Array) {
 	return list
 }
 
-// shaped returns an array of one dim with the extents that the strides of its accesses suggest.
+// shaped gives an array of one dim the extents that the strides of its accesses suggest.
 func (r *Run) shaped(p nest.Program, a nest.Array) nest.Array {
 	if len(a.Extents) != 1 {
 		return a
@@ -308,7 +308,7 @@ func (r *Run) shaped(p nest.Program, a nest.Array) nest.Array {
 	return a
 }
 
-// layouts returns other layouts of an array: rows padded by a line, and two dims swapped.
+// layouts pads rows by a line, and swaps two dims.
 func (r *Run) layouts(p nest.Program, declared nest.Array) (all []Change) {
 	a := r.shaped(p, declared)
 	last := len(a.Extents) - 1

@@ -46,7 +46,6 @@ func short(name string) string {
 	return b.String()
 }
 
-// rows sums the counts of lines that have the same name.
 func (r Run) rows(what string, lines []simcache.Line, name func(simcache.Line) string) Table {
 	var named []simcache.Line
 	for _, l := range lines {

@@ -169,7 +169,7 @@ func (r Run) workingSet() string {
 	return fmt.Sprintf("The working set, %s, %s.", text, List(parts))
 }
 
-// straddles reports whether a reference may lie in two lines, as it may in a trace.
+// straddles reports whether a reference may lie in two lines. It assumes so for a trace.
 func (r Run) straddles() bool {
 	line := r.Config.Levels[0].Line
 	if r.program != nil {

@@ -221,8 +221,8 @@ func (r Run) jsonStatements() []jsonStatement {
 	return all
 }
 
-// A jsonNode is a loop, a condition or an access of a program. An affine function of the induction
-// variables is a constant and coefficients, the outermost loop's first.
+// A jsonNode is a loop, a condition or an access. An affine function is a constant and the
+// coefficients of induction variables, the outermost loop's first.
 type jsonNode struct {
 	Loop   *jsonLoop `json:"loop,omitempty"`
 	If     *jsonIf   `json:"if,omitempty"`
@@ -253,7 +253,7 @@ type (
 	}
 )
 
-// jsonNodes lists nodes. It numbers their accesses from *number on, and advances it.
+// jsonNodes numbers accesses from *number on, and advances it.
 func jsonNodes(nodes []nest.Node, number *int) []jsonNode {
 	all := []jsonNode{}
 	for _, node := range nodes {

@@ -23,7 +23,6 @@ func (w path) stride(loop int) int {
 
 func (w path) inner() int { return len(w.Trips) - 1 }
 
-// within returns the path through the loops inside a loop.
 func (w path) within(loop int) path { return path{w.Inside(loop + 1), w.op} }
 
 // A reach counts the lines, or pages, that a path touches.
@@ -34,7 +33,7 @@ type reach struct {
 	mine, all []uint64
 }
 
-// listed is the most iterations whose lines are listed. The lines of more are estimated.
+// listed is the most iterations whose lines are listed, not estimated.
 const listed = 1 << 20
 
 func (w path) reach(line int) reach {
@@ -71,8 +70,8 @@ type crowd struct {
 	lost    int // the operand's own lines in sets with more lines than ways
 }
 
-// falls predicts how a level, with its victim cache, keeps the lines of a repeated reach. The lines
-// count as kept if full sets lose at most an eighth of the operand's lines.
+// falls predicts how a level, with its victim cache, keeps the lines of a repeated reach. They
+// count as kept if full sets lose at most an eighth of the operand's.
 func (r reach) falls(level simcache.Level) crowd {
 	sets, ways := level.Sets(), level.Ways
 	switch {

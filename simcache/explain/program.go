@@ -35,8 +35,8 @@ type Access struct {
 	Text      string
 }
 
-// RunOfProgram returns the counts of passes over a program that was read from a source. The counts
-// are by access, as Hierarchy.RunProgram returns them.
+// RunOfProgram returns the counts of passes over a program with a source. The counts are by access,
+// as Hierarchy.RunProgram returns them.
 func RunOfProgram(h *simcache.Hierarchy, c simcache.Config, p nest.Program, source Source,
 	counts []simcache.Counts, passes int) Run {
 	operands := p.Operands()
@@ -81,7 +81,6 @@ func (r Run) statements() []simcache.Counts {
 	return sums
 }
 
-// statementTable has a row for each statement that refers to an array.
 func (r Run) statementTable() Table {
 	if r.program == nil {
 		return nil
@@ -99,7 +98,6 @@ func (r Run) statementTable() Table {
 	return t
 }
 
-// wide is the most characters of a statement in a table.
 const wide = 48
 
 func (r Run) place(i int) string {
@@ -111,7 +109,7 @@ func (r Run) place(i int) string {
 	return fmt.Sprintf("%s:%d  %s", filepath.Base(s.File), s.Line, string(text))
 }
 
-// sources returns the paragraphs about the accesses that miss most in the first level.
+// sources returns the paragraphs about the accesses that miss most.
 func (r Run) sources() (text []string) {
 	if r.program == nil {
 		return nil
@@ -133,7 +131,6 @@ func (r Run) sources() (text []string) {
 	return text
 }
 
-// access says why an access misses in the first level, and what the lower levels do with it.
 func (r Run) access(op int) string {
 	c, a := r.program.counts[op], r.program.source.Accesses[op]
 	s := r.program.source.Statements[a.Statement]
@@ -154,7 +151,7 @@ func (r Run) access(op int) string {
 	return sentences(all...)
 }
 
-// returns follows the reuses of lines down the levels, to the first that nearly always hits.
+// returns follows reuses down the levels, to the first that nearly always hits.
 func (r Run) returns(first simcache.Reuse) string {
 	text := Say("%s it returns to a line %s", agree(first.Refs, "Once", times(first.Refs)),
 		r.whenOf(first))
@@ -193,7 +190,6 @@ func lack(conflict bool) string {
 	return "capacity"
 }
 
-// whenOf says which step of the program reuses the line.
 func (r Run) whenOf(u simcache.Reuse) string {
 	loop := ""
 	if around := r.program.around[u.Operand]; u.Loop < len(around) {

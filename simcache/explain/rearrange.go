@@ -48,8 +48,7 @@ func (r *Run) exchanges(p nest.Program) (all []Change) {
 	return all
 }
 
-// chains returns the perfect nests with a tenth of all misses, the most first. It leaves out nests
-// that the program repeats.
+// chains returns the nests with a tenth of all misses, the most first, except repeated ones.
 func (r *Run) chains(p nest.Program) (all [][]*nest.Loop) {
 	misses := map[*nest.Loop]uint64{}
 	for op, around := range r.program.around {
@@ -68,8 +67,7 @@ func (r *Run) chains(p nest.Program) (all [][]*nest.Loop) {
 	return all
 }
 
-// reordered returns the change that puts loops of a perfect nest into another order. ok is false if
-// nothing moves, or if a moved loop is not the file's.
+// reordered returns ok = false if nothing moves, or if a moved loop is not the file's.
 func (r *Run) reordered(p nest.Program, chain []*nest.Loop, order []int) (c Change, ok bool) {
 	first, last := 0, len(order)-1
 	for first < last && order[first] == first {
@@ -109,8 +107,8 @@ func (r *Run) reordered(p nest.Program, chain []*nest.Loop, order []int) (c Chan
 	return c, true
 }
 
-// repeated reports whether the program contains the file's loop more than once, such as in a
-// function called twice. The file cannot change just one.
+// repeated reports whether the program has the file's loop more than once, such as in a function
+// called twice. The file cannot change just one.
 func (r *Run) repeated(l *nest.Loop) bool {
 	source := r.program.source
 	inside := map[Statement]bool{}
@@ -142,7 +140,7 @@ func (r *Run) depth(l *nest.Loop) int {
 	return math.MaxInt
 }
 
-// whereIs returns the line of a loop's first statement if another nest has a loop of this name.
+// whereIs returns the line of a loop whose name another nest has, too.
 func (r *Run) whereIs(chains [][]*nest.Loop, l *nest.Loop) string {
 	same := 0
 	for _, chain := range chains {
@@ -156,7 +154,7 @@ func (r *Run) whereIs(chains [][]*nest.Loop, l *nest.Loop) string {
 	return ""
 }
 
-// lineIn returns the line of the first statement in a loop, 0 if it has none.
+// lineIn returns the line of the first statement, 0 without one.
 func (r *Run) lineIn(l *nest.Loop) int {
 	for op, around := range r.program.around {
 		if slices.Contains(around, l) {
@@ -166,7 +164,6 @@ func (r *Run) lineIn(l *nest.Loop) int {
 	return 0
 }
 
-// tileSizes are iterations of a loop within a tile, the first tried first.
 var tileSizes = []int{32, 64, 16, 128}
 
 // Tiles returns changes that tile two or three loops of a perfect nest with one size. The nest is

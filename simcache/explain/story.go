@@ -59,7 +59,7 @@ func (r Run) stories() []story {
 	return stories
 }
 
-// number returns the index of a canonical nest among the different ones, as simcache.Reuse has it.
+// number returns the index among the different canonical nests, as in simcache.Reuse.
 func (r Run) number(n nest.Nest) int {
 	var different []nest.Nest
 	for _, m := range r.Nests {
@@ -106,7 +106,7 @@ func (r Run) story(w path) story {
 	return s
 }
 
-// comeback follows references from the first level down to the one that has all their lines.
+// comeback follows references down to the level that has all their lines.
 func (r Run) comeback(first simcache.Reuse) comeback {
 	c := comeback{since: first.Since, loop: first.Loop, lines: first.Lines}
 	for level, l := range r.Levels {
@@ -123,7 +123,7 @@ func (r Run) comeback(first simcache.Reuse) comeback {
 	return c
 }
 
-// leaves reports whether the operand touched other lines of its own, or may have, before the reuse.
+// leaves reports whether the operand touched other lines of its own before the reuse, or may have.
 func (s story) leaves(c comeback) bool {
 	return c.since != simcache.ThisIteration &&
 		!(c.since == simcache.ThisLoop && c.loop == s.inner())

@@ -23,7 +23,6 @@ func (t Table) words(row []string) bool { return len(row) == 1 && len(t[0]) > 1 
 // right.
 func (t Table) Write(w io.Writer) error { return t.WriteWithin(w, 0) }
 
-// beside formats the table with all cells of a row on one line.
 func (t Table) beside(columns int) (text string) {
 	widths := make([]int, len(t[0]))
 	for _, row := range t {
@@ -67,7 +66,6 @@ func (t Table) WriteWithin(w io.Writer, columns int) error {
 	return err
 }
 
-// A narrowed table is one that is wider than the lines, while it is written.
 type narrowed struct {
 	columns int
 	header  [][]string // lines of each column
@@ -124,8 +122,7 @@ func (n *narrowed) writeLine(name string, cell func(i int) string, part []int) {
 	}
 }
 
-// writeHeader writes the headers of each part, aligned at their last line. A title that fits is on
-// the last line of the first part.
+// writeHeader aligns the headers of each part at their last line. A title that fits is there, too.
 func (n *narrowed) writeHeader(title string) {
 	if utf8.RuneCountInString(title) > n.name {
 		n.text += Fold(title, n.columns) + "\n"
@@ -212,7 +209,7 @@ func WriteTables(w io.Writer, text string, columns int) error {
 	return err
 }
 
-// foldBlock folds lines without an empty one among them: sentences, and then perhaps a table.
+// foldBlock folds sentences, and a table after them.
 func foldBlock(block string, columns int) string {
 	if widest(block) <= columns {
 		return block
@@ -239,8 +236,8 @@ func foldBlock(block string, columns int) string {
 	return strings.Join(folded, "\n") + end
 }
 
-// cellsOf returns the cells of a table's lines, nil if they are none. A column begins where a cell
-// of the header does, after two spaces in every line.
+// cellsOf returns nil if lines are no table. A column begins after two spaces in every line, where
+// a cell of the header does.
 func cellsOf(lines []string) (t Table) {
 	var rows [][]rune
 	for _, line := range lines {
@@ -390,8 +387,7 @@ func number(n uint64) string { return Say("%d", n) }
 
 func share(part float64) string { return fmt.Sprintf("%.2f%%", 100*part) }
 
-// levelTable has a column for each level. Without sets, it shows misses by set only where they are
-// uneven.
+// levelTable without sets shows misses by set only where they are uneven.
 func (r Run) levelTable(sets bool) Table {
 	of := func(cell func(i int) string) (cells []string) {
 		for i := range r.Levels {
@@ -492,7 +488,7 @@ func (r Run) tied() bool {
 	})
 }
 
-// tensorTable has a row for each tensor, or for each object of a compiled program.
+// tensorTable has a row for each tensor, or object of a compiled program.
 func (r Run) tensorTable() Table {
 	t := r.missesOf("tensor")
 	if r.Code != nil {
@@ -504,10 +500,9 @@ func (r Run) tensorTable() Table {
 	return t
 }
 
-// ofAll heads misses as a part of all references, not of those that reach a level.
+// ofAll distinguishes these shares from those of the references that reach a level.
 const ofAll = "of all references"
 
-// missesOf heads a table of the misses of the first level, and of the last if there are several.
 func (r Run) missesOf(what string) Table {
 	head := []string{what, "references", r.Levels[0].Name + " misses", ofAll}
 	if last := len(r.Levels) - 1; last > 0 {

@@ -7,8 +7,7 @@ import (
 
 var verbs = map[nest.Kind]string{nest.Read: "read", nest.Write: "written", nest.Modify: "updated"}
 
-// tensor describes a tensor: its misses, its strides, and what became of its lines until their
-// reuse.
+// tensor describes the misses of a tensor, its strides, and the reuse of its lines.
 func (r Run) tensor(s story) string {
 	text := []string{r.pays(s.path), r.steps(s.path)}
 	if s.counted {
@@ -63,7 +62,6 @@ func (r Run) steps(w path) string {
 		stride, backwards, about, min(line/stride, trips), line)
 }
 
-// comesBack describes the reuse distance of lines, and what each level did with them.
 func (r Run) comesBack(s story) string {
 	var text []string
 	for i, c := range s.told() {
@@ -124,8 +122,7 @@ func (r Run) after(s story, c comeback) string {
 	return text
 }
 
-// fates says for each level how often the lines were gone, and why, up to the first that had them
-// all.
+// fates says how often, and why, each level had lost the lines, up to the first that had them all.
 func (r Run) fates(s story, c comeback) string {
 	var text []string
 	for _, f := range c.fates {
@@ -152,7 +149,7 @@ func (r Run) fates(s story, c comeback) string {
 
 func (r Run) lines(level int) int { return r.Config.Levels[level].Sets() * r.Config.Levels[level].Ways }
 
-// crowding explains a conflict set: the level lacked ways for the lines that it evicted.
+// crowding explains a conflict set: the level lacked ways for its lines.
 func (r Run) crowding(s story, c comeback, f fate, name string) string {
 	where := r.where(s, c, f.level)
 	if where == "" || c.lines > uint64(r.lines(f.level)) {
@@ -162,7 +159,6 @@ func (r Run) crowding(s story, c comeback, f fate, name string) string {
 	return Say("%s has evicted it: %s.", name, where)
 }
 
-// mixed describes a level that lost some of the lines, or lost them for several reasons.
 func (r Run) mixed(s story, c comeback, f fate, name string) string {
 	var causes []string
 	add := func(times uint64, cause string) {
@@ -188,7 +184,7 @@ func (r Run) mixed(s story, c comeback, f fate, name string) string {
 	return Say("%s %s %d of %d times: %s.", name, lost, f.lost(), f.came, List(causes))
 }
 
-// where describes the conflict set of a comeback in a level, "" if there is none.
+// where describes the conflict set of a comeback, "" if there is none.
 func (r Run) where(s story, c comeback, level int) string {
 	l := r.Config.Levels[level]
 	crowd := s.inside(c).reach(l.Line).falls(l)
@@ -240,7 +236,7 @@ func ordinal(n int) string {
 	return Say("%d%s", n, suffix)
 }
 
-// pages reports the misses of the TLB, and the pages that the loops need at once.
+// pages reports the misses of the TLB, and the pages needed at once.
 func (r Run) pages(stories []story) string {
 	if len(r.TLB) == 0 || r.TLB[0].Refs() == 0 {
 		return ""
@@ -264,7 +260,6 @@ func (r Run) pages(stories []story) string {
 	return sentences(text...)
 }
 
-// pagesAtOnce counts the pages of one round of the inner loop, and those of 2 MiB.
 func (r Run) pagesAtOnce(w path) string {
 	page := r.Config.TLB[0].Page
 	inner := w.within(w.inner() - 1)

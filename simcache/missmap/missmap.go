@@ -117,7 +117,6 @@ func cut(a nest.Array, most Most, levels int) Array {
 // Whole reports whether each cell is one element.
 func (a *Array) Whole() bool { return a.High == 1 && a.Wide == 1 }
 
-// cell returns the cell of an address, nil outside of the array.
 func (a *Array) cell(addr uint64) *Cell {
 	if addr < a.Base || addr-a.Base >= uint64(a.Bytes()) {
 		return nil
@@ -166,8 +165,7 @@ func (m Map) String() string {
 	return text
 }
 
-// element names the element at an address, such as x[1][2]. An address 4 bytes into it is
-// x[1][2]+4.
+// element names an element, such as x[1][2]; 4 bytes into it is x[1][2]+4.
 func element(a nest.Array, addr uint64) string {
 	number, index := int(addr-a.Base)/a.Element, ""
 	if part := int(addr-a.Base) % a.Element; part > 0 {

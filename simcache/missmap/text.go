@@ -103,7 +103,7 @@ func (m Map) cell(c Cell, colours bool) string {
 	return text
 }
 
-// sets returns the lines that missed by set. It joins neighbouring sets of equal counts.
+// sets joins neighbouring sets of equal counts.
 func (m Map) sets() string {
 	const most = 12 // runs
 	var runs []string
@@ -167,8 +167,8 @@ func WriteSteps(
 	return table.Write(w)
 }
 
-// outcome returns hit or miss at each level, and the line that the first level evicts. Outcomes
-// beyond the first level stand in the row of the reference's first line.
+// outcome returns hit or miss at each level, and the line that the first level evicts. Only the
+// first line of a reference has outcomes beyond the first level.
 func outcome(c simcache.Config, l simcache.Outcome, line simcache.LineFound, at int) []string {
 	hit := map[bool]string{true: "miss", false: "hit"}
 	cells := make([]string, len(c.Levels)+1)
