@@ -23,7 +23,7 @@ var billTemplate = parsed("bill", &billText)
 type Bill struct {
 	Sources  []string // a line each
 	Facts    string   // the machine that it was priced for
-	Sentence string   // what was found
+	Sentence string   // the finding
 	Warnings []string
 	Rows     []BillRow // the worst first; the page shows at most maxRows
 	Notes    []string  // what the rows leave out

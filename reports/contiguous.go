@@ -25,8 +25,8 @@ func (c choice) evens() float64 {
 	return math.Max(1, math.Ceil(c.copied.Center/saved))
 }
 
-// choices are those of the largest measured matrix. The sum over the view is always the plain
-// loop's.
+// choices returns the times of the largest measured matrix by kernel. The sum over the view is
+// always the plain loop's.
 func choices(rows []results.Row) (shape string, found []choice) {
 	type key struct{ shape, do, kernel string }
 	by := map[key]results.Stat{}

@@ -30,7 +30,7 @@ var fleetTemplate = parsed("fleet", &fleetText)
 
 // A Fleet is the page on many machines.
 type Fleet struct {
-	Sentence string // what was found
+	Sentence string // the finding
 	Findings []FleetFinding
 	matrix   *fleet.Matrix
 	judged   fleet.Judgement

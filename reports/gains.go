@@ -18,7 +18,7 @@ type gain struct {
 
 func (g gain) times() float64 { return g.fewest.Stats[timeUnit].Center / g.most.Stats[timeUnit].Center }
 
-// gains puts the greatest gain first. fewest and most are those of all families.
+// gains puts the greatest gain first. fewest and most apply to all families.
 func gains(family []results.Row, fewest, most int) (all []gain) {
 	by := map[string]results.Row{} // the most threads
 	for _, r := range family {

@@ -25,8 +25,8 @@ const rise = 1.2
 // the one before by more than rise, until one does not. A rise through two levels at once is one
 // knee.
 //
-// The first size is no knee, since the rise may begin before it. Nor is a size if the next one is
-// more than twice as large.
+// The first size is not a knee, since the rise may begin before it. Nor is a size if the next one
+// is more than twice as large.
 func knees(ladder []point) (found []knee) {
 	for i := 0; i+1 < len(ladder); i++ {
 		foot := i

@@ -242,8 +242,7 @@ func sizeRange(found []matrix) (low, high float64) {
 	return low, high
 }
 
-// showsLines records the matrices that lines show. The line by rows stands for streams in storage
-// order.
+// showsLines records the matrices that lines show. Streams in storage order are the line by rows.
 func (d *data) showsLines(found []matrix) {
 	for _, m := range found {
 		d.shows(m.row)

@@ -270,8 +270,8 @@ func (r Run) shown() Run {
 	return of
 }
 
-// digits formats a number to three digits, and a whole one in full. Within rounding counts as
-// whole, such as 3 ns read as seconds.
+// digits formats a number to three digits, and a whole one in full. A number within rounding of a
+// whole one is whole, such as 3 ns read as seconds.
 func digits(v float64) string {
 	if whole := math.Round(v); math.Abs(v-whole) <= 1e-12*math.Abs(v) && math.Abs(v) < 1e6 {
 		return strconv.FormatFloat(v, 'f', 0, 64)

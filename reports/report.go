@@ -304,7 +304,7 @@ type data struct {
 	setup  results.Setup // from config
 	rows   []results.Row // each benchmark of one thread, from the last file that has it
 	swept  []results.Row // of a sweep
-	// benchmarks with a number of threads in their names; rows has those of one thread, too
+	// benchmarks with a number of threads in their names; rows includes one thread, too
 	threaded  []results.Row
 	files     []file
 	cpuCaches []mark // of the measured machine

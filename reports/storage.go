@@ -222,7 +222,7 @@ func (p *storagePicture) at(v layouts.Drawn, index []int) int {
 const mostOffsets = 1 << 24
 
 // steps returns the offsets of each dim's indices. times counts the elements that share a place
-// through strides of 0.
+// because their dims move nothing.
 func steps(v layouts.Drawn) (places [][]int, times int) {
 	times = 1
 	for d, n := range v.Shape() {

@@ -26,7 +26,7 @@ type scaling struct {
 	level  string // "L2", or "memory"
 	bytes  int
 	before mark // the level before, if any
-	stated bool // the level's capacity is the CPU's statement, not measured
+	stated bool // by the CPU, that the level serves it; not measured
 	series
 }
 
@@ -61,7 +61,7 @@ func (s scaling) words() string {
 }
 
 // scalings returns vector sums of contiguous matrices, one working set for each level. For a cache
-// it is the largest within three quarters, for memory the largest of all.
+// it is the largest that three quarters hold. For memory it is the largest beyond all caches.
 func (d *data) scalings() (all []scaling) {
 	sets := map[int][]point{}
 	for _, r := range d.threaded {
@@ -120,9 +120,9 @@ func (d *data) scalings() (all []scaling) {
 	return all
 }
 
-// levels returns the capacities of the caches. If latencies show that the last level serves far
-// less than stated, its capacity is what it serves. Else it is the measured size, if the file
-// simulated that.
+// levels returns the capacities of the caches. The last level gets the capacity that latencies
+// show, if that is far below the stated one. Else it gets the measured size, if the file simulated
+// that.
 //
 // Memory serves from beyond bytes on. Above known bytes, no measurement shows whether the last
 // level serves.

@@ -20,7 +20,7 @@ type Change struct {
 	Order   []int        // indices into Chain, the outermost loop first
 	Tiled   []string     // names of the tiled loops
 	Size    int          // iterations of each loop in a tile
-	Place   int          // line of the first statement inside of them, 0 if it has none
+	Place   int          // line of their first statement, 0 without one
 
 	loops  []*nest.Loop // of Chain in their new order, in Program
 	kind   string       // of changes of one kind, only the best is reported
@@ -35,8 +35,8 @@ type missed [3]uint64
 const most = 24
 
 // Improve counts the misses of changed programs, so that Text can begin with the changes that help.
-// The counts take at most this many references, or four times those of the run if that is more;
-// with 0 there are none.
+// The counts take at most this many references, or four times the run's own if that is more; with 0
+// there are none.
 //
 // Improve exchanges two loops of a perfect nest, pads an array's rows, swaps two of its dims, and
 // tiles a pattern's largest nest. It counts the TLB last.

@@ -54,7 +54,8 @@ func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []simcache.Line, ne
 }
 
 // Text returns paragraphs: what would help, the tensors or a program's accesses, the working set,
-// the TLB, and memory. Config.Observe and Config.WriteBacks add sentences.
+// the TLB, and memory. It omits sentences without anything to say. Config.Observe and
+// Config.WriteBacks add some.
 func (r Run) Text() []string {
 	if advice := r.advice(); advice != "" {
 		return append([]string{advice}, r.reasons()...)

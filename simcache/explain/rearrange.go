@@ -166,8 +166,8 @@ func (r *Run) lineIn(l *nest.Loop) int {
 
 var tileSizes = []int{32, 64, 16, 128}
 
-// Tiles returns changes that tile two or three loops of a perfect nest with one size. The nest is
-// that of the change. Without one, it is the first that misses a tenth of all.
+// Tiles returns changes that tile two or three loops of a perfect nest with one size. The nest
+// comes from the change. Without one, it is the first with a tenth of all misses.
 func (r *Run) Tiles(c Change) (all []Change) {
 	p, before := r.program.Program, ""
 	chains := r.chains(p)

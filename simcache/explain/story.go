@@ -35,8 +35,8 @@ type fate struct {
 	level    int
 	came     uint64 // references that reached it
 	never    uint64 // misses of lines that no reference had brought in
-	capacity uint64 // misses of lines that a fully associative LRU cache of its size had lost too
-	conflict uint64 // misses of lines that such a cache still had
+	capacity uint64 // misses that a fully associative LRU cache of its size has, too
+	conflict uint64 // misses that such a cache has not
 }
 
 func (f fate) lost() uint64 { return f.never + f.capacity + f.conflict }

@@ -236,8 +236,8 @@ func foldBlock(block string, columns int) string {
 	return strings.Join(folded, "\n") + end
 }
 
-// cellsOf returns nil if lines are no table. A column begins after two spaces in every line, where
-// a cell of the header does.
+// cellsOf returns nil unless the lines are a table. A column begins after two spaces in every line,
+// where a cell of the header does.
 func cellsOf(lines []string) (t Table) {
 	var rows [][]rune
 	for _, line := range lines {
@@ -500,7 +500,7 @@ func (r Run) tensorTable() Table {
 	return t
 }
 
-// ofAll distinguishes these shares from those of the references that reach a level.
+// ofAll heads shares of all references, not of the references that reach a level.
 const ofAll = "of all references"
 
 func (r Run) missesOf(what string) Table {
