@@ -117,7 +117,7 @@ func (m missed) helps(now missed, references uint64) (helps bool) {
 	return helps
 }
 
-// rank is the same for sums of misses within about a twentieth.
+// rank grows with the sum of misses. Sums within about a twentieth rank the same.
 func (m missed) rank() int { return int(20 * math.Log(1+float64(m[0]+m[1]+m[2]))) }
 
 func (r Run) advice() string {

@@ -22,7 +22,7 @@ type story struct {
 	loses            []bool // by level, whether any reuse of the tensor misses there
 }
 
-// A comeback is the operand's references with the same reuse interval.
+// A comeback is the operand's references whose reuse interval spans the same loop, or pass.
 type comeback struct {
 	since simcache.Since
 	loop  int    // of simcache.ThisLoop

@@ -76,7 +76,7 @@ type narrowed struct {
 }
 
 func (n *narrowed) measure(cells Table) {
-	const fewest = 12 // columns of a name on the same line as cells
+	const fewest = 12 // columns that names get beside cells, if there is room
 	room := n.columns
 	for i, name := range cells[0] {
 		narrow := 0
