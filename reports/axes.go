@@ -11,10 +11,9 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// An axis of ours has at most about this many labels, so that none overlap.
+// maxLabels is about the most labels of an axis that do not overlap.
 const maxLabels = 8
 
-// addGrid draws faint lines at the ticks; without horizontal ones for bars.
 func (s *style) addGrid(p *panel, horizontal bool) {
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = s.grid, s.grid
@@ -25,16 +24,14 @@ func (s *style) addGrid(p *panel, horizontal bool) {
 	p.Add(grid)
 }
 
-// byteAxis makes an axis logarithmic, with ticks at powers of two from low to
-// high bytes, both above 0.
+// byteAxis makes an axis logarithmic, from low to high bytes, both above 0.
 func byteAxis(a *plot.Axis, low, high float64) {
 	a.Min, a.Max = low/math.Sqrt2, high*math.Sqrt2
 	a.Scale = plot.LogScale{}
 	a.Tick.Marker = powersOfTwo(a.Min, a.Max, results.Bytes)
 }
 
-// powersOfTwo are ticks at the powers of two in a range, every so manieth with a
-// label.
+// powersOfTwo returns ticks at the powers of two in a range.
 func powersOfTwo(low, high float64, label func(int) string) plot.ConstantTicks {
 	first, last := int(math.Ceil(math.Log2(low))), int(math.Floor(math.Log2(high)))
 	every := 1
@@ -52,12 +49,10 @@ func powersOfTwo(low, high float64, label func(int) string) plot.ConstantTicks {
 	return ticks
 }
 
-// logAxis makes an axis logarithmic, from low to high, both above 0, with labels
-// at 1, 2 and 5 where there is room for them, and at powers of ten else. Where that
-// were a single label, or none, they are evenly spaced: one says of no axis what it spans.
+// logAxis makes an axis logarithmic from low to high, both above 0. Labels are at 1, 2 and 5 if
+// they fit, else at powers of ten. If fewer than two fit, ticks are evenly spaced.
 func logAxis(a *plot.Axis, low, high float64) { logAxisOf(a, low, high, number6) }
 
-// logAxisOf is logAxis with labels of one's own.
 func logAxisOf(a *plot.Axis, low, high float64, label func(float64) string) {
 	a.Min, a.Max = low, high
 	a.Scale = plot.LogScale{}
@@ -86,7 +81,6 @@ func logAxisOf(a *plot.Axis, low, high float64, label func(float64) string) {
 	a.Tick.Marker = ticks
 }
 
-// labelled is how many ticks in a range have a label.
 func labelled(ticks plot.ConstantTicks, low, high float64) (n int) {
 	for _, tick := range ticks {
 		if tick.Label != "" && tick.Value >= low && tick.Value <= high {
@@ -96,7 +90,6 @@ func labelled(ticks plot.ConstantTicks, low, high float64) (n int) {
 	return n
 }
 
-// evenTicks are a step of 1, 2 or 5 times a power of ten apart, at most five of them.
 func evenTicks(low, high float64, label func(float64) string) (ticks plot.ConstantTicks) {
 	step := math.Pow(10, math.Floor(math.Log10(high-low))-1)
 	for _, part := range []float64{2, 5, 10, 20} {
@@ -111,11 +104,10 @@ func evenTicks(low, high float64, label func(float64) string) (ticks plot.Consta
 	return ticks
 }
 
-// zeroAxis makes an axis linear from 0 to high.
 func zeroAxis(a *plot.Axis, high float64) { linearAxis(a, 0, high, 6) }
 
-// linearAxis makes an axis linear, with less than so many labelled ticks, which
-// are 1, 2 or 5 times a power of ten apart.
+// linearAxis makes an axis linear, with fewer than most ticks at steps of 1, 2 or 5 times a power
+// of ten.
 func linearAxis(a *plot.Axis, low, high, most float64) {
 	a.Min, a.Max = low, high
 	step := math.Pow(10, math.Floor(math.Log10(high-low)))
@@ -132,10 +124,9 @@ func linearAxis(a *plot.Axis, low, high, most float64) {
 	a.Tick.Marker = ticks
 }
 
-// number6 writes a number to at most six digits.
 func number6(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// duration writes a time in ns with a unit that fits: "20 µs".
+// duration formats ns with a unit that fits: "20 µs".
 func duration(ns float64) string {
 	for i, unit := range []string{"s", "ms", "µs"} {
 		if scale := math.Pow(1000, float64(3-i)); ns >= scale*0.999 {
@@ -145,16 +136,15 @@ func duration(ns float64) string {
 	return number6(ns) + " ns"
 }
 
-// percentAxis makes an axis linear from 0 to 100, with room for lines at both
-// ends, and for labels above.
+// percentAxis leaves room for lines at both ends, and for labels above.
 func percentAxis(a *plot.Axis) {
 	a.Min, a.Max = -4, 116
 	a.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 25, Label: "25"},
 		{Value: 50, Label: "50"}, {Value: 75, Label: "75"}, {Value: 100, Label: "100"}}
 }
 
-// numberAxis makes an axis logarithmic for whole numbers from 1 on, labelled at
-// powers of two, or where less than two of these lie in the range, at what was measured.
+// numberAxis makes an axis logarithmic for whole numbers from 1 on. Labels are at powers of two, or
+// at the measured numbers if there are fewer than two powers.
 func numberAxis(a *plot.Axis, points []point) {
 	low, high := math.Inf(1), 1.0
 	for _, q := range points {
@@ -169,8 +159,7 @@ func numberAxis(a *plot.Axis, points []point) {
 	a.Tick.Marker = ticks
 }
 
-// measuredTicks are at the numbers that were measured; labels, of which the last has one, keep a
-// quarter octave apart.
+// measuredTicks labels the last measured number, and others a quarter octave apart.
 func measuredTicks(points []point) (ticks plot.ConstantTicks) {
 	var counts []float64
 	for _, q := range points {
@@ -188,8 +177,7 @@ func measuredTicks(points []point) (ticks plot.ConstantTicks) {
 	return ticks
 }
 
-// percentLogAxis makes an axis logarithmic for changes about 100%, with labels
-// that are dense enough for small ones, and that none of them overlap for large ones.
+// percentLogAxis makes an axis logarithmic around 100%, with dense labels for small changes.
 func percentLogAxis(a *plot.Axis, low, high float64) {
 	logAxis(a, low, high)
 	for _, step := range []float64{1, 2, 5, 10, 20, 50} {
@@ -198,7 +186,7 @@ func percentLogAxis(a *plot.Axis, low, high float64) {
 		}
 		every := math.Ceil((high - low) / step / maxLabels)
 		var ticks plot.ConstantTicks
-		for i := math.Ceil((low - 100) / step); 100+i*step <= high; i++ { // so that 100 has a label
+		for i := math.Ceil((low - 100) / step); 100+i*step <= high; i++ { // 100 gets a label
 			tick := plot.Tick{Value: 100 + i*step}
 			if math.Mod(i, every) == 0 {
 				tick.Label = number6(tick.Value)
@@ -212,8 +200,8 @@ func percentLogAxis(a *plot.Axis, low, high float64) {
 	}
 }
 
-// legible tells whether labels that are evenly spaced keep apart on a logarithmic axis, where the
-// last two are the closest.
+// legible reports whether evenly spaced labels keep apart. On a logarithmic axis the last two are
+// closest.
 func legible(ticks plot.ConstantTicks, low, high float64) bool {
 	last := 0.0
 	for _, tick := range slices.Backward(ticks) {

@@ -13,21 +13,18 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// maxBars is how many bars a chart has at most: what is more is in the table.
+// maxBars is the most bars of a chart. The table has the rest.
 const maxBars = 40
 
-// bars is a plotter of horizontal bars with their intervals and values; bar i
-// is centred at y = -i.
+// bars is a plotter of horizontal bars with intervals and values. Bar i is centred at y = -i.
 type bars struct {
-	look   *style
-	points []point // x is unused
-	labels []string
-	// kernels are those of the bars, of which each has a colour.
+	look    *style
+	points  []point // x is unused
+	labels  []string
 	kernels []string
 	skip    func(i int) bool // nil for none
 }
 
-// explainKernels enters the colours of the bars in the legend, if there are several.
 func (b bars) explainKernels(f *figure) {
 	var colors []color.RGBA
 	var names [][]string
@@ -73,7 +70,6 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// whisker draws an interval, on paper that tells it from what is under it.
 func (s *style) whisker(c draw.Canvas, low, high, y, half vg.Length) {
 	for _, line := range []draw.LineStyle{{Color: s.paper, Width: 2.6}, {Color: s.ink, Width: 1}} {
 		c.StrokeLine2(line, low, y, high, y)
@@ -83,8 +79,6 @@ func (s *style) whisker(c draw.Canvas, low, high, y, half vg.Length) {
 	}
 }
 
-// bandwidthBars draws a bar for each row; the plain loop, vectors and Go's copy
-// have colours of their own.
 func (d *data) bandwidthBars(f *figure, rows []results.Row) {
 	labels, common := copyLabels(rows)
 	if common != "" {
@@ -97,8 +91,7 @@ func (d *data) bandwidthBars(f *figure, rows []results.Row) {
 	b.finish(f, "GiB/s, read plus written")
 }
 
-// threeDigits writes a value above 0 so that one is as exact as another beside it: "18.0" beside
-// "16.7".
+// threeDigits formats a value above 0 to three digits, trailing zeros included: "18.0".
 func threeDigits(v float64) string {
 	if places(v) > 5 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
@@ -106,7 +99,6 @@ func threeDigits(v float64) string {
 	return strconv.FormatFloat(v, 'f', max(places(v), 0), 64)
 }
 
-// kernelHue is the hue of the plain loop, of Go's copy, or of vectors.
 func (s *style) kernelHue(kernel string) hue {
 	switch kernel {
 	case "":

@@ -17,33 +17,28 @@ import (
 	"github.com/stridebench/stridebench/results/terminal"
 )
 
-// What of a sweep's chart is drawn: the tensors for which the choice matters most, and
-// the first caches.
 const (
 	maxTensors = 24
 	maxCaches  = 12
 )
 
-// chosen are the keys of a name that a kernel is free to choose; the others say what
-// it has to do.
+// chosen are the keys of a name that a kernel may choose. The others define its work.
 var chosen = []string{"order", "pad", "tile", "kernel"}
 
-// viewed are the layouts of copies that the view and the pad in a name say, too; the others are of
-// copies of the suite, which are different work.
+// viewed are the layouts that a name's view and pad already describe. Others are copies of the
+// suite, which are different work.
 var viewed = []string{"view", "contiguous", "padded"}
 
-// A bestChoice is the best of a tensor on some caches.
 type bestChoice struct {
 	words        string // "col 32x32"
 	least, worst float64
 }
 
-// gain is by what factor the worst choice costs more than the best.
+// gain returns the cost of the worst choice over the best.
 func (c bestChoice) gain() float64 { return c.worst / c.least }
 
-// sentence says of the choice that matters most, for what and on which caches; of what.
 func (c bestChoice) sentence(of, tensor, caches string) string {
-	if c.gain() < 1.01 { // as the picture has it
+	if c.gain() < 1.01 { // the picture's threshold
 		return fmt.Sprintf("Of %s, no choice of order, padding or tile matters (by simulated "+
 			"misses).", of)
 	}
@@ -52,21 +47,19 @@ func (c bestChoice) sentence(of, tensor, caches string) string {
 		c.words, brief(c.gain()))
 }
 
-// cycles is KCachegrind's estimate of what a pass costs, of data alone: an access 1,
-// a miss of the first cache 10 more, one of the last 100.
+// cycles is KCachegrind's estimate for data: 1 for each access, 10 more for a miss of the first
+// cache, 100 more for a miss of the last.
 func cycles(r results.Row) float64 {
 	return r.Stats["D-refs/op"].Center + 10*r.Stats["D1-misses/op"].Center +
 		100*r.Stats["LL-misses/op"].Center
 }
 
-// A bestMap is the best choices by tensor and caches.
 type bestMap struct {
 	look            *style
 	tensors, caches []string
 	cells           map[[2]string]bestChoice
 }
 
-// best draws what is best on which caches, of a sweep.
 func best(d *data) (*figure, error) {
 	b := bestMap{look: &d.look, cells: map[[2]string]bestChoice{}}
 	for _, r := range d.swept {
@@ -105,7 +98,7 @@ func best(d *data) (*figure, error) {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(b.caches))-0.5, -0.5,
 		float64(len(b.tensors))-0.5
 	first := b.tensors[0]
-	slices.Reverse(b.tensors) // it is at the top
+	slices.Reverse(b.tensors) // the first is at the top
 	p.X.Tick.Marker, p.Y.Tick.Marker = names(b.caches, 32), names(b.tensors, 40)
 	below := d.look.slant(p, len(b.caches))
 	p.Add(b)
@@ -137,7 +130,6 @@ func best(d *data) (*figure, error) {
 	return f, nil
 }
 
-// taken takes a name apart into what is to be done and what is chosen.
 func taken(r results.Row) (tensor, words string) {
 	var fixed, free []string
 	for part := range strings.SplitSeq(r.Name, "/") {
@@ -163,7 +155,6 @@ func taken(r results.Row) (tensor, words string) {
 	return strings.Join(fixed, " "), strings.Join(free, ", ")
 }
 
-// gain is the largest of a tensor.
 func (b bestMap) gain(tensor string) (most float64) {
 	for _, caches := range b.caches {
 		if c, ok := b.cells[[2]string{tensor, caches}]; ok {
@@ -173,7 +164,6 @@ func (b bestMap) gain(tensor string) (most float64) {
 	return most
 }
 
-// names label the places 0, 1, ...
 func names(all []string, most int) (ticks plot.ConstantTicks) {
 	for i, name := range shorts(all, most) {
 		ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
@@ -181,8 +171,6 @@ func names(all []string, most int) (ticks plot.ConstantTicks) {
 	return ticks
 }
 
-// slant has the labels below columns slope where they are wider than these, and returns what height
-// they take more.
 func (s *style) slant(p *panel, columns int) vg.Length {
 	words := s.text(tickSize)
 	widest := func(a plot.Axis) (most vg.Length) {
@@ -200,8 +188,7 @@ func (s *style) slant(p *panel, columns int) vg.Length {
 	return below * vg.Length(math.Sin(math.Pi/5))
 }
 
-// color is paper where any choice is as good, and fuller the more it matters, up to
-// twenty times.
+// color is paper for a gain of 1, and fullest from a gain of 20.
 func (b bestMap) color(gain float64) color.RGBA {
 	return b.look.shade(math.Pow(clipRatio, min(1, math.Log(gain)/math.Log(20))))
 }
@@ -231,7 +218,6 @@ func (b bestMap) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// one is of one thing the words for it, and of more their number with those.
 func one(n int, alone, more string) string {
 	if n == 1 {
 		return alone
@@ -239,7 +225,6 @@ func one(n int, alone, more string) string {
 	return fmt.Sprint(n, " ", more)
 }
 
-// text is the choice and its gain, or where that does not fit, the choice; the color has the gain.
 func (c bestChoice) text(fit func(string) string) string {
 	if c.gain() < 1.01 {
 		return fit("any")

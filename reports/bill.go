@@ -19,14 +19,14 @@ var billText string
 
 var billTemplate = parsed("bill", &billText)
 
-// A Bill is what a page shows of what a model's layouts cost.
+// A Bill is the content of the page on the cost of a model's layouts.
 type Bill struct {
-	Sources  []string // what it is of, a line each
-	Facts    string   // for what machine it was priced
-	Sentence string   // what was found
+	Sources  []string // a line each
+	Facts    string   // the machine that it was priced for
+	Sentence string   // the finding
 	Warnings []string
-	Rows     []BillRow // the worst first; the page shows as many as a table of results
-	Notes    []string  // what the rows have not
+	Rows     []BillRow // the worst first; the page shows at most maxRows
+	Notes    []string  // what the rows leave out
 	Command  string    // that makes the page
 }
 
@@ -35,14 +35,14 @@ type BillRow struct {
 	Operator, Tensors, Verdict string
 	Calls                      string
 	Layout, Time               string
-	LayoutNs, Ns               float64 // of all calls; the former is part of the latter
+	LayoutNs, Ns               float64 // of all calls; LayoutNs is part of Ns
 }
 
-// errNoRows tells that a bill has nothing to draw.
+// errNoRows is returned for a bill without anything to draw.
 var errNoRows = errors.New("no operator that takes time: there is nothing to draw")
 
-// Write puts the page, index.html, into a folder and returns its path. Bars are to
-// the scale of the longest.
+// Write writes the page to index.html in a folder and returns its path. The longest bar sets the
+// scale.
 func (b Bill) Write(dir string) (path string, err error) {
 	longest := 0.0
 	for _, r := range b.Rows {
@@ -78,11 +78,9 @@ func (b Bill) Write(dir string) (path string, err error) {
 	return path, results.WriteFile(path, page.Bytes())
 }
 
-// billTitle is that of the page.
 const billTitle = "What the layouts of a model cost"
 
-// CheckBillFolder refuses a folder that holds other things than a page of a bill, which is to
-// be written into it.
+// CheckBillFolder returns an error if a folder holds anything but the page of a bill.
 func CheckBillFolder(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -99,5 +97,4 @@ func CheckBillFolder(dir string) error {
 	return nil
 }
 
-// width is a share in percent, to two decimals.
 func width(share float64) float64 { return math.Round(1e4*share) / 100 }

@@ -22,20 +22,17 @@ type pairing struct {
 	old, new results.Stat
 }
 
-// change is the new time over the old one.
 func (p pairing) change() float64 { return p.new.Center / p.old.Center }
 
-// apart tells whether the intervals have nothing in common.
+// apart reports whether the intervals are disjoint.
 func (p pairing) apart() bool { return p.new.Lo > p.old.Hi || p.new.Hi < p.old.Lo }
 
-// judged tells whether both have samples enough for an interval.
 func (p pairing) judged() bool {
 	_, old := p.old.HalfWidth()
 	_, new := p.new.HalfWidth()
 	return old && new
 }
 
-// unjudged is how many are not judged.
 func unjudged(pairs []pairing) (n int) {
 	for _, p := range pairs {
 		if !p.judged() {
@@ -45,7 +42,7 @@ func unjudged(pairs []pairing) (n int) {
 	return n
 }
 
-// pairings are the benchmarks that two files have, the largest change first.
+// pairings puts the largest change first.
 func pairings(first, last file) (found []pairing) {
 	old := map[string]results.Stat{}
 	for _, r := range first.rows {
@@ -63,8 +60,6 @@ func pairings(first, last file) (found []pairing) {
 	return found
 }
 
-// compare draws the times of the last file against those of the first, both with
-// their intervals, of the benchmarks that changed most.
 func compare(d *data) (*figure, error) {
 	if len(d.files) < 2 {
 		return nil, nil
@@ -125,11 +120,10 @@ func compare(d *data) (*figure, error) {
 	return f, nil
 }
 
-// most is how many times as long a pass takes, or as short, that is drawn; what is beyond lies at
-// the edge.
+// most is the largest factor that is drawn. Points beyond it are at the edge.
 const most = 1e3
 
-// relative is a time in percent of the old median.
+// relative is in percent of the old median.
 func (p pairing) relative(s results.Stat) point {
 	q := interval(s, 100/p.old.Center)
 	for _, v := range []*float64{&q.y, &q.low, &q.high} {
@@ -138,7 +132,6 @@ func (p pairing) relative(s results.Stat) point {
 	return q
 }
 
-// beyond says how many times as long it takes where the chart does not.
 func (p pairing) beyond() string {
 	if c := p.change(); c > most || c < 1/most {
 		return fmt.Sprintf(" (x %.2g)", c)
@@ -146,8 +139,6 @@ func (p pairing) beyond() string {
 	return ""
 }
 
-// changeHue is the hue of a change: of none that the intervals show, of a
-// slower, or of a faster one.
 func (s *style) changeHue(change float64, apart bool) hue {
 	switch {
 	case !apart:
@@ -183,7 +174,6 @@ func (f forest) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// A dot is a legend's entry for a point with its interval.
 type dot struct {
 	color color.RGBA
 	glyph draw.GlyphDrawer
@@ -227,8 +217,7 @@ func compareSentence(found []pairing, shown int) string {
 	return text
 }
 
-// changeOf is a ratio as a change in percent, with as many decimals as tell it from all that there
-// was.
+// changeOf formats a ratio as a change in percent. It adds decimals until the text is not -100%.
 func changeOf(ratio float64) string {
 	for decimals := 1; decimals < 10; decimals++ {
 		text := fmt.Sprintf("%+.*f%%", decimals, 100*(ratio-1))

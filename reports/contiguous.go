@@ -10,15 +10,13 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A choice is what decides whether contiguous() pays, with one kernel: the time
-// of a pass over the strided view, of the copy, and of a pass over the copy.
+// A choice holds the times that decide whether contiguous() pays with one kernel.
 type choice struct {
 	kernel             string
 	view, copied, pass results.Stat
 }
 
-// evens is the number of passes from which on copying first is faster; 0 if it
-// never is.
+// evens returns the number of passes from which copying first is faster, 0 if it never is.
 func (c choice) evens() float64 {
 	saved := c.view.Center - c.pass.Center
 	if saved <= 0 {
@@ -27,8 +25,8 @@ func (c choice) evens() float64 {
 	return math.Max(1, math.Ceil(c.copied.Center/saved))
 }
 
-// choices are those of the largest matrix that has them, by kernel: the sum over
-// the view is the plain loop's.
+// choices returns the times of the largest measured matrix by kernel. The sum over the view is
+// always the plain loop's.
 func choices(rows []results.Row) (shape string, found []choice) {
 	type key struct{ shape, do, kernel string }
 	by := map[key]results.Stat{}
@@ -59,15 +57,14 @@ func choices(rows []results.Row) (shape string, found []choice) {
 	return shape, found
 }
 
-// contiguous draws the total time of n passes over a strided view, and of one
-// copy and n passes over that.
+// contiguous draws the total time of n passes, with and without a copy.
 func contiguous(d *data) (*figure, error) {
 	shape, found := choices(d.rows)
 	if len(found) == 0 {
 		return nil, nil
 	}
 	for _, r := range d.rows {
-		if r.Family() == "Contiguous" { // smaller ones say the same
+		if r.Family() == "Contiguous" { // smaller ones show the same
 			d.shows(r)
 		}
 	}
@@ -113,7 +110,6 @@ func contiguous(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, all...)
 }
 
-// passes says a number of passes.
 func passes(n float64) string {
 	if n == 1 {
 		return "the first pass"
@@ -121,7 +117,7 @@ func passes(n float64) string {
 	return fmt.Sprintf("%.0f passes", n)
 }
 
-// walker is loop in a sentence.
+// walker names a kernel in a sentence.
 func walker(kernel string) string {
 	if kernel == "" {
 		return "the plain loop"

@@ -12,15 +12,13 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// copies picks the copies.
 func copies(rows []results.Row) []results.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r results.Row) bool {
 		return r.Family() != "Copy" || !drawable(r.Stats[bandwidthUnit])
 	})
 }
 
-// copyWords say in words what a copy's name says in keys: first of which layout it is, then what
-// else there is to say, each as it follows what is before it.
+// copyWords puts a copy's name into words, its layout first.
 func copyWords(r results.Row) (words []string) {
 	shape := r.Key("shape")
 	switch layout := r.Key("layout"); layout {
@@ -53,11 +51,10 @@ func copyWords(r results.Row) (words []string) {
 	return words
 }
 
-// maxCopyLabel is how many characters the label of a copy has.
 const maxCopyLabel = 56
 
-// copyLabels are those of copies, and of each the dtype, the padding, the order and the name where
-// these differ. Where one would be too long, what all have in common is left out, and returned.
+// copyLabels adds dtype, padding, order and name where these differ. If a label is too long, it
+// moves the words that all share to common.
 func copyLabels(found []results.Row) (labels []string, common string) {
 	differ := func(key string) bool {
 		return slices.ContainsFunc(found, func(r results.Row) bool {
@@ -71,7 +68,7 @@ func copyLabels(found []results.Row) (labels []string, common string) {
 		if pad := r.Key("pad"); pads && pad != "" && r.Key("layout") != "padded" {
 			words = append(words, ", rows padded by "+pad+" elements")
 		}
-		// which has it
+		// the view's words already have it
 		if order := r.Key("order"); orders && order != "" && r.Key("layout") != "view" {
 			words = append(words, ", order "+order)
 		}
@@ -92,8 +89,6 @@ func copyLabels(found []results.Row) (labels []string, common string) {
 	return shorts(labels, maxCopyLabel), common
 }
 
-// leaveOut takes out of all labels the words that each of them has, but for the first, and
-// returns these.
 func leaveOut(labels [][]string) string {
 	common := slices.DeleteFunc(slices.Clone(labels[0][1:]), func(word string) bool {
 		return slices.ContainsFunc(labels, func(words []string) bool {
@@ -121,8 +116,7 @@ func ordinal(n string) string {
 	return n + "th"
 }
 
-// copyBandwidth draws the bandwidth of each copy with its interval, but for
-// those that have a chart of their own.
+// copyBandwidth draws the bandwidth of each copy, except those with a chart of their own.
 func copyBandwidth(d *data) (*figure, error) {
 	found := slices.DeleteFunc(copies(d.rows), func(r results.Row) bool {
 		layout := r.Key("layout")
@@ -187,8 +181,6 @@ func copySentence(found []results.Row) string {
 	return text
 }
 
-// copyStride draws the bandwidth of copying every k-th column by k, by the plain
-// loop.
 func copyStride(d *data) (*figure, error) {
 	s := series{name: "plain loop", hue: d.look.hues[0]}
 	elem, all := 0, map[int]results.Row{}
@@ -234,8 +226,7 @@ func copyStride(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, s)
 }
 
-// slowest is the step whose copy is slowest; ok tells whether there is any but
-// the contiguous copy.
+// slowest returns ok = false if only the contiguous copy was measured.
 func slowest(all map[int]results.Row) (step int, ok bool) {
 	least := math.Inf(1)
 	for k, r := range all {
@@ -257,7 +248,6 @@ func strideSentence(all map[int]results.Row) string {
 	return text + "."
 }
 
-// channels draws the bandwidth of copies between NCHW and NHWC.
 func channels(d *data) (*figure, error) {
 	var found []results.Row
 	by := map[string]results.Row{}

@@ -20,15 +20,14 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// Pictures are this wide; as PNG at twice the pixels of a screen's 72 per inch.
+// The width of pictures, and the resolution of PNGs: twice a screen's 72 pixels per inch.
 const (
 	figureWidth = 7 * vg.Inch
 	dotsPerInch = 144
-	margin      = vg.Length(14) // so that the last tick label is whole
+	margin      = vg.Length(14) // leaves room for the last tick label
 )
 
-// A figure is a chart before it is rendered: a title, a legend, panels one above
-// the other, and a footer.
+// A figure is a chart before it is rendered.
 type figure struct {
 	title    string
 	sentence string
@@ -36,11 +35,11 @@ type figure struct {
 	height   vg.Length // of the panels
 	legend   []entry
 	panels   []*panel
-	room     vg.Length // right of the panels, for what is drawn beside their axes
+	room     vg.Length // right of the panels
 }
 
-// A panel is a plot with the words at its axes, which gonum would give room at
-// the arithmetic mean of a logarithmic axis.
+// A panel is a plot with axis labels, which gonum would centre at the arithmetic mean of a
+// logarithmic axis.
 type panel struct {
 	*plot.Plot
 	x, y string
@@ -52,7 +51,7 @@ type entry struct {
 	thumbs []plot.Thumbnailer
 }
 
-// explain adds an entry to the legend, remarks behind the others.
+// explain adds an entry to the legend, remarks last.
 func (f *figure) explain(name string, thumbs ...plot.Thumbnailer) {
 	at := len(f.legend)
 	for thumbs != nil && at > 0 && f.legend[at-1].thumbs == nil {
@@ -61,8 +60,7 @@ func (f *figure) explain(name string, thumbs ...plot.Thumbnailer) {
 	f.legend = slices.Insert(f.legend, at, entry{name, thumbs})
 }
 
-// explainIntervals says in the legend what shows intervals, and to who does not see it that there
-// are some, if any of the points has one: of too few samples there is none.
+// explainIntervals also extends the alternative text, if any point has an interval.
 func (f *figure) explainIntervals(words string, points []point) {
 	if slices.ContainsFunc(points, point.spreads) {
 		f.explain(words)
@@ -70,7 +68,6 @@ func (f *figure) explainIntervals(words string, points []point) {
 	}
 }
 
-// render draws a figure as PNG and as SVG, at once.
 func (f *figure) render(d *data) (Chart, error) {
 	c := Chart{Title: f.title, Sentence: f.sentence, Alt: f.alt}
 	height := f.height + f.legendHeight(&d.look)
@@ -78,7 +75,6 @@ func (f *figure) render(d *data) (Chart, error) {
 	return c, err
 }
 
-// render draws the chart's title, so much of something under it, and the footer.
 func (c *Chart) render(
 	look *style, height vg.Length, foot footer, inside func(draw.Canvas),
 ) error {
@@ -106,23 +102,18 @@ func (c *Chart) render(
 	return nil
 }
 
-// corners are those of a rectangle, from the lower left one on.
 func corners(r vg.Rectangle) []vg.Point {
 	return []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}}
 }
 
-// titleHeight is what a title takes, with the room under it.
 const titleHeight = vg.Length(30)
 
-// The measures of a legend, which is lines of entries.
 const (
 	thumbWidth = vg.Length(24)
 	legendLine = vg.Length(16)
 	legendGap  = vg.Length(8) // under it
 )
 
-// legendPlaces are where the entries of a legend are, from its top left; a line
-// that is full is broken.
 func (f *figure) legendPlaces(look *style) (places []vg.Point, height vg.Length) {
 	words := look.text(tickSize)
 	at := vg.Point{}
@@ -148,7 +139,6 @@ func (f *figure) legendHeight(look *style) vg.Length {
 	return height + legendGap
 }
 
-// drawLegend draws the legend at the top of c.
 func (f *figure) drawLegend(c draw.Canvas, look *style) {
 	words := look.text(tickSize)
 	words.YAlign = draw.YCenter
@@ -168,8 +158,6 @@ func (f *figure) drawLegend(c draw.Canvas, look *style) {
 	}
 }
 
-// draw draws the legend and the panels, whose axes are aligned, with the words at
-// their axes.
 func (f *figure) draw(c draw.Canvas, look *style) {
 	const pad = vg.Length(5)
 	f.drawLegend(c, look)
@@ -202,15 +190,12 @@ func (f *figure) draw(c draw.Canvas, look *style) {
 	}
 }
 
-// svgFonts replace Liberation Sans where there is none. Arimo and Arial are as
-// wide.
+// svgFonts replace Liberation Sans where it is missing. Arimo and Arial have its widths.
 const svgFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"
 
-// svgText matches the weight, the size and the words of a text of a SVG.
 var svgText = regexp.MustCompile(`<text ([^>]*font-weight:(\w+);[^>]*font-size:([\d.]+)px;[^>]*)>([^<]+)</text>`)
 
-// fixWidths has every text of a SVG drawn as wide as in Liberation Sans, for which
-// its place was found, whichever font there is.
+// fixWidths gives each text its width in Liberation Sans, so that the layout holds in any font.
 func fixWidths(svg string, look *style) string {
 	return svgText.ReplaceAllStringFunc(svg, func(all string) string {
 		part := svgText.FindStringSubmatch(all)
@@ -224,10 +209,9 @@ func fixWidths(svg string, look *style) string {
 	})
 }
 
-// finish gives a SVG its fonts, and the words that are read out.
 func finish(svg, title, alt string, look *style) []byte {
 	svg = fixWidths(strings.ReplaceAll(svg, "font-family:Liberation Sans", svgFonts), look)
-	// as wide and as high as its axes
+	// stretch images to their axes
 	svg = strings.ReplaceAll(svg, "<image ", `<image preserveAspectRatio="none" `)
 	head, body, _ := strings.Cut(svg, `xmlns:xlink="http://www.w3.org/1999/xlink">`)
 	return fmt.Appendf(nil, "%sxmlns:xlink=\"http://www.w3.org/1999/xlink\" "+

@@ -28,18 +28,18 @@ var fleetText string
 
 var fleetTemplate = parsed("fleet", &fleetText)
 
-// A Fleet is what is to be seen of many machines.
+// A Fleet is the page on many machines.
 type Fleet struct {
-	Sentence string // what was found
+	Sentence string // the finding
 	Findings []FleetFinding
 	matrix   *fleet.Matrix
 	judged   fleet.Judgement
-	order    []int // machines, the one farthest out of line first, then the slowest
+	order    []int // machines: those out of line, the farthest first, then the slowest
 	ratios   [][]float64
 	options  Options
 }
 
-// A FleetFinding is a machine that is out of line, in words.
+// A FleetFinding describes a machine that is out of line.
 type FleetFinding struct{ Machine, What, Chance, Why string }
 
 // fleetAlpha is the chance of any false finding in a fleet.
@@ -48,7 +48,7 @@ const fleetAlpha = 0.01
 // MakeFleet judges the machines of a matrix.
 func MakeFleet(m *fleet.Matrix, o Options) Fleet {
 	f := Fleet{matrix: m, judged: m.Judge(fleetAlpha), ratios: m.Ratios(), options: o}
-	out := map[int]int{} // findings come in the order of how far they are
+	out := map[int]int{} // findings are sorted, the farthest first
 	for i, one := range f.judged.Findings {
 		f.Findings = append(f.Findings, f.words(one))
 		if _, ok := out[one.Machine]; !ok {
@@ -80,7 +80,7 @@ func MakeFleet(m *fleet.Matrix, o Options) Fleet {
 	return f
 }
 
-// sees is from which ratio on a machine is found.
+// sees returns the least ratio that the test finds.
 func (f Fleet) sees() string {
 	if f.judged.Sees == 0 {
 		return ""
@@ -88,7 +88,6 @@ func (f Fleet) sees() string {
 	return fmt.Sprintf("%.2f", math.Ceil(100*f.judged.Sees)/100)
 }
 
-// words says a finding.
 func (f Fleet) words(one fleet.Finding) FleetFinding {
 	of := map[fleet.Aspect]string{fleet.All: "everything", fleet.Caches: "what the caches hold",
 		fleet.Memory: "what misses the last cache"}
@@ -109,11 +108,11 @@ func (f Fleet) words(one fleet.Finding) FleetFinding {
 		fmt.Sprintf("%s on %d peers", what, one.Peers), chance, one.Why}
 }
 
-// clipRatio is the ratio from which on colours are the same.
+// clipRatio is the ratio beyond which colours no longer change.
 const clipRatio = 1.3
 
-// shade is the colour of a ratio: paper at 1, one hue where it is slower, another
-// where it is faster, grey where there is none.
+// shade returns the colour of a ratio: paper at 1, one hue for slower, another for faster. It is
+// grey for no ratio.
 func (s *style) shade(ratio float64) color.RGBA {
 	if math.IsNaN(ratio) || ratio <= 0 {
 		return s.grid
@@ -130,11 +129,9 @@ func (s *style) shade(ratio float64) color.RGBA {
 	return color.RGBA{mix(s.paper.R, to.R), mix(s.paper.G, to.G), mix(s.paper.B, to.B), 0xFF}
 }
 
-// What a picture shows: of a fleet that is larger, the machines at the top have a
-// panel of their own, in which each is a row that can be read.
+// A larger fleet gets a second panel. It shows the first machines in rows that are legible.
 const maxNamed = 40
 
-// draw draws machines by benchmark.
 func (f Fleet) draw(d *data) (*figure, error) {
 	rows, columns := len(f.order), len(f.matrix.Benchmarks)
 	fig := &figure{title: fmt.Sprintf("%s, %s: times against the peers' median",
@@ -159,10 +156,9 @@ func (f Fleet) draw(d *data) (*figure, error) {
 	return fig, nil
 }
 
-// panel adds one of some machines, the first at its top.
 func (f Fleet) panel(d *data, fig *figure, title string, machines []int) {
 	rows, columns := len(machines), len(f.matrix.Benchmarks)
-	const pixels = 1400 // about, either way: one of a cell would be blurred
+	const pixels = 1400 // about, either way: one pixel for each cell would be blurred
 	up, across := (pixels+rows-1)/rows, (pixels+columns-1)/columns
 	img := image.NewRGBA(image.Rect(0, 0, columns*across, rows*up))
 	for row, i := range machines {
@@ -180,7 +176,6 @@ func (f Fleet) panel(d *data, fig *figure, title string, machines []int) {
 	fig.height += vg.Length(min(max(rows, 14), 24)) * 0.17 * vg.Inch
 }
 
-// familyTicks name families where they begin, as far as they do not touch.
 func (f Fleet) familyTicks() (ticks plot.ConstantTicks) {
 	family, last := "", -1.0
 	for k, name := range f.matrix.Benchmarks {
@@ -197,7 +192,6 @@ func (f Fleet) familyTicks() (ticks plot.ConstantTicks) {
 	return ticks
 }
 
-// machineTicks name machines, as many as there is room for.
 func (f Fleet) machineTicks(machines []int) (ticks plot.ConstantTicks) {
 	every := (len(machines) + 23) / 24
 	names := make([]string, len(machines))
@@ -212,10 +206,8 @@ func (f Fleet) machineTicks(machines []int) (ticks plot.ConstantTicks) {
 	return ticks
 }
 
-// maxMachines is how many the table shows, the farthest out of line.
 const maxMachines = 1000
 
-// A fleetRow is a machine with its ratios.
 type fleetRow struct {
 	Name, CPU string
 	Cells     []fleetCell
@@ -226,7 +218,6 @@ type fleetCell struct {
 	Style template.CSS // of its background
 }
 
-// families are the names before keys, with their benchmarks.
 func (f Fleet) families() (names []string, of map[string][]int) {
 	of = map[string][]int{}
 	for k, name := range f.matrix.Benchmarks {
@@ -239,7 +230,6 @@ func (f Fleet) families() (names []string, of map[string][]int) {
 	return names[:min(len(names), 16)], of
 }
 
-// rows are the table: of each machine its aspects, and its ratio by family.
 func (f Fleet) rows() (rows []fleetRow, heads []string) {
 	names, of := f.families()
 	heads = append([]string{"all", "caches", "memory", "scatter"}, names...)
@@ -249,7 +239,7 @@ func (f Fleet) rows() (rows []fleetRow, heads []string) {
 		for a, ratio := range f.judged.Scores[i] {
 			cell := ratioCell(ratio)
 			if fleet.Aspect(a) == fleet.Scatter {
-				cell.Style = "" // twice is nothing here
+				cell.Style = "" // a ratio of 2 is ordinary here
 			}
 			row.Cells = append(row.Cells, cell)
 		}
@@ -272,7 +262,6 @@ func (f Fleet) rows() (rows []fleetRow, heads []string) {
 	return rows, heads
 }
 
-// ratioCell is a ratio on a ground as the picture has it.
 func ratioCell(ratio float64) fleetCell {
 	if math.IsNaN(ratio) {
 		return fleetCell{}
@@ -290,8 +279,8 @@ func ratioCell(ratio float64) fleetCell {
 	return cell
 }
 
-// Write puts the page (fleet.html), its picture and the matrix as fleet.csv into a
-// folder and returns their paths.
+// Write writes fleet.html, its picture, and the matrix as fleet.csv to a folder. It returns their
+// paths.
 func (f Fleet) Write(dir string) (paths []string, err error) {
 	look, err := f.options.Theme.style()
 	if err != nil {
@@ -334,7 +323,6 @@ func (f Fleet) Write(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// page is the page with the picture in both themes.
 func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
 	picture, err := d.picture(maker{draw: f.draw})
 	if err != nil {

@@ -19,7 +19,6 @@ type footer struct {
 
 func (d *data) footer() footer { return d.look.footer(d.machine()) }
 
-// footer is a text's lines.
 func (s *style) footer(text string) footer {
 	f := footer{style: s.mark()}
 	f.style.Font.Size = footerSize
@@ -30,7 +29,7 @@ func (s *style) footer(text string) footer {
 	return f
 }
 
-// wrap breaks words into lines of a width, at most maxLines, of which only the last is cut.
+// wrap breaks words into at most maxLines lines. Only the last may be too wide; draw cuts it.
 func wrap(style text.Style, words string, width vg.Length) (lines []string) {
 	const maxLines = 4
 	line := ""
@@ -44,13 +43,11 @@ func wrap(style text.Style, words string, width vg.Length) (lines []string) {
 	return append(lines, line)
 }
 
-// leading is the distance between two lines of a footer.
 const leading = footerSize * 1.3
 
-// height is what the footer takes, with the room above it.
+// height includes the room above the footer.
 func (f footer) height() vg.Length { return leading*vg.Length(len(f.lines)) + 5 }
 
-// draw draws the lines at the bottom of c.
 func (f footer) draw(c draw.Canvas) {
 	for i, line := range f.lines {
 		y := c.Min.Y + leading*vg.Length(len(f.lines)-1-i)
@@ -58,7 +55,6 @@ func (f footer) draw(c draw.Canvas) {
 	}
 }
 
-// fit cuts words that are wider than there is room for.
 func fit(style text.Style, words string, width vg.Length) string {
 	if style.Width(words) <= width {
 		return words
@@ -72,8 +68,8 @@ func fit(style text.Style, words string, width vg.Length) string {
 	return ""
 }
 
-// machine says in lines what was measured on and what was simulated, and where the last level
-// is not what it is stated to be.
+// machine describes the measured and the simulated machine. A third line reports a last level that
+// serves far less than the CPU states.
 func (d *data) machine() string {
 	if len(d.rows) == 0 && len(d.swept) > 0 {
 		return "Measured on: nothing was measured.\nSimulated: the named caches, exactly."
@@ -111,7 +107,6 @@ func (d *data) machine() string {
 	return text
 }
 
-// geometries says "L1d 32 KiB 8-way 64 B" of each cache.
 func geometries(caches []results.Cache) string {
 	var all []string
 	for _, c := range caches {
@@ -121,7 +116,6 @@ func geometries(caches []results.Cache) string {
 	return strings.Join(all, ", ")
 }
 
-// tlbs says "TLB 64 x 4 KiB and 1536 x 4 KiB".
 func tlbs(levels []results.TLB) string {
 	var all []string
 	for _, l := range levels {

@@ -10,17 +10,15 @@ import (
 	"github.com/stridebench/stridebench/results/terminal"
 )
 
-// A gain is a benchmark by the fewest threads of a run and by the most.
+// A gain is a benchmark with the fewest threads of a run and with the most.
 type gain struct {
 	fewest, most results.Row
 	name         string // in words, without threads
 }
 
-// times is how many times as fast it is by the most threads.
 func (g gain) times() float64 { return g.fewest.Stats[timeUnit].Center / g.most.Stats[timeUnit].Center }
 
-// gains are those of a family, the greatest first. Which threads are fewest and most is told of all
-// rows.
+// gains puts the greatest gain first. fewest and most apply to all families.
 func gains(family []results.Row, fewest, most int) (all []gain) {
 	by := map[string]results.Row{} // the most threads
 	for _, r := range family {
@@ -47,12 +45,11 @@ func gains(family []results.Row, fewest, most int) (all []gain) {
 	return all
 }
 
-// byTimes puts the greatest gain first.
 func byTimes(a, b gain) int { return cmp.Compare(b.times(), a.times()) }
 
-// addGains is for more rows than there is room for, of which threads share some: of each family a
-// few benchmarks that gain most from threads, and as many that gain least. It says what does so of
-// all, and nothing where no benchmark has two numbers of threads.
+// addGains draws a selection of too many rows. From each family it takes benchmarks that gain most
+// from threads, and as many that gain least. It returns "" if no benchmark has two numbers of
+// threads.
 func (b *titledBars) addGains(rows []results.Row) (sentence string) {
 	var numbers []int
 	for _, r := range rows {
@@ -79,7 +76,7 @@ func (b *titledBars) addGains(rows []results.Row) (sentence string) {
 		for _, g := range chosen {
 			drawn = append(drawn, g.fewest, g.most)
 		}
-		if len(drawn) > 0 { // of a family that threads share, and for which there is room
+		if len(drawn) > 0 { // threads share the family, and there is room
 			shared, labels := terminal.Headings(drawn)
 			b.add(shared, shorts(labels, 56), drawn, timePerElement)
 		}
@@ -93,7 +90,7 @@ func (b *titledBars) addGains(rows []results.Row) (sentence string) {
 	return text
 }
 
-// shares deals so many places to families by turns, each no more than it has.
+// shares deals places to families in rounds.
 func shares(families [][]gain, places int) []int {
 	share := make([]int, len(families))
 	for dealt := true; dealt; {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// boxed is a canvas of pixels on which characters that its font lacks, such as Chinese ones in
-// the name of a file, are boxes; they were nothing. A SVG's reader has more fonts.
+// boxed is a canvas that draws a box for a character that its font lacks, such as a Chinese one.
+// Without it the character is invisible. Readers of an SVG have more fonts.
 type boxed struct{ vg.Canvas }
 
 // FillString implements vg.Canvas.

@@ -14,19 +14,19 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A knee is where a ladder begins to rise, and where it is done.
+// A knee is where a ladder begins to rise, and where it ends.
 type knee struct{ foot, top point }
 
-// rise is by how much latency must rise from one size to the next to be more than
-// noise. Levels of caches differ by a factor of two at least, which is spread over
-// a few sizes where a level is not filled evenly.
+// rise is the least factor between two sizes that is more than noise. Caches differ by at least 2,
+// which spreads over a few sizes if a level fills unevenly.
 const rise = 1.2
 
-// knees finds the knees of a ladder that is sorted by size: a knee is a size
-// after which the latency rises by more than a factor of rise to each of the
-// sizes that follow, until it does not. Where it rises all along, through two
-// levels at once, that is one knee. The first size is none: where it began to rise
-// before, nobody measured. Nor is one after which nothing up to twice its size was.
+// knees returns the knees of a ladder that is sorted by size. After a knee, each latency exceeds
+// the one before by more than rise, until one does not. A rise through two levels at once is one
+// knee.
+//
+// The first size is not a knee, since the rise may begin before it. Nor is a size if the next one
+// is more than twice as large.
 func knees(ladder []point) (found []knee) {
 	for i := 0; i+1 < len(ladder); i++ {
 		foot := i
@@ -40,7 +40,6 @@ func knees(ladder []point) (found []knee) {
 	return found
 }
 
-// latency draws the latency of dependent loads by working set, with its knees.
 func latency(d *data) (*figure, error) {
 	s := series{name: "pointer chase", hue: d.look.hues[0]}
 	for _, r := range d.rows {
@@ -84,8 +83,7 @@ func latency(d *data) (*figure, error) {
 	return f, nil
 }
 
-// kneeLabels is a plotter that rings knees and names them, below the line and right of
-// the knee or, where the chart ends, as far right as there is room.
+// kneeLabels is a plotter that rings knees and names them, right of the knee and below the line.
 type kneeLabels struct {
 	look   *style
 	knees  []knee
@@ -93,8 +91,7 @@ type kneeLabels struct {
 	ladder []point // by size
 }
 
-// kneeCaches are the caches whose capacities knees are nearest to, by a factor of two at
-// most; "" for a knee that is near none.
+// kneeCaches returns the cache nearest to each knee, within a factor of two, or "".
 func kneeCaches(knees []knee, caches []mark) []string {
 	of := make([]string, len(knees))
 	for _, m := range caches {
@@ -111,7 +108,6 @@ func kneeCaches(knees []knee, caches []mark) []string {
 	return of
 }
 
-// kneeNames number the knees, and name their caches.
 func kneeNames(knees []knee, caches []mark) []string {
 	of := kneeCaches(knees, caches)
 	for i, k := range knees {
@@ -146,7 +142,7 @@ func (k kneeLabels) Plot(c draw.Canvas, p *plot.Plot) {
 			return vg.Rectangle{Min: vg.Point{X: x, Y: top - 5 - style.Height(label)},
 				Max: vg.Point{X: x + style.Width(label), Y: top - 5}}
 		}
-		// those before are the lower, the further left
+		// labels further left are lower
 		for _, other := range slices.Backward(labels) {
 			if r := room(); r.Min.X < other.Max.X && r.Min.Y < other.Max.Y &&
 				other.Min.Y < r.Max.Y {
@@ -159,14 +155,11 @@ func (k kneeLabels) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// erase makes room for text that would cross lines.
 func (l *style) erase(c draw.Canvas, r vg.Rectangle) {
 	c.FillPolygon(l.paper, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max,
 		{X: r.Min.X, Y: r.Max.Y}})
 }
 
-// kneeSentence says between which working sets a load becomes slower, and which cache they
-// outgrow there.
 func kneeSentence(ladder []point, found []knee, caches []string) string {
 	first, last := ladder[0], ladder[len(ladder)-1]
 	if len(ladder) == 1 {

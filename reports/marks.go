@@ -13,17 +13,14 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A mark is a place on the x axis with what is said of it, such as the capacity
-// of a cache.
+// A mark is a labelled place on the x axis, such as the capacity of a cache.
 type mark struct {
 	at    float64
 	label string
 }
 
-// maxMarks is how many places of a kind are marked at most.
 const maxMarks = 8
 
-// capacities marks what caches hold, but for those of instructions.
 func capacities(caches []results.Cache) (found []mark) {
 	for _, c := range dataCaches(caches) {
 		if len(found) < maxMarks {
@@ -34,28 +31,24 @@ func capacities(caches []results.Cache) (found []mark) {
 	return found
 }
 
-// marksOf are those of one cache.
 func marksOf(all []mark, name string) []mark {
 	return slices.DeleteFunc(slices.Clone(all), func(m mark) bool {
 		return !strings.HasPrefix(m.label, name+" ")
 	})
 }
 
-// tellMarks tells who does not see them that caches are marked, if one is of those in a range.
 func (f *figure) tellMarks(caches []mark, low, high float64) {
 	if slices.ContainsFunc(caches, func(m mark) bool { return m.at >= low && m.at <= high }) {
 		f.alt += ", with the caches marked"
 	}
 }
 
-// dataCaches are the caches that data pass through.
 func dataCaches(caches []results.Cache) []results.Cache {
 	return slices.DeleteFunc(slices.Clone(caches), func(c results.Cache) bool {
 		return c.Name == "L1i"
 	})
 }
 
-// reaches marks what each level of a TLB reaches over.
 func reaches(levels []results.TLB) (found []mark) {
 	for i, l := range levels[:min(len(levels), maxMarks)] {
 		found = append(found, mark{float64(l.Entries * l.Page),
@@ -64,7 +57,7 @@ func reaches(levels []results.TLB) (found []mark) {
 	return found
 }
 
-// marks is a plotter of dashed verticals with labels at the top.
+// marks is a plotter of dashed verticals with labels.
 func (s *style) marks(places []mark) plot.Plotter { return verticals{s, places} }
 
 type verticals struct {
@@ -72,9 +65,8 @@ type verticals struct {
 	places []mark
 }
 
-// Plot implements plot.Plotter. A label is on the left of its line, on the right
-// where it does not fit there, and a step lower beside a close neighbour; no line
-// goes through it.
+// Plot implements plot.Plotter. A label is left of its line, or right if it does not fit, and a
+// step lower next to a neighbour. No line crosses a label.
 func (v verticals) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, _ := p.Transforms(&c)
 	style := v.look.mark()
@@ -116,7 +108,7 @@ func (v verticals) Plot(c draw.Canvas, p *plot.Plot) {
 		v.look.erase(c, room)
 		labels = append(labels, func() { c.FillText(style, vg.Point{X: to, Y: top}, m.label) })
 	}
-	for _, draw := range labels { // when all the room is made
+	for _, draw := range labels { // after all lines and backgrounds
 		draw()
 	}
 }

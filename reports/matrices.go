@@ -25,20 +25,19 @@ const (
 	tlbUnit       = "TLB-misses/op"
 )
 
-// missLevels are the levels whose misses are simulated, from the first one on.
 var missLevels = []struct{ name, unit string }{{"D1", d1Unit}, {"LL", llUnit}, {"TLB", tlbUnit}}
 
 // A matrix is the sum over a square matrix, from its benchmark's name.
 type matrix struct {
 	row   results.Row
-	order string // row or col; "" as it lies, in vectors
+	order string // row or col; "" for storage order, in vectors
 	n     int
 	bytes int  // of its elements
-	pow2  bool // the rows lie a power of two of bytes apart
+	pow2  bool // rows lie a power of two of bytes apart
 }
 
-// matrices picks the sums over square matrices by row and by column, by the
-// plain loop, and those in vectors.
+// matrices returns the sums over square matrices with the plain loop, by row and by column, and
+// those in vectors.
 func matrices(rows []results.Row) []matrix {
 	var found []matrix
 	for _, r := range rows {
@@ -59,8 +58,8 @@ func matrices(rows []results.Row) []matrix {
 	return oneASize(ofOneType(found))
 }
 
-// ofOneType are the matrices of the dtype that has the most sizes, since a line is of one; none
-// where several dtypes have one size each, which are bars.
+// ofOneType keeps the dtype with the most sizes, since lines show one dtype. Several dtypes of one
+// size each are drawn as bars instead.
 func ofOneType(found []matrix) []matrix {
 	sizes, most := map[string]map[int]bool{}, ""
 	for _, m := range found {
@@ -81,8 +80,8 @@ func ofOneType(found []matrix) []matrix {
 	return slices.DeleteFunc(found, func(m matrix) bool { return m.row.Key("dtype") != most })
 }
 
-// oneASize are those of which each line has one a size: of several paddings the least, and in
-// vectors those of one kernel. The others are bars.
+// oneASize keeps one matrix for each point of a line: the least padding, and the first vector
+// kernel. Bars show the others.
 func oneASize(found []matrix) (ofLines []matrix) {
 	type place struct {
 		order        string
@@ -99,7 +98,7 @@ func oneASize(found []matrix) (ofLines []matrix) {
 				continue
 			}
 		}
-		// which no line has
+		// no line shows these
 		p := place{m.order, m.n, m.pow2, m.order == "row" && m.row.Key("pad") != ""}
 		i, ok := at[p]
 		switch {
@@ -113,14 +112,14 @@ func oneASize(found []matrix) (ofLines []matrix) {
 	return ofLines
 }
 
-// square reads a shape such as 64x64, of at most 2^28 rows.
+// square parses a shape such as 64x64, of at most 2^28 rows.
 func square(shape string) (n int, ok bool) {
 	high, wide, ok := strings.Cut(shape, "x")
 	n, err := strconv.Atoi(high)
 	return n, ok && high == wide && err == nil && n > 0 && n <= 1<<28
 }
 
-// elementSize is the bytes of a dtype by the bits in its name, 0 if it has none.
+// elementSize returns the bytes of a dtype, 0 if its name has no bits.
 func elementSize(dtype string) int {
 	bits, _ := strconv.Atoi(strings.TrimLeft(dtype, "abcdefghijklmnopqrstuvwxyz"))
 	if bits < 0 || bits > 1024 {
@@ -129,8 +128,8 @@ func elementSize(dtype string) int {
 	return bits / 8
 }
 
-// bySize makes the series that size charts have. Power-of-two rows fall into
-// few cache sets, so columns of them are a series of their own.
+// bySize returns the series by size. Columns of rows a power of two of bytes apart fall into few
+// cache sets, so they are a series of their own.
 func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []series {
 	all := []series{
 		{name: "row", hue: d.look.hues[0]},
@@ -146,7 +145,7 @@ func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []s
 		q.x = float64(m.bytes)
 		s := &all[0]
 		switch {
-		case m.order == "row" && m.row.Key("pad") != "": // as rows without padding
+		case m.order == "row" && m.row.Key("pad") != "": // shown as rows without padding
 			continue
 		case m.order == "":
 			s = &all[3]
@@ -161,14 +160,13 @@ func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []s
 	return all
 }
 
-// oneSize tells whether matrices are all of one size, which is no line: they have bars.
+// oneSize reports whether all matrices have one size, which is drawn as bars.
 func oneSize(found []matrix) bool {
 	return len(found) > 0 && !slices.ContainsFunc(found, func(m matrix) bool {
 		return m.n != found[0].n
 	})
 }
 
-// sums are the sums over a matrix: by its orders, in tiles and in vectors.
 func sums(rows []results.Row, m matrix) []results.Row {
 	of := slices.DeleteFunc(slices.Clone(rows), func(r results.Row) bool {
 		return r.Family() != "Traverse" && r.Family() != "Stream" ||
@@ -179,15 +177,13 @@ func sums(rows []results.Row, m matrix) []results.Row {
 	return of[:min(len(of), maxBars)]
 }
 
-// summed names a matrix in titles.
 func summed(m matrix) string {
 	return fmt.Sprintf("Summing a %dx%d %s matrix: ", m.n, m.n, short(m.row.Key("dtype"), 16))
 }
 
-// traverseBars draws time per element of the sums over one matrix.
 func traverseBars(d *data, found []matrix) (*figure, error) {
 	if _, _, both := pair(found); !both {
-		return nil, nil // as others
+		return nil, nil // others shows it
 	}
 	b := titledBars{bars: bars{look: &d.look}}
 	rows := slices.DeleteFunc(sums(d.rows, found[0]), func(r results.Row) bool {
@@ -205,13 +201,13 @@ func traverseBars(d *data, found []matrix) (*figure, error) {
 	return f, nil
 }
 
-// missBars draws the simulated misses of the sums over one matrix, a group of bars for each level.
+// missBars draws a group of bars for each level.
 func missBars(d *data, found []matrix) *figure {
 	timed := slices.ContainsFunc(found, func(m matrix) bool {
 		return drawable(m.row.Stats[timeUnit])
 	})
 	if _, _, both := pair(found); !both && timed {
-		return nil // others has its time, and the table its misses
+		return nil // others shows its time, and the table its misses
 	}
 	b := titledBars{bars: bars{look: &d.look}}
 	rows := sums(d.rows, found[0])
@@ -238,7 +234,6 @@ func missBars(d *data, found []matrix) *figure {
 	return f
 }
 
-// sizeRange is the least and the largest matrix, in bytes.
 func sizeRange(found []matrix) (low, high float64) {
 	low, high = math.Inf(1), 0
 	for _, m := range found {
@@ -247,8 +242,7 @@ func sizeRange(found []matrix) (low, high float64) {
 	return low, high
 }
 
-// showsLines notes which matrices are points of a line. What is streamed as it lies is the line by
-// rows.
+// showsLines records the matrices that lines show. Streams in storage order are the line by rows.
 func (d *data) showsLines(found []matrix) {
 	for _, m := range found {
 		d.shows(m.row)
@@ -261,7 +255,6 @@ func (d *data) showsLines(found []matrix) {
 	}
 }
 
-// traverseTime draws time per element by matrix size.
 func traverseTime(d *data) (*figure, error) {
 	found := matrices(d.rows)
 	all := d.bySize(found, func(r results.Row) (point, bool) {
@@ -290,8 +283,6 @@ func traverseTime(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, all...)
 }
 
-// missRates draws the simulated miss rates by matrix size: D1 above LL above
-// the TLB.
 func missRates(d *data) (*figure, error) {
 	// vectors have other references
 	found := slices.DeleteFunc(matrices(d.rows), func(m matrix) bool { return m.order == "" })
@@ -330,7 +321,7 @@ func missRates(d *data) (*figure, error) {
 	return f, nil
 }
 
-// missRate is the share of references that missed, in percent.
+// missRate is in percent of all references.
 func missRate(r results.Row, unit string) (point, bool) {
 	misses, ok := r.Stats[unit]
 	refs := r.Stats[refsUnit]
@@ -340,13 +331,11 @@ func missRate(r results.Row, unit string) (point, bool) {
 	return exactly(0, 100*misses.Center/refs.Center), true
 }
 
-// A sizeKey tells matrices of one size apart from others.
 type sizeKey struct{ n, bytes int }
 
 func (m matrix) size() sizeKey { return sizeKey{m.n, m.bytes} }
 
-// byColumns are the matrices walked by columns, padded ones or the others, by
-// size.
+// byColumns returns the sums by column, padded or not.
 func byColumns(found []matrix, padded bool) map[sizeKey]matrix {
 	of := map[sizeKey]matrix{}
 	for _, m := range found {
@@ -357,8 +346,8 @@ func byColumns(found []matrix, padded bool) map[sizeKey]matrix {
 	return of
 }
 
-// pair finds the row and the column traversal of the matrix that says most:
-// 4000x4000 as in the articles, else the largest.
+// pair returns the row and the column traversal of one matrix: 4000x4000 as in the articles, else
+// the largest.
 func pair(found []matrix) (row, col matrix, ok bool) {
 	cols, best := byColumns(found, false), -1
 	for _, m := range found {
@@ -395,7 +384,7 @@ func timeSentence(found []matrix) string {
 		"rows (%s).", row.n, row.n, row.row.Key("dtype"), b.Center/a.Center, times)
 }
 
-// lineSentence says of a line that there is nothing to compare with from what to what it goes.
+// lineSentence describes the range of one order, if there is nothing to compare.
 func lineSentence(found []matrix) string {
 	for _, line := range []struct{ order, words string }{{"row", "By rows"}, {"col", "By columns"},
 		{"", "By rows, with vectors"}} {
@@ -442,7 +431,6 @@ func missSentence(found []matrix) string {
 	return text
 }
 
-// llRate is a matrix's miss rate in LL in percent, 0 if it has none.
 func llRate(m matrix) float64 {
 	q, _ := missRate(m.row, llUnit)
 	return q.y

@@ -17,10 +17,9 @@ import (
 	"github.com/stridebench/stridebench/simcache/missmap"
 )
 
-// InPicture is how many rows and columns of cells the picture of an array has at most.
+// InPicture is the largest number of rows and columns of cells in the picture of an array.
 var InPicture = missmap.Most{Rows: 128, Cols: 128}
 
-// The measures of a map.
 const (
 	mapHeight = vg.Length(300) // of all arrays together, about
 	mostCell  = vg.Length(15)
@@ -28,17 +27,17 @@ const (
 	setsWidth = vg.Length(78) // of the sets, with their labels
 )
 
-// A mapPicture is maps beside each other.
 type mapPicture struct {
 	look   style
 	maps   []missmap.Map
 	shades []color.RGBA // hit, then by the last level that missed
-	most   uint64       // of all sets
-	figure              // of which it has the legend
+	most   uint64       // misses of a set in any map
+	figure              // has the legend
 	width  vg.Length    // of a map
 }
 
-// DrawMaps draws where walks of the same arrays miss, beside each other.
+// DrawMaps draws where loop nests over the same arrays miss, side by side. It returns an error if
+// no array is referred to.
 func DrawMaps(title string, maps []missmap.Map, theme Theme) (Chart, error) {
 	look, err := theme.style()
 	if err != nil {
@@ -64,7 +63,6 @@ func DrawMaps(title string, maps []missmap.Map, theme Theme) (Chart, error) {
 	return c, err
 }
 
-// shade chooses the colours, the darker the farther a reference went, and the legend.
 func (p *mapPicture) shade(theme Theme) {
 	rgb := func(hex uint32) color.RGBA {
 		return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF}
@@ -92,7 +90,6 @@ func (p *mapPicture) shade(theme Theme) {
 	p.explain("not referred to", swatch{p.look.paper, p.look.grid})
 }
 
-// words say what a cell is.
 func (p *mapPicture) words() string {
 	text := fmt.Sprintf("Each cell is an element, rows down and columns across; dark lines are "+
 		"ends of lines of %d B.", p.maps[0].Line)
@@ -109,14 +106,12 @@ func (p *mapPicture) whole() bool {
 	})
 }
 
-// cell is the size of an array's cells.
 func (p *mapPicture) cell(a *missmap.Array, arrays int) (wide, high vg.Length) {
 	wide = min(mostCell, (p.width-tickRoom-setsWidth)/vg.Length(a.Cols))
 	high = min(mostCell, mapHeight/vg.Length(arrays*a.Rows))
 	return min(wide, 1.5*high), min(high, 1.5*wide)
 }
 
-// sizes are the heights of the arrays of a map, and their sum with words and axes.
 func (p *mapPicture) heights(m missmap.Map) (all []vg.Length, sum vg.Length) {
 	for i := range m.Arrays {
 		_, high := p.cell(&m.Arrays[i], len(m.Arrays))
@@ -134,7 +129,6 @@ func (p *mapPicture) height() (height vg.Length) {
 	return height + p.legendHeight(&p.look) + 2*wordLine
 }
 
-// draw draws the legend and the maps.
 func (p *mapPicture) draw(c draw.Canvas) {
 	p.drawLegend(c, &p.look)
 	top := c.Max.Y - p.legendHeight(&p.look)
@@ -169,7 +163,6 @@ func (p *mapPicture) draw(c draw.Canvas) {
 	}
 }
 
-// drawArray draws an array's cells from the top left, with its name above.
 func (p *mapPicture) drawArray(c draw.Canvas, m *missmap.Map, a *missmap.Array, at vg.Point) {
 	words := p.look.text(markSize)
 	words.YAlign = draw.YTop
@@ -177,7 +170,7 @@ func (p *mapPicture) drawArray(c draw.Canvas, m *missmap.Map, a *missmap.Array, 
 	at.Y -= wordLine
 	wide, high := p.cell(a, len(m.Arrays))
 	edge := draw.LineStyle{Color: p.look.ink, Width: 0.6}
-	const overlap = 0.4 // so that no hairline is seen between two
+	const overlap = 0.4 // hides hairlines between cells
 	for row := range a.Rows {
 		top := at.Y - high*vg.Length(row)
 		for col := range a.Cols {
@@ -210,7 +203,7 @@ func (p *mapPicture) drawArray(c draw.Canvas, m *missmap.Map, a *missmap.Array, 
 	}
 }
 
-// evenly are up to so many of the numbers below n, a power of two apart.
+// evenly returns at most most numbers below n, a power of two apart.
 func evenly(n, most int) (all []int) {
 	step := 1 << bits.Len(uint(max(0, (n-1)/max(most, 1))))
 	for i := 0; i < n; i += step {
@@ -219,7 +212,7 @@ func evenly(n, most int) (all []int) {
 	return all
 }
 
-// mixed is the colour of a cell, of the levels' by how many references went so far.
+// mixed weights the colours of the levels by the references that went so far.
 func (p *mapPicture) mixed(c missmap.Cell) color.RGBA {
 	share := []float64{1}
 	for level := range c.Missed {
@@ -234,7 +227,6 @@ func (p *mapPicture) mixed(c missmap.Cell) color.RGBA {
 	return color.RGBA{uint8(r + 0.5), uint8(g + 0.5), uint8(b + 0.5), 0xFF}
 }
 
-// drawSets draws a bar for each set of the first level.
 func (p *mapPicture) drawSets(c draw.Canvas, m *missmap.Map, in vg.Rectangle) {
 	words := p.look.text(markSize)
 	words.YAlign = draw.YTop

@@ -17,11 +17,11 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// maxCells is how many sizes and strides a mountain shows at most, the least.
+// maxCells is the most sizes and strides of a mountain. It shows the least.
 const maxCells = 24
 
-// A heatMap is a plotter of a bandwidth for each stride and size, with a colour
-// bar on its right. A cell is at the indices of its stride and size.
+// A heatMap is a plotter of a bandwidth for each stride and size, with a colour bar. A cell is at
+// the indices of its stride and size.
 type heatMap struct {
 	look           *style
 	strides, sizes []int // bytes, ascending
@@ -31,8 +31,8 @@ type heatMap struct {
 	caches         []mark
 }
 
-// viridis is the colour map of that name (S. van der Walt and N. Smith, for
-// matplotlib), whose luminance rises evenly, so that it can be read in grey, too.
+// viridis is the colour map of S. van der Walt and N. Smith, for matplotlib. Its even luminance is
+// legible in grey.
 func viridis(low, high float64) (palette.ColorMap, error) {
 	var controls []color.Color
 	for _, hex := range []uint32{0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E, 0x1F9E89,
@@ -48,7 +48,6 @@ func viridis(low, high float64) (palette.ColorMap, error) {
 	return m, nil
 }
 
-// mountain draws read bandwidth by working set and stride as a heat map.
 func mountain(d *data) (*figure, error) {
 	h := heatMap{look: &d.look, value: map[[2]int]float64{}, low: math.Inf(1), caches: d.cpuCaches}
 	strides, sizes := map[int]bool{}, map[int]bool{}
@@ -68,7 +67,7 @@ func mountain(d *data) (*figure, error) {
 		return nil, nil
 	}
 	h.strides, h.sizes = least(strides), least(sizes)
-	h.low, h.high = h.low/1.01, h.high*1.01 // or one cell would have no range
+	h.low, h.high = h.low/1.01, h.high*1.01 // gives a single cell a range
 	var err error
 	if h.colors, err = viridis(math.Log(h.low), math.Log(h.high)); err != nil {
 		return nil, err
@@ -86,13 +85,11 @@ func mountain(d *data) (*figure, error) {
 	return f, nil
 }
 
-// least are the least keys, ascending, as many as are shown.
 func least(set map[int]bool) []int {
 	all := slices.Sorted(maps.Keys(set))
 	return all[:min(len(all), maxCells)]
 }
 
-// byteTicks label places 0, 1, ... by their bytes, at most so many of them.
 func byteTicks(bytes []int, most int) (ticks plot.ConstantTicks) {
 	every := (len(bytes) + most - 1) / most
 	for i, n := range bytes {
@@ -129,8 +126,7 @@ func (h heatMap) Plot(c draw.Canvas, p *plot.Plot) {
 	h.bar(c)
 }
 
-// twoDigits writes a value of a cell, and a hundred or more of them whole: as %.2g, without an
-// exponent where that is short.
+// twoDigits formats as %.2g, but 100 to 100,000 as whole numbers.
 func twoDigits(v float64) string {
 	if v >= 99.5 && v < 1e5 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -138,24 +134,21 @@ func twoDigits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 2, 64)
 }
 
-// cell fills a rectangle, a little larger than it is, so that no hairline is seen
-// between two.
+// cell overlaps its neighbours, so that no hairline shows between them.
 func (h heatMap) cell(c draw.Canvas, fill color.Color, left, right, bottom, top vg.Length) {
 	const overlap = 0.8
 	c.FillPolygon(fill, []vg.Point{{X: left, Y: bottom}, {X: right + overlap, Y: bottom},
 		{X: right + overlap, Y: top + overlap}, {X: left, Y: top + overlap}})
 }
 
-// color is that of a bandwidth in range.
 func (h heatMap) color(v float64) color.Color {
 	c, err := h.colors.At(math.Log(v))
-	if err != nil { // of what is not in range, which nothing here is
+	if err != nil { // out of range, which cannot happen here
 		return h.look.paper
 	}
 	return c
 }
 
-// over is the colour of words over another.
 func over(fill color.Color) color.Color {
 	if luminance(fill) > 0.3 {
 		return color.Black
@@ -163,7 +156,7 @@ func over(fill color.Color) color.Color {
 	return color.White
 }
 
-// luminance is that of WCAG, 0 to 1.
+// luminance returns the relative luminance of WCAG, 0 to 1.
 func luminance(c color.Color) float64 {
 	r, g, b, _ := c.RGBA()
 	linear := func(v uint32) float64 {
@@ -176,8 +169,6 @@ func luminance(c color.Color) float64 {
 	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
 }
 
-// markCaches draws a line over the working sets that a cache holds, and names it
-// on the right.
 func (h heatMap) markCaches(c draw.Canvas, toY func(float64) vg.Length) {
 	line := draw.LineStyle{Color: h.look.paper, Width: 1.2, Dashes: []vg.Length{4, 3}}
 	style := h.look.mark()
@@ -199,7 +190,6 @@ func (h heatMap) markCaches(c draw.Canvas, toY func(float64) vg.Length) {
 	}
 }
 
-// bar draws the colours with their bandwidths, right of the map.
 func (h heatMap) bar(c draw.Canvas) {
 	const steps, width = 96, 12
 	left := c.Max.X + 82

@@ -10,8 +10,8 @@ import (
 	"github.com/stridebench/stridebench/results/terminal"
 )
 
-// vectorKernel is the kernel of a result, but "" for the plain loop, which is
-// also that of results from before names had a kernel.
+// vectorKernel returns the kernel of a result, "" for the plain loop. Old results without a kernel
+// are of the plain loop.
 func vectorKernel(r results.Row) string {
 	if k := r.Key("kernel"); k != "scalar" {
 		return k
@@ -19,7 +19,6 @@ func vectorKernel(r results.Row) string {
 	return ""
 }
 
-// loop says what a kernel is, in words.
 func loop(kernel string) string {
 	switch kernel {
 	case "":
@@ -30,7 +29,7 @@ func loop(kernel string) string {
 	return short(kernel, 16)
 }
 
-// number reads the value of a key as a whole number above 0, 0 if it is none.
+// number returns 0 unless the value is a whole number above 0.
 func number(r results.Row, key string) int {
 	n, err := strconv.Atoi(r.Key(key))
 	if err != nil || n < 0 || n > 1<<40 {
@@ -39,8 +38,7 @@ func number(r results.Row, key string) int {
 	return n
 }
 
-// short is what a label may show of a name, which may be a stranger's: so many
-// characters.
+// short returns at most this many characters of a name, which may come from a stranger.
 func short(label string, most int) string {
 	label = results.Printable(label)
 	if runes := []rune(label); len(runes) > most {
@@ -49,9 +47,8 @@ func short(label string, most int) string {
 	return label
 }
 
-// shorts are labels as short shows them, those that are too long without what all begin with.
-// Labels that differ are never made the same: those that it would make so are cut in the middle;
-// where that does not tell them apart, they begin where they part, or are counted.
+// shorts shortens labels as short does. Long labels lose their common beginning. Different labels
+// stay different: shorts cuts them in the middle, begins where they differ, or numbers them.
 func shorts(labels []string, most int) []string {
 	cut, start := make([]string, len(labels)), alike(labels)
 	for i, label := range labels {
@@ -67,7 +64,7 @@ func shorts(labels []string, most int) []string {
 			return ends(labels[i], most-len(number)) + number
 		},
 	} {
-		equal := map[string][]string{} // labels that differ, by what all of them are cut to
+		equal := map[string][]string{} // different labels, by their common cut
 		for i, label := range labels {
 			if !slices.Contains(equal[cut[i]], label) {
 				equal[cut[i]] = append(equal[cut[i]], label)
@@ -82,7 +79,7 @@ func shorts(labels []string, most int) []string {
 	return cut
 }
 
-// alike is how much of labels is the same at their beginning, up to the end of a word; 0 if all are
+// alike returns the length of the common beginning, up to the end of a word; 0 if all labels are
 // the same.
 func alike(labels []string) int {
 	if len(labels) == 0 || slices.Min(labels) == slices.Max(labels) {
@@ -98,7 +95,6 @@ func alike(labels []string) int {
 	return strings.LastIndexAny(labels[0][:n], " ./=-") + 1
 }
 
-// from is a label from a place on, and a mark of what is left out before it.
 func from(label string, start int) string {
 	if start == 0 {
 		return label
@@ -106,7 +102,7 @@ func from(label string, start int) string {
 	return "…" + strings.TrimLeft(label[start:], " ")
 }
 
-// ends is a label as short shows it, but cut in the middle.
+// ends is short, but cuts in the middle.
 func ends(label string, most int) string {
 	runes := []rune(results.Printable(label))
 	if len(runes) <= most {
@@ -115,8 +111,7 @@ func ends(label string, most int) string {
 	return string(runes[:most/2]) + "…" + string(runes[len(runes)-(most-1)/2:])
 }
 
-// plainName is a benchmark's name without what most have: "Copy transpose
-// 4096x4096 float32 tile 32".
+// plainName returns a benchmark's name in words: "Copy transpose 4096x4096 float32 tile 32".
 func plainName(name string) string {
 	family, rest, _ := strings.Cut(strings.TrimPrefix(results.Printable(name), "Benchmark"), "/")
 	words := []string{family}

@@ -17,8 +17,7 @@ import (
 	"github.com/stridebench/stridebench/results/terminal"
 )
 
-// others draws the times of what no other chart shows, such as patterns of one's own:
-// bars, below what the names of a family share.
+// others draws the times that no other chart shows, such as a user's own patterns, as bars.
 func others(d *data) (*figure, error) {
 	f := &figure{title: "Time per element of the other benchmarks",
 		alt: "Bars: ns per element of each benchmark, by family"}
@@ -47,7 +46,6 @@ func others(d *data) (*figure, error) {
 	return f, nil
 }
 
-// finish makes a figure of the bars, whose values are of a unit.
 func (b *titledBars) finish(f *figure, unit string) {
 	b.bound()
 	b.skip = func(i int) bool { return b.titles[i] != "" }
@@ -65,17 +63,16 @@ func (b *titledBars) finish(f *figure, unit string) {
 	f.height = vg.Length(lines)*0.3*vg.Inch + 0.55*vg.Inch
 }
 
-// timePerElement is a benchmark's, in ns.
+// timePerElement is in ns.
 func timePerElement(r results.Row) point { return interval(r.Stats[timeUnit], 1e9) }
 
-// addFamilies adds what there is room for, and says something of each family.
 func (b *titledBars) addFamilies(rows []results.Row) (sentences []string) {
 	for _, of := range byFamily(rows) {
 		if of = of[:min(len(of), maxBars-b.drawn)]; len(of) > 0 {
 			shared, labels := terminal.Headings(of)
 			pairs, drawn := twins(of), shorts(labels, 56)
 			for _, t := range pairs {
-				drawn[t.asItIs] = ends(labels[t.asItIs], 56) // where the strides are
+				drawn[t.asItIs] = ends(labels[t.asItIs], 56) // the middle has the strides
 				if drawn[t.contiguous] = ends(labels[t.contiguous]+", contiguous",
 					56); t.contiguous == t.asItIs+1 {
 					drawn[t.contiguous] = "the same, contiguous"
@@ -99,7 +96,6 @@ type titledBars struct {
 	drawn  int
 }
 
-// add adds a title, if there is one, and a bar for each row.
 func (b *titledBars) add(title string, labels []string, rows []results.Row,
 	value func(results.Row) point) {
 	if b.titles == nil {
@@ -120,7 +116,7 @@ func (b *titledBars) add(title string, labels []string, rows []results.Row,
 	}
 }
 
-// bound cuts intervals that would leave no room for the bars, and says so.
+// bound cuts intervals that would leave no room for the bars.
 func (b *titledBars) bound() {
 	longest, room := 0.0, 1.12 // for the values
 	for _, q := range b.points {
@@ -150,7 +146,6 @@ func (b titledBars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// byFamily sorts rows by family, in the order in which these appear.
 func byFamily(rows []results.Row) (families [][]results.Row) {
 	index := map[string]int{}
 	for _, r := range rows {
@@ -165,8 +160,6 @@ func byFamily(rows []results.Row) (families [][]results.Row) {
 	return families
 }
 
-// otherSentence says which of a family is fastest and which slowest, and how far apart
-// they are.
 func otherSentence(rows []results.Row, shared string, labels []string) string {
 	least, most := 0, 0
 	for i, r := range rows {
@@ -194,17 +187,17 @@ func otherSentence(rows []results.Row, shared string, labels []string) string {
 	return text + fmt.Sprintf(", %s times as long", digits(slow.Center/fast.Center))
 }
 
-// strides are those in the names of operands, which a contiguous one has only where it repeats
-// elements, by a 0 among them.
+// strides matches the strides in the names of operands. A contiguous operand has them only to
+// repeat elements, with a stride of 0.
 var strides = regexp.MustCompile(`\[[^]]*\]`)
 
-// A twin is an operator that is timed with its operands as they are and contiguous.
+// A twin is an operator timed with its operands as they are, and with contiguous ones.
 type twin struct {
-	asItIs, contiguous int     // of the rows
+	asItIs, contiguous int     // indices of rows
 	saves              float64 // seconds a pass
 }
 
-// twins are those among the rows of operands, the one whose layout costs most first.
+// twins puts the costliest layout first.
 func twins(rows []results.Row) (all []twin) {
 	contiguous := map[string]int{} // by shapes
 	shapes := func(r results.Row) string { return strides.ReplaceAllString(r.Name, "") }
@@ -227,14 +220,12 @@ func twins(rows []results.Row) (all []twin) {
 	return all
 }
 
-// asLong is how far apart, as a share, medians may be that are said to be as long.
+// asLong is the largest relative difference of medians that are called as long.
 const asLong = 0.05
 
-// mostTwins is how many a sentence names.
 const mostTwins = 3
 
-// twinSentence says how much longer operators take than with contiguous operands, where
-// rows are of both: unlike operators are no comparison.
+// twinSentence compares operators only with their contiguous twins.
 func twinSentence(rows []results.Row, shared string, labels []string, all []twin) string {
 	var said []string
 	for _, t := range all[:min(len(all), mostTwins)] {

@@ -23,7 +23,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// The parts of the page. It has all of them in itself and asks for nothing else.
+// The parts of the page, which loads nothing else.
 var (
 	//go:embed page/index.html
 	pageText string
@@ -35,8 +35,8 @@ var (
 	pageTemplate = parsed("page", &pageText)
 )
 
-// parsed is a page's template, which is parsed when it is used first: most commands make no page,
-// and each of them would pay for it.
+// parsed returns a function that parses a template at its first call, since most commands make no
+// page.
 func parsed(name string, text *string) func() *template.Template {
 	return sync.OnceValue(func() *template.Template {
 		return template.Must(template.New(name).Funcs(
@@ -44,24 +44,24 @@ func parsed(name string, text *string) func() *template.Template {
 	})
 }
 
-// unbroken is what browsers would break behind a hyphen: flags, and arrows.
+// unbroken matches flags and arrows, which browsers would break after a hyphen.
 var unbroken = regexp.MustCompile(`--[a-z][-a-zA-Z0-9]{0,30}|-&gt;`)
 
-// prose is text of which lines do not end within a flag or an arrow.
+// prose returns text whose lines do not break within a flag or an arrow.
 func prose(text string) template.HTML {
 	return template.HTML(unbroken.ReplaceAllString(template.HTMLEscapeString(text),
 		`<span class="unbroken">$0</span>`))
 }
 
-// policy allows the page what it is made of, and nothing that a name in a
-// stranger's file could bring: no script but ours, no address at all.
+// policy is a content security policy that allows only the page's own parts. Names from a
+// stranger's file can add no script and no address.
 func policy() string {
 	hash := sha256.Sum256([]byte(pageScript))
 	return "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-" +
 		base64.StdEncoding.EncodeToString(hash[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
-// What the page shows of a file at most; summary.md and the file have the rest.
+// The limits of the page. summary.md and the results have the rest.
 const (
 	maxRows   = 400 // of a family
 	maxText   = 300 // characters of a name, a remark or a command
@@ -69,14 +69,12 @@ const (
 	maxFamily = 60  // tables
 )
 
-// A picture is a chart without title and footer, which the page says itself, as
-// SVG on the paper of either theme.
+// A picture is a chart for both themes, without title and footer, which the page adds.
 type picture struct {
 	light, dark   []byte
 	width, height vg.Length
 }
 
-// picture draws the chart of a maker in both themes.
 func (d *data) picture(m maker) (p picture, err error) {
 	for _, t := range []struct {
 		theme Theme
@@ -105,7 +103,6 @@ func (d *data) picture(m maker) (p picture, err error) {
 	return p, nil
 }
 
-// page is what the template shows.
 type page struct {
 	Title, CPU, Facts string
 	Theme             Theme // "" for the reader's
@@ -122,7 +119,7 @@ type page struct {
 	Config            []results.Pair
 	Runs              []Run
 	Commands          []string
-	Told              bool // the files tell the commands
+	Told              bool // the commands come from the files
 	Report            string
 }
 
@@ -134,7 +131,6 @@ type pageFigure struct {
 
 type pageCache struct{ Name, Size, Ways, Line, Use string }
 
-// page writes the report as one file of HTML.
 func (r Report) page() ([]byte, error) {
 	p := page{
 		Title: "What the layouts cost", CPU: clip(r.setup.CPU), Facts: r.facts(), Theme: r.theme,
@@ -167,12 +163,10 @@ func (r Report) page() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// matters are the charts whose findings a reader is after, the first first: what changed, then
-// what another order or layout is worth.
+// matters ranks the charts: changes first, then gains from another order or layout.
 var matters = []string{"trend", "compare", "traverse-time", "contiguous", "tiles", "nchw-nhwc",
 	"copy-bandwidth", "miss-rates"}
 
-// answer are the three figures that matter most; of other charts, the first.
 func answer(figures []pageFigure) []pageFigure {
 	rank := func(f pageFigure) int {
 		if i := slices.Index(matters, strings.TrimPrefix(f.ID, "figure-")); i >= 0 {
@@ -185,15 +179,14 @@ func answer(figures []pageFigure) []pageFigure {
 	return figures[:min(len(figures), 3)]
 }
 
-// inlined is a picture as the address of an image, which runs no script.
+// inlined returns a picture as the address of an image, which runs no script.
 func inlined(svg []byte) template.URL {
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg))
 }
 
-// clip is what the page shows of a name, which may be a stranger's.
+// clip shortens a name, which may come from a stranger.
 func clip(text string) string { return short(text, maxText) }
 
-// several clips the first of some texts and says how many more there are.
 func several(texts []string) (shown []string) {
 	for i, text := range texts {
 		if i == maxShown {
@@ -204,7 +197,6 @@ func several(texts []string) (shown []string) {
 	return shown
 }
 
-// facts is how much was measured, and when.
 func (r Report) facts() string {
 	samples := 0
 	for _, row := range r.Rows {
@@ -230,8 +222,6 @@ func (r Report) facts() string {
 	return facts + ", " + first + " to " + last + "."
 }
 
-// caches are those of the machine and those simulated, as far as the
-// configuration tells them.
 func (r Report) caches() (all []pageCache) {
 	add := func(c results.Cache, use string) {
 		all = append(all, pageCache{clip(c.Name), results.Bytes(c.Size), strconv.Itoa(c.Ways),
@@ -247,7 +237,6 @@ func (r Report) caches() (all []pageCache) {
 	return all
 }
 
-// settings are the configuration but for what the table of caches has.
 func (r Report) settings() (pairs []results.Pair) {
 	unknown := results.Cache{}
 	inTable := map[string]bool{results.CachesKey: r.setup.Caches != nil,
@@ -260,14 +249,13 @@ func (r Report) settings() (pairs []results.Pair) {
 	return pairs
 }
 
-// A Run is a file of results and what its comments tell, in order.
+// A Run is a file of results and its comments, in order.
 type Run struct {
 	File     string
 	Comments []results.Pair
 }
 
-// shown is a run without what stands elsewhere on the page or is told of each
-// comparison.
+// shown omits comments that the page has elsewhere, and keys that repeat.
 func (r Run) shown() Run {
 	of := Run{File: clip(r.File)}
 	times := map[string]int{"command": 2, "warning": 2}
@@ -282,8 +270,8 @@ func (r Run) shown() Run {
 	return of
 }
 
-// digits writes a figure to three digits, plainly where that is short. What is whole but for
-// rounding, as 3 ns that were read as seconds, is whole.
+// digits formats a number to three digits, and a whole one in full. A number within rounding of a
+// whole one is whole, such as 3 ns read as seconds.
 func digits(v float64) string {
 	if whole := math.Round(v); math.Abs(v-whole) <= 1e-12*math.Abs(v) && math.Abs(v) < 1e6 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -294,8 +282,7 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'f', min(max(places(v), 0), 4), 64)
 }
 
-// brief writes a figure to three digits, and a long one whole: as %.3g, without an exponent in a
-// sentence.
+// brief formats a number as %.3g, but without an exponent for large ones.
 func brief(v float64) string {
 	if a := math.Abs(v); a >= 999.5 && a < 1e15 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -303,10 +290,10 @@ func brief(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// places is how many of three digits of a value stand behind its point, -1 and less where its last
-// digits stand before it. Of 9.999 it is 1, since three digits are 10.0.
+// places returns the decimals of a value with three digits, negative for large ones: 1 for 9.999,
+// which is 10.0.
 func places(v float64) int {
 	_, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
-	n, _ := strconv.Atoi(exponent) // of no number at all 0
+	n, _ := strconv.Atoi(exponent) // 0 if v is not a number
 	return 2 - n
 }

@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// pictureMark is in every picture that File makes.
+// pictureMark is in every PNG that Picture makes.
 const pictureMark = "Software\x00stridebench"
 
-// svgMark is it in a SVG.
+// svgMark is in every SVG that Picture makes.
 const svgMark = "<metadata>stridebench</metadata>"
 
-// Picture is the chart as a file of a name, which ends in .svg or .png.
+// Picture returns the chart as .svg or .png, by the ending of the name.
 func (c Chart) Picture(name string) ([]byte, error) {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".svg":
 		return bytes.Replace(c.SVG, []byte("<title>"), []byte(svgMark+"\n<title>"), 1), nil
-	case ".png": // which says behind its header, of 8 and 25 B, who made it
+	case ".png": // the mark follows the signature and the header, of 8 and 25 B
 		const head = 8 + 25
 		text := binary.BigEndian.AppendUint32(nil, uint32(len(pictureMark)))
 		text = append(text, "tEXt"+pictureMark...)
@@ -31,7 +31,7 @@ func (c Chart) Picture(name string) ([]byte, error) {
 	return nil, CheckPicture(name)
 }
 
-// CheckPicture refuses the name of a file that Picture does not make.
+// CheckPicture returns an error for a name that does not end in .svg or .png.
 func CheckPicture(name string) error {
 	if ext := strings.ToLower(filepath.Ext(name)); ext != ".svg" && ext != ".png" {
 		return fmt.Errorf("%s: want a name that ends in .svg or .png", name)
@@ -39,7 +39,7 @@ func CheckPicture(name string) error {
 	return nil
 }
 
-// IsPicture reports whether a file is one that Picture made.
+// IsPicture reports whether Picture made this file.
 func IsPicture(text []byte) bool {
 	head := text[:min(len(text), 1<<10)]
 	return bytes.Contains(head, []byte(pictureMark)) || bytes.Contains(head, []byte(svgMark))

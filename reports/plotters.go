@@ -14,7 +14,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A series is one line of a chart.
 type series struct {
 	name   string
 	hue    hue
@@ -25,21 +24,17 @@ type series struct {
 // A point has a confidence interval, which may be the value itself.
 type point struct{ x, y, low, high float64 }
 
-// exactly is a point without an interval.
+// exactly returns a point without an interval.
 func exactly(x, y float64) point { return point{x, y, y, y} }
 
-// spreads tells whether a point has an interval to draw.
 func (q point) spreads() bool { return q.low < q.high }
 
-// positive tells whether a value can stand on any axis: above 0, and no larger
-// than anything measured ever is.
+// positive reports whether a value fits any axis: above 0, and within what can be measured.
 func positive(v float64) bool { return v > 1e-30 && v < 1e30 }
 
-// drawable tells whether a statistic is positive.
 func drawable(s results.Stat) bool { return positive(s.Center) }
 
-// interval is a statistic with its interval, scaled; where the samples were
-// too few for one, the interval is the value.
+// interval returns a scaled statistic. Without enough samples, its interval is the value.
 func interval(s results.Stat, scale float64) point {
 	q := point{y: s.Center * scale, low: s.Lo * scale, high: s.Hi * scale}
 	if !(q.low > 0 && q.low <= q.y && q.high >= q.y && q.high < 1e3*q.y) {
@@ -48,8 +43,7 @@ func interval(s results.Stat, scale float64) point {
 	return q
 }
 
-// span is the least and the largest that the points of all series reach; ok
-// tells whether there is any.
+// span returns the range of all series with their intervals. ok is false without points.
 func span(all []series) (low, high float64, ok bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, s := range all {
@@ -60,7 +54,6 @@ func span(all []series) (low, high float64, ok bool) {
 	return low, high, ok
 }
 
-// pointsOf are those of all series.
 func pointsOf(all ...series) (points []point) {
 	for _, s := range all {
 		points = append(points, s.points...)
@@ -68,7 +61,6 @@ func pointsOf(all ...series) (points []point) {
 	return points
 }
 
-// named are the names of series that have points, for who does not see them.
 func named(all ...series) string {
 	var names []string
 	for _, s := range all {
@@ -79,8 +71,6 @@ func named(all ...series) string {
 	return strings.Join(names, "; ")
 }
 
-// addSeries draws lines with their points over bands of their intervals, and
-// enters those with a name in the legend, unless it has them.
 func (s *style) addSeries(f *figure, p *panel, all ...series) error {
 	for _, of := range all {
 		if len(of.points) == 0 {
@@ -127,7 +117,6 @@ func (s series) values() (values plotter.XYs) {
 	return values
 }
 
-// band is the outline of the intervals.
 func (s series) band() (band plotter.XYs) {
 	for _, q := range s.points {
 		band = append(band, plotter.XY{X: q.x, Y: q.high})

@@ -15,18 +15,15 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// predictedUnit is results.PredictedUnit, tidied: what the cost model says that a
-// pass takes.
+// predictedUnit is results.PredictedUnit, tidied: the time that the cost model predicts for a pass.
 const predictedUnit = "predicted-sec/op"
 
-// A prediction is one benchmark, both times in ns.
 type prediction struct {
 	family    string
 	predicted float64
 	measured  point // x is unused
 }
 
-// predictions are the benchmarks whose time was measured and predicted.
 func predictions(rows []results.Row) (found []prediction) {
 	for _, r := range rows {
 		p, m := r.Stats[predictedUnit], r.Stats[passUnit]
@@ -38,10 +35,9 @@ func predictions(rows []results.Row) (found []prediction) {
 	return found
 }
 
-// predicted draws predicted against measured times.
 func predicted(d *data) (*figure, error) {
 	found := predictions(d.rows)
-	if len(found) < 3 { // fewer have no rank correlation to speak of
+	if len(found) < 3 { // fewer give no meaningful rank correlation
 		return nil, nil
 	}
 	var x, y, off []float64
@@ -80,7 +76,7 @@ func predicted(d *data) (*figure, error) {
 	return f, err
 }
 
-// correlation says how predicted times are ranked; those that are all the same have no ranks.
+// correlation handles equal times, which have no ranks.
 func correlation(rho float64, predicted []float64) string {
 	switch {
 	case slices.Min(predicted) == slices.Max(predicted):
@@ -91,11 +87,9 @@ func correlation(rho float64, predicted []float64) string {
 	return fmt.Sprintf("have a rank correlation of %.3f with the measured ones", rho)
 }
 
-// maxScattered is how many points a scatter has at most.
 const maxScattered = 2000
 
-// scatter draws a point for each benchmark, up to a number; each family has a hue of its own, but
-// for those beyond the last hue.
+// scatter draws at most maxScattered points. Families without a hue of their own share the last.
 func (d *data) scatter(f *figure, p *panel, found []prediction) error {
 	p.Add(intervals{&d.look, found[:min(len(found), maxScattered)]})
 	by := map[string]plotter.XYs{}
@@ -123,7 +117,6 @@ func (d *data) scatter(f *figure, p *panel, found []prediction) error {
 	return nil
 }
 
-// intervals is a plotter of those of the measured times.
 type intervals struct {
 	look  *style
 	found []prediction

@@ -1,11 +1,9 @@
-// Package reports makes charts and pages from results. It knows the names of the
-// suite's benchmarks, but nothing of how they are measured.
+// Package reports makes charts and pages from results. It knows the names of the suite's
+// benchmarks, but not how they are measured.
 //
-//  1. Read the results of one file, or of several files to compare
-//     ([results.Read]).
-//  2. [Make] draws the charts that there is data for. Each chart says in words
-//     what was found. The other charts are [Absent], with the command that
-//     produces their data.
+//  1. Read the results of one file, or of several files to compare ([results.Read]).
+//  2. [Make] draws the charts that have data, each with its finding in words. The other charts are
+//     [Absent], with the command that produces their data.
 //  3. [Report.Write] writes them to a folder, with a summary and a page.
 package reports
 
@@ -29,59 +27,57 @@ import (
 	"github.com/stridebench/stridebench/results/noise"
 )
 
-// Options say how a report is made. The zero value is a light one without a
-// history.
+// Options configure a report. The zero value is a light one without a history.
 type Options struct {
 	Theme   Theme
-	Command string          // that makes the report, for who reads it
-	History []history.Entry // by time, as a store of history has them
+	Command string          // that makes the report, shown to its readers
+	History []history.Entry // by time, as a history's store returns them
 
-	// Begin is told of how many charts may be drawn, and returns what is told when one is
-	// done, by several goroutines. nil tells nobody.
+	// Begin receives the largest number of charts. Its result is called when each is done, by
+	// several goroutines. Begin may be nil.
 	Begin func(charts int) (done func())
 }
 
-// A Report is what is to be seen of some results.
+// A Report is the charts and tables of results.
 type Report struct {
-	Charts   []Chart // those that there are data for, in the order in which they are to be shown
+	Charts   []Chart // with data, in the order of the page
 	Absent   []Absent
-	Warnings []string // of the runs, as their files have them
-	Commands []string // that made the results, as their files have them
-	Machine  string   // what was measured on, and what was simulated: a line or two of words
+	Warnings []string // of the runs, from their files
+	Commands []string // that made the results, from their files
+	Machine  string   // measured and simulated machine, a line each
 	Config   map[string]string
 	Rows     []results.Row // each benchmark, from the last file that has it
 	Runs     []Run
 	setup    results.Setup
 	theme    Theme
 	command  string
-	pairs    []pairing // of the first file and the last, where there are several
+	pairs    []pairing // of the first file and the last, if there are several
 }
 
-// A Chart is one picture and what it shows.
+// A Chart is one picture and its words.
 type Chart struct {
 	Name     string // of its files, without .png and .svg
-	Title    string // what is seen
-	Sentence string // what was found, in words
-	Alt      string // what the picture shows, for who does not see it
+	Title    string // what it shows
+	Sentence string // what was found
+	Alt      string // for readers who do not see the picture
 	PNG, SVG []byte
 	picture  picture
 }
 
-// Absent is a chart that there are no data for.
+// Absent is a chart without data.
 type Absent struct {
-	Name    string // as that of a Chart
+	Name    string // as in Chart
 	Title   string
 	Command string // that makes the data
 }
 
-// ErrNothing tells that none of the charts has data.
+// ErrNothing is returned if no chart has data.
 var ErrNothing = errors.New("no chart can be made: want results as `bench run` or `bench sweep` " +
 	"writes them (counts of `bench sim` compare by `bench check --baseline`)")
 
-// Make makes the charts that the results have data for. Where several files
-// have a benchmark, charts show it as the last one has it, and one chart
-// compares it with the first. It refuses results that do not compare, and
-// returns ErrNothing where no chart can be made.
+// Make draws the charts that have data. Of several files, charts show a benchmark's last results,
+// and one chart compares them with the first. Make returns an error for results that do not
+// compare, and ErrNothing if no chart has data.
 func Make(set *results.Set, o Options) (Report, error) {
 	d, err := newData(set, o)
 	if err != nil {
@@ -105,7 +101,7 @@ func Make(set *results.Set, o Options) (Report, error) {
 		case charts[i].PNG != nil:
 			charts[i].Name = m.name
 			r.Charts = append(r.Charts, charts[i])
-		case m.command != "" && len(d.rows) > 0: // a design space lacks nothing
+		case m.command != "" && len(d.rows) > 0: // a sweep lacks nothing
 			r.Absent = append(r.Absent, Absent{m.name, m.title, m.command})
 		}
 	}
@@ -115,8 +111,7 @@ func Make(set *results.Set, o Options) (Report, error) {
 	return r, nil
 }
 
-// charts makes those of makers that there are data for, and last the one of what none
-// of the others shows.
+// charts draws the charts that have data, the chart of the others last.
 func (d *data) charts(begin func(charts int) (done func())) ([]Chart, error) {
 	charts := make([]Chart, len(makers))
 	shown := make([]map[string]bool, len(makers))
@@ -154,10 +149,10 @@ func (d *data) charts(begin func(charts int) (done func())) ([]Chart, error) {
 	return charts, chart(rest, d.rest())
 }
 
-// rest are the data that no chart has shown yet, those of several threads last.
+// rest returns the data that no chart has shown, several threads last.
 func (d *data) rest() data {
 	of := *d
-	// what no chart has shown with some number of threads: its bars stand beside those of one
+	// not shown for some number of threads: its bars stay together
 	open := map[string]bool{}
 	for _, r := range d.threaded {
 		open[unthreaded(r)] = open[unthreaded(r)] || !d.shown[r.Name]
@@ -168,16 +163,13 @@ func (d *data) rest() data {
 	return of
 }
 
-// named are the benchmarks of this machine's caches, each once, those that say how many threads
-// walked them last, and those side by side.
+// named returns each benchmark of this machine's caches once, those with a number of threads last.
 func (d *data) named() []results.Row {
 	return slices.Concat(slices.DeleteFunc(slices.Clone(d.rows), saysThreads), d.threaded)
 }
 
-// saysThreads says whether a benchmark's name says how many threads walked it.
 func saysThreads(r results.Row) bool { return r.Key("threads") != "" }
 
-// unthreaded is a benchmark's name without what it says of threads.
 func unthreaded(r results.Row) string {
 	parts := slices.DeleteFunc(strings.Split(r.Name, "/"), func(part string) bool {
 		return strings.HasPrefix(part, "threads=") || strings.HasPrefix(part, "grain=")
@@ -185,21 +177,20 @@ func unthreaded(r results.Row) string {
 	return strings.Join(parts, "/")
 }
 
-// shows notes that a chart shows benchmarks.
 func (d *data) shows(rows ...results.Row) {
 	for _, r := range rows {
 		d.shown[r.Name] = true
 	}
 }
 
-// A maker makes one chart, nil where there are no data for it.
+// A maker makes one chart, nil without data.
 type maker struct {
 	name, title string
 	draw        func(*data) (*figure, error)
-	command     string // that makes its data; "" if who lacks them does not miss them
+	command     string // that makes its data; "" for charts that are not listed as absent
 }
 
-// makers are all charts, in the order in which they are shown.
+// makers are all charts, in the order of the page.
 var makers = []maker{
 	{"traverse-time", "row against column by size", traverseTime,
 		"bench run --filter .name:Traverse"},
@@ -225,9 +216,9 @@ var makers = []maker{
 	{"trend", "trend", trend, "bench history add FILE && bench report --history history FILE"},
 }
 
-// Write puts the charts, and a page (index.html) and a summary.md that show them,
-// into a folder, every file whole or not at all, and returns their paths. Charts that
-// the page of an earlier report there shows, and this one does not, are removed.
+// Write writes the charts, a page (index.html) and a summary.md to a folder and returns their
+// paths. Each file is written whole or not at all. Write removes charts that only an earlier
+// report's page shows.
 func (r Report) Write(dir string) (paths []string, err error) {
 	page, err := r.page()
 	if err != nil {
@@ -241,8 +232,8 @@ func (r Report) Write(dir string) (paths []string, err error) {
 	for _, c := range r.Charts {
 		files = append(files, output{c.Name + ".png", c.PNG}, output{c.Name + ".svg", c.SVG})
 	}
-	// What an earlier report drew and this one does not goes first, while its page still names it.
-	// Then comes the page: it says that the rest is ours, if this is killed.
+	// Stale files go before the old page, which names them. The new page comes next: if Write is
+	// killed, it marks the rest as ours.
 	files = append([]output{{"index.html", page}},
 		append(files, output{"summary.md", []byte(r.summary())})...)
 	for _, f := range files {
@@ -263,11 +254,10 @@ func (r Report) Write(dir string) (paths []string, err error) {
 	return append(paths[1:], paths[0]), nil
 }
 
-// pageMark is what all pages of this program have in their heads.
+// pageMark is in the head of each page of this program.
 const pageMark = "<link rel=\"icon\" href=\"data:,\">\n<title>"
 
-// removeStale removes the pictures of charts that the page in a folder shows and that this
-// report has not.
+// removeStale removes pictures that only the old page in a folder shows.
 func (r Report) removeStale(dir string) error {
 	text, ours := ownPage(filepath.Join(dir, "index.html"))
 	if !ours {
@@ -288,14 +278,13 @@ func (r Report) removeStale(dir string) error {
 	return nil
 }
 
-// ownPage reads a page; ours is false where there is none, or one of something else.
+// ownPage returns ours = false if the page is missing or not this program's.
 func ownPage(path string) (text []byte, ours bool) {
 	text, err := results.ReadText(path)
 	return text, err == nil && bytes.Contains(text[:min(len(text), 4<<10)], []byte(pageMark))
 }
 
-// checkOwn refuses a file that is there in a folder without this page of the program: it is
-// something else of its owner's.
+// checkOwn returns an error for a file that exists without this program's page: it is the user's.
 func checkOwn(dir, page, name string) error {
 	path := filepath.Join(dir, name)
 	if _, ours := ownPage(filepath.Join(dir, page)); ours {
@@ -307,26 +296,24 @@ func checkOwn(dir, page, name string) error {
 	return nil
 }
 
-// data is what charts are made from. They read it only: they are made at the
-// same time.
+// data is the input of the charts, which are made concurrently and only read it.
 type data struct {
 	look   style
 	set    *results.Set
 	config map[string]string
-	setup  results.Setup // what config says
+	setup  results.Setup // from config
 	rows   []results.Row // each benchmark of one thread, from the last file that has it
 	swept  []results.Row // of a sweep
-	// of benchmarks whose names say how many threads walked them; those of one are in rows, too
+	// benchmarks with a number of threads in their names; rows includes one thread, too
 	threaded  []results.Row
 	files     []file
-	cpuCaches []mark // of the machine that the times are from
+	cpuCaches []mark // of the measured machine
 	simulated []mark
 	history   []history.Entry
-	served    *noise.Served   // what the last level serves, where that is far from what is stated
-	shown     map[string]bool // names of what the chart that is being made shows
+	served    *noise.Served   // set if the last level serves at most half of its stated size
+	shown     map[string]bool // names of benchmarks in the chart that is being made
 }
 
-// A file is what one file of results holds.
 type file struct {
 	name string
 	rows []results.Row
@@ -358,10 +345,10 @@ func newData(set *results.Set, o Options) (*data, error) {
 			all = append(all, r)
 		}
 	}
-	alone := map[string]bool{} // what is in rows of one thread that the names say, of one grain
+	alone := map[string]bool{} // in rows, though the name says one thread; the first grain only
 	for _, r := range all {
 		switch {
-		case r.Key("caches") != "": // on caches of its own, which charts of one machine know nothing of
+		case r.Key("caches") != "": // of simulated caches that its name gives
 			d.swept = append(d.swept, r)
 			continue
 		case saysThreads(r):
@@ -380,7 +367,6 @@ func newData(set *results.Set, o Options) (*data, error) {
 	return d, nil
 }
 
-// comments are the values of a key in the comments of all files, each once.
 func (d *data) comments(key string) (values []string) {
 	for _, f := range d.files {
 		for _, c := range d.set.Comments[f.name] {
@@ -392,14 +378,13 @@ func (d *data) comments(key string) (values []string) {
 	return values
 }
 
-// maxFindings is how many findings WriteFindings writes.
 const maxFindings = 8
 
-// WriteFindings writes what was found, a line for each of the first charts, then how many
-// more findings the page has, and which charts are left out because their data are missing.
+// WriteFindings writes the findings of the first charts, a line each, and the number of others. It
+// lists the charts without data.
 func (r Report) WriteFindings(w io.Writer) {
 	charts := slices.Clone(r.Charts)
-	changes := func(c Chart) int { // who brings an old file or a history asks for these
+	changes := func(c Chart) int { // a user who gives an old file or a history asks for these
 		return slices.Index([]string{"trend", "compare"}, c.Name)
 	}
 	slices.SortStableFunc(charts, func(a, b Chart) int { return changes(b) - changes(a) })

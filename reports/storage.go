@@ -13,16 +13,15 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// What a picture of a storage shows: this many cells in full, and of larger tensors so many at
-// each end of a dim.
+// A picture shows this many cells in full, or edgeCells at each end of a dim.
 const (
 	wholeCells = 64
 	edgeCells  = 3
 	stripLine  = 32 // cells of a line of the strip, at most
-	stripRow   = 16 // where it has several
+	stripRow   = 16 // of each line if there are several
 )
 
-// gap is the place of what is left out.
+// gap is the place of cells that are left out.
 const gap = -1
 
 // A grid is cells in rows, with words above them. A cell is its place in the storage, or a gap.
@@ -30,23 +29,22 @@ type grid struct {
 	words []string // the first in bold
 	hue   color.Color
 	rows  [][]int
-	part  int // of how many grids of the view this is the first; else 0
+	part  int // on a view's first grid, the number of its grids; else 0
 }
 
-// A storagePicture is views of a storage above it.
 type storagePicture struct {
 	layouts.Drawing
 	look   style
 	grids  []grid
 	strip  [][]int
-	shades map[int]color.Color // by place, of what is in a view
-	shared map[int]int         // by place, how many elements are there
+	shades map[int]color.Color // by place, of the views' elements
+	shared map[int]int         // by place, the number of elements there
 	seen   []map[int]bool      // by view and place
 	cell   vg.Length           // width
 }
 
-// DrawLayout draws views in row-major order, with an arrow along the walk, and under them their
-// storage in the same colours.
+// DrawLayout draws views in row-major order, with an arrow along the iteration. Under them it draws
+// their storage in the same colours.
 func DrawLayout(d layouts.Drawing, theme Theme) (Chart, error) {
 	p, err := newStoragePicture(d, theme)
 	if err != nil {
@@ -80,7 +78,6 @@ func newStoragePicture(d layouts.Drawing, theme Theme) (*storagePicture, error) 
 	return p, p.shade()
 }
 
-// footer has the legend.
 func (p *storagePicture) footer() footer { return p.look.footer(p.legend()) }
 
 func (p *storagePicture) title() string {
@@ -104,7 +101,6 @@ func (p *storagePicture) alt() string {
 		counted(p.Storage, "element"))
 }
 
-// legend says what the numbers, the colours and the empty cells are.
 func (p *storagePicture) legend() string {
 	text := "Numbers are places in the storage"
 	switch {
@@ -133,7 +129,7 @@ func (p *storagePicture) legend() string {
 	return text
 }
 
-// slices are the last two dims of a view, at the indices of the dims before, all or at their ends.
+// slices returns grids of a view's last two dims. Of large views, it shows only the ends of dims.
 func (p *storagePicture) slices(v layouts.Drawn) (grids []grid) {
 	shape := v.Shape()
 	whole := volume(shape) <= wholeCells
@@ -175,7 +171,6 @@ func (p *storagePicture) slices(v layouts.Drawn) (grids []grid) {
 	return grids
 }
 
-// unravel are the indices of the k-th element of a shape; those of a gap are gaps.
 func unravel(k int, shape []int) []int {
 	index := make([]int, len(shape))
 	for d, n := range slices.Backward(shape) {
@@ -194,7 +189,7 @@ func volume(shape []int) int {
 	return n
 }
 
-// shownIn are the indices of a dim of n: all, or so many at each end with a gap between.
+// shownIn returns the indices of a dim of n: all, or edge at each end with a gap between.
 func shownIn(n int, whole bool, edge int) (all []int) {
 	if whole || n <= 2*edge {
 		for i := range n {
@@ -212,7 +207,6 @@ func shownIn(n int, whole bool, edge int) (all []int) {
 	return all
 }
 
-// at is the place of an element, or a gap.
 func (p *storagePicture) at(v layouts.Drawn, index []int) int {
 	if slices.Contains(index, gap) {
 		return gap
@@ -224,11 +218,11 @@ func (p *storagePicture) at(v layouts.Drawn, index []int) int {
 	return place
 }
 
-// mostOffsets is the largest view of which every element is looked at.
+// mostOffsets is the most places of a view that are enumerated.
 const mostOffsets = 1 << 24
 
-// steps are how far the indices of each dim move an element, and how many elements share a place
-// since their dims move none.
+// steps returns the offsets of each dim's indices. times counts the elements that share a place
+// because their dims move nothing.
 func steps(v layouts.Drawn) (places [][]int, times int) {
 	times = 1
 	for d, n := range v.Shape() {
@@ -241,7 +235,8 @@ func steps(v layouts.Drawn) (places [][]int, times int) {
 	return places, times
 }
 
-// large reports whether a view has more places, of which only what is shown is known.
+// large reports whether a view has too many places to enumerate. Then only the shown places are
+// known.
 func (p *storagePicture) large() bool {
 	return slices.ContainsFunc(p.Views, func(v layouts.Drawn) bool {
 		n, _ := steps(v)
@@ -253,7 +248,6 @@ func (p *storagePicture) large() bool {
 	})
 }
 
-// share counts the elements of a view at each place of the strip.
 func (p *storagePicture) share(v layouts.Drawn) {
 	seen := map[int]bool{}
 	for _, at := range slices.Concat(p.strip...) {
@@ -270,7 +264,7 @@ func (p *storagePicture) share(v layouts.Drawn) {
 	p.seen = append(p.seen, seen)
 	places, times := steps(v)
 	first, err := v.At(make([]int, len(v.Shape()))...)
-	if err != nil || p.large() { // it has no element, or all of the strip is what is shown
+	if err != nil || p.large() { // no element, or only the shown places are known
 		return
 	}
 	var walk func(places [][]int, at int)
@@ -287,7 +281,7 @@ func (p *storagePicture) share(v layouts.Drawn) {
 	walk(places, first)
 }
 
-// lay puts the places that the views have, and what is between them, in the strip.
+// lay puts the views' places, and short runs between them, in the strip.
 func (p *storagePicture) lay() {
 	var shown []int
 	for _, g := range p.grids {
@@ -318,7 +312,6 @@ func (p *storagePicture) lay() {
 	p.strip = [][]int{line}
 }
 
-// fold finds the width of cells, and breaks the strip into lines.
 func (p *storagePicture) fold() {
 	words, small, line := p.look.text(markSize), p.look.text(footerSize), p.strip[0]
 	p.cell = 22
@@ -332,7 +325,7 @@ func (p *storagePicture) fold() {
 	p.strip = slices.Collect(slices.Chunk(line, max(fit, 1)))
 }
 
-// shade gives each place that a view has a colour, in the order of the storage.
+// shade gives each place of a view a colour, in the order of the storage.
 func (p *storagePicture) shade() error {
 	var places []int
 	for _, at := range slices.Concat(p.strip...) {
@@ -350,7 +343,6 @@ func (p *storagePicture) shade() error {
 	return err
 }
 
-// text is what stands in a cell.
 func (p *storagePicture) text(at int) string {
 	switch {
 	case at == gap:

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The measures of its cells.
 const (
 	cellHeight = vg.Length(20)
 	cellGap    = vg.Length(14) // between grids
@@ -19,14 +18,13 @@ const (
 	arcHeight  = vg.Length(34)
 )
 
-// size is what a grid takes, with its words.
 func (p *storagePicture) size(g grid) (width, height vg.Length) {
 	for _, row := range g.rows {
 		width = max(width, p.cell*vg.Length(len(row)))
 	}
 	words := p.look.text(markSize)
 	for _, w := range g.words {
-		if g.part <= 1 { // else they go on over the next grids
+		if g.part <= 1 { // else they may extend over the next grids
 			width = max(width, words.Width(w)*1.1)
 		}
 	}
@@ -34,8 +32,8 @@ func (p *storagePicture) size(g grid) (width, height vg.Length) {
 	return width, height
 }
 
-// places are where the grids are, side by side as far as there is room, from the top left. What
-// follows a view's first grid is beside its cells.
+// places returns the top left of each grid, in lines. A view's later grids align with the cells of
+// the first.
 func (p *storagePicture) places() (all []vg.Point, height vg.Length) {
 	at, tallest, down := vg.Point{}, vg.Length(0), vg.Length(0)
 	for _, g := range p.grids {
@@ -56,7 +54,6 @@ func (p *storagePicture) places() (all []vg.Point, height vg.Length) {
 	return all, tallest - at.Y
 }
 
-// under is the room under a line of the strip.
 func (p *storagePicture) under() vg.Length {
 	room := vg.Length(5)
 	if len(p.Views) > 1 {
@@ -72,8 +69,8 @@ func (p *storagePicture) under() vg.Length {
 	return room
 }
 
-// below is what stands under a cell of a line: its place where it has a value, at both ends of
-// what stands together, and how many elements of a view share it.
+// below returns the text under a cell. It has the place at both ends of a run, if cells show
+// values. It has the number of elements that share the cell, if there is one view.
 func (p *storagePicture) below(line []int, i int) string {
 	place, last := line[i], len(line)-1
 	var words []string
@@ -96,12 +93,10 @@ func (p *storagePicture) height() vg.Length {
 	return height
 }
 
-// arcs reports whether the walk is shown over the strip.
 func (p *storagePicture) arcs() bool {
 	return len(p.strip) == 1 && len(p.Views) == 1 && volume(p.Views[0].Shape()) > 1
 }
 
-// draw draws the views, and the storage under them.
 func (p *storagePicture) draw(c draw.Canvas) {
 	places, height := p.places()
 	for i, g := range p.grids {
@@ -123,7 +118,6 @@ func (p *storagePicture) draw(c draw.Canvas) {
 	}
 }
 
-// drawGrid draws a grid from its top left, with the walk through its rows.
 func (p *storagePicture) drawGrid(c draw.Canvas, g grid, at vg.Point) {
 	words := p.look.text(markSize)
 	words.YAlign = draw.YTop
@@ -158,8 +152,6 @@ func (p *storagePicture) drawGrid(c draw.Canvas, g grid, at vg.Point) {
 	}
 }
 
-// drawLine draws a line of the strip, and what is under it: places, how many elements share a
-// cell, and which views have it.
 func (p *storagePicture) drawLine(c draw.Canvas, line []int, at vg.Point) {
 	small := p.look.mark()
 	small.Font.Size = footerSize
@@ -181,7 +173,6 @@ func (p *storagePicture) drawLine(c draw.Canvas, line []int, at vg.Point) {
 	}
 }
 
-// drawCell draws a cell from its top left.
 func (p *storagePicture) drawCell(c draw.Canvas, place int, at vg.Point) {
 	words := p.look.text(markSize)
 	words.XAlign, words.YAlign = draw.XCenter, draw.YCenter
@@ -207,7 +198,6 @@ func (p *storagePicture) thin() draw.LineStyle {
 	return draw.LineStyle{Color: p.look.hues[1].color, Width: 0.6, Dashes: []vg.Length{2, 2}}
 }
 
-// arrow draws a line with a head at its end.
 func (p *storagePicture) arrow(c draw.Canvas, from, to vg.Point) {
 	line := draw.LineStyle{Color: p.look.hues[1].color, Width: 1}
 	c.StrokeLine2(line, from.X, from.Y, to.X-2, to.Y)
@@ -215,7 +205,6 @@ func (p *storagePicture) arrow(c draw.Canvas, from, to vg.Point) {
 		{X: to.X - 4, Y: to.Y - 2}})
 }
 
-// drawArcs draws the steps of the walk over the strip, whose top left is given.
 func (p *storagePicture) drawArcs(c draw.Canvas, at vg.Point) {
 	x := map[int]vg.Length{}
 	for i, place := range p.strip[0] {

@@ -14,11 +14,10 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// missesUnit is that of a cache which the name tells.
+// missesUnit counts the misses of a cache that the name gives.
 const missesUnit = "misses/op"
 
-// grouped sorts points into series by what their names say, as many as there are
-// hues, in the order in which they appear.
+// grouped collects points into at most as many series as hues.
 func (d *data) grouped(take func(results.Row) (name string, q point, ok bool)) []series {
 	var all []series
 	at := map[string]int{}
@@ -40,8 +39,7 @@ func (d *data) grouped(take func(results.Row) (name string, q point, ok bool)) [
 	return all
 }
 
-// setMisses draws the misses of each set of D1, of rows a power of two of bytes
-// apart and of padded ones.
+// setMisses draws the misses of each set of D1, for padded and unpadded rows.
 func setMisses(d *data) (*figure, error) {
 	columns, shape := "", ""
 	all := d.grouped(func(r results.Row) (string, point, bool) {
@@ -87,11 +85,9 @@ func setMisses(d *data) (*figure, error) {
 	return f, nil
 }
 
-// stems is a plotter of verticals with a glyph on top; those of several series
-// stand beside each other.
 type stems struct {
 	series
-	beside float64 // by how many stems
+	beside float64 // offset from other series, in stems
 }
 
 // Plot implements plot.Plotter.
@@ -116,7 +112,6 @@ func (s stems) Thumbnail(c *draw.Canvas) {
 		vg.Point{X: at.X, Y: at.Y + 2})
 }
 
-// sum is that of a series' values.
 func (s series) sum() (sum float64) {
 	for _, q := range s.points {
 		sum += q.y
@@ -143,8 +138,6 @@ func setSentence(all []series) string {
 	return "Misses per pass with " + text + "."
 }
 
-// missRatio draws the miss ratio of LRU caches by their capacity, with those of
-// this machine marked.
 func missRatio(d *data) (*figure, error) {
 	shape := ""
 	all := d.grouped(func(r results.Row) (string, point, bool) {
@@ -188,8 +181,8 @@ func missRatio(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, all...)
 }
 
-// ratioSentence says from which capacity on each order misses no more than a
-// line's first element.
+// ratioSentence names the capacity from which an order misses at most the first 8-byte element of
+// each line of 64 B.
 func ratioSentence(all []series) string {
 	var words []string
 	for _, s := range all {

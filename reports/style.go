@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A Theme is the colours of a report; the zero value is Light.
+// A Theme names the colours of a report. The zero value is Light.
 type Theme string
 
 // The themes.
@@ -21,24 +21,21 @@ const (
 	Dark  Theme = "dark"
 )
 
-// A style is the looks of charts: all colours, sizes and fonts are of here.
 type style struct {
 	paper, ink color.RGBA
 	grid       color.RGBA // of faint lines
-	marked     color.RGBA // of what is marked in a chart, and of its footer
-	hues       [5]hue     // of series, the first first
+	marked     color.RGBA // of marks in a chart, and of its footer
+	hues       [5]hue     // of series, in order
 }
 
-// A hue is the colour of a series with the glyph that tells it apart where
-// colours do not.
+// A hue is the colour of a series, with a glyph for readers who cannot use colour.
 type hue struct {
 	color color.RGBA
 	glyph draw.GlyphDrawer
 }
 
-// style is the style of a theme. The hues are Okabe and Ito's, which
-// colour-blind readers tell apart (https://jfly.uni-koeln.de/color/); on dark
-// paper they are lighter.
+// style returns the style of a theme. The hues are Okabe and Ito's, which colour-blind readers can
+// distinguish (https://jfly.uni-koeln.de/color/). On dark paper they are lighter.
 func (t Theme) style() (style, error) {
 	rgb := func(hex uint32) color.RGBA {
 		return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF}
@@ -64,10 +61,9 @@ func (t Theme) style() (style, error) {
 	return style{}, fmt.Errorf("no such theme: %q (known: %s, %s)", string(t), Light, Dark)
 }
 
-// diamond is a glyph: a filled square on its corner.
 type diamond struct{}
 
-// DrawGlyph implements draw.GlyphDrawer.
+// DrawGlyph implements draw.GlyphDrawer. It draws a filled square on its corner.
 func (diamond) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
 	r := sty.Radius * 1.3
 	c.FillPolygon(sty.Color, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y + r},
@@ -91,7 +87,6 @@ func (s *style) text(size vg.Length) text.Style {
 	}
 }
 
-// title is the style of a title, which hangs from its place.
 func (s *style) title() text.Style {
 	t := s.text(titleSize)
 	t.Font.Weight = xfont.WeightBold
@@ -99,17 +94,14 @@ func (s *style) title() text.Style {
 	return t
 }
 
-// mark is the style of words inside a chart.
 func (s *style) mark() text.Style {
 	t := s.text(markSize)
 	t.Color = s.marked
 	return t
 }
 
-// fade is a colour of a band about a line.
 func fade(c color.RGBA) color.NRGBA { return color.NRGBA{c.R, c.G, c.B, 50} }
 
-// newPanel returns an empty panel of our looks.
 func (s *style) newPanel(x, y string) *panel {
 	p := plot.New()
 	p.BackgroundColor = nil // the figure's

@@ -9,7 +9,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// summary is the report as Markdown.
 func (r Report) summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What the layouts cost\n\n%s\n", cell(r.Machine))
@@ -25,7 +24,6 @@ func (r Report) summary() string {
 	return b.String()
 }
 
-// absent says which charts are left out, by the command that makes their data.
 func (r Report) absent(b *strings.Builder) {
 	var commands []string
 	titles := map[string][]string{}
@@ -52,7 +50,7 @@ func (r Report) table(b *strings.Builder) {
 			studies++
 			continue
 		}
-		if i == studies { // the first that is timed
+		if i == studies { // the first with times
 			fmt.Fprintf(b, "Times are medians, ± is the half width of their 95%% confidence "+
 				"interval. Misses are simulated and exact, for one pass in the steady state.\n\n"+
 				"| benchmark | samples | ns/elem | ± | µs/op | GiB/s | D1 misses/elem | LL "+
@@ -71,13 +69,11 @@ func (r Report) table(b *strings.Builder) {
 	}
 }
 
-// center writes the median of a unit, nothing if it is not known.
 func center(row results.Row, unit string, scale float64) string {
 	s, ok := row.Stats[unit]
 	return numeric(s.Center*scale, ok).Text
 }
 
-// byElem writes misses per element, nothing if they are not known.
 func byElem(row results.Row, unit string) string {
 	v, ok := missesByElem(row, unit)
 	if !ok {
@@ -86,14 +82,14 @@ func byElem(row results.Row, unit string) string {
 	return digits(v.y)
 }
 
-// cell escapes what would end a table's cell or begin markup: names may come
-// from a stranger's file.
+// cell escapes what would end a table's cell or begin markup: names may come from a stranger's
+// file.
 func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", "&", "&amp;", "[", "\\[", "`", "\\`", "*",
 		"\\*", "_", "\\_").Replace(text)
 }
 
-// percent writes a rate to at most two decimals, nothing if there is none.
+// percent formats a rate to at most two decimals, "" if there is none.
 func percent(q point, ok bool) string {
 	if !ok {
 		return ""

@@ -13,19 +13,16 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A table has the benchmarks of a family: a column for each key of their names
-// and for each figure that one of them has.
 type table struct {
 	ID, Family string
-	Shared     string // what all of them have in common, which has no column
+	Shared     string // the keys that all rows share, which have no column
 	Columns    []column
 	Rows       [][]tableCell
 	Note       string // under it
-	Folded     bool   // shown when it is asked for
+	Folded     bool   // hidden until the reader asks for it
 }
 
-// longTable is from how many rows on a table is folded: they are points of a
-// chart.
+// longTable is the most rows of a table that is not folded.
 const longTable = 60
 
 type column struct {
@@ -33,10 +30,9 @@ type column struct {
 	Numeric bool
 }
 
-// A tableCell is a text, and, of a number, what it is sorted by.
+// A tableCell is a text, with a sort key if it is a number.
 type tableCell struct{ Text, Sort, Class string }
 
-// tables are those of all families, in the order in which these appear.
 func tables(rows []results.Row) (all []table) {
 	families := byFamily(rows)
 	for i, of := range families[:min(len(families), maxFamily)] {
@@ -54,7 +50,6 @@ func tables(rows []results.Row) (all []table) {
 	return all
 }
 
-// add adds a column.
 func (t *table) add(name string, numeric bool, cell func(i int) tableCell) {
 	t.Columns = append(t.Columns, column{clip(name), numeric})
 	for i := range t.Rows {
@@ -69,10 +64,9 @@ func (t *table) add(name string, numeric bool, cell func(i int) tableCell) {
 	}
 }
 
-// longText is from how many bytes on a cell breaks its lines anywhere.
+// A cell of more than longText bytes may break its lines anywhere.
 const longText = 40
 
-// share adds to what all rows have in common.
 func (t *table) share(text string) {
 	if t.Shared != "" {
 		t.Shared += ", "
@@ -80,8 +74,6 @@ func (t *table) share(text string) {
 	t.Shared += clip(text)
 }
 
-// changes is a table of the times in the first file and the last, if there are
-// several, the largest change first.
 func (r Report) changes() []table {
 	if len(r.pairs) == 0 {
 		return nil
@@ -115,11 +107,10 @@ func (r Report) changes() []table {
 	return []table{t}
 }
 
-// maxKeys is how many keys a table has columns for; other names stand whole.
+// maxKeys is the most keys that get columns. Names with more stay whole.
 const maxKeys = 12
 
-// addKeys adds the keys of the names, in the order in which they appear, or the
-// names themselves where they are made of something else.
+// addKeys adds a column for each key, or one of whole names if these are not made of keys.
 func (t *table) addKeys(rows []results.Row) {
 	var keys []string
 	for _, r := range rows {
@@ -168,8 +159,7 @@ func keyRank(key string) int {
 	return 0
 }
 
-// sizes are what the values of a key are sorted by where all of them are
-// numbers, bytes or shapes, which go by their product.
+// sizes returns sort keys if all values are numbers, bytes or shapes, which sort by their product.
 func sizes(rows []results.Row, key string) []string {
 	sorts := make([]string, len(rows))
 	for i, r := range rows {
@@ -197,10 +187,9 @@ func sizes(rows []results.Row, key string) []string {
 	return sorts
 }
 
-// noisy is the half width of an interval from which a time is marked.
+// noisy is the least half width of an interval that is highlighted.
 const noisy = 0.1
 
-// addFigures adds what was measured and simulated.
 func (t *table) addFigures(rows []results.Row) {
 	units := map[string]bool{}
 	for _, r := range rows {
@@ -242,8 +231,8 @@ func (t *table) addFigures(rows []results.Row) {
 	}
 }
 
-// addMisses adds simulated misses, per element: accesses are of other widths in vectors. Of
-// what was not timed the elements are not known, and it has shares of the accesses.
+// addMisses adds misses per element, since accesses of vectors are wider. Without times the
+// elements are unknown, and it adds the share of accesses that miss.
 func (t *table) addMisses(rows []results.Row, units map[string]bool) {
 	suffix, value := " misses/elem", missesByElem
 	if !slices.ContainsFunc(rows, func(r results.Row) bool {
@@ -264,7 +253,6 @@ func (t *table) addMisses(rows []results.Row, units map[string]bool) {
 	delete(units, refsUnit)
 }
 
-// missesByElem are the simulated misses per element.
 func missesByElem(r results.Row, unit string) (point, bool) {
 	v, ok := r.ByElement(unit)
 	if !ok || !(v >= 0) {
@@ -273,7 +261,6 @@ func missesByElem(r results.Row, unit string) (point, bool) {
 	return exactly(0, v), true
 }
 
-// timed is the statistic of a benchmark's times.
 func timed(r results.Row) results.Stat {
 	if s, ok := r.Stats[timeUnit]; ok {
 		return s
@@ -281,7 +268,6 @@ func timed(r results.Row) results.Stat {
 	return r.Stats[passUnit]
 }
 
-// numeric is a number's cell, empty where there is none.
 func numeric(v float64, ok bool) tableCell {
 	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
 		return tableCell{}
@@ -289,21 +275,20 @@ func numeric(v float64, ok bool) tableCell {
 	return tableCell{Text: digits(v), Sort: sortKey(v)}
 }
 
-// spread is the half width of a time's interval in words, "" where there are too few samples for
-// one.
+// spread returns the half width of an interval, "" if there are too few samples.
 func spread(s results.Stat) string {
 	width, ok := s.HalfWidth()
 	if !ok {
 		return ""
 	}
-	return strings.TrimPrefix(results.Spread(width), "±") // which heads the column
+	return strings.TrimPrefix(results.Spread(width), "±") // the column's head has it
 }
 
-// halfWidth is that of a confidence interval, as a share of the median.
+// halfWidth is relative to the median.
 func halfWidth(s results.Stat) tableCell {
 	width, ok := s.HalfWidth()
 	if !ok {
-		return tableCell{} // too few samples for one
+		return tableCell{} // too few samples
 	}
 	c := tableCell{Text: spread(s), Sort: sortKey(width)}
 	if width >= noisy {
@@ -312,7 +297,7 @@ func halfWidth(s results.Stat) tableCell {
 	return c
 }
 
-// sortKey is a number as JavaScript reads it.
+// sortKey formats a number for JavaScript.
 func sortKey(v float64) string {
 	return strings.Replace(strconv.FormatFloat(v, 'g', 9, 64), "+", "", 1)
 }

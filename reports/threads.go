@@ -15,25 +15,23 @@ import (
 	"github.com/stridebench/stridebench/results/noise"
 )
 
-// enough is the share of the best bandwidth that is as good as it: the knee is where
-// so much is reached.
+// enough is the share of the best bandwidth that makes a knee.
 const enough = 0.9
 
-// held is the share of a level that a working set may take to be served by it.
+// held is the largest share of a level that a working set served by it may take.
 const held = 0.75
 
-// A scaling is bandwidth by the number of threads, of a working set that a level
-// serves.
+// A scaling is bandwidth by threads, of a working set that one level serves.
 type scaling struct {
 	level  string // "L2", or "memory"
 	bytes  int
 	before mark // the level before, if any
-	stated bool // that the level serves it is what the CPU states, and not known
+	stated bool // by the CPU, that the level serves it; not measured
 	series
 }
 
-// outgrown is the least number of threads whose parts are so small that the level before holds
-// them: what more of them gain is the next level's bandwidth no more.
+// outgrown returns the least number of threads whose parts fit in the level before. More threads
+// measure the bandwidth of that level instead.
 func (s scaling) outgrown() (threads int, found bool) {
 	for _, q := range s.points {
 		if s.before.at > 0 && float64(s.bytes) <= held*s.before.at*q.x {
@@ -43,8 +41,7 @@ func (s scaling) outgrown() (threads int, found bool) {
 	return 0, false
 }
 
-// knee is the least number of threads with enough of the best bandwidth; there is
-// none where only the most threads have.
+// knee is not found if only the most threads have enough bandwidth.
 func (s scaling) knee() (q point, found bool) {
 	best := slices.MaxFunc(s.points, func(a, b point) int { return cmp.Compare(a.y, b.y) })
 	for _, q := range s.points {
@@ -55,7 +52,6 @@ func (s scaling) knee() (q point, found bool) {
 	return point{}, false
 }
 
-// words name a scaling by its working set, which is less than the level holds.
 func (s scaling) words() string {
 	text := fmt.Sprintf("%s in %s", results.Bytes(s.bytes), s.level)
 	if s.stated {
@@ -64,9 +60,8 @@ func (s scaling) words() string {
 	return text
 }
 
-// scalings are those of sums of contiguous matrices in vectors, by level, from the
-// first one to memory: for each level the largest working set that three quarters of
-// it hold, for memory the largest of all, which is larger than the last level.
+// scalings returns vector sums of contiguous matrices, one working set for each level. For a cache
+// it is the largest that three quarters hold. For memory it is the largest beyond all caches.
 func (d *data) scalings() (all []scaling) {
 	sets := map[int][]point{}
 	for _, r := range d.threaded {
@@ -125,10 +120,12 @@ func (d *data) scalings() (all []scaling) {
 	return all
 }
 
-// levels are the capacities of the caches, of the last level what it serves: by the file's own
-// ladder of latencies, where that is far less than what the CPU states, or as it was measured,
-// where that was simulated. From beyond bytes on memory serves. Of more bytes than known nothing
-// tells whether the last level serves them.
+// levels returns the capacities of the caches. The last level gets the capacity that latencies
+// show, if that is far below the stated one. Else it gets the measured size, if the file simulated
+// that.
+//
+// Memory serves from beyond bytes on. Above known bytes, no measurement shows whether the last
+// level serves.
 func (d *data) levels() (levels []mark, beyond float64, known int) {
 	levels = slices.Clone(d.cpuCaches)
 	ladder := noise.Ladder(d.rows)
@@ -151,8 +148,6 @@ func (d *data) levels() (levels []mark, beyond float64, known int) {
 	return levels, beyond, known
 }
 
-// threads draws bandwidth by the number of threads, per level and for memory, with
-// the knees.
 func threads(d *data) (*figure, error) {
 	scalings := d.scalings()
 	var all []series
@@ -184,9 +179,8 @@ func threads(d *data) (*figure, error) {
 	return f, nil
 }
 
-// threadKnees is a plotter that rings the knees and names them where no line passes: under or over
-// a knee, to its right or left; where there is no such place, under it. Names of knees at one place
-// stand under each other.
+// threadKnees is a plotter that rings the knees. It names each under or over its knee, where no
+// line passes; else under it, stacked.
 type threadKnees struct {
 	look     *style
 	scalings []scaling
@@ -222,7 +216,6 @@ func (k threadKnees) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// room is where the name of a knee stands, beside other names.
 func (k threadKnees) room(c draw.Canvas, at, size vg.Point, lines [][]vg.Point,
 	labels []vg.Rectangle) vg.Rectangle {
 	right, left := min(at.X+8, c.Max.X-size.X), max(at.X-8-size.X, c.Min.X)
@@ -233,7 +226,7 @@ func (k threadKnees) room(c draw.Canvas, at, size vg.Point, lines [][]vg.Point,
 		if slices.ContainsFunc(labels, func(other vg.Rectangle) bool {
 			return overlap(room, other)
 		}) {
-			break // knees at one place have their names at one place
+			break // stack them
 		}
 		if room.Min.Y >= c.Min.Y && room.Max.Y <= c.Max.Y &&
 			!slices.ContainsFunc(lines, func(line []vg.Point) bool {
@@ -244,7 +237,7 @@ func (k threadKnees) room(c draw.Canvas, at, size vg.Point, lines [][]vg.Point,
 	}
 	room := vg.Rectangle{Min: vg.Point{X: right, Y: under},
 		Max: vg.Point{X: right + size.X, Y: under + size.Y}}
-	for again := true; again; { // one that was passed may be above the next
+	for again := true; again; { // a label already passed may be above the next
 		again = false
 		for _, other := range labels {
 			if overlap(room, other) {
@@ -260,8 +253,7 @@ func overlap(a, b vg.Rectangle) bool {
 	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }
 
-// crosses says whether a line, from left to right, goes through a rectangle or ends closer to it
-// than its glyphs are large.
+// crosses reports whether a line, from left to right, touches a rectangle widened by a glyph.
 func crosses(line []vg.Point, r vg.Rectangle) bool {
 	const glyph = 4
 	for i := 1; i < len(line); i++ {
@@ -278,7 +270,6 @@ func crosses(line []vg.Point, r vg.Rectangle) bool {
 	return false
 }
 
-// counted is "1 thread" or "2 threads".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -286,7 +277,6 @@ func counted(n int, what string) string {
 	return fmt.Sprint(n, " ", what, "s")
 }
 
-// are is "1 is" or "2 are".
 func are(n int) string {
 	if n == 1 {
 		return "1 is"
@@ -329,7 +319,6 @@ func threadsSentence(all []scaling) string {
 	return said
 }
 
-// loaded draws the latency of a load against what memory moves meanwhile.
 func loaded(d *data) (*figure, error) {
 	type measured struct {
 		load float64
@@ -365,7 +354,7 @@ func loaded(d *data) (*figure, error) {
 	most := slices.MaxFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) }).x
 	p := d.look.newPanel("memory traffic, GiB/s", "ns per load")
 	zeroAxis(&p.X, most*1.12)
-	p.X.Min = -most / 30 // so that the axis leaves the first point alone
+	p.X.Min = -most / 30 // keeps the first point off the axis
 	zeroAxis(&p.Y, high*1.15)
 	d.look.addGrid(p, true)
 	first, last := all[0], all[len(all)-1]
@@ -392,7 +381,6 @@ func loaded(d *data) (*figure, error) {
 	return f, nil
 }
 
-// shareLabels is a plotter of words above points, where there is room.
 type shareLabels struct {
 	look   *style
 	points []point
@@ -405,7 +393,7 @@ func (l shareLabels) Plot(c draw.Canvas, p *plot.Plot) {
 	style := l.look.text(markSize)
 	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
 	var taken []vg.Length
-	for n := range l.points { // from the last on, but the first one before those between
+	for n := range l.points { // the last, the first, then from the last down
 		i := (len(l.points) - n) % len(l.points)
 		switch n {
 		case 0:
@@ -424,7 +412,7 @@ func (l shareLabels) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// spaced is a size of a name as sentences write it: 64 MiB for 64MiB.
+// spaced writes a size with a space: 64 MiB for 64MiB.
 func spaced(size string) string {
 	for _, unit := range []string{"KiB", "MiB", "GiB"} {
 		if n, ok := strings.CutSuffix(size, unit); ok {

@@ -11,7 +11,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A tiling is a copy in tiles.
 type tiling struct {
 	row   results.Row
 	tile  int
@@ -19,8 +18,7 @@ type tiling struct {
 	elem  int  // bytes of an element
 }
 
-// tilings are the copies in tiles by shape, and the shapes in the order in which
-// they appear, as many as there are hues.
+// tilings returns the copies by shape, at most as many shapes as hues.
 func (d *data) tilings() (shapes []string, by map[string][]tiling) {
 	by = map[string][]tiling{}
 	for _, r := range d.rows {
@@ -41,7 +39,6 @@ func (d *data) tilings() (shapes []string, by map[string][]tiling) {
 	return shapes, by
 }
 
-// tiles draws time and miss rates of a transposed copy by the size of its tiles.
 func tiles(d *data) (*figure, error) {
 	shapes, by := d.tilings()
 	if len(shapes) == 0 {
@@ -116,8 +113,7 @@ func (d *data) tilePanel(f *figure, all []series, y string, times bool, marks []
 	return d.look.addSeries(f, p, all...)
 }
 
-// tilesHeld marks the edge of the largest tiles of which caches hold one that is
-// read and one that is written.
+// tilesHeld marks the largest tiles that fit a cache in pairs, one read and one written.
 func tilesHeld(caches []mark, elem int) (held []mark) {
 	for _, m := range caches {
 		if elem > 0 {
@@ -152,7 +148,6 @@ func tileSentence(of []tiling) string {
 	return text + tileMisses(best, plain) + "."
 }
 
-// tileMisses says where the best tiles miss less, or more, than no tiles do.
 func tileMisses(best, plain tiling) string {
 	d1 := percent(missRate(best.row, d1Unit))
 	switch {

@@ -14,19 +14,17 @@ import (
 	"github.com/stridebench/stridebench/results/history"
 )
 
-// What counts as a change: those of `bench history trend`.
+// The same significance as `bench history trend`.
 const (
 	trendAlpha = 0.01
 	maxTrends  = 4 // that are drawn
 )
 
-// A followed is one benchmark's times with their changes.
 type followed struct {
 	history.Series
 	changes []history.Change
 }
 
-// size is that of the largest change, 0 if there is none.
 func (f followed) size() (largest float64) {
 	for _, c := range f.changes {
 		if c.Size != nil {
@@ -36,8 +34,8 @@ func (f followed) size() (largest float64) {
 	return largest
 }
 
-// followedTimes are the times of the machine that the results are of, and where
-// the history has none of these, of all machines; the largest change first.
+// followedTimes returns the times of the results' machine, or of all machines if the history has
+// none.
 func (d *data) followedTimes() (found []followed) {
 	here := results.FingerprintOf(d.config).Hash()
 	all := slices.DeleteFunc(history.AllSeries(d.history), func(s history.Series) bool {
@@ -56,8 +54,6 @@ func (d *data) followedTimes() (found []followed) {
 	return found
 }
 
-// trend draws the times of the history that changed most, with their change
-// points.
 func trend(d *data) (*figure, error) {
 	found := d.followedTimes()
 	if len(found) == 0 {
@@ -68,7 +64,7 @@ func trend(d *data) (*figure, error) {
 		changed += len(f.changes)
 	}
 	shown := found[:min(len(found), maxTrends)]
-	if changed > 0 { // what did not change says nothing beside what did
+	if changed > 0 { // show only what changed
 		shown = slices.DeleteFunc(slices.Clone(shown), func(f followed) bool {
 			return len(f.changes) == 0
 		})
@@ -127,7 +123,6 @@ func (d *data) trendPanel(f *figure, s followed) (*panel, error) {
 	return p, d.look.addSeries(f, p, line)
 }
 
-// starts are the places from which on values are others, the first included.
 func (f followed) starts() []int {
 	all := []int{0}
 	for _, c := range f.changes {
@@ -140,7 +135,6 @@ func (f followed) starts() []int {
 	return append(all, len(f.Points))
 }
 
-// marks are those of the changes, between two commits.
 func (f followed) marks() (all []mark) {
 	for _, c := range f.changes {
 		i := slices.IndexFunc(f.Points, func(p history.Point) bool { return p == c.First })
@@ -197,7 +191,7 @@ func sizeOf(c history.Change) float64 {
 	return math.Abs(math.Log1p(*c.Size))
 }
 
-// changeText is a change in whole percent, or what else shows a small one.
+// changeText formats a change in whole percent, a small one to two digits.
 func changeText(change float64) string {
 	if math.Abs(change) < 0.005 {
 		return fmt.Sprintf("%+.2g%%", 100*change)

@@ -1,5 +1,5 @@
-// Package rearrange tries other orders of a C function's loops, tiles, and other layouts of its
-// arrays. Each is counted exactly in the caches of a model, and priced.
+// Package rearrange tries other loop orders, tiles and array layouts of a C function. It counts
+// each exactly in the caches of a model, and predicts its time.
 package rearrange
 
 import (
@@ -19,27 +19,27 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// A Tried is a change, or none, and what a pass over the program then is.
+// A Tried is a change, or the unchanged program, with the counts of a pass over it.
 type Tried struct {
 	explain.Change
 	Misses []uint64 // by level
 	Ns     float64  // predicted
 }
 
-// An Answer is what was tried.
+// An Answer holds the changes that Ask tried.
 type Answer struct {
 	Levels []string
 	Refs   uint64
 	Now    Tried
 	Tried  []Tried // the fastest first
-	Left   int     // changes that there was no time for
+	Left   int     // changes that the time limit left out
 	file   *csource.File
 	text   []byte
 	model  cost.Model
 }
 
-// Ask tries changes of a file for about so long, and then tiles of the best order. Those come first
-// whose innermost loops take shorter steps.
+// Ask tries changes of a file within about the time limit, then tiles of the best order. It begins
+// with changes whose innermost loops have the smallest strides.
 func Ask(
 	ctx context.Context, file *csource.File, text []byte, m cost.Model, limit time.Duration,
 ) (*Answer, error) {
@@ -63,7 +63,7 @@ func Ask(
 	slices.SortStableFunc(all, func(a, b explain.Change) int {
 		return cmp.Compare(t.steps(a.Program), t.steps(b.Program))
 	})
-	t.count(ctx, all, limit*3/5) // which leaves time for tiles
+	t.count(ctx, all, limit*3/5) // the rest is for tiles
 	a.sort()
 	var best explain.Change
 	for _, tried := range a.Tried {
@@ -77,7 +77,7 @@ func Ask(
 	return a, ctx.Err()
 }
 
-// sort puts the fastest first, and of those that are about as fast what is the least effort.
+// sort puts the fastest first. Among changes of about the same time, the least effort is first.
 func (a *Answer) sort() {
 	effort := func(t Tried) int {
 		switch {
@@ -94,7 +94,6 @@ func (a *Answer) sort() {
 	})
 }
 
-// tries are the changes that are being counted.
 type tries struct {
 	*Answer
 	config simcache.Config
@@ -103,7 +102,7 @@ type tries struct {
 	sync.Mutex
 }
 
-// count counts changes on all CPUs. Until then it begins one after the other.
+// count counts changes on all CPUs. It starts none after the time until.
 func (t *tries) count(ctx context.Context, all []explain.Change, until time.Duration) {
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -122,7 +121,7 @@ func (t *tries) count(ctx context.Context, all []explain.Change, until time.Dura
 	t.Left += max(0, len(all)-int(next.Load()))
 }
 
-// one counts a change, unless that takes longer than there is time for.
+// one counts a change. It gives up when the time left would not suffice.
 func (t *tries) one(ctx context.Context, c explain.Change) {
 	began := time.Now()
 	h, err := simcache.NewHierarchy(t.config)
@@ -138,7 +137,7 @@ func (t *tries) one(ctx context.Context, c explain.Change) {
 	})
 	var tried *Tried
 	var alone sync.WaitGroup
-	alone.Go(func() { // which ends if it takes too long
+	alone.Go(func() { // the goroutine exits if it takes too long
 		if counts, err := h.RunProgram(1, c.Program); err == nil {
 			one := t.priced(c, h, counts)
 			tried = &one
@@ -154,7 +153,6 @@ func (t *tries) one(ctx context.Context, c explain.Change) {
 	t.Tried = append(t.Tried, *tried)
 }
 
-// priced is a change with what it misses, and what that takes.
 func (a *Answer) priced(c explain.Change, h *simcache.Hierarchy, counts []simcache.Counts) Tried {
 	tried := Tried{Change: c}
 	for _, l := range h.Levels() {
@@ -179,13 +177,13 @@ func (a *Answer) priced(c explain.Change, h *simcache.Hierarchy, counts []simcac
 	return tried
 }
 
-// pageBytes are those from which on the next line is in another page.
+// pageBytes is the smallest stride whose next access is always in another page.
 const pageBytes = 4096
 
-// short is how many iterations of a loop say little of the lines that an access comes to.
+// short is the most iterations of a loop that innermost skips. Its stride says little about lines.
 const short = 8
 
-// innermost is how many bytes an access moves in the innermost loop around it that is not short.
+// innermost returns the bytes that an access moves in its innermost loop that is not short.
 func innermost(op nest.Operand, around []*nest.Loop) int {
 	d := len(around) - 1
 	for d > 0 && trips(around[d]) <= short {
@@ -198,7 +196,6 @@ func innermost(op nest.Operand, around []*nest.Loop) int {
 	return max(step, -step)
 }
 
-// trips are the iterations of a loop, where its bounds are constants, and else many.
 func trips(l *nest.Loop) int {
 	for _, bound := range slices.Concat(l.From, l.To) {
 		if slices.ContainsFunc(bound.Coef, func(c int) bool { return c != 0 }) {
@@ -209,7 +206,7 @@ func trips(l *nest.Loop) int {
 	return n
 }
 
-// steps is about how many lines a program comes to, if it keeps none but the last of each access.
+// steps estimates the lines that a program fetches if each access keeps only its last line.
 func (t *tries) steps(p nest.Program) (lines float64) {
 	counts, err := p.Counts()
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// least is how many times as fast a change has to be, to be advised.
+// least is the least speedup of a change that Best returns.
 const least = 1.05
 
-// Best are up to so many changes, the fastest first, of changes that differ in a size alone the
-// best one.
+// Best returns at most this many changes, the fastest first. Of changes that differ only in a size,
+// it returns the fastest.
 func (a *Answer) Best(most int) (best []Tried) {
 	for _, t := range a.Tried {
 		same := func(u Tried) bool { return u.Alike(t.Change) }
@@ -28,7 +28,7 @@ func (a *Answer) Best(most int) (best []Tried) {
 	return best
 }
 
-// Write writes what to change, the best changes, and what that is in the source.
+// Write writes the answer, a table of the best changes, and their diff in the source.
 func (a *Answer) Write(w io.Writer, most, columns int) error {
 	best := a.Best(most)
 	if _, err := fmt.Fprintln(w, explain.Fold(a.sentence(best), max(columns, 80))); err != nil {
@@ -45,7 +45,7 @@ func (a *Answer) Write(w io.Writer, most, columns int) error {
 			row = append(row, explain.Say("%d", n))
 		}
 		verdict := t.Kept.String()
-		if t.Chain == nil { // no access changes its place
+		if t.Chain == nil { // accesses keep their order
 			verdict = nest.Kept.String()
 		}
 		table = append(table, append(row, brief(t.Ns), verdict))
@@ -57,7 +57,6 @@ func (a *Answer) Write(w io.Writer, most, columns int) error {
 	return err
 }
 
-// sentence is the answer.
 func (a *Answer) sentence(best []Tried) string {
 	if len(best) == 0 {
 		return "Leave it as it is: nothing that was tried is faster."
@@ -89,7 +88,6 @@ func (a *Answer) sentence(best []Tried) string {
 	return text
 }
 
-// rest says what times are, and what was left out.
 func (a *Answer) rest(best []Tried) string {
 	text := explain.Say("%s, counted exactly in each; %s tried",
 		explain.Counted(int(a.Refs), "reference"), explain.Counted(len(a.Tried), "change"))
@@ -99,7 +97,6 @@ func (a *Answer) rest(best []Tried) string {
 	return explain.Fold(text+". Times are predicted, "+a.model.Brief()+".", 80) + "\n"
 }
 
-// brief is a time with a unit.
 func brief(ns float64) string {
 	d := time.Duration(ns)
 	for i, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
@@ -111,8 +108,7 @@ func brief(ns float64) string {
 	return fmt.Sprintf("%d ns", d)
 }
 
-// source is what the best changes are in the source: the diff of one that exchanges loops, and the
-// loops that are to be put around those in tiles.
+// source shows a diff for an exchange of loops, and the loops to add for tiles.
 func (a *Answer) source(best []Tried) (text string) {
 	if len(best) > 0 && best[0].Tiled != nil {
 		text = explain.Fold(best[0].tiles(), 80) + "\n"
@@ -130,7 +126,6 @@ func (a *Answer) source(best []Tried) (text string) {
 	return text
 }
 
-// tiles says how loops are tiled.
 func (t Tried) tiles() string {
 	var around, within []string
 	for _, name := range t.Tiled {
@@ -143,7 +138,6 @@ func (t Tried) tiles() string {
 		"inside, %s.", t.Place, explain.List(around), explain.List(within))
 }
 
-// name is the file that a change is in.
 func (a *Answer) name(t Tried) string {
 	for _, s := range a.file.Statements {
 		if s.Pos.Line == t.Place {
@@ -153,10 +147,10 @@ func (a *Answer) name(t Tried) string {
 	return a.file.Function + ".c"
 }
 
-// exchanged is a hunk that puts the heads of a change's loops in their new order, "" where the text
-// does not show them, one a line.
+// exchanged returns a hunk with the heads of loops in their new order, "" unless each head is on a
+// line of its own.
 func exchanged(function string, lines []string, t Tried) string {
-	// of each loop, where its head begins and ends in its line
+	// begin and end of each loop's head in its line
 	heads := make([][2]int, len(t.Chain))
 	at := make([]int, len(t.Chain))
 	line := min(t.Place, len(lines)) - 1
@@ -193,7 +187,7 @@ func exchanged(function string, lines []string, t Tried) string {
 		strings.Join(removed, "\n"), strings.Join(added, "\n"))
 }
 
-// closing is behind the parenthesis that closes the first one from a place on, -1 if none does.
+// closing returns the index after the parenthesis that closes the first one from here, or -1.
 func closing(text string, from int) int {
 	depth := 0
 	for i := from; i < len(text); i++ {
@@ -209,7 +203,7 @@ func closing(text string, from int) int {
 	return -1
 }
 
-// A Row is a change in JSON.
+// A Row is the JSON of a change.
 type Row struct {
 	Change      string            `json:"change"`
 	Misses      map[string]uint64 `json:"misses"`
@@ -217,7 +211,7 @@ type Row struct {
 	Dependences string            `json:"dependences"`
 }
 
-// JSON is what Write writes, for programs.
+// JSON returns the content of Write as a value for encoding/json.
 func (a *Answer) JSON(most int) any {
 	row := func(t Tried) Row {
 		r := Row{Change: t.Words, Misses: map[string]uint64{}, Ns: t.Ns,

@@ -11,34 +11,35 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A Change is another order of the loops or another layout of an array.
+// A Change is another order of the loops, or another layout of an array.
 type Change struct {
 	Words   string
 	Program nest.Program
-	Kept    nest.Verdict // of dependences
-	Chain   []*nest.Loop // loops of a perfect nest that are now in another order or in tiles
-	Order   []int        // the places that they have in Chain, the outermost first
-	Tiled   []string     // the loops that are in tiles
-	Size    int          // iterations of each in one
-	Place   int          // line of the first statement inside of them, 0 if there is none
+	Kept    nest.Verdict // whether dependences are kept
+	Chain   []*nest.Loop // loops of a perfect nest that are reordered or tiled
+	Order   []int        // indices into Chain, the outermost loop first
+	Tiled   []string     // names of the tiled loops
+	Size    int          // iterations of each loop in a tile
+	Place   int          // line of their first statement, 0 without one
 
 	loops  []*nest.Loop // of Chain in their new order, in Program
-	kind   string       // of changes of one kind only the best is said
+	kind   string       // of changes of one kind, only the best is reported
 	number int          // in the order of counting
 	pages  bool         // the TLB was counted too
 	missed missed
 }
 
-// missed are misses of the first level, of the last, and of the first of the TLB.
+// missed holds the misses of the first level, the last level, and the first level of the TLB.
 type missed [3]uint64
 
-// most is how many changes are counted at most.
 const most = 24
 
-// Improve counts changes of the loops and arrays that miss most, up to this many references
-// together, or four times those of the run: two loops of a perfect nest exchanged, an array's
-// rows padded, two of its dims swapped, and of a pattern its largest nest in tiles. Text then
-// begins with those that help. The TLB is counted last.
+// Improve counts the misses of changed programs, so that Text can begin with the changes that help.
+// The counts take at most this many references, or four times the run's own if that is more; with 0
+// there are none.
+//
+// Improve exchanges two loops of a perfect nest, pads an array's rows, swaps two of its dims, and
+// tiles a pattern's largest nest. It counts the TLB last.
 func (r *Run) Improve(references int) {
 	all := r.changes()
 	spent, enough := 0, max(references, 4*int(r.Counts.Refs()))
@@ -70,11 +71,11 @@ func (r *Run) Improve(references int) {
 	r.uncounted = len(all) - len(r.tried)
 }
 
-// settles is the number of passes after which most programs repeat what they miss.
+// settles is the number of passes after which most programs repeat their misses.
 const settles = 4
 
-// count is what passes over a program miss in the same caches; without a TLB, what the
-// run itself missed there.
+// count returns the misses in the run's caches. Without a TLB, it returns the TLB misses of the run
+// itself.
 func (r *Run) count(p nest.Program, tlb []simcache.TLB) (m missed, ok bool) {
 	config := r.Config
 	config.Observe, config.WriteBacks, config.Brute, config.TLB = 0, false, false, tlb
@@ -92,7 +93,6 @@ func (r *Run) count(p nest.Program, tlb []simcache.TLB) (m missed, ok bool) {
 	return m, true
 }
 
-// now is what the run itself missed.
 func (r *Run) now() missed {
 	m := missed{r.Counts.D1Misses(), r.Counts.LLMisses()}
 	if len(r.TLB) > 0 {
@@ -101,8 +101,8 @@ func (r *Run) now() missed {
 	return m
 }
 
-// helps reports whether some misses are at least a tenth fewer, and none more by
-// as much. Misses that are few among all references do not count.
+// helps reports whether some misses fall by a tenth, and none rise by as much. It ignores
+// differences that are small among all references.
 func (m missed) helps(now missed, references uint64) (helps bool) {
 	for i, least := range []float64{0.005, 0.0005, 0.005} {
 		was, is := float64(now[i]), float64(m[i])
@@ -117,10 +117,9 @@ func (m missed) helps(now missed, references uint64) (helps bool) {
 	return helps
 }
 
-// rank is the less the fewer misses these are together; about a twentieth more is the same.
+// rank grows with the sum of misses. Sums within about a twentieth rank the same.
 func (m missed) rank() int { return int(20 * math.Log(1+float64(m[0]+m[1]+m[2]))) }
 
-// advice says which changes help, the best first, or that none does.
 func (r Run) advice() string {
 	switch {
 	case r.program == nil && len(r.Nests) == 0:
@@ -164,7 +163,6 @@ func (r Run) advice() string {
 	return "What would help: " + strings.Join(text, " Or ") + " (" + rest + ".)"
 }
 
-// instead compares misses with those of now.
 func (r Run) instead(m, now missed) string {
 	names := []string{r.Levels[0].Name, "", ""}
 	if len(r.Levels) > 1 {
@@ -190,7 +188,7 @@ func (r Run) instead(m, now missed) string {
 	return List(parts) + "."
 }
 
-// changes are those to count, of what misses most first.
+// changes returns the changes of the loops and arrays that miss most, in that order.
 func (r *Run) changes() []Change {
 	if r.program == nil && len(r.Nests) == 0 {
 		return nil
@@ -209,7 +207,7 @@ func (r *Run) changes() []Change {
 	return all
 }
 
-// orders are other walks of the largest nest of a pattern.
+// orders returns other loop orders and tiles of a pattern's largest nest.
 func (r *Run) orders() (all []Change) {
 	largest := slices.MaxFunc(r.Nests, func(a, b nest.Nest) int {
 		return a.Iterations() - b.Iterations()
@@ -262,8 +260,7 @@ func (r *Run) orders() (all []Change) {
 	return all
 }
 
-// arrays are those of at least a tenth of all misses, the most first, with the extents that
-// they are accessed by.
+// arrays returns the arrays with at least a tenth of all misses, the most first.
 func (r *Run) arrays(p nest.Program) (list []nest.Array) {
 	misses := func(a nest.Array) uint64 {
 		at := slices.IndexFunc(r.Tensors, func(l simcache.Line) bool {
@@ -285,7 +282,7 @@ func (r *Run) arrays(p nest.Program) (list []nest.Array) {
 	return list
 }
 
-// shaped is an array of one dim with the rows that its accesses step by.
+// shaped gives an array of one dim the extents that the strides of its accesses suggest.
 func (r *Run) shaped(p nest.Program, a nest.Array) nest.Array {
 	if len(a.Extents) != 1 {
 		return a
@@ -311,8 +308,7 @@ func (r *Run) shaped(p nest.Program, a nest.Array) nest.Array {
 	return a
 }
 
-// layouts are other ones of an array: rows that are a line longer, and two dims in each other's
-// place.
+// layouts pads rows by a line, and swaps two dims.
 func (r *Run) layouts(p nest.Program, declared nest.Array) (all []Change) {
 	a := r.shaped(p, declared)
 	last := len(a.Extents) - 1
@@ -345,7 +341,6 @@ func (r *Run) layouts(p nest.Program, declared nest.Array) (all []Change) {
 	return all
 }
 
-// declare is how an array of a program is written with other extents.
 func (r *Run) declare(declared, a nest.Array) string {
 	if r.program == nil || slices.Equal(declared.Extents, a.Extents) {
 		return ""
@@ -357,7 +352,7 @@ func (r *Run) declare(declared, a nest.Array) string {
 	return " to " + a.Tensor + extents
 }
 
-// grown is a program whose array has so many bytes, with all arrays after it moved.
+// grown moves all arrays after one that has grown to this many bytes.
 func (r *Run) grown(p nest.Program, a nest.Array, bytes int) nest.Program {
 	up := func(n int) int { return (n + r.Align - 1) / r.Align * r.Align }
 	by := up(int(a.Base)+bytes) - up(int(a.Base)+a.Bytes())
@@ -369,7 +364,7 @@ func (r *Run) grown(p nest.Program, a nest.Array, bytes int) nest.Program {
 	return p
 }
 
-// nothing says that all is well, or what is wasted all the same.
+// nothing says that nothing would help, or which part of each line is wasted.
 func (r Run) nothing() string {
 	l := r.Levels[0]
 	if r.Config.Observe&simcache.Classes == 0 || l.Misses() == 0 ||

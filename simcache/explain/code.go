@@ -9,10 +9,8 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// mostLines is how many rows a table of a program's lines or functions has.
 const mostLines = 12
 
-// codeTable has a row for each line of a compiled program, those that miss most first.
 func (r Run) codeTable() Table {
 	return r.rows("line", r.Code, func(l simcache.Line) string {
 		if l.File == "" {
@@ -22,16 +20,15 @@ func (r Run) codeTable() Table {
 	})
 }
 
-// functionTable has a row for each function of a compiled program.
 func (r Run) functionTable() Table {
 	return r.rows("function", r.Code, func(l simcache.Line) string {
 		return cmp.Or(short(l.Function), "(no function)")
 	})
 }
 
-// short is the name of a function without the arguments of its templates.
+// short removes the template arguments from a function's name.
 func short(name string) string {
-	if strings.Contains(name, "operator") { // whose name may have < in it
+	if strings.Contains(name, "operator") { // such a name may contain <
 		return name
 	}
 	var b strings.Builder
@@ -49,7 +46,6 @@ func short(name string) string {
 	return b.String()
 }
 
-// rows sums the counts of lines by a name of theirs.
 func (r Run) rows(what string, lines []simcache.Line, name func(simcache.Line) string) Table {
 	var named []simcache.Line
 	for _, l := range lines {

@@ -1,6 +1,5 @@
-// Package explain says in words what the counts of a simulation mean: which
-// tensor misses at which level and why. It uses the counts and the loops that
-// were walked.
+// Package explain puts the counts of a simulation into words: which tensor misses at which level,
+// and why. It uses the counts and the loop nests.
 package explain
 
 import (
@@ -16,11 +15,11 @@ import (
 	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
-// A Run is what was simulated and counted.
+// A Run is a simulation and its counts.
 type Run struct {
 	Config  simcache.Config
 	Levels  []simcache.LevelCounts // of Hierarchy.Levels
-	TLB     []simcache.LevelCounts // of Hierarchy.TLBs, if there is one
+	TLB     []simcache.LevelCounts // of Hierarchy.TLBs, if the model has a TLB
 	Tensors []simcache.Line        // counts of each tensor
 	Nests   []nest.Nest            // of one pass; none for a trace
 	Passes  int
@@ -28,13 +27,12 @@ type Run struct {
 	Counts          simcache.Counts // of Hierarchy.Counts
 	Visited, Proved uint64          // of Hierarchy.Work
 
-	Curve *reuse.Table // misses of caches of other sizes, nil if these were not counted
+	Curve *reuse.Table // misses of caches of other sizes, nil if they were not counted
 
-	// Code is the counts by line of a compiled program; nil for anything else.
+	// Code holds the counts by line of a compiled program; nil for anything else.
 	Code []simcache.Line
 
-	// Arrays are where the elements of the tensors lie, one after the other at multiples
-	// of Align, for Improve.
+	// Arrays lie one after the other at multiples of Align bytes. Improve moves them.
 	Arrays    []nest.Array
 	Align     int
 	tried     []Change
@@ -43,7 +41,7 @@ type Run struct {
 	program *program // of RunOfProgram
 }
 
-// RunOf returns what a hierarchy with this configuration counted.
+// RunOf returns the counts of a hierarchy with this configuration.
 func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []simcache.Line, nests []nest.Nest,
 	passes int) Run {
 	r := Run{Config: c, Levels: h.Levels(), Tensors: tensors, Nests: nests, Passes: passes,
@@ -55,9 +53,9 @@ func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []simcache.Line, ne
 	return r
 }
 
-// Text returns the paragraphs: what would help, the tensors or the accesses of a
-// program, the working set, the TLB, and memory. Sentences without anything to say are left out;
-// with more in Config.Observe and Config.WriteBacks there is more to say.
+// Text returns paragraphs: what would help, the tensors or a program's accesses, the working set,
+// the TLB, and memory. It omits sentences without anything to say. Config.Observe and
+// Config.WriteBacks add some.
 func (r Run) Text() []string {
 	if advice := r.advice(); advice != "" {
 		return append([]string{advice}, r.reasons()...)
@@ -65,7 +63,6 @@ func (r Run) Text() []string {
 	return r.reasons()
 }
 
-// reasons are the paragraphs on why it misses.
 func (r Run) reasons() []string {
 	var paragraphs []string
 	add := func(p string) {
@@ -88,10 +85,10 @@ func (r Run) reasons() []string {
 
 var english = message.NewPrinter(language.English)
 
-// Say formats with commas in whole numbers: "1,200 lines".
+// Say formats whole numbers with commas: "1,200 lines".
 func Say(format string, args ...any) string { return english.Sprintf(format, args...) }
 
-// size writes bytes with a unit, and decimals where they say something.
+// size formats bytes with a unit, and with a decimal unless it is 0.
 func size[T int | uint64](bytes T) string {
 	n, unit := float64(bytes), "B"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
@@ -115,12 +112,11 @@ func List(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// sentences joins those that are not empty.
 func sentences(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), " ")
 }
 
-// Counted is "1 line", "1,200 lines".
+// Counted returns "1 line" or "1,200 lines".
 func Counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -128,7 +124,7 @@ func Counted(n int, what string) string {
 	return Say("%d %ss", n, what)
 }
 
-// times is how often, as in "once" and "12 times".
+// times returns "once" or "12 times".
 func times(n uint64) string {
 	if n == 1 {
 		return "once"
@@ -136,7 +132,6 @@ func times(n uint64) string {
 	return Say("%d times", n)
 }
 
-// agree is the verb of one thing, or of several.
 func agree(n uint64, one, many string) string {
 	if n == 1 {
 		return one
@@ -144,11 +139,10 @@ func agree(n uint64, one, many string) string {
 	return many
 }
 
-// workingSet compares the bytes of all different lines with the levels.
 func (r Run) workingSet() string {
 	first := r.Levels[0]
 	if first.Compulsory == 0 || first.Prefetches > 0 || r.Config.Levels[0].NoWriteAllocate {
-		return "" // it is not known: not each line missed once, or some did again
+		return "" // unknown: not each line missed once, or some did again
 	}
 	all := first.Compulsory * uint64(r.Config.Levels[0].Line)
 	text := size(all)
@@ -176,9 +170,7 @@ func (r Run) workingSet() string {
 	return fmt.Sprintf("The working set, %s, %s.", text, List(parts))
 }
 
-// straddles tells whether a reference may lie in two lines: those of a nest do
-// not where they are whole parts of a line and their addresses multiples of their
-// width. Of a trace it is not known.
+// straddles reports whether a reference may lie in two lines. It assumes so for a trace.
 func (r Run) straddles() bool {
 	line := r.Config.Levels[0].Line
 	if r.program != nil {
@@ -192,7 +184,8 @@ func (r Run) straddles() bool {
 	return len(r.Nests) == 0
 }
 
-// straddle tells whether an operand may lie in two lines.
+// straddle reports whether an operand may lie in two lines. It does not if its width divides the
+// line, its base and its strides.
 func straddle(operands []nest.Operand, line int) bool {
 	for _, op := range operands {
 		if line%op.Width != 0 || op.Base%uint64(op.Width) != 0 ||
@@ -205,7 +198,6 @@ func straddle(operands []nest.Operand, line int) bool {
 	return false
 }
 
-// memory compares what the program reads and writes with what memory moves.
 func (r Run) memory() string {
 	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
 	given, ok := r.given()
@@ -239,10 +231,11 @@ func (r Run) memory() string {
 	return text
 }
 
-// given is the bytes that memory gives, if they are known: those that come into
-// the last level. What an exclusive one misses goes past it to the level before,
-// a line for each miss unless it was prefetched, lay in two lines, or was a store
-// that was passed on and brings nothing.
+// given returns the bytes that memory supplies. ok reports whether they are known.
+//
+// They are the bytes that fill the last level. An exclusive last level is bypassed, one line for
+// each miss. There they are unknown with prefetches, references in two lines, and stores that bring
+// no line in.
 func (r Run) given() (bytes uint64, ok bool) {
 	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
 	switch {
@@ -260,7 +253,6 @@ func (r Run) given() (bytes uint64, ok bool) {
 	return last.BytesFilled, r.Config.Observe&simcache.UsedBytes != 0
 }
 
-// touched is the bytes that the program reads and writes, 0 if unknown.
 func (r Run) touched() (bytes uint64) {
 	for _, n := range r.Nests {
 		for _, op := range n.Operands {
@@ -275,8 +267,8 @@ func (r Run) touched() (bytes uint64) {
 	return bytes
 }
 
-// dirty reports whether anything was written; updates of a trace, which count as
-// reads, are not known.
+// dirty reports whether anything was written. It does not see a trace's updates, which count as
+// reads.
 func (r Run) dirty() bool {
 	for _, n := range r.Nests {
 		if n.Iterations() > 0 && slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {

@@ -9,7 +9,7 @@ import (
 // PatternJSON is the JSON of a simulated pattern.
 type PatternJSON struct {
 	Counts simcache.Counts `json:"counts"`
-	// accesses looked up, in the caches and once more in the TLB
+	// accesses looked up, in the caches and again in the TLB
 	Visited uint64 `json:"visited"`
 	// accesses proved to hit or miss like others, in both
 	Proved   uint64             `json:"proved"`
@@ -41,7 +41,7 @@ type TraceJSON struct {
 	details
 }
 
-// details is what both have. Empty lists are [], not null.
+// details are the fields that all kinds share. Empty lists are [], not null.
 type details struct {
 	Machine     string       `json:"machine,omitempty"`
 	Observed    []string     `json:"observed"`
@@ -52,8 +52,8 @@ type details struct {
 	Curve       *reuse.Table `json:"curve,omitempty"`
 }
 
-// Pattern returns the JSON of a pattern's run on a machine of this name, which may be
-// "", with or without the words of Text.
+// Pattern returns the JSON of a pattern's run, with the words of Text if wanted. The name of the
+// machine may be "".
 func (r Run) Pattern(machine string, words bool) PatternJSON {
 	return PatternJSON{r.Counts, r.Visited, r.Proved, Settings(r.Config, false), r.Passes,
 		r.details(machine, words), jsonNests(r.Nests)}
@@ -77,7 +77,6 @@ func (r Run) Trace(machine string, words bool) TraceJSON {
 	return j
 }
 
-// A jsonLine is the counts of a line of a compiled program.
 type jsonLine struct {
 	File     string          `json:"file"`
 	Line     int             `json:"line"`
@@ -94,7 +93,7 @@ type (
 		Line      int              `json:"line"`
 		Policy    string           `json:"policy"`
 		Inclusion string           `json:"inclusion"`
-		MissRate  float64          `json:"missRate"` // of those that reach it
+		MissRate  float64          `json:"missRate"` // of the references that reach it
 		UsedPart  *float64         `json:"usedPart,omitempty"`
 		Spread    *simcache.Spread `json:"spread,omitempty"`
 	}
@@ -103,7 +102,7 @@ type (
 		Entries  int             `json:"entries"`
 		Ways     int             `json:"ways"`
 		Page     int             `json:"page"`
-		MissRate float64         `json:"missRate"` // of those that reach it
+		MissRate float64         `json:"missRate"` // of the references that reach it
 		Source   simcache.Source `json:"source"`
 	}
 	jsonTensor struct {
@@ -150,8 +149,7 @@ type Setting struct {
 	Source simcache.Source `json:"source"`
 }
 
-// Settings returns the first and the last level, and I1 if instructions are
-// simulated.
+// Settings returns the first and the last level, and I1 if instructions are simulated.
 func Settings(c simcache.Config, i1 bool) map[string]Setting {
 	setting := func(g simcache.Geometry, source simcache.Source) Setting {
 		return Setting{g.Size, g.Ways, g.Line, source}
@@ -223,8 +221,8 @@ func (r Run) jsonStatements() []jsonStatement {
 	return all
 }
 
-// A jsonNode is one of a program: a loop, a condition or an access. Functions of the
-// loops' variables are a constant and the coefficients, the outermost loop's first.
+// A jsonNode is a loop, a condition or an access. An affine function is a constant and the
+// coefficients of induction variables, the outermost loop's first.
 type jsonNode struct {
 	Loop   *jsonLoop `json:"loop,omitempty"`
 	If     *jsonIf   `json:"if,omitempty"`
@@ -241,7 +239,7 @@ type (
 		Body []jsonNode   `json:"body"`
 	}
 	jsonIf struct {
-		When [][]jsonAffine `json:"when"` // in one list at least, all are at least 0
+		When [][]jsonAffine `json:"when"` // true if in one list all are at least 0
 		Then []jsonNode     `json:"then"`
 		Else []jsonNode     `json:"else,omitempty"`
 	}
@@ -255,8 +253,7 @@ type (
 	}
 )
 
-// jsonNodes lists nodes, whose accesses have numbers from one on that is moved behind
-// the last.
+// jsonNodes numbers accesses from *number on, and advances it.
 func jsonNodes(nodes []nest.Node, number *int) []jsonNode {
 	all := []jsonNode{}
 	for _, node := range nodes {

@@ -7,7 +7,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A path is one operand on its way through a canonical nest, or a part of it.
+// A path is one operand in a canonical nest, or in the inner loops of it.
 type path struct {
 	nest.Nest
 	op int
@@ -15,7 +15,7 @@ type path struct {
 
 func (w path) operand() nest.Operand { return w.Operands[w.op] }
 
-// stride is the bytes that a loop moves the operand by, without its sign.
+// stride returns the bytes that a loop moves the operand by, without its sign.
 func (w path) stride(loop int) int {
 	s := w.operand().Strides[loop]
 	return max(s, -s)
@@ -23,18 +23,17 @@ func (w path) stride(loop int) int {
 
 func (w path) inner() int { return len(w.Trips) - 1 }
 
-// within is the walk of the loops inside a loop alone.
 func (w path) within(loop int) path { return path{w.Inside(loop + 1), w.op} }
 
-// A reach is the lines, or pages, that a walk touches.
+// A reach counts the lines, or pages, that a path touches.
 type reach struct {
 	lines int // of all operands
-	own   int // of the walk's
-	// Where they were few enough to be listed: by operand's own, and of all.
+	own   int // of the path's operand
+	// The lines of the operand, and of all; nil if they were too many to list.
 	mine, all []uint64
 }
 
-// listed is how many iterations are walked to list lines; more are estimated.
+// listed is the most iterations whose lines are listed, not estimated.
 const listed = 1 << 20
 
 func (w path) reach(line int) reach {
@@ -54,26 +53,25 @@ func (w path) reach(line int) reach {
 	return r
 }
 
-// An outlook is what would become of lines in a level until they are wanted again.
+// An outlook predicts whether a level keeps lines until their reuse.
 type outlook int
 
 const (
 	kept    outlook = iota
-	tooMany         // more lines than the level has
-	crowded         // enough lines, but too few in the sets that they fall into
+	tooMany         // the level has fewer lines
+	crowded         // conflict set: the level has enough lines, but too few ways in their sets
 )
 
-// crowd is how lines fall on the sets of a level.
+// crowd describes how lines fall on the sets of a level.
 type crowd struct {
 	outlook outlook
-	sets    int // into which the operand's own lines fall
-	busiest int // lines in the busiest set of these, of all operands
-	lost    int // of its own lines, those in sets with more lines than ways
+	sets    int // sets that hold the operand's own lines
+	busiest int // lines of all operands in the busiest of these sets
+	lost    int // the operand's own lines in sets with more lines than ways
 }
 
-// falls tells what a level, with its victim cache, would do to the lines of a
-// reach that is walked again and again. Up to an eighth of the operand's lines may
-// be lost in full sets.
+// falls predicts how a level, with its victim cache, keeps the lines of a repeated reach. They
+// count as kept if full sets lose at most an eighth of the operand's.
 func (r reach) falls(level simcache.Level) crowd {
 	sets, ways := level.Sets(), level.Ways
 	switch {

@@ -11,18 +11,18 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A Source is the text that a program was read from.
+// A Source is the text of a program.
 type Source struct {
-	Function   string // that the statements are in, for cg_annotate
+	Function   string // that holds the statements, for cg_annotate
 	Statements []Statement
 	Accesses   []Access // by their numbers in the program
 	Arrays     []nest.Array
-	Align      int // bytes to whose multiples arrays are aligned
-	// depth of the outermost loop from whose one iteration to the next a scalar may keep a value
+	Align      int // bytes; arrays begin at multiples of it
+	// depth of the outermost loop that may carry a scalar's value between iterations
 	Carried int
 }
 
-// A Statement is one of a source file.
+// A Statement is a statement of a source file.
 type Statement struct {
 	File         string
 	Line, Column int
@@ -31,13 +31,12 @@ type Statement struct {
 
 // An Access is a reference to an array in a statement.
 type Access struct {
-	Statement int // its place in Source.Statements
+	Statement int // index in Source.Statements
 	Text      string
 }
 
-// RunOfProgram returns what a hierarchy with this configuration counted of passes over
-// a program that was read from a text. The counts are those of each access, as
-// Hierarchy.RunProgram returns them.
+// RunOfProgram returns the counts of passes over a program with a source. The counts are by access,
+// as Hierarchy.RunProgram returns them.
 func RunOfProgram(h *simcache.Hierarchy, c simcache.Config, p nest.Program, source Source,
 	counts []simcache.Counts, passes int) Run {
 	operands := p.Operands()
@@ -48,7 +47,7 @@ func RunOfProgram(h *simcache.Hierarchy, c simcache.Config, p nest.Program, sour
 	return r
 }
 
-// A program is what was simulated, where that is no list of nests.
+// A program is the simulated program of a Run without nests.
 type program struct {
 	nest.Program
 	operands []nest.Operand
@@ -57,7 +56,7 @@ type program struct {
 	counts   []simcache.Counts // by access
 }
 
-// Lines are the counts by line of the source, for simcache.WriteOut.
+// Lines returns the counts by line of the source, for simcache.WriteOut.
 func (r Run) Lines() []simcache.Line {
 	switch {
 	case r.Code != nil:
@@ -74,7 +73,6 @@ func (r Run) Lines() []simcache.Line {
 	return lines
 }
 
-// statements are the counts by statement.
 func (r Run) statements() []simcache.Counts {
 	sums := make([]simcache.Counts, len(r.program.source.Statements))
 	for op, a := range r.program.source.Accesses {
@@ -83,7 +81,6 @@ func (r Run) statements() []simcache.Counts {
 	return sums
 }
 
-// statementTable has a row for each statement that refers to an array.
 func (r Run) statementTable() Table {
 	if r.program == nil {
 		return nil
@@ -101,10 +98,8 @@ func (r Run) statementTable() Table {
 	return t
 }
 
-// wide is how many characters of a statement a table shows.
 const wide = 48
 
-// place is a statement's file, line and text.
 func (r Run) place(i int) string {
 	s := r.program.source.Statements[i]
 	text := []rune(strings.Join(strings.Fields(s.Text), " "))
@@ -114,7 +109,7 @@ func (r Run) place(i int) string {
 	return fmt.Sprintf("%s:%d  %s", filepath.Base(s.File), s.Line, string(text))
 }
 
-// sources are the paragraphs about the accesses of a program that miss most in the first level.
+// sources returns the paragraphs about the accesses that miss most.
 func (r Run) sources() (text []string) {
 	if r.program == nil {
 		return nil
@@ -136,7 +131,6 @@ func (r Run) sources() (text []string) {
 	return text
 }
 
-// access says why an access misses in the first level, and what became of it below.
 func (r Run) access(op int) string {
 	c, a := r.program.counts[op], r.program.source.Accesses[op]
 	s := r.program.source.Statements[a.Statement]
@@ -157,8 +151,7 @@ func (r Run) access(op int) string {
 	return sentences(all...)
 }
 
-// returns follows references that come back to a line down the levels, to the first that nearly
-// always has it.
+// returns follows reuses down the levels, to the first that nearly always hits.
 func (r Run) returns(first simcache.Reuse) string {
 	text := Say("%s it returns to a line %s", agree(first.Refs, "Once", times(first.Refs)),
 		r.whenOf(first))
@@ -190,7 +183,6 @@ func (r Run) returns(first simcache.Reuse) string {
 	return text + ". " + strings.Join(fates, " ")
 }
 
-// lack is what a level lacked for the lines that it evicted.
 func lack(conflict bool) string {
 	if conflict {
 		return "ways in its sets"
@@ -198,7 +190,6 @@ func lack(conflict bool) string {
 	return "capacity"
 }
 
-// whenOf says which step of the program it is that returns.
 func (r Run) whenOf(u simcache.Reuse) string {
 	loop := ""
 	if around := r.program.around[u.Operand]; u.Loop < len(around) {

@@ -10,9 +10,9 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// Rearrangements are the changes of a program's loops and arrays that may help: each perfect nest
-// that misses a tenth of all in every order of up to three loops, or with two exchanged; the rows
-// of each array that does padded by a line; and two of its dims swapped.
+// Rearrangements returns changes of a program's loops and arrays that may help. It takes perfect
+// nests and arrays with a tenth of all misses. Nests get two loops exchanged, or three in another
+// order. Arrays get rows padded by a line, or two dims swapped.
 func (r *Run) Rearrangements() (all []Change) {
 	p := r.program.Program
 	all = r.exchanges(p)
@@ -20,7 +20,7 @@ func (r *Run) Rearrangements() (all []Change) {
 		if len(chain) != 3 {
 			continue
 		}
-		for _, order := range [][]int{{1, 2, 0}, {2, 0, 1}} { // the others exchange two
+		for _, order := range [][]int{{1, 2, 0}, {2, 0, 1}} { // other orders exchange two
 			if c, ok := r.reordered(p, chain, order); ok {
 				all = append(all, c)
 			}
@@ -32,7 +32,6 @@ func (r *Run) Rearrangements() (all []Change) {
 	return all
 }
 
-// exchanges are those of two loops of a perfect nest that misses a tenth of all.
 func (r *Run) exchanges(p nest.Program) (all []Change) {
 	chains := r.chains(p)
 	for _, chain := range chains {
@@ -49,8 +48,7 @@ func (r *Run) exchanges(p nest.Program) (all []Change) {
 	return all
 }
 
-// chains are the perfect nests that miss a tenth of all, the most first, without those of which the
-// file has two in one.
+// chains returns the nests with a tenth of all misses, the most first, except repeated ones.
 func (r *Run) chains(p nest.Program) (all [][]*nest.Loop) {
 	misses := map[*nest.Loop]uint64{}
 	for op, around := range r.program.around {
@@ -69,8 +67,7 @@ func (r *Run) chains(p nest.Program) (all [][]*nest.Loop) {
 	return all
 }
 
-// reordered is the change that puts loops of a perfect nest in another order, if it has one whose
-// loops are the file's.
+// reordered returns ok = false if nothing moves, or if a moved loop is not the file's.
 func (r *Run) reordered(p nest.Program, chain []*nest.Loop, order []int) (c Change, ok bool) {
 	first, last := 0, len(order)-1
 	for first < last && order[first] == first {
@@ -110,8 +107,8 @@ func (r *Run) reordered(p nest.Program, chain []*nest.Loop, order []int) (c Chan
 	return c, true
 }
 
-// repeated reports whether the file's loop is in the program more than once, as those of
-// a function that is called twice are: the file cannot change one of them alone.
+// repeated reports whether the program has the file's loop more than once, such as in a function
+// called twice. The file cannot change just one.
 func (r *Run) repeated(l *nest.Loop) bool {
 	source := r.program.source
 	inside := map[Statement]bool{}
@@ -128,13 +125,12 @@ func (r *Run) repeated(l *nest.Loop) bool {
 	return false
 }
 
-// written reports whether the file has a loop of this name: what a quotient takes apart is
-// two loops for one of the file's.
+// written reports whether the file has a loop of this name. A quotient splits one loop of the file
+// into two, with the suffixes _q and _r.
 func (r *Run) written(l *nest.Loop) bool {
 	return !strings.HasSuffix(l.Name, "_q") && !strings.HasSuffix(l.Name, "_r")
 }
 
-// depth is how many loops are around one that has accesses.
 func (r *Run) depth(l *nest.Loop) int {
 	for _, around := range r.program.around {
 		if d := slices.Index(around, l); d >= 0 {
@@ -144,7 +140,7 @@ func (r *Run) depth(l *nest.Loop) int {
 	return math.MaxInt
 }
 
-// whereIs is the line of the first statement in a loop, where another nest has a loop of this name.
+// whereIs returns the line of a loop whose name another nest has, too.
 func (r *Run) whereIs(chains [][]*nest.Loop, l *nest.Loop) string {
 	same := 0
 	for _, chain := range chains {
@@ -158,7 +154,7 @@ func (r *Run) whereIs(chains [][]*nest.Loop, l *nest.Loop) string {
 	return ""
 }
 
-// lineIn is the line of the first statement in a loop, 0 if it has none.
+// lineIn returns the line of the first statement, 0 without one.
 func (r *Run) lineIn(l *nest.Loop) int {
 	for op, around := range r.program.around {
 		if slices.Contains(around, l) {
@@ -168,11 +164,10 @@ func (r *Run) lineIn(l *nest.Loop) int {
 	return 0
 }
 
-// tileSizes are the iterations of a loop within a tile that are tried.
 var tileSizes = []int{32, 64, 16, 128}
 
-// Tiles are the perfect nest of an order of loops, or the first that misses a tenth of all where
-// the change is none, with two of its loops or three in tiles of the same size.
+// Tiles returns changes that tile two or three loops of a perfect nest with one size. The nest
+// comes from the change. Without one, it is the first with a tenth of all misses.
 func (r *Run) Tiles(c Change) (all []Change) {
 	p, before := r.program.Program, ""
 	chains := r.chains(p)
@@ -219,7 +214,6 @@ func (r *Run) Tiles(c Change) (all []Change) {
 	return all
 }
 
-// within is the perfect nest that a loop is in.
 func within(chains [][]*nest.Loop, l *nest.Loop) []*nest.Loop {
 	for _, chain := range chains {
 		if slices.Contains(chain, l) {
@@ -229,5 +223,5 @@ func within(chains [][]*nest.Loop, l *nest.Loop) []*nest.Loop {
 	return nil
 }
 
-// Alike reports whether two changes differ in a size alone, so that one of them is enough to say.
+// Alike reports whether two changes differ only in a size, so that a report needs just one.
 func (c Change) Alike(d Change) bool { return c.kind == d.kind }

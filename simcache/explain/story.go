@@ -9,40 +9,38 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A story is what became of the lines of one operand of the largest nest: each of
-// its tensor's misses in the first level is in exactly one of its parts, or in
-// those of another operand of the tensor.
+// A story follows the lines of one operand of the largest nest. Each miss of the tensor in the
+// first level belongs to exactly one part of one story.
 type story struct {
 	path
 	counted bool       // with simcache.Classes
 	first   uint64     // misses at the first touch of a line
-	returns []comeback // to lines that were touched before, those that lose most first
-	// What the tensor misses in the pattern's other nests, at a first touch and
-	// later; in the story of its first operand.
+	returns []comeback // reuses of lines, those that lose most first
+	// The tensor's misses in the pattern's other nests, at a first touch and later. The story of
+	// its first operand holds them.
 	elsewhere, again uint64
-	loses            []bool // by level: the tensor, wherever it comes back from
+	loses            []bool // by level, whether any reuse of the tensor misses there
 }
 
-// A comeback is the operand's references to lines whose last touch was as long ago.
+// A comeback is the operand's references whose reuse interval spans the same loop, or pass.
 type comeback struct {
 	since simcache.Since
 	loop  int    // of simcache.ThisLoop
-	lines uint64 // different ones from the last touch on, of one of the references; 0 if not known
+	lines uint64 // reuse distance of one of the references, in lines; 0 if not known
 	fates []fate // by level, up to the first that loses nothing
 }
 
-// A fate is what a level did with the lines of a comeback.
+// A fate counts what a level did with the lines of a comeback.
 type fate struct {
 	level    int
 	came     uint64 // references that reached it
-	never    uint64 // that missed, for lines that no reference had brought in
-	capacity uint64 // for lines that one LRU set of its size had lost too
-	conflict uint64 // for lines that such a set still had
+	never    uint64 // misses of lines that no reference had brought in
+	capacity uint64 // misses that a fully associative LRU cache of its size has, too
+	conflict uint64 // misses that such a cache has not
 }
 
 func (f fate) lost() uint64 { return f.never + f.capacity + f.conflict }
 
-// stories are those of the operands of the largest nest.
 func (r Run) stories() []story {
 	if len(r.Nests) == 0 {
 		return nil
@@ -61,8 +59,7 @@ func (r Run) stories() []story {
 	return stories
 }
 
-// number is that of a canonical nest among the different ones, as simcache.Reuse
-// has it.
+// number returns the index among the different canonical nests, as in simcache.Reuse.
 func (r Run) number(n nest.Nest) int {
 	var different []nest.Nest
 	for _, m := range r.Nests {
@@ -109,7 +106,7 @@ func (r Run) story(w path) story {
 	return s
 }
 
-// comeback follows what reached the first level down to the one that has it.
+// comeback follows references down to the level that has all their lines.
 func (r Run) comeback(first simcache.Reuse) comeback {
 	c := comeback{since: first.Since, loop: first.Loop, lines: first.Lines}
 	for level, l := range r.Levels {
@@ -126,15 +123,14 @@ func (r Run) comeback(first simcache.Reuse) comeback {
 	return c
 }
 
-// leaves reports whether the operand touched other lines of its own, or may have,
-// before it came back.
+// leaves reports whether the operand touched other lines of its own before the reuse, or may have.
 func (s story) leaves(c comeback) bool {
 	return c.since != simcache.ThisIteration &&
 		!(c.since == simcache.ThisLoop && c.loop == s.inner())
 }
 
-// told are the comebacks to tell of: all that lost a line in the first level, or
-// if none did the most frequent to a line that was left.
+// told returns the comebacks to report: all that lost a line in the first level. Else it is the
+// most frequent reuse of a line that the operand had left.
 func (s story) told() []comeback {
 	losing := slices.IndexFunc(s.returns, func(c comeback) bool { return c.fates[0].lost() == 0 })
 	if losing != 0 {
@@ -149,7 +145,6 @@ func (s story) told() []comeback {
 	return nil
 }
 
-// misses are those of the operand in the first level, in this nest.
 func (s story) misses() uint64 {
 	misses := s.first
 	for _, c := range s.returns {
@@ -158,7 +153,7 @@ func (s story) misses() uint64 {
 	return misses
 }
 
-// inside is the walk from a line's last touch on, or longer.
+// inside returns the loops from a line's last touch to its reuse, or more.
 func (s story) inside(c comeback) path {
 	if c.since == simcache.ThisLoop {
 		return s.within(c.loop)

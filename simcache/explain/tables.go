@@ -10,21 +10,19 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A Table is rows of cells. The first row is the header, and the first cell of each
-// row its name. A row of a single cell, where the header has more, is words across all columns.
+// A Table is rows of cells. The first row is the header, and the first cell of each row its name. A
+// row of a single cell, under a wider header, is text across all columns.
 type Table [][]string
 
-// gap is how many columns are between cells.
 const gap = 2
 
-// words tells whether a row is across all columns.
+// words reports whether a row is text across all columns.
 func (t Table) words(row []string) bool { return len(row) == 1 && len(t[0]) > 1 }
 
-// Write writes an empty line and the table. All cells but the first of a row are
-// aligned to the right.
+// Write writes an empty line and the table. It aligns all cells but the first of a row to the
+// right.
 func (t Table) Write(w io.Writer) error { return t.WriteWithin(w, 0) }
 
-// beside writes the table with all cells of a row beside each other.
 func (t Table) beside(columns int) (text string) {
 	widths := make([]int, len(t[0]))
 	for _, row := range t {
@@ -48,9 +46,9 @@ func (t Table) beside(columns int) (text string) {
 	return text
 }
 
-// WriteWithin is Write for lines of so many columns, or of any if these are 0. Where the table is
-// wider, names that leave no room have a line of their own, the header takes several lines, cells
-// for which there is no room even so follow below, and one that is wider by itself is folded.
+// WriteWithin is Write for lines of at most this many columns; 0 means no limit. In a wider table,
+// long names have their own lines and the header several. Cells that still do not fit follow below
+// or are folded.
 func (t Table) WriteWithin(w io.Writer, columns int) error {
 	cells := slices.DeleteFunc(slices.Clone(t), t.words)
 	if columns == 0 || widest(cells.beside(0)) <= columns {
@@ -68,19 +66,17 @@ func (t Table) WriteWithin(w io.Writer, columns int) error {
 	return err
 }
 
-// A narrowed table is one that is wider than the lines, as it is written.
 type narrowed struct {
 	columns int
-	header  [][]string // of each column, its lines
+	header  [][]string // lines of each column
 	widths  []int      // of each column
-	name    int        // width of names that stand beside cells
-	parts   [][]int    // of the columns, those beside each other
+	name    int        // width of names on the same line as cells
+	parts   [][]int    // columns that share a line
 	text    string
 }
 
-// measure finds how wide the columns are, with headers of several lines.
 func (n *narrowed) measure(cells Table) {
-	const fewest = 12 // of a name that may stand beside cells
+	const fewest = 12 // columns that names get beside cells, if there is room
 	room := n.columns
 	for i, name := range cells[0] {
 		narrow := 0
@@ -102,7 +98,6 @@ func (n *narrowed) measure(cells Table) {
 	}
 }
 
-// part tells which columns stand beside each other.
 func (n *narrowed) part() {
 	used := n.columns
 	for i := 1; i < len(n.widths); i++ {
@@ -113,7 +108,6 @@ func (n *narrowed) part() {
 	}
 }
 
-// writeLine writes a name and the cells of a part, if any of these is not empty.
 func (n *narrowed) writeLine(name string, cell func(i int) string, part []int) {
 	line := fmt.Sprintf("%-*s", n.name, name)
 	for _, i := range part {
@@ -128,8 +122,7 @@ func (n *narrowed) writeLine(name string, cell func(i int) string, part []int) {
 	}
 }
 
-// writeHeader writes that of each part, which end in one line; the title, where there is room, is
-// beside the end of the first.
+// writeHeader aligns the headers of each part at their last line. A title that fits is there, too.
 func (n *narrowed) writeHeader(title string) {
 	if utf8.RuneCountInString(title) > n.name {
 		n.text += Fold(title, n.columns) + "\n"
@@ -155,7 +148,6 @@ func (n *narrowed) writeHeader(title string) {
 	}
 }
 
-// writeRow writes a row, or words across all columns.
 func (n *narrowed) writeRow(row []string, words bool) {
 	label := row[0]
 	if words || utf8.RuneCountInString(label) > n.name {
@@ -171,7 +163,6 @@ func (n *narrowed) writeRow(row []string, words bool) {
 	}
 }
 
-// widest is how many columns the widest line of a text has.
 func widest(text string) (columns int) {
 	for line := range strings.SplitSeq(text, "\n") {
 		columns = max(columns, utf8.RuneCountInString(line))
@@ -179,11 +170,10 @@ func widest(text string) (columns int) {
 	return columns
 }
 
-// paragraphs is the width of paragraphs.
 const paragraphs = 80
 
-// WriteParagraphs writes paragraphs, each after an empty line, in lines of 80 columns, or of so
-// many if these are not 0 and fewer.
+// WriteParagraphs writes paragraphs, each after an empty line. Lines have at most 80 columns, or
+// fewer if columns is not 0.
 func WriteParagraphs(w io.Writer, all []string, columns int) error {
 	for _, p := range all {
 		if _, err := fmt.Fprintf(w, "\n%s\n", wrap(p, width(columns))); err != nil {
@@ -193,7 +183,6 @@ func WriteParagraphs(w io.Writer, all []string, columns int) error {
 	return nil
 }
 
-// width is that of paragraphs on lines of so many columns, or of any if these are 0.
 func width(columns int) int {
 	if columns > 0 {
 		return min(paragraphs, columns)
@@ -201,10 +190,9 @@ func width(columns int) int {
 	return paragraphs
 }
 
-// WriteTables writes a text of tables, as text/tabwriter lays them out with two spaces between
-// cells, and of sentences, in lines of so many columns, or as it is if these are 0: tables that are
-// wider as Table.WriteWithin does, sentences folded. A word that is wider by itself, such as the
-// name of a benchmark, stays whole: it wants to be copied.
+// WriteTables writes sentences and tables of text/tabwriter, with two spaces between cells. It
+// folds sentences, and writes tables as Table.WriteWithin does; 0 columns mean no limit. A word
+// wider than the line, such as a benchmark's name, stays whole for copying.
 func WriteTables(w io.Writer, text string, columns int) error {
 	if columns == 0 || widest(text) <= columns {
 		_, err := io.WriteString(w, text)
@@ -221,8 +209,7 @@ func WriteTables(w io.Writer, text string, columns int) error {
 	return err
 }
 
-// foldBlock folds lines that have no empty one among them: sentences, and a table at their end if
-// there is one.
+// foldBlock folds sentences, and a table after them.
 func foldBlock(block string, columns int) string {
 	if widest(block) <= columns {
 		return block
@@ -249,8 +236,8 @@ func foldBlock(block string, columns int) string {
 	return strings.Join(folded, "\n") + end
 }
 
-// cellsOf are the cells of the lines of a table, nil if they are none: a column begins where a cell
-// of the header does, and two spaces are before it in every line.
+// cellsOf returns nil unless the lines are a table. A column begins after two spaces in every line,
+// where a cell of the header does.
 func cellsOf(lines []string) (t Table) {
 	var rows [][]rune
 	for _, line := range lines {
@@ -285,7 +272,7 @@ func cellsOf(lines []string) (t Table) {
 	return t
 }
 
-// unbroken are lines, joined where WriteParagraphs broke them.
+// unbroken joins lines where WriteParagraphs broke them.
 func unbroken(lines []string) (all []string) {
 	for i, line := range lines {
 		word, _, _ := strings.Cut(line, " ")
@@ -299,8 +286,8 @@ func unbroken(lines []string) (all []string) {
 	return all
 }
 
-// Fold breaks a line into lines of so many columns, all but the first of them indented by two more;
-// into one if these are 0.
+// Fold breaks a line into lines of at most this many columns; 0 means no limit. It indents all but
+// the first by two more.
 func Fold(text string, columns int) string {
 	if columns == 0 || utf8.RuneCountInString(text) <= columns {
 		return text
@@ -310,7 +297,7 @@ func Fold(text string, columns int) string {
 	return indent[gap:] + strings.ReplaceAll(wrap(bare, columns-len(indent)), "\n", "\n"+indent)
 }
 
-// wrap breaks a paragraph into lines of so many columns, but not before a unit.
+// wrap breaks a paragraph into lines of at most this many columns, but not before a unit.
 func wrap(text string, columns int) string {
 	for _, unit := range []string{"B", "KiB", "MiB", "GiB", "TiB"} {
 		text = strings.ReplaceAll(text, " "+unit, "\u00a0"+unit)
@@ -327,9 +314,9 @@ func wrap(text string, columns int) string {
 	return strings.ReplaceAll(strings.Join(append(lines, line), "\n"), "\u00a0", " ")
 }
 
-// Write writes the counts for people: with words what would help; a summary, in this format if
-// there are two levels; the tables, if wanted; with words the rest of Text; and the curve. Lines
-// have at most so many columns, unless these are 0.
+// Write writes the counts for people; columns is the widest line, or 0. With words, what would help
+// is first, and the rest of Text is last before the curve. Between them are the summary, in this
+// format if there are two levels, and the tables if wanted.
 func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, words bool,
 	columns int) error {
 	if len(r.Levels) != 2 {
@@ -349,7 +336,7 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 		if tables {
 			all = append(all, filled(r.levelTable(!words), r.tlbTable())...)
 		}
-	case words: // which say of tensors and of the TLB what the tables do
+	case words: // the words cover tensors and the TLB
 		all = filled(r.statementTable(), r.levelTable(false))
 	case !tables:
 		all = filled(r.statementTable())
@@ -367,8 +354,6 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 	return r.writeCurve(w, columns)
 }
 
-// foldCounts breaks the lines of a summary that are wider than so many columns before the counts of
-// reads and writes.
 func foldCounts(summary string, columns int) string {
 	if columns == 0 || widest(summary) <= columns {
 		return summary
@@ -383,7 +368,6 @@ func foldCounts(summary string, columns int) string {
 	return strings.Join(lines, "\n")
 }
 
-// writeCurve writes the curve, if there is one.
 func (r Run) writeCurve(w io.Writer, columns int) error {
 	if r.Curve == nil {
 		return nil
@@ -395,7 +379,6 @@ func (r Run) writeCurve(w io.Writer, columns int) error {
 	return Table(rows).WriteWithin(w, columns)
 }
 
-// filled are the tables that have something in them.
 func filled(all ...Table) []Table {
 	return slices.DeleteFunc(all, func(t Table) bool { return len(t) == 0 })
 }
@@ -404,8 +387,7 @@ func number(n uint64) string { return Say("%d", n) }
 
 func share(part float64) string { return fmt.Sprintf("%.2f%%", 100*part) }
 
-// levelTable has a column a level; without sets, it says how misses fall on sets only where they
-// crowd.
+// levelTable without sets shows misses by set only where they are uneven.
 func (r Run) levelTable(sets bool) Table {
 	of := func(cell func(i int) string) (cells []string) {
 		for i := range r.Levels {
@@ -475,7 +457,6 @@ func (r Run) levelTable(sets bool) Table {
 	return t
 }
 
-// spreadRows adds the rows about misses by set.
 func (r Run) spreadRows(of func(func(int) string) []string, row func(bool, string, []string)) {
 	sets := r.Config.Observe.Has(simcache.SetMisses)
 	cell := func(what func(simcache.Spread) string) []string {
@@ -507,7 +488,7 @@ func (r Run) tied() bool {
 	})
 }
 
-// tensorTable has a row a tensor, or for the trace.
+// tensorTable has a row for each tensor, or object of a compiled program.
 func (r Run) tensorTable() Table {
 	t := r.missesOf("tensor")
 	if r.Code != nil {
@@ -519,10 +500,9 @@ func (r Run) tensorTable() Table {
 	return t
 }
 
-// ofAll heads misses as a part of all references, not of those that reach a level.
+// ofAll heads shares of all references, not of the references that reach a level.
 const ofAll = "of all references"
 
-// missesOf heads a table of what misses the first level and the last, if that is another.
 func (r Run) missesOf(what string) Table {
 	head := []string{what, "references", r.Levels[0].Name + " misses", ofAll}
 	if last := len(r.Levels) - 1; last > 0 {
@@ -531,7 +511,6 @@ func (r Run) missesOf(what string) Table {
 	return Table{head}
 }
 
-// misses is a row of such a table.
 func (r Run) misses(name string, c simcache.Counts) []string {
 	refs := float64(max(c.Refs(), 1))
 	row := []string{name, number(c.Refs()), number(c.D1Misses()),
@@ -542,7 +521,6 @@ func (r Run) misses(name string, c simcache.Counts) []string {
 	return row
 }
 
-// tlbTable has a row a level of the TLB.
 func (r Run) tlbTable() Table {
 	if len(r.TLB) == 0 {
 		return nil

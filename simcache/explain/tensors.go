@@ -7,8 +7,7 @@ import (
 
 var verbs = map[nest.Kind]string{nest.Read: "read", nest.Write: "written", nest.Modify: "updated"}
 
-// tensor says what a tensor misses, how the walk steps through it, and what
-// became of its lines until the walk came back to them.
+// tensor describes the misses of a tensor, its strides, and the reuse of its lines.
 func (r Run) tensor(s story) string {
 	text := []string{r.pays(s.path), r.steps(s.path)}
 	if s.counted {
@@ -63,8 +62,6 @@ func (r Run) steps(w path) string {
 		stride, backwards, about, min(line/stride, trips), line)
 }
 
-// comesBack tells of the lines that pass until the walk returns to a line, and of
-// what became of it.
 func (r Run) comesBack(s story) string {
 	var text []string
 	for i, c := range s.told() {
@@ -81,7 +78,6 @@ func (r Run) comesBack(s story) string {
 	return sentences(text...)
 }
 
-// when says which step it is that returns.
 func (r Run) when(s story, c comeback) string {
 	switch c.since {
 	case simcache.ThisIteration:
@@ -106,8 +102,8 @@ func (r Run) when(s story, c comeback) string {
 	return Say("in the next round of %s, for the neighbour at %d B", inside, stride)
 }
 
-// after says how many lines pass, where that is known, or else may be told about
-// without contradicting what was counted.
+// after returns the reuse distance in lines. If it was not counted, after estimates it, unless that
+// would contradict the counts.
 func (r Run) after(s story, c comeback) string {
 	line, about, lines := r.Config.Levels[0].Line, "", int(c.lines)
 	if lines == 0 {
@@ -126,8 +122,7 @@ func (r Run) after(s story, c comeback) string {
 	return text
 }
 
-// fates tells level by level how often the lines were gone, and why, up to the
-// first level that had them all.
+// fates says how often, and why, each level had lost the lines, up to the first that had them all.
 func (r Run) fates(s story, c comeback) string {
 	var text []string
 	for _, f := range c.fates {
@@ -152,10 +147,9 @@ func (r Run) fates(s story, c comeback) string {
 	return sentences(append(text, "It comes from memory again.")...)
 }
 
-// lines is how many a level has.
 func (r Run) lines(level int) int { return r.Config.Levels[level].Sets() * r.Config.Levels[level].Ways }
 
-// crowding says of lines that a level has evicted, that it lacked ways in their sets.
+// crowding explains a conflict set: the level lacked ways for its lines.
 func (r Run) crowding(s story, c comeback, f fate, name string) string {
 	where := r.where(s, c, f.level)
 	if where == "" || c.lines > uint64(r.lines(f.level)) {
@@ -165,7 +159,6 @@ func (r Run) crowding(s story, c comeback, f fate, name string) string {
 	return Say("%s has evicted it: %s.", name, where)
 }
 
-// mixed tells of a level that has lost some of the lines, or for several reasons.
 func (r Run) mixed(s story, c comeback, f fate, name string) string {
 	var causes []string
 	add := func(times uint64, cause string) {
@@ -191,8 +184,7 @@ func (r Run) mixed(s story, c comeback, f fate, name string) string {
 	return Say("%s %s %d of %d times: %s.", name, lost, f.lost(), f.came, List(causes))
 }
 
-// where says how the lines of a comeback's round crowd in a level's sets, if they
-// do.
+// where describes the conflict set of a comeback, "" if there is none.
 func (r Run) where(s story, c comeback, level int) string {
 	l := r.Config.Levels[level]
 	crowd := s.inside(c).reach(l.Line).falls(l)
@@ -207,7 +199,6 @@ func (r Run) where(s story, c comeback, level int) string {
 		every(s.stride(s.inner()), l))
 }
 
-// others tells of what the tensor misses in the other nests.
 func (r Run) others(s story) string {
 	if s.elsewhere+s.again == 0 {
 		return ""
@@ -223,7 +214,6 @@ func (r Run) others(s story) string {
 		number(s.elsewhere+s.again)+" "+agree(s.elsewhere+s.again, "miss", "misses"), List(when))
 }
 
-// every says which sets steps of a stride reach, where they skip some.
 func every(stride int, c simcache.Level) string {
 	skip := nest.GCD(stride/c.Line, c.Sets())
 	switch {
@@ -246,7 +236,7 @@ func ordinal(n int) string {
 	return Say("%d%s", n, suffix)
 }
 
-// pages tells what the TLB misses, and how many pages the walk needs at once.
+// pages reports the misses of the TLB, and the pages needed at once.
 func (r Run) pages(stories []story) string {
 	if len(r.TLB) == 0 || r.TLB[0].Refs() == 0 {
 		return ""
@@ -270,7 +260,6 @@ func (r Run) pages(stories []story) string {
 	return sentences(text...)
 }
 
-// pagesAtOnce compares the pages of the inner loop with those of larger ones.
 func (r Run) pagesAtOnce(w path) string {
 	page := r.Config.TLB[0].Page
 	inner := w.within(w.inner() - 1)

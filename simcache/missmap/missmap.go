@@ -1,6 +1,6 @@
-// Package missmap says where in its arrays a program misses: of each element how often it was
-// referred to in the last pass, and how often that missed at each level; and of each set of the
-// first level how often a line missed in it.
+// Package missmap shows where in its arrays a program misses. For each element, it counts the
+// references of the last pass and their misses at each level. For each set of the first level, it
+// counts the lines that missed.
 package missmap
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// A Map is what the last of some passes over a program missed, and where.
+// A Map holds the misses of the last pass over a program, by place.
 type Map struct {
-	Name   string // of the walk, "" if there is no other
+	Name   string // of the loop nest, "" if it is the only one
 	Levels []string
 	Line   int // bytes, of the first level
 	Arrays []Array
@@ -23,13 +23,14 @@ type Map struct {
 	All    Cell
 }
 
-// A Cell is one element of an array, or several beside each other.
+// A Cell counts the references to one element of an array, or to a block of neighbours.
 type Cell struct {
 	Refs   uint64
 	Missed []uint64 // by level
 }
 
-// An Array is one in cells, row by row. The rows are its last dim; one dim is in several rows.
+// An Array is an array divided into cells, row by row. A row is the last dim. An array of one dim
+// is cut into several rows.
 type Array struct {
 	nest.Array
 	Rows, Cols int // of cells
@@ -39,10 +40,11 @@ type Array struct {
 	reach      int // elements of the widest access
 }
 
-// Most is how many rows and columns of cells an array has at most.
+// Most is the largest number of rows and columns of cells of an array.
 type Most struct{ Rows, Cols int }
 
-// Of maps passes over a program whose arrays lie there. It refuses what Config.Watch does.
+// Of simulates passes over a program and maps the last one onto the arrays. It returns the errors
+// of Config.Watch.
 func Of(
 	c simcache.Config, passes int, p nest.Program, arrays []nest.Array, most Most,
 ) (Map, error) {
@@ -84,7 +86,6 @@ func Of(
 	return m, err
 }
 
-// cut is an array in cells that nothing has referred to.
 func cut(a nest.Array, most Most, levels int) Array {
 	of := Array{Array: a}
 	elements := a.Bytes() / a.Element
@@ -116,7 +117,6 @@ func cut(a nest.Array, most Most, levels int) Array {
 // Whole reports whether each cell is one element.
 func (a *Array) Whole() bool { return a.High == 1 && a.Wide == 1 }
 
-// cell is the cell of an address, nil if it is outside of the array.
 func (a *Array) cell(addr uint64) *Cell {
 	if addr < a.Base || addr-a.Base >= uint64(a.Bytes()) {
 		return nil
@@ -125,8 +125,8 @@ func (a *Array) cell(addr uint64) *Cell {
 	return &a.Cells[element/a.Row/a.High*a.Cols+element%a.Row/a.Wide]
 }
 
-// At is the cell of a row and column. One that is only the later part of a wide access is that of
-// the access.
+// At returns the cell at a row and column. For the later elements of a wide access, it returns the
+// cell of the access.
 func (a *Array) At(row, col int) Cell {
 	for back := range max(1, min(a.reach/a.Wide, col+1)) {
 		if c := a.Cells[row*a.Cols+col-back]; c.Refs > 0 {
@@ -149,10 +149,10 @@ func (c *Cell) count(missed int) {
 	}
 }
 
-// Share is how much of a cell's references missed at a level.
+// Share returns the part of a cell's references that missed at a level, from 0 to 1.
 func (c Cell) Share(level int) float64 { return float64(c.Missed[level]) / float64(max(c.Refs, 1)) }
 
-// String says how many references there were, and how many missed.
+// String returns the references, and the misses at each level.
 func (m Map) String() string {
 	words := make([]string, len(m.Levels))
 	for i, level := range m.Levels {
@@ -165,8 +165,7 @@ func (m Map) String() string {
 	return text
 }
 
-// element is how what is at an address of an array is written, such as x[1][2], or x[1][2]+4 of
-// what begins 4 bytes later.
+// element names an element, such as x[1][2]; 4 bytes into it is x[1][2]+4.
 func element(a nest.Array, addr uint64) string {
 	number, index := int(addr-a.Base)/a.Element, ""
 	if part := int(addr-a.Base) % a.Element; part > 0 {

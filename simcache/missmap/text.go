@@ -11,13 +11,12 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// InText is how many rows and columns fit a terminal of 80 columns.
+// InText is the size that fits a terminal of 80 columns.
 var InText = Most{Rows: 40, Cols: 72}
 
-// letters are the levels that a cell misses, from the first to the last.
+// letters mark the last level that a cell misses. The last level of a machine is always x.
 const letters = "ovwx"
 
-// letter is that of a level.
 func (m Map) letter(level int) string {
 	if level == len(m.Levels)-1 {
 		return letters[len(letters)-1:]
@@ -25,7 +24,7 @@ func (m Map) letter(level int) string {
 	return letters[level : level+1]
 }
 
-// Write writes the map in letters, in colours if it is for a terminal that has them.
+// Write writes the map in letters, with ANSI colours if they are wanted.
 func (m Map) Write(w io.Writer, colours bool) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, m)
@@ -54,7 +53,7 @@ func (m Map) Write(w io.Writer, colours bool) error {
 	return err
 }
 
-// Name is the array's, with its extents: x[64][64].
+// Name returns the array's name with its extents: x[64][64].
 func (a *Array) Name() string {
 	if len(a.Extents) == 0 {
 		return a.Tensor
@@ -62,7 +61,6 @@ func (a *Array) Name() string {
 	return a.Tensor + strings.ReplaceAll(fmt.Sprint(a.Extents), " ", "][")
 }
 
-// words name the array and say what a letter is.
 func (a *Array) words() string {
 	text := a.Name()
 	if !a.Whole() {
@@ -71,7 +69,7 @@ func (a *Array) words() string {
 	return text
 }
 
-// bars reports whether there is room for the ends of lines.
+// bars reports whether the ends of lines fit into a row.
 func (a *Array) bars(line int) bool {
 	ends := 0
 	for col := range a.Cols {
@@ -82,7 +80,6 @@ func (a *Array) bars(line int) bool {
 	return a.Whole() && ends < a.Cols && a.Cols+ends <= InText.Cols+4
 }
 
-// cell is the letter of a cell.
 func (m Map) cell(c Cell, colours bool) string {
 	if c.Refs == 0 {
 		return " "
@@ -106,7 +103,7 @@ func (m Map) cell(c Cell, colours bool) string {
 	return text
 }
 
-// sets says how often lines missed in each set, those beside each other with as many together.
+// sets joins neighbouring sets of equal counts.
 func (m Map) sets() string {
 	const most = 12 // runs
 	var runs []string
@@ -133,7 +130,7 @@ func (m Map) sets() string {
 		80)
 }
 
-// WriteSteps writes what becomes of the first references one by one.
+// WriteSteps writes a table of the first references, one by one.
 func WriteSteps(
 	w io.Writer, c simcache.Config, p nest.Program, arrays []nest.Array, steps int,
 ) error {
@@ -153,7 +150,7 @@ func WriteSteps(
 		if a, known := of[op.Tensor]; known {
 			access = element(a, l.Addr)
 		}
-		for i, line := range l.Lines { // a row for each line that it lies in
+		for i, line := range l.Lines { // a reference may lie in several lines
 			row := []string{strconv.Itoa(done), fmt.Sprintf("%v %s", op.Kind, access),
 				fmt.Sprintf("%#x", l.Addr)}
 			if i > 0 {
@@ -170,8 +167,8 @@ func WriteSteps(
 	return table.Write(w)
 }
 
-// outcome is whether a line hits at each level, and which line it evicts from the first. What a
-// reference does beyond the first level is said of its first line.
+// outcome returns hit or miss at each level, and the line that the first level evicts. Only the
+// first line of a reference has outcomes beyond the first level.
 func outcome(c simcache.Config, l simcache.Outcome, line simcache.LineFound, at int) []string {
 	hit := map[bool]string{true: "miss", false: "hit"}
 	cells := make([]string, len(c.Levels)+1)
