@@ -243,6 +243,10 @@ void f(void) {
 	if out := written(t, a); !strings.HasPrefix(out, "Leave it as it is: ") {
 		t.Errorf("%s", out)
 	}
+	a.Tried, a.Left = nil, 3
+	if out := written(t, a); !strings.HasPrefix(out, "Nothing is known: ") {
+		t.Errorf("%s", out)
+	}
 }
 
 // TestHeads: heads of loops are found in their lines, however they are written; where they share

@@ -58,7 +58,10 @@ func (a *Answer) Write(w io.Writer, most, columns int) error {
 }
 
 func (a *Answer) sentence(best []Tried) string {
-	if len(best) == 0 {
+	switch {
+	case len(a.Tried) == 0 && a.Left > 0:
+		return "Nothing is known: each change takes longer to count than --limit allows."
+	case len(best) == 0:
 		return "Leave it as it is: nothing that was tried is faster."
 	}
 	b := best[0]
