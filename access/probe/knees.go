@@ -110,8 +110,8 @@ func cheapestLast(logs []float64, ending [][]*fit, from, to int) *fit {
 	return best
 }
 
-// withFit adds a fit to the fits of the same end, unless another is at most as costly and at most as
-// high. The other one can precede whatever could follow f.
+// withFit adds a fit to the fits of the same end, unless another has at most its cost and level.
+// The other one can precede whatever could follow f.
 func withFit(fits []*fit, f *fit) []*fit {
 	worse := func(f, than *fit) bool { return f.cost >= than.cost && f.level >= than.level }
 	if math.IsInf(f.cost, 1) || slices.ContainsFunc(fits, func(g *fit) bool {
