@@ -42,7 +42,7 @@ const (
 	Copy           // read x, write y, contiguous and of the view's shape
 	// read x and y, broadcast to a common shape, and write z, contiguous
 	Add
-	Chase // read x in a random cyclic order, in which each element holds the next index
+	Chase // read x in a random cycle; each element holds the next index
 	// read x in the format From, write y in the format To, and write zeros to its padding
 	Reorder
 )

@@ -105,7 +105,7 @@ func (op Operand) Lines(trips []int, line int) float64 {
 		runs *= float64(s.Trips)
 		grain = GCD(grain, s.Bytes)
 	}
-	// Steps are multiples of the grain, so all runs touch the same grains of a line.
+	// Steps are multiples of the grain, so a run touches the lines that its grains touch.
 	first, _ := op.Reach(trips)
 	grains := (int(first%uint64(grain)) + run + grain - 1) / grain
 	return runs * (1 + float64((grains-1)*grain)/float64(line))
@@ -171,9 +171,8 @@ func (op Operand) Alignments(line int) []uint64 {
 // Crowd returns a bound on the size of the operand's conflict set: at least the most lines of one
 // set that it touches in loops of these trips, from any of the places within a line. Moving by
 // whole lines only rotates the sets. Crowd counts runs one by one, even if they meet. If the budget
-// is too small to count from each place, Crowd once counts runs that are a line longer. If the
-// budget is still too small, ok is false. Otherwise Crowd subtracts the counted lines from the
-// budget.
+// is too small to count from each place, Crowd counts from one place, with runs a line longer. If
+// the budget is still too small, ok is false. Otherwise Crowd subtracts the counted lines from it.
 //
 // Law: it is at least the most lines of one set of W, with equality if no two runs share a line and
 // the operand starts at a given place.
@@ -209,7 +208,7 @@ func blocksOf(places, run int, steps []Step, line, sets, budget int) (blocks int
 }
 
 // Fewest returns at most the fewest lines of one set that the operand touches in loops of these
-// trips, from its base. It returns 0 if there are more runs than the budget.
+// trips, from its base. It returns 0 if there are more runs than the budget or if runs interleave.
 //
 // Law: it is at most the fewest lines of one set of W, with equality if no run lies within
 // another's steps.
