@@ -8,13 +8,11 @@
 //
 // A pattern takes four steps, which example_test.go shows:
 //
-// 1. A [Spec] describes the accesses. [Suite] has the specs of the default benchmarks. 2.
-// [Spec.Pattern] lowers it to loops, or returns which field is wrong ([FieldError]). 3. [Simulate]
-// counts the misses of a pass on simulated caches. Package cost predicts the time of a
-//
-//	pass, and package advise finds better walks.
-//
-// 4. [Measure] times passes. [Measurable] says beforehand whether it can.
+//  1. A [Spec] describes the accesses. [Suite] has the specs of the default benchmarks.
+//  2. [Spec.Pattern] lowers it to loops, or returns which field is wrong ([FieldError]).
+//  3. [Simulate] counts the misses of a pass on simulated caches. Package cost predicts the time
+//     of a pass, and package advise finds better walks.
+//  4. [Measure] times passes. [Measurable] says beforehand whether it can.
 //
 // Package session does all of this for many patterns and returns records.
 package access
@@ -211,7 +209,6 @@ func (s Spec) Pattern() (Pattern, error) {
 	return p, err
 }
 
-// checkNumbers refuses fields that are invalid on their own.
 func (s Spec) checkNumbers() error {
 	switch {
 	case int(s.Op) >= len(opNames):
@@ -228,7 +225,6 @@ func (s Spec) checkNumbers() error {
 	return nil
 }
 
-// lower makes the nests of the regions' views, and then the kernel's nests.
 func (p *Pattern) lower(regions [][]layouts.Layout, width int) error {
 	for _, region := range regions {
 		n := p.nest(region, width)
@@ -262,7 +258,6 @@ func moved(plain []nest.Nest) (bytes int) {
 	return bytes
 }
 
-// place lays the tensors out in memory.
 func (p *Pattern) place() error {
 	s := p.Spec
 	if len(s.Operands) > 0 {
@@ -342,7 +337,6 @@ func (s Spec) stored() (store, x layouts.Layout, err error) {
 	return store, x, nil
 }
 
-// addFresh places the contiguous tensor that is written.
 func (p *Pattern) addFresh(name string, shape []int) error {
 	fresh, err := layouts.Contiguous(shape...)
 	if err != nil {
@@ -351,7 +345,6 @@ func (p *Pattern) addFresh(name string, shape []int) error {
 	return p.add(name, nest.Write, fresh, fresh)
 }
 
-// add places another tensor, stored as store and viewed as view.
 func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout) error {
 	start := aligned(p.Memory)
 	if err := fits(store, p.Spec.DType, math.MaxInt-Origin-start-alignment); err != nil {
@@ -364,7 +357,6 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 	return nil
 }
 
-// fits refuses a tensor of more than free bytes.
 func fits(store layouts.Layout, dtype layouts.DType, free int) error {
 	if store.Numel() > free/dtype.Size() {
 		return fault(FieldShape, layouts.FormatShape(store.Shape()),
@@ -417,7 +409,6 @@ func halved(n nest.Nest) nest.Nest {
 	return h
 }
 
-// whole undoes halved.
 func whole(n nest.Nest) nest.Nest {
 	w := nest.Nest{Trips: n.Trips, Operands: slices.Clone(n.Operands[:len(n.Operands)/2])}
 	for i := range w.Operands {
@@ -426,7 +417,6 @@ func whole(n nest.Nest) nest.Nest {
 	return w
 }
 
-// checkTile returns the tile sizes, at most the view's, or nil.
 func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 	if tile == nil {
 		return nil, nil
@@ -663,7 +653,6 @@ func (s Spec) Name() string {
 	return b.String() + s.threadsName()
 }
 
-// formatTile writes a tile of equal sizes as one number.
 func formatTile(tile []int) string {
 	if len(tile) > 0 && len(slices.Compact(slices.Clone(tile))) == 1 {
 		return strconv.Itoa(tile[0])

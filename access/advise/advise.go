@@ -37,7 +37,6 @@ type Question struct {
 	Begin func(what string, parts int) (done func())
 }
 
-// begin calls Begin if it is not nil.
 func (q Question) begin(what string, parts int) (done func()) {
 	if q.Begin == nil {
 		return func() {}
@@ -64,7 +63,6 @@ type Candidate struct {
 	First *Walk // makes the copy; nil to walk the view itself
 }
 
-// id is equal for equal candidates.
 func (c Candidate) id() string {
 	if c.First == nil {
 		return c.key
@@ -172,7 +170,6 @@ func inMemory(s access.Spec) (all []Walk) {
 	return all
 }
 
-// viewOf returns the walked view, in the common shape for Add.
 func viewOf(s access.Spec) (layouts.Layout, error) {
 	p, err := s.Pattern()
 	if err != nil {
@@ -181,7 +178,6 @@ func viewOf(s access.Spec) (layouts.Layout, error) {
 	return p.View(), nil
 }
 
-// variants returns the walks in these orders and tiles, with and without padding.
 func (a *Advice) variants(s access.Spec, orders, tiles [][]int) []Walk {
 	var all []Walk
 	for _, order := range orders {
@@ -196,7 +192,6 @@ func (a *Advice) variants(s access.Spec, orders, tiles [][]int) []Walk {
 	return all
 }
 
-// kernels returns the walks by kernels, each in the orders that it supports.
 func (a *Advice) kernels(s access.Spec, orders [][]int) []Walk {
 	var all []Walk
 	for _, s.Kernel = range a.Question.Kernels {
@@ -212,7 +207,6 @@ func (a *Advice) kernels(s access.Spec, orders [][]int) []Walk {
 	return all
 }
 
-// promising returns the best orders without tiles, which are then tiled.
 func (a *Advice) promising(orders [][]int) [][]int {
 	if len(orders) <= tiledOrders {
 		return orders
@@ -228,7 +222,6 @@ func (a *Advice) promising(orders [][]int) [][]int {
 	return best
 }
 
-// add adds walks to predict, without duplicates.
 func (a *Advice) add(all []Walk) error {
 	a.Considered += len(all)
 	known := map[string]bool{}
@@ -249,7 +242,6 @@ func (a *Advice) add(all []Walk) error {
 	return nil
 }
 
-// predict predicts the added walks.
 func (a *Advice) predict(ctx context.Context) error {
 	fresh := a.fresh
 	a.fresh = nil

@@ -17,7 +17,6 @@ const tiledOrders = 24
 // tileSizes are tried along both tiled dims, besides the whole dim.
 var tileSizes = []int{8, 16, 32, 64, 128}
 
-// line is the padding of rows: a cache line.
 const line = 64
 
 // orders returns the permutations of a view's dims that matter. Dims of one element stay in place.
@@ -76,7 +75,6 @@ func orderOf(dims []int) access.Order {
 	return order
 }
 
-// closest returns the dim of the smallest stride, -1 for none.
 func closest(view layouts.Layout) int {
 	best := -1
 	for d := range view.Rank() {

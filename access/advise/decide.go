@@ -39,7 +39,6 @@ func rounded(ns float64) float64 {
 	return three
 }
 
-// ns returns the time of a pass, rounded.
 func (w Walk) ns(b Basis) float64 {
 	if b == Measured {
 		return rounded(w.Measured)
@@ -56,15 +55,12 @@ func (c Candidate) total(b Basis, passes int) float64 {
 	return rounded(total)
 }
 
-// missed returns the misses of level i in all passes and the copy.
 func (c Candidate) missed(i, passes int) float64 {
 	return c.sum(passes, func(p cost.Prediction) float64 { return p.Missed(i) })
 }
 
-// walked returns the misses of the last TLB level in all passes and the copy.
 func (c Candidate) walked(passes int) float64 { return c.sum(passes, cost.Prediction.Walked) }
 
-// sum sums over all passes and the copy.
 func (c Candidate) sum(passes int, of func(cost.Prediction) float64) float64 {
 	total := float64(passes) * of(c.Prediction)
 	if c.First != nil {
@@ -73,10 +69,8 @@ func (c Candidate) sum(passes int, of func(cost.Prediction) float64) float64 {
 	return total
 }
 
-// ratio returns the speedup, rounded as printed.
 func ratio(slow, fast float64) float64 { return math.Round(100*slow/fast) / 100 }
 
-// timed reports whether the pass and the copy, if any, were timed.
 func (c Candidate) timed() bool {
 	return c.Measured > 0 &&
 		(c.First == nil || c.First.Measured > 0)
@@ -130,7 +124,6 @@ type CopyFirst struct {
 	From    int       // passes from which it is faster than Against; 0 for never
 }
 
-// worth reports whether fast is enough faster than slow to be worth a change.
 func (a *Advice) worth(b Basis, slow, fast Candidate) bool {
 	n := a.Question.Passes
 	return ratio(slow.total(b, n), fast.total(b, n)) >= b.clear()
@@ -186,7 +179,6 @@ func (a *Advice) decide(all []Candidate, b Basis) Decision {
 	return d
 }
 
-// first returns the first wanted candidate, or nil.
 func first(all []Candidate, wanted func(Candidate) bool) *Candidate {
 	if i := slices.IndexFunc(all, wanted); i >= 0 {
 		return &all[i]
@@ -213,7 +205,6 @@ func breakEven(copied, view, after float64) int {
 	return int(whole.Int64()) + 1
 }
 
-// decimal returns x exactly as printed.
 func decimal(x float64) *big.Rat {
 	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
 	if !ok {
@@ -333,7 +324,6 @@ func (a *Advice) Rows(most int) []Candidate {
 	return rows
 }
 
-// shown returns the time to sort rows by: measured if known.
 func (c Candidate) shown(passes int) float64 {
 	if c.timed() {
 		return c.total(Measured, passes)

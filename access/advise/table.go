@@ -9,7 +9,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// title returns the question and how many ways were found.
 func (a *Advice) title() string {
 	passes := "1 pass"
 	if n := a.Question.Passes; n > 1 {
@@ -46,7 +45,6 @@ func (a *Advice) Write(w io.Writer, rows []Candidate, columns int) error {
 	return explain.WriteParagraphs(w, []string{a.Why()}, columns)
 }
 
-// table returns a row per candidate, with the times and misses of all passes.
 func (a *Advice) table(rows []Candidate) explain.Table {
 	levels, n := a.Question.Model.Caches.Levels, a.Question.Passes
 	header := []string{"walk"}

@@ -31,7 +31,6 @@ func (a *Advice) Time(ctx context.Context, o access.Options) error {
 	return nil
 }
 
-// medians sets the measured time of each walk to the median of its samples.
 func medians(ctx context.Context, walks []Walk, o access.Options) error {
 	var patterns []access.Pattern
 	for _, w := range walks {

@@ -81,7 +81,6 @@ func unflipped(view layouts.Layout) (layouts.Layout, bool, error) {
 	return copied, true, err
 }
 
-// torchWalk predicts an operation on x in PyTorch.
 func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType) (w Walk,
 	err error) {
 	w.Spec = access.Spec{Op: op, Order: access.Torch, Threads: q.Spec.Threads}
@@ -129,7 +128,6 @@ func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType)
 	return w, err
 }
 
-// call returns the question as Python.
 func (q Question) call() string {
 	x := strings.TrimSpace(q.Spec.View.String())
 	switch {
@@ -159,7 +157,6 @@ func (q Question) call() string {
 	return x + ".sum(" + dims + ")"
 }
 
-// gain returns the speedup of contiguous() first.
 func (t *Torch) gain(passes int) float64 {
 	if t.Copied == nil {
 		return 0
@@ -181,7 +178,6 @@ func (t *Torch) Ties(passes int) bool {
 	return gain > 1 && gain < Predicted.clear()
 }
 
-// verdict says whether to call contiguous().
 func (t *Torch) verdict(op access.Op, passes int) string {
 	view := Duration(t.View.ns(Predicted))
 	if t.Copied == nil {
@@ -217,7 +213,6 @@ func (t *Torch) verdict(op access.Op, passes int) string {
 		"takes %s and %s.", when, t.Call, view, first, pays(t.From))
 }
 
-// steps says how PyTorch's inner loop moves through each tensor.
 func (t *Torch) steps() string {
 	n := t.View.Pattern.Nests[0]
 	inner := len(n.Trips) - 1

@@ -95,16 +95,13 @@ func Duration(ns float64) string {
 	return number(ns) + " ns"
 }
 
-// number formats a rounded figure.
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// time returns the time of all passes.
 func (a *Advice) time(b Basis, c Candidate) string {
 	return Duration(c.total(b,
 		a.Question.Passes))
 }
 
-// times returns the speedup between two candidates.
 func (a *Advice) times(b Basis, slow, fast Candidate) string {
 	n := a.Question.Passes
 	r := ratio(slow.total(b, n), fast.total(b, n))
@@ -114,7 +111,6 @@ func (a *Advice) times(b Basis, slow, fast Candidate) string {
 	return number(rounded(r)) + " times"
 }
 
-// own says what to do in one's own loop.
 func (a *Advice) own(d Decision) string {
 	b, naive := d.Basis, a.Naive
 	unit := "a pass"
@@ -146,7 +142,6 @@ func (c *CopyFirst) pays() bool {
 	return c.From > 0 && ratio(c.Against.ns(c.Basis), c.After.ns(c.Basis)) >= c.Basis.clear()
 }
 
-// pays says from how many passes on a copy pays.
 func pays(passes int) string {
 	switch passes {
 	case 0:
@@ -157,7 +152,6 @@ func pays(passes int) string {
 	return explain.Say("pays from %d passes on", passes)
 }
 
-// pad says what padding the rows of x gains, if anything.
 func (a *Advice) pad(d Decision) string {
 	c := d.Padded
 	if c == nil {
@@ -175,7 +169,6 @@ func (a *Advice) pad(d Decision) string {
 		a.times(d.Basis, without, *c))
 }
 
-// naive says which misses the row-order walk has.
 func (a *Advice) naive() string {
 	p := a.Naive.Prediction
 	if p.Memory < p.Loop/4 {
@@ -230,7 +223,6 @@ func (a *Advice) missed(t cost.Tensor, elems float64) string {
 	return explain.List(said)
 }
 
-// most says where most of a tensor's miss time comes from.
 func (a *Advice) most(t cost.Tensor) string {
 	most, ns := "page walks", t.Walks
 	for i, l := range t.Lines {
@@ -244,7 +236,6 @@ func (a *Advice) most(t cost.Tensor) string {
 	return most
 }
 
-// level names a simulated level.
 func level(levels []simcache.Level, i int) string {
 	if levels[i].Name != "" {
 		return levels[i].Name
@@ -252,7 +243,6 @@ func level(levels []simcache.Level, i int) string {
 	return fmt.Sprintf("L%d", i+1)
 }
 
-// often words a number of times per element.
 func often(times float64) string {
 	switch {
 	case times > 0.995 && times < 1.005:
@@ -265,7 +255,6 @@ func often(times float64) string {
 	return explain.Say("once in %d elements", int(1/times+.5))
 }
 
-// walk says how PyTorch's inner loop moves through each tensor.
 func (a *Advice) walk() string {
 	if a.Torch == nil {
 		return ""
@@ -273,7 +262,6 @@ func (a *Advice) walk() string {
 	return a.Torch.steps()
 }
 
-// ties names another way that is as good as the advice.
 func (a *Advice) ties(d Decision) string {
 	c := a.tie(d)
 	if c == nil || a.Question.Torch {

@@ -31,14 +31,13 @@
 // A written line adds the difference between a copy and two streams. It adds little if the kernel
 // stores past the caches. A TLB miss costs the measured time of independent loads.
 //
-// A pattern of several threads takes the time of its largest part. Each thread has an equal share of
-// the last level and of the bandwidth of all cores together.
+// A pattern of several threads takes the time of its largest part. Each thread has an equal share
+// of the last level and of the bandwidth of all cores together.
 //
-// The structure follows Manegold, Boncz and Kersten ("Generic Database Cost Models for Hierarchical
-// Memory Systems", VLDB 2002), who price sequential and random misses separately. The execution-
-// cache-memory model (Treibig and Hager, 2009) weighs the loop against the transfers. Karkhanis and
-// Smith ("A First-Order Superscalar Processor Model", ISCA 2004) show that the window limits how
-// many misses overlap.
+// Sources: Manegold, Boncz and Kersten ("Generic Database Cost Models for Hierarchical Memory
+// Systems", VLDB 2002) price sequential and random misses separately. The execution-cache-memory
+// model (Treibig and Hager, 2009) weighs the loop against the transfers. Karkhanis and Smith ("A
+// First-Order Superscalar Processor Model", ISCA 2004) limit overlapping misses by the window.
 //
 // [Times] holds what differs between machines, and is measured. [Rules] holds the rest, which
 // scripts/fit fits to measured times. docs/advise.md lists these and the accuracy of predictions.
@@ -55,14 +54,14 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// Times are the times of a machine that the model prices with.
+// Times are the times of a machine.
 type Times struct {
 	Source string
 	Hit    float64 // ns: latency of the first level
 	Byte   float64 // ns per byte that vectors read in the first level
 
-	// Busy is the slowdown of a core in the first level while all Cores do the same: hyperthreads
-	// share a core, or clocks slow down.
+	// Busy is the slowdown of a core in the first level while all Cores are busy, by hyperthreads
+	// or lower clocks.
 	Busy  float64
 	Cores int
 
@@ -71,8 +70,7 @@ type Times struct {
 	// first. Apart is the same for independent loads.
 	Walks, Apart []float64
 
-	// Ladder is the latency of a pointer chase by working set. It says which share of a working set
-	// slightly larger than a level still hits there. It is nil if unknown.
+	// Ladder is the latency of a pointer chase by working set (see missing); nil if unknown.
 	Ladder   []probe.Point
 	Loops    []probe.Loop   // ns per element of each operation's loop
 	Streamed []probe.Stream // ns per line of memory in loops over elements of 8 bytes
@@ -95,8 +93,8 @@ type Level struct {
 	// ns of independent loads, for a line a few lines from the one before
 	Near float64
 
-	// Crowded and CrowdedStore are ns of a line that is read or written in a conflict set of the
-	// first level. Only the second level has them. They are 0 if not measured.
+	// Crowded and CrowdedStore are ns per line of a conflict set of the first level (see
+	// probe.Speed). They are 0 if not measured.
 	Crowded, CrowdedStore float64
 }
 
@@ -139,7 +137,6 @@ func Generic(why string) Times {
 	}
 }
 
-// line is the bytes per line in conversions from bandwidth.
 const line = 64
 
 // Measured returns the times of a measured machine. Missing figures are generic, scaled to the
@@ -192,7 +189,6 @@ func alone(s probe.Speed, threads int) probe.Speed {
 	return s
 }
 
-// measured returns the generic level with the measured speeds.
 func (l Level) measured(name string, capacity float64, s probe.Speed) Level {
 	generic := l
 	l.Name, l.Capacity, l.Latency = name, capacity, s.Latency
@@ -222,8 +218,8 @@ func (l Level) measured(name string, capacity float64, s probe.Speed) Level {
 	return l
 }
 
-// leastPast bounds the time of a line stored past the caches from below, as a fraction of the
-// generic time. The copy and the sum are measured at different moments.
+// leastPast divides the generic time of a line stored past the caches into a lower bound, because
+// the copy and the sum are measured at different moments.
 const leastPast = 4
 
 // serving returns the level that serves misses of simulated level i: memory after the last, else
@@ -244,7 +240,7 @@ func (t Times) serving(c simcache.Config, i int) Level {
 }
 
 // missing returns the share of cyclic accesses over a working set that level i was measured to
-// miss. LRU would miss all or nothing. Real replacement is not quite LRU, and others use a shared
+// miss. LRU would miss all or none, but replacement is not quite LRU, and others use a shared
 // level.
 func (m Model) missing(i int, bytes float64) (share float64, known bool) {
 	ladder, bytes := m.Times.Ladder, m.whole(i, bytes)
@@ -262,7 +258,6 @@ func (m Model) missing(i int, bytes float64) (share float64, known bool) {
 // mostOver is the factor by which a working set may exceed a level and still partly hit.
 const mostOver = 3
 
-// at interpolates the ladder at a size.
 func at(ladder []probe.Point, size float64) (ns float64, known bool) {
 	k := sort.Search(len(ladder), func(k int) bool { return float64(ladder[k].Size) >= size })
 	if k == 0 || k == len(ladder) {

@@ -9,14 +9,13 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// caches are the simulated caches. Only sizes, ways and lines count, and all are LRU.
+// caches are the simulated caches, all LRU.
 type caches struct {
 	levels []simcache.Level // the nearest first, at least one
 	tlb    []simcache.TLB   // may be empty
 	window int              // most accesses of a nest that is simulated whole
 
-	// missing returns the measured share of repeated accesses that a level misses, by working set
-	// in bytes. LRU applies if missing is nil or the share is not known.
+	// missing is Model.missing, or nil. LRU applies if the share is not known.
 	missing func(level int, bytes float64) (share float64, known bool)
 }
 
@@ -42,8 +41,7 @@ type Misses struct {
 	TLB    []float64
 }
 
-// DefaultWindow is the number of accesses up to which a nest is simulated whole, unless the Model
-// has another. LeastWindow is the least window.
+// DefaultWindow and LeastWindow are the default and the least Model.Window, in accesses.
 const (
 	DefaultWindow = 1 << 18
 	LeastWindow   = 1 << 13
@@ -80,7 +78,6 @@ func (c caches) count(nests []nest.Nest) (walks []Counted, sampled bool, err err
 	return walks, true, nil
 }
 
-// streams reports whether all nests are single unit-stride loops.
 func streams(walks []Counted) bool {
 	for _, w := range walks {
 		for _, op := range w.Nest.Operands {
@@ -155,7 +152,6 @@ func (c caches) hierarchy() (*idle, error) {
 	return &idle{c.simulated(), c.tlb, h}, err
 }
 
-// exact walks the nests until passes repeat, and counts the last one.
 func (c caches) exact(walks []Counted) error {
 	h, err := c.hierarchy()
 	if err != nil {

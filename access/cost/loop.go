@@ -102,7 +102,6 @@ func reads(n nest.Nest) (count int) {
 	return count
 }
 
-// vectorBytes are the bytes of an AVX2 vector.
 const vectorBytes = 32
 
 // inVectors reports whether PyTorch uses vectors in the innermost loop: every operand is
@@ -114,7 +113,6 @@ func (m Model) inVectors(n nest.Nest) bool {
 	})
 }
 
-// moving returns the bytes of the operands that the innermost loop moves.
 func moving(n nest.Nest) (bytes int) {
 	for _, op := range n.Operands {
 		if op.Strides[len(n.Trips)-1] != 0 {

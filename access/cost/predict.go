@@ -12,9 +12,8 @@ import (
 type Model struct {
 	Times  Times
 	Caches simcache.Config // sizes, ways and lines count; all are LRU
-	// Window is the number of accesses up to which a nest is simulated whole (see Count). 0 means
-	// DefaultWindow, and LeastWindow is the least. A smaller window is faster and less accurate for
-	// large nests.
+	// Window is the most accesses of a nest that is simulated whole (see Count), at least
+	// LeastWindow; 0 means DefaultWindow. A smaller window is faster and less accurate.
 	Window int
 	Rules  *Rules // nil for those that scripts/fit found
 	// Without is a rule of Parts to leave out; "" for none.
@@ -95,9 +94,8 @@ func (m Model) Predict(p access.Pattern) (Prediction, error) {
 	return m.Price(p, walks), nil
 }
 
-// chase returns the time of a pointer chase: per load, the latency of the first level that holds
-// all lines, plus the translation. Each load waits for the one before. A ring longer than a level
-// misses it at every step, as under LRU.
+// chase returns the time of a pointer chase. Each load takes the latency of the first level that
+// holds the ring, plus the translation. As under LRU, a longer ring misses at every step.
 func (m Model) chase(p access.Pattern) Prediction {
 	var sum Prediction
 	steps := float64(len(p.Ring))
@@ -135,7 +133,6 @@ func (m Model) chase(p access.Pattern) Prediction {
 	return sum
 }
 
-// distinct returns how many blocks the elements at these places touch.
 func distinct(places []uint32, size, block int) int {
 	seen := make([]bool, int(slices.Max(places))*size/block+1)
 	count := 0
@@ -185,9 +182,8 @@ func (m Model) Lines(misses []float64) (ns float64) {
 // Error returns the prediction error as a share of the measured time.
 func Error(predicted, measured float64) float64 { return math.Abs(predicted-measured) / measured }
 
-// together returns the norm of order overlap of the times of a loop and of its memory. At order 1
-// they add up, and at infinity the longer one hides the other. In between, the closer the times
-// are, the more often one waits for the other.
+// together returns the norm of order overlap of the times of a loop and of its memory: their sum at
+// 1, the longer one at infinity.
 func together(loop, memory, overlap float64) float64 {
 	long := max(loop, memory)
 	if long == 0 {

@@ -14,8 +14,7 @@ type Rules struct {
 	SumRow, SumWalk  float64 // Row and Walk of a sum
 	// an access of one element in a compiled C++ loop (Model.Vectors)
 	Compiled float64
-	// Overlap is the order of the norm of loop and memory. At 1 each waits for the other, at
-	// infinity neither does.
+	// Overlap is the order of the norm of loop and memory (see together).
 	Overlap  float64
 	InFlight float64 // loads in flight at once
 	// iterations that the CPU looks ahead of loads, and of stores, which also wait after they

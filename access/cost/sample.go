@@ -8,19 +8,16 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A place is a level of the caches or of the TLB.
 type place struct {
 	block, sets, ways int
 	hashed            bool // counted by footprint alone, since a hash chooses the sets
 
-	// missing returns the measured share of misses among repeated accesses, by working set in
-	// blocks. It is nil if LRU applies, which misses all or none.
+	// missing is Model.missing by blocks; nil if LRU applies.
 	missing func(blocks float64) float64
 }
 
 func (p place) blocks() float64 { return float64(p.sets * p.ways) }
 
-// room returns how many of the operand's blocks the place holds, in loops of these trips.
 func (p place) room(op nest.Operand, trips []int) float64 {
 	if p.hashed {
 		return p.blocks()
@@ -28,9 +25,8 @@ func (p place) room(op nest.Operand, trips []int) float64 {
 	return room(op, trips, p.block, p.sets, p.ways)
 }
 
-// kept returns the share of an operand's reused blocks that the place still has. In the reuse
-// interval, all operands touch all blocks, and the operand touches own blocks, for which there is
-// room.
+// kept returns the share of an operand's reused blocks that the place still has. The operands touch
+// all blocks in the reuse interval, and this operand touches own, with room for room of them.
 func (p place) kept(all, own, room float64) float64 {
 	if p.missing != nil {
 		return 1 - p.missing(max(all, own*p.blocks()/room))
@@ -41,7 +37,6 @@ func (p place) kept(all, own, room float64) float64 {
 	return 1
 }
 
-// places returns the levels and then the TLB levels.
 func (c caches) places() []place {
 	var all []place
 	for i, l := range c.levels {
@@ -57,7 +52,6 @@ func (c caches) places() []place {
 	return all
 }
 
-// asHashed sets the measured miss shares of the hashed level.
 func (c caches) asHashed(p *place, i int) {
 	if c.missing == nil {
 		return
@@ -74,7 +68,6 @@ func (c caches) asHashed(p *place, i int) {
 	}
 }
 
-// pass returns how many blocks of each place a pass touches.
 func (c caches) pass(walks []Counted) []float64 {
 	var all []float64
 	for _, p := range c.places() {
@@ -87,8 +80,7 @@ func (c caches) pass(walks []Counted) []float64 {
 	return all
 }
 
-// An excerpt is the simulated part of a nest: iterations of one loop that warm the caches, and as
-// many that are counted.
+// An excerpt is the simulated part of a nest: warming and counted iterations of one loop.
 type excerpt struct {
 	nest          nest.Nest
 	loop          int
@@ -130,7 +122,6 @@ func times(a, b int) int {
 	return a * b
 }
 
-// accesses returns how many accesses the loops from l on make.
 func accesses(n nest.Nest, l int) int {
 	product := len(n.Operands)
 	for _, t := range n.Trips[l:] {
@@ -139,7 +130,6 @@ func accesses(n nest.Nest, l int) int {
 	return product
 }
 
-// cut returns the nest with a range of iterations of the excerpt's loop.
 func (e excerpt) cut(from, trips int) nest.Nest {
 	return e.nest.Inside(e.loop).Range(0, from, from+trips)
 }

@@ -32,8 +32,7 @@ const samePage = 4096
 
 func abs(stride int) int { return max(stride, -stride) }
 
-// strideOf returns the stride of the innermost loop that moves the operand. If that loop steps from
-// line to line, strideOf also looks at the loop that begins the next run. rows is rowsOf(n).
+// strideOf returns the stride of the innermost loop that moves the operand. rows is rowsOf(n).
 func (m Model) strideOf(n nest.Nest, op nest.Operand, rows []int) Stride {
 	line, l, every := m.Caches.Levels[0].Line, len(n.Trips)-1, 1.0
 	for ; l >= 0 && op.Strides[l] == 0; l-- {

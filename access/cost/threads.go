@@ -8,7 +8,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// shared predicts a pattern that several threads walk. A pass takes as long as its first part,
+// shared predicts a pattern that several threads walk. A pass takes the time of its first part,
 // which is the largest. A thread has an equal share of the last level if that is shared, and of the
 // bandwidth if all cores together have less than their sum. The misses are a sum over all threads,
 // with the first part's misses per element. Data that several threads read counts once per thread.
@@ -32,7 +32,6 @@ func (m Model) shared(p access.Pattern) (Prediction, error) {
 	return sum, nil
 }
 
-// among returns the model of one of several threads.
 func (m Model) among(threads int) Model {
 	n := float64(threads)
 	m.Times.Levels = slices.Clone(m.Times.Levels)
@@ -67,7 +66,6 @@ func (t Times) busy(threads int) float64 {
 	return 1 + (t.Busy-1)*min(1, float64(threads-1)/float64(t.Cores-1))
 }
 
-// hit returns the ns of a first-level hit while the other cores are busy.
 func (m Model) hit() float64 { return m.Times.Hit * max(1, m.busy) }
 
 // Hits returns the ns of n dependent hits in the first level, divided among threads.

@@ -126,7 +126,6 @@ func crowding(step, ways int) access.Spec {
 	return spec
 }
 
-// oneEach sums count elements that are step bytes apart.
 func oneEach(count, step int) access.Spec {
 	spec := access.Spec{DType: layouts.Int64}
 	size := spec.DType.Size()

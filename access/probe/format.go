@@ -56,7 +56,6 @@ func (m Machine) check() fault {
 		ascending("page-ladder", m.PageLadder, func(p Pages) float64 { return float64(p.Pages) }))
 }
 
-// ascending finds the first value that is not more than the one before.
 func ascending[T any](path string, all []T, value func(T) float64) fault {
 	last := 0.0
 	for i, one := range all {

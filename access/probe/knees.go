@@ -71,7 +71,6 @@ type fit struct {
 	before   *fit // the plateau before
 }
 
-// cheapest returns the cheapest fit of all points, or nil if there are none.
 func cheapest(logs []float64) *fit {
 	ending := make([][]*fit, len(logs)+1) // by end, those that may be part of the best fit
 	for to := 1; to <= len(logs); to++ {
@@ -91,8 +90,6 @@ func cheapest(logs []float64) *fit {
 	})
 }
 
-// cheapestLast returns the cheapest fit whose last plateau is from:to, given the fits that end
-// before.
 func cheapestLast(logs []float64, ending [][]*fit, from, to int) *fit {
 	level, cost := flat(logs[from:to])
 	best := &fit{from: from, to: to, level: level, cost: math.Inf(1)}
@@ -122,7 +119,6 @@ func withFit(fits []*fit, f *fit) []*fit {
 	return append(slices.DeleteFunc(fits, func(g *fit) bool { return worse(g, f) }), f)
 }
 
-// flat returns the median of points and their cost as one plateau.
 func flat(logs []float64) (level, cost float64) {
 	sorted := slices.Sorted(slices.Values(logs))
 	level = (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2

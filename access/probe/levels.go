@@ -11,7 +11,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// stated returns the data caches with a stated size, the nearest first.
 func stated(caches []cpu.Cache) (data []cpu.Cache) {
 	for _, c := range caches {
 		if !c.Instruction() && c.Geometry.Size > 0 {
@@ -67,7 +66,6 @@ func (m *Machine) name(found []plateau, stated []cpu.Cache) {
 	}
 }
 
-// addLevel adds a stated level that serves up to point end of the ladder.
 func (m *Machine) addLevel(c cpu.Cache, end int, ns float64) {
 	size := c.Geometry.Size
 	capacity := min(agreed(m.Ladder, end, size), size)

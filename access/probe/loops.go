@@ -66,7 +66,6 @@ func (s *sampler) loops(m *Machine) error {
 	return nil
 }
 
-// loopOf returns the operation on every step-th element of a working set.
 func loopOf(op access.Op, dtype layouts.DType, bytes, step int) access.Spec {
 	n := bytes / dtype.Size() / step
 	s := access.Spec{Op: op, DType: dtype, Shape: []int{n * step}}

@@ -4,10 +4,9 @@
 // # The file
 //
 // A measured [Machine] is saved as a description of package
-// [github.com/stridebench/stridebench/simcache/machines], with an additional section, measured. So
-// there is one format for machines. The file serves as any other description, and can be copied,
-// edited, and simulated without this package. The levels to simulate follow from the measured ones.
-// The file still lists them in full, because lines and most ways are not measured and may be
+// [github.com/stridebench/stridebench/simcache/machines], with an additional section, measured. It
+// can be used, copied and edited like any other description. The levels to simulate follow from the
+// measured ones. The file still lists them, because lines and most ways are not measured and may be
 // edited. The parser ignores unknown entries of the section, which older versions wrote.
 package probe
 
@@ -40,7 +39,7 @@ type Machine struct {
 	Memory Speed   `yaml:"memory" json:"memory,omitzero"`
 	TLB    []Reach `yaml:"tlb" json:"tlb"` // levels of the data TLB, the nearest first
 
-	// Threads is the threads of ReadAll and CopyAll; 0 if not measured.
+	// Threads is the number of threads of ReadAll and CopyAll; 0 if not measured.
 	Threads int `yaml:"threads,omitempty" json:"threads,omitzero"`
 	// of each NUMA node, if there are several
 	Remote List[Remote] `yaml:"remote" json:"remote,omitempty"`
@@ -119,7 +118,6 @@ type Level struct {
 // the error of the method.
 func (l Level) differs() bool { return l.Stated > 0 && !near(int(l.Capacity), int(l.Stated)) }
 
-// near reports whether a measured figure agrees with a stated one.
 func near(measured, stated int) bool {
 	r := float64(measured) / float64(stated)
 	return r >= 3.0/4 && r <= 4.0/3

@@ -97,8 +97,8 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 	return m, nil
 }
 
-// sizes returns the working sets of a ladder: four per octave, evenly spaced. They include powers
-// of two and three quarters of them, which are the sizes of caches.
+// sizes returns the working sets of a ladder, four per octave. They include powers of two and three
+// quarters of them, which are the sizes of caches.
 func sizes(least, most int) (list []int) {
 	for octave := least; octave <= most; octave *= 2 {
 		for quarter := 4; quarter < 8; quarter++ {
@@ -110,7 +110,6 @@ func sizes(least, most int) (list []int) {
 	return list
 }
 
-// A sampler takes samples stage by stage.
 type sampler struct {
 	ctx context.Context
 	Options
@@ -182,7 +181,6 @@ func (s *sampler) progress(more float64) {
 	}
 }
 
-// ladder measures latency by working set.
 func (s *sampler) ladder(m *Machine) error {
 	all := sizes(MinSize, s.MaxSize)
 	var specs []access.Spec
@@ -199,7 +197,6 @@ func (s *sampler) ladder(m *Machine) error {
 // line is the bytes between loads of a ladder. If lines are longer, two loads share one.
 const line = 64
 
-// onHugePages measures the ladder on the largest available pages.
 func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, error) {
 	var ns []float64
 	var err error
@@ -225,7 +222,6 @@ func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, erro
 // They are four times the second level of a TLB of 2026, like the factor for stated levels.
 const leastPages = 16384
 
-// pageLadder measures the cost of a translation by number of pages, and the TLB's levels.
 func (s *sampler) pageLadder(m *Machine) error {
 	most := leastPages
 	for _, t := range s.TLB {
@@ -234,7 +230,7 @@ func (s *sampler) pageLadder(m *Machine) error {
 	all := sizes(8, max(min(most, s.MaxSize/PageSize()), 8))
 	var specs []access.Spec
 	for _, n := range all {
-		// One line further in each page, so that all sets of the caches are used.
+		// Each page's line is another, so that all sets of the caches are used.
 		specs = append(specs, access.ChaseSpec(n, PageSize()+line), access.ChaseSpec(n, line))
 	}
 	ns, err := s.least(specs, 8, pagesShare, access.PagesSmall, nil)
@@ -249,9 +245,8 @@ func (s *sampler) pageLadder(m *Machine) error {
 	return nil
 }
 
-// bandwidth measures reads and copies at each level, of one core and of all cores. It runs at
-// several moments between other stages, and the best counts. One busy core slows down all cores
-// together.
+// bandwidth measures reads and copies at each level, of one core and of all cores. The best of
+// several moments counts, because one core that is busy elsewhere slows down all.
 func (s *sampler) bandwidth(m *Machine) error {
 	speeds, sets := s.workingSets(m)
 	onAll := s.onAll(m.Levels)
@@ -302,7 +297,6 @@ func (s *sampler) bandwidth(m *Machine) error {
 	return s.streams(m)
 }
 
-// bandwidthTimes is how often bandwidths are measured.
 const bandwidthTimes = 3
 
 // workingSets returns the working set of one core for the bandwidth of each level, and of memory if
@@ -324,7 +318,7 @@ func (s *sampler) workingSets(m *Machine) (speeds []*Speed, sets []int) {
 // fits.
 func past(serves, before int) int { return max(serves/2, min(2*before, serves)) }
 
-// streamed returns the working set for memory's bandwidth: twice that of the ladder, if memory
+// streamed returns the working set for memory's bandwidth: twice the ladder's, if memory
 // allows. The last level may serve a third of it.
 func (s *sampler) streamed() int {
 	if s.MaxMemory > 0 && 4*s.MaxSize > s.MaxMemory {
@@ -333,20 +327,17 @@ func (s *sampler) streamed() int {
 	return 2 * s.MaxSize
 }
 
-// reading sums this many bytes with the widest vectors.
 func reading(bytes int) access.Spec {
 	return access.Spec{DType: layouts.Int32, Shape: []int{bytes / layouts.Int32.Size()},
 		Kernel: access.VectorKernel(kernel.Best())}
 }
 
-// copying copies half of this many bytes to the other half.
 func copying(bytes int) access.Spec {
 	s := reading(bytes / 2)
 	s.Op = access.Copy
 	return s
 }
 
-// byAll divides a walk among all workers.
 func (s *sampler) byAll(spec func(bytes int) access.Spec) func(bytes int) access.Spec {
 	return func(bytes int) access.Spec {
 		all := spec(bytes)

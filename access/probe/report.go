@@ -92,7 +92,6 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	return warnings
 }
 
-// source returns the source of a stated size.
 func source(caches []cpu.Cache, size int) simcache.Source {
 	for _, c := range caches {
 		if c.Geometry.Size == size && !c.Instruction() {
@@ -142,7 +141,6 @@ func (m Machine) simulated(name string) simcache.Geometry {
 	return simcache.Geometry{}
 }
 
-// simulatedTLB does the same for a level of the TLB.
 func (m Machine) simulatedTLB(i int) simcache.TLB {
 	if i < len(m.Simulated.TLB) {
 		return m.Simulated.TLB[i]
@@ -150,7 +148,6 @@ func (m Machine) simulatedTLB(i int) simcache.TLB {
 	return simcache.TLB{}
 }
 
-// writeTables writes the measurements as tables.
 func (m Machine) writeTables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tnear\tcrowded\tread\tcopy")
@@ -202,7 +199,6 @@ func speedCells(s Speed) string {
 		bandwidthCell(s.Read), bandwidthCell(s.Copy))
 }
 
-// writeRow writes a row of a table: its head and its cells.
 func writeRow[T any](t *tabwriter.Writer, head string, all []T, cell func(T) string) {
 	fmt.Fprint(t, head)
 	for _, one := range all {

@@ -43,7 +43,6 @@ func (l Load) MarshalJSON() ([]byte, error) {
 	}{l.Share, middle(l.Ns), middle(l.Bandwidth)})
 }
 
-// middle returns the median of at least one sample.
 func middle[T ~float64](samples []T) T {
 	sorted := slices.Sorted(slices.Values(samples))
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
@@ -102,7 +101,6 @@ func (s *sampler) onAll(levels []Level) (sets []int) {
 	return sets
 }
 
-// number returns how many caches of a level all cores have together.
 func (s *sampler) number(l Level) int {
 	for _, c := range s.Caches {
 		if !c.Instruction() && c.Known() && c.Geometry.Size == int(l.Stated) {
@@ -128,7 +126,6 @@ func (s *sampler) behindAll() int {
 	return size
 }
 
-// nodes measures memory of each node from CPUs of each.
 func (s *sampler) nodes(m *Machine) error {
 	if len(s.Nodes) < 2 {
 		return nil
@@ -157,7 +154,6 @@ func (s *sampler) nodes(m *Machine) error {
 	return nil
 }
 
-// remote measures memory of one node from CPUs of another.
 func (s *sampler) remote(from, of int, cpus []int) (Remote, error) {
 	chase := access.ChaseSpec(s.MaxSize/line, line)
 	o := access.Options{Count: 3, MinTime: s.sampleTime(), MaxMemory: s.MaxMemory, Pages: s.pages,
@@ -186,13 +182,11 @@ func (s *sampler) remote(from, of int, cpus []int) (Remote, error) {
 	return r, nil
 }
 
-// loads are the shares of time that other threads stream.
 var loads = []float64{0, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 3. / 8, 1. / 2, 3. / 4, 1}
 
 // A sample under load lasts about 4 ms, or less with a small budget.
 const mostLoadTime, leastLoadTime = 4 * time.Millisecond, 200 * time.Microsecond
 
-// loaded measures the latency of memory under load.
 func (s *sampler) loaded(m *Machine) error {
 	if !s.Loaded {
 		return nil
@@ -227,7 +221,6 @@ func (s *sampler) loaded(m *Machine) error {
 	return nil
 }
 
-// writeThreads writes the measurements of several threads as tables.
 func (m Machine) writeThreads(t *tabwriter.Writer) {
 	if m.Threads > 1 {
 		fmt.Fprintf(t, "\nby %d threads\tread\tcopy\n", m.Threads)

@@ -26,7 +26,6 @@ type Tile struct {
 // tileSides are the measured rows and columns in elements: half a line to four lines.
 var tileSides = []int{8, 16, 32, 64}
 
-// tiles measures the copies.
 func (s *sampler) tiles(m *Machine) error {
 	largest := tileSides[len(tileSides)-1]
 	if m.Memory == (Speed{}) || copyingTiles(s.MaxSize, access.Row, largest,

@@ -209,7 +209,6 @@ func Measure(ctx context.Context, sets []*kernel.Set,
 	return found, nil
 }
 
-// fitting returns the sizes that fit in memory.
 func fitting(maxMemory int) (all []int) {
 	for _, size := range sizes {
 		if maxMemory == 0 || 4*size <= maxMemory {
@@ -243,7 +242,6 @@ func thresholds(s *kernel.Set, compared []int) (all []*race) {
 	return all
 }
 
-// decided returns the tuning with the thresholds that a set's races decide.
 func decided(t kernel.Tuning, s *kernel.Set, races []*race) kernel.Tuning {
 	for _, k := range kinds {
 		var compared []int
@@ -301,7 +299,6 @@ func ever(compared []int, times [][]time.Duration) (least, way int) {
 	return least, way
 }
 
-// distances returns the race of prefetch distances for a set with this tuning.
 func distances(s *kernel.Set, t kernel.Tuning, compared []int) *race {
 	size := compared[0]
 	for _, c := range compared {
@@ -316,7 +313,6 @@ func distances(s *kernel.Set, t kernel.Tuning, compared []int) *race {
 	return r
 }
 
-// nearest returns the first time that is about the best.
 func nearest(times []time.Duration) int {
 	best := times[0]
 	for _, t := range times {

@@ -116,7 +116,6 @@ func rectangular(chain []*Loop, from int) bool {
 	return true
 }
 
-// around returns the loops around l.
 func (p Program) around(l *Loop) (loops []*Loop) {
 	p.eachLoop(nil, func(around []*Loop, at *Loop) {
 		if at == l {
@@ -126,7 +125,6 @@ func (p Program) around(l *Loop) (loops []*Loop) {
 	return loops
 }
 
-// eachLoop calls f with each loop of the program and the loops around it.
 func (p Program) eachLoop(around []*Loop, f func(around []*Loop, at *Loop)) {
 	for _, node := range p {
 		switch node := node.(type) {
@@ -140,7 +138,6 @@ func (p Program) eachLoop(around []*Loop, f func(around []*Loop, at *Loop)) {
 	}
 }
 
-// with returns the program with a loop replaced.
 func (p Program) with(old *Loop, by Node) Program {
 	return rewritten(p, func(node Node) Node {
 		if l, is := node.(*Loop); is && l == old {
@@ -150,7 +147,6 @@ func (p Program) with(old *Loop, by Node) Program {
 	})
 }
 
-// rewritten returns the tree with each node replaced for which f returns another.
 func rewritten(nodes []Node, f func(Node) Node) []Node {
 	var all []Node
 	for _, node := range nodes {
@@ -172,7 +168,6 @@ func rewritten(nodes []Node, f func(Node) Node) []Node {
 	return all
 }
 
-// renamed returns the nodes with the coefficients of their functions mapped by to.
 func renamed(nodes []Node, to func(coef []int) []int) []Node {
 	move := func(a Affine) Affine { return Affine{a.Const, to(a.Coef)} }
 	var all []Node
@@ -196,7 +191,6 @@ func renamed(nodes []Node, to func(coef []int) []int) []Node {
 	return all
 }
 
-// unpadded returns strides without trailing zeros.
 func unpadded(strides []int) []int {
 	for len(strides) > 0 && strides[len(strides)-1] == 0 {
 		strides = strides[:len(strides)-1]
@@ -279,7 +273,6 @@ func (p Program) Moved(tensor string, by int) Program {
 	})
 }
 
-// restrided returns the operand with the array's new strides.
 func (c *checker) restrided(op Operand, a Array, base uint64, strides []int) (Operand, bool) {
 	index, rest, ok := c.indices(op, a)
 	if !ok {

@@ -140,7 +140,6 @@ func (c *checker) all(l *Loop) part {
 	return p
 }
 
-// nodes checks the addresses of all accesses at this place.
 func (c *checker) nodes(nodes []Node) error {
 	for _, node := range nodes {
 		var err error
@@ -202,12 +201,10 @@ func (c *checker) part(p part) error {
 	return c.part(part{p.loop, middle + step, p.high})
 }
 
-// fixed reports whether each variable around this place has a single value.
 func (c *checker) fixed() bool {
 	return !slices.ContainsFunc(c.around, func(p part) bool { return p.low != p.high })
 }
 
-// branch checks the arms that may run.
 func (c *checker) branch(n *If) error {
 	always, never := false, true
 	for _, all := range n.When {
@@ -233,7 +230,6 @@ func (c *checker) branch(n *If) error {
 	return nil
 }
 
-// address refuses an access that may leave the address space.
 func (c *checker) address(op Operand) error {
 	if op.Base > math.MaxInt {
 		return fmt.Errorf("access of %s: base %#x is beyond 2^63", op.Tensor, op.Base)
@@ -260,7 +256,6 @@ func Most(a Affine, around []*Loop) (most int, ok bool) {
 	return mostIn(parts, a, &looks)
 }
 
-// bound is Most at this place.
 func (c *checker) bound(a Affine) (most int, ok bool) {
 	looks := math.MaxInt
 	return mostIn(c.around, a, &looks)

@@ -139,7 +139,6 @@ func (p Program) pairs(arrays []Array, chain []*Loop) (all []pair) {
 	return all
 }
 
-// An access is an access within a chain.
 type access struct {
 	op    Operand
 	path  []turn
@@ -149,7 +148,6 @@ type access struct {
 	rest  int      // offset in the element in bytes
 }
 
-// placed returns the access of an operand.
 func placed(op Operand, path []turn, at int, arrays []Array) access {
 	a := access{op: op, path: path, at: at}
 	c := checker{}
@@ -179,7 +177,6 @@ func (a access) same(b access) bool {
 		slices.Equal(a.path, b.path)
 }
 
-// loops returns how many loops are around the access, from the chain on.
 func (a access) loops() (n int) {
 	for _, t := range a.path[a.at:] {
 		if t.loop != nil {

@@ -23,7 +23,6 @@ import (
 // patterns in all rounds.
 const rounds = 5
 
-// measure times all patterns and writes the times.
 func measure(ctx context.Context, folder string) error {
 	all, when, err := times(ctx, folder)
 	if err != nil {
@@ -92,7 +91,6 @@ func times(ctx context.Context, folder string) (all []timed, when string, err er
 		time.Now().UTC().Format(time.DateOnly), machine.CPU, before, load()), nil
 }
 
-// load returns the load average of the last minute, on Linux.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -101,7 +99,6 @@ func load() string {
 	return strings.Fields(string(text))[0]
 }
 
-// model returns the model of a measured machine.
 func model(folder string) (cost.Model, probe.Machine, error) {
 	file := filepath.Join(folder, "machine.yaml")
 	machine, err := probe.Files{}.Machine(file)
@@ -126,7 +123,6 @@ func write(folder string, all []timed, when string) error {
 	return results.WriteFile(filepath.Join(folder, timesFile), []byte(b.String()))
 }
 
-// recorded returns the times of a folder in ns, by family and name, and their date, CPU and load.
 func recorded(folder string) (when string, ns map[[2]string]float64, err error) {
 	text, err := os.ReadFile(filepath.Join(folder, timesFile))
 	if err != nil {
@@ -156,7 +152,6 @@ type dataSet struct {
 	leave    rule             // the rule to leave out
 }
 
-// A machine is one on which patterns were timed.
 type machine struct {
 	name, when string
 	model      cost.Model
@@ -181,10 +176,8 @@ func read(folder string) (*dataSet, error) {
 	return d, nil
 }
 
-// timesFile is the file of times in a machine's folder.
 const timesFile = "times.csv"
 
-// add adds the machine of a folder.
 func (d *dataSet) add(folder string) error {
 	m, measured, err := model(folder)
 	if err != nil {
@@ -246,7 +239,6 @@ func byAnyKernel(all []timed) []timed {
 	return all
 }
 
-// predict returns the ns of pattern i under these rules.
 func (d *dataSet) predict(i int, rules *cost.Rules) float64 {
 	if d.counted[i] == nil {
 		return d.chased[i]

@@ -20,7 +20,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// file holds the fitted constants and their errors.
 const file = "access/cost/fitted.json"
 
 // fit fits the rules to all patterns. For cross-validated errors, it also fits them without each
@@ -75,7 +74,6 @@ func fit(d *dataSet) error {
 	return results.WriteFile(pageName, slices.Concat(before, []byte(tableOf(all)), after))
 }
 
-// cross predicts each family by rules fitted to the other families.
 func (d *dataSet) cross(rules cost.Rules) []float64 {
 	crossed := make([]float64, len(d.patterns))
 	var group sync.WaitGroup
@@ -95,7 +93,6 @@ const (
 	end      = "<!-- end -->\n"
 )
 
-// leaveOut predicts some patterns by rules fitted to the other patterns.
 func (d *dataSet) leaveOut(start cost.Rules, predicted []float64, out func(timed) bool) {
 	rules := d.least(start, func(i int) bool { return !out(d.patterns[i]) })
 	for i, t := range d.patterns {
@@ -105,7 +102,6 @@ func (d *dataSet) leaveOut(start cost.Rules, predicted []float64, out func(timed
 	}
 }
 
-// tableOf returns the tables of the page, with its marks.
 func tableOf(f cost.Fit) string {
 	var b strings.Builder
 	b.WriteString(begin)
@@ -153,7 +149,6 @@ func (d *dataSet) print(w io.Writer, rules *cost.Rules) {
 	d.printErrors(w, predicted)
 }
 
-// printErrors prints prediction errors by family.
 func (d *dataSet) printErrors(w io.Writer, predicted []float64) {
 	for k, m := range d.machines {
 		on := func(i int) bool { return d.patterns[i].machine == k }
@@ -174,7 +169,6 @@ func (d *dataSet) byFamily(predicted []float64, taken func(i int) bool) (all []c
 	return all
 }
 
-// worst prints the patterns with the largest errors.
 func (d *dataSet) worst(w io.Writer) {
 	order := make([]int, len(d.patterns))
 	off := make([]float64, len(d.patterns))
@@ -198,7 +192,6 @@ func table(w io.Writer, all []cost.FitError) {
 	}
 }
 
-// error returns the errors of the taken patterns.
 func (d *dataSet) error(name string, predicted []float64, taken func(int) bool) cost.FitError {
 	var off, p, m []float64
 	for i, t := range d.patterns {
@@ -311,7 +304,6 @@ func (f *fitting) step(x, r []float64, damping float64) (moved []float64, ok boo
 	return moved, true
 }
 
-// derivatives returns the derivatives of the residuals, by rule and pattern.
 func (f *fitting) derivatives(x, r []float64) [][]float64 {
 	const by = 1e-4
 	columns := make([][]float64, len(x))
@@ -343,7 +335,6 @@ func huber(v float64) float64 {
 	return v * v
 }
 
-// bend returns the weight of an error in a step.
 func bend(v float64) float64 { return min(1, bent/math.Abs(v)) }
 
 // weights returns the weights of the taken patterns. Each family weighs the root of its size. All
@@ -376,7 +367,6 @@ func kind(family string) string {
 	return kind
 }
 
-// logs returns the logarithms of the rules, in the order of the fields.
 func logs(r cost.Rules) (x []float64) {
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {
@@ -393,7 +383,6 @@ func rulesOf(x []float64) (r cost.Rules) {
 	return r
 }
 
-// rounded returns the rules with three digits.
 func rounded(r cost.Rules) cost.Rules {
 	v := reflect.ValueOf(&r).Elem()
 	for i := range v.NumField() {

@@ -12,7 +12,6 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// A timed is a pattern of a family, and the time of a pass.
 type timed struct {
 	family, name string
 	spec         access.Spec
@@ -78,7 +77,6 @@ func broadcasts() (all []timed) {
 	return all
 }
 
-// tiles returns copies of five views in tiles.
 func tiles() (all []timed) {
 	for _, v := range []struct {
 		shape []int

@@ -25,7 +25,6 @@ type rule struct {
 	machine func(*probe.Machine) // removes measurements
 }
 
-// rules returns the rules of the model beyond a machine's latencies and bandwidths.
 func rules() []rule {
 	constant := func(name string, without float64) rule {
 		return rule{name: name, fixed: map[string]float64{name: without}}
@@ -118,7 +117,6 @@ func without(d *dataSet, folder string) error {
 	return results.WriteFile(filepath.Join(folder, "without.csv"), []byte(text.String()))
 }
 
-// errors returns the errors of each machine, and of all.
 func (d *dataSet) errors(predicted []float64) (all []cost.FitError) {
 	for k := range d.machines {
 		all = append(all, d.error("", predicted, func(i int) bool {
@@ -128,7 +126,6 @@ func (d *dataSet) errors(predicted []float64) (all []cost.FitError) {
 	return append(all, d.error("", predicted, func(int) bool { return true }))
 }
 
-// leaving returns the errors without a rule.
 func (d *dataSet) leaving(r rule) ([]cost.FitError, error) {
 	out := *d
 	out.leave, out.machines = r, slices.Clone(d.machines)
@@ -173,7 +170,6 @@ func (d *dataSet) nearly() []float64 {
 	return crossed
 }
 
-// count counts the misses of all patterns again.
 func (d *dataSet) count() (err error) {
 	d.counted, d.chased = slices.Clone(d.counted), slices.Clone(d.chased)
 	for i, p := range d.lowered {
