@@ -94,11 +94,10 @@ type Spec struct {
 	Tile  []int
 	Width int // bytes per access; 0 for one element
 
-	// Operands replace Shape, Pad, DType, With and View if there are any, and require order Torch.
-	// A Copy has an input and an output. An Add has any number of inputs, one of them possibly in
-	// place, and an optional output. Without an output, PyTorch allocates it. A Fill has an
-	// output. A Sum over Dims has an input and an optional result, whose write is left out if it is
-	// missing.
+	// Operands, if any, replace Shape, Pad, DType, With and View, and are walked in order Torch. A
+	// Copy has an input and an output, and a Fill an output. An Add has any number of inputs, one
+	// of them possibly in place, and an output unless PyTorch allocates it. A Sum over Dims has an
+	// input, and a result unless its writes are left out.
 	Operands []Operand
 	// of the input of a Sum of Operands, none for all; or the outermost dims of an Add of Operands
 	Dims []int
@@ -448,9 +447,8 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 // maxEdges is in how many dims a tile may leave a remainder. Each one doubles the number of nests.
 const maxEdges = 10
 
-// widen makes one access cover adjacent elements in storage. It walks the dim of the view that
-// moves along them in steps of the width. All operands must agree on that dim. It returns the width
-// and changes views and tile.
+// widen makes one access cover adjacent elements in storage. It changes views and tile to steps of
+// the width, in the dim that moves along these elements. All operands must agree on that dim.
 func (p *Pattern) widen(views []layouts.Layout, tile []int) (int, error) {
 	width, elem := p.Spec.Width, p.Spec.DType.Size()
 	if width < elem || width%elem != 0 {
@@ -527,10 +525,10 @@ func neighbours(view layouts.Layout, m int) (dim, step int, err error) {
 	return dim, m / least, nil
 }
 
-// tiled divides the index space into regions and returns the views of each, in the order of the
-// walk. Without tiles there is one region, permuted to the order. With tiles, each dim has a part
-// of whole tiles and a remainder, and a region is one part of each dim. A region's tiles are walked
-// in the order, and so are the indices within a tile.
+// tiled divides the index space into regions and returns the views of each, in walking order.
+// Without tiles there is one region. With tiles, each dim has a part of whole tiles and a
+// remainder, and a region is one part of each dim. The order applies to a region's tiles, and to
+// the indices within a tile.
 func tiled(views []layouts.Layout, tile, order []int) ([][]layouts.Layout, error) {
 	if tile == nil {
 		region, err := permuted(views, order)

@@ -295,8 +295,8 @@ func keyOf(s access.Spec) (string, error) {
 }
 
 // copyFirst prices a copy first, and ranks the best ways to make and to walk it. The copy is of the
-// view, before an addition broadcasts it. There is nothing to copy for contiguous views and for
-// copies. A fill of a copy would not fill x.
+// view, before an addition broadcasts it. Contiguous views and copies need none, and a fill of a
+// copy would not fill x.
 func (a *Advice) copyFirst(ctx context.Context) error {
 	own := a.Question.Spec
 	if own.From.Rank() > 0 { // formats have no views

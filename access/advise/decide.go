@@ -216,9 +216,8 @@ func decimal(x float64) *big.Rat {
 // timedBest is how many of the view's best walks are timed.
 const timedBest = 6
 
-// toTime returns the walks to time, without duplicates. They are the best walks of the view, the
-// best of plain loops and of each kernel, the naive one, and the best padded ones. They include
-// those that make a copy and walk it.
+// toTime returns the walks to time: the best of the view, of plain loops, of each kernel, with
+// padding, and with a copy first; and the naive one.
 func (a *Advice) toTime() []Walk {
 	var all []Walk
 	seen := map[string]bool{}

@@ -63,8 +63,8 @@ func (m Model) body(p access.Pattern, n nest.Nest) float64 {
 	return l.Step / m.Times.Hit
 }
 
-// loop returns the measured loop of an operation and dtype. If it was not measured, loop returns
-// the loop of integers of the same size, or of int32.
+// loop returns the measured loop of an operation and dtype, or else of integers of the same size,
+// or of int32.
 func (t Times) loop(op access.Op, dtype layouts.DType) probe.Loop {
 	wholes := map[int]layouts.DType{1: layouts.Int8, 2: layouts.Int16, 8: layouts.Int64}
 	for _, known := range []layouts.DType{dtype, wholes[dtype.Size()], layouts.Int32} {

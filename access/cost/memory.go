@@ -7,8 +7,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// memory adds the cost of a nest's misses. It returns the ns of all misses and of those in bursts,
-// which the loop cannot hide.
+// memory adds the cost of a nest's misses. It returns the ns of all misses, and of bursts, which
+// the loop cannot hide.
 func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts float64) {
 	rows := rowsOf(w.Nest, m.Caches.Levels[0].Line)
 	visits := make([]visit, len(w.Nest.Operands))
@@ -108,10 +108,9 @@ func (m Model) line(v visit, i int) float64 {
 	return ns
 }
 
-// next returns the ns of a line adjacent to the one before, and the ns that writing adds. Sums and
-// copies were measured with vectors. Vectors read memory faster than loops over elements, but do
-// not copy faster. Loops over elements take the measured streams, a copy half of one per line. If
-// there are none, they take half of the vectors' copy.
+// next returns the ns of a line adjacent to the one before, and the ns that writing adds. Loops
+// over elements take the measured streams, and a copy half of one per line. If there are none, they
+// take half of the vectors' copy: vectors read memory faster, but do not copy faster.
 func (m Model) next(v visit, i int) (next, stored float64) {
 	from := m.serving(i)
 	if i < len(m.Caches.Levels)-1 || v.vectors {

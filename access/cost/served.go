@@ -8,12 +8,12 @@ import (
 // Count returns the misses of a pass over the pattern, for Price. It walks the nests one after the
 // other, in the steady state, on LRU caches with the model's sizes, ways and lines.
 //
-// Count samples nests with more accesses than the window. It takes the outermost loop with enough
+// Count samples nests with more accesses than the window, in the outermost loop with enough
 // iterations in the window. Some iterations warm the caches, and as many more are counted and
 // extrapolated. Their number is a multiple of the period in which every operand starts a new line.
-// Reuse in the loops around the sample, and across passes, follows from footprints. As under LRU, a
-// level hits if one round of the loop touches no more lines than the level holds. The measured
-// share of hits replaces LRU for working sets slightly larger than a level.
+// Reuse around the sample and across passes follows from footprints: as under LRU, a level hits if
+// a round of the loop touches no more lines than it holds. Measured shares replace LRU for working
+// sets slightly larger than a level.
 //
 // The last of three or more levels counts by footprint alone. Many CPUs choose its sets by a hash
 // of the address, so strides cause no conflict sets (Maurice et al., "Reverse Engineering Intel

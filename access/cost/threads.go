@@ -9,10 +9,10 @@ import (
 )
 
 // shared predicts a pattern that several threads walk. A pass takes the time of its first part,
-// which is the largest. A thread has an equal share of the last level if that is shared, and of the
-// bandwidth if all cores together have less than their sum. The misses are a sum over all threads,
-// with the first part's misses per element. Data that several threads read counts once per thread.
-// Starting and joining threads costs nothing.
+// which is the largest. A thread has an equal share of a shared last level, and of the bandwidth if
+// all cores have less than their sum. The misses of all threads follow from the first part's misses
+// per element. Data that several threads read counts once per thread. Starting and joining threads
+// costs nothing.
 func (m Model) shared(p access.Pattern) (Prediction, error) {
 	first := p.Parts()[0]
 	sum, err := m.among(len(p.Parts())).Predict(first)

@@ -47,9 +47,9 @@ const measuredBytes = 4
 // a larger tile does not fit in any first level.
 const mostTile = 4
 
-// tile interpolates the measured tiles in the logarithm of rows and columns. The inner loop has
-// steps rows of the tensor that is written or read, and the loop around it has around. Smaller
-// tiles take the nearest measured value. Far larger tiles are not known.
+// tile interpolates the measured tiles in the logarithms of rows and columns. The inner loop takes
+// steps from row to row of the written or the read tensor, and the loop around it takes around.
+// Smaller tiles take the nearest measured value. Far larger tiles are not known.
 func (t Times) tile(written bool, steps, around float64) (ns float64, measured bool) {
 	rows, columns := steps, around
 	if !written { // the inner loop runs along rows of the written tensor

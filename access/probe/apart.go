@@ -18,13 +18,13 @@ const NearStep = 4 * line
 // hypervisors provide no huge pages.
 const nearBytes = 512 * 4160
 
-// crowd is how many times the ways of a set the lines of a conflict set are. The set keeps none of
-// them until their reuse. It would keep some if there were only a few more lines than ways.
+// crowd is the ratio of a conflict set's lines to its ways. The set keeps none of them until their
+// reuse. With only a few more lines than ways it would keep some.
 const crowd = 8
 
-// apart measures sums of one element per line at each level after the first. It measures sums and
-// fills of lines in a conflict set of the first level. It measures sums of one element per page
-// beyond the reach of each TLB level, and subtracts a sum over as many adjacent lines.
+// apart measures sums of one element per line at each level after the first, and sums and fills of
+// a conflict set of the first level. For each TLB level it measures sums of one element per page
+// beyond its reach, and subtracts a sum over as many adjacent lines.
 func (s *sampler) apart(m *Machine) error {
 	speeds, sets := s.workingSets(m)
 	var lines, pages, stores []access.Spec
@@ -100,8 +100,8 @@ func (s *sampler) beyondReach(m *Machine, i int) int {
 	return min(n, most/(PageSize()+line))
 }
 
-// stepping sums an element of each line of a working set. It walks lines [NearStep] apart, then the
-// adjacent lines, and so on, some pages at a time.
+// stepping sums an element per line: lines [NearStep] apart, then their neighbours, and so on, some
+// pages at a time.
 func stepping(bytes int) access.Spec {
 	spec := access.Spec{DType: layouts.Int64}
 	size := spec.DType.Size()
@@ -113,8 +113,8 @@ func stepping(bytes int) access.Spec {
 	return spec
 }
 
-// crowding sums an element of each line of a conflict set with crowd times the ways. Then it sums
-// the adjacent lines, and so on.
+// crowding sums an element per line of a conflict set, then of the neighbours of these lines, and
+// so on.
 func crowding(step, ways int) access.Spec {
 	const rounds = 8
 	lines := crowd * ways

@@ -52,8 +52,7 @@ func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Machine reads a measured machine. It returns ErrNotMeasured if the description has no
-// measurements.
+// Machine reads a measured machine, or returns ErrNotMeasured.
 func (f Files) Machine(name string) (Machine, error) {
 	path, text, err := f.Text(name)
 	if err != nil {
@@ -95,7 +94,7 @@ func (f Files) Own(this Host) (m Machine, found bool, err error) {
 }
 
 // A Host is a CPU to compare with a measured one: its brand name, "" if unknown, and its stated
-// caches. Caches distinguish kinds of cores of one brand.
+// caches, which distinguish kinds of cores.
 type Host struct {
 	CPU    string
 	Caches []cpu.Cache

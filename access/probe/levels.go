@@ -125,9 +125,8 @@ func (m *Machine) match(found []plateau, stated []cpu.Cache) []int {
 	return which
 }
 
-// nameTLB makes TLB levels of the page ladder's plateaus. After the last level, the CPU walks the
-// page tables, and more slowly once these leave the caches. So nameTLB takes at most the stated
-// number of levels, if any are stated.
+// nameTLB makes TLB levels of the page ladder's plateaus, at most the stated number. Page walks
+// after the last level form further plateaus once the page tables leave the caches.
 func (m *Machine) nameTLB(stated []simcache.TLB) {
 	var ladder []Point
 	for _, p := range m.PageLadder {
@@ -172,8 +171,8 @@ func levelName(c cpu.Cache) string {
 }
 
 // simulate sets the caches and the TLB to simulate, with the measured sizes and about the stated
-// ways. Sets are a power of two, as in Cachegrind. All sizes of the ladder stay exact, and a stated
-// size may be rounded by half a way.
+// ways. Sets are a power of two, as in Cachegrind. Sizes of the ladder stay exact, and stated sizes
+// are rounded by at most half a way.
 func (m *Machine) simulate(o Options) {
 	m.Simulated = simcache.Config{I1: cpu.Choose(o.Caches).I1}
 	data := stated(o.Caches)

@@ -26,8 +26,8 @@ var (
 		layouts.Float16, layouts.BFloat16, layouts.Float32, layouts.Float64}
 )
 
-// loopBytes is the size of x in a measured loop. The time of loopLess is subtracted, which cancels
-// the loop's overhead. Three tensors of loopBytes fit in the first level.
+// loopBytes is the size of x in a measured loop. Subtracting the time of loopLess cancels the
+// overhead. Three such tensors fit in the first level.
 const (
 	loopBytes = 8 << 10
 	loopLess  = 2 << 10

@@ -24,8 +24,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// A Machine is the measurements of a machine. The tags are the words of section measured and of
-// JSON.
+// A Machine is the measurements of a machine.
 type Machine struct {
 	// Simulated are the caches and the TLB to simulate.
 	Simulated simcache.Config `yaml:"-" json:"-"`

@@ -23,8 +23,7 @@ type Stream struct {
 
 var streamOps = []access.Op{access.Sum, access.Fill, access.Copy}
 
-// streams measures them over the largest working set, by one core and by all workers. It runs
-// whenever bandwidths are measured.
+// streams measures them over the largest working set, by one core and by all workers.
 func (s *sampler) streams(m *Machine) error {
 	const elems = line / 8
 	share := streamsShare / bandwidthTimes / float64(len(streamOps))

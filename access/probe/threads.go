@@ -52,8 +52,8 @@ func middle[T ~float64](samples []T) T {
 // have half a core each, and clocks slow down by a fifth.
 const mostLost = 2.5
 
-// Disturbed reports whether a core must have been busy with something else. It applies to levels
-// that each core has, and finds that all threads together read far less than their sum.
+// Disturbed reports whether all threads together read far less than their sum, so that a core must
+// have been busy elsewhere. It applies to levels that each core has.
 func (s Speed) Disturbed(threads int) bool {
 	n := Bandwidth(threads)
 	return s.ReadAll > 0 && mostLost*s.ReadAll < n*s.Read || s.CopyAll > 0 &&

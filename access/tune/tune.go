@@ -1,5 +1,5 @@
-// Package tune finds the best tuning of the kernel sets (kernel.Tuning) on the CPU that it runs on.
-// A calibration takes less than two seconds, and a file keeps the result.
+// Package tune finds the best tuning of the kernel sets (kernel.Tuning) on this CPU, in less than
+// two seconds, and keeps it in a file.
 //
 // The best tuning is measured because neither a CPU's vendor nor its cache sizes predict it. Stores
 // past the caches sped up copies of 256 MiB by a factor of 1.6 on AMD's Zen 3, and of 0.6 on an
@@ -19,8 +19,7 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 )
 
-// budget is about how long a calibration takes. Every way is timed once regardless, and again while
-// time is left.
+// budget is about how long a calibration takes. Every way is timed at least once.
 const budget = 1200 * time.Millisecond
 
 // most is the most rounds.
@@ -46,8 +45,8 @@ const (
 // hardware prefetchers stay, and several pages.
 var readsAheads = []int{2 << 10, 16 << 10}
 
-// gain is the least speedup of stores past the caches, so that noise does not choose them. These
-// stores evict their data from the caches of its next reader.
+// gain is the least speedup of stores past the caches, so that noise does not choose them. The data
+// is then missing from the caches of its next reader.
 const gain = 1.03
 
 // A kind is a threshold of a tuning, of copies, or of sums if plan is nil.
@@ -99,8 +98,8 @@ func tiles(t *kernel.Tuning) *int { return &t.Tiles }
 
 func blocks(t *kernel.Tuning) *int { return &t.Blocks }
 
-// transposed returns a transposed copy of about this many bytes. Its rows have no conflict sets in
-// any cache.
+// transposed returns a transposed copy of about this many bytes, without conflict sets in any
+// cache.
 func transposed(s *kernel.Set, size, bytes int) *kernel.Plan {
 	const line = 64
 	pitch := int(math.Sqrt(float64(bytes*size))) / line * line
@@ -112,8 +111,7 @@ func transposed(s *kernel.Set, size, bytes int) *kernel.Plan {
 		{N: n, To: size, From: pitch}})
 }
 
-// colliding returns a transposed copy of bytes, a power of 2. The rows that it reads are a multiple
-// of 4 KiB apart.
+// colliding returns a transposed copy of bytes, a power of 2, from rows a multiple of 4 KiB apart.
 func colliding(s *kernel.Set, bytes int) *kernel.Plan {
 	columns := 1024
 	for columns*columns*2 < bytes/4 {
@@ -124,8 +122,8 @@ func colliding(s *kernel.Set, bytes int) *kernel.Plan {
 		{N: rows, To: 4, From: columns * 4}})
 }
 
-// inShortRows returns a copy of about this many bytes. It reads adjacent rows of 128 B and writes
-// to places far apart.
+// inShortRows returns a copy of about this many bytes, from adjacent rows of 128 B to places far
+// apart.
 func inShortRows(s *kernel.Set, bytes int) *kernel.Plan {
 	const row, high = 128, 512
 	rows := bytes / row / high
@@ -364,8 +362,8 @@ func (g *ground) run(ctx context.Context, races []*race, budget time.Duration) e
 	return nil
 }
 
-// round times each way once. Data that caches may hold is copied or read first, off the clock.
-// Otherwise only the first way would fetch it from memory.
+// round times each way once. Data that caches may hold is touched first, off the clock, or only the
+// first way would fetch it from memory.
 func (r *race) round(g *ground) {
 	defer r.set.Tune(r.set.Tuning())
 	for i, t := range r.ways {

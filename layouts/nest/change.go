@@ -229,8 +229,8 @@ func (a Array) Bytes() int {
 // these strides. It returns false unless each access is to one element with affine indices. The
 // indices must be within the extents for all values of the induction variables.
 //
-// Law: where W(p) touches byte b of the element at indices i, the result touches byte b at base +
-// i0*strides[0] + i1*strides[1] + .... All else is as in W(p).
+// Law: W of the result is W(p), but byte b of the element at indices i is at base + i0*strides[0] +
+// i1*strides[1] + ... + b.
 func (p Program) Restride(a Array, base uint64, strides []int) (Program, bool) {
 	c, ok := checker{}, true
 	var look func(nodes []Node) []Node
@@ -290,8 +290,7 @@ func (c *checker) restrided(op Operand, a Array, base uint64, strides []int) (Op
 }
 
 // indices returns the operand's index in each dim of its array, and the first byte that it accesses
-// in the element. It returns false unless the indices are affine, and within the extents for all
-// values of the induction variables.
+// in the element. ok is as in Restride.
 func (c *checker) indices(op Operand, a Array) (indices []Affine, byte int, ok bool) {
 	rest := Affine{int(op.Base - a.Base), slices.Clone(op.Strides)}
 	for d, step := range a.Strides() {

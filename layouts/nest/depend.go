@@ -52,7 +52,7 @@ func (p Program) KeepsTiles(arrays []Array, chain []*Loop) Verdict {
 type pair struct {
 	Program
 	alike []Affine // non-negative if both touch a byte
-	depth int      // depth of the chain's first loop
+	depth int      // of the chain's first loop
 	shift int      // distance between the variables of the two accesses
 	steps []int    // of the chain's loops
 }

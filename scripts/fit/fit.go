@@ -210,10 +210,9 @@ func (d *dataSet) error(name string, predicted []float64, taken func(int) bool) 
 		Tenth:  stat.Quantile(.9, stat.LinInterp, off, nil), Rank: results.RankCorrelation(p, m)}
 }
 
-// least fits the rules to the taken patterns. It minimizes the squared logarithms of predicted over
-// measured times, by Gauss-Newton steps in the logarithms of the rules (Levenberg and Marquardt).
-// Errors above a quarter count less, so that disturbed times do not dominate (Huber). Families have
-// similar weights.
+// least fits the rules to the taken patterns: least squares of the logarithms of predicted over
+// measured times, by Gauss-Newton steps in the rules' logarithms (Levenberg and Marquardt). Errors
+// above a quarter count less, so that disturbed times do not dominate (Huber).
 func (d *dataSet) least(start cost.Rules, taken func(int) bool) cost.Rules {
 	f := fitting{data: d, weights: d.weights(taken), start: logs(start)}
 	x, r, damping := f.start, f.residuals(f.start), 1e-2
