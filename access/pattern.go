@@ -366,8 +366,7 @@ func fits(store layouts.Layout, dtype layouts.DType, free int) error {
 
 func aligned(bytes int) int { return (bytes + alignment - 1) / alignment * alignment }
 
-// nest lowers views of one shape to bytes. There is a view for each operand, or for the last one
-// only.
+// nest lowers the views of all operands, or of the last one, to bytes.
 func (p *Pattern) nest(views []layouts.Layout, width int) nest.Nest {
 	n := nest.Nest{Trips: views[0].Shape()}
 	elem := p.Spec.DType.Size()
@@ -382,8 +381,8 @@ func (p *Pattern) nest(views []layouts.Layout, width int) nest.Nest {
 	return n
 }
 
-// halves reports whether real and imaginary parts are separate accesses. Plain loops compute with
-// them separately, and no register holds a complex128.
+// halves reports whether real and imaginary parts are separate accesses, as plain loops compute. No
+// register holds a complex128.
 func (p *Pattern) halves() bool {
 	s := p.Spec
 	switch {
@@ -395,7 +394,7 @@ func (p *Pattern) halves() bool {
 	return s.Op == Fill && s.DType == layouts.Complex128
 }
 
-// halved splits each operand into two of half the width: all lower halves, then all upper halves.
+// halved splits operands: all lower halves, then all upper halves.
 func halved(n nest.Nest) nest.Nest {
 	h := nest.Nest{Trips: n.Trips}
 	for half := range 2 {
@@ -508,8 +507,7 @@ func (p *Pattern) widenOne(view *layouts.Layout, op operand, dim, step int) erro
 }
 
 // neighbours returns the dim of the view with the smallest stride that is not 0, and how many of
-// its elements m elements of storage cover. If that stride is not below m, step is 1, and each
-// element has an access of its own.
+// its elements m elements of storage cover. step is 1 if the stride is not below m.
 func neighbours(view layouts.Layout, m int) (dim, step int, err error) {
 	dim, least := -1, m
 	for d := range view.Rank() {

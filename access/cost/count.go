@@ -34,8 +34,8 @@ type Counted struct {
 	Misses []Misses  // by operand
 }
 
-// Misses are the lines or pages that an operand misses in a pass. They may be fractional if a
-// sample is extrapolated to the pass.
+// Misses are the lines or pages that an operand misses in a pass. Extrapolated ones may be
+// fractional.
 type Misses struct {
 	Levels []float64
 	TLB    []float64
@@ -47,10 +47,9 @@ const (
 	LeastWindow   = 1 << 13
 )
 
-// part returns about how many accesses of a sampled nest are counted.
 func (c caches) part() int { return c.window / 16 }
 
-// count simulates nests. If they are sampled, it uses the measured shares of the hashed level.
+// count simulates nests, whole or sampled.
 func (c caches) count(nests []nest.Nest) (walks []Counted, sampled bool, err error) {
 	if len(c.levels) == 0 {
 		return nil, false, errors.New("no caches to simulate")
@@ -110,7 +109,6 @@ func (c caches) stream(walks []Counted, all []float64) {
 	}
 }
 
-// looped returns the nest with at least one loop, which sampling requires.
 func looped(n nest.Nest) nest.Nest {
 	if len(n.Trips) > 0 {
 		return n
@@ -132,7 +130,7 @@ func simulated(levels []simcache.Level) int {
 
 func (c caches) simulated() []simcache.Level { return c.levels[:simulated(c.levels)] }
 
-// An idle hierarchy is kept for the next pattern, because its memory is expensive to allocate.
+// An idle hierarchy keeps its memory for the next pattern.
 type idle struct {
 	levels    []simcache.Level
 	tlb       []simcache.TLB
@@ -179,8 +177,8 @@ func (c caches) exact(walks []Counted) error {
 	return nil
 }
 
-// whole adds the hashed level to simulated misses. If the pass touches more lines than the hashed
-// level has, it misses all that the level before misses.
+// whole adds the hashed level to simulated misses. If the pass exceeds that level, it misses what
+// the level before misses.
 func (c caches) whole(m simcache.Misses, more bool) Misses {
 	all := Misses{Levels: floats(m.Levels), TLB: floats(m.TLB)}
 	if len(all.Levels) < len(c.levels) {

@@ -6,8 +6,7 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// footprints caches what a nest touches. A kernel's nest may have thousands of operands, and the
-// same footprints are requested often.
+// footprints caches answers, since a kernel's nest may have thousands of operands.
 type footprints struct {
 	nest  nest.Nest
 	twins map[int][]bool     // by block size

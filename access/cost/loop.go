@@ -10,7 +10,7 @@ import (
 )
 
 // loop returns the ns of a nest's instructions. A sum adds partial sums after each row. Other
-// operations call a function per block, so a sum has less overhead per nest.
+// operations call a function per block.
 func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 	iterations := float64(n.Iterations())
 	if iterations == 0 {

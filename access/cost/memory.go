@@ -49,7 +49,6 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 	return all, min(bursts, all)
 }
 
-// here returns how many misses of level i hit in the next level.
 func here(misses []float64, i int) float64 {
 	if i+1 < len(misses) {
 		return max(misses[i]-misses[i+1], 0)
@@ -57,7 +56,6 @@ func here(misses []float64, i int) float64 {
 	return max(misses[i], 0)
 }
 
-// A visit is an operand of a nest with the distances between its lines.
 type visit struct {
 	stride  Stride
 	nest    nest.Nest
@@ -159,8 +157,7 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 // mostAhead exceeds the iterations that any CPU looks ahead.
 const mostAhead = 4096
 
-// beside returns how many conflict sets have lines in flight at once, within the iterations that
-// the CPU looks ahead.
+// beside counts the conflict sets among the lines that the CPU has in flight at once.
 func (m Model) beside(v visit) float64 {
 	if !m.has("sets-beside") {
 		return 1

@@ -156,8 +156,7 @@ func (c caches) sample(n nest.Nest) (part, error) {
 	return part{e, misses}, err
 }
 
-// scaled extrapolates the part to the whole nest. all is how many blocks of each place a pass
-// touches.
+// scaled extrapolates the part to the whole nest. all is the result of pass.
 func (c caches) scaled(n nest.Nest, e part, all []float64) []Misses {
 	scale := float64(accesses(n, 0)) / float64(accesses(e.cut(0, e.counted), 0))
 	places, both := c.places(), footprintsOf(e.cut(0, e.warm+e.counted))
@@ -208,17 +207,15 @@ func (e excerpt) fresh(r int) func(block int) float64 {
 	}
 }
 
-// operand returns operand r in the loops from the excerpt's on, and whether another operand touches
-// its blocks first.
+// operand returns operand r in the excerpt's loops, and whether another touches its blocks first.
 func (e excerpt) operand(r, block int) (op nest.Operand, first bool) {
 	op = e.nest.Operands[r]
 	op.Strides = op.Strides[e.loop:]
 	return op, e.touches.twin(r, block)
 }
 
-// again returns the share of the blocks that are new to the excerpt but still in the place. An
-// earlier iteration of a loop around it or the pass before left them there. The pass touches pass
-// blocks.
+// again returns the share of the excerpt's new blocks that the place still has, from an earlier
+// iteration of a loop around it or from the pass before. A pass touches pass blocks.
 func (e excerpt) again(r int, p place, pass float64) float64 {
 	n, op := e.nest, e.nest.Operands[r]
 	within := func(l int) float64 {

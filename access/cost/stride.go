@@ -105,9 +105,8 @@ func (s *Stride) bursts(n nest.Nest, op nest.Operand, line int) {
 // trained is about how many lines train a prefetcher.
 const trained = 3
 
-// followed returns the bytes of a row of adjacent runs that prefetchers follow as one stream. The
-// next run must begin where this one ends. The rows that all operands interleave must be few
-// enough.
+// followed returns the bytes of a row of adjacent runs that prefetchers follow as one stream. All
+// operands together must interleave few enough rows.
 func followed(n nest.Nest, op nest.Operand, rows []int, run, line int) int {
 	reach := run
 	for l := len(n.Trips) - 1; l >= 0 && rows[l+1] <= mostRows; l-- {
@@ -118,8 +117,8 @@ func followed(n nest.Nest, op nest.Operand, rows []int, run, line int) int {
 	return reach
 }
 
-// adjacent returns the bytes that the operand touches in one piece in the loops from l on. Holes of
-// less than a line count.
+// adjacent returns the bytes of a piece that the operand touches in the loops from l on, without
+// holes of a line.
 func adjacent(n nest.Nest, op nest.Operand, l, line int) int {
 	loops := make([]int, 0, len(n.Trips))
 	for k := l; k < len(n.Trips); k++ {
@@ -137,8 +136,7 @@ func adjacent(n nest.Nest, op nest.Operand, l, line int) int {
 	return reach
 }
 
-// rowsOf returns how many rows of adjacent lines all operands have in the loops from each loop on,
-// and in no loop.
+// rowsOf counts all operands' rows of adjacent lines in the loops from each loop on, and in none.
 func rowsOf(n nest.Nest, line int) []int {
 	sums := make([]int, len(n.Trips)+1)
 	for _, op := range n.Operands {

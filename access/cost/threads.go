@@ -58,7 +58,6 @@ func (m Model) among(threads int) Model {
 	return m
 }
 
-// busy returns the slowdown of a core while this many threads run, linear in the other threads.
 func (t Times) busy(threads int) float64 {
 	if t.Cores < 2 {
 		return 1
@@ -83,8 +82,7 @@ func (m Model) Accesses(n float64, threads int) float64 {
 		threads)
 }
 
-// serving returns the level that serves misses of level i. A portion of the last level is served
-// like the whole.
+// serving is Times.serving by the undivided levels.
 func (m Model) serving(i int) Level {
 	c := m.Caches
 	if m.levels != nil {
@@ -93,8 +91,7 @@ func (m Model) serving(i int) Level {
 	return m.Times.serving(c, i)
 }
 
-// whole returns the bytes that all threads have in level i, given the bytes of one. The ladder was
-// measured by one thread.
+// whole returns all threads' bytes in level i, given one's, since one thread measured the ladder.
 func (m Model) whole(i int, bytes float64) float64 {
 	if i == len(m.Caches.Levels)-1 {
 		return bytes * float64(max(m.sharers, 1))

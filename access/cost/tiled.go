@@ -40,7 +40,6 @@ func (m Model) tiled(p access.Pattern, n nest.Nest, visits []visit) (ns float64,
 		m.rules().Overlap)), true
 }
 
-// measuredBytes is the element size of the measured tiles.
 const measuredBytes = 4
 
 // mostTile is the factor by which a tile may exceed the measured rows or columns. The inner loop of
@@ -80,8 +79,8 @@ func (t Times) tile(written bool, steps, around float64) (ns float64, measured b
 	return math.Exp(log), measured
 }
 
-// neighbours returns the values nearest to value on both sides, and the position between them in
-// logarithms. Outside the list, both are the first or the last value.
+// neighbours returns the values on both sides of value, and its position between their logarithms.
+// Outside the list, both are the first or the last.
 func neighbours(of []int, value float64) (below, above int, part float64) {
 	below, above = slices.Min(of), slices.Max(of)
 	for _, v := range of {

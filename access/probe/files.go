@@ -70,7 +70,6 @@ func (f Files) Description(name string) (machines.Machine, error) {
 	return machines.Parse(path, text)
 }
 
-// unread is the error of a saved machine that cannot be read, with a remedy.
 func unread(err error) error {
 	what := "measure it again with 'bench machine --measure', or remove the file"
 	if errors.Is(err, fs.ErrPermission) {

@@ -34,7 +34,6 @@ func Parse(name string, text []byte) (Machine, error) {
 	return m, nil
 }
 
-// A fault is an unusable part of the section, with the reason.
 type fault struct {
 	path string
 	err  error

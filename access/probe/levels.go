@@ -125,8 +125,8 @@ func (m *Machine) match(found []plateau, stated []cpu.Cache) []int {
 	return which
 }
 
-// nameTLB makes TLB levels of the page ladder's plateaus, at most the stated number. Page walks
-// after the last level form further plateaus once the page tables leave the caches.
+// nameTLB makes TLB levels of the page ladder's plateaus, at most the stated number if any are
+// stated. Page walks form further plateaus once the page tables leave the caches.
 func (m *Machine) nameTLB(stated []simcache.TLB) {
 	var ladder []Point
 	for _, p := range m.PageLadder {
@@ -200,8 +200,7 @@ func (m *Machine) simulate(o Options) {
 	}
 }
 
-// sized returns a cache of this size with at least the ways of another. The sets are the largest
-// power of two that these ways allow.
+// sized returns a cache of this size with at least the ways of another.
 func sized(size int, like simcache.Geometry) simcache.Geometry {
 	lines := size / like.Line
 	sets := 1
@@ -212,8 +211,7 @@ func sized(size int, like simcache.Geometry) simcache.Geometry {
 	return simcache.Geometry{Size: sets * ways * like.Line, Ways: ways, Line: like.Line}
 }
 
-// divisor returns the divisor of n that is nearest to ways by ratio, the larger one on a tie. n
-// entries of that many ways make whole sets.
+// divisor returns the divisor of n nearest to ways by ratio, so that n entries make whole sets.
 func divisor(n, ways int) int {
 	best := n
 	for d := n; d > 0; d-- {

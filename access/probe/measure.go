@@ -120,15 +120,15 @@ type sampler struct {
 // leastCalls is how often a stage runs at least, whatever the budget, each time in other memory.
 const leastCalls = 3
 
-// least measures patterns in rotation for a share of the budget, with count samples in each turn.
-// It returns the least ns per element of each. Every turn has other memory, because placement of
-// pages affects times.
+// least measures patterns in rotation, count samples at a time, for a share of the budget. It
+// returns the least ns per element of each. Every turn has other memory, because placement affects
+// times.
 func (s *sampler) least(specs []access.Spec, count int, share float64, pages access.Pages,
 	obtained func(access.Backing)) ([]float64, error) {
 	return s.moment(leastCalls, specs, count, share, pages, obtained)
 }
 
-// moment is least for a stage that is repeated later. It runs the stage at least calls times.
+// moment is least for a repeated stage, with at least calls runs.
 func (s *sampler) moment(calls int, specs []access.Spec, count int, share float64,
 	pages access.Pages, obtained func(access.Backing)) ([]float64, error) {
 	var patterns []access.Pattern
@@ -299,8 +299,7 @@ func (s *sampler) bandwidth(m *Machine) error {
 
 const bandwidthTimes = 3
 
-// workingSets returns the working set of one core for the bandwidth of each level, and of memory if
-// its latency is known.
+// workingSets returns one core's working set for each level's bandwidth, and for memory's if known.
 func (s *sampler) workingSets(m *Machine) (speeds []*Speed, sets []int) {
 	before := 0
 	for i, l := range m.Levels {
@@ -314,8 +313,7 @@ func (s *sampler) workingSets(m *Machine) (speeds []*Speed, sets []int) {
 	return speeds, sets
 }
 
-// past returns the working set of a level: half of its capacity, or twice the level before if that
-// fits.
+// past returns the working set of a level: half of it, or twice the level before if that fits.
 func past(serves, before int) int { return max(serves/2, min(2*before, serves)) }
 
 // streamed returns the working set for memory's bandwidth: twice the ladder's, if memory

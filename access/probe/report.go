@@ -40,8 +40,8 @@ func largest(caches []cpu.Cache, available int) int {
 	return most
 }
 
-// Warnings returns how the measured caches differ from those that the CPU states. name is the
-// --caches value that simulates the measured ones.
+// Warnings returns how the measured caches differ from stated ones. --caches=name simulates the
+// former.
 func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	var warnings []string
 	found := map[int]bool{}
@@ -101,8 +101,8 @@ func source(caches []cpu.Cache, size int) simcache.Source {
 	return "the file"
 }
 
-// SimulatedWarnings returns where the file simulates other caches than the measured ones. Older
-// versions wrote such files, and people edit files.
+// SimulatedWarnings returns where the file simulates other caches than the measured ones, after
+// edits or from older versions.
 func (m Machine) SimulatedWarnings() []string {
 	const why = "sizes that make no whole sets are rounded, and a file may have been changed by " +
 		"hand or be an older version's: measure again if that is not meant."

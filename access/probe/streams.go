@@ -55,7 +55,6 @@ func (s *sampler) streams(m *Machine) error {
 	return nil
 }
 
-// streaming is a unit-stride walk over this many bytes. A copy reads half and writes half.
 func streaming(op access.Op, bytes int) access.Spec {
 	const dtype = layouts.Int64
 	if op == access.Copy {

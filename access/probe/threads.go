@@ -86,8 +86,8 @@ func sharers(c cpu.Cache, o Options) int {
 	return cores
 }
 
-// onAll returns the working set of all cores for each level's bandwidth. It is 0 for a last level
-// smaller than all cores' second levels together. These would serve the cores' parts of a pass.
+// onAll returns all cores' working set for each level's bandwidth. It is 0 for a last level smaller
+// than their second levels together, which would serve the pass.
 func (s *sampler) onAll(levels []Level) (sets []int) {
 	before := 0
 	for _, l := range levels {
@@ -110,8 +110,8 @@ func (s *sampler) number(l Level) int {
 	return 1
 }
 
-// behindAll returns a working set of all cores for memory's bandwidth. It is at least four times
-// all caches together, if memory allows, so caches serve at most a quarter.
+// behindAll returns all cores' working set for memory's bandwidth. If memory allows, caches serve
+// at most a quarter.
 func (s *sampler) behindAll() int {
 	caches := 0
 	for _, c := range s.Caches {

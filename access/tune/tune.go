@@ -25,11 +25,10 @@ const budget = 1200 * time.Millisecond
 // most is the most rounds.
 const most = 7
 
-// sizes are the bytes written at which plain stores are compared with stores past the caches.
+// sizes are the bytes written by the compared copies.
 var sizes = []int{2 << 20, 8 << 20, 32 << 20}
 
-// cold is the bytes written from which copies hit nothing that the copy before left in a cache.
-// Their source has the same size.
+// cold is the bytes written from which a copy finds nothing in a cache.
 const cold = 32 << 20
 
 // aheads are the compared prefetch distances in tiles, at size aheadAt. The default comes first.
@@ -280,8 +279,8 @@ func from(compared []int, plain, past []time.Duration) int {
 	return least
 }
 
-// ever returns the other way that is best at the largest size, and the size from which it is always
-// better than the first. Prefetching that speeds up sums in a cache may not do so in memory.
+// ever returns the best other way at the largest size, and the size from which it is always better
+// than the first. Prefetching may speed up sums in a cache but not in memory.
 func ever(compared []int, times [][]time.Duration) (least, way int) {
 	last := len(compared) - 1
 	plain, others := times[0], times[1:]

@@ -102,7 +102,6 @@ func (p Program) Tile(chain []*Loop, sizes []int) (Program, bool) {
 	return p.with(chain[0], body[0]), true
 }
 
-// rectangular reports whether no loop's bound depends on the variable of another.
 func rectangular(chain []*Loop, from int) bool {
 	for _, l := range chain {
 		for _, bound := range slices.Concat(l.From, l.To) {

@@ -170,7 +170,6 @@ func placed(op Operand, path []turn, at int, arrays []Array) access {
 	return a
 }
 
-// same reports whether two operands make the same access at the same place.
 func (a access) same(b access) bool {
 	return a.op.Tensor == b.op.Tensor && a.op.Kind == b.op.Kind && a.op.Base == b.op.Base &&
 		a.op.Width == b.op.Width && slices.Equal(unpadded(a.op.Strides), unpadded(b.op.Strides)) &&
