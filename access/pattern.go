@@ -1,19 +1,17 @@
-// Package access turns tensors and views into patterns of memory access, runs
-// them natively and times them.
+// Package access turns tensors and views into patterns of memory access, runs them natively and
+// times them.
 //
-// A [Spec] says what is touched in the words of PyTorch: a shape, a chain of
-// views, an operation, an order. [Spec.Pattern] lowers it to nests of loops
-// over addresses ([nest.Nest]). Two executors are told these nests and
-// nothing else: the native one here ([Measure]) and the cache simulator of
-// package simcache, so that neither can drift from the other.
+// A [Spec] describes the accesses in PyTorch's terms: a shape, a chain of views, an operation, an
+// order. [Spec.Pattern] lowers it to nests of loops over addresses ([nest.Nest]). Two executors run
+// these nests: [Measure] natively, and package simcache on simulated caches. Neither has another
+// source, so they cannot diverge.
 //
 // A pattern takes four steps, which example_test.go shows:
 //
-//  1. A [Spec] says what is touched. [Suite] has the specs of the default benchmarks.
-//  2. [Spec.Pattern] lowers it to loops, or says which of its fields is wrong
-//     ([FieldError]).
-//  3. [Simulate] counts the misses of a pass on simulated caches. Package cost
-//     predicts how long a pass takes, and package advise finds better walks.
+//  1. A [Spec] describes the accesses. [Suite] has the specs of the default benchmarks.
+//  2. [Spec.Pattern] lowers it to loops, or returns which field is wrong ([FieldError]).
+//  3. [Simulate] counts the misses of a pass on simulated caches. Package cost predicts the time
+//     of a pass, and package advise finds better walks.
 //  4. [Measure] times passes. [Measurable] says beforehand whether it can.
 //
 // Package session does all of this for many patterns and returns records.
@@ -32,25 +30,24 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// An Op is what is done to each element of a view.
+// An Op is an operation on each element of a view.
 type Op uint8
 
 // The operations.
 const (
 	Sum  Op = iota // read x
 	Fill           // write x
-	Copy           // read x, write y, a fresh contiguous tensor of the view's shape
-	// read x and y, broadcast to a common shape, write z, a fresh contiguous tensor of it
+	Copy           // read x, write y, contiguous and of the view's shape
+	// read x and y, broadcast to a common shape, and write z, contiguous
 	Add
-	Chase // read x in a random order, each element telling where the next is
-	// read x, which is stored in the format From, write y in the format To, and zeros to its
-	// padding
+	Chase // read x in a random cycle; each element holds the next index
+	// read x in the format From, write y in the format To, and write zeros to its padding
 	Reorder
 )
 
 var opNames = []string{"sum", "fill", "copy", "add", "chase", "reorder"}
 
-// String is "sum", "fill", "copy", "add", "chase" or "reorder".
+// String returns "sum", "fill", "copy", "add", "chase" or "reorder".
 func (o Op) String() string {
 	if int(o) >= len(opNames) {
 		return fmt.Sprintf("Op(%d)", uint8(o))
@@ -69,7 +66,7 @@ func ParseOp(name string) (Op, error) {
 	return 0, fmt.Errorf("no such operation (known: %s)", strings.Join(opNames, ", "))
 }
 
-// opElsewhere is what operations of other names are here, as far as accesses go.
+// opElsewhere maps other names of operations to those with the same accesses.
 var opElsewhere = map[string]string{
 	"read": "sum", "load": "sum", "reduce": "sum", "mean": "sum", "max": "sum", "traverse": "sum",
 	"write": "fill", "store": "fill", "memset": "fill", "zero": "fill", "set": "fill",
@@ -77,91 +74,86 @@ var opElsewhere = map[string]string{
 	"transpose": "copy, with the view t()", "permute": "copy, with a view such as permute(0,2,3,1)",
 }
 
-// Tensors, and the buffers of a kernel behind them, lie one after the other, each
-// on the next multiple of alignment, the first at Origin.
+// Tensors start at Origin, one after the other at multiples of alignment. A kernel's buffers follow
+// them.
 const (
 	Origin    = 0x100000000
 	alignment = 4096
 )
 
-// A Spec names one access pattern.
+// A Spec describes an access pattern.
 type Spec struct {
 	Op    Op
-	Shape []int // of the tensor x, which is stored contiguous but for Pad
-	Pad   int   // elements between the rows of x, which run along its last dim
+	Shape []int // of the tensor x, which is contiguous except for Pad
+	Pad   int   // elements between rows of x, along its last dim
 	DType layouts.DType
-	With  []int         // shape of the tensor that is added, stored contiguous
+	With  []int         // shape of the added contiguous tensor
 	View  layouts.Chain // on x
-	Order Order         // in which the view's dims are walked
-	// sizes of the tiles that the view's index space is walked in, one per dim of the view; nil for
-	// none
+	Order Order         // of the view's dims
+	// tile sizes, one per dim of the view; nil for no tiles
 	Tile  []int
-	Width int // bytes of one access; 0 for one element
+	Width int // bytes per access; 0 for one element
 
-	// Operands, where there are any, are the tensors of the operation as values, in
-	// place of Shape, Pad, DType, With and View, and are walked in order Torch: an
-	// input and an output of a Copy; inputs of an Add, any number of them, of which one
-	// may be in place, and an output, or none, which is as PyTorch allocates it; what
-	// a Fill writes; the input of a Sum over Dims, and its result, or none, which is
-	// then left out.
+	// Operands, if any, replace Shape, Pad, DType, With and View, and are walked in order Torch. A
+	// Copy has an input and an output, and a Fill an output. An Add has any number of inputs, one
+	// of them possibly in place, and an output unless PyTorch allocates it. A Sum over Dims has an
+	// input, and a result unless its writes are left out.
 	Operands []Operand
-	// of the input of a Sum of Operands; none are all. Of an Add of Operands those that it goes
-	// through outermost
+	// of the input of a Sum of Operands, none for all; or the outermost dims of an Add of Operands
 	Dims []int
-	// From is the format in which x is stored, where it is not contiguous: of a
-	// Reorder, a Sum or a Fill. To is that of a Reorder's y.
+	// From is the format of an x that is not contiguous, for a Reorder, a Sum or a Fill. To is the
+	// format of a Reorder's y.
 	From, To layouts.Tag
 
 	Kernel Kernel // what walks the pattern
 
-	// that the walk is cut among, see Pattern.Parts; 0 for one, of which the name says nothing
+	// that divide the walk (see Pattern.Parts); 0 for one, which the name omits
 	Threads int
-	Grain   int // elements below which a thread more does not pay; 0 for GrainSize
+	Grain   int // least elements per thread; 0 for GrainSize
 }
 
-// A Pattern is a Spec lowered to what is touched.
+// A Pattern is a Spec lowered to accesses.
 type Pattern struct {
 	Spec  Spec        // with the dtype of the view
-	Nests []nest.Nest // walked one after the other in each pass; none of a Chase
-	Ring  []uint32    // of a Chase: what is read in a pass, in elements from Origin
+	Nests []nest.Nest // walked in order in each pass; none for a Chase
+	Ring  []uint32    // elements from Origin that a Chase reads in a pass
 	Elems int         // elements of the view, or of the common shape
-	// bytes of the tensors read plus bytes written in a pass, whatever a kernel reads again
+	// bytes that a pass reads plus bytes that it writes in tensors, without a kernel's repeated
+	// reads
 	Bytes int
-	// bytes of all tensors and of a kernel's buffers behind them, with the gaps between them
+	// bytes of all tensors and a kernel's buffers, with the padding between them
 	Memory int
 
 	operands []operand
-	fresh    bool               // in order Torch: the last operand is as PyTorch allocates it
-	formats  []layouts.Blocked  // of the operands, where x has a format
-	pieces   [][]layouts.Layout // of these, walked one after the other
-	plan     *kernel.Plan       // of a copy by a set of package kernel
-	block    int                // edge of the blocks of a copy in order Torch, 0 for none
-	buffers  int                // bytes from Origin to the buffers of these two
-	shared   []Pattern          // by thread, see Parts
+	fresh    bool               // in order Torch: PyTorch allocates the last operand
+	formats  []layouts.Blocked  // of the operands, if x has a format
+	pieces   [][]layouts.Layout // pieces of the formats, walked in order
+	plan     *kernel.Plan       // of a copy by a kernel set
+	block    int                // side of the blocks of a copy in order Torch; 0 for none
+	buffers  int                // bytes from Origin to the buffers of plan or block
+	shared   []Pattern          // by thread (see Parts)
 }
 
-// An operand is one tensor of a pattern and the view of it that is walked, in the
-// shape that all have together.
+// An operand is a tensor of a pattern and the view of it that is walked, in the common shape.
 type operand struct {
 	tensor string
 	kind   nest.Kind
 	base   uint64
 	view   layouts.Layout
-	own    layouts.Layout // view, before it was broadcast
+	own    layouts.Layout // the view before broadcasting
 	size   int            // bytes of the tensor
-	of     int            // its number in Spec.Operands, from 1; 0 of a spec that has none
+	of     int            // index in Spec.Operands from 1; 0 without Operands
 }
 
-// View is the view of x that is walked, of the common shape for Add. Of an x in
-// a format it has the shape only.
+// View returns the view of x that is walked, in the common shape for Add. If x has a format, only
+// the view's shape is meaningful.
 func (p Pattern) View() layouts.Layout { return p.operands[0].view }
 
-// Pattern lowers the spec. It refuses views that do not apply, orders, tiles
-// and widths that do not fit the view, and kernels that cannot walk it in its
-// order, each with a *FieldError.
+// Pattern lowers the spec. It returns a *FieldError if the view does not apply, or if order, tile,
+// width or kernel do not fit it.
 func (s Spec) Pattern() (Pattern, error) {
 	p := Pattern{Spec: s}
-	if len(s.Operands) > 0 { // in what native loops compute, if all have it
+	if len(s.Operands) > 0 { // the dtype that native loops use if all operands have it
 		p.Spec.DType = s.Operands[0].DType
 		s = p.Spec
 	}
@@ -175,7 +167,7 @@ func (s Spec) Pattern() (Pattern, error) {
 	if err := p.place(); err != nil {
 		return Pattern{}, err
 	}
-	s = p.Spec // whose dtype may be another now
+	s = p.Spec // place may have changed the dtype
 	view := p.operands[0].view
 	p.Elems = view.Numel()
 	if s.Op == Chase {
@@ -216,7 +208,6 @@ func (s Spec) Pattern() (Pattern, error) {
 	return p, err
 }
 
-// checkNumbers refuses fields that mean nothing, whatever the others are.
 func (s Spec) checkNumbers() error {
 	switch {
 	case int(s.Op) >= len(opNames):
@@ -233,7 +224,6 @@ func (s Spec) checkNumbers() error {
 	return nil
 }
 
-// lower makes nests of the views of each region, and those that the kernel walks.
 func (p *Pattern) lower(regions [][]layouts.Layout, width int) error {
 	for _, region := range regions {
 		n := p.nest(region, width)
@@ -254,8 +244,8 @@ func (p *Pattern) lower(regions [][]layouts.Layout, width int) error {
 	return nil
 }
 
-// moved is the bytes of tensors that plain loops read and write. Kernels may read some of them
-// again.
+// moved returns the bytes of tensors that plain loops read and write. Kernels may read some
+// repeatedly.
 func moved(plain []nest.Nest) (bytes int) {
 	for _, n := range plain {
 		for _, op := range n.Operands {
@@ -267,7 +257,6 @@ func moved(plain []nest.Nest) (bytes int) {
 	return bytes
 }
 
-// place lays the tensors out in memory.
 func (p *Pattern) place() error {
 	s := p.Spec
 	if len(s.Operands) > 0 {
@@ -281,7 +270,7 @@ func (p *Pattern) place() error {
 		return err
 	}
 	view, dtype, err := x.ApplyTo(s.View, s.DType)
-	if err == nil && dtype != s.DType { // the same bytes are other elements
+	if err == nil && dtype != s.DType { // a view as another dtype
 		p.Spec.DType = dtype
 		store, err = layouts.Contiguous((store.Numel()*s.DType.Size() +
 			dtype.Size() - 1) / dtype.Size())
@@ -320,7 +309,7 @@ func (p *Pattern) place() error {
 	return p.add("x", nest.Read, store, view)
 }
 
-// stored is how x is stored, padding and all, and x itself.
+// stored returns the storage of x with padding, and x as a view of it.
 func (s Spec) stored() (store, x layouts.Layout, err error) {
 	if store, err = layouts.Contiguous(s.Shape...); err != nil {
 		return store, x, fault(FieldShape, layouts.FormatShape(s.Shape), err)
@@ -347,7 +336,6 @@ func (s Spec) stored() (store, x layouts.Layout, err error) {
 	return store, x, nil
 }
 
-// addFresh places the contiguous tensor that is written.
 func (p *Pattern) addFresh(name string, shape []int) error {
 	fresh, err := layouts.Contiguous(shape...)
 	if err != nil {
@@ -356,7 +344,6 @@ func (p *Pattern) addFresh(name string, shape []int) error {
 	return p.add(name, nest.Write, fresh, fresh)
 }
 
-// add places one more tensor, stored as store and seen as view.
 func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout) error {
 	start := aligned(p.Memory)
 	if err := fits(store, p.Spec.DType, math.MaxInt-Origin-start-alignment); err != nil {
@@ -369,7 +356,6 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 	return nil
 }
 
-// fits refuses a tensor of more bytes than are free.
 func fits(store layouts.Layout, dtype layouts.DType, free int) error {
 	if store.Numel() > free/dtype.Size() {
 		return fault(FieldShape, layouts.FormatShape(store.Shape()),
@@ -378,11 +364,9 @@ func fits(store layouts.Layout, dtype layouts.DType, free int) error {
 	return nil
 }
 
-// aligned is the next place for a tensor.
 func aligned(bytes int) int { return (bytes + alignment - 1) / alignment * alignment }
 
-// nest lowers views of one shape, one for each operand or for the last one only,
-// to bytes.
+// nest lowers the views of all operands, or of the last one, to bytes.
 func (p *Pattern) nest(views []layouts.Layout, width int) nest.Nest {
 	n := nest.Nest{Trips: views[0].Shape()}
 	elem := p.Spec.DType.Size()
@@ -397,9 +381,8 @@ func (p *Pattern) nest(views []layouts.Layout, width int) nest.Nest {
 	return n
 }
 
-// halves tells whether the real and the imaginary part of an element are accesses
-// of their own: plain loops compute with them apart, and have no register for both
-// of a complex128.
+// halves reports whether real and imaginary parts are separate accesses, as plain loops compute. No
+// register holds a complex128.
 func (p *Pattern) halves() bool {
 	s := p.Spec
 	switch {
@@ -411,8 +394,7 @@ func (p *Pattern) halves() bool {
 	return s.Op == Fill && s.DType == layouts.Complex128
 }
 
-// halved makes of each operand two of half the width: those of the lower halves
-// of all, and then those of the upper.
+// halved splits operands: all lower halves, then all upper halves.
 func halved(n nest.Nest) nest.Nest {
 	h := nest.Nest{Trips: n.Trips}
 	for half := range 2 {
@@ -425,7 +407,6 @@ func halved(n nest.Nest) nest.Nest {
 	return h
 }
 
-// whole is the nest that halved is of.
 func whole(n nest.Nest) nest.Nest {
 	w := nest.Nest{Trips: n.Trips, Operands: slices.Clone(n.Operands[:len(n.Operands)/2])}
 	for i := range w.Operands {
@@ -434,7 +415,6 @@ func whole(n nest.Nest) nest.Nest {
 	return w
 }
 
-// checkTile returns the tile sizes cut to the view's, or nil.
 func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 	if tile == nil {
 		return nil, nil
@@ -463,14 +443,11 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 	return cut, nil
 }
 
-// maxEdges is in how many dims a tile may leave a rest: each doubles the number
-// of nests.
+// maxEdges is in how many dims a tile may leave a remainder. Each one doubles the number of nests.
 const maxEdges = 10
 
-// widen lets one access cover neighbours along the storage's last dimension:
-// the dim of the view that moves along it is walked in steps that cover the
-// width. All operands must agree on that dim. It returns the width and changes
-// views and tile.
+// widen makes one access cover adjacent elements in storage. It changes views and tile to steps of
+// the width, in the dim that moves along these elements. All operands must agree on that dim.
 func (p *Pattern) widen(views []layouts.Layout, tile []int) (int, error) {
 	width, elem := p.Spec.Width, p.Spec.DType.Size()
 	if width < elem || width%elem != 0 {
@@ -509,8 +486,7 @@ func (p *Pattern) widen(views []layouts.Layout, tile []int) (int, error) {
 	return width, nil
 }
 
-// widenOne takes every step-th index of dim, each at the lowest address that
-// its access covers.
+// widenOne takes every step-th index of dim, at the lowest address that each access covers.
 func (p *Pattern) widenOne(view *layouts.Layout, op operand, dim, step int) error {
 	if step > 1 {
 		start := 0
@@ -530,10 +506,8 @@ func (p *Pattern) widenOne(view *layouts.Layout, op operand, dim, step int) erro
 	return nil
 }
 
-// neighbours finds the dim of the view that moves along the storage's last
-// dimension (the one of the smallest stride that is not 0), and how many of its
-// elements m elements of storage cover. It returns step 1 where there is none
-// or its stride is not below m: then each element has an access of its own.
+// neighbours returns the dim of the view with the smallest stride that is not 0, and how many of
+// its elements m elements of storage cover. step is 1 if the stride is not below m.
 func neighbours(view layouts.Layout, m int) (dim, step int, err error) {
 	dim, least := -1, m
 	for d := range view.Rank() {
@@ -549,11 +523,10 @@ func neighbours(view layouts.Layout, m int) (dim, step int, err error) {
 	return dim, m / least, nil
 }
 
-// tiled cuts the index space into regions and returns the views of each, in
-// the order of the walk. Without tiles there is one region, permuted to the
-// order. With tiles, each dim has a part of whole tiles and a part of what is
-// left at its end, and a region is one part of each; in each region all tiles
-// are walked in the order, and within each tile the indices in the same order.
+// tiled divides the index space into regions and returns the views of each, in walking order.
+// Without tiles there is one region. With tiles, each dim has a part of whole tiles and a
+// remainder, and a region is one part of each dim. The order applies to a region's tiles, and to
+// the indices within a tile.
 func tiled(views []layouts.Layout, tile, order []int) ([][]layouts.Layout, error) {
 	if tile == nil {
 		region, err := permuted(views, order)
@@ -592,12 +565,11 @@ func tiled(views []layouts.Layout, tile, order []int) ([][]layouts.Layout, error
 	return regions, cut(views, tile, order)
 }
 
-// splitTiles splits every dim of the views into tiles and the index within,
-// and orders the walk: all tile dims first, then all within.
+// splitTiles splits each dim into tiles and the index within. All tile dims come first in the walk.
 func splitTiles(views []layouts.Layout, tile, order []int) ([]layouts.Layout, error) {
 	split := make([]layouts.Layout, len(views))
 	for i, v := range views {
-		// from the last, so that dims before keep their places
+		// from the last dim on, so that earlier dims keep their numbers
 		for d := len(tile) - 1; d >= 0; d-- {
 			var err error
 			if v, err = v.Unflatten(d, v.Size(d)/tile[d], tile[d]); err != nil {
@@ -626,8 +598,8 @@ func permuted(views []layouts.Layout, order []int) ([]layouts.Layout, error) {
 	return out, nil
 }
 
-// Name is the benchmark name of a spec that is in no suite, without the word
-// Benchmark: a family and key=value pairs, the kernel last, stable for good.
+// Name returns the benchmark name of a spec that is in no suite, without the word Benchmark. It has
+// a family and key=value pairs, the kernel last. Names never change.
 func (s Spec) Name() string {
 	order := s.Order
 	var b strings.Builder
@@ -677,7 +649,6 @@ func (s Spec) Name() string {
 	return b.String() + s.threadsName()
 }
 
-// formatTile writes a tile of equal sizes as one of them.
 func formatTile(tile []int) string {
 	if len(tile) > 0 && len(slices.Compact(slices.Clone(tile))) == 1 {
 		return strconv.Itoa(tile[0])
@@ -685,7 +656,7 @@ func formatTile(tile []int) string {
 	return layouts.FormatShape(tile)
 }
 
-// Stored is Arrays, with the tensor that is viewed in the rows in which it is stored.
+// Stored returns Arrays, but the viewed tensor has the rows of its storage.
 func (p Pattern) Stored() []nest.Array {
 	all, _ := p.Arrays()
 	if s := p.Spec; len(s.Shape) > 0 && s.From.Rank() == 0 && all[0].Bytes() > 0 {
@@ -695,8 +666,8 @@ func (p Pattern) Stored() []nest.Array {
 	return all
 }
 
-// Arrays are where the elements of the tensors lie, with the rows that their views go
-// by, and the bytes to whose multiples the tensors are aligned.
+// Arrays returns where the tensors' elements lie, with the rows that their views imply, and the
+// alignment of tensors in bytes.
 func (p Pattern) Arrays() (all []nest.Array, align int) {
 	for _, o := range p.operands {
 		a := nest.Array{Tensor: o.tensor, Base: o.base, Element: p.Spec.DType.Size()}

@@ -1,6 +1,6 @@
-// Package advise finds the order, tiles and storage in which a view is best
-// walked on a machine. It predicts every choice there is (package access/cost),
-// ranks the choices, and says in words what to use and why.
+// Package advise finds the best order, tiles and storage for walking a view on a machine. It
+// predicts every choice (package access/cost), ranks the choices, and says in words what to use and
+// why.
 package advise
 
 import (
@@ -20,25 +20,23 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Question is a tensor, a view of it and the passes over that.
+// A Question is a tensor, a view of it, and the number of passes.
 type Question struct {
-	// Spec is the tensor, its view and the operation, in the naive way: without
-	// an order, tiles or a kernel.
+	// Spec is the tensor, its view and the operation, without an order, tiles or a kernel.
 	Spec    access.Spec
-	Dims    []int           // of x.sum(dim), in PyTorch; nil for all
-	Passes  int             // that are made over it, at least 1
-	Kernels []access.Kernel // that may be used besides plain loops
+	Dims    []int           // of x.sum(dim) in PyTorch; nil for all
+	Passes  int             // at least 1
+	Kernels []access.Kernel // allowed besides plain loops
 	Model   cost.Model
 
-	// Torch leaves out all but what PyTorch does, and row order to compare it with.
+	// Torch limits the answer to PyTorch, compared with row order.
 	Torch bool
 
-	// Begin is called before each long step, with its number of parts, and returns a
-	// function to call after each part. Several goroutines call that. It may be nil.
+	// Begin, if not nil, is called before each long step with its number of parts. It returns a
+	// function to call after each part, from several goroutines.
 	Begin func(what string, parts int) (done func())
 }
 
-// begin calls Begin, if there is one.
 func (q Question) begin(what string, parts int) (done func()) {
 	if q.Begin == nil {
 		return func() {}
@@ -46,28 +44,25 @@ func (q Question) begin(what string, parts int) (done func()) {
 	return q.Begin(what, parts)
 }
 
-// A Walk is one way to make a pass.
+// A Walk is a way to make a pass.
 type Walk struct {
 	Spec       access.Spec
 	Pattern    access.Pattern
-	Padded     int // elements by which the rows of x lie further apart than in the question
+	Padded     int // added elements between rows of x
 	Prediction cost.Prediction
-	Measured   float64 // ns a pass, by the clock; 0 if not timed
+	Measured   float64 // measured ns per pass; 0 if not timed
 
 	key string // equal for equal walks
 }
 
-// plain reports whether plain loops walk it.
 func (w Walk) plain() bool { return w.Spec.Kernel == access.Scalar }
 
-// A Candidate is one way to make all passes: each is the same walk of the view, or of
-// a copy of it.
+// A Candidate is a way to make all passes: walks of the view, or of a copy of it.
 type Candidate struct {
 	Walk        // of each pass
-	First *Walk // that makes the copy; nil if the view itself is walked
+	First *Walk // makes the copy; nil to walk the view itself
 }
 
-// id is equal for equal candidates.
 func (c Candidate) id() string {
 	if c.First == nil {
 		return c.key
@@ -81,20 +76,20 @@ type Advice struct {
 	Torch      *Torch      // nil for tensors in formats of oneDNN
 	Naive      Candidate   // plain loops in row order, without padding
 	Ranked     []Candidate // by predicted time of all passes
-	Timed      []Candidate // those that were timed, by measured time of all passes; nil before Time
-	Considered int         // walks and a copy first, equal ones included
-	Different  int         // the same without equal ones
+	Timed      []Candidate // by measured time of all passes; nil before Time
+	Considered int         // walks and a copy first, with duplicates
+	Different  int         // without duplicates
 
-	asStored bool   // leave out walks with the rows of x padded
-	fresh    []Walk // of the view, to be predicted
+	asStored bool   // without padded rows of x
+	fresh    []Walk // of the view, not yet predicted
 	walks    []Walk // of the view, by predicted time
-	// that may make a copy, and over it, by predicted time; nil if none is offered
+	// walks that make a copy, and walks over it, by predicted time; nil if none is offered
 	copies, after []Walk
 }
 
-// Ask predicts every order of the dims, tiles of the two dims that matter, and
-// the kernels, each also with the rows of x padded by a cache line; a copy first; and
-// what PyTorch does. It ranks them. It works on all CPUs.
+// Ask predicts and ranks every choice: the orders of the dims, tiles of the two dims that matter,
+// and the kernels. Each is tried with and without padding x's rows by a cache line. Ask also
+// predicts a copy first, and PyTorch. It uses all CPUs.
 func Ask(ctx context.Context, q Question) (*Advice, error) {
 	view, err := viewOf(q.Spec)
 	if err != nil {
@@ -133,8 +128,8 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 	return a, nil
 }
 
-// predictAll finds the walks of the view. Plain loops come first, because a kernel that
-// does the same is dropped.
+// predictAll finds the walks of the view. Plain loops come first, because a kernel with the same
+// accesses is dropped.
 func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 	s := a.Question.Spec
 	if a.Question.Torch {
@@ -151,7 +146,7 @@ func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 	if err := a.add(append(a.variants(s, all, [][]int{nil}), inMemory(s)...)); err != nil {
 		return err
 	}
-	if len(all) > tiledOrders { // the best are asked for
+	if len(all) > tiledOrders { // tile the best orders
 		if err := a.predict(ctx); err != nil {
 			return err
 		}
@@ -165,8 +160,7 @@ func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 	return a.predict(ctx)
 }
 
-// inMemory are the walks of tensors in formats in the order in which one of them
-// lies in memory.
+// inMemory returns the walks of tensors in formats, in the storage order of one of them.
 func inMemory(s access.Spec) (all []Walk) {
 	for _, s.Order = range []access.Order{access.AsFrom, access.AsTo} {
 		if _, err := s.Pattern(); err == nil {
@@ -176,7 +170,6 @@ func inMemory(s access.Spec) (all []Walk) {
 	return all
 }
 
-// viewOf is the view that is walked, of the common shape for Add.
 func viewOf(s access.Spec) (layouts.Layout, error) {
 	p, err := s.Pattern()
 	if err != nil {
@@ -185,7 +178,6 @@ func viewOf(s access.Spec) (layouts.Layout, error) {
 	return p.View(), nil
 }
 
-// variants are the walks in these orders and tiles, as stored and padded.
 func (a *Advice) variants(s access.Spec, orders, tiles [][]int) []Walk {
 	var all []Walk
 	for _, order := range orders {
@@ -200,7 +192,6 @@ func (a *Advice) variants(s access.Spec, orders, tiles [][]int) []Walk {
 	return all
 }
 
-// kernels are the walks by kernels, in whatever order these take.
 func (a *Advice) kernels(s access.Spec, orders [][]int) []Walk {
 	var all []Walk
 	for _, s.Kernel = range a.Question.Kernels {
@@ -208,7 +199,7 @@ func (a *Advice) kernels(s access.Spec, orders [][]int) []Walk {
 			continue
 		}
 		for _, w := range a.variants(s, orders, [][]int{nil}) {
-			if _, err := w.Spec.Pattern(); err == nil { // or it cannot walk it so
+			if _, err := w.Spec.Pattern(); err == nil { // else not in this order
 				all = append(all, w)
 			}
 		}
@@ -216,7 +207,6 @@ func (a *Advice) kernels(s access.Spec, orders [][]int) []Walk {
 	return all
 }
 
-// promising are the orders that are worth tiles: the best without.
 func (a *Advice) promising(orders [][]int) [][]int {
 	if len(orders) <= tiledOrders {
 		return orders
@@ -232,7 +222,6 @@ func (a *Advice) promising(orders [][]int) [][]int {
 	return best
 }
 
-// add adds walks to be predicted, except those that are known already.
 func (a *Advice) add(all []Walk) error {
 	a.Considered += len(all)
 	known := map[string]bool{}
@@ -253,7 +242,6 @@ func (a *Advice) add(all []Walk) error {
 	return nil
 }
 
-// predict predicts the walks that were added.
 func (a *Advice) predict(ctx context.Context) error {
 	fresh := a.fresh
 	a.fresh = nil
@@ -306,12 +294,12 @@ func keyOf(s access.Spec) (string, error) {
 	return loops(p), err
 }
 
-// copyFirst prices a copy first, and ranks the best way to make and to walk it. The copy is of the
-// view, not of what an addition broadcasts it to. Where the view is contiguous there is nothing to
-// copy, a fill of a copy would not fill x, and a copy is a copy already.
+// copyFirst prices a copy first, and ranks the best ways to make and to walk it. The copy is of the
+// view, before an addition broadcasts it. Contiguous views and copies need none, and a fill of a
+// copy would not fill x.
 func (a *Advice) copyFirst(ctx context.Context) error {
 	own := a.Question.Spec
-	if own.From.Rank() > 0 { // which views do not go with
+	if own.From.Rank() > 0 { // formats have no views
 		return nil
 	}
 	own.Op, own.With = access.Copy, nil

@@ -8,23 +8,19 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// maxOrdered is how many dims are put in every order: 5! is 120.
+// maxOrdered is the most dims that are permuted: 5! is 120.
 const maxOrdered = 5
 
-// tiledOrders is how many orders are tiled, the best ones without tiles first:
-// all of four dims.
+// tiledOrders is the most orders that are tiled, the best ones first: all orders of four dims.
 const tiledOrders = 24
 
-// tileSizes are tried along both dims that are tiled, if the dim is larger, and so is
-// the whole dim.
+// tileSizes are tried along both tiled dims, besides the whole dim.
 var tileSizes = []int{8, 16, 32, 64, 128}
 
-// line is the bytes by which rows are padded: a cache line.
 const line = 64
 
-// orders are the permutations of the dims of a view that make a difference: dims
-// of one element stay where they are, and where more than maxOrdered are left,
-// those that are one loop in every operand stay together.
+// orders returns the permutations of a view's dims that matter. Dims of one element stay in place.
+// If more than maxOrdered remain, dims that form a single loop in every operand stay together.
 func orders(view layouts.Layout) ([][]int, error) {
 	var groups [][]int // dims that stay together
 	large := func() (n int) {
@@ -54,8 +50,7 @@ func orders(view layouts.Layout) ([][]int, error) {
 	return all, nil
 }
 
-// permute calls f with every order of items from the k-th on, the given one
-// first.
+// permute calls f with every order of items from index k on, the given one first.
 func permute(items [][]int, k int, f func([][]int)) {
 	if k >= len(items) {
 		f(items)
@@ -68,8 +63,7 @@ func permute(items [][]int, k int, f func([][]int)) {
 	}
 }
 
-// orderOf is an order as a Spec has it. Views with too many dims for one were refused
-// before (orders).
+// orderOf returns a Spec's order. orders has refused views with too many dims for one.
 func orderOf(dims []int) access.Order {
 	if slices.IsSorted(dims) {
 		return access.Row
@@ -81,7 +75,6 @@ func orderOf(dims []int) access.Order {
 	return order
 }
 
-// closest is the dim along which neighbours lie closest in memory, -1 for none.
 func closest(view layouts.Layout) int {
 	best := -1
 	for d := range view.Rank() {
@@ -95,12 +88,11 @@ func closest(view layouts.Layout) int {
 
 func abs(n int) int { return max(n, -n) }
 
-// tiles is the grid of tiles over two dims, those along which the operands lie
-// closest in memory. Where that is one dim for all, or where there is but one
-// operand, tiles gain nothing: there is an order that suits all.
+// tiles returns the tiles over the two dims along which the operands are closest in memory. If that
+// is one dim for all operands, a single order suits all, and tiles gain nothing.
 func tiles(view layouts.Layout, op access.Op) [][]int {
 	a, b := closest(view), -1
-	for d := range view.Rank() { // of a fresh contiguous tensor
+	for d := range view.Rank() { // of a new contiguous tensor
 		if view.Size(d) > 1 {
 			b = d
 		}
@@ -130,8 +122,8 @@ func tiles(view layouts.Layout, op access.Op) [][]int {
 	return all
 }
 
-// padded is the spec with the rows of x a line further apart, or false where it
-// has no rows, or a view that cannot be had of such ones.
+// padded returns the spec with rows of x a line further apart. It returns false if x has no rows or
+// the view cannot be taken of them.
 func padded(s access.Spec) (access.Spec, bool) {
 	if len(s.Shape) < 2 {
 		return s, false

@@ -12,7 +12,7 @@ import (
 	"github.com/stridebench/stridebench/access/cost"
 )
 
-// A Basis is what figures are from.
+// A Basis is the source of figures.
 type Basis int
 
 // The bases.
@@ -21,27 +21,24 @@ const (
 	Measured               // a clock, on this machine
 )
 
-// String is "predicted" or "measured".
+// String returns "predicted" or "measured".
 func (b Basis) String() string { return []string{"predicted", "measured"}[b] }
 
-// clear is the factor by which one way must be faster than another to be worth a
-// change. For predictions it is somewhat more than the model's error for tiled copies,
-// for measured times the spread of medians of few samples.
+// clear is the least speedup that is worth a change. For predictions it is slightly above the
+// model's error for tiled copies, for measured times the spread of medians of few samples.
 func (b Basis) clear() float64 { return []float64{1.3, 1.1}[b] }
 
-// Every figure is rounded as printed before it is compared, so that no sentence
-// contradicts the figures in it.
+// Figures are rounded as printed before they are compared, so that no sentence contradicts them.
 
-// rounded is ns as Duration writes it: to three digits.
+// rounded rounds ns to three digits, like Duration.
 func rounded(ns float64) float64 {
 	three, err := strconv.ParseFloat(strconv.FormatFloat(ns, 'e', 2, 64), 64)
 	if err != nil {
-		return ns // infinite, which no figure is
+		return ns // infinite
 	}
 	return three
 }
 
-// ns is what a pass takes, rounded.
 func (w Walk) ns(b Basis) float64 {
 	if b == Measured {
 		return rounded(w.Measured)
@@ -49,8 +46,7 @@ func (w Walk) ns(b Basis) float64 {
 	return rounded(w.Prediction.Ns)
 }
 
-// total is the ns of all passes and the copy before them, computed from rounded
-// figures and rounded.
+// total returns the ns of all passes and the copy. Its terms are rounded, and so is the sum.
 func (c Candidate) total(b Basis, passes int) float64 {
 	total := float64(passes) * c.ns(b)
 	if c.First != nil {
@@ -59,16 +55,12 @@ func (c Candidate) total(b Basis, passes int) float64 {
 	return rounded(total)
 }
 
-// missed is how often all passes miss level i of the caches, with the copy before
-// them.
 func (c Candidate) missed(i, passes int) float64 {
 	return c.sum(passes, func(p cost.Prediction) float64 { return p.Missed(i) })
 }
 
-// walked is how often all passes miss the last level of the TLB.
 func (c Candidate) walked(passes int) float64 { return c.sum(passes, cost.Prediction.Walked) }
 
-// sum is of all passes and the copy before them.
 func (c Candidate) sum(passes int, of func(cost.Prediction) float64) float64 {
 	total := float64(passes) * of(c.Prediction)
 	if c.First != nil {
@@ -77,17 +69,15 @@ func (c Candidate) sum(passes int, of func(cost.Prediction) float64) float64 {
 	return total
 }
 
-// ratio is how many times as fast fast is, rounded as printed.
 func ratio(slow, fast float64) float64 { return math.Round(100*slow/fast) / 100 }
 
-// timed reports whether the copy, if any, and the pass were timed.
 func (c Candidate) timed() bool {
 	return c.Measured > 0 &&
 		(c.First == nil || c.First.Measured > 0)
 }
 
-// effort is what a candidate asks for beyond the naive walk: 1 another walk, 2 a
-// copy, 3 that x is stored otherwise.
+// effort ranks what a candidate changes: 0 for the naive walk, 1 another walk, 2 a copy, 3 the
+// storage of x.
 func (a *Advice) effort(c Candidate) int {
 	switch {
 	case c.Padded > 0:
@@ -100,8 +90,7 @@ func (a *Advice) effort(c Candidate) int {
 	return 0
 }
 
-// sort ranks candidates by the time of all passes; of those that are equal, the
-// one of the least effort first.
+// sort sorts candidates by the time of all passes, then by effort.
 func (a *Advice) sort(all []Candidate, b Basis) {
 	n := a.Question.Passes
 	slices.SortStableFunc(all, func(x, y Candidate) int {
@@ -110,38 +99,37 @@ func (a *Advice) sort(all []Candidate, b Basis) {
 	})
 }
 
-// A Decision is what to do, and what that is compared with. All figures are of
-// its basis: measured if anything was timed, and else predicted.
+// A Decision says what to do, and compares. All figures are of its basis: measured if anything was
+// timed, or else predicted.
 type Decision struct {
 	Basis     Basis
 	Use       Candidate // what to do, without padding
-	Predicted Candidate // what Use would be by prediction alone
-	Least     Candidate // the fastest without padding; Use ties with it
-	InPlace   Candidate // the least of those that walk the view itself
-	Plain     Candidate // the least of these in plain loops
-	// Padded has the rows of x padded. It is the least, where that is worth it against
-	// Least, or else the naive walk, where that is worth it against the naive walk without
-	// and Use is not worth it against that; nil where neither is.
+	Predicted Candidate // Use by prediction alone
+	Least     Candidate // the fastest without padding; within the error of Use
+	InPlace   Candidate // the fastest walk of the view itself
+	Plain     Candidate // the fastest of these in plain loops
+	// Padded has the rows of x padded. It is the fastest such candidate if that is worth it against
+	// Least. Otherwise it is the padded naive walk, if that is worth it against the naive walk and
+	// Use is not worth it against it. Otherwise it is nil.
 	Padded    *Candidate
-	CopyFirst *CopyFirst // nil where the view is contiguous, filled or copied
+	CopyFirst *CopyFirst // nil if the view is contiguous, filled or copied
 }
 
-// A CopyFirst is a copy by one of our kernels, and passes over it.
+// A CopyFirst is a copy by one of the kernels, and passes over it.
 type CopyFirst struct {
-	Basis   Basis     // predicted where not all of it was timed
-	Copy    Walk      // the quickest that makes it
-	After   Walk      // the quickest pass over the copy
-	Against Candidate // the quickest that walks the view itself
-	From    int       // passes from which on the copy and they take less than Against; 0 for never
+	Basis   Basis     // predicted unless all of it was timed
+	Copy    Walk      // the fastest walk that makes it
+	After   Walk      // the fastest pass over it
+	Against Candidate // the fastest walk of the view itself
+	From    int       // passes from which it is faster than Against; 0 for never
 }
 
-// worth reports whether fast is faster than slow by enough to be worth a change.
 func (a *Advice) worth(b Basis, slow, fast Candidate) bool {
 	n := a.Question.Passes
 	return ratio(slow.total(b, n), fast.total(b, n)) >= b.clear()
 }
 
-// Decide decides by measured times if there are any, and else by prediction.
+// Decide decides by measured times if there are any, or else by predicted times.
 func (a *Advice) Decide() Decision {
 	predicted := a.decide(a.Ranked, Predicted)
 	if a.Timed == nil {
@@ -158,8 +146,8 @@ func (a *Advice) Decide() Decision {
 	return d
 }
 
-// decide decides between candidates, which are sorted. Each step up in effort
-// must be worth it: from the naive walk to another, and from these to a copy.
+// decide decides between sorted candidates. Each increase in effort must be worth it: another walk
+// than the naive one, and then a copy.
 func (a *Advice) decide(all []Candidate, b Basis) Decision {
 	least := func(wanted func(c Candidate) bool) Candidate { return *first(all, wanted) }
 	d := Decision{Basis: b,
@@ -191,7 +179,6 @@ func (a *Advice) decide(all []Candidate, b Basis) Decision {
 	return d
 }
 
-// first is the first that is wanted, or nil.
 func first(all []Candidate, wanted func(Candidate) bool) *Candidate {
 	if i := slices.IndexFunc(all, wanted); i >= 0 {
 		return &all[i]
@@ -199,14 +186,12 @@ func first(all []Candidate, wanted func(Candidate) bool) *Candidate {
 	return nil
 }
 
-// isPaddedNaive reports whether a candidate is the naive walk with padding.
 func (a *Advice) isPaddedNaive(c Candidate) bool {
 	return c.Padded > 0 && c.plain() && c.Spec.Tile == nil && c.Spec.Order == a.Naive.Spec.Order
 }
 
-// breakEven is the least number of passes for which a copy and passes over it
-// take less than passes over the view; 0 for none. It is exact in the decimals
-// that figures are printed in.
+// breakEven returns the least number of passes for which a copy and passes over it are faster than
+// passes over the view, or 0. It is exact in the printed decimals.
 func breakEven(copied, view, after float64) int {
 	gain := new(big.Rat).Sub(decimal(view), decimal(after))
 	if gain.Sign() <= 0 {
@@ -220,21 +205,19 @@ func breakEven(copied, view, after float64) int {
 	return int(whole.Int64()) + 1
 }
 
-// decimal is x, exactly as printed.
 func decimal(x float64) *big.Rat {
 	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
 	if !ok {
-		return new(big.Rat) // infinite, which no figure is
+		return new(big.Rat) // infinite
 	}
 	return r
 }
 
-// timedBest is how many of the best walks of the view are worth timing.
+// timedBest is how many of the view's best walks are timed.
 const timedBest = 6
 
-// toTime are the walks that are worth timing, each once: the best of the view, of
-// plain loops and of each kernel, the naive one, the best padded ones, and those
-// that contiguous() may make its copy by, and over the copy.
+// toTime returns the walks to time: the best of the view, of plain loops, of each kernel, with
+// padding, and with a copy first; and the naive one.
 func (a *Advice) toTime() []Walk {
 	var all []Walk
 	seen := map[string]bool{}
@@ -267,9 +250,8 @@ func (a *Advice) toTime() []Walk {
 	return all
 }
 
-// setTimes takes walks of toTime with their measured times. The naive walk must be among
-// them. Walks without a time are no longer candidates. Of the copies it ranks the best
-// by measured and the best by predicted time.
+// setTimes sets the measured times of toTime's walks, which must include the naive walk. Walks
+// without a time stop being candidates. It ranks the best copies by measured and by predicted time.
 func (a *Advice) setTimes(timed []Walk) {
 	measured := map[string]float64{}
 	for _, w := range timed {
@@ -305,8 +287,8 @@ func (a *Advice) setTimes(timed []Walk) {
 	a.Naive.Measured = measured[a.Naive.key]
 }
 
-// Rows returns up to most candidates, sorted by time: those that the text names, and then
-// the best others. All differ in their order, their tiles, vectors, padding or a copy.
+// Rows returns up to most candidates by time: those that the text names, then the best others. All
+// differ in order, tiles, vectors, padding or a copy.
 func (a *Advice) Rows(most int) []Candidate {
 	d, all := a.Decide(), a.Ranked
 	if a.Timed != nil {
@@ -341,7 +323,6 @@ func (a *Advice) Rows(most int) []Candidate {
 	return rows
 }
 
-// shown is the time by which rows are sorted: as measured, where that is known.
 func (c Candidate) shown(passes int) float64 {
 	if c.timed() {
 		return c.total(Measured, passes)
@@ -349,8 +330,7 @@ func (c Candidate) shown(passes int) float64 {
 	return c.total(Predicted, passes)
 }
 
-// A way is what a reader can choose of a candidate. Sets of vector kernels are one
-// choice.
+// A way is a reader's choice. All sets of vector kernels are one choice.
 type way struct {
 	order, tile           string
 	vectors, copied, ours bool
@@ -367,8 +347,8 @@ func (c Candidate) way() way {
 	return w
 }
 
-// tie is the best candidate with another order, other tiles or a copy, if its time is
-// within the error of the model, or of the clock; nil for none.
+// tie returns the best candidate with another order, other tiles or a copy, if it differs from Use
+// by less than the error of the basis. It returns nil if there is none.
 func (a *Advice) tie(d Decision) *Candidate {
 	all := a.Ranked
 	if a.Timed != nil {

@@ -2,11 +2,11 @@ package advise
 
 import "github.com/stridebench/stridebench/access/cost"
 
-// JSON is the JSON of advice. Times are in ns, to the three digits that are printed.
+// JSON is advice in JSON. Times are in ns with the three printed digits.
 type JSON struct {
 	Model  string `json:"model"`
 	Passes int    `json:"passes"`
-	// that share each pass, if there are several
+	// threads that share each pass, if more than one
 	Threads    int             `json:"threads,omitzero"`
 	Considered int             `json:"considered"`
 	Different  int             `json:"different"`
@@ -33,28 +33,28 @@ type (
 	}
 	jsonCandidate struct {
 		Name           string    `json:"name"`
-		PredictedTotal float64   `json:"predictedTotalNs"` // of all passes, with the copy
+		PredictedTotal float64   `json:"predictedTotalNs"` // all passes and the copy
 		MeasuredTotal  float64   `json:"measuredTotalNs,omitzero"`
-		Copy           *jsonWalk `json:"copy,omitempty"` // that contiguous() makes
-		jsonWalk                 // of each pass
+		Copy           *jsonWalk `json:"copy,omitempty"` // by contiguous()
+		jsonWalk                 // each pass
 	}
 	jsonDecision struct {
 		Basis       string  `json:"basis"` // predicted or measured
 		Use         string  `json:"use"`
 		Total       float64 `json:"totalNs"`
 		Naive       float64 `json:"naiveTotalNs"`
-		TimesAsFast float64 `json:"timesAsFast"` // as the naive walk
+		TimesAsFast float64 `json:"timesAsFast"` // speedup over the naive walk
 		Least       string  `json:"least"`
 		Predicted   string  `json:"predictedUse"`
 		InPlace     string  `json:"inPlace"`
 		Plain       string  `json:"plain"`
 		Padded      string  `json:"padded,omitempty"`
-		Clear       float64 `json:"clear"` // smaller factors are ties
+		Clear       float64 `json:"clear"` // smaller speedups are ties
 	}
 	jsonTorch struct {
 		Call     string    `json:"call"`
-		Copy     bool      `json:"copy"` // call contiguous() first, for these passes
-		Ties     bool      `json:"ties"` // it makes no difference that counts
+		Copy     bool      `json:"copy"` // call contiguous() first for these passes
+		Ties     bool      `json:"ties"` // the difference is within the error
 		PaysFrom int       `json:"paysFrom"`
 		View     jsonWalk  `json:"view"`
 		First    *jsonWalk `json:"contiguous,omitempty"`
@@ -100,7 +100,7 @@ func toJSONDecision(a *Advice, d Decision) jsonDecision {
 	return j
 }
 
-// JSON returns the JSON of the advice with these rows (see Rows).
+// JSON returns the advice in JSON with these rows (see Rows).
 func (a *Advice) JSON(rows []Candidate) JSON {
 	d := a.Decide()
 	out := JSON{Model: a.Question.Model.String(), Passes: a.Question.Passes,

@@ -9,7 +9,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// title repeats the question and says how many ways were found.
 func (a *Advice) title() string {
 	passes := "1 pass"
 	if n := a.Question.Passes; n > 1 {
@@ -33,8 +32,8 @@ func (a *Advice) title() string {
 	return title
 }
 
-// Write writes the advice for people: the verdict, a title and a table of these
-// candidates (see Rows), and why; in lines of this many columns, or unfolded if that is 0.
+// Write writes the advice for people: the verdict, a title, a table of rows (see Rows), and why.
+// Lines have at most columns columns, or any length if that is 0.
 func (a *Advice) Write(w io.Writer, rows []Candidate, columns int) error {
 	for _, sentence := range a.Verdict() {
 		fmt.Fprintln(w, explain.Fold(sentence, columns))
@@ -46,8 +45,6 @@ func (a *Advice) Write(w io.Writer, rows []Candidate, columns int) error {
 	return explain.WriteParagraphs(w, []string{a.Why()}, columns)
 }
 
-// table has a row for each of these candidates, with the times and misses of all
-// passes.
 func (a *Advice) table(rows []Candidate) explain.Table {
 	levels, n := a.Question.Model.Caches.Levels, a.Question.Passes
 	header := []string{"walk"}

@@ -9,10 +9,9 @@ import (
 	"github.com/stridebench/stridebench/access"
 )
 
-// Time times the walks that are worth timing, interleaved with those of the same
-// operation: a copy writes where a sum reads. Walks that need more memory than there
-// is are left out, except the naive one, which the caller has to check beforehand
-// (access.Measurable).
+// Time times the walks of toTime. Walks of the same operation alternate, because a copy writes what
+// a sum reads. It omits walks that need too much memory. The caller must check the naive one with
+// access.Measurable.
 func (a *Advice) Time(ctx context.Context, o access.Options) error {
 	byOp := map[access.Op][]Walk{}
 	for _, w := range a.toTime() {
@@ -32,7 +31,6 @@ func (a *Advice) Time(ctx context.Context, o access.Options) error {
 	return nil
 }
 
-// medians sets the measured time of each walk, the median of its samples.
 func medians(ctx context.Context, walks []Walk, o access.Options) error {
 	var patterns []access.Pattern
 	for _, w := range walks {

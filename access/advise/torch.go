@@ -12,20 +12,20 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// A Torch is what PyTorch 1.13 does with the question. It is predicted, also where
-// other walks were timed: PyTorch's loops are not in this program.
+// A Torch is what PyTorch 1.13 does with the question. It is always predicted, because PyTorch's
+// loops are not part of this program.
 type Torch struct {
-	Call string    // what its user writes: "x.t().sum()"
-	View Candidate // a pass over the view, as PyTorch walks it
-	// Copied is contiguous(), as PyTorch makes it, and a pass over the copy. It is nil
-	// where contiguous() returns the view itself, and for a fill.
+	Call string    // the user's code, such as "x.t().sum()"
+	View Candidate // passes over the view
+	// Copied is contiguous() and passes over the copy. It is nil for a fill, or if contiguous()
+	// returns the view itself.
 	Copied *Candidate
-	From   int // passes from which on Copied takes less than View; 0 for never
+	From   int // passes from which Copied is faster than View; 0 for never
 
-	flipped bool // PyTorch copies in flip, so that the view is that copy
+	flipped bool // the view is a copy that PyTorch's flip makes
 }
 
-// torch predicts what PyTorch does, or returns nil for tensors in formats of oneDNN.
+// torch predicts PyTorch's walks. It returns nil for tensors in oneDNN's formats.
 func (q Question) torch() (*Torch, error) {
 	own := q.Spec
 	if own.From.Rank() > 0 || own.Op == access.Reorder {
@@ -63,8 +63,8 @@ func (q Question) torch() (*Torch, error) {
 	return t, nil
 }
 
-// unflipped is the layout of the copy that PyTorch's flip makes: it has no negative
-// strides, and the same order.
+// unflipped returns the layout of the copy that PyTorch's flip makes: the same order without
+// negative strides.
 func unflipped(view layouts.Layout) (layouts.Layout, bool, error) {
 	strides, flipped := view.Strides(), false
 	for d, s := range strides {
@@ -81,7 +81,6 @@ func unflipped(view layouts.Layout) (layouts.Layout, bool, error) {
 	return copied, true, err
 }
 
-// torchWalk predicts an operation on x as PyTorch walks it.
 func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType) (w Walk,
 	err error) {
 	w.Spec = access.Spec{Op: op, Order: access.Torch, Threads: q.Spec.Threads}
@@ -129,7 +128,6 @@ func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType)
 	return w, err
 }
 
-// call is the question as Python.
 func (q Question) call() string {
 	x := strings.TrimSpace(q.Spec.View.String())
 	switch {
@@ -159,7 +157,6 @@ func (q Question) call() string {
 	return x + ".sum(" + dims + ")"
 }
 
-// gain is how many times as fast the passes are with contiguous() first.
 func (t *Torch) gain(passes int) float64 {
 	if t.Copied == nil {
 		return 0
@@ -167,21 +164,20 @@ func (t *Torch) gain(passes int) float64 {
 	return t.View.total(Predicted, passes) / t.Copied.total(Predicted, passes)
 }
 
-// named matches a chain that begins with the name of its tensor, or with a property.
+// named matches a chain that begins with its tensor's name or a property.
 var named = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\w+)\s*(?:[.\[]|$)`)
 })
 
-// Copy reports whether contiguous() first takes less for this number of passes.
+// Copy reports whether contiguous() first is faster for this number of passes.
 func (t *Torch) Copy(passes int) bool { return t.gain(passes) > 1 }
 
-// Ties reports whether it takes less, but by less than the model is off by.
+// Ties reports whether it is faster by less than the model's error.
 func (t *Torch) Ties(passes int) bool {
 	gain := t.gain(passes)
 	return gain > 1 && gain < Predicted.clear()
 }
 
-// verdict answers whether to call contiguous().
 func (t *Torch) verdict(op access.Op, passes int) string {
 	view := Duration(t.View.ns(Predicted))
 	if t.Copied == nil {
@@ -217,7 +213,6 @@ func (t *Torch) verdict(op access.Op, passes int) string {
 		"takes %s and %s.", when, t.Call, view, first, pays(t.From))
 }
 
-// steps says how PyTorch's inner loop goes through each tensor.
 func (t *Torch) steps() string {
 	n := t.View.Pattern.Nests[0]
 	inner := len(n.Trips) - 1

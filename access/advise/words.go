@@ -13,8 +13,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// Verdict is the answer, a sentence for each who asks: whether to call contiguous()
-// in PyTorch, and how to walk the view in a loop of one's own.
+// Verdict returns the answer in two sentences: whether to call contiguous() in PyTorch, and how to
+// walk the view in one's own loop.
 func (a *Advice) Verdict() []string {
 	var text []string
 	if a.Torch != nil {
@@ -26,12 +26,11 @@ func (a *Advice) Verdict() []string {
 	return text
 }
 
-// mostWhy is the length of Why, in bytes: six lines.
+// mostWhy is the most bytes of Why: six lines.
 const mostWhy = 6 * 76
 
-// Why says, in at most six lines, what misses where, what else does as well, and what
-// the figures rest on. What finds no place is left out: first how PyTorch steps, then
-// ties, then padding.
+// Why says in at most six lines which misses occur where, which other ways are as good, and how the
+// figures were found. If space is short, it first drops PyTorch's steps, then ties, then padding.
 func (a *Advice) Why() string {
 	d := a.Decide()
 	all := []string{a.naive(), a.walk(), a.ties(d), a.pad(d), a.certainty(d)}
@@ -44,7 +43,7 @@ func (a *Advice) Why() string {
 	}
 }
 
-// Name says what a candidate is. Every candidate has another.
+// Name returns a name that is unique among candidates.
 func (c Candidate) Name() string {
 	switch {
 	case c.First == nil:
@@ -55,10 +54,9 @@ func (c Candidate) Name() string {
 	return "a copy by " + c.First.name() + ", then " + c.Walk.name()
 }
 
-// copies reports whether the walk's kernel has an order of its own.
+// copies reports whether the walk's kernel chooses its own order.
 func (w Walk) copies() bool { return w.Spec.Op == access.Copy || w.Spec.Op == access.Reorder }
 
-// name says what a walk is.
 func (w Walk) name() string {
 	name := "row order"
 	switch {
@@ -83,7 +81,7 @@ func (w Walk) name() string {
 	return name
 }
 
-// Duration writes ns with three digits.
+// Duration formats ns with three digits.
 func Duration(ns float64) string {
 	ns = rounded(ns)
 	for _, u := range []struct {
@@ -97,16 +95,13 @@ func Duration(ns float64) string {
 	return number(ns) + " ns"
 }
 
-// number writes a figure that is rounded already.
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// time is what all passes take.
 func (a *Advice) time(b Basis, c Candidate) string {
 	return Duration(c.total(b,
 		a.Question.Passes))
 }
 
-// times is how many times as fast one candidate is as another.
 func (a *Advice) times(b Basis, slow, fast Candidate) string {
 	n := a.Question.Passes
 	r := ratio(slow.total(b, n), fast.total(b, n))
@@ -116,7 +111,6 @@ func (a *Advice) times(b Basis, slow, fast Candidate) string {
 	return number(rounded(r)) + " times"
 }
 
-// own says what to do in a loop of one's own.
 func (a *Advice) own(d Decision) string {
 	b, naive := d.Basis, a.Naive
 	unit := "a pass"
@@ -142,13 +136,12 @@ func (a *Advice) own(d Decision) string {
 	return text + "."
 }
 
-// pays reports whether passes over the copy are so much faster that it is worth it, if
-// there are enough.
+// pays reports whether passes over the copy are enough faster to be worth it for some number of
+// passes.
 func (c *CopyFirst) pays() bool {
 	return c.From > 0 && ratio(c.Against.ns(c.Basis), c.After.ns(c.Basis)) >= c.Basis.clear()
 }
 
-// pays says from how many passes on.
 func pays(passes int) string {
 	switch passes {
 	case 0:
@@ -159,7 +152,6 @@ func pays(passes int) string {
 	return explain.Say("pays from %d passes on", passes)
 }
 
-// pad says what padding the rows of x gains, where it does.
 func (a *Advice) pad(d Decision) string {
 	c := d.Padded
 	if c == nil {
@@ -177,7 +169,6 @@ func (a *Advice) pad(d Decision) string {
 		a.times(d.Basis, without, *c))
 }
 
-// naive says what misses where in row order.
 func (a *Advice) naive() string {
 	p := a.Naive.Prediction
 	if p.Memory < p.Loop/4 {
@@ -198,8 +189,8 @@ func (a *Advice) naive() string {
 		share, worst.Name, a.missed(worst, float64(a.Naive.Pattern.Elems)), a.most(worst))
 }
 
-// missed says how often a tensor misses each level, levels that miss equally often together.
-// How often goes by the elements that are walked: accesses of other walks are wider.
+// missed says how often a tensor misses each level, per walked element. It merges levels with equal
+// misses. Accesses of other walks may be wider than an element.
 func (a *Advice) missed(t cost.Tensor, elems float64) string {
 	type group struct {
 		levels []string
@@ -232,7 +223,6 @@ func (a *Advice) missed(t cost.Tensor, elems float64) string {
 	return explain.List(said)
 }
 
-// most is what a tensor's miss time goes into.
 func (a *Advice) most(t cost.Tensor) string {
 	most, ns := "page walks", t.Walks
 	for i, l := range t.Lines {
@@ -246,7 +236,6 @@ func (a *Advice) most(t cost.Tensor) string {
 	return most
 }
 
-// level names the levels of the caches that are simulated.
 func level(levels []simcache.Level, i int) string {
 	if levels[i].Name != "" {
 		return levels[i].Name
@@ -254,20 +243,18 @@ func level(levels []simcache.Level, i int) string {
 	return fmt.Sprintf("L%d", i+1)
 }
 
-// often says a number of times per element.
 func often(times float64) string {
 	switch {
 	case times > 0.995 && times < 1.005:
 		return "at every element"
 	case times >= 1:
 		return fmt.Sprintf("%.3g times per element", times)
-	case times > 2./3: // nearer to every one than to every second
+	case times > 2./3: // nearer to every element than to every second one
 		return "at nearly every element"
 	}
 	return explain.Say("once in %d elements", int(1/times+.5))
 }
 
-// walk says how PyTorch's inner loop goes through each tensor.
 func (a *Advice) walk() string {
 	if a.Torch == nil {
 		return ""
@@ -275,7 +262,6 @@ func (a *Advice) walk() string {
 	return a.Torch.steps()
 }
 
-// ties names another way that is as good as the advice.
 func (a *Advice) ties(d Decision) string {
 	c := a.tie(d)
 	if c == nil || a.Question.Torch {
@@ -285,8 +271,8 @@ func (a *Advice) ties(d Decision) string {
 		c.Name(), d.Basis.clear())
 }
 
-// certainty says what the figures rest on. It quotes errors only for one thread on a
-// measured machine, where they were found.
+// certainty says how reliable the figures are. It quotes errors only for one thread on a measured
+// machine, where they were found.
 func (a *Advice) certainty(d Decision) string {
 	times := a.Question.Model.Times
 	switch {

@@ -1,5 +1,5 @@
-// Package cost predicts how long a pass over a pattern takes, from how often its
-// operands miss and from what a hit and a miss cost on the machine.
+// Package cost predicts how long a pass over a pattern takes. It prices the misses of each operand
+// with the times of hits and misses that were measured on the machine.
 //
 // # The model
 //
@@ -7,48 +7,40 @@
 //
 //	(loop^overlap + (memory-bursts)^overlap)^(1/overlap) + bursts
 //
-// because the CPU runs ahead of what it waits for, but not entirely: the more alike loop and memory
-// are, the more often does one wait for the other.
+// The CPU overlaps loop and memory, but not entirely. The closer the two times are, the more often
+// one waits for the other.
 //
-// loop is what the instructions take when all data is in the first level: a cost
-// per iteration, which depends on what the loop does and on whether its elements
-// are adjacent, as it was measured, and a cost for each start of an inner loop and of a nest.
+// loop is the time of the instructions when all data is in the first level. It has a measured cost
+// per iteration, which depends on the operation and on whether elements are adjacent. Each start of
+// an inner loop and of a nest adds a cost.
 //
-// memory is the sum over all lines that an operand misses in one level and that
-// the next level serves. The time of a line depends on where its address is
-// relative to the line missed before:
+// memory is the sum over all lines that an operand misses in one level and hits in the next. The
+// time of a line depends on its distance from the line missed before:
 //
-//   - next to it (a stride of at most a line): the time of a line in a stream
-//     from that level, because the prefetchers run ahead of it;
-//   - a constant stride away, less than a page of 4 KiB, which no prefetcher
-//     crosses: as such lines were measured;
-//   - in another page: the latency of the level divided by the number of loads that CPUs have in
-//     flight at once, or that fit in their window;
-//   - with a stride that crowds what the inner loop touches into few sets of the first level: as was
-//     measured in one set, by the number of sets.
+//   - at most a line: the time of a line in a stream, because prefetchers run ahead;
+//   - a constant stride of less than 4 KiB, a page that no prefetcher crosses: as measured;
+//   - another page: the latency of the level, divided by the loads that the CPU has in flight or
+//     that fit in its window;
+//   - a stride that maps the inner loop's lines to a conflict set: as measured in one set of the
+//     first level, divided by the number of sets.
 //
-// bursts is the part of memory that the loop does not hide: lines that the inner loop misses all at
-// once, since the loop around it comes by the same again, of more rows than prefetchers follow.
-// Each burst begins with a latency.
+// bursts is the part of memory that the loop does not hide. The inner loop misses these lines all
+// at once, because the loop around it returns to them and they form more rows than prefetchers
+// follow. Each burst begins with a latency.
 //
-// A line that is written costs in addition what is left of a copy after two
-// streams are subtracted, and little if the kernel stores past the caches. A miss
-// of the TLB costs what was measured of loads that do not wait for each other.
+// A written line adds the difference between a copy and two streams. It adds little if the kernel
+// stores past the caches. A TLB miss costs the measured time of independent loads.
 //
-// A pattern that several threads walk takes as long as the largest of its parts, by a
-// thread that has an equal share of the last level, and of the bandwidth that all
-// cores have together.
+// A pattern of several threads takes the time of its largest part. Each thread has an equal share
+// of the last level and of the bandwidth of all cores together.
 //
-// The structure is that of Manegold, Boncz and Kersten ("Generic Database Cost
-// Models for Hierarchical Memory Systems", VLDB 2002), who price sequential and
-// random misses separately, and of the execution-cache-memory model (Treibig and
-// Hager, 2009), which weighs the loop against the transfers. That the window
-// limits how many misses overlap is from Karkhanis and Smith ("A First-Order
-// Superscalar Processor Model", ISCA 2004).
+// Sources: Manegold, Boncz and Kersten ("Generic Database Cost Models for Hierarchical Memory
+// Systems", VLDB 2002) price sequential and random misses separately. The execution-cache-memory
+// model (Treibig and Hager, 2009) weighs the loop against the transfers. Karkhanis and Smith ("A
+// First-Order Superscalar Processor Model", ISCA 2004) limit overlapping misses by the window.
 //
-// What differs between machines is in [Times], and measured. The rest is in
-// [Rules], which scripts/fit fits to measured times (docs/advise.md says to which,
-// and how accurate predictions are).
+// [Times] holds what differs between machines, and is measured. [Rules] holds the rest, which
+// scripts/fit fits to measured times. docs/advise.md lists these and the accuracy of predictions.
 package cost
 
 import (
@@ -62,63 +54,59 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// Times are the figures of a machine that a prediction is made of.
+// Times are the times of a machine.
 type Times struct {
-	Source string  // where they are from
+	Source string
 	Hit    float64 // ns: latency of the first level
-	Byte   float64 // ns a byte that vectors read in the first level
+	Byte   float64 // ns per byte that vectors read in the first level
 
-	// Busy is how many times as long a core takes in the first level while all Cores do as much:
-	// where what counts as a core is a half of one, or clocks slow down.
+	// Busy is the slowdown of a core in the first level while all Cores are busy, by hyperthreads
+	// or lower clocks.
 	Busy  float64
 	Cores int
 
-	Levels []Level // what serves misses, the nearest first: the second level, ..., memory
-	// Walks are the ns that a load takes longer if it misses a level of the TLB, the nearest first,
-	// and Apart the same of loads that wait for no other.
+	Levels []Level // caches from the second level on, then memory
+	// Walks are the ns that a miss of each TLB level adds to a dependent load, the nearest level
+	// first. Apart is the same for independent loads.
 	Walks, Apart []float64
 
-	// Ladder is the latency of a chase by the bytes that it goes over: how much of a working set
-	// that is a little too large a level serves all the same. It is nil where that is not known.
+	// Ladder is the latency of a pointer chase by working set (see missing); nil if unknown.
 	Ladder   []probe.Point
-	Loops    []probe.Loop   // what an element takes of operations' loops
-	Streamed []probe.Stream // what loops over elements of 8 bytes take of memory
-	Tiles    []probe.Tile   // what copies of a transposed matrix in memory take by tiles
+	Loops    []probe.Loop   // ns per element of each operation's loop
+	Streamed []probe.Stream // ns per line of memory in loops over elements of 8 bytes
+	Tiles    []probe.Tile   // ns per line of copies of a transposed matrix in memory, by tile
 }
 
-// Level is what serves the misses of the level before it.
+// Level is a level that serves the misses of the level before it.
 type Level struct {
 	Name     string
 	Capacity float64 // bytes; infinite for memory
-	Latency  float64 // ns of a load that depends on the one before
-	Line     float64 // ns a line of a stream that is read
-	Stored   float64 // ns that a line of a stream takes longer if it is written
-	Past     float64 // ns of a line that is stored past the caches, of memory
+	Latency  float64 // ns of a dependent load
+	Line     float64 // ns per line of a stream that is read
+	Stored   float64 // ns that writing adds to a line of a stream
+	Past     float64 // ns of a line stored past the caches, to memory
 
-	// LineAll, StoredAll and PastAll are Line, Stored and Past where all cores stream together:
-	// how far apart lines are, whichever core they go to. They are 0 if nobody has to share.
+	// LineAll, StoredAll and PastAll are Line, Stored and Past while all cores stream together, in
+	// ns between any two lines. They are 0 if the level is not shared.
 	LineAll, StoredAll, PastAll float64
 
-	// ns of a line that is some lines from the one before, of loads that wait for no other
+	// ns of independent loads, for a line a few lines from the one before
 	Near float64
 
-	// Crowded and CrowdedStore are ns of a line that is read, or written, in a set of the first
-	// level which does not hold what the inner loop touches of it; of the second level.
-	// They are 0 where they were not measured.
+	// Crowded and CrowdedStore are ns per line of a conflict set of the first level (see
+	// probe.Speed). They are 0 if not measured.
 	Crowded, CrowdedStore float64
 }
 
-// Rough reports whether the times are generic, so that errors that were found on
-// measured machines say nothing of them.
+// Rough reports whether the times are generic. Errors found on measured machines do not apply then.
 func (t Times) Rough() bool { return strings.HasPrefix(t.Source, "generic: ") }
 
-// Unmeasured is why a machine has generic times that can have its own.
+// Unmeasured is the reason for generic times on a machine that can be measured.
 const Unmeasured = "bench machine --measure has not measured this machine"
 
-// Generic are the times of a machine that was not measured: those of a virtual
-// machine on an AMD EPYC 7003, rounded, which are not far from other servers'.
-// Why they are taken is the caller's to say, who knows what was looked for:
-// "FILE was not measured". It becomes part of their source.
+// Generic returns the times of an unmeasured machine. They are rounded from a virtual machine on an
+// AMD EPYC 7003 and are close to other servers'. The source quotes why, such as "FILE was not
+// measured".
 func Generic(why string) Times {
 	return Times{
 		Source: "generic: " + why,
@@ -127,7 +115,7 @@ func Generic(why string) Times {
 		Levels: []Level{
 			{Name: "L2", Capacity: 512 << 10, Latency: 4, Line: .6, Near: .6, Crowded: 3,
 				CrowdedStore: 3.2},
-			// All cores have as much as eight alone, and of memory as four.
+			// All cores together have eight times one core's bandwidth, and four times in memory.
 			{Name: "L3", Capacity: 16 << 20, Latency: 16, Line: 1, Stored: .1,
 				LineAll: .12, StoredAll: .01, Near: 1},
 			{Name: "memory", Capacity: math.Inf(1), Latency: 120, Line: 2.6, Stored: .8, Past: .8,
@@ -149,15 +137,14 @@ func Generic(why string) Times {
 	}
 }
 
-// line is the bytes of a line that bandwidths are converted with.
 const line = 64
 
-// Measured are the times of a machine that was. What it does not tell is
-// generic, in proportion to what it does.
+// Measured returns the times of a measured machine. Missing figures are generic, scaled to the
+// measured ones.
 func Measured(m probe.Machine) Times {
 	t := Generic("")
 	t.Source = "measured " + m.Date.Format("2006-01-02")
-	if m.CPU != "" { // which a file may be of that is not the one that runs
+	if m.CPU != "" { // a file's CPU may differ from the one that runs
 		t.Source += " on " + m.CPU
 	}
 	first, slower := m.Levels[0], m.Levels[0].Latency/t.Hit
@@ -182,7 +169,7 @@ func Measured(m probe.Machine) Times {
 			alone(l.Speed, m.Threads)))
 	}
 	memory := m.Memory
-	if memory.Latency == 0 { // no working set went past the caches
+	if memory.Latency == 0 { // no working set exceeded the caches
 		memory.Latency = known[2].Latency
 	}
 	t.Levels = append(t.Levels, known[2].measured("memory", math.Inf(1), alone(memory, m.Threads)))
@@ -193,8 +180,8 @@ func Measured(m probe.Machine) Times {
 	return t
 }
 
-// alone is the speed of a core that nobody disturbs: not below its share of what all cores were
-// measured to have together, at another moment.
+// alone returns the speed of a core that runs alone. All cores together are measured at another
+// moment, so the speed is at least a core's share of theirs.
 func alone(s probe.Speed, threads int) probe.Speed {
 	if n := probe.Bandwidth(threads); n > 1 {
 		s.Read, s.Copy = max(s.Read, s.ReadAll/n), max(s.Copy, s.CopyAll/n)
@@ -202,7 +189,6 @@ func alone(s probe.Speed, threads int) probe.Speed {
 	return s
 }
 
-// measured is a generic level with what was measured of one.
 func (l Level) measured(name string, capacity float64, s probe.Speed) Level {
 	generic := l
 	l.Name, l.Capacity, l.Latency = name, capacity, s.Latency
@@ -218,7 +204,7 @@ func (l Level) measured(name string, capacity float64, s probe.Speed) Level {
 		l.Near = s.Near
 	}
 	l.Crowded, l.CrowdedStore = s.Crowded, s.CrowdedStore
-	if s.Copy > 0 { // one that stores past the caches tells nothing of stores that do not
+	if s.Copy > 0 { // a copy past the caches does not show the time of plain stores
 		l.Stored = max(l.Stored, 2*perLine(s.Copy)-2*l.Line)
 		l.Past = max(l.Past/leastPast, 2*perLine(s.Copy)-l.Line)
 	}
@@ -232,12 +218,12 @@ func (l Level) measured(name string, capacity float64, s probe.Speed) Level {
 	return l
 }
 
-// leastPast is by how much less than the generic share of a read line a line stored past the
-// caches may seem to take, of a copy that was measured at another moment than the sum.
+// leastPast divides the generic time of a line stored past the caches into a lower bound, because
+// the copy and the sum are measured at different moments.
 const leastPast = 4
 
-// serving is what serves the misses of level i of so many that are simulated:
-// memory after the last, else the level that is nearest in size.
+// serving returns the level that serves misses of simulated level i: memory after the last, else
+// the level nearest in size.
 func (t Times) serving(c simcache.Config, i int) Level {
 	last := len(t.Levels) - 1
 	if i == len(c.Levels)-1 || last == 0 {
@@ -253,9 +239,9 @@ func (t Times) serving(c simcache.Config, i int) Level {
 	return best
 }
 
-// missing is the share of what goes round over so many bytes that level i was measured to miss,
-// where LRU would miss all or nothing: replacement is not quite LRU, and others use a shared level
-// now more, now less.
+// missing returns the share of cyclic accesses over a working set that level i was measured to
+// miss. LRU would miss all or none, but replacement is not quite LRU, and others use a shared
+// level.
 func (m Model) missing(i int, bytes float64) (share float64, known bool) {
 	ladder, bytes := m.Times.Ladder, m.whole(i, bytes)
 	ns, known := at(ladder, bytes)
@@ -269,10 +255,9 @@ func (m Model) missing(i int, bytes float64) (share float64, known bool) {
 	return min(1, max(0, (ns-here)/max(m.serving(i).Latency-here, 1e-12))), true
 }
 
-// mostOver is by how much a working set may be too large for a level and still be served in part.
+// mostOver is the factor by which a working set may exceed a level and still partly hit.
 const mostOver = 3
 
-// at is the time of a ladder at a size between two of its points.
 func at(ladder []probe.Point, size float64) (ns float64, known bool) {
 	k := sort.Search(len(ladder), func(k int) bool { return float64(ladder[k].Size) >= size })
 	if k == 0 || k == len(ladder) {
@@ -283,8 +268,8 @@ func at(ladder []probe.Point, size float64) (ns float64, known bool) {
 	return below.Ns + part*(above.Ns-below.Ns), true
 }
 
-// Brief says in a line for people what is predicted: for which caches, by how many threads if
-// several, with times from where.
+// Brief returns a line for people: the caches, the number of threads if several, and the source of
+// the times.
 func (m Model) Brief() string {
 	var levels []string
 	for _, l := range m.Caches.Levels {
@@ -294,11 +279,11 @@ func (m Model) Brief() string {
 	if m.Threads > 1 {
 		on += fmt.Sprintf(", by %d threads", m.Threads)
 	}
-	source, _, _ := strings.Cut(m.Times.Source, ";") // of kernels it says nothing
+	source, _, _ := strings.Cut(m.Times.Source, ";") // without the part about kernels
 	return fmt.Sprintf("%s; times %s", on, source)
 }
 
-// String states what is priced, for the head of a results file.
+// String returns the priced machine and caches, for the head of a results file.
 func (m Model) String() string {
 	text := fmt.Sprintf("%s; hit %.3g ns", m.Times.Source, m.Times.Hit)
 	for _, l := range m.Times.Levels {

@@ -9,15 +9,13 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// caches are what is simulated for a prediction: of a configuration sizes, ways
-// and lines, all LRU.
+// caches are the simulated caches, all LRU.
 type caches struct {
 	levels []simcache.Level // the nearest first, at least one
 	tlb    []simcache.TLB   // may be empty
-	window int              // the number of accesses up to which a nest is simulated whole
+	window int              // most accesses of a nest that is simulated whole
 
-	// missing is the share of what comes again after so many bytes that a level was measured to
-	// miss; nil or not known is what LRU does.
+	// missing is Model.missing, or nil. LRU applies if the share is not known.
 	missing func(level int, bytes float64) (share float64, known bool)
 }
 
@@ -30,31 +28,28 @@ func cachesOf(c simcache.Config) caches {
 	return all
 }
 
-// A Counted is one nest of a pattern and how often each operand missed in a pass
-// in the steady state.
+// A Counted is a nest of a pattern with the misses of each operand in a pass in the steady state.
 type Counted struct {
 	Nest   nest.Nest // canonical
 	Misses []Misses  // by operand
 }
 
-// Misses are the lines, or pages, that an operand missed in a pass. They need
-// not be whole numbers where a part of the pass speaks for all of it.
+// Misses are the lines or pages that an operand misses in a pass. Extrapolated ones may be
+// fractional.
 type Misses struct {
 	Levels []float64
 	TLB    []float64
 }
 
-// DefaultWindow is the number of accesses up to which a nest is simulated whole,
-// where a Model has no other, and LeastWindow the least that it may have.
+// DefaultWindow and LeastWindow are the default and the least Model.Window, in accesses.
 const (
 	DefaultWindow = 1 << 18
 	LeastWindow   = 1 << 13
 )
 
-// part is about how many accesses are counted of a nest that is not simulated whole.
 func (c caches) part() int { return c.window / 16 }
 
-// count simulates nests, and what of the hashed level was measured where they are sampled.
+// count simulates nests, whole or sampled.
 func (c caches) count(nests []nest.Nest) (walks []Counted, sampled bool, err error) {
 	if len(c.levels) == 0 {
 		return nil, false, errors.New("no caches to simulate")
@@ -82,7 +77,6 @@ func (c caches) count(nests []nest.Nest) (walks []Counted, sampled bool, err err
 	return walks, true, nil
 }
 
-// streams tells whether the nests are single loops over what lies side by side.
 func streams(walks []Counted) bool {
 	for _, w := range walks {
 		for _, op := range w.Nest.Operands {
@@ -94,8 +88,8 @@ func streams(walks []Counted) bool {
 	return true
 }
 
-// stream counts streams without a simulation: all lines of a pass are missed where
-// they are more than a level has, as under LRU.
+// stream counts streams without a simulation. Under LRU, a level misses all lines of a pass that
+// has more lines than the level.
 func (c caches) stream(walks []Counted, all []float64) {
 	places := c.places()
 	for i := range walks {
@@ -115,8 +109,6 @@ func (c caches) stream(walks []Counted, all []float64) {
 	}
 }
 
-// looped is a nest with a loop: one of one trip where it has none, as beside a nest
-// that is sampled.
 func looped(n nest.Nest) nest.Nest {
 	if len(n.Trips) > 0 {
 		return n
@@ -128,7 +120,7 @@ func looped(n nest.Nest) nest.Nest {
 	return n
 }
 
-// simulated is how many levels are looked up; a hashed one is not.
+// simulated returns how many levels are looked up. A hashed level is not.
 func simulated(levels []simcache.Level) int {
 	if len(levels) > 2 {
 		return len(levels) - 1
@@ -136,11 +128,9 @@ func simulated(levels []simcache.Level) int {
 	return len(levels)
 }
 
-// simulated are the levels that are looked up.
 func (c caches) simulated() []simcache.Level { return c.levels[:simulated(c.levels)] }
 
-// An idle hierarchy is one that was used: its memory is worth keeping where one pattern
-// after the other is priced.
+// An idle hierarchy keeps its memory for the next pattern.
 type idle struct {
 	levels    []simcache.Level
 	tlb       []simcache.TLB
@@ -149,7 +139,7 @@ type idle struct {
 
 var idles sync.Pool // of *idle
 
-// hierarchy is an empty one, to be released.
+// hierarchy returns an empty hierarchy. The caller returns it to idles.
 func (c caches) hierarchy() (*idle, error) {
 	if h, is := idles.Get().(*idle); is && slices.Equal(h.levels, c.simulated()) &&
 		slices.Equal(h.tlb, c.tlb) {
@@ -160,7 +150,6 @@ func (c caches) hierarchy() (*idle, error) {
 	return &idle{c.simulated(), c.tlb, h}, err
 }
 
-// exact walks the nests until all further passes are alike, and counts the last.
 func (c caches) exact(walks []Counted) error {
 	h, err := c.hierarchy()
 	if err != nil {
@@ -188,8 +177,8 @@ func (c caches) exact(walks []Counted) error {
 	return nil
 }
 
-// whole are simulated misses, and those of the hashed level: all of the level
-// before where the pass touches more lines than it has room for.
+// whole adds the hashed level to simulated misses. If the pass exceeds that level, it misses what
+// the level before misses.
 func (c caches) whole(m simcache.Misses, more bool) Misses {
 	all := Misses{Levels: floats(m.Levels), TLB: floats(m.TLB)}
 	if len(all.Levels) < len(c.levels) {

@@ -9,8 +9,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// loop is what the instructions of a nest take. A sum adds up what it summed in parts behind each
-// row, and walks its nests with less ado than others do, which call a function with each block.
+// loop returns the ns of a nest's instructions. A sum adds partial sums after each row. Other
+// operations call a function per block.
 func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 	iterations := float64(n.Iterations())
 	if iterations == 0 {
@@ -31,13 +31,13 @@ func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 	return m.hit() * (iterations*m.body(p, n) + starts*row + blocks*rules.Block + walk)
 }
 
-// body is an iteration.
+// body returns the time of an iteration, in first-level hits.
 func (m Model) body(p access.Pattern, n nest.Nest) float64 {
 	inner, accesses, bytes := len(n.Trips)-1, 0.0, 0.0
 	beside, vectors := true, false
 	for _, op := range n.Operands {
 		if op.Tensor == access.Buffers {
-			continue // its accesses are in the price of those that they serve
+			continue // their price is part of the operands that they serve
 		}
 		accesses++
 		bytes += float64(op.Width)
@@ -53,7 +53,7 @@ func (m Model) body(p access.Pattern, n nest.Nest) float64 {
 		return bytes * m.Times.Byte / m.Times.Hit
 	}
 	op := p.Spec.Op
-	if op == access.Reorder || op == access.Add && reads(n) == 1 { // nothing is added to it
+	if op == access.Reorder || op == access.Add && reads(n) == 1 { // nothing is added
 		op = access.Copy
 	}
 	l := m.Times.loop(op, p.Spec.DType)
@@ -63,8 +63,8 @@ func (m Model) body(p access.Pattern, n nest.Nest) float64 {
 	return l.Step / m.Times.Hit
 }
 
-// loop is what was measured of an operation on elements of the dtype, or else of whole numbers of
-// its size, or of 4 bytes.
+// loop returns the measured loop of an operation and dtype, or else of integers of the same size,
+// or of int32.
 func (t Times) loop(op access.Op, dtype layouts.DType) probe.Loop {
 	wholes := map[int]layouts.DType{1: layouts.Int8, 2: layouts.Int16, 8: layouts.Int64}
 	for _, known := range []layouts.DType{dtype, wholes[dtype.Size()], layouts.Int32} {
@@ -77,12 +77,12 @@ func (t Times) loop(op access.Op, dtype layouts.DType) probe.Loop {
 	return probe.Loop{}
 }
 
-// swapped is what an element takes, by its bytes, that PyTorch's copy_ of a transposed matrix
-// transposes in its buffer, in latencies of the first level: of 1.13 on an EPYC of 2021, where the
-// matrix stays in the second level.
+// swapped is the time per element by its bytes, in first-level hits, in which PyTorch's copy_
+// transposes a transposed matrix in its buffer. It was measured with PyTorch 1.13 on an EPYC of
+// 2021, with the matrix in the second level.
 var swapped = map[int]float64{1: 1, 2: .9, 4: .43, 8: .57, 16: .95}
 
-// swaps is what a nest's buffer takes that is transposed in place, while nothing comes from memory.
+// swaps returns the ns of transposing a nest's buffer in place. No memory access overlaps it.
 func (m Model) swaps(n nest.Nest) float64 {
 	i := slices.IndexFunc(n.Operands, func(op nest.Operand) bool {
 		return op.Tensor == access.Buffers && op.Kind == nest.Modify
@@ -93,7 +93,6 @@ func (m Model) swaps(n nest.Nest) float64 {
 	return float64(n.Iterations()) * swapped[n.Operands[i].Width] * m.hit()
 }
 
-// reads is how many operands a nest reads.
 func reads(n nest.Nest) (count int) {
 	for _, op := range n.Operands {
 		if op.Kind != nest.Write {
@@ -103,11 +102,10 @@ func reads(n nest.Nest) (count int) {
 	return count
 }
 
-// vectorBytes are those of a vector of AVX2.
 const vectorBytes = 32
 
-// inVectors tells whether PyTorch goes along the innermost loop in vectors: every
-// operand lies side by side there, or stays.
+// inVectors reports whether PyTorch uses vectors in the innermost loop: every operand is
+// unit-stride or loop-invariant.
 func (m Model) inVectors(n nest.Nest) bool {
 	inner := len(n.Trips) - 1
 	return m.Vectors && inner >= 0 && !slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {
@@ -115,7 +113,6 @@ func (m Model) inVectors(n nest.Nest) bool {
 	})
 }
 
-// moving is the bytes of the operands that the innermost loop moves.
 func moving(n nest.Nest) (bytes int) {
 	for _, op := range n.Operands {
 		if op.Strides[len(n.Trips)-1] != 0 {

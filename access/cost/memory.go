@@ -7,8 +7,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// memory adds what the misses of a nest take, and returns all of it, and how much comes in bursts
-// that the loop cannot hide.
+// memory adds the cost of a nest's misses. It returns the ns of all misses, and of bursts, which
+// the loop cannot hide.
 func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts float64) {
 	rows := rowsOf(w.Nest, m.Caches.Levels[0].Line)
 	visits := make([]visit, len(w.Nest.Operands))
@@ -18,7 +18,7 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 	pair, tiled := m.tiled(p, w.Nest, visits)
 	for r, op := range w.Nest.Operands {
 		if op.Tensor == access.Buffers {
-			continue // see body
+			continue // body explains why
 		}
 		v, t := visits[r], sum.tensor(op.Tensor, m.Caches)
 		if refs := float64(w.Nest.Iterations()); refs > t.Refs {
@@ -49,7 +49,6 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 	return all, min(bursts, all)
 }
 
-// here is how many of the misses of level i the next one has, of those of all levels.
 func here(misses []float64, i int) float64 {
 	if i+1 < len(misses) {
 		return max(misses[i]-misses[i+1], 0)
@@ -57,15 +56,14 @@ func here(misses []float64, i int) float64 {
 	return max(misses[i], 0)
 }
 
-// A visit is how an operand of a nest goes from line to line.
 type visit struct {
 	stride  Stride
 	nest    nest.Nest
 	op      nest.Operand
-	vectors bool // its accesses are of vectors
-	asked   bool // and of a kernel that asks for lines ahead
-	past    bool // what it writes is stored past the caches
-	crowded bool // its lines crowd sets of the first level
+	vectors bool // its accesses are vectors
+	asked   bool // the kernel prefetches lines
+	past    bool // the kernel stores past the caches
+	crowded bool // the lines share a conflict set of the first level
 }
 
 func (m Model) visit(p access.Pattern, n nest.Nest, op nest.Operand, rows []int) visit {
@@ -81,8 +79,8 @@ func (m Model) visit(p access.Pattern, n nest.Nest, op nest.Operand, rows []int)
 	return visit{s, n, op, asked || m.inVectors(n), asked, p.PastCaches(), crowded}
 }
 
-// leading is how many lines come in bursts at most, about: what a level loses before it comes
-// again, it misses all the time.
+// leading returns about how many lines come in bursts. A level that evicts a line before its reuse
+// misses it every time.
 func (v visit) leading() float64 {
 	if v.stride.burst == 0 || v.asked || v.stride.rows == 1 {
 		return 0
@@ -91,10 +89,9 @@ func (v visit) leading() float64 {
 	return (1 - v.stride.rows) * lines
 }
 
-// written tells whether the lines are.
 func (v visit) written() bool { return v.op.Kind == nest.Write }
 
-// line is the ns of one line that level i misses and the next one has.
+// line returns the ns of a line that level i misses and the next level hits.
 func (m Model) line(v visit, i int) float64 {
 	if v.written() && v.past && i == len(m.Caches.Levels)-1 {
 		return m.serving(i).Past
@@ -109,10 +106,9 @@ func (m Model) line(v visit, i int) float64 {
 	return ns
 }
 
-// next is the ns of a line beside the one before it, and by how much longer it takes if it is
-// written. The sum and the copy that were measured are of vectors, which read memory faster than
-// loops over elements do, but do not copy faster: these take what was measured of them, of copies a
-// half for each line, or else a half of the copy by vectors.
+// next returns the ns of a line adjacent to the one before, and the ns that writing adds. Loops
+// over elements take the measured streams, and a copy half of one per line. If there are none, they
+// take half of the vectors' copy: vectors read memory faster, but do not copy faster.
 func (m Model) next(v visit, i int) (next, stored float64) {
 	from := m.serving(i)
 	if i < len(m.Caches.Levels)-1 || v.vectors {
@@ -136,20 +132,20 @@ func (m Model) next(v visit, i int) (next, stored float64) {
 	return from.Line + from.Stored/2, 0
 }
 
-// apart is the ns of a line that is not beside the one before it, in the same page and in another.
+// apart returns the ns of a line that is not adjacent, in the same page and in another.
 func (m Model) apart(v visit, i int) (near, far float64) {
 	rules, from, s := m.rules(), m.serving(i), v.stride
 	if v.asked {
 		return from.Line, from.Line
 	}
 	window := rules.Window
-	if v.written() { // it waits for its line after it retired, so that the CPU is farther ahead
+	if v.written() { // a store waits for its line after it retired, so the CPU runs farther ahead
 		window = rules.Pending
 	}
 	near, far = max(from.Line, from.Near), max(from.Line, from.Latency/rules.InFlight,
 		from.Latency*s.every/window)
 	if far = min(far, max(from.Latency, from.Line)); v.crowded {
-		crowded := m.serving(0).Crowded // of one set; of several each waits for itself alone
+		crowded := m.serving(0).Crowded // of one set; sets wait independently
 		if v.written() {
 			crowded = m.serving(0).CrowdedStore
 		}
@@ -158,11 +154,10 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 	return near, far
 }
 
-// mostAhead is more iterations than any CPU looks ahead.
+// mostAhead exceeds the iterations that any CPU looks ahead.
 const mostAhead = 4096
 
-// beside is in how many sets lines are in flight beside one another that crowd them: those of as
-// many iterations as the CPU looks ahead.
+// beside counts the conflict sets among the lines that the CPU has in flight at once.
 func (m Model) beside(v visit) float64 {
 	if !m.has("sets-beside") {
 		return 1
@@ -187,8 +182,8 @@ func (m Model) beside(v visit) float64 {
 	return count
 }
 
-// lost is the share of crowded lines that are missed where the same ones come again: a policy that
-// is not quite LRU keeps as many as a set has room for.
+// lost returns the share of lines in a conflict set that miss when they are reused. A policy that
+// is not quite LRU keeps as many lines as the set has ways.
 func (m Model) lost(v visit) float64 {
 	if v.stride.burst == 0 || !m.has("lost") {
 		return 1

@@ -10,12 +10,11 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// ModelOf returns the model to predict with. If name names a file of caches, the model
-// has the levels and the TLB of the file, and its times if the machine was measured.
-// Otherwise it has the saved measurements of this CPU, if there are any, and if not,
-// these levels and generic times; both with this TLB, of which measured levels replace
-// those of the same pages that no flag gives. If asked is set, the levels were
-// asked for and replace those that were measured.
+// ModelOf returns the model to predict with. If name is a file of caches, the model takes levels
+// and TLB from it, and also times if that machine was measured. Otherwise the model takes the saved
+// measurements of this CPU, or else the given levels and generic times. It takes the given TLB, but
+// measured TLB levels replace given ones of the same page size that no flag set. If asked is true,
+// the given levels replace the measured ones.
 func ModelOf(files probe.Files, name string, this probe.Host, levels []simcache.Level, asked bool,
 	tlb []simcache.TLB) (Model, error) {
 	if name != "" {
@@ -46,8 +45,8 @@ func ModelOf(files probe.Files, name string, this probe.Host, levels []simcache.
 	return model, nil
 }
 
-// fileTimes are the times of a description: those that were measured of it, else
-// generic ones, since those of this machine are of other caches than the file's.
+// fileTimes returns the measured times of a description, or generic times. The times of this
+// machine do not apply to the file's caches.
 func fileTimes(files probe.Files, name string) (Times, error) {
 	m, err := files.Machine(name)
 	if errors.Is(err, probe.ErrNotMeasured) {

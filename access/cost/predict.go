@@ -11,48 +11,46 @@ import (
 // A Model is a machine's times and the caches that are simulated.
 type Model struct {
 	Times  Times
-	Caches simcache.Config // of which sizes, ways and lines count, all LRU
-	// Window is the number of accesses up to which a nest is simulated whole (see
-	// Count), at least LeastWindow; 0 is DefaultWindow. A smaller one is faster, and
-	// what it counts says less of large nests.
+	Caches simcache.Config // sizes, ways and lines count; all are LRU
+	// Window is the most accesses of a nest that is simulated whole (see Count), at least
+	// LeastWindow; 0 means DefaultWindow. A smaller window is faster and less accurate.
 	Window int
-	Rules  *Rules // what is alike on all machines; nil for those that scripts/fit found
-	// Without is a rule of Parts that is left out; "" for none.
+	Rules  *Rules // nil for those that scripts/fit found
+	// Without is a rule of Parts to leave out; "" for none.
 	Without string
-	// Vectors says that loops are those of PyTorch, whatever the kernel of the pattern:
-	// in vectors of 32 bytes where elements lie side by side, and what a C++ compiler
-	// makes of them elsewhere.
+	// Vectors prices the loops of PyTorch, whatever the pattern's kernel: vectors of 32 bytes where
+	// elements are adjacent, and compiled C++ elsewhere.
 	Vectors bool
-	// Threads is how many threads are to share each pattern that is made to be priced,
-	// such as those of a bill; 0 is one. Prices go by the parts of a pattern.
+	// Threads is how many threads share each pattern that a caller makes to be priced, such as the
+	// patterns of a bill. 0 means one. Price itself goes by the parts of a pattern.
 	Threads int
 
-	// Of one thread of several, see among: how many have a portion of the last level each,
-	// which is what Caches have, and the levels as they are.
+	// For one thread of several (see among): sharers is how many threads divide the last level.
+	// Caches have one thread's portion, and levels the undivided levels.
 	sharers int
 	busy    float64 // see Times.busy; 0 is 1
 	levels  []simcache.Level
 }
 
-// A Prediction is what a pass over a pattern takes.
+// A Prediction is the predicted time of a pass over a pattern.
 type Prediction struct {
 	Ns           float64
-	Loop, Memory float64 // ns of each, were there no other
+	Loop, Memory float64 // ns of each alone
 	Tensors      []Tensor
 }
 
-// A Tensor is what the accesses to one tensor cost.
+// A Tensor is the cost of the accesses to one tensor.
 type Tensor struct {
 	Name   string
 	Refs   float64
-	Levels []float64 // misses of each level of the caches
-	TLB    []float64 // and of the TLB
-	Lines  []float64 // ns for the lines that each level missed and the next one had
-	Walks  float64   // ns for the misses of the TLB
-	Stride Stride    // of the larger part of its lines
+	Levels []float64 // misses per level
+	TLB    []float64 // misses per TLB level
+	Lines  []float64 // ns per level of lines that it missed and the next level hit
+	Walks  float64   // ns of TLB misses
+	Stride Stride    // of most of its lines
 }
 
-// Ns is all that a tensor costs beyond the loop.
+// Ns returns the ns that a tensor costs beyond the loop.
 func (t Tensor) Ns() float64 {
 	sum := t.Walks
 	for _, ns := range t.Lines {
@@ -61,7 +59,7 @@ func (t Tensor) Ns() float64 {
 	return sum
 }
 
-// Missed is how often all tensors missed level i.
+// Missed returns the misses of level i by all tensors.
 func (p Prediction) Missed(i int) float64 {
 	sum := 0.0
 	for _, t := range p.Tensors {
@@ -70,7 +68,7 @@ func (p Prediction) Missed(i int) float64 {
 	return sum
 }
 
-// Walked is how often all tensors missed the last level of the TLB.
+// Walked returns the misses of the last TLB level by all tensors.
 func (p Prediction) Walked() float64 {
 	sum := 0.0
 	for _, t := range p.Tensors {
@@ -81,7 +79,7 @@ func (p Prediction) Walked() float64 {
 	return sum
 }
 
-// Predict simulates a pass over the pattern in the steady state and prices it.
+// Predict simulates a pass over the pattern in the steady state and returns its price.
 func (m Model) Predict(p access.Pattern) (Prediction, error) {
 	if p.Ring != nil && len(m.Caches.Levels) > 0 {
 		return m.chase(p), nil
@@ -96,10 +94,8 @@ func (m Model) Predict(p access.Pattern) (Prediction, error) {
 	return m.Price(p, walks), nil
 }
 
-// chase is what a pointer chase takes: the latency of the first level that has
-// all its lines, and of the translation, since no load begins before the one
-// before it is done. A ring that is longer than a level misses it at every step,
-// as under LRU.
+// chase returns the time of a pointer chase. Each load takes the latency of the first level that
+// holds the ring, plus the translation. As under LRU, a longer ring misses at every step.
 func (m Model) chase(p access.Pattern) Prediction {
 	var sum Prediction
 	steps := float64(len(p.Ring))
@@ -107,7 +103,7 @@ func (m Model) chase(p access.Pattern) Prediction {
 	t := sum.tensor("x", m.Caches)
 	t.Refs, t.Stride = steps, Stride{Far: 1, loop: -1}
 	at, size := m.Times.Hit, p.Spec.DType.Size()
-	counts := map[int]int{} // by size of a block
+	counts := map[int]int{} // by block size
 	touched := func(block int) int {
 		if _, known := counts[block]; !known {
 			counts[block] = distinct(p.Ring, size, block)
@@ -137,7 +133,6 @@ func (m Model) chase(p access.Pattern) Prediction {
 	return sum
 }
 
-// distinct is how many blocks elements of so many bytes at these places touch.
 func distinct(places []uint32, size, block int) int {
 	seen := make([]bool, int(slices.Max(places))*size/block+1)
 	count := 0
@@ -150,7 +145,7 @@ func distinct(places []uint32, size, block int) int {
 	return count
 }
 
-// Price is what walks of the pattern's nests take that missed so often.
+// Price returns the price of a pattern whose nests were counted.
 func (m Model) Price(p access.Pattern, walks []Counted) Prediction {
 	var sum Prediction
 	for _, w := range walks {
@@ -162,7 +157,6 @@ func (m Model) Price(p access.Pattern, walks []Counted) Prediction {
 	return sum
 }
 
-// tensor is the part of a prediction that is about a tensor.
 func (p *Prediction) tensor(name string, c simcache.Config) *Tensor {
 	for i := range p.Tensors {
 		if p.Tensors[i].Name == name {
@@ -174,7 +168,7 @@ func (p *Prediction) tensor(name string, c simcache.Config) *Tensor {
 	return &p.Tensors[len(p.Tensors)-1]
 }
 
-// Lines is the ns of lines of a stream that each level missed so often.
+// Lines returns the ns of stream lines, given the misses of each level.
 func (m Model) Lines(misses []float64) (ns float64) {
 	for i, missed := range misses {
 		if i+1 < len(misses) {
@@ -185,13 +179,11 @@ func (m Model) Lines(misses []float64) (ns float64) {
 	return ns
 }
 
-// Error is how far a prediction is off a measured time, as a share of it.
+// Error returns the prediction error as a share of the measured time.
 func Error(predicted, measured float64) float64 { return math.Abs(predicted-measured) / measured }
 
-// together is what a loop and its memory take, of which either may run ahead of the other: the
-// longer, if they overlap as much as can be, and a share of the shorter that grows with how alike
-// they are, since then each is now and then what the other waits for. It is the norm of the two of
-// that order: their sum if it is 1, the longer if it is infinite.
+// together returns the norm of order overlap of the times of a loop and of its memory: their sum at
+// 1, the longer one at infinity.
 func together(loop, memory, overlap float64) float64 {
 	long := max(loop, memory)
 	if long == 0 {
@@ -200,8 +192,8 @@ func together(loop, memory, overlap float64) float64 {
 	return long * math.Pow(1+math.Pow(min(loop, memory)/long, overlap), 1/overlap)
 }
 
-// beyond is what memory takes of which a loop is known to take so long together with it, at least
-// nothing.
+// beyond inverts together: it returns the memory time, given the time of both and of the loop, and
+// at least 0.
 func beyond(all, loop, overlap float64) float64 {
 	if all <= loop {
 		return 0

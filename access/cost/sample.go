@@ -8,19 +8,16 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A place is a level of the caches or of the TLB.
 type place struct {
 	block, sets, ways int
-	hashed            bool // by footprint alone, since sets follow from a hash
+	hashed            bool // counted by footprint alone, since a hash chooses the sets
 
-	// missing is the share of what comes again after so many blocks that is missed, where LRU would
-	// miss all or none; nil where that is as LRU has it.
+	// missing is Model.missing by blocks; nil if LRU applies.
 	missing func(blocks float64) float64
 }
 
 func (p place) blocks() float64 { return float64(p.sets * p.ways) }
 
-// room is how many blocks there are for what the operand touches in loops of these trips.
 func (p place) room(op nest.Operand, trips []int) float64 {
 	if p.hashed {
 		return p.blocks()
@@ -28,8 +25,8 @@ func (p place) room(op nest.Operand, trips []int) float64 {
 	return room(op, trips, p.block, p.sets, p.ways)
 }
 
-// kept is the share of what an operand touches again that the place still has, after so many blocks
-// of all operands, of which own are the operand's, for which there is so much room.
+// kept returns the share of an operand's reused blocks that the place still has. The operands touch
+// all blocks in the reuse interval, and this operand touches own, with room for room of them.
 func (p place) kept(all, own, room float64) float64 {
 	if p.missing != nil {
 		return 1 - p.missing(max(all, own*p.blocks()/room))
@@ -40,7 +37,6 @@ func (p place) kept(all, own, room float64) float64 {
 	return 1
 }
 
-// places are the levels, then those of the TLB.
 func (c caches) places() []place {
 	var all []place
 	for i, l := range c.levels {
@@ -56,7 +52,6 @@ func (c caches) places() []place {
 	return all
 }
 
-// asHashed says what of the hashed level was measured.
 func (c caches) asHashed(p *place, i int) {
 	if c.missing == nil {
 		return
@@ -73,7 +68,6 @@ func (c caches) asHashed(p *place, i int) {
 	}
 }
 
-// pass is how many blocks of each place a pass over the nests touches.
 func (c caches) pass(walks []Counted) []float64 {
 	var all []float64
 	for _, p := range c.places() {
@@ -86,23 +80,21 @@ func (c caches) pass(walks []Counted) []float64 {
 	return all
 }
 
-// An excerpt is the part of a nest that is simulated: of one loop so many
-// iterations to warm the caches, and as many as are counted.
+// An excerpt is the simulated part of a nest: warming and counted iterations of one loop.
 type excerpt struct {
 	nest          nest.Nest
 	loop          int
 	warm, counted int
-	touches       *footprints // of the nest
+	touches       *footprints
 }
 
-// excerptOf chooses it: of the outermost loop of which enough iterations fit into the window, or of
-// the innermost one as many as are needed, where one of its iterations is thousands of accesses
-// (panels).
+// excerptOf chooses the outermost loop with enough iterations in the window. It chooses the
+// innermost loop if an iteration has thousands of accesses, as in panels.
 func (c caches) excerptOf(n nest.Nest) excerpt {
 	line := c.levels[0].Line
 	for l := 0; ; l++ {
 		trips, each := n.Trips[l], accesses(n, l+1)
-		period := 1 // iterations until each operand starts a line anew
+		period := 1 // iterations until each operand starts a new line
 		for _, op := range n.Operands {
 			if s := op.Strides[l]; s != 0 {
 				period = max(period, line/nest.GCD(s, line))
@@ -119,10 +111,10 @@ func (c caches) excerptOf(n nest.Nest) excerpt {
 	}
 }
 
-// most is as many accesses as are told apart: what a hostile shape has more is as good as that.
+// most saturates counts, since a hostile shape may have more accesses than an int holds.
 const most = math.MaxInt / 4
 
-// times is a product of what is not negative, most at the most.
+// times multiplies non-negative numbers and saturates at most.
 func times(a, b int) int {
 	if b > 0 && a > most/b {
 		return most
@@ -130,7 +122,6 @@ func times(a, b int) int {
 	return a * b
 }
 
-// accesses is how many an iteration of the loop before l makes.
 func accesses(n nest.Nest, l int) int {
 	product := len(n.Operands)
 	for _, t := range n.Trips[l:] {
@@ -139,18 +130,16 @@ func accesses(n nest.Nest, l int) int {
 	return product
 }
 
-// cut is the excerpt's nest with so many iterations of its loop, from one on.
 func (e excerpt) cut(from, trips int) nest.Nest {
 	return e.nest.Inside(e.loop).Range(0, from, from+trips)
 }
 
-// A part is an excerpt of a nest, and what each operand missed in what is counted of it.
+// A part is an excerpt and the misses that each operand has in its counted iterations.
 type part struct {
 	excerpt
 	misses []simcache.Misses
 }
 
-// sample simulates an excerpt of a nest.
 func (c caches) sample(n nest.Nest) (part, error) {
 	h, err := c.hierarchy()
 	if err != nil {
@@ -167,7 +156,7 @@ func (c caches) sample(n nest.Nest) (part, error) {
 	return part{e, misses}, err
 }
 
-// scaled is what the part says of all of a nest; all is what the pass touches at each place.
+// scaled extrapolates the part to the whole nest. all is the result of pass.
 func (c caches) scaled(n nest.Nest, e part, all []float64) []Misses {
 	scale := float64(accesses(n, 0)) / float64(accesses(e.cut(0, e.counted), 0))
 	places, both := c.places(), footprintsOf(e.cut(0, e.warm+e.counted))
@@ -180,8 +169,8 @@ func (c caches) scaled(n nest.Nest, e part, all []float64) []Misses {
 			gone := cold(p.block) * (1 - e.again(r, p, all[i]))
 			if !p.hashed {
 				missed[i] = max(missed[i]-cold(p.block)+gone, 0)
-			} else { // of what the level before misses, what is touched again within the excerpt is kept or not
-				// what comes again does so an iteration later, or sooner
+			} else { // a level serves the misses of the one before
+				// their reuse interval is at most an iteration
 				op, trips := both.nest.Operands[r], both.nest.Trips[1:]
 				op.Strides = op.Strides[1:]
 				kept := p.kept(both.of(1, p.block), op.Lines(trips, p.block), p.room(op, trips))
@@ -199,8 +188,7 @@ func (c caches) scaled(n nest.Nest, e part, all []float64) []Misses {
 	return misses
 }
 
-// fresh tells how many blocks operand r touches in the counted part that it did
-// not touch in what came before.
+// fresh returns how many blocks operand r touches first in the counted iterations.
 func (e excerpt) fresh(r int) func(block int) float64 {
 	return func(block int) float64 {
 		op, twin := e.operand(r, block)
@@ -219,17 +207,15 @@ func (e excerpt) fresh(r int) func(block int) float64 {
 	}
 }
 
-// operand is operand r in the loops from the excerpt's on, and whether another
-// touches its blocks first.
+// operand returns operand r in the excerpt's loops, and whether another touches its blocks first.
 func (e excerpt) operand(r, block int) (op nest.Operand, first bool) {
 	op = e.nest.Operands[r]
 	op.Strides = op.Strides[e.loop:]
 	return op, e.touches.twin(r, block)
 }
 
-// again is the share of the blocks that operand r touches for the first time in
-// the excerpt that a place still has from an earlier iteration of a loop around
-// it, or from the pass before; the pass touches so many blocks.
+// again returns the share of the excerpt's new blocks that the place still has, from an earlier
+// iteration of a loop around it or from the pass before. A pass touches pass blocks.
 func (e excerpt) again(r int, p place, pass float64) float64 {
 	n, op := e.nest, e.nest.Operands[r]
 	within := func(l int) float64 {
@@ -242,7 +228,7 @@ func (e excerpt) again(r int, p place, pass float64) float64 {
 		o.Strides = op.Strides[l:]
 		return p.kept(all, within(l), p.room(o, n.Trips[l:]))
 	}
-	// of blocks: those that were touched before, in loops up to here, and others
+	// shares of blocks: found again in the place, and not yet touched in loops down to this one
 	found, rest := 0.0, 1.0
 	for l := e.loop - 1; l >= 0; l-- {
 		again := 1 - min(1, within(l)/(float64(n.Trips[l])*within(l+1)))

@@ -5,23 +5,19 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// Count counts what a pass over the pattern misses, for Price: its nests, walked one
-// after the other, in the steady state, on caches of the model's sizes, ways and
-// lines, all LRU.
+// Count returns the misses of a pass over the pattern, for Price. It walks the nests one after the
+// other, in the steady state, on LRU caches with the model's sizes, ways and lines.
 //
-// Nests of more accesses than a window are not walked whole. Of the outermost
-// loop of which enough iterations fit in the window, some are walked to warm the
-// caches and as many more are counted, in multiples of what it takes until every
-// operand starts a line anew; they speak for all iterations. What the loops
-// around it find again, and what the pass finds of the pass before, follows from
-// footprints: lines are found again in a level if one round of the loop touches
-// no more lines than the level has room for, as under LRU; less what a level was
-// measured to serve of working sets that are a little too large.
+// Count samples nests with more accesses than the window, in the outermost loop with enough
+// iterations in the window. Some iterations warm the caches, and as many more are counted and
+// extrapolated. Their number is a multiple of the period in which every operand starts a new line.
+// Reuse around the sample and across passes follows from footprints: as under LRU, a level hits if
+// a round of the loop touches no more lines than it holds. Measured shares replace LRU for working
+// sets slightly larger than a level.
 //
-// The last of three or more levels counts by footprint alone: its sets are
-// chosen by a hash of the address on the CPUs that have one (Maurice et al.,
-// "Reverse Engineering Intel Last-Level Cache Complex Addressing", RAID 2015), so
-// that it has no sets that a stride could crowd.
+// The last of three or more levels counts by footprint alone. Many CPUs choose its sets by a hash
+// of the address, so strides cause no conflict sets (Maurice et al., "Reverse Engineering Intel
+// Last-Level Cache Complex Addressing", RAID 2015).
 func (m Model) Count(p access.Pattern) ([]Counted, error) {
 	c := cachesOf(m.Caches)
 	if m.Window > 0 {
@@ -35,7 +31,7 @@ func (m Model) Count(p access.Pattern) ([]Counted, error) {
 		return walks, err
 	}
 	levels := m.Caches.Levels
-	if sampled { // which have what the hashed level serves
+	if sampled { // sampled nests include the hashed level already
 		levels = levels[:simulated(levels)]
 	}
 	for i, l := range levels {
@@ -44,8 +40,8 @@ func (m Model) Count(p access.Pattern) ([]Counted, error) {
 	return walks, nil
 }
 
-// serve takes off the misses of walks what level i serves of them, though LRU would not, where a
-// pass misses each of its lines about once, since it goes over more than the level has.
+// serve scales the misses of level i by the measured share. It applies to passes larger than the
+// level that miss each line about once.
 func (m Model) serve(walks []Counted, i int, l simcache.Level) {
 	lines, missed := 0.0, 0.0
 	for _, w := range walks {
@@ -66,5 +62,5 @@ func (m Model) serve(walks []Counted, i int, l simcache.Level) {
 	}
 }
 
-// onceEach is how often a line is missed at most that is missed once, about.
+// onceEach is the most misses per line that still count as one.
 const onceEach = 1.05

@@ -8,33 +8,31 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Stride is what the address of a line that an operand touches is to that of
-// the one before: shares of its lines, which sum up to 1.
+// A Stride is the distance between successive lines of an operand, as shares of its lines. The
+// shares sum to 1.
 type Stride struct {
-	Next float64 // beside it
-	Near float64 // less than a page off; of long steps within a page in part, the rest is Far
-	Far  float64 // in another page
+	Next float64 // adjacent
+	Near float64 // less than a page; a long step within a page counts partly as Far
+	Far  float64 // another page
 
-	every float64 // iterations from one that is not beside to the next
-	loop  int     // that makes the steps; -1 for none
-	// lines that are touched before the same ones come again for a while, 0 where others follow
+	every float64 // iterations between lines that are not adjacent
+	loop  int     // the loop that steps; -1 for none
+	// lines in a round before the same lines are reused; 0 if other lines follow
 	burst float64
-	fresh float64 // share of the lines that are touched which did not come again, of bursts
-	rows  float64 // share of them in few rows of adjacent lines by turns, which prefetchers follow
+	fresh float64 // share of burst lines that are new in a round
+	rows  float64 // share of burst lines in a few interleaved streams, which prefetchers follow
 }
 
-// mostRows is how many streams prefetchers follow at once, about: sums of runs of rows by turns
-// begin to take longer from 16 rows on, of a Zen 4, and the streamer of Intel's second levels has
-// 32, two a page.
+// mostRows is about how many streams prefetchers follow at once. On a Zen 4, sums of interleaved
+// rows slow down from 16 rows on. The streamer of Intel's second levels follows 32, two per page.
 const mostRows = 16
 
-// samePage is what no prefetcher crosses, whatever the page size in force.
+// samePage is the bytes that no prefetcher crosses, whatever the page size in force.
 const samePage = 4096
 
 func abs(stride int) int { return max(stride, -stride) }
 
-// strideOf looks at the innermost loop that moves the operand, and, where that
-// steps from line to line, at the loop that begins the next run of lines; rows are rowsOf the nest.
+// strideOf returns the stride of the innermost loop that moves the operand. rows is rowsOf(n).
 func (m Model) strideOf(n nest.Nest, op nest.Operand, rows []int) Stride {
 	line, l, every := m.Caches.Levels[0].Line, len(n.Trips)-1, 1.0
 	for ; l >= 0 && op.Strides[l] == 0; l-- {
@@ -58,8 +56,8 @@ func (m Model) strideOf(n nest.Nest, op nest.Operand, rows []int) Stride {
 	return s
 }
 
-// nearness is the share of steps that are as near ones, of so many bytes: prefetchers follow long
-// steps less far.
+// nearness returns the share of steps that count as Near, by bytes. Prefetchers follow long steps
+// less far.
 func nearness(step int) float64 {
 	if step <= probe.NearStep {
 		return 1
@@ -67,7 +65,7 @@ func nearness(step int) float64 {
 	return max(0, math.Log(samePage/float64(step))/math.Log(samePage/probe.NearStep))
 }
 
-// runs is the stride of an operand that loop l moves from element to element of a run of lines.
+// runs returns the stride of an operand that loop l moves along a run of adjacent lines.
 func (m Model) runs(n nest.Nest, op nest.Operand, rows []int, l int, every float64) Stride {
 	line, stride := m.Caches.Levels[0].Line, abs(op.Strides[l])
 	run := op.Width + (n.Trips[l]-1)*stride
@@ -82,9 +80,8 @@ func (m Model) runs(n nest.Nest, op nest.Operand, rows []int, l int, every float
 	return Stride{Next: 1 - starts, Far: starts, every: every, loop: -1}
 }
 
-// bursts sets how many lines the loop that steps touches in a burst, if the loop around it comes by
-// the same, or most of them, again; at how many of its iterations others follow; and whether it
-// goes on so for a page.
+// bursts sets the burst of the stepping loop, if the loop around it reuses most of its lines. It
+// also sets the share of new lines, and the share in streams that stay within a page.
 func (s *Stride) bursts(n nest.Nest, op nest.Operand, line int) {
 	o := s.loop - 1
 	if o < 0 {
@@ -105,12 +102,11 @@ func (s *Stride) bursts(n nest.Nest, op nest.Operand, line int) {
 	}
 }
 
-// trained is from how many lines on prefetchers see a stream in a run, about.
+// trained is about how many lines train a prefetcher.
 const trained = 3
 
-// followed is the bytes after which a row of runs of so many ends, if prefetchers follow it: if the
-// next run of the row begins where this one ended, and so few rows of all operands take turns that
-// prefetchers follow all.
+// followed returns the bytes of a row of adjacent runs that prefetchers follow as one stream. All
+// operands together must interleave few enough rows.
 func followed(n nest.Nest, op nest.Operand, rows []int, run, line int) int {
 	reach := run
 	for l := len(n.Trips) - 1; l >= 0 && rows[l+1] <= mostRows; l-- {
@@ -121,8 +117,8 @@ func followed(n nest.Nest, op nest.Operand, rows []int, run, line int) int {
 	return reach
 }
 
-// adjacent is the bytes that lie side by side, with gaps of less than a line, of what the operand
-// touches in the loops from l on.
+// adjacent returns the bytes of a piece that the operand touches in the loops from l on, without
+// holes of a line.
 func adjacent(n nest.Nest, op nest.Operand, l, line int) int {
 	loops := make([]int, 0, len(n.Trips))
 	for k := l; k < len(n.Trips); k++ {
@@ -140,8 +136,7 @@ func adjacent(n nest.Nest, op nest.Operand, l, line int) int {
 	return reach
 }
 
-// rowsOf are how many rows of adjacent lines all operands have in the loops from each one on, and
-// in none.
+// rowsOf counts all operands' rows of adjacent lines in the loops from each loop on, and in none.
 func rowsOf(n nest.Nest, line int) []int {
 	sums := make([]int, len(n.Trips)+1)
 	for _, op := range n.Operands {
@@ -149,7 +144,7 @@ func rowsOf(n nest.Nest, line int) []int {
 			count, reach := 1, adjacent(n, op, l, line)
 			for k := l; k < len(n.Trips); k++ {
 				if s := abs(op.Strides[k]); s > reach {
-					// steps within a page are one
+					// steps within a page count as one row
 					count *= min(n.Trips[k], (n.Trips[k]*s+samePage-1)/samePage)
 				}
 			}
@@ -159,9 +154,9 @@ func rowsOf(n nest.Nest, line int) []int {
 	return sums
 }
 
-// crowding is the innermost loop of which a round falls into sets of the first level that do not
-// hold it, of the loop that steps and those around it; -1 if none does. Of the one that steps a few
-// lines may fit, and still come again only when others took their place.
+// crowding returns the innermost loop, from the stepping loop outward, that touches more lines than
+// their conflict sets hold, or -1. The stepping loop's own lines may fit and still be evicted
+// before their reuse.
 func (m Model) crowding(s Stride, n nest.Nest, op nest.Operand) int {
 	level := m.Caches.Levels[0].Geometry
 	for l := s.loop; l >= 0; l-- {

@@ -8,12 +8,11 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// shared predicts a pattern that several threads walk: a pass takes as long as its
-// first part, of which none is larger, by a thread that has an equal share of the
-// last level, if they share it, and, where all cores together have less than each alone times their
-// number, of the bandwidth. Misses are those of all threads, as many an element as
-// that part has. What threads read that others read too counts once for each; starting
-// and joining threads counts nothing.
+// shared predicts a pattern that several threads walk. A pass takes the time of its first part,
+// which is the largest. A thread has an equal share of a shared last level, and of the bandwidth if
+// all cores have less than their sum. The misses of all threads follow from the first part's misses
+// per element. Data that several threads read counts once per thread. Starting and joining threads
+// costs nothing.
 func (m Model) shared(p access.Pattern) (Prediction, error) {
 	first := p.Parts()[0]
 	sum, err := m.among(len(p.Parts())).Predict(first)
@@ -33,7 +32,6 @@ func (m Model) shared(p access.Pattern) (Prediction, error) {
 	return sum, nil
 }
 
-// among is the model of one of so many threads.
 func (m Model) among(threads int) Model {
 	n := float64(threads)
 	m.Times.Levels = slices.Clone(m.Times.Levels)
@@ -60,8 +58,6 @@ func (m Model) among(threads int) Model {
 	return m
 }
 
-// busy is how many times as long a core takes while so many are: in proportion to how many others
-// are.
 func (t Times) busy(threads int) float64 {
 	if t.Cores < 2 {
 		return 1
@@ -69,11 +65,9 @@ func (t Times) busy(threads int) float64 {
 	return 1 + (t.Busy-1)*min(1, float64(threads-1)/float64(t.Cores-1))
 }
 
-// hit is what a hit of the first level takes, in ns, while other cores are as busy.
 func (m Model) hit() float64 { return m.Times.Hit * max(1, m.busy) }
 
-// Hits is the ns of so many hits of the first level that wait for each other, shared by so many
-// threads.
+// Hits returns the ns of n dependent hits in the first level, divided among threads.
 func (m Model) Hits(n float64, threads int) float64 {
 	if threads > 1 {
 		m = m.among(threads)
@@ -81,14 +75,14 @@ func (m Model) Hits(n float64, threads int) float64 {
 	return n / float64(max(threads, 1)) * m.hit()
 }
 
-// Accesses is the ns of so many accesses, to what stays in the first level, of loops that a C++
-// compiler made, shared by so many threads.
+// Accesses returns the ns of n accesses in compiled C++ loops that hit the first level, divided
+// among threads.
 func (m Model) Accesses(n float64, threads int) float64 {
 	return m.Hits(n*m.rules().Compiled,
 		threads)
 }
 
-// serving is what serves the misses of level i: a portion of the last level does as all of it.
+// serving is Times.serving by the undivided levels.
 func (m Model) serving(i int) Level {
 	c := m.Caches
 	if m.levels != nil {
@@ -97,8 +91,7 @@ func (m Model) serving(i int) Level {
 	return m.Times.serving(c, i)
 }
 
-// whole is what all threads have of level i together, where one of them has so many bytes of
-// it: that is what the ladder, which was measured by one thread, tells of.
+// whole returns all threads' bytes in level i, given one's, since one thread measured the ladder.
 func (m Model) whole(i int, bytes float64) float64 {
 	if i == len(m.Caches.Levels)-1 {
 		return bytes * float64(max(m.sharers, 1))
@@ -106,10 +99,9 @@ func (m Model) whole(i int, bytes float64) float64 {
 	return bytes
 }
 
-// portion is one of so many equal parts of a cache, about: a power of two of sets, and
-// the ways that make up for it.
+// portion returns about 1/parts of a cache: a power of two of sets, and the ways to match the size.
 func portion(g simcache.Geometry, parts int) simcache.Geometry {
-	lines := max(g.Size/g.Line/parts, 2) // or it is no cache
+	lines := max(g.Size/g.Line/parts, 2) // the least cache
 	sets := 1 << (bits.Len(uint(min(max(g.Sets()/parts, 1), lines))) - 1)
 	ways := max(lines/sets, 1)
 	return simcache.Geometry{Size: sets * ways * g.Line, Ways: ways, Line: g.Line}

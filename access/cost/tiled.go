@@ -8,10 +8,9 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// tiled is the ns of a line that is read and one that is written, of memory, beyond what the
-// loop is said to take beside them, where the nest walks a tile of a transposed matrix as those
-// that were measured. It is no less than such lines take of streams, of which all cores may
-// have less each.
+// tiled returns the ns of one read line plus one written line of memory, beyond the loop. It
+// applies if the nest walks a tile of a transposed matrix like the measured ones. The result is at
+// least the time of two streams, which all cores may share.
 func (m Model) tiled(p access.Pattern, n nest.Nest, visits []visit) (ns float64, known bool) {
 	if len(m.Times.Tiles) == 0 || len(visits) != 2 || len(n.Trips) < 3 ||
 		visits[0].written() == visits[1].written() {
@@ -30,7 +29,7 @@ func (m Model) tiled(p access.Pattern, n nest.Nest, visits []visit) (ns float64,
 		abs(stepped.op.Strides[inner-1]) != size || abs(along.op.Strides[inner-1]) < samePage {
 		return 0, false
 	}
-	// By the bytes of a row.
+	// in bytes of a row
 	steps, rows := float64(n.Trips[inner]*size)/measuredBytes,
 		float64(n.Trips[inner-1]*size)/measuredBytes
 	if ns, known = m.Times.tile(stepped.written(), steps, rows); !known {
@@ -41,19 +40,18 @@ func (m Model) tiled(p access.Pattern, n nest.Nest, visits []visit) (ns float64,
 		m.rules().Overlap)), true
 }
 
-// measuredBytes are those of an element of the tiles that were measured.
 const measuredBytes = 4
 
-// mostTile is by how much more rows or columns a tile may have than those that were measured:
-// what the inner loop of a larger one goes over stays in no first level.
+// mostTile is the factor by which a tile may exceed the measured rows or columns. The inner loop of
+// a larger tile does not fit in any first level.
 const mostTile = 4
 
-// tile is what was measured of a tile whose inner loop has so many steps from row to row, of
-// what is written or read, and the loop around it so many; between those that were measured by
-// their logarithms. Smaller ones take what the nearest does, and far larger ones are not known.
+// tile interpolates the measured tiles in the logarithms of rows and columns. The inner loop takes
+// steps from row to row of the written or the read tensor, and the loop around it takes around.
+// Smaller tiles take the nearest measured value. Far larger tiles are not known.
 func (t Times) tile(written bool, steps, around float64) (ns float64, measured bool) {
 	rows, columns := steps, around
-	if !written { // the inner loop goes along rows of what is written
+	if !written { // the inner loop runs along rows of the written tensor
 		rows, columns = around, steps
 	}
 	high, wide, known := []int{}, []int{}, map[[2]int]float64{}
@@ -81,8 +79,8 @@ func (t Times) tile(written bool, steps, around float64) (ns float64, measured b
 	return math.Exp(log), measured
 }
 
-// neighbours are the nearest values on both sides of one, and how far it is from the first
-// to the second, by their logarithms; twice the last one or the first beyond these.
+// neighbours returns the values on both sides of value, and its position between their logarithms.
+// Outside the list, both are the first or the last.
 func neighbours(of []int, value float64) (below, above int, part float64) {
 	below, above = slices.Min(of), slices.Max(of)
 	for _, v := range of {

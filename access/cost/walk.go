@@ -2,18 +2,18 @@ package cost
 
 import "cmp"
 
-// A Walk is what loops refer to and miss, of any program.
+// A Walk is the references and misses of any program's loops.
 type Walk struct {
 	Refs   float64
-	Levels []float64 // misses by level
-	// Missed are the misses of the first level, and of these Near those of accesses whose innermost
-	// loop steps past a line within a page, and Far those of accesses that it takes to another
+	Levels []float64 // misses per level
+	// Missed is the misses of the first level. Near counts misses of accesses that the innermost
+	// loop moves past a line within a page. Far counts misses of those that it moves to another
 	// page.
 	Missed, Near, Far float64
 }
 
-// Walked is about how many ns a walk takes: the loop's accesses, and each line by the address that
-// the innermost loop comes from, which run as far ahead of each other as Rules say.
+// Walked returns about how many ns a walk takes: the loop's accesses, and each line by the stride
+// of the innermost loop. The lines overlap as Rules say.
 func (m Model) Walked(w Walk) float64 {
 	near, far := w.Near/max(w.Missed, 1), w.Far/max(w.Missed, 1)
 	memory := 0.0

@@ -8,24 +8,23 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// This file has what loads take that do not wait for each other, which is what a CPU does
-// with a strided walk: how many it has in flight differs from CPU to CPU, and of
-// translations more than of lines.
+// This file measures independent loads, as in a strided walk. CPUs differ in how many loads they
+// keep in flight, and differ more in how many translations.
 
-// NearStep is how far apart lines are whose walk stays within a page for a while, in bytes.
+// NearStep is the bytes between lines in a walk that stays within a page for a while.
 const NearStep = 4 * line
 
-// nearBytes are walked over again and again, few enough that most TLBs hold their pages
-// on small pages: under a hypervisor that gives no others, huge pages are none.
+// nearBytes are walked repeatedly. Most TLBs hold their pages even if these are small, since some
+// hypervisors provide no huge pages.
 const nearBytes = 512 * 4160
 
-// crowd is how many times the lines that a set has room for are walked over, of which it holds
-// none when they come again, as it would of a few more.
+// crowd is the ratio of a conflict set's lines to its ways. The set keeps none of them until their
+// reuse. With only a few more lines than ways it would keep some.
 const crowd = 8
 
-// apart measures sums of one element a line, at each level behind the first, sums and fills of
-// lines that are crowded in sets of the first, and sums of one a page beyond the reach of each
-// level of the TLB, from which a sum over as many adjacent lines is subtracted.
+// apart measures sums of one element per line at each level after the first, and sums and fills of
+// a conflict set of the first level. For each TLB level it measures sums of one element per page
+// beyond its reach, and subtracts a sum over as many adjacent lines.
 func (s *sampler) apart(m *Machine) error {
 	speeds, sets := s.workingSets(m)
 	var lines, pages, stores []access.Spec
@@ -55,7 +54,7 @@ func (s *sampler) apart(m *Machine) error {
 	if err != nil {
 		return err
 	}
-	stored, err := measure(stores, .1, s.pages) // by itself, as it writes what the sums read
+	stored, err := measure(stores, .1, s.pages) // apart, as it writes what the sums read
 	if err != nil {
 		return err
 	}
@@ -77,8 +76,8 @@ func (s *sampler) apart(m *Machine) error {
 	return nil
 }
 
-// oneSet is how far apart lines of one set of the first level are, and how many it has room
-// for: as the machine states, or else as most have it.
+// oneSet returns the bytes between lines of one set of the first level, and its ways. Both are as
+// the machine states, or else as on most machines.
 func (s *sampler) oneSet() (step, ways int) {
 	if data := stated(s.Caches); len(data) > 0 && data[0].Geometry.Ways > 0 {
 		g := data[0].Geometry
@@ -87,8 +86,8 @@ func (s *sampler) oneSet() (step, ways int) {
 	return 4096, 8
 }
 
-// beyondReach is how many pages miss a level of the TLB and hit the next, or of the last four times
-// its reach, as far as there is memory.
+// beyondReach returns a number of pages that misses TLB level i and hits the next. For the last
+// level it is four times the reach, if memory allows.
 func (s *sampler) beyondReach(m *Machine, i int) int {
 	n := 4 * m.TLB[i].Entries
 	if i+1 < len(m.TLB) {
@@ -101,8 +100,8 @@ func (s *sampler) beyondReach(m *Machine, i int) int {
 	return min(n, most/(PageSize()+line))
 }
 
-// stepping sums an element of each line of so many bytes: of lines [NearStep] apart, of those
-// beside them, and so on, some pages at a time.
+// stepping sums an element per line: lines [NearStep] apart, then their neighbours, and so on, some
+// pages at a time.
 func stepping(bytes int) access.Spec {
 	spec := access.Spec{DType: layouts.Int64}
 	size := spec.DType.Size()
@@ -114,8 +113,8 @@ func stepping(bytes int) access.Spec {
 	return spec
 }
 
-// crowding sums an element of each of crowd times as many lines as a set has room for, a step
-// apart. Then it sums of those beside them, and so on.
+// crowding sums an element per line of a conflict set, then of the neighbours of these lines, and
+// so on.
 func crowding(step, ways int) access.Spec {
 	const rounds = 8
 	lines := crowd * ways
@@ -127,7 +126,6 @@ func crowding(step, ways int) access.Spec {
 	return spec
 }
 
-// oneEach sums so many elements a step apart.
 func oneEach(count, step int) access.Spec {
 	spec := access.Spec{DType: layouts.Int64}
 	size := spec.DType.Size()

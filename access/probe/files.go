@@ -12,19 +12,18 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// SavedName stands, where a file of caches is wanted, for the one that 'bench
-// machine --measure' saved.
+// SavedName is the name of the machine that 'bench machine --measure' saved, in place of a path.
 const SavedName = "measured"
 
 // Files finds descriptions of machines by path, or by SavedName.
 type Files struct {
 	Saved string // path of the saved machine
-	Err   error  // why there is no such path, or nil
-	// Read reads a file that is named; nil for strict.ReadText.
+	Err   error  // why Saved is not known, or nil
+	// Read reads a named file; nil means strict.ReadText.
 	Read func(path string) ([]byte, error)
 }
 
-// Text reads a description. The saved one has to be a regular file.
+// Text reads a description. The saved one must be a regular file.
 func (f Files) Text(name string) (path string, text []byte, err error) {
 	switch {
 	case name != SavedName && name == f.Saved:
@@ -48,14 +47,12 @@ func (f Files) Text(name string) (path string, text []byte, err error) {
 	return f.Saved, text, err
 }
 
-// absent reports whether there is no such file, nor a folder for one (as where the home is
-// /dev/null).
+// absent reports whether the file or its folder is missing (HOME may be /dev/null).
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Machine reads a machine that was measured. It returns ErrNotMeasured if the
-// description has no measurements.
+// Machine reads a measured machine, or returns ErrNotMeasured.
 func (f Files) Machine(name string) (Machine, error) {
 	path, text, err := f.Text(name)
 	if err != nil {
@@ -73,7 +70,6 @@ func (f Files) Description(name string) (machines.Machine, error) {
 	return machines.Parse(path, text)
 }
 
-// unread is the error of a saved machine that cannot be read, with what to do about it.
 func unread(err error) error {
 	what := "measure it again with 'bench machine --measure', or remove the file"
 	if errors.Is(err, fs.ErrPermission) {
@@ -82,11 +78,10 @@ func unread(err error) error {
 	return fmt.Errorf("the machine that was measured: %w (%s)", err, what)
 }
 
-// Own reads the saved machine. It is found if there is one and its CPU is not known to
-// be another than this.
+// Own reads the saved machine. found is false if there is none or if its CPU is known to differ.
 func (f Files) Own(this Host) (m Machine, found bool, err error) {
 	if f.Err != nil {
-		return m, false, nil // no home, no file
+		return m, false, nil // without a home
 	}
 	if m, err = f.Machine(f.Saved); absent(err) {
 		return m, false, nil
@@ -97,14 +92,15 @@ func (f Files) Own(this Host) (m Machine, found bool, err error) {
 	return m, m.Other(this) == "", nil
 }
 
-// A Host is a CPU that a machine may have been measured on: its brand name, "" if
-// unknown, and the caches that it states, which tell the kinds of cores of one brand apart.
+// A Host is a CPU to compare with a measured one: its brand name, "" if unknown, and its stated
+// caches, which distinguish kinds of cores.
 type Host struct {
 	CPU    string
 	Caches []cpu.Cache
 }
 
-// Other says by what the machine is known to have another CPU than this, "" if it is not.
+// Other says how the machine's CPU is known to differ from this host's. It returns "" if it may be
+// the same.
 func (m Machine) Other(this Host) string {
 	if m.CPU == "" || this.CPU == "" {
 		return ""

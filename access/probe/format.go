@@ -12,12 +12,12 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// ErrNotMeasured is of a description that has no section measured.
+// ErrNotMeasured is the error of a description without a section measured.
 var ErrNotMeasured = errors.New("a description without a section measured, which bench machine " +
 	"--measure writes")
 
-// Parse reads what Format writes. An error begins with the file's name as given,
-// the line and the column, and says what would be right.
+// Parse reads what Format writes. Errors name the file, line and column, and say what would be
+// right.
 func Parse(name string, text []byte) (Machine, error) {
 	d, s, doc, err := machines.ParseMeasured[section](name, text)
 	if err != nil {
@@ -34,13 +34,11 @@ func Parse(name string, text []byte) (Machine, error) {
 	return m, nil
 }
 
-// A fault is a part of the section that nothing can be concluded from, and why.
 type fault struct {
 	path string
 	err  error
 }
 
-// check finds the first fault.
 func (m Machine) check() fault {
 	if len(m.Levels) == 0 {
 		return fault{"levels", errors.New("no levels (want at least one)")}
@@ -57,7 +55,6 @@ func (m Machine) check() fault {
 		ascending("page-ladder", m.PageLadder, func(p Pages) float64 { return float64(p.Pages) }))
 }
 
-// ascending finds the first that is not more than the one before.
 func ascending[T any](path string, all []T, value func(T) float64) fault {
 	last := 0.0
 	for i, one := range all {
@@ -70,7 +67,7 @@ func ascending[T any](path string, all []T, value func(T) float64) fault {
 	return fault{}
 }
 
-// sampled finds the first load that was not, or not as often in ns as in bandwidth.
+// sampled finds the first load without samples, or with different numbers of times and bandwidths.
 func sampled(loads []Load) fault {
 	for i, l := range loads {
 		if len(l.Ns) == 0 || len(l.Ns) != len(l.Bandwidth) || l.Share > 1 {
@@ -83,11 +80,10 @@ func sampled(loads []Load) fault {
 	return fault{}
 }
 
-// leastBandwidth and mostFigure, in GB/s and ns, are beyond what a machine has, and far within what
-// can be computed with.
+// leastBandwidth in GB/s and mostFigure in ns lie beyond any machine, and well within a float64.
 const leastBandwidth, mostFigure = 1e-6, 1e12
 
-// figures finds the first figure that no machine has. Those that may be left out may be 0.
+// figures finds the first figure that no machine has. Optional figures may be 0.
 func figures(path, tag string, v reflect.Value) (f fault) {
 	name, option, _ := strings.Cut(tag, ",")
 	switch v.Kind() {
@@ -104,7 +100,7 @@ func figures(path, tag string, v reflect.Value) (f fault) {
 	case reflect.Slice:
 		for i := range v.Len() {
 			at := path
-			if v.Index(i).Kind() == reflect.Struct { // which has a line of its own
+			if v.Index(i).Kind() == reflect.Struct { // structs have lines of their own
 				at = fmt.Sprintf("%s[%d]", path, i)
 			}
 			f = cmp.Or(f, figures(at, tag, v.Index(i)))

@@ -6,46 +6,44 @@ import (
 	"slices"
 )
 
-// A plateau is a part of a ladder along which the latency stays: one level.
+// A plateau is a part of a ladder with constant latency: one level.
 type plateau struct {
-	from, to int     // its points, to excluded
-	ns       float64 // median of them
-	// the last point at which it serves three quarters of the loads; of the last plateau the last
-	// point
+	from, to int     // points from:to
+	ns       float64 // median
+	// the last point at which it serves three quarters of the loads; the last point of the ladder
+	// for the last plateau
 	capacity int
 }
 
-// What a ladder's fit costs. See plateaus.
+// The costs of a ladder's fit. See plateaus.
 const (
 	tolerance   = 0.2  // deviation in log latency that costs 1
-	tooLong     = 1.0  // the most that a point above its plateau costs
-	tooShort    = 3.0  // and one below it
-	between     = 0.75 // a point of no plateau
+	tooLong     = 1.0  // most cost of a point above its plateau
+	tooShort    = 3.0  // most cost of a point below it
+	between     = 0.75 // cost of a point in no plateau
 	newPlateau  = 1.5
-	leastPoints = 4   // of a plateau
-	leastLast   = 3   // of the last one, which goes on where the ladder ends
+	leastPoints = 4   // points of a plateau
+	leastLast   = 3   // points of the last plateau, which continues past the ladder
 	leastRise   = 1.8 // from one plateau to the next
 )
 
-// plateaus finds the levels of a ladder: at least one, if there is a point.
+// plateaus returns the levels of a ladder. It returns at least one if there is a point.
 //
-// The ladder is taken for plateaus that rise, with transitions between them in which every point is
-// a mixture of two levels. Of all ways to cut it into these it takes the one of least cost, by
-// dynamic programming (optimal partitioning: Jackson et al., "An algorithm for optimal partitioning
-// of data on an interval", 2005). A point of a plateau costs its distance from the plateau's median
-// in log latency, up to a bound, so that an outlier costs no more than being one (Fearnhead and
-// Rigaill, "Changepoint detection in the presence of outliers", 2019); the bound is higher below
-// the median, since what disturbs a measurement makes it longer, never shorter; a point of a
-// transition costs a constant; and so does each plateau. The first begins at the first point, and
-// the last ends at the last one.
+// It fits rising plateaus with transitions between them, in which points mix two levels. It finds
+// the fit of least cost by dynamic programming (optimal partitioning: Jackson et al., "An algorithm
+// for optimal partitioning of data on an interval", 2005). A point of a plateau costs its distance
+// from the median in log latency. A bound limits the cost of an outlier (Fearnhead and Rigaill,
+// "Changepoint detection in the presence of outliers", 2019). The bound is higher below the median,
+// because disturbances lengthen times and never shorten them. A point of a transition costs a
+// constant, and so does each plateau. The first plateau begins at the first point, and the last one
+// ends at the last point.
 //
-// A level's capacity is the last point at which it, or one before it, still
-// serves three quarters of the loads: up to which the latency is below its own
-// plus a quarter of the step to the next level. Replacement that is not LRU, and
-// strangers in a shared cache, make the step a slope; where lines are replaced at
-// random, a quarter misses at 1.16 times the capacity. Of all points to cut at,
-// it is the last one that leaves fewest on the wrong side, where a point that is
-// too short counts for two that are too long.
+// A level's capacity is the last point at which it and the levels before it serve three quarters of
+// the loads. The latency there is below its own plus a quarter of the step to the next level. The
+// step is a slope if replacement is not LRU or if others use a shared cache. Under random
+// replacement, a quarter of the loads misses at 1.16 times the capacity. The cut is the last one
+// that leaves fewest points on the wrong side. A point that is too short counts as two that are too
+// long.
 func plateaus(ladder []Point) []plateau {
 	logs := make([]float64, len(ladder))
 	for i, p := range ladder {
@@ -65,8 +63,7 @@ func plateaus(ladder []Point) []plateau {
 	return found
 }
 
-// A fit is the cheapest way to end a fit of a ladder in a plateau from one point
-// to another.
+// A fit is the cheapest fit of a ladder that ends in a plateau of these points.
 type fit struct {
 	from, to int
 	level    float64 // median of the logs
@@ -74,9 +71,8 @@ type fit struct {
 	before   *fit // the plateau before
 }
 
-// cheapest is the cheapest fit of all points, nil if there is none.
 func cheapest(logs []float64) *fit {
-	ending := make([][]*fit, len(logs)+1) // fits by their end, such as may be part of the best
+	ending := make([][]*fit, len(logs)+1) // by end, those that may be part of the best fit
 	for to := 1; to <= len(logs); to++ {
 		for from := range to {
 			if points := to - from; from > 0 &&
@@ -94,8 +90,6 @@ func cheapest(logs []float64) *fit {
 	})
 }
 
-// cheapestLast is the cheapest fit whose last plateau is of the points between from and to,
-// by the fits that end before it.
 func cheapestLast(logs []float64, ending [][]*fit, from, to int) *fit {
 	level, cost := flat(logs[from:to])
 	best := &fit{from: from, to: to, level: level, cost: math.Inf(1)}
@@ -113,8 +107,8 @@ func cheapestLast(logs []float64, ending [][]*fit, from, to int) *fit {
 	return best
 }
 
-// withFit adds a fit to those of the same end, unless there is one that costs no
-// more and is no higher, which serves all that could follow as well.
+// withFit adds a fit to the fits of the same end, unless another has at most its cost and level.
+// The other one can precede whatever could follow f.
 func withFit(fits []*fit, f *fit) []*fit {
 	worse := func(f, than *fit) bool { return f.cost >= than.cost && f.level >= than.level }
 	if math.IsInf(f.cost, 1) || slices.ContainsFunc(fits, func(g *fit) bool {
@@ -125,7 +119,6 @@ func withFit(fits []*fit, f *fit) []*fit {
 	return append(slices.DeleteFunc(fits, func(g *fit) bool { return worse(g, f) }), f)
 }
 
-// flat is the median of points and what they cost as one plateau.
 func flat(logs []float64) (level, cost float64) {
 	sorted := slices.Sorted(slices.Values(logs))
 	level = (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
@@ -139,24 +132,23 @@ func flat(logs []float64) (level, cost float64) {
 	return level, cost
 }
 
-// capacity is the last point that a plateau serves, before the next one.
+// capacity returns the last point that a plateau serves before the next one.
 func capacity(ladder []Point, p, next plateau) int {
 	return lastBelow(ladder[:next.from], p.to-1, p.ns+(next.ns-p.ns)/4)
 }
 
-// own is the last point that a plateau surely serves itself: up to which the
-// latency is not that of a further level.
+// own returns the last point that a plateau serves alone, before another level's latency appears.
 func own(ladder []Point, p plateau) int {
 	return lastBelow(ladder[:p.capacity+1], p.from, leastRise*p.ns)
 }
 
-// lastBelow is the last point, from one that is, below a threshold: of all places
-// to cut at the one that leaves the fewest on the wrong side.
+// lastBelow returns the last point below a threshold, starting at a point that is below. It chooses
+// the cut with the fewest points on the wrong side.
 func lastBelow(ladder []Point, from int, threshold float64) int {
-	last, wrong, least := from, 0, 0 // points on the wrong side, more than with this cut
+	last, wrong, least := from, 0, 0 // points on the wrong side, relative to this cut
 	for i := from + 1; i < len(ladder); i++ {
 		if ladder[i].Ns < threshold {
-			wrong -= 2 // what disturbs a measurement makes it longer, never shorter
+			wrong -= 2 // disturbances lengthen times and never shorten them
 		} else {
 			wrong++
 		}

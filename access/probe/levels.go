@@ -11,7 +11,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// stated are the data caches whose sizes a machine states, the nearest first.
 func stated(caches []cpu.Cache) (data []cpu.Cache) {
 	for _, c := range caches {
 		if !c.Instruction() && c.Geometry.Size > 0 {
@@ -22,16 +21,15 @@ func stated(caches []cpu.Cache) (data []cpu.Cache) {
 	return data
 }
 
-// name makes levels of the plateaus of the ladder, each named as the stated cache
-// that it can be. What lies behind the last of them is the memory; if there is but
-// one plateau, it is a level, and the memory is unknown.
+// name makes levels of the ladder's plateaus and names them after matching stated caches. The
+// plateau after the last level is the memory. A single plateau is a level, and the memory is then
+// unknown.
 //
-// A level serves no more than its stated size, but for the grid of the ladder. Where
-// a stated level shows no plateau, as one of which little is left does not, the
-// knee before the next plateau is not the level's before it, but that of the hidden
-// one: up to there the two serve together. The level's own is then the last point
-// with a latency that is not another level's (own), and the points from there to
-// the knee are the hidden level, if they are enough.
+// A level serves at most its stated size, within the grid of the ladder. A stated level may have no
+// plateau if little of it is available. The knee before the next plateau then belongs to this
+// hidden level, since both levels serve loads up to there. The plateau's level ends at the last
+// point before another level's latency appears (own). The points from there to the knee are the
+// hidden level, if there are enough.
 func (m *Machine) name(found []plateau, stated []cpu.Cache) {
 	behind := plateau{ns: math.Inf(1)}
 	if last := len(found) - 1; last > 0 {
@@ -68,7 +66,6 @@ func (m *Machine) name(found []plateau, stated []cpu.Cache) {
 	}
 }
 
-// addLevel adds a stated level that serves up to a point of the ladder.
 func (m *Machine) addLevel(c cpu.Cache, end int, ns float64) {
 	size := c.Geometry.Size
 	capacity := min(agreed(m.Ladder, end, size), size)
@@ -77,10 +74,8 @@ func (m *Machine) addLevel(c cpu.Cache, end int, ns float64) {
 	m.Levels = append(m.Levels, l)
 }
 
-// agreed is the size up to which a ladder says that something reaches, of which its
-// point i is the last: that of the point, or what is stated where the ladder cannot
-// tell them apart, since that lies before the next point, or less than a step
-// before this one.
+// agreed returns the size of point i, or the stated size if the ladder cannot distinguish them. The
+// stated size then lies before the next point, or less than a step before this one.
 func agreed(ladder []Point, i, stated int) int {
 	size := int(ladder[i].Size)
 	before := size <= stated && 4*stated <= 5*size && i+1 < len(ladder) &&
@@ -91,8 +86,8 @@ func agreed(ladder []Point, i, stated int) int {
 	return size
 }
 
-// beyond tells whether a working set is too large for a level that serves it: by
-// more than the step of the ladder there, a quarter at most.
+// beyond reports whether a working set is too large for a level: by more than a step of the ladder,
+// which is at most a quarter.
 func beyond(size machines.Size, c cpu.Cache) bool { return 4*int(size) > 5*c.Geometry.Size }
 
 func median(points []Point) float64 {
@@ -104,10 +99,9 @@ func median(points []Point) float64 {
 	return (ns[(len(ns)-1)/2] + ns[len(ns)/2]) / 2
 }
 
-// match finds the stated cache of each plateau, -1 where none can be it: of those
-// that are not smaller than what it serves itself the one whose size is nearest, in
-// the middle between that and its knee, such that enough are left for the plateaus
-// that are left.
+// match returns the stated cache of each plateau, or -1 for none. The cache must not be smaller
+// than what the plateau serves alone. Its size must be nearest to the middle between that and the
+// knee, and enough caches must remain for the remaining plateaus.
 func (m *Machine) match(found []plateau, stated []cpu.Cache) []int {
 	var which []int
 	next := 0
@@ -131,9 +125,8 @@ func (m *Machine) match(found []plateau, stated []cpu.Cache) []int {
 	return which
 }
 
-// nameTLB makes levels of the TLB of the plateaus of the page ladder. Behind the
-// last of them the page tables are walked, which takes longer still where these
-// leave the caches: no more levels are taken than are stated, if any are.
+// nameTLB makes TLB levels of the page ladder's plateaus, at most the stated number if any are
+// stated. Page walks form further plateaus once the page tables leave the caches.
 func (m *Machine) nameTLB(stated []simcache.TLB) {
 	var ladder []Point
 	for _, p := range m.PageLadder {
@@ -146,9 +139,9 @@ func (m *Machine) nameTLB(stated []simcache.TLB) {
 	}
 	for i, p := range found[:levels] {
 		entries := m.PageLadder[p.capacity].Pages
-		if i < len(stated) && stated[i].Source != simcache.FromDefault { // which nothing states
+		if i < len(stated) && stated[i].Source != simcache.FromDefault { // a default states nothing
 			entries = agreed(ladder, p.capacity, stated[i].Entries)
-			if entries > stated[i].Entries { // a hypervisor states another CPU's, or a part
+			if entries > stated[i].Entries { // a hypervisor states another CPU's TLB, or a part
 				entries = likelyEntries(entries)
 			}
 		}
@@ -156,9 +149,9 @@ func (m *Machine) nameTLB(stated []simcache.TLB) {
 	}
 }
 
-// likelyEntries is what a level of a TLB that was found to translate so many pages has: two or
-// three times a power of two. Where pages of a set are replaced at random, the next point of
-// the ladder is still served for the most part.
+// likelyEntries returns the likely entries of a TLB level that translates this many pages: two or
+// three times a power of two. Under random replacement, the level still serves most loads at the
+// ladder's next point.
 func likelyEntries(found int) int {
 	n := 1
 	for 2*n <= found {
@@ -170,7 +163,6 @@ func likelyEntries(found int) int {
 	return n
 }
 
-// levelName is L1D, L2, L3.
 func levelName(c cpu.Cache) string {
 	if c.Level == 1 {
 		return "L1D"
@@ -178,10 +170,9 @@ func levelName(c cpu.Cache) string {
 	return fmt.Sprintf("L%d", c.Level)
 }
 
-// simulate makes the caches and the TLB to simulate: of the sizes that were found,
-// with about the stated ways. Sets are a power of two, as Cachegrind's, which keeps
-// all sizes of the ladder as they are; another, of a cache that is stated, may be
-// rounded by half a way.
+// simulate sets the caches and the TLB to simulate, with the measured sizes and about the stated
+// ways. Sets are a power of two, as in Cachegrind. Sizes of the ladder stay exact, and stated sizes
+// are rounded by at most half a way.
 func (m *Machine) simulate(o Options) {
 	m.Simulated = simcache.Config{I1: cpu.Choose(o.Caches).I1}
 	data := stated(o.Caches)
@@ -197,7 +188,7 @@ func (m *Machine) simulate(o Options) {
 			simcache.Level{Name: l.Name, Geometry: sized(int(l.Capacity), like), SharedBy: cores})
 	}
 	if len(m.Simulated.Levels) < 2 {
-		m.Simulated.I1 = simcache.Geometry{} // whose misses have no level to go to
+		m.Simulated.I1 = simcache.Geometry{} // its misses would have no next level
 	}
 	for i, r := range m.TLB {
 		ways := r.Entries
@@ -209,8 +200,7 @@ func (m *Machine) simulate(o Options) {
 	}
 }
 
-// sized is a cache of a size with about the ways of another, at least as many: the
-// sets are the power of two below what those would make.
+// sized returns a cache of this size with at least the ways of another.
 func sized(size int, like simcache.Geometry) simcache.Geometry {
 	lines := size / like.Line
 	sets := 1
@@ -221,8 +211,7 @@ func sized(size int, like simcache.Geometry) simcache.Geometry {
 	return simcache.Geometry{Size: sets * ways * like.Line, Ways: ways, Line: like.Line}
 }
 
-// divisor is the divisor of n that is nearest to ways as a factor, the larger of
-// two: the ways with which n entries make whole sets.
+// divisor returns the divisor of n nearest to ways by ratio, so that n entries make whole sets.
 func divisor(n, ways int) int {
 	best := n
 	for d := n; d > 0; d-- {

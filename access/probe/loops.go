@@ -8,37 +8,36 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// This file has what the plain loops of operations take where no level but the first is asked.
+// This file measures the plain loops of operations on data in the first level.
 
-// A Loop is what an element takes, of an operation by the scalar kernel, in the first level, in ns.
+// A Loop is the ns per element of an operation by the scalar kernel in the first level.
 type Loop struct {
 	Op    string `yaml:"op" json:"op"`
 	DType string `yaml:"dtype" json:"dtype"`
-	// where the elements of all operands lie side by side
+	// elements of all operands are adjacent
 	Run  float64 `yaml:"run-ns" json:"runNs"`
-	Step float64 `yaml:"step-ns" json:"stepNs"` // where every other element of x counts
+	Step float64 `yaml:"step-ns" json:"stepNs"` // x is every other element
 }
 
-// The operations and dtypes whose loops are measured: those of each size, and those that are
-// converted.
+// The measured operations and dtypes: one dtype of each size, and the converted ones.
 var (
 	loopOps    = []access.Op{access.Sum, access.Fill, access.Copy, access.Add}
 	loopDTypes = []layouts.DType{layouts.Int8, layouts.Int16, layouts.Int32, layouts.Int64,
 		layouts.Float16, layouts.BFloat16, layouts.Float32, layouts.Float64}
 )
 
-// loopBytes are those of x in a loop that is measured, of which loopLess are subtracted, and with
-// them what it takes to begin: few enough that three tensors stay in the first level.
+// loopBytes is the size of x in a measured loop. Subtracting the time of loopLess cancels the
+// overhead. Three such tensors fit in the first level.
 const (
 	loopBytes = 8 << 10
 	loopLess  = 2 << 10
 )
 
-// loopTimes is at how many moments loops are measured, between other stages: a busy host slows down
-// all samples of one.
+// loopTimes is how often loops are measured, between other stages. A busy host slows down all
+// samples of one moment.
 const loopTimes = 3
 
-// loops measures the loops, and keeps the least of this moment's and those before.
+// loops measures the loops and keeps the least times of all calls.
 func (s *sampler) loops(m *Machine) error {
 	var now []Loop
 	for _, dtype := range loopDTypes {
@@ -53,7 +52,7 @@ func (s *sampler) loops(m *Machine) error {
 			if err != nil {
 				return err
 			}
-			// a disturbed sample leaves the least that one pass can say
+			// half of a pass bounds what a disturbed sample leaves
 			each := func(k int) float64 {
 				return max((loopBytes*ns[k]-loopLess*ns[k+1])/(loopBytes-loopLess), ns[k]/2)
 			}
@@ -67,7 +66,6 @@ func (s *sampler) loops(m *Machine) error {
 	return nil
 }
 
-// loopOf is the operation on every step-th element of so many bytes.
 func loopOf(op access.Op, dtype layouts.DType, bytes, step int) access.Spec {
 	n := bytes / dtype.Size() / step
 	s := access.Spec{Op: op, DType: dtype, Shape: []int{n * step}}
@@ -80,7 +78,6 @@ func loopOf(op access.Op, dtype layouts.DType, bytes, step int) access.Spec {
 	return s
 }
 
-// writeLoops writes a table of loops.
 func (m Machine) writeLoops(t *tabwriter.Writer) {
 	if len(m.Loops) == 0 {
 		return

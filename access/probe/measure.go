@@ -13,42 +13,37 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// Options say what is measured, and how long.
+// Options say what to measure and for how long.
 type Options struct {
 	CPU    string         // brand name, for the file
-	Caches []cpu.Cache    // that the machine says it has
-	TLB    []simcache.TLB // that it says it has, for pages of PageSize
-	// bytes of the largest working set of the ladder, of which twice as many are streamed, from
-	// MinSize to the constant MaxSize; 0 for twice the last level that is stated, within bounds of
-	// time and memory
+	Caches []cpu.Cache    // as stated by the machine
+	TLB    []simcache.TLB // as stated by the machine, for pages of PageSize
+	// largest working set of the ladder in bytes, from MinSize to the constant MaxSize. Streams
+	// have twice as much. 0 means twice the last stated level, within bounds of time and memory
 	MaxSize   int
-	MaxMemory int // bytes that may be taken; 0 for no limit
-	// CPUs, of which all are measured together and the first one alone; nil for that one
+	MaxMemory int // bytes; 0 for no limit
+	// CPUs to measure together; the first one is also measured alone. nil means that one
 	Workers []cpu.Logical
-	// NUMA nodes; where there are several, the memory of each is measured from each
+	// NUMA nodes; if there are several, each is measured from each
 	Nodes  []cpu.Node
 	Loaded bool          // measure latency under load, too
-	Budget time.Duration // of all stages, about; each takes three turns at least
-	// Progress, where it is not nil, is told between samples how much is done,
-	// from 0 to 1.
+	Budget time.Duration // of all stages, about; each repeats at least three times
+	// Progress, if not nil, receives the share that is done, from 0 to 1, between samples.
 	Progress func(done float64)
 
-	// ask is a machine of a test: instead of this one, it says how many ns an element
-	// of a pass takes.
+	// ask, in tests, replaces the machine. It returns the ns per element of a pass.
 	ask func(p access.Pattern) float64
-	// hasty takes one short sample of each pattern, as a test does that is not about times.
+	// hasty takes one short sample of each pattern, in tests that are not about times.
 	hasty bool
 }
 
-// The smallest working set of a ladder, and the largest that there may be, in
-// bytes.
+// The least and the largest working set of a ladder, in bytes.
 const (
 	MinSize = 4 << 10
 	MaxSize = 1 << 30
 )
 
-// sampleTime is the least length of a sample: many short ones are steadier than
-// few long ones.
+// sampleTime is the least length of a sample. Many short samples are steadier than few long ones.
 const sampleTime = 500 * time.Microsecond
 
 func (o Options) sampleTime() time.Duration {
@@ -58,7 +53,7 @@ func (o Options) sampleTime() time.Duration {
 	return sampleTime
 }
 
-// The stages, and the share of the budget that each has.
+// The stages' shares of the budget.
 const (
 	ladderShare    = 0.36
 	pagesShare     = 0.17
@@ -69,20 +64,18 @@ const (
 	tilesShare     = 0.07
 )
 
-// Measure measures the machine that it runs on. All times are minima: of many
-// short samples, taken by turns of all working sets and in memory that changes,
-// the least is what the machine does undisturbed, and repeats itself where means
-// and medians do not.
+// Measure measures the machine that it runs on. All times are minima over many short samples, which
+// alternate between working sets and move in memory. Minima are the undisturbed times, and repeat
+// better than means and medians.
 //
-// Latencies and capacities are of a pointer chase over working sets from MinSize to
-// Options.MaxSize, four to an octave, one load a line in a random cyclic order, on huge pages where
-// there are any (plateaus says how levels are found in it). What a TLB miss costs, and how many
-// pages are translated without one, is found in the same way in a second ladder, on pages of
-// PageSize: from the time of a chase with one load a page, each on another line of its page, that
-// of a chase over the same lines side by side is subtracted. Bandwidths are of vector kernels on
-// half of each level's capacity, and on twice the largest working set: of one core, and of all
-// workers together, each on half of what it has of the level. Loops are of elements in the first
-// level, and of the stages only theirs and bandwidths are repeated.
+// Latencies and capacities come from a pointer chase with one load per line in a random cyclic
+// order. Working sets range from MinSize to Options.MaxSize, four per octave, on huge pages if
+// available. Function plateaus finds the levels. A second ladder, on pages of PageSize, finds the
+// cost of a TLB miss and the reach of each TLB level. It chases one load per page, each on another
+// line of its page, and subtracts a chase over as many adjacent lines. Bandwidths are of vector
+// kernels on half of each level's capacity, and on twice the largest working set for memory. They
+// are of one core, and of all workers together, each on half of its share of the level. Loops are
+// over elements in the first level. Only loops and bandwidths are measured repeatedly.
 func Measure(ctx context.Context, o Options) (Machine, error) {
 	if o.MaxSize == 0 {
 		o.MaxSize = largest(o.Caches, o.MaxMemory)
@@ -104,9 +97,8 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 	return m, nil
 }
 
-// sizes are the working sets of a ladder from least to most: four in each
-// octave, evenly apart, so that powers of two and three quarters of them, which
-// is what caches have, are among them.
+// sizes returns the working sets of a ladder, four per octave. They include powers of two and three
+// quarters of them, which are the sizes of caches.
 func sizes(least, most int) (list []int) {
 	for octave := least; octave <= most; octave *= 2 {
 		for quarter := 4; quarter < 8; quarter++ {
@@ -118,27 +110,25 @@ func sizes(least, most int) (list []int) {
 	return list
 }
 
-// A sampler takes samples, stage by stage.
 type sampler struct {
 	ctx context.Context
 	Options
-	done  float64      // of all stages, the share that is done
-	pages access.Pages // the largest that can be had
+	done  float64      // the share of all stages that is done
+	pages access.Pages // the largest that are available
 }
 
-// leastCalls is in how many runs, each in memory of its own, a stage is measured
-// whatever its budget.
+// leastCalls is how often a stage runs at least, whatever the budget, each time in other memory.
 const leastCalls = 3
 
-// least measures patterns by turns, so many samples a turn, for a share of the
-// budget, and returns the least time of an element of each, in ns. The memory is
-// another in every turn: where its pages lie makes a difference.
+// least measures patterns in rotation, count samples at a time, for a share of the budget. It
+// returns the least ns per element of each. Every turn has other memory, because placement affects
+// times.
 func (s *sampler) least(specs []access.Spec, count int, share float64, pages access.Pages,
 	obtained func(access.Backing)) ([]float64, error) {
 	return s.moment(leastCalls, specs, count, share, pages, obtained)
 }
 
-// moment is least for a stage that comes again, and is measured in so many runs at least each time.
+// moment is least for a repeated stage, with at least calls runs.
 func (s *sampler) moment(calls int, specs []access.Spec, count int, share float64,
 	pages access.Pages, obtained func(access.Backing)) ([]float64, error) {
 	var patterns []access.Pattern
@@ -175,7 +165,7 @@ func (s *sampler) moment(calls int, specs []access.Spec, count int, share float6
 			ns[k] = min(ns[k], sample.PerPass()/float64(patterns[k].Elems))
 			s.progress(share * min(float64(time.Since(start))/float64(budget), 1))
 		}
-		// Another turn would take as long as one of these.
+		// Another turn would take the same time.
 		if spent := time.Since(start); called >= calls &&
 			spent+spent/time.Duration(called) > budget {
 			s.done += share
@@ -191,7 +181,6 @@ func (s *sampler) progress(more float64) {
 	}
 }
 
-// ladder measures latency by working set.
 func (s *sampler) ladder(m *Machine) error {
 	all := sizes(MinSize, s.MaxSize)
 	var specs []access.Spec
@@ -205,11 +194,9 @@ func (s *sampler) ladder(m *Machine) error {
 	return err
 }
 
-// line is the distance of the loads of a ladder, in bytes. Where lines are
-// longer, two loads share one.
+// line is the bytes between loads of a ladder. If lines are longer, two loads share one.
 const line = 64
 
-// onHugePages is the stage of the ladder, on the largest pages that can be had.
 func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, error) {
 	var ns []float64
 	var err error
@@ -221,7 +208,7 @@ func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, erro
 				*got = access.PagesSmall.String()
 			}
 		})
-		if s.ctx.Err() != nil { // which counts before that there are no such pages
+		if s.ctx.Err() != nil { // checked first, since it also looks like missing pages
 			return nil, s.ctx.Err()
 		}
 		if err == nil || sampled {
@@ -231,11 +218,10 @@ func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, erro
 	return ns, err
 }
 
-// leastPages are in the ladder whatever the machine states, of which a hypervisor may hide
-// most: four times as many as the second level of a TLB of 2026 has, as of those that are stated.
+// leastPages are in the ladder even if the machine states a smaller TLB, as under a hypervisor.
+// They are four times the second level of a TLB of 2026, like the factor for stated levels.
 const leastPages = 16384
 
-// pageLadder measures the cost of a translation by pages, and the TLB's levels.
 func (s *sampler) pageLadder(m *Machine) error {
 	most := leastPages
 	for _, t := range s.TLB {
@@ -244,7 +230,7 @@ func (s *sampler) pageLadder(m *Machine) error {
 	all := sizes(8, max(min(most, s.MaxSize/PageSize()), 8))
 	var specs []access.Spec
 	for _, n := range all {
-		// A line further in each page, so that all sets of the caches are used.
+		// Each page's line is another, so that all sets of the caches are used.
 		specs = append(specs, access.ChaseSpec(n, PageSize()+line), access.ChaseSpec(n, line))
 	}
 	ns, err := s.least(specs, 8, pagesShare, access.PagesSmall, nil)
@@ -259,9 +245,8 @@ func (s *sampler) pageLadder(m *Machine) error {
 	return nil
 }
 
-// bandwidth measures reads and copies at each level, of one core and of all, at one of several
-// moments, between other stages, of which the best counts: of all cores it takes one that something
-// else runs on to slow down all, as long as that lasts.
+// bandwidth measures reads and copies at each level, of one core and of all cores. The best of
+// several moments counts, because one core that is busy elsewhere slows down all.
 func (s *sampler) bandwidth(m *Machine) error {
 	speeds, sets := s.workingSets(m)
 	onAll := s.onAll(m.Levels)
@@ -273,7 +258,7 @@ func (s *sampler) bandwidth(m *Machine) error {
 		bytes []int
 		spec  func(bytes int) access.Spec
 		of    func(*Speed) *Bandwidth
-		moved float64 // bytes an element
+		moved float64 // bytes per element
 	}{
 		{sets, reading, func(v *Speed) *Bandwidth { return &v.Read }, 4},
 		{sets, copying, func(v *Speed) *Bandwidth { return &v.Copy }, 8},
@@ -312,11 +297,9 @@ func (s *sampler) bandwidth(m *Machine) error {
 	return s.streams(m)
 }
 
-// bandwidthTimes is at how many moments bandwidths are measured.
 const bandwidthTimes = 3
 
-// workingSets are the bytes that one core's bandwidth of each level is measured on, and of
-// memory, if it is known.
+// workingSets returns one core's working set for each level's bandwidth, and for memory's if known.
 func (s *sampler) workingSets(m *Machine) (speeds []*Speed, sets []int) {
 	before := 0
 	for i, l := range m.Levels {
@@ -330,12 +313,11 @@ func (s *sampler) workingSets(m *Machine) (speeds []*Speed, sets []int) {
 	return speeds, sets
 }
 
-// past is a working set of a level that serves so many bytes: half of them, or twice what the level
-// before holds, if that fits.
+// past returns the working set of a level: half of it, or twice the level before if that fits.
 func past(serves, before int) int { return max(serves/2, min(2*before, serves)) }
 
-// streamed are the bytes that memory's bandwidth is measured on, twice the largest working
-// set of the ladder where there is room: of that the last level may serve a third.
+// streamed returns the working set for memory's bandwidth: twice the ladder's, if memory
+// allows. The last level may serve a third of it.
 func (s *sampler) streamed() int {
 	if s.MaxMemory > 0 && 4*s.MaxSize > s.MaxMemory {
 		return s.MaxSize
@@ -343,20 +325,17 @@ func (s *sampler) streamed() int {
 	return 2 * s.MaxSize
 }
 
-// reading sums so many bytes in the best vectors.
 func reading(bytes int) access.Spec {
 	return access.Spec{DType: layouts.Int32, Shape: []int{bytes / layouts.Int32.Size()},
 		Kernel: access.VectorKernel(kernel.Best())}
 }
 
-// copying copies half of so many bytes to the other half.
 func copying(bytes int) access.Spec {
 	s := reading(bytes / 2)
 	s.Op = access.Copy
 	return s
 }
 
-// byAll has a walk shared by all workers.
 func (s *sampler) byAll(spec func(bytes int) access.Spec) func(bytes int) access.Spec {
 	return func(bytes int) access.Spec {
 		all := spec(bytes)

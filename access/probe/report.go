@@ -14,15 +14,14 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// The largest working set by default: twice the stated last level, within bounds
-// of time and memory.
+// Bounds of time and memory for the default largest working set, twice the last stated level.
 const (
-	unknownMax = 64 << 20  // where none is stated
-	mostMax    = 256 << 20 // whose chase takes some tenths of a second to prepare
+	unknownMax = 64 << 20  // if none is stated
+	mostMax    = 256 << 20 // its chase takes some tenths of a second to prepare
 )
 
-// largest is the largest working set by default, with so many bytes of memory
-// available; 0 if unknown.
+// largest returns the default largest working set in bytes, given the available memory; 0 means
+// unknown memory.
 func largest(caches []cpu.Cache, available int) int {
 	most := 0
 	for _, c := range caches {
@@ -41,8 +40,8 @@ func largest(caches []cpu.Cache, available int) int {
 	return most
 }
 
-// Warnings says how the measured caches differ from what the CPU states; name is what --caches
-// takes to simulate them.
+// Warnings returns how the measured caches differ from stated ones. --caches=name simulates the
+// former.
 func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	var warnings []string
 	found := map[int]bool{}
@@ -93,7 +92,6 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	return warnings
 }
 
-// source is where a size of a cache is from.
 func source(caches []cpu.Cache, size int) simcache.Source {
 	for _, c := range caches {
 		if c.Geometry.Size == size && !c.Instruction() {
@@ -103,8 +101,8 @@ func source(caches []cpu.Cache, size int) simcache.Source {
 	return "the file"
 }
 
-// SimulatedWarnings say where the file simulates something else than was measured:
-// an older version's does, and one that was changed by hand.
+// SimulatedWarnings returns where the file simulates other caches than the measured ones, after
+// edits or from older versions.
 func (m Machine) SimulatedWarnings() []string {
 	const why = "sizes that make no whole sets are rounded, and a file may have been changed by " +
 		"hand or be an older version's: measure again if that is not meant."
@@ -133,8 +131,7 @@ func (m Machine) SimulatedWarnings() []string {
 	return warnings
 }
 
-// simulated is what is simulated for a level that was measured; none if the file
-// simulates no such.
+// simulated returns the simulated cache of a measured level, or the zero Geometry.
 func (m Machine) simulated(name string) simcache.Geometry {
 	for _, l := range m.Simulated.Levels {
 		if l.Name == name {
@@ -144,7 +141,6 @@ func (m Machine) simulated(name string) simcache.Geometry {
 	return simcache.Geometry{}
 }
 
-// simulatedTLB is the same for a level of the TLB.
 func (m Machine) simulatedTLB(i int) simcache.TLB {
 	if i < len(m.Simulated.TLB) {
 		return m.Simulated.TLB[i]
@@ -152,7 +148,6 @@ func (m Machine) simulatedTLB(i int) simcache.TLB {
 	return simcache.TLB{}
 }
 
-// writeTables writes tables of what was measured.
 func (m Machine) writeTables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tnear\tcrowded\tread\tcopy")
@@ -204,7 +199,6 @@ func speedCells(s Speed) string {
 		bandwidthCell(s.Read), bandwidthCell(s.Copy))
 }
 
-// writeRow writes a line of a table: its head, and a cell for each.
 func writeRow[T any](t *tabwriter.Writer, head string, all []T, cell func(T) string) {
 	fmt.Fprint(t, head)
 	for _, one := range all {
@@ -213,7 +207,7 @@ func writeRow[T any](t *tabwriter.Writer, head string, all []T, cell func(T) str
 	fmt.Fprintln(t)
 }
 
-// timeCell is empty where nothing was measured, as of the first level.
+// timeCell is empty if nothing was measured, as in the first level.
 func timeCell(ns float64) string {
 	if ns == 0 {
 		return ""
@@ -225,20 +219,20 @@ func bandwidthCell(v Bandwidth) string {
 	if v == 0 {
 		return "unknown"
 	}
-	if v >= 999.5 { // as of many cores in their first levels; three digits would have an exponent
+	if v >= 999.5 { // for many first levels; three digits would need an exponent
 		return fmt.Sprintf("%.0f GB/s", v)
 	}
 	return fmt.Sprintf("%.3g GB/s", v)
 }
 
-// A Report is a machine that was measured, its file, and what to warn of.
+// A Report is a measured machine, its file and warnings.
 type Report struct {
 	Machine
 	Warnings []string `json:"warnings"`
 	File     string   `json:"file"`
 }
 
-// ReportOf is the report of a machine, with what its file simulates.
+// ReportOf returns the report of a machine, with the caches that its file simulates.
 func ReportOf(m Machine, file string, warnings []string) *Report {
 	r := &Report{m, append(slices.Clip(warnings), m.SimulatedWarnings()...), file}
 	r.Date = m.Date.UTC().Truncate(time.Second)
@@ -256,7 +250,7 @@ func ReportOf(m Machine, file string, warnings []string) *Report {
 	return r
 }
 
-// Write prints what was measured for people.
+// Write prints the measurements for people.
 func (r *Report) Write(w io.Writer) error {
 	if err := r.writeTables(w); err != nil {
 		return err

@@ -8,26 +8,22 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// This file measures what loops get of memory one element after the other: less than vectors, which
-// ask for lines ahead and store past the caches, on CPUs whose prefetchers do not keep up with a
-// loop.
+// This file measures loops over elements of memory. They reach less bandwidth than vector kernels,
+// which prefetch and store past the caches, if the CPU's prefetchers do not keep up with a loop.
 
-// A Stream is what a loop over elements of 8 bytes that lie side by side takes of memory, on small
-// pages.
+// A Stream is the time of a unit-stride loop over elements of 8 bytes in memory, on small pages.
 type Stream struct {
 	Op string `yaml:"op" json:"op"` // sum, fill or copy
-	// Ns is of a line, which is read or written; of a copy of one that is read and one that is
-	// written.
+	// Ns is per line that is read or written. A copy counts one line of each.
 	Ns float64 `yaml:"ns" json:"ns"`
-	// All is how far apart lines are, whichever core they go to, where all cores stream together; 0
-	// where it was not measured, and of one core.
+	// All is the ns between any two lines while all cores stream together. It is 0 if not measured
+	// or with one core.
 	All float64 `yaml:"all-ns,omitempty" json:"allNs,omitzero"`
 }
 
 var streamOps = []access.Op{access.Sum, access.Fill, access.Copy}
 
-// streams measures them, by one core and by all workers, over the largest working set, at one of
-// the moments that bandwidths are measured at.
+// streams measures them over the largest working set, by one core and by all workers.
 func (s *sampler) streams(m *Machine) error {
 	const elems = line / 8
 	share := streamsShare / bandwidthTimes / float64(len(streamOps))
@@ -59,8 +55,6 @@ func (s *sampler) streams(m *Machine) error {
 	return nil
 }
 
-// streaming goes over so many bytes one element after the other, of a copy half to read and half to
-// write.
 func streaming(op access.Op, bytes int) access.Spec {
 	const dtype = layouts.Int64
 	if op == access.Copy {
@@ -69,7 +63,6 @@ func streaming(op access.Op, bytes int) access.Spec {
 	return access.Spec{Op: op, DType: dtype, Shape: []int{bytes / dtype.Size()}}
 }
 
-// writeStreams writes a table of them.
 func (m Machine) writeStreams(t *tabwriter.Writer) {
 	if len(m.Streamed) == 0 {
 		return

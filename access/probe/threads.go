@@ -14,29 +14,27 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// This file has what several threads measure: the bandwidth of all cores, memory of
-// one NUMA node from CPUs of another, and latency under load.
+// This file measures with several threads: the bandwidth of all cores, memory of one NUMA node from
+// CPUs of another, and latency under load.
 
-// A Remote is what memory of one NUMA node gives to the CPUs of another, or of the
-// same.
+// A Remote is what memory of a NUMA node delivers to the CPUs of a node.
 type Remote struct {
-	CPUs    int     `yaml:"cpus-of-node,omitempty" json:"cpusOfNode"` // nodes
+	CPUs    int     `yaml:"cpus-of-node,omitempty" json:"cpusOfNode"` // their node
 	Memory  int     `yaml:"memory-of-node,omitempty" json:"memoryOfNode"`
-	Latency float64 `yaml:"latency-ns" json:"latencyNs"` // of a load of a pointer chase
+	Latency float64 `yaml:"latency-ns" json:"latencyNs"` // per load of a pointer chase
 	// of sums by all CPUs of the node
 	Read Bandwidth `yaml:"read-GB/s" json:"readBytesPerSecond"`
 }
 
-// A Load is the latency of a pointer chase while other threads stream for a share of
-// the time.
+// A Load is the latency of a pointer chase while other threads stream for a share of the time.
 type Load struct {
 	Share float64   `yaml:"share,omitempty"` // from 0 to 1
-	Ns    []float64 `yaml:"ns"`              // of a load, by sample
-	// over the memory, by sample: the streams' and the chase's lines
+	Ns    []float64 `yaml:"ns"`              // per load, by sample
+	// of memory, by sample: lines of the streams and of the chase
 	Bandwidth []Bandwidth `yaml:"GB/s"`
 }
 
-// MarshalJSON implements json.Marshaler, with the medians.
+// MarshalJSON implements json.Marshaler. It writes medians.
 func (l Load) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Share     float64   `json:"share"`
@@ -45,26 +43,25 @@ func (l Load) MarshalJSON() ([]byte, error) {
 	}{l.Share, middle(l.Ns), middle(l.Bandwidth)})
 }
 
-// middle is the median of samples, of which there is at least one.
 func middle[T ~float64](samples []T) T {
 	sorted := slices.Sorted(slices.Values(samples))
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// mostLost is by how much cores are slower at most that read their own caches while so many others
-// do the same: two that share one have a half each, and clocks slow down by a fifth.
+// mostLost is the most that cores slow down while reading their own caches together. Hyperthreads
+// have half a core each, and clocks slow down by a fifth.
 const mostLost = 2.5
 
-// Disturbed tells whether so many threads were measured to read so little of a level of which each
-// core has one of its own that one of the cores must have had something else to do.
+// Disturbed reports whether all threads together read far less than their sum, so that a core must
+// have been busy elsewhere. It applies to levels that each core has.
 func (s Speed) Disturbed(threads int) bool {
 	n := Bandwidth(threads)
 	return s.ReadAll > 0 && mostLost*s.ReadAll < n*s.Read || s.CopyAll > 0 &&
 		mostLost*s.CopyAll < n*s.Copy
 }
 
-// instances are how many caches like one the workers have together: those of one
-// core each, unless the CPU says that more share it.
+// instances returns how many caches like c the workers have together. A cache belongs to one core,
+// unless the CPU says that more share it.
 func instances(c cpu.Cache, workers []cpu.Logical) int {
 	siblings := map[int]int{}
 	for _, l := range workers {
@@ -76,8 +73,8 @@ func instances(c cpu.Cache, workers []cpu.Logical) int {
 	return max(1, min(len(siblings), len(workers)/c.Shared))
 }
 
-// sharers is how many cores share a cache; 0 where that is so anyway, see
-// simcache.Level.SharedBy: all, of the last level, and of others one.
+// sharers returns how many cores share a cache. It returns 0 for the default of
+// simcache.Level.SharedBy: all cores share the last level, and one core has each other level.
 func sharers(c cpu.Cache, o Options) int {
 	cores := c.Cores(o.Caches)
 	last := !slices.ContainsFunc(o.Caches, func(other cpu.Cache) bool {
@@ -89,9 +86,8 @@ func sharers(c cpu.Cache, o Options) int {
 	return cores
 }
 
-// onAll are the bytes that the bandwidth of all cores is measured on, of each level. 0 is for one
-// that cannot be told from the level before: a last level that is smaller than the second levels of
-// all cores, each of which serves its core's part of a pass over so much.
+// onAll returns all cores' working set for each level's bandwidth. It is 0 for a last level smaller
+// than their second levels together, which would serve the pass.
 func (s *sampler) onAll(levels []Level) (sets []int) {
 	before := 0
 	for _, l := range levels {
@@ -105,7 +101,6 @@ func (s *sampler) onAll(levels []Level) (sets []int) {
 	return sets
 }
 
-// number is how many caches of a level all cores have together.
 func (s *sampler) number(l Level) int {
 	for _, c := range s.Caches {
 		if !c.Instruction() && c.Known() && c.Geometry.Size == int(l.Stated) {
@@ -115,8 +110,8 @@ func (s *sampler) number(l Level) int {
 	return 1
 }
 
-// behindAll is a working set of all cores that goes far past all caches that they have
-// together, of which these may serve a quarter, as far as there is memory for it.
+// behindAll returns all cores' working set for memory's bandwidth. If memory allows, caches serve
+// at most a quarter.
 func (s *sampler) behindAll() int {
 	caches := 0
 	for _, c := range s.Caches {
@@ -131,7 +126,6 @@ func (s *sampler) behindAll() int {
 	return size
 }
 
-// nodes measures memory of each node from CPUs of each, if there are several.
 func (s *sampler) nodes(m *Machine) error {
 	if len(s.Nodes) < 2 {
 		return nil
@@ -160,7 +154,6 @@ func (s *sampler) nodes(m *Machine) error {
 	return nil
 }
 
-// remote measures memory of one node from CPUs of another.
 func (s *sampler) remote(from, of int, cpus []int) (Remote, error) {
 	chase := access.ChaseSpec(s.MaxSize/line, line)
 	o := access.Options{Count: 3, MinTime: s.sampleTime(), MaxMemory: s.MaxMemory, Pages: s.pages,
@@ -189,13 +182,11 @@ func (s *sampler) remote(from, of int, cpus []int) (Remote, error) {
 	return r, nil
 }
 
-// loads are the shares of time in which others stream.
 var loads = []float64{0, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 3. / 8, 1. / 2, 3. / 4, 1}
 
-// A sample under load lasts about 4 ms, less where the budget is small.
+// A sample under load lasts about 4 ms, or less with a small budget.
 const mostLoadTime, leastLoadTime = 4 * time.Millisecond, 200 * time.Microsecond
 
-// loaded measures latency under load, in memory behind the caches.
 func (s *sampler) loaded(m *Machine) error {
 	if !s.Loaded {
 		return nil
@@ -207,7 +198,7 @@ func (s *sampler) loaded(m *Machine) error {
 	if s.hasty {
 		o.Count = 1
 	}
-	if s.MaxMemory > 0 { // each stream keeps out of the caches, if it can
+	if s.MaxMemory > 0 { // streams should exceed the caches
 		o.Stream = min(o.Stream, max((s.MaxMemory/2-o.Chase)/max(streams, 1), 1<<20))
 	}
 	o.Stream = max(o.Stream/4096*4096, 1<<16)
@@ -230,7 +221,6 @@ func (s *sampler) loaded(m *Machine) error {
 	return nil
 }
 
-// writeThreads writes tables of what several threads measured.
 func (m Machine) writeThreads(t *tabwriter.Writer) {
 	if m.Threads > 1 {
 		fmt.Fprintf(t, "\nby %d threads\tread\tcopy\n", m.Threads)
@@ -267,7 +257,7 @@ func counted(n int, one, more string) string {
 	return fmt.Sprint(n, " ", more)
 }
 
-// WriteNodes writes a table of the NUMA nodes, nothing where there are none.
+// WriteNodes writes a table of the NUMA nodes, or nothing if there are none.
 func WriteNodes(w io.Writer, nodes []cpu.Node) error {
 	if len(nodes) == 0 {
 		return nil

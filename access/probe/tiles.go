@@ -10,25 +10,22 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// This file measures copies of a transposed matrix by tiles, in which what is read, what is
-// written and what prefetchers bring beyond both get in each other's way, from CPU to CPU
-// in ways of its own.
+// This file measures copies of a transposed matrix by tiles. Reads, writes and prefetched lines
+// interfere there, differently on each CPU.
 
-// A Tile is such a copy, of elements of 4 bytes in memory.
+// A Tile is the time of such a copy, of elements of 4 bytes in memory.
 type Tile struct {
-	// Order is col if the inner loop goes along what is read, and from row to row of what
-	// is written; row if it is the other way round.
+	// Order is col if the inner loop runs along the tensor that is read and across rows of the
+	// written one. It is row for the opposite.
 	Order   string  `yaml:"order" json:"order"`
-	Rows    int     `yaml:"rows" json:"rows"` // of what is written
+	Rows    int     `yaml:"rows" json:"rows"` // of the written tensor
 	Columns int     `yaml:"columns" json:"columns"`
-	Ns      float64 `yaml:"ns" json:"ns"` // of a line that is read and one that is written
+	Ns      float64 `yaml:"ns" json:"ns"` // per read line plus written line
 }
 
-// tileSides are the rows and the columns that are measured, in elements: a half of a line to
-// four lines.
+// tileSides are the measured rows and columns in elements: half a line to four lines.
 var tileSides = []int{8, 16, 32, 64}
 
-// tiles measures them.
 func (s *sampler) tiles(m *Machine) error {
 	largest := tileSides[len(tileSides)-1]
 	if m.Memory == (Speed{}) || copyingTiles(s.MaxSize, access.Row, largest,
@@ -58,8 +55,8 @@ func (s *sampler) tiles(m *Machine) error {
 	return nil
 }
 
-// copyingTiles copies a matrix to another one, of so many bytes together, whose rows are whole
-// lines and an odd number of them, so that they do not share sets.
+// copyingTiles copies a matrix to another one, of bytes together. Rows are an odd number of whole
+// lines, so that they do not share sets.
 func copyingTiles(bytes int, order access.Order, tile ...int) access.Spec {
 	spec := access.Spec{Op: access.Copy, DType: layouts.Float32,
 		View: layouts.MustParseChain("t()"), Order: order, Tile: tile}
@@ -70,7 +67,6 @@ func copyingTiles(bytes int, order access.Order, tile ...int) access.Spec {
 	return spec
 }
 
-// writeTiles writes the table.
 func (m Machine) writeTiles(t *tabwriter.Writer) {
 	if len(m.Tiles) == 0 {
 		return

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// now is a clock of this thread alone, which stands while other programs have its CPU.
+// now returns this thread's CPU time, which excludes other programs on its CPU.
 func now() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {

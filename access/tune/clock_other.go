@@ -4,5 +4,4 @@ package tune
 
 import "time"
 
-// now is a clock.
 func now() time.Duration { return time.Since(begin) }

@@ -21,20 +21,19 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// A Calibration is what Measure found.
+// A Calibration is the result of Measure.
 type Calibration struct {
-	CPU  string // that it is of, as Identity says
+	CPU  string // the Identity of its CPU
 	Date time.Time
-	Sets map[string]kernel.Tuning // by the names of sets
+	Sets map[string]kernel.Tuning // by name of the kernel set
 }
 
-// version is that of the kernels and of how they are measured: what was found of
-// others says nothing of these.
+// version is the version of the kernels and of their measurement. Calibrations of others do not
+// apply.
 const version = 8
 
-// Identity says what CPU this is, whose brand name may be that of several: with
-// family, model and stepping, where it has them, and the caches that it states, which
-// tell the kinds of cores of one machine apart.
+// Identity returns a string for this CPU. Brand names may be shared, so it adds family, model and
+// stepping, if known, and the stated caches. Caches distinguish kinds of cores of one machine.
 func Identity(brand string, caches []cpu.Cache) string {
 	words := []string{runtime.GOARCH, brand}
 	if c := cpuid.CPU; c.Family != 0 {
@@ -49,8 +48,8 @@ func Identity(brand string, caches []cpu.Cache) string {
 	return strings.ToValidUTF8(strings.Join(strings.Fields(strings.Join(words, " ")), " "), "?")
 }
 
-// Of tells whether the calibration is of a CPU, and of all sets that this one runs
-// and that have a choice.
+// Of reports whether the calibration is of this CPU and has all sets that the CPU runs and that
+// need tuning.
 func (c Calibration) Of(identity string) bool {
 	if c.CPU != identity {
 		return false
@@ -63,7 +62,7 @@ func (c Calibration) Of(identity string) bool {
 	return true
 }
 
-// Apply tunes the sets.
+// Apply tunes the kernel sets.
 func (c Calibration) Apply() {
 	for _, s := range kernel.All() {
 		if t, ok := c.Sets[s.Name()]; ok {
@@ -72,7 +71,7 @@ func (c Calibration) Apply() {
 	}
 }
 
-// The words of the file.
+// The file's structure.
 type (
 	file struct {
 		Version int            `yaml:"version"`
@@ -90,7 +89,7 @@ type (
 		ReadsAhead threshold `yaml:"reads-ahead"`
 	}
 	threshold int
-	quoted    string // whatever it is
+	quoted    string // always quoted
 )
 
 // MarshalYAML implements yaml.BytesMarshaler.
@@ -124,8 +123,7 @@ func (t threshold) MarshalYAML() (any, error) {
 	return machines.Size(t).String(), nil
 }
 
-// Parse reads what Format writes. An error begins with the file's name as given and
-// says what would be right.
+// Parse reads what Format writes. Errors begin with the file's name and say what would be right.
 func Parse(name string, text []byte) (Calibration, error) {
 	var f file
 	doc, err := strict.Decode(name, text, &f)

@@ -1,12 +1,10 @@
-// Package tune finds how the sets of kernels are best tuned on the CPU that it runs
-// on (kernel.Tuning), by a calibration of less than two seconds, and keeps what was
-// found in a file.
+// Package tune finds the best tuning of the kernel sets (kernel.Tuning) on this CPU, in less than
+// two seconds, and keeps it in a file.
 //
-// What is best is measured because neither the vendor of a CPU nor the sizes of its
-// caches tell it: stores past the caches made copies of 256 MiB 1.6 times as fast on
-// AMD's Zen 3 and 0.6 times on an older Intel CPU, and transposed ones 4 times as
-// fast on an Intel CPU of today. No choice changes an access, so that no simulated
-// count depends on a calibration.
+// The best tuning is measured because neither a CPU's vendor nor its cache sizes predict it. Stores
+// past the caches sped up copies of 256 MiB by a factor of 1.6 on AMD's Zen 3, and of 0.6 on an
+// older Intel CPU. They sped up transposed copies by a factor of 4 on a current Intel CPU. A tuning
+// changes no access, so simulated counts do not depend on it.
 package tune
 
 import (
@@ -21,24 +19,20 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 )
 
-// budget is how long a calibration takes, about: every way is timed once whatever
-// that takes, and again as long as there is time left.
+// budget is about how long a calibration takes. Every way is timed at least once.
 const budget = 1200 * time.Millisecond
 
-// most is how many rounds there are at most.
+// most is the most rounds.
 const most = 7
 
-// sizes are the bytes written at which plain stores and those past the caches are
-// compared.
+// sizes are the bytes written by the compared copies.
 var sizes = []int{2 << 20, 8 << 20, 32 << 20}
 
-// cold is the bytes written from which on no copy finds in a cache what the one before
-// left there, whose source is as long.
+// cold is the bytes written from which a copy finds nothing in a cache.
 const cold = 32 << 20
 
-// aheads are the distances that are compared, in tiles, at the size aheadAt: the
-// default first, which is left only for what is faster by aheadGain, since they
-// differ by little.
+// aheads are the compared prefetch distances in tiles, at size aheadAt. The default comes first.
+// Another must be faster by aheadGain, since they differ little.
 var aheads = []int{2, 1, 4, 8}
 
 const (
@@ -46,22 +40,22 @@ const (
 	aheadGain = 1.1
 )
 
-// readsAheads are the distances at which sums ask for lines that are compared: the half of
-// a page that prefetchers of hardware stay in, and several pages on.
+// readsAheads are the compared prefetch distances of sums in bytes: half a page, within which
+// hardware prefetchers stay, and several pages.
 var readsAheads = []int{2 << 10, 16 << 10}
 
-// gain is how much faster stores past the caches have to be, so that noise does not
-// choose them: they take what was written out of the caches of whoever reads it next.
+// gain is the least speedup of stores past the caches, so that noise does not choose them. The data
+// is then missing from the caches of its next reader.
 const gain = 1.03
 
-// A kind is one of the thresholds of a tuning, of copies or, where there is no plan, of sums.
+// A kind is a threshold of a tuning, of copies, or of sums if plan is nil.
 type kind struct {
 	of   func(t *kernel.Tuning) *int
 	plan func(s *kernel.Set, bytes int) *kernel.Plan
 }
 
-// decides tells whether the threshold is the one that decides about a plan of the set, which
-// it is not where that goes through other buffers.
+// decides reports whether this threshold decides about a plan. It does not if the plan uses other
+// buffers.
 func (k kind) decides(s *kernel.Set, p *kernel.Plan) bool {
 	defer s.Tune(s.Tuning())
 	only := cached()
@@ -70,7 +64,7 @@ func (k kind) decides(s *kernel.Set, p *kernel.Plan) bool {
 	return p.PastCaches()
 }
 
-// cached is the tuning by which nothing is written past the caches.
+// cached returns a tuning that stores nothing past the caches.
 func cached() kernel.Tuning {
 	t := kernel.Default()
 	t.Runs, t.Tiles, t.Narrow, t.Blocks = kernel.Never, kernel.Never, kernel.Never, kernel.Never
@@ -103,8 +97,8 @@ func tiles(t *kernel.Tuning) *int { return &t.Tiles }
 
 func blocks(t *kernel.Tuning) *int { return &t.Blocks }
 
-// transposed is a copy of about so many bytes of elements of size bytes whose rows do
-// not collide in any cache, nor lie in few sets of one.
+// transposed returns a transposed copy of about this many bytes, without conflict sets in any
+// cache.
 func transposed(s *kernel.Set, size, bytes int) *kernel.Plan {
 	const line = 64
 	pitch := int(math.Sqrt(float64(bytes*size))) / line * line
@@ -116,8 +110,7 @@ func transposed(s *kernel.Set, size, bytes int) *kernel.Plan {
 		{N: n, To: size, From: pitch}})
 }
 
-// colliding is a transposed copy of so many bytes, a power of 2, whose rows lie a
-// multiple of 4 KiB apart where they are read.
+// colliding returns a transposed copy of bytes, a power of 2, from rows a multiple of 4 KiB apart.
 func colliding(s *kernel.Set, bytes int) *kernel.Plan {
 	columns := 1024
 	for columns*columns*2 < bytes/4 {
@@ -128,8 +121,8 @@ func colliding(s *kernel.Set, bytes int) *kernel.Plan {
 		{N: rows, To: 4, From: columns * 4}})
 }
 
-// inShortRows is a copy of about so many bytes that reads rows of 128 B, each of which goes on
-// in the next, to places far apart.
+// inShortRows returns a copy of about this many bytes, from adjacent rows of 128 B to places far
+// apart.
 func inShortRows(s *kernel.Set, bytes int) *kernel.Plan {
 	const row, high = 128, 512
 	rows := bytes / row / high
@@ -137,19 +130,19 @@ func inShortRows(s *kernel.Set, bytes int) *kernel.Plan {
 		{N: rows, To: high * 4, From: row}, {N: high, To: 4, From: rows * row}})
 }
 
-// A race is a copy, or a sum where there is no plan, that is made in several ways.
+// A race compares ways of a copy, or of a sum if plan is nil.
 type race struct {
 	set     *kernel.Set
 	kind    kind
 	size    int // bytes written, or read
 	plan    *kernel.Plan
 	buffers []byte
-	warm    bool // caches may hold what is touched
+	warm    bool // caches may hold its data
 	ways    []kernel.Tuning
-	best    []time.Duration // of each way
+	best    []time.Duration // by way
 }
 
-// once makes the copy, or sums up what copies of half as many bytes read and write.
+// once makes the copy, or sums the buffers of a copy of half as many bytes.
 func (r *race) once(g *ground) {
 	if r.plan != nil {
 		r.plan.Run(g.dst, g.src, r.buffers, 1)
@@ -163,11 +156,10 @@ func (r *race) once(g *ground) {
 	sum.Total()
 }
 
-// Measure finds how these sets are best tuned, those of them that have a choice. It
-// takes about 1.2 s, and memory of at most so many bytes (0 for no limit): where
-// that is little, less is compared. The sets are tuned as before when it returns, and
-// must not be used meanwhile. A set that is like another one is tuned as that is, if
-// that is among them.
+// Measure returns the best tuning of each set that has a choice. It takes about 1.2 s and at most
+// maxMemory bytes (0 for no limit). With little memory it compares fewer sizes. It restores the
+// sets' tuning, and they must not be used while it runs. A set takes the tuning of the set that it
+// is like, if that is in sets.
 func Measure(ctx context.Context, sets []*kernel.Set,
 	maxMemory int) (map[string]kernel.Tuning, error) {
 	compared := fitting(maxMemory)
@@ -214,7 +206,6 @@ func Measure(ctx context.Context, sets []*kernel.Set,
 	return found, nil
 }
 
-// fitting are the sizes of which there is memory for.
 func fitting(maxMemory int) (all []int) {
 	for _, size := range sizes {
 		if maxMemory == 0 || 4*size <= maxMemory {
@@ -224,7 +215,7 @@ func fitting(maxMemory int) (all []int) {
 	return all
 }
 
-// thresholds are the races that find from which bytes on a set had best do otherwise.
+// thresholds returns the races that decide a set's thresholds.
 func thresholds(s *kernel.Set, compared []int) (all []*race) {
 	plain, past := cached(), kernel.Default()
 	past.Runs, past.Tiles, past.Narrow, past.Blocks, past.Reads = 1, 1, 1, 1, 1
@@ -248,11 +239,10 @@ func thresholds(s *kernel.Set, compared []int) (all []*race) {
 	return all
 }
 
-// decided is a tuning with the thresholds that follow from the races of a set.
 func decided(t kernel.Tuning, s *kernel.Set, races []*race) kernel.Tuning {
 	for _, k := range kinds {
 		var compared []int
-		var times [][]time.Duration // of each way, by size
+		var times [][]time.Duration // by way and size
 		at := k.of(&t)
 		for _, r := range races {
 			if r.set == s && r.kind.of(&t) == at {
@@ -277,8 +267,8 @@ func decided(t kernel.Tuning, s *kernel.Set, races []*race) kernel.Tuning {
 	return t
 }
 
-// from is the size of ascending ones from which on the second way is better: by the
-// product of the times at all sizes, so that one that was disturbed does not decide alone.
+// from returns the size from which the second way is better, or Never. It multiplies the speedups
+// of all larger sizes, so that one disturbed time does not decide alone.
 func from(compared []int, plain, past []time.Duration) int {
 	least, best, gained := kernel.Never, 0.0, 0.0
 	for i := len(compared) - 1; i >= 0; i-- {
@@ -289,9 +279,8 @@ func from(compared []int, plain, past []time.Duration) int {
 	return least
 }
 
-// ever is the size from which on a way is better than the first at each, and which of the
-// others that is: the best at the largest size. Sums that are better for asking in a cache
-// need not be so in memory.
+// ever returns the best other way at the largest size, and the size from which it is always better
+// than the first. Prefetching may speed up sums in a cache but not in memory.
 func ever(compared []int, times [][]time.Duration) (least, way int) {
 	last := len(compared) - 1
 	plain, others := times[0], times[1:]
@@ -307,7 +296,6 @@ func ever(compared []int, times [][]time.Duration) (least, way int) {
 	return least, way
 }
 
-// distances is the race between distances of a set that is tuned otherwise.
 func distances(s *kernel.Set, t kernel.Tuning, compared []int) *race {
 	size := compared[0]
 	for _, c := range compared {
@@ -322,7 +310,6 @@ func distances(s *kernel.Set, t kernel.Tuning, compared []int) *race {
 	return r
 }
 
-// nearest is the first of the times that is about as good as the best.
 func nearest(times []time.Duration) int {
 	best := times[0]
 	for _, t := range times {
@@ -336,14 +323,13 @@ func nearest(times []time.Duration) int {
 	return 0
 }
 
-// begin is what clocks that have no beginning count from.
+// begin is the start of clocks without a start of their own.
 var begin = time.Now()
 
-// ground is the memory of all races.
 type ground struct{ dst, src []byte }
 
-// memory is so many bytes from a page on, written: none of them is 0, as there are CPUs
-// that write zeros past the caches three times as fast as anything else (an EPYC of 2022).
+// memory returns page-aligned bytes, none of them 0. Some CPUs store zeros past the caches three
+// times faster than other data (an EPYC of 2022).
 func memory(bytes int) []byte {
 	const page = 4096
 	all := make([]byte, bytes+page)
@@ -356,10 +342,9 @@ func memory(bytes int) []byte {
 	return all[-uintptr(unsafe.Pointer(unsafe.SliceData(all)))%page:][:bytes]
 }
 
-// run runs all races by turns, every way of each in turn, and keeps the least time of
-// each way.
+// run runs the races in rotation, each in all ways, and keeps the least time of each way.
 func (g *ground) run(ctx context.Context, races []*race, budget time.Duration) error {
-	runtime.LockOSThread() // whose time it is
+	runtime.LockOSThread() // now counts this thread's time
 	defer runtime.UnlockOSThread()
 	start := time.Now()
 	for round := range most {
@@ -376,9 +361,8 @@ func (g *ground) run(ctx context.Context, races []*race, budget time.Duration) e
 	return nil
 }
 
-// round times each way once. What caches may hold is copied once before that off the
-// clock, or read, as passes follow each other where they are measured: else the first way
-// would fetch from memory what all others find in a cache.
+// round times each way once. Data that caches may hold is touched first, off the clock, or only the
+// first way would fetch it from memory.
 func (r *race) round(g *ground) {
 	defer r.set.Tune(r.set.Tuning())
 	for i, t := range r.ways {

@@ -2,8 +2,8 @@ package nest
 
 import "slices"
 
-// Chains are the perfect nests of the program, each as its loops, the outermost
-// first: every loop but the last has the next one as its whole body.
+// Chains returns the perfect nests of the program, each as its loops, the outermost first. The body
+// of every loop but the last is just the next loop.
 func (p Program) Chains() (all [][]*Loop) {
 	for _, node := range p {
 		switch node := node.(type) {
@@ -24,9 +24,9 @@ func (p Program) Chains() (all [][]*Loop) {
 	return all
 }
 
-// Reorder returns the program with loops of a perfect nest, as Chains has them or some that follow
-// each other, in another order: loop i is chain[order[i]]. It returns the loops, too. It is false
-// where a bound of one of them depends on the variable of another.
+// Reorder returns the program with loops of a perfect nest in another order: loop i is
+// chain[order[i]]. chain is successive loops of one of Chains. Reorder also returns the new loops.
+// It returns false if a bound of one loop depends on the variable of another.
 //
 // Law: it makes the accesses of W(p), in another order.
 func (p Program) Reorder(chain []*Loop, order []int) (Program, []*Loop, bool) {
@@ -60,9 +60,9 @@ func (p Program) Reorder(chain []*Loop, order []int) (Program, []*Loop, bool) {
 	return p.with(chain[0], loops[0]), loops, true
 }
 
-// Tile returns the program with loops of a perfect nest in tiles of so many iterations of each; 0
-// is for a loop that is not cut. Loops over tiles are around all of them. It is false where a bound
-// of one depends on the variable of another, and where a step is not positive.
+// Tile returns the program with loops of a perfect nest strip-mined and the loops over tiles
+// outermost. sizes has the iterations per tile of each loop, or 0 to leave it whole. Tile returns
+// false if a bound of one loop depends on the variable of another, or if a step is not positive.
 //
 // Law: it makes the accesses of W(p), in another order.
 func (p Program) Tile(chain []*Loop, sizes []int) (Program, bool) {
@@ -102,7 +102,6 @@ func (p Program) Tile(chain []*Loop, sizes []int) (Program, bool) {
 	return p.with(chain[0], body[0]), true
 }
 
-// rectangular reports whether no bound of the loops depends on the variable of one of them.
 func rectangular(chain []*Loop, from int) bool {
 	for _, l := range chain {
 		for _, bound := range slices.Concat(l.From, l.To) {
@@ -116,7 +115,6 @@ func rectangular(chain []*Loop, from int) bool {
 	return true
 }
 
-// around are the loops around a loop.
 func (p Program) around(l *Loop) (loops []*Loop) {
 	p.eachLoop(nil, func(around []*Loop, at *Loop) {
 		if at == l {
@@ -126,7 +124,6 @@ func (p Program) around(l *Loop) (loops []*Loop) {
 	return loops
 }
 
-// eachLoop calls f with the loops of the program, and those around each.
 func (p Program) eachLoop(around []*Loop, f func(around []*Loop, at *Loop)) {
 	for _, node := range p {
 		switch node := node.(type) {
@@ -140,7 +137,6 @@ func (p Program) eachLoop(around []*Loop, f func(around []*Loop, at *Loop)) {
 	}
 }
 
-// with is the program with another node in the place of a loop.
 func (p Program) with(old *Loop, by Node) Program {
 	return rewritten(p, func(node Node) Node {
 		if l, is := node.(*Loop); is && l == old {
@@ -150,7 +146,6 @@ func (p Program) with(old *Loop, by Node) Program {
 	})
 }
 
-// rewritten is the tree with those nodes that f has another for.
 func rewritten(nodes []Node, f func(Node) Node) []Node {
 	var all []Node
 	for _, node := range nodes {
@@ -172,7 +167,6 @@ func rewritten(nodes []Node, f func(Node) Node) []Node {
 	return all
 }
 
-// renamed are nodes whose functions have other coefficients of the variables.
 func renamed(nodes []Node, to func(coef []int) []int) []Node {
 	move := func(a Affine) Affine { return Affine{a.Const, to(a.Coef)} }
 	var all []Node
@@ -196,7 +190,6 @@ func renamed(nodes []Node, to func(coef []int) []int) []Node {
 	return all
 }
 
-// unpadded are strides without zeros at their end.
 func unpadded(strides []int) []int {
 	for len(strides) > 0 && strides[len(strides)-1] == 0 {
 		strides = strides[:len(strides)-1]
@@ -204,7 +197,7 @@ func unpadded(strides []int) []int {
 	return strides
 }
 
-// An Array is where a tensor's elements lie: rows of rows, each after the other.
+// An Array is the storage of a tensor, in row-major order.
 type Array struct {
 	Tensor  string
 	Base    uint64 // address of the first element
@@ -212,7 +205,7 @@ type Array struct {
 	Extents []int  // elements, the outermost dim first
 }
 
-// Strides are the bytes from an index of each dim to the next.
+// Strides returns the bytes between successive indices of each dim.
 func (a Array) Strides() []int {
 	strides, step := make([]int, len(a.Extents)), a.Element
 	for d := len(strides) - 1; d >= 0; d-- {
@@ -222,7 +215,7 @@ func (a Array) Strides() []int {
 	return strides
 }
 
-// Bytes are those of the whole array.
+// Bytes returns the size of the array in bytes.
 func (a Array) Bytes() int {
 	bytes := a.Element
 	for _, n := range a.Extents {
@@ -231,13 +224,12 @@ func (a Array) Bytes() int {
 	return bytes
 }
 
-// Restride returns the program with the array's elements elsewhere: from base on,
-// these strides apart in each dim. It is false unless each access is to an element
-// whose indices are affine functions, within their extents for all values that the
-// variables of the loops can take.
+// Restride returns the program with the array's elements at other addresses, from base on, with
+// these strides. It returns false unless each access is to one element with affine indices. The
+// indices must be within the extents for all values of the induction variables.
 //
-// Law: where W(p) touches the byte b of the element at indices i, the result touches the byte b at
-// base + i0*strides[0] + i1*strides[1] + ...; and else what W(p) does.
+// Law: W of the result is W(p), but byte b of the element at indices i is at base + i0*strides[0] +
+// i1*strides[1] + ... + b.
 func (p Program) Restride(a Array, base uint64, strides []int) (Program, bool) {
 	c, ok := checker{}, true
 	var look func(nodes []Node) []Node
@@ -267,7 +259,7 @@ func (p Program) Restride(a Array, base uint64, strides []int) (Program, bool) {
 	return q, ok
 }
 
-// Moved returns the program with a tensor so many bytes higher.
+// Moved returns the program with a tensor moved by this many bytes.
 //
 // Law: W(p.Moved(tensor, by)) is W(p) with by added to the addresses of the tensor's accesses.
 func (p Program) Moved(tensor string, by int) Program {
@@ -280,7 +272,6 @@ func (p Program) Moved(tensor string, by int) Program {
 	})
 }
 
-// restrided is an operand at this place whose array has other strides.
 func (c *checker) restrided(op Operand, a Array, base uint64, strides []int) (Operand, bool) {
 	index, rest, ok := c.indices(op, a)
 	if !ok {
@@ -297,9 +288,8 @@ func (c *checker) restrided(op Operand, a Array, base uint64, strides []int) (Op
 	return op, true
 }
 
-// indices are those of an operand at this place in each dim of its array, and at which byte of the
-// element it begins. It is false unless they are affine functions, within their extents for all
-// values that the variables can take.
+// indices returns the operand's index in each dim of its array, and the first byte that it accesses
+// in the element. ok is as in Restride.
 func (c *checker) indices(op Operand, a Array) (indices []Affine, byte int, ok bool) {
 	rest := Affine{int(op.Base - a.Base), slices.Clone(op.Strides)}
 	for d, step := range a.Strides() {
@@ -323,7 +313,7 @@ func (c *checker) indices(op Operand, a Array) (indices []Affine, byte int, ok b
 	return indices, rest.Const, len(unpadded(rest.Coef)) == 0
 }
 
-// nearest is the whole number nearest to a quotient, and of two the one nearer to 0.
+// nearest returns the integer nearest to n/by, and the one nearer to 0 on a tie.
 func nearest(n, by int) int {
 	q, r := n/by, n%by
 	switch {

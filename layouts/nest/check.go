@@ -8,14 +8,12 @@ import (
 	"slices"
 )
 
-// Check refuses a program that cannot be walked: a loop without bounds or whose
-// step is 0, a function of more variables than there are loops around it, a
-// width that is not positive, more accesses than an int can count, and an
-// address outside of 0 to 2^63-1 of an access that is made.
+// Check refuses a program that cannot be walked. It refuses loops without bounds or with step 0,
+// functions of more variables than there are loops around them, and widths that are not positive.
+// It refuses more accesses than an int can count, and executed accesses outside of 0 to 2^63-1.
 //
-// Addresses are judged by what executes: first by the bounds of the loops, and
-// where these prove too little, by trying smaller and smaller parts of the
-// outermost loop, then of the next.
+// Check judges addresses of executed accesses. It uses the bounds of the loops first. If these
+// prove too little, it tries smaller and smaller parts of the outermost loop, then of the next.
 func (p Program) Check() error {
 	c := checker{}
 	if err := c.shape(p); err != nil {
@@ -27,20 +25,19 @@ func (p Program) Check() error {
 	return c.nodes(p)
 }
 
-// A checker is a place in a program: the loops around it, each with the part of
-// its variable's values that is looked at, and what is known there.
+// A checker is a place in a program: the loops around it, each with a range of its variable.
 type checker struct {
 	around   []part
 	accesses float64 // at most
 }
 
-// A part is values of a loop's variable from low to high, both included.
+// A part is a range of a loop's variable, both ends included.
 type part struct {
 	loop      *Loop
 	low, high int
 }
 
-// shape checks all but addresses. It assumes that a body runs so many times.
+// shape checks everything except addresses, and bounds the number of accesses.
 func (c *checker) shape(nodes []Node) error {
 	for _, node := range nodes {
 		switch node := node.(type) {
@@ -92,8 +89,8 @@ func (c *checker) loopShape(l *Loop) error {
 	return c.shape(l.Body)
 }
 
-// known refuses functions of variables that are not known at this place, or whose
-// values an int may not hold.
+// known refuses functions of variables that do not exist at this place, or whose values may
+// overflow an int.
 func (c *checker) known(list []Affine) error {
 	for _, a := range list {
 		if len(a.Coef) > len(c.around) {
@@ -111,7 +108,7 @@ func (c *checker) known(list []Affine) error {
 
 func (c *checker) leave() { c.around = c.around[:len(c.around)-1] }
 
-// times is at most how often what is at this place runs.
+// times bounds how often the code at this place runs.
 func (c *checker) times() float64 {
 	product := 1.0
 	for _, p := range c.around {
@@ -120,7 +117,7 @@ func (c *checker) times() float64 {
 	return product
 }
 
-// all is all values that a loop at this place can take, and maybe more.
+// all returns a range that contains all values of a loop's variable at this place.
 func (c *checker) all(l *Loop) part {
 	least, most := l.From, l.To // of a rising loop
 	if l.Step < 0 {
@@ -143,7 +140,6 @@ func (c *checker) all(l *Loop) part {
 	return p
 }
 
-// nodes checks the addresses of all accesses that are made at this place.
 func (c *checker) nodes(nodes []Node) error {
 	for _, node := range nodes {
 		var err error
@@ -162,8 +158,8 @@ func (c *checker) nodes(nodes []Node) error {
 	return nil
 }
 
-// loop checks a loop's body for all its values at once. Where that proves too
-// little and all variables around it are fixed, it does so for either half.
+// loop checks a loop's body for its whole range. If that proves too little and all variables around
+// it are fixed, it checks either half.
 func (c *checker) loop(l *Loop) error {
 	all := c.all(l)
 	if all.low > all.high {
@@ -180,7 +176,7 @@ func (c *checker) part(p part) error {
 	if err == nil || !fixed || p.low == p.high {
 		return err
 	}
-	// With all around it fixed, the loop's own values are known, first and step.
+	// With all outer variables fixed, the loop's first value and step are known.
 	vars := make([]int, len(c.around))
 	for d, a := range c.around {
 		vars[d] = a.low
@@ -205,12 +201,10 @@ func (c *checker) part(p part) error {
 	return c.part(part{p.loop, middle + step, p.high})
 }
 
-// fixed reports whether each variable around this place has one value.
 func (c *checker) fixed() bool {
 	return !slices.ContainsFunc(c.around, func(p part) bool { return p.low != p.high })
 }
 
-// branch checks the arms that may run.
 func (c *checker) branch(n *If) error {
 	always, never := false, true
 	for _, all := range n.When {
@@ -236,7 +230,6 @@ func (c *checker) branch(n *If) error {
 	return nil
 }
 
-// address refuses an access that may leave the address space.
 func (c *checker) address(op Operand) error {
 	if op.Base > math.MaxInt {
 		return fmt.Errorf("access of %s: base %#x is beyond 2^63", op.Tensor, op.Base)
@@ -251,9 +244,9 @@ func (c *checker) address(op Operand) error {
 	return nil
 }
 
-// Most is at least the greatest value of a function in loops, the outermost first, as far as their
-// bounds say; false if they do not say it, or if it may be more than an int. A loop that is nil has
-// no known bounds. Where many loops have many bounds each, it looks at some of them.
+// Most returns an upper bound of a function in these loops, the outermost first, that follows from
+// their bounds. It returns false if there is none or if it may overflow an int. A nil loop has no
+// known bounds. If many loops have many bounds each, Most considers only some of them.
 func Most(a Affine, around []*Loop) (most int, ok bool) {
 	var parts []part
 	for _, l := range around {
@@ -263,19 +256,16 @@ func Most(a Affine, around []*Loop) (most int, ok bool) {
 	return mostIn(parts, a, &looks)
 }
 
-// bound is Most at this place.
 func (c *checker) bound(a Affine) (most int, ok bool) {
 	looks := math.MaxInt
 	return mostIn(c.around, a, &looks)
 }
 
-// mostIn is Most in parts of loops, of whose bounds it looks at no more than so many, but for one
-// of each loop.
+// mostIn is Most for ranges of loops. It tries at most looks bounds, and at least one per loop.
 //
-// It replaces the innermost variable by a bound of its loop, which is a function
-// of those further out, and so on outwards; of several bounds it takes the one
-// that proves most. That is exact for loops of step 1 with one bound on either
-// side that all have an iteration.
+// It replaces the innermost variable by a bound of its loop, which is a function of the variables
+// further out, and so on outwards. Of several bounds it uses the tightest. The result is exact for
+// loops of step 1 that have one bound on either side and at least one iteration.
 func mostIn(around []part, a Affine, looks *int) (most int, ok bool) {
 	depth := len(a.Coef)
 	for depth > 0 && a.Coef[depth-1] == 0 {
@@ -320,8 +310,8 @@ func mostIn(around []part, a Affine, looks *int) (most int, ok bool) {
 	return most, ok
 }
 
-// substituted is a with the variable of a depth replaced by a function of those
-// further out, plus a number; false if a coefficient overflows.
+// substituted replaces a's variable of a depth by a function of the variables further out, plus a
+// number. It returns false if a coefficient overflows.
 func substituted(a Affine, depth int, by Affine, plus int) (Affine, bool) {
 	c := a.Coef[depth]
 	fits := true
@@ -347,7 +337,7 @@ func negated(a Affine) Affine {
 	return n
 }
 
-// mul is a product; false if an int cannot hold it.
+// mul returns a product, and false if it overflows.
 func mul(a, b int) (int, bool) {
 	high, low := bits.Mul64(uint64(max(a, -a)), uint64(max(b, -b)))
 	return a * b, high == 0 && low <= math.MaxInt

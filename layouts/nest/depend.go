@@ -2,29 +2,29 @@ package nest
 
 import "slices"
 
-// A Verdict says whether a change of loops keeps the order of any two accesses to a byte of which
-// one writes.
+// A Verdict says whether a change of loops preserves dependences: the order of any two accesses to
+// a byte that include a write.
 type Verdict uint8
 
-// The verdicts: it does, it does not, or neither was proved.
+// The verdicts: preserved, not preserved, or not proved.
 const (
 	Kept Verdict = iota
 	Broken
 	Unproved
 )
 
-// String is "kept", "broken" or "unproved".
+// String returns "kept", "broken" or "unproved".
 func (v Verdict) String() string { return [...]string{"kept", "broken", "unproved"}[v] }
 
-// Keeps is what Reorder of loops of a perfect nest does to dependences. Accesses to an array that
-// is listed are compared index by index, where their indices are affine, and else by bytes.
+// Keeps returns whether Reorder of loops of a perfect nest preserves dependences. It compares
+// accesses to the listed arrays by indices if these are affine, and all others by bytes.
 //
-// Two iterations change places if the first loop in which they differ is another in the new order,
-// and goes the other way. Whether there are two such iterations of a dependence is a question of
-// Find, of a program that runs through all pairs of them.
+// Two iterations are swapped if the first loop in which they differ is another one in the new order
+// and runs the opposite way. Find looks for such a pair of dependent iterations, in a program that
+// runs through all pairs.
 //
-// Law: if Kept, any two accesses to a byte of which one writes are made in the order of p; if
-// Broken, some are not.
+// Law: if Kept, any two accesses to a byte that include a write keep their order in p; if Broken,
+// some do not.
 func (p Program) Keeps(arrays []Array, chain []*Loop, order []int) Verdict {
 	place := make([]int, len(order))
 	for i, l := range order {
@@ -41,25 +41,25 @@ func (p Program) Keeps(arrays []Array, chain []*Loop, order []int) Verdict {
 	return verdict(p.pairs(arrays, chain), len(chain), ask)
 }
 
-// KeepsTiles is Kept if Tile of the loops keeps dependences, whatever their sizes: no dependence
-// goes back in any of them.
+// KeepsTiles returns Kept if Tile preserves dependences for any sizes: no dependence is negative in
+// any of the loops.
 func (p Program) KeepsTiles(arrays []Array, chain []*Loop) Verdict {
 	ask := func(first, back int) ([]int, bool) { return nil, true }
 	return verdict(p.pairs(arrays, chain), len(chain), ask)
 }
 
-// A pair is two accesses of a perfect nest, as a program of all pairs of their iterations.
+// A pair is two accesses of a perfect nest, as a program that runs through pairs of iterations.
 type pair struct {
 	Program
-	alike []Affine // at least 0 where both touch a byte
+	alike []Affine // non-negative if both touch a byte
 	depth int      // of the chain's first loop
-	shift int      // from a variable of the first access to that of the second
+	shift int      // distance between the variables of the two accesses
 	steps []int    // of the chain's loops
 }
 
-// verdict asks of each pair, and each two of so many loops, whether a dependence that begins in the
-// first goes back in the second. The loops between in which it must not differ are those that ask
-// says.
+// verdict looks for a dependence of a pair that is positive in loop first and negative in loop
+// back. ask returns whether these loops matter, and further loops in which the iterations must be
+// the same.
 func verdict(pairs []pair, loops int, ask func(first, back int) (same []int, asked bool)) Verdict {
 	verdict := Kept
 	for _, p := range pairs {
@@ -82,9 +82,9 @@ func verdict(pairs []pair, loops int, ask func(first, back int) (same []int, ask
 	return verdict
 }
 
-// goesBack holds where the two accesses touch a byte, and the second is in a later iteration of the
-// first loop in which the two differ, but in an earlier one of another loop. In some loops they do
-// not differ.
+// goesBack returns functions that are all non-negative if the accesses touch a byte and the second
+// one is later in first and earlier in back. The iterations are the same in the loops before first
+// and in same.
 func (p pair) goesBack(first, back int, same []int) []Affine {
 	all := slices.Clone(p.alike)
 	for l := range first {
@@ -98,7 +98,7 @@ func (p pair) goesBack(first, back int, same []int) []Affine {
 	return append(all, p.later(first, 1), earlier)
 }
 
-// later is how much later the second access is in a loop, less so many.
+// later returns how many values later the second access is in loop l, minus less.
 func (p pair) later(l, less int) Affine {
 	a := Affine{Const: -less, Coef: make([]int, p.depth+p.shift+l+1)}
 	sign := 1
@@ -109,7 +109,7 @@ func (p pair) later(l, less int) Affine {
 	return a
 }
 
-// pairs are those of a write and another access to the tensor, both inside of the chain.
+// pairs returns the pairs of a write and another access to the same tensor within the chain.
 func (p Program) pairs(arrays []Array, chain []*Loop) (all []pair) {
 	var steps []int
 	for _, l := range chain {
@@ -139,17 +139,15 @@ func (p Program) pairs(arrays []Array, chain []*Loop) (all []pair) {
 	return all
 }
 
-// An access is one inside of a chain.
 type access struct {
 	op    Operand
 	path  []turn
-	at    int      // where the chain begins in it
-	depth int      // loops before
-	index []Affine // of the array's dims, nil if they are not known
-	rest  int      // bytes from the beginning of the element
+	at    int      // index of the chain in path
+	depth int      // loops before the chain
+	index []Affine // by dim of the array, nil if unknown
+	rest  int      // offset in the element in bytes
 }
 
-// placed is the access of an operand.
 func placed(op Operand, path []turn, at int, arrays []Array) access {
 	a := access{op: op, path: path, at: at}
 	c := checker{}
@@ -172,14 +170,12 @@ func placed(op Operand, path []turn, at int, arrays []Array) access {
 	return a
 }
 
-// same reports whether another access is the same one, but for what it does.
 func (a access) same(b access) bool {
 	return a.op.Tensor == b.op.Tensor && a.op.Kind == b.op.Kind && a.op.Base == b.op.Base &&
 		a.op.Width == b.op.Width && slices.Equal(unpadded(a.op.Strides), unpadded(b.op.Strides)) &&
 		slices.Equal(a.path, b.path)
 }
 
-// loops is how many loops there are around the access from the chain on.
 func (a access) loops() (n int) {
 	for _, t := range a.path[a.at:] {
 		if t.loop != nil {
@@ -189,7 +185,7 @@ func (a access) loops() (n int) {
 	return n
 }
 
-// before is a program that runs through each iteration of a, and in it through each of b.
+// before returns a program that runs through each iteration of b within each of a.
 func (a access) before(b access) Program {
 	var node Node = Operand{Width: 1}
 	for _, t := range slices.Backward(b.path[b.at:]) {
@@ -201,7 +197,7 @@ func (a access) before(b access) Program {
 	return Program{node}
 }
 
-// around is the turn with another body, its variables from a depth on moved by some.
+// around returns the turn with another body, and its variables moved.
 func (t turn) around(body Node, from, by int) Node {
 	move := func(a Affine) Affine { return a.moved(from, by) }
 	if t.loop != nil {
@@ -226,7 +222,7 @@ func each(list []Affine, f func(Affine) Affine) (all []Affine) {
 	return all
 }
 
-// moved is the function with its variables from a depth on moved by some.
+// moved inserts by variables before the variable of depth from.
 func (a Affine) moved(from, by int) Affine {
 	if len(a.Coef) > from {
 		a.Coef = slices.Insert(slices.Clone(a.Coef), from, make([]int, by)...)
@@ -234,7 +230,8 @@ func (a Affine) moved(from, by int) Affine {
 	return a
 }
 
-// alike is what is at least 0 where two accesses touch a byte; meet is false where they never do.
+// alike returns functions that are all non-negative if two accesses touch a byte. meet is false if
+// they never do.
 func (a access) alike(b access) (all []Affine, meet bool) {
 	if a.index != nil && b.index != nil {
 		for d := range a.index {
@@ -251,7 +248,6 @@ func (a access) alike(b access) (all []Affine, meet bool) {
 	return []Affine{less, more}, true
 }
 
-// minus is a - b.
 func minus(a, b Affine) Affine {
 	c := Affine{a.Const - b.Const, make([]int, max(len(a.Coef), len(b.Coef)))}
 	for d := range c.Coef {

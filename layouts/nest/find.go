@@ -284,7 +284,6 @@ func (f *finder) in(values, list []Affine) []Affine {
 	return rows
 }
 
-// plus returns a + factor*b.
 func (f *finder) plus(a Affine, factor int, b Affine) Affine {
 	sum := Affine{a.Const, make([]int, max(len(a.Coef), len(b.Coef)))}
 	sum.Const = f.number(a.Const, factor, b.Const)

@@ -1,15 +1,13 @@
-// Package nest represents loops and strided accesses as values, and defines
-// their algebra.
+// Package nest represents loops and strided accesses as values, and defines their algebra.
 //
-// A [Nest] is loops around a few accesses whose addresses move by a constant
-// stride per loop. Any walk over strided tensors is a Nest. A [Program] is a tree
-// of sequences, loops with affine bounds, conditions, and accesses at affine
-// addresses: what the loops of a C file do. A Nest is the simplest Program.
+// A [Nest] is loops around a few accesses, whose addresses move by a constant stride per loop. Any
+// walk over strided tensors is a Nest. A [Program] is a tree of sequences, loops with affine
+// bounds, conditions, and accesses at affine addresses, as in a C file. A Nest is the simplest
+// Program.
 //
-// The meaning of a nest n is the sequence of its accesses, W(n)
-// ([Nest.Accesses]). The operations turn nests into nests, and each states its
-// law in terms of W, as CuTe does for layouts (github.com/NVIDIA/cutlass,
-// media/docs/cute):
+// The meaning of a nest n is the sequence of its accesses, W(n) ([Nest.Accesses]). Operations
+// return new nests, and each states its law in terms of W, as CuTe does for layouts
+// (github.com/NVIDIA/cutlass, media/docs/cute):
 //
 //	Canonical   W(n.Canonical()) = W(n), in the fewest loops
 //	Repeat      W(n.Repeat(k)) = W(n) k times over
@@ -23,12 +21,11 @@
 //	Tile        W(p.Tile(loops, sizes)) has the accesses of W(p), in another order
 //	Restride    W(p.Restride(a, base, s)) is W(p) with the elements of a elsewhere
 //
-// These functions answer questions about what is touched, in bytes and lines of
-// memory and without reference to a cache: [Operand.Reach], [Operand.Span],
-// [Operand.Lines], [Nest.Blocks], [Operand.Crowd], [Stay].
+// These functions return the bytes and lines of memory that a nest touches, without reference to a
+// cache: [Operand.Reach], [Operand.Span], [Operand.Lines], [Nest.Blocks], [Operand.Crowd], [Stay].
 //
-// These answer questions about a program without walking it: [Program.Check],
-// [Program.Count], [Program.Counts], [Program.Find], [Program.Keeps].
+// These analyze a program without walking it: [Program.Check], [Program.Count], [Program.Counts],
+// [Program.Find], [Program.Keeps].
 //
 // The package knows nothing of tensors, caches or time.
 package nest
@@ -39,23 +36,21 @@ import (
 	"math/bits"
 )
 
-// A Kind says what an access does.
+// A Kind is the kind of an access.
 type Kind uint8
 
-// The kinds of access. Modify reads and writes one address in one access, as
-// x86's add to memory does.
+// The kinds of access. Modify reads and writes one address in one access, like x86's add to memory.
 const (
 	Read Kind = iota
 	Write
 	Modify
 )
 
-// String is "read", "write" or "modify".
+// String returns "read", "write" or "modify".
 func (k Kind) String() string { return [...]string{"read", "write", "modify"}[k] }
 
-// A Nest is a perfect nest of loops around a few accesses. For every index of
-// the trips, in row-major order, each operand is accessed once, in the order of
-// the list.
+// A Nest is a perfect nest of loops around a few accesses. For every index of the trips, in
+// row-major order, it accesses each operand once, in order.
 type Nest struct {
 	Trips    []int // iterations of each loop, the outermost first
 	Operands []Operand
@@ -68,10 +63,10 @@ type Operand struct {
 	Kind    Kind
 	Base    uint64 // address of the access at index 0, 0, ...
 	Width   int    // bytes
-	Strides []int  // bytes from one iteration of each loop to the next, one per trip
+	Strides []int  // bytes per iteration, one per trip
 }
 
-// Iterations is the product of the trips: 1 without loops, 0 if any is 0.
+// Iterations returns the product of the trips: 1 without loops, 0 if any is 0.
 func (n Nest) Iterations() int {
 	product := 1
 	for _, t := range n.Trips {
@@ -80,9 +75,9 @@ func (n Nest) Iterations() int {
 	return product
 }
 
-// Check refuses a nest that cannot be walked: negative trips, a number of
-// accesses that overflows, strides that are not one per trip, widths that are
-// not positive, and addresses outside of 0 to 2^64-1.
+// Check refuses a nest that cannot be walked. Errors are negative trips, an overflowing number of
+// accesses, strides that are not one per trip, widths that are not positive, and addresses outside
+// of 0 to 2^64-1.
 func (n Nest) Check() error {
 	accesses := uint64(max(len(n.Operands), 1))
 	for l, t := range n.Trips {

@@ -2,20 +2,19 @@ package nest
 
 import "iter"
 
-// A Run is adjacent accesses of a program's text, made in order in each of Trips iterations of one
-// loop.
+// A Run is adjacent accesses of a program's text, in order, in Trips iterations of one loop.
 type Run struct {
-	First   int      // number of the first access; the others follow
+	First   int      // number of the first access
 	Trips   int      // iterations, at least 1
-	Addrs   []uint64 // of each access, in the first iteration
-	Strides []int    // bytes that each access moves by per iteration
-	Vars    []int    // values of the variables around it in the first iteration
+	Addrs   []uint64 // per access, in the first iteration
+	Strides []int    // bytes per iteration, per access
+	Vars    []int    // outer induction variables in the first iteration
 }
 
-// Runs yields the program's runs in order. A run is a loop whose body has accesses only, or
-// adjacent accesses of another body. The next run overwrites the slices.
+// Runs yields the program's runs in order. A run is a loop around accesses only, or adjacent
+// accesses of another body. The next run overwrites the slices.
 //
-// Law: W(p) is, run by run and iteration by iteration, the accesses of Addrs, each moved by its
+// Law: W(p) is the accesses of Addrs, run by run and iteration by iteration, each moved by its
 // stride.
 func (p Program) Runs() iter.Seq[*Run] {
 	return func(yield func(*Run) bool) {
@@ -24,7 +23,7 @@ func (p Program) Runs() iter.Seq[*Run] {
 	}
 }
 
-// Accesses yields W(p): the number and the address of every access, in order.
+// Accesses yields W(p): the number and the address of each access, in order.
 func (p Program) Accesses() iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		for run := range p.Runs() {
@@ -44,7 +43,7 @@ type runner struct {
 	run   Run
 }
 
-// nodes runs nodes, the first access having number. more is false after yield stops.
+// nodes runs nodes, whose first access is number. more is false after yield stops.
 func (r *runner) nodes(nodes []Node, number int) (next int, more bool) {
 	for more = true; len(nodes) > 0 && more; {
 		side := 1
@@ -72,7 +71,7 @@ func sideBySide(nodes []Node) int {
 	return len(nodes)
 }
 
-// straight yields a run in a loop of trips iterations, whose variable is the last and moves by
+// straight yields a run of a loop with this many trips. Its variable is the last one and moves by
 // step.
 func (r *runner) straight(nodes []Node, number, trips, step int) (more bool) {
 	r.run.First, r.run.Trips = number, trips

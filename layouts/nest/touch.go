@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// GCD is the greatest common divisor of the sizes of a and b, of which either
-// may be zero or negative; that of 0 and 0 is 0.
+// GCD returns the greatest common divisor of the absolute values of a and b. GCD(0, 0) is 0.
 func GCD(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b
@@ -16,7 +15,7 @@ func GCD(a, b int) int {
 	return max(a, -a)
 }
 
-// UpTo is 0, 1, ... n-1: the loops, dims or places of what has n, in their order.
+// UpTo returns 0, 1, ... n-1.
 func UpTo(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -25,8 +24,8 @@ func UpTo(n int) []int {
 	return all
 }
 
-// Reach is the first and the last byte that the operand touches in loops of
-// these trips, all of them at least 1.
+// Reach returns the first and the last byte that the operand touches in loops of these trips, all
+// at least 1.
 //
 // Law: they are the least address and the greatest last byte of W.
 func (op Operand) Reach(trips []int) (first, last uint64) {
@@ -41,17 +40,16 @@ func (op Operand) Reach(trips []int) (first, last uint64) {
 	return first, last
 }
 
-// Stay is the number of iterations, at least 1, in which an access of so many
-// bytes at addr that moves by stride, modulo 2^64, stays in the lines that its
-// first and its last byte are in. A line is a power of two. For a stride of 0 it
-// is math.MaxUint64.
+// Stay returns how many iterations, at least 1, an access stays in the lines of its first and of
+// its last byte. The access has width bytes at addr and moves by stride, modulo 2^64. line must be
+// a power of two. For a stride of 0, Stay returns math.MaxUint64.
 //
-// Law: it is the largest k such that the first bytes of iterations 0 to k-1 are
-// all in one line, and so are the last bytes.
+// Law: it is the largest k such that the first bytes of iterations 0 to k-1 are all in one line,
+// and so are the last bytes.
 //
-// The line may be any granule: if it divides the strides of all loops further
-// in, the accesses of these loops lie at one place in it, and for as long as
-// this access stays in its granules each of them stays in its own.
+// The line may be any granule. If the granule divides the strides of all loops further in, the
+// accesses of these loops have one position in it. Each of them stays in its granules while this
+// access stays in its own.
 func Stay(addr, width, stride, line uint64) uint64 {
 	if stride == 0 {
 		return math.MaxUint64
@@ -70,17 +68,15 @@ func Stay(addr, width, stride, line uint64) uint64 {
 	return room/stride + 1
 }
 
-// A Step is a loop that moves an access: so many trips of so many bytes, whose
-// sign does not matter to what is asked of it.
+// A Step is a loop that moves an access by Bytes per iteration. The sign is irrelevant.
 type Step struct{ Bytes, Trips int }
 
-// Span joins what the operand touches, in loops of these trips, into runs: from
-// the shortest step on, steps that leave gaps of at most gap bytes between runs
-// make one longer run of them. It returns the bytes of a run and the steps from
-// run to run, the shortest first. Steps of 0 bytes and of one trip are left out.
+// Span merges what the operand touches, in loops of these trips, into runs. Beginning with the
+// shortest, it merges steps that leave at most gap untouched bytes between runs. It returns the
+// bytes of a run, and the remaining steps, the shortest first. Steps of 0 bytes or one trip are
+// omitted.
 //
-// Law: with gap 0, the bytes touched are those of the runs, one at each index of
-// the steps.
+// Law: with gap 0, the bytes touched are the bytes of the runs, one at each index of the steps.
 func (op Operand) Span(trips []int, gap int) (run int, steps []Step) {
 	for l, s := range op.Strides {
 		if s != 0 && trips[l] > 1 {
@@ -96,13 +92,12 @@ func (op Operand) Span(trips []int, gap int) (run int, steps []Step) {
 	return run, steps
 }
 
-// Lines is about how many lines, or pages, of so many bytes the operand touches
-// in loops of these trips: the number of runs that leave lines untouched between
-// them, times the lines that a run touches, on average over the places in a
-// line where the steps from run to run let it start.
+// Lines returns about how many lines or pages, of line bytes, the operand touches in loops of these
+// trips. It multiplies the number of runs that leave lines untouched between them by the lines per
+// run. The latter is an average over the places in a line at which a run can start.
 //
-// Law: it is exact where runs start at all these places equally often and none
-// comes to lie beside another, as those of a view of one tensor do not.
+// Law: it is exact if runs start at all these places equally often and no two of them are adjacent,
+// as in a view of one tensor.
 func (op Operand) Lines(trips []int, line int) float64 {
 	run, steps := op.Span(trips, line-1)
 	runs, grain := 1.0, line
@@ -110,15 +105,14 @@ func (op Operand) Lines(trips []int, line int) float64 {
 		runs *= float64(s.Trips)
 		grain = GCD(grain, s.Bytes)
 	}
-	// Steps are multiples of the grain: a run touches what its grains touch.
+	// Steps are multiples of the grain, so a run touches the lines that its grains touch.
 	first, _ := op.Reach(trips)
 	grains := (int(first%uint64(grain)) + run + grain - 1) / grain
 	return runs * (1 + float64((grains-1)*grain)/float64(line))
 }
 
-// Blocks returns the numbers (address / line) of all lines of so many bytes that
-// the nest touches, in ascending order, by walking it. It panics unless the line
-// is positive.
+// Blocks walks the nest and returns the numbers (address / line) of all lines that it touches,
+// ascending. It panics unless line is positive.
 func (n Nest) Blocks(line int) []uint64 {
 	var blocks []uint64
 	limit := 1 << 10
@@ -143,9 +137,9 @@ func compact(blocks []uint64) []uint64 {
 	return slices.Compact(blocks)
 }
 
-// Sets is how many of so many sets, chosen by the number of the line modulo the
-// sets, the operand's steps in loops of these trips can reach: all of them where
-// a step is no multiple of the line.
+// Sets returns how many of the cache's sets the operand's steps can reach in loops of these trips.
+// The set is the line's number modulo sets. Sets returns sets if a step is not a multiple of the
+// line.
 func (op Operand) Sets(trips []int, line, sets int) int {
 	step := sets
 	for l, s := range op.Strides {
@@ -160,8 +154,8 @@ func (op Operand) Sets(trips []int, line, sets int) int {
 	return sets / step
 }
 
-// Alignments are the places within a line at which the operand's accesses can
-// start, whatever the trips: all that its base and its strides come to.
+// Alignments returns the positions within a line at which the operand's accesses can start, for any
+// trips.
 func (op Operand) Alignments(line int) []uint64 {
 	step := line
 	for _, s := range op.Strides {
@@ -174,16 +168,14 @@ func (op Operand) Alignments(line int) []uint64 {
 	return list
 }
 
-// Crowd is at least the greatest number of lines of one set that the operand
-// touches in loops of these trips, from any of the given places within a line:
-// a move by whole lines turns all sets alike. The loops' runs of bytes are
-// counted one by one, even those that meet. Where the budget does not allow to
-// count from each place, runs that are longer by a line are counted once. If
-// even that would touch more lines than the budget has, ok is false; else the
-// budget is less by what it took.
+// Crowd returns a bound on the size of the operand's conflict set: at least the most lines of one
+// set that it touches in loops of these trips, from any of the places within a line. Moving by
+// whole lines only rotates the sets. Crowd counts runs one by one, even if they meet. If the budget
+// is too small to count from each place, Crowd counts from one place, with runs a line longer. If
+// the budget is still too small, ok is false. Otherwise Crowd subtracts the counted lines from it.
 //
-// Law: it is no less than the most lines of one set of W, and equal to that
-// where no two runs share a line and the operand starts at a given place.
+// Law: it is at least the most lines of one set of W, with equality if no two runs share a line and
+// the operand starts at a given place.
 func (op Operand) Crowd(trips []int, places []uint64, line, sets int,
 	budget *int) (most int, ok bool) {
 	run, steps := op.Span(trips, 0)
@@ -202,8 +194,8 @@ func (op Operand) Crowd(trips []int, places []uint64, line, sets int,
 	return most, true
 }
 
-// blocksOf is how many lines crowds counts, from so many places, unless they are more than a
-// budget.
+// blocksOf returns how many lines crowds counts from this many places. ok is false if they exceed
+// the budget.
 func blocksOf(places, run int, steps []Step, line, sets, budget int) (blocks int, ok bool) {
 	blocks = places * (1 + min(run/line, sets))
 	for _, s := range steps {
@@ -215,11 +207,11 @@ func blocksOf(places, run int, steps []Step, line, sets, budget int) (blocks int
 	return blocks, blocks <= budget
 }
 
-// Fewest is at most the least number of lines of one set that the operand touches in loops of
-// these trips, from its base on. It is 0 where that takes more runs of bytes than the budget has.
+// Fewest returns at most the fewest lines of one set that the operand touches in loops of these
+// trips, from its base. It returns 0 if there are more runs than the budget or if runs interleave.
 //
-// Law: it is no more than the fewest lines of one set of W, and equal to that where no run lies
-// inside of another's steps.
+// Law: it is at most the fewest lines of one set of W, with equality if no run lies within
+// another's steps.
 func (op Operand) Fewest(trips []int, line, sets, budget int) int {
 	run, steps := op.Span(trips, line-1)
 	reach := run
@@ -234,9 +226,8 @@ func (op Operand) Fewest(trips []int, line, sets, budget int) int {
 	return everywhere + int(slices.Min(counts))
 }
 
-// crowds is how many lines of each set are in runs of so many bytes, the first of them at start,
-// and how many are in every set besides. A line in which a run ends and the next begins counts
-// once.
+// crowds returns the lines of each set in runs of run bytes, the first at start. everywhere is
+// further lines that every set has. A line shared by two successive runs counts once.
 func crowds(start uint64, run int, steps []Step, line, sets int) (counts []int32, everywhere int) {
 	trips, bytes := make([]int, len(steps)), make([]int, len(steps))
 	for i, s := range steps {

@@ -19,11 +19,10 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// rounds is how often all patterns are timed one after the other: what disturbs
-// one round is unlikely to disturb the same patterns in all others.
+// rounds is how often all patterns are timed. A disturbance of one round rarely hits the same
+// patterns in all rounds.
 const rounds = 5
 
-// measure times all patterns, and writes what they took.
 func measure(ctx context.Context, folder string) error {
 	all, when, err := times(ctx, folder)
 	if err != nil {
@@ -32,8 +31,8 @@ func measure(ctx context.Context, folder string) error {
 	return write(folder, all, when)
 }
 
-// again times all patterns once more, and says how far the times before are off these: no
-// prediction is nearer than a machine is to itself.
+// again times all patterns again and prints the deviation of the recorded times. It is a bound: no
+// prediction can be closer than a machine is to itself.
 func again(ctx context.Context, folder string) error {
 	_, before, err := recorded(folder)
 	if err != nil {
@@ -59,8 +58,7 @@ func again(ctx context.Context, folder string) error {
 	return nil
 }
 
-// times are those of all patterns, each the least of its samples in all rounds, and when and where
-// they were taken.
+// times returns each pattern's least time of all rounds. when is the date, CPU and load.
 func times(ctx context.Context, folder string) (all []timed, when string, err error) {
 	_, machine, err := model(folder)
 	if err != nil {
@@ -93,7 +91,6 @@ func times(ctx context.Context, folder string) (all []timed, when string, err er
 		time.Now().UTC().Format(time.DateOnly), machine.CPU, before, load()), nil
 }
 
-// load is the machine's load over the last minute, where Linux states it.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -102,7 +99,6 @@ func load() string {
 	return strings.Fields(string(text))[0]
 }
 
-// model is the model of the machine that was measured.
 func model(folder string) (cost.Model, probe.Machine, error) {
 	file := filepath.Join(folder, "machine.yaml")
 	machine, err := probe.Files{}.Machine(file)
@@ -127,7 +123,6 @@ func write(folder string, all []timed, when string) error {
 	return results.WriteFile(filepath.Join(folder, timesFile), []byte(b.String()))
 }
 
-// recorded are the times of a folder, in ns by family and name, and when and where they were taken.
 func recorded(folder string) (when string, ns map[[2]string]float64, err error) {
 	text, err := os.ReadFile(filepath.Join(folder, timesFile))
 	if err != nil {
@@ -147,24 +142,23 @@ func recorded(folder string) (when string, ns map[[2]string]float64, err error) 
 	return strings.TrimPrefix(when, "# "), ns, nil
 }
 
-// A data set is what was timed, on one machine or on several, with what the model prices.
+// A data set is the timed patterns of one or more machines, with their counted misses.
 type dataSet struct {
 	machines []machine
 	patterns []timed
 	lowered  []access.Pattern
-	counted  [][]cost.Counted // by pattern; nil of a chase
-	chased   []float64        // ns of a chase, which has no constants
-	leave    rule             // that is left out
+	counted  [][]cost.Counted // by pattern; nil for a chase
+	chased   []float64        // ns of a chase, whose price has no constants
+	leave    rule             // the rule to leave out
 }
 
-// A machine is where patterns were timed.
 type machine struct {
 	name, when string
 	model      cost.Model
 	measured   probe.Machine
 }
 
-// read reads the times of all folders in one, and counts the misses of their patterns.
+// read reads the times of all folders in a folder, and counts the patterns' misses.
 func read(folder string) (*dataSet, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*", timesFile))
 	if err != nil {
@@ -182,10 +176,8 @@ func read(folder string) (*dataSet, error) {
 	return d, nil
 }
 
-// timesFile has the times in the folder of a machine.
 const timesFile = "times.csv"
 
-// add adds the machine of a folder.
 func (d *dataSet) add(folder string) error {
 	m, measured, err := model(folder)
 	if err != nil {
@@ -202,7 +194,7 @@ func (d *dataSet) add(folder string) error {
 	d.machines = append(d.machines, machine{filepath.Base(folder), when, m, measured})
 	for _, t := range byAnyKernel(all) {
 		if t.ns = ns[[2]string{t.family, t.name}]; t.ns == 0 {
-			continue // of kernels that the CPU of the data does not run
+			continue // the CPU of the data does not run its kernel
 		}
 		t.machine = len(d.machines) - 1
 		p, err := t.spec.Pattern()
@@ -225,8 +217,8 @@ func (d *dataSet) add(folder string) error {
 	return nil
 }
 
-// byAnyKernel adds to patterns of a vector kernel those of all others: the CPU of the data may
-// run one that this one does not, which can be planned everywhere.
+// byAnyKernel adds the patterns of all other vector kernels. The data may come from a CPU with
+// other kernels, which every CPU can plan.
 func byAnyKernel(all []timed) []timed {
 	planned := map[string]bool{}
 	for _, t := range all {
@@ -247,7 +239,6 @@ func byAnyKernel(all []timed) []timed {
 	return all
 }
 
-// predict is what pattern i takes by these rules.
 func (d *dataSet) predict(i int, rules *cost.Rules) float64 {
 	if d.counted[i] == nil {
 		return d.chased[i]

@@ -20,15 +20,14 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// file is where the constants and their error are kept.
 const file = "access/cost/fitted.json"
 
-// fit fits the rules to all patterns, and for the cross-validated errors to those of
-// all families but one, for each, and of all machines but one.
+// fit fits the rules to all patterns. For cross-validated errors, it also fits them without each
+// family and without each machine.
 func fit(d *dataSet) error {
 	rules := rounded(d.least(cost.Fitted().Rules, func(int) bool { return true }))
 	crossed, unseen := d.cross(rules), make([]float64, len(d.patterns))
-	// of fits, each of which predicts patterns of its own, from the rules of all on
+	// each fit starts from the rules of all patterns and predicts other patterns
 	var group sync.WaitGroup
 	for k := range d.machines {
 		if len(d.machines) > 1 {
@@ -75,7 +74,6 @@ func fit(d *dataSet) error {
 	return results.WriteFile(pageName, slices.Concat(before, []byte(tableOf(all)), after))
 }
 
-// cross predicts each family by rules that are fitted to the others, from some on.
 func (d *dataSet) cross(rules cost.Rules) []float64 {
 	crossed := make([]float64, len(d.patterns))
 	var group sync.WaitGroup
@@ -88,14 +86,13 @@ func (d *dataSet) cross(rules cost.Rules) []float64 {
 	return crossed
 }
 
-// pageName is the page that has the table of errors, between two marks.
+// pageName is the page with the table of errors, between two marks.
 const (
 	pageName = "docs/advise.md"
 	begin    = "<!-- fitted -->\n"
 	end      = "<!-- end -->\n"
 )
 
-// leaveOut predicts some patterns by rules that are fitted to the others.
 func (d *dataSet) leaveOut(start cost.Rules, predicted []float64, out func(timed) bool) {
 	rules := d.least(start, func(i int) bool { return !out(d.patterns[i]) })
 	for i, t := range d.patterns {
@@ -105,7 +102,6 @@ func (d *dataSet) leaveOut(start cost.Rules, predicted []float64, out func(timed
 	}
 }
 
-// tableOf are the tables of the page, with its marks.
 func tableOf(f cost.Fit) string {
 	var b strings.Builder
 	b.WriteString(begin)
@@ -144,7 +140,7 @@ func (d *dataSet) families() (all []string) {
 	return all
 }
 
-// print prints the errors of the rules, nil for those that there are.
+// print prints the errors under these rules, or under the fitted ones if nil.
 func (d *dataSet) print(w io.Writer, rules *cost.Rules) {
 	predicted := make([]float64, len(d.patterns))
 	for i := range d.patterns {
@@ -153,7 +149,6 @@ func (d *dataSet) print(w io.Writer, rules *cost.Rules) {
 	d.printErrors(w, predicted)
 }
 
-// printErrors prints how far predictions are off, by family.
 func (d *dataSet) printErrors(w io.Writer, predicted []float64) {
 	for k, m := range d.machines {
 		on := func(i int) bool { return d.patterns[i].machine == k }
@@ -162,8 +157,7 @@ func (d *dataSet) printErrors(w io.Writer, predicted []float64) {
 	}
 }
 
-// byFamily is how far predictions of the patterns that are taken are off, of each family that has
-// any of these.
+// byFamily returns the errors of each family that has taken patterns.
 func (d *dataSet) byFamily(predicted []float64, taken func(i int) bool) (all []cost.FitError) {
 	for _, family := range d.families() {
 		if e := d.error(family, predicted, func(i int) bool {
@@ -175,7 +169,6 @@ func (d *dataSet) byFamily(predicted []float64, taken func(i int) bool) (all []c
 	return all
 }
 
-// worst prints the patterns that are farthest off.
 func (d *dataSet) worst(w io.Writer) {
 	order := make([]int, len(d.patterns))
 	off := make([]float64, len(d.patterns))
@@ -199,7 +192,6 @@ func table(w io.Writer, all []cost.FitError) {
 	}
 }
 
-// error is how far predictions are off, of the patterns that are taken.
 func (d *dataSet) error(name string, predicted []float64, taken func(int) bool) cost.FitError {
 	var off, p, m []float64
 	for i, t := range d.patterns {
@@ -218,11 +210,9 @@ func (d *dataSet) error(name string, predicted []float64, taken func(int) bool) 
 		Tenth:  stat.Quantile(.9, stat.LinInterp, off, nil), Rank: results.RankCorrelation(p, m)}
 }
 
-// least are the rules of the least squares of the logarithms of predicted over
-// measured times, of the patterns that are taken: by Gauss-Newton steps in the
-// logarithms of the rules (Levenberg and Marquardt), where an error of more than a
-// quarter counts less, so that a disturbed time does not lead (Huber), and each
-// family about as much as another.
+// least fits the rules to the taken patterns: least squares of the logarithms of predicted over
+// measured times, by Gauss-Newton steps in the rules' logarithms (Levenberg and Marquardt). Errors
+// above a quarter count less, so that disturbed times do not dominate (Huber).
 func (d *dataSet) least(start cost.Rules, taken func(int) bool) cost.Rules {
 	f := fitting{data: d, weights: d.weights(taken), start: logs(start)}
 	x, r, damping := f.start, f.residuals(f.start), 1e-2
@@ -245,15 +235,15 @@ func (d *dataSet) least(start cost.Rules, taken func(int) bool) cost.Rules {
 	return rulesOf(x)
 }
 
-// A fitting is of patterns with a weight to rules near those of start, all in logarithms.
+// A fitting fits rules to weighted patterns, near the start. Rules are logarithms.
 type fitting struct {
 	data    *dataSet
 	weights []float64 // by pattern
 	start   []float64
-	known   [][]float64 // derivatives, where they are known
+	known   [][]float64 // derivatives, if known
 }
 
-// residuals are how far predictions are off, by pattern; 0 for those that do not count.
+// residuals returns the log errors by pattern, 0 for those without weight.
 func (f *fitting) residuals(x []float64) []float64 {
 	rules, r := rulesOf(x), make([]float64, len(f.weights))
 	for i, w := range f.weights {
@@ -264,8 +254,8 @@ func (f *fitting) residuals(x []float64) []float64 {
 	return r
 }
 
-// loss is what is to be least: of the residuals, and of how far the rules are from those of the
-// start.
+// loss returns the value to minimize: the weighted residuals, plus the distance of the rules from
+// the start.
 func (f *fitting) loss(x, r []float64) (sum float64) {
 	for i, v := range r {
 		sum += f.weights[i] * huber(v)
@@ -276,8 +266,8 @@ func (f *fitting) loss(x, r []float64) (sum float64) {
 	return sum
 }
 
-// step goes from x to where the loss would be least if residuals were linear, no rule by more than
-// half of it, and less far the stronger it is damped. It reports whether there is such a place.
+// step returns the minimum of the linearized loss. No rule moves by more than .5, and damping
+// shortens the step. ok is false if there is none.
 func (f *fitting) step(x, r []float64, damping float64) (moved []float64, ok bool) {
 	columns := f.known
 	if columns == nil {
@@ -313,7 +303,6 @@ func (f *fitting) step(x, r []float64, damping float64) (moved []float64, ok boo
 	return moved, true
 }
 
-// derivatives are those of the residuals, by rule and pattern.
 func (f *fitting) derivatives(x, r []float64) [][]float64 {
 	const by = 1e-4
 	columns := make([][]float64, len(x))
@@ -332,10 +321,10 @@ func (f *fitting) derivatives(x, r []float64) [][]float64 {
 	return columns
 }
 
-// pull holds constants that hardly matter to the data where they were.
+// pull is the weight that keeps constants without influence at the start.
 const pull = 1e-4
 
-// bent is the error from which on it counts less than its square.
+// bent is the error above which the loss is linear.
 const bent = .25
 
 func huber(v float64) float64 {
@@ -345,11 +334,10 @@ func huber(v float64) float64 {
 	return v * v
 }
 
-// bend is the weight of an error in a step.
 func bend(v float64) float64 { return min(1, bent/math.Abs(v)) }
 
-// weights are those of patterns in the sum: families count by the root of their
-// size, of which tiles are one. What is a chase has no constants.
+// weights returns the weights of the taken patterns. Each family weighs the root of its size. All
+// tiles are one family. Chases have no constants and no weight.
 func (d *dataSet) weights(taken func(int) bool) []float64 {
 	type family struct {
 		name    string
@@ -372,13 +360,12 @@ func (d *dataSet) weights(taken func(int) bool) []float64 {
 	return all
 }
 
-// kind is what a family is of: tiles of all views are one.
+// kind returns the kind of a family. Tiles of all views are one kind.
 func kind(family string) string {
 	kind, _, _ := strings.Cut(family, " ")
 	return kind
 }
 
-// logs are the logarithms of the rules, in the order of the type's fields.
 func logs(r cost.Rules) (x []float64) {
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {
@@ -395,7 +382,6 @@ func rulesOf(x []float64) (r cost.Rules) {
 	return r
 }
 
-// rounded are rules of three digits.
 func rounded(r cost.Rules) cost.Rules {
 	v := reflect.ValueOf(&r).Elem()
 	for i := range v.NumField() {

@@ -1,5 +1,5 @@
-// Command fit fits the constants of the cost model (cost.Rules) to times that it
-// measures, and says how far predictions are off. README.md tells how to use it.
+// Command fit fits the constants of the cost model (cost.Rules) to times that it measures, and
+// prints the prediction errors. README.md shows how to use it.
 package main
 
 import (

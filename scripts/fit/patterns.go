@@ -12,22 +12,21 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// A timed is a pattern of a family, and what a pass took.
 type timed struct {
 	family, name string
 	spec         access.Spec
 	ns           float64
-	machine      int // of the data set
+	machine      int // index in the data set
 }
 
-// operators are those of two models' profiles, as 'bench import --suite' wrote them.
+// operators are the operators of two models' profiles, as 'bench import --suite' wrote them.
 //
 //go:embed operators.yaml
 var operators []byte
 
-// patterns are all that are timed: the suite, random ones, random additions, tiles of five views,
-// permuted copies by vectors, and the operators of two models. On the same CPU they are the same
-// each time.
+// patterns returns the patterns to time: the suite, random patterns, random additions, tiles of
+// five views, permuted copies by vectors, and the operators of two models. They are the same on
+// each run on a CPU.
 func patterns(capacities []int) (all []timed, err error) {
 	for _, comparison := range access.Suite(false, capacities...) {
 		for _, b := range comparison {
@@ -56,8 +55,8 @@ func patterns(capacities []int) (all []timed, err error) {
 	return all, nil
 }
 
-// broadcasts are random additions, of tensors some of whose dims are broadcast: of the suite's
-// four, three take as long.
+// broadcasts returns random additions with broadcast dims. The suite has four, and three of them
+// take the same time.
 func broadcasts() (all []timed) {
 	random := rand.New(rand.NewPCG(9, 10))
 	for i := range 24 {
@@ -78,12 +77,11 @@ func broadcasts() (all []timed) {
 	return all
 }
 
-// tiles are copies of five views in tiles.
 func tiles() (all []timed) {
 	for _, v := range []struct {
 		shape []int
 		view  string
-		dims  [2]int // of the view, along which the tensors lie closest
+		dims  [2]int // the view's dims with the least strides
 	}{
 		{[]int{2000, 2000}, "t()", [2]int{0, 1}},
 		{[]int{2048, 2048}, "t()", [2]int{0, 1}},
@@ -115,8 +113,8 @@ func tiles() (all []timed) {
 	return all
 }
 
-// permuted are copies of permuted tensors by all kernels of vectors that this CPU runs, of what
-// leaves the caches and of what does not.
+// permuted returns copies of permuted tensors by all vector kernels of this CPU. Some fit in the
+// caches and some do not.
 func permuted() (all []timed) {
 	for _, v := range []struct {
 		long, short []int
@@ -134,7 +132,7 @@ func permuted() (all []timed) {
 		{[]int{64, 48, 72, 80}, []int{16, 24, 18, 20}, "permute(3,1,0,2)"},
 		{[]int{48, 32, 32, 16, 16}, []int{12, 16, 8, 8, 16}, "permute(4,2,0,3,1)"},
 	} {
-		// as narrow as it is, it is to be stored past the caches too
+		// int16 also has to exceed the size for stores past the caches
 		twice := append([]int{2 * v.long[0]}, v.long[1:]...)
 		for _, c := range []struct {
 			shape []int
@@ -155,8 +153,8 @@ func permuted() (all []timed) {
 	return all
 }
 
-// mostOperands bounds the operands of a pattern's nests: pricing large panels, which have
-// thousands, takes longer than all else.
+// mostOperands bounds the operands of a pattern's nests. Large panels have thousands, and take
+// longer to price than all other patterns.
 const mostOperands = 600
 
 func operands(s access.Spec) (n int) {
@@ -170,8 +168,8 @@ func operands(s access.Spec) (n int) {
 	return n
 }
 
-// randomSpec is a sum, fill or copy of at most four dims and 2^24 elements, in
-// some order, sliced or tiled.
+// randomSpec returns a sum, fill or copy of at most four dims and 2^24 elements, in some order,
+// sliced or tiled.
 func randomSpec(r *rand.Rand) access.Spec {
 	for {
 		shape, left := make([]int, 1+r.IntN(4)), 1<<(10+r.IntN(15))

@@ -17,15 +17,14 @@ import (
 // A rule is a part of the model that can be left out.
 type rule struct {
 	name  string
-	fixed map[string]float64 // constants that are not fitted, and what they are
-	same  map[string]string  // constants that are others
+	fixed map[string]float64 // constants with a fixed value
+	same  map[string]string  // constants that equal another
 	part  string             // of cost.Parts
-	count bool               // misses are others without it
+	count bool               // it changes the misses
 
-	machine func(*probe.Machine) // takes off what was measured
+	machine func(*probe.Machine) // removes measurements
 }
 
-// rules are all that the model has beyond a machine's latencies and bandwidths.
 func rules() []rule {
 	constant := func(name string, without float64) rule {
 		return rule{name: name, fixed: map[string]float64{name: without}}
@@ -72,12 +71,11 @@ func rules() []rule {
 	return all
 }
 
-// clear is the share of itself by which an error has to be more on two machines without a rule that
-// stays.
+// clear is the relative increase of the error, on two machines, that justifies a rule.
 const clear = .02
 
-// without cross-validates the model without each of its rules, and writes how much more the errors
-// are: of each machine the median and what one in ten exceeds, and the geometric mean of both.
+// without cross-validates the model without each rule. It writes the increase of each machine's
+// median, of its 90th percentile, and of their geometric mean.
 func without(d *dataSet, folder string) error {
 	var text strings.Builder
 	w := csv.NewWriter(&text)
@@ -119,7 +117,6 @@ func without(d *dataSet, folder string) error {
 	return results.WriteFile(filepath.Join(folder, "without.csv"), []byte(text.String()))
 }
 
-// errors are those of each machine, and of all.
 func (d *dataSet) errors(predicted []float64) (all []cost.FitError) {
 	for k := range d.machines {
 		all = append(all, d.error("", predicted, func(i int) bool {
@@ -129,7 +126,6 @@ func (d *dataSet) errors(predicted []float64) (all []cost.FitError) {
 	return append(all, d.error("", predicted, func(int) bool { return true }))
 }
 
-// leaving are the errors without a rule.
 func (d *dataSet) leaving(r rule) ([]cost.FitError, error) {
 	out := *d
 	out.leave, out.machines = r, slices.Clone(d.machines)
@@ -148,8 +144,8 @@ func (d *dataSet) leaving(r rule) ([]cost.FitError, error) {
 	return out.errors(out.nearly()), nil
 }
 
-// nearly cross-validates: what all patterns are fitted to is left by one step for each family that
-// is left out, which takes a tenth of the time of a fit for each.
+// nearly cross-validates approximately. It fits all patterns, and takes one step from there without
+// each family. That takes a tenth of the time of complete fits.
 func (d *dataSet) nearly() []float64 {
 	rules := d.least(cost.Fitted().Rules, func(int) bool { return true })
 	crossed := make([]float64, len(d.patterns))
@@ -174,7 +170,6 @@ func (d *dataSet) nearly() []float64 {
 	return crossed
 }
 
-// count counts the misses of all patterns anew.
 func (d *dataSet) count() (err error) {
 	d.counted, d.chased = slices.Clone(d.counted), slices.Clone(d.chased)
 	for i, p := range d.lowered {
@@ -193,7 +188,7 @@ func (d *dataSet) count() (err error) {
 	return nil
 }
 
-// left are rules with what the data set leaves out.
+// left returns the rules without r.
 func (r rule) left(rules cost.Rules) cost.Rules {
 	v := reflect.ValueOf(&rules).Elem()
 	for name, is := range r.fixed {
@@ -205,7 +200,7 @@ func (r rule) left(rules cost.Rules) cost.Rules {
 	return rules
 }
 
-// fits tells whether a constant is fitted.
+// fits reports whether a constant is fitted.
 func (r rule) fits(name string) bool {
 	_, fixed := r.fixed[name]
 	_, same := r.same[name]
