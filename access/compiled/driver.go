@@ -92,7 +92,7 @@ func (t Task) options() (all []string) {
 	return all
 }
 
-// firstError is the first line in which a compiler says what is wrong.
+// firstError returns the first line of a compiler's output that names an error.
 func firstError(out []byte, err error) string {
 	for line := range strings.Lines(string(out)) {
 		if strings.Contains(line, "error") || strings.Contains(line, "undefined reference") {
@@ -102,8 +102,8 @@ func firstError(out []byte, err error) string {
 	return strings.TrimSpace(string(out) + err.Error())
 }
 
-// A parameter is one of a function, as the preprocessor leaves it: its name, and what is written
-// before and after that.
+// A parameter is a function's, as the preprocessor leaves it: its name, and the text before and
+// after the name.
 type parameter struct{ before, name, after string }
 
 var (
@@ -178,7 +178,7 @@ func bracketed(text string) (parts []string, after string) {
 // zeros, and calls the function.
 type driverWriter struct {
 	task   Task
-	values map[string]int    // those that are not used yet
+	values map[string]int    // not used yet
 	sizes  map[string]string // and these
 	text   bytes.Buffer
 	arrays []string
@@ -228,7 +228,7 @@ func (w *driverWriter) write(parameters []parameter) error {
 	return nil
 }
 
-// hasField reports whether there is a value for a field of what a text begins.
+// hasField reports whether a value is given for a field whose name begins with a text.
 func (w *driverWriter) hasField(begins string) bool {
 	for key := range w.values {
 		if strings.HasPrefix(key, begins) {

@@ -25,7 +25,7 @@ var (
 	sizeShape  = regexp.MustCompile(`^\s*([A-Za-z_]\w*)\s*\[([\w\s()+*/%-]*(?:\]\s*\[[\w\s()+*/%-]+)?)\]\s*$`)
 	fieldShape = regexp.MustCompile(`^\w+((->|\.)[A-Za-z_]\w*)+$`)
 	nameShape  = regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*$`) // what a variable may be called instead
-	// noTypes are words in front of a name that are no types.
+	// noTypes are words before a name that are not types.
 	noTypes = strings.Fields("return else goto case sizeof do in")
 )
 
@@ -42,9 +42,9 @@ func Defined(define string) (name, value string) {
 	return name, value
 }
 
-// Parts parts defines. A macro of the name of a variable would leave no variable in its
-// declaration, "int n", which is no C: what is meant is its value. So a define with a number is a
-// variable's where the text declares one, alone or as a parameter, and a macro everywhere else.
+// Parts parts defines. A macro n would make "int n" invalid C, so -D n=9 gives a declared variable
+// its value. A define with a number is a variable's where the text declares one, alone or as a
+// parameter, and a macro everywhere else.
 func Parts(text []byte, defines []string) (g Given, err error) {
 	g = Given{Values: map[string]int{}, Fields: map[string]int{}, Sizes: map[string]string{}}
 	code := string(blank(text, true))
@@ -53,8 +53,7 @@ func Parts(text []byte, defines []string) (g Given, err error) {
 		name, value := Defined(define)
 		if other, twice := before[name]; twice {
 			return g, fmt.Errorf("-D %s: %s is given twice, as -D %s before: leave one of them out",
-				define,
-				name, other)
+				define, name, other)
 		}
 		before[name] = define
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
@@ -73,8 +72,7 @@ func Parts(text []byte, defines []string) (g Given, err error) {
 		case variable && !nameShape.MatchString(value):
 			return g, fmt.Errorf(
 				"-D %s: %s is a variable of the file: want an integer of 64 bits, such as %s=1000",
-				define,
-				name, name)
+				define, name, name)
 		default:
 			g.Macros = append(g.Macros, define)
 		}
@@ -82,20 +80,18 @@ func Parts(text []byte, defines []string) (g Given, err error) {
 	return g, nil
 }
 
-// declares tells whether a text declares a variable of this name: behind the last word of a
-// type, or behind others of the same type. Whether it is an integer is known when it is parsed.
+// declares reports whether a text declares a variable of this name: after the last word of a
+// type, or after other variables of one type. The parser decides whether it is an integer.
 func declares(code, name string) bool {
 	const qualifiers = `(?:\s+(?:const|volatile|restrict|register))*`
 	shape := regexp.MustCompile(`\b(\w+)` + qualifiers +
 		`(?:\s+|\s*&\s*)(?:\w+(?:\s*=[^,;(){}]*)?\s*,\s*)*` + name + `\s*[,);=]`)
-	return slices.ContainsFunc(shape.FindAllStringSubmatch(code, -1), func(
-		m []string) bool {
-		return !slices.Contains(noTypes, m[1])
-	})
+	return slices.ContainsFunc(shape.FindAllStringSubmatch(code, -1),
+		func(m []string) bool { return !slices.Contains(noTypes, m[1]) })
 }
 
-// sizePrefix begins the names of variables behind the file whose values are the extents that
-// defines give.
+// sizePrefix begins the names of variables that are declared after the file. Their values are the
+// extents that defines give.
 const sizePrefix = "__stridebench_size_"
 
 // sized declares these variables. The names of variables that have values are macros there.
@@ -114,10 +110,10 @@ func (g Given) sized() string {
 	return text.String()
 }
 
-// tell keeps the values that defines have for variables of the file and of the function that is
-// read. One that is written has none, but for a parameter, which begins with it; where there is
-// no other of the name, that is an error. Where there is none at all, as where the name is a
-// parameter of another function alone, that is a note.
+// tell keeps the values that defines give to variables of the file and of the function that is
+// read. A written variable keeps none, except a parameter, which begins with it. If no other
+// variable has the name, that is an error. If none has it, that is a note: the name may be a
+// parameter of another function.
 func (b *builder) tell() error {
 	kept, not := map[string]bool{}, map[string]*Error{}
 	sizes := map[string]*cc.Declarator{}

@@ -79,10 +79,8 @@ func constant(n int) piece { return piece{affine: nest.Constant(n)} }
 
 // number returns the value of a piece without variables.
 func (p piece) number() (n int, ok bool) {
-	return p.affine.Const, p.kind == leaf && !slices.ContainsFunc(p.affine.Coef, func(
-		c int) bool {
-		return c != 0
-	})
+	return p.affine.Const, p.kind == leaf &&
+		!slices.ContainsFunc(p.affine.Coef, func(c int) bool { return c != 0 })
 }
 
 // each applies f to all leaves. If f reverses the order, least and greatest swap.

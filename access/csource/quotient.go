@@ -13,8 +13,8 @@ const (
 	maxTurn = 1 << 24
 )
 
-// quotients are x / n and x % n of an affine function. Where it comes to so many multiples of
-// n that these are no few pieces, it asks for turns of a loop, and fails for now.
+// quotients returns x / n and x % n of an affine function. Where too many multiples of n would need
+// too many pieces, it asks for a strip-mined loop, and fails for now.
 func (b *builder) quotients(a nest.Affine, n int, floors, positive bool) (quotient, remainder piece,
 	ok bool) {
 	low, high, ok := b.span(a)
@@ -148,7 +148,7 @@ func (b *builder) eachLeaf(p piece, f func(nest.Affine) piece) piece {
 	return c
 }
 
-// span is between what an affine function lies, as far as the bounds of the loops around tell.
+// span returns bounds of an affine function, if the bounds of the loops around give any.
 func (b *builder) span(a nest.Affine) (low, high int, ok bool) {
 	loops := make([]*nest.Loop, len(b.loops))
 	for i, v := range b.loops {
@@ -160,7 +160,7 @@ func (b *builder) span(a nest.Affine) (low, high int, ok bool) {
 	return -below, high, ok1 && ok2 && max(below, -below, high, -high) < far
 }
 
-// spanOf is between what a piece lies.
+// spanOf returns bounds of a piece.
 func (b *builder) spanOf(p piece) (low, high int, ok bool) {
 	if p.kind == leaf {
 		return b.span(p.affine)
@@ -184,8 +184,8 @@ func (b *builder) spanOf(p piece) (low, high int, ok bool) {
 	return low, high, true
 }
 
-// turn asks for turns of a loop around after which the remainder by n of a function begins
-// again, and tells whether there is such a loop: all is built once more then.
+// turn asks for a loop around to be strip-mined by the period of a function's remainder by n. It
+// reports whether there is such a loop. Everything is then built again.
 func (b *builder) turn(a nest.Affine, n int) bool {
 	for d := min(len(a.Coef), len(b.loops)) - 1; d >= 0 && n <= maxTurn; d-- {
 		if a.Coef[d] == 0 || b.loops[d].part == inTurn {
@@ -237,8 +237,8 @@ const (
 	inTurn
 )
 
-// inTurns is a loop as one of turns around one in a turn, of so many iterations, and the
-// value of the variable there: the first value, and turn*step*outer + inner.
+// inTurns strip-mines a loop: an outer one over strips of turn iterations, an inner one in a strip,
+// and the variable's value there: the first value, and turn*step*outer + inner.
 func (b *builder) inTurns(l *nest.Loop, turn int) (outer, inner *nest.Loop, at nest.Affine,
 	ok bool) {
 	own, by, ok := len(b.loops), turn*l.Step, true // by: what a turn adds
