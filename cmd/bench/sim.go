@@ -325,7 +325,7 @@ func (f *simFlags) replay(c call) error {
 	if err != nil {
 		return err
 	}
-	lines, err := trace.FeedRegions(h, m.Config, curve.Watch(records), regions...)
+	lines, err := trace.Feed(h, m.Config, curve.Watch(records), regions...)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", which, err)
 	}
