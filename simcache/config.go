@@ -44,16 +44,10 @@ type Config struct {
 // A Source is the origin of a figure, for reports.
 type Source string
 
-// The sources of defaults, in the order of inquiry. Others are names of files and presets.
+// Two sources. Others are names of files and presets, and what package cpu asks.
 const (
-	FromFlag       Source = "flag"
-	FromSysfs      Source = "sysfs"
-	FromDeviceTree Source = "device tree"
-	FromSysctl     Source = "sysctl"
-	FromWindows    Source = "windows"
-	FromCPUID      Source = "cpuid"
-	FromCore       Source = "core" // the core's entry in the table of cores
-	FromDefault    Source = "default"
+	FromFlag    Source = "flag"
+	FromDefault Source = "default"
 )
 
 // Observe is a set of observations.
