@@ -239,7 +239,7 @@ func (r Run) memory() string {
 func (r Run) given() (bytes uint64, ok bool) {
 	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
 	switch {
-	case level.Inclusion == simcache.Exclusive:
+	case level.Inclusion == "exclusive":
 		prefetches := slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool {
 			return l.Prefetches > 0
 		})

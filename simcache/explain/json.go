@@ -125,7 +125,7 @@ func (r Run) details(machine string, words bool) details {
 		if spread, ok := l.Spread(); ok {
 			level.Spread = &spread
 		}
-		if r.Config.Observe.Has(simcache.UsedBytes) {
+		if r.Config.Observe&simcache.UsedBytes != 0 {
 			used := l.UsedPart()
 			level.UsedPart = &used
 		}

@@ -411,7 +411,7 @@ func (r Run) levelTable(sets bool) Table {
 	}
 	type L = simcache.LevelCounts
 	levels := r.Config.Levels
-	backs, classes := r.Config.WriteBacks, r.Config.Observe.Has(simcache.Classes)
+	backs, classes := r.Config.WriteBacks, r.Config.Observe&simcache.Classes != 0
 	row(true, "level", of(func(i int) string { return r.Levels[i].Name }))
 	row(true, "size", of(func(i int) string { return simcache.Bytes(levels[i].Size) }))
 	row(true, "ways x sets", of(func(i int) string {
@@ -441,7 +441,7 @@ func (r Run) levelTable(sets bool) Table {
 	row(has(prefetches), "prefetches", counts(prefetches))
 	row(has(prefetches), "  useful", counts(func(l L) uint64 { return l.Useful }))
 	row(has(prefetches), "  useless", counts(func(l L) uint64 { return l.Useless }))
-	row(r.Config.Observe.Has(simcache.UsedBytes), "bytes used", of(func(i int) string {
+	row(r.Config.Observe&simcache.UsedBytes != 0, "bytes used", of(func(i int) string {
 		if r.Levels[i].BytesFilled == 0 {
 			return "-"
 		}
@@ -458,7 +458,7 @@ func (r Run) levelTable(sets bool) Table {
 }
 
 func (r Run) spreadRows(of func(func(int) string) []string, row func(bool, string, []string)) {
-	sets := r.Config.Observe.Has(simcache.SetMisses)
+	sets := r.Config.Observe&simcache.SetMisses != 0
 	cell := func(what func(simcache.Spread) string) []string {
 		return of(func(i int) string {
 			if s, ok := r.Levels[i].Spread(); ok && what(s) != "" {
@@ -484,7 +484,7 @@ func (r Run) spreadRows(of func(func(int) string) []string, row func(bool, strin
 
 func (r Run) tied() bool {
 	return slices.ContainsFunc(r.Config.Levels, func(l simcache.Level) bool {
-		return l.Inclusion != simcache.NonInclusive
+		return l.Inclusion.String() != "non-inclusive"
 	})
 }
 
