@@ -29,6 +29,8 @@ type Run struct {
 
 	Curve *reuse.Table // misses of caches of other sizes, nil if they were not counted
 
+	Partial string // why these are not the counts of a whole run
+
 	// Code holds the counts by line of a compiled program; nil for anything else.
 	Code []simcache.Line
 
