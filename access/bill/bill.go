@@ -117,7 +117,7 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	var all patterns
 	for _, op := range p.Operators {
 		item := Item{Operator: op, Computes: op.Computes()}
-		if touches(op.Class) {
+		if op.Class.Touches() {
 			var err error
 			if item.lowered, err = lower(op, inside); err != nil {
 				item.Problem = err.Error()
@@ -156,14 +156,12 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 // judge prices the operators by their patterns and says what to do about each.
 func (b *Bill) judge(ctx context.Context, m cost.Model, p *operators.Profile, prices []priced, begin Begin) error {
 	for i := range b.Operators {
-		b.Operators[i].price(prices, m)
+		b.Operators[i].price(prices)
 	}
-	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 }, func(n int) bool { return b.Operators[n].lowered.forLayout })
-	all := make([]use, len(b.Operators))
+	all := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 }, func(n int) bool { return b.Operators[n].lowered.forLayout })
 	var copies patterns
 	for i := range b.Operators {
-		item := &b.Operators[i]
-		if all[i] = uses.of(i, item); all[i].reads > 1 && item.Layout > 0 {
+		if item := &b.Operators[i]; all[i].reads > 1 && item.Layout > 0 {
 			item.once = copies.add(item.lowered.once)
 		}
 	}
@@ -189,13 +187,8 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// touches reports whether operators of a class access memory themselves.
-func touches(c operators.Class) bool {
-	return c != operators.View && c != operators.None && c != operators.Wrapper
-}
-
-// price puts the prices of its patterns together, with what it does besides, by the threads that share it.
-func (i *Item) price(prices []priced, m cost.Model) {
+// price puts the prices of its patterns together.
+func (i *Item) price(prices []priced) {
 	if i.given == nil {
 		return
 	}
@@ -205,8 +198,8 @@ func (i *Item) price(prices []priced, m cost.Model) {
 			return
 		}
 	}
-	sum := func(numbers []int, also besides) *Price {
-		total := &Price{Ns: also.price(m, prices[i.given[i.lowered.besides.at]].threads)}
+	sum := func(numbers []int) *Price {
+		total := &Price{}
 		for k, n := range numbers {
 			total.Ns += prices[n].Ns
 			if k == 0 {
@@ -219,7 +212,7 @@ func (i *Item) price(prices []priced, m cost.Model) {
 		}
 		return total
 	}
-	i.Predicted, i.Contiguous = sum(i.given, i.lowered.besides), sum(i.twins, i.lowered.besidesTwin)
+	i.Predicted, i.Contiguous = sum(i.given), sum(i.twins)
 	if i.lowered.forLayout {
 		i.Contiguous = &Price{Misses: make([]Miss, len(i.Predicted.Misses))}
 		for l, m := range i.Predicted.Misses {
@@ -240,8 +233,7 @@ const noise = .02
 // A priced is the price of a pattern, or why it has none.
 type priced struct {
 	Price
-	threads int // that share it
-	err     error
+	err error
 }
 
 // patterns are the distinct ones of a bill.
@@ -310,7 +302,7 @@ func predict(m cost.Model, s access.Spec) priced {
 		return priced{Price: price(m, cost.Prediction{})}
 	}
 	prediction, err := m.Predict(p)
-	return priced{price(m, prediction), len(p.Parts()), err}
+	return priced{price(m, prediction), err}
 }
 
 // price is a prediction by the names of the levels.
@@ -330,12 +322,12 @@ func callsOf(all []operators.Operator) calls {
 	inside := calls{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for _, op := range all {
 		var named map[string]bool
-		switch name := strings.TrimSuffix(op.Op, "_"); {
+		switch {
 		case op.Class == operators.Copy:
 			named = inside.copies
 		case op.Class == operators.Reduction:
 			named = inside.reductions
-		case name == "aten::fill" || name == "aten::zero":
+		case op.Class == operators.Elementwise && op.Row().Is(0) == operators.Written:
 			named = inside.fills
 		default:
 			continue

@@ -108,7 +108,7 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 	inside := callsOf(p.Operators)
 	for _, op := range p.Operators {
 		l, err := lowered{}, error(nil)
-		if touches(op.Class) {
+		if op.Class.Touches() {
 			l, err = lower(op, inside)
 		}
 		s.lowered, s.errs = append(s.lowered, l), append(s.errs, err)
@@ -264,7 +264,7 @@ func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 // run walks the patterns of a call on caches. It returns the misses by the call's
 // operands, and the time.
 func (s *stepper) run(h *simcache.Hierarchy, call operators.Call, patterns []access.Pattern) (counts, float64, error) {
-	found, ns := counts{}, s.lowered[call.Operator].besides.price(s.model, 1)
+	found, ns := counts{}, 0.0
 	for i, p := range patterns {
 		from := s.lowered[call.Operator].from[i]
 		var walks []cost.Counted

@@ -70,7 +70,7 @@ func (b *Bill) rest(shown []Item) []string {
 		switch {
 		case i.Class == operators.View:
 			views += i.Calls
-		case !touches(i.Class): // it only calls others, or needs no memory
+		case !i.Class.Touches(): // it only calls others, or needs no memory
 		case i.Predicted == nil:
 			unpriced += i.Calls
 			bytes = plus(bytes, i.Bytes)

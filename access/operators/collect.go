@@ -30,7 +30,7 @@ var (
 // A signature is what calls have in common that are one [Operator].
 type signature struct {
 	op string
-	entry
+	Row
 	stretch         bool // of the program, and no operator: names callers and counts for nothing
 	inputs, outputs []Operand
 	args            []string
@@ -38,11 +38,10 @@ type signature struct {
 	bytes           int64  // that a call reads plus those that it writes
 }
 
-// settle says what an operator does of which only the operands tell: max and min of two tensors call
-// maximum and minimum.
+// settle says what an operator does of which only the operands tell.
 func (s *signature) settle() {
-	if name, _, _ := strings.Cut(s.op, "."); (name == "aten::max" || name == "aten::min") && len(s.inputs) > 1 && s.inputs[1].Role == Input {
-		s.entry = entry{class: Elementwise, composite: true}
+	if s.Has(Pairs) {
+		s.Row = Operator{Op: s.op, Inputs: s.inputs}.Row()
 	}
 }
 
@@ -180,7 +179,7 @@ type signatures struct {
 
 func newSignatures() *signatures {
 	return &signatures{
-		all:     []signature{{op: "(others)", entry: entry{class: Unknown, composite: true}, problem: fmt.Sprintf("more than %d distinct operators", maxDistinct)}},
+		all:     []signature{{op: "(others)", Row: unknown, problem: fmt.Sprintf("more than %d distinct operators", maxDistinct)}},
 		byKey:   map[string]uint32{},
 		byText:  map[string]uint32{},
 		threads: map[string]int32{},
@@ -237,7 +236,7 @@ type bill struct {
 
 // under is what the calls under each call of a file do: the classes of those that
 // touch memory, as a set of bits, and their time in ns. A call is a wrapper of
-// these if there are any and it is composite, or else if one is of its own class
+// these if there are any and it has the flag calls, or else if one is of its own class
 // (relu calls clamp_min, but a product that calls copy_ for an operand multiplies
 // as well), unless it touches memory itself besides.
 type under struct {
@@ -255,10 +254,10 @@ func (b *bill) underneath(t *trace) under {
 	for i := n - 1; i >= 0; i-- { // who is called comes after who calls
 		c := t.calls.at(i)
 		sig := &b.all[c.signature]
-		classes, ns, own := u.classes[i], u.ns[i], sig.class.bit()
-		if !sig.itself && (sig.composite && classes != 0 || classes&own != 0) {
+		classes, ns, own := u.classes[i], u.ns[i], sig.Class.bit()
+		if !sig.Has(Itself) && (sig.calls() && classes != 0 || classes&own != 0) {
 			u.classes[i] |= isWrapper
-		} else if sig.class.touches() && (sig.class != Unknown || sig.bytes > 0) {
+		} else if sig.Class.Touches() && (sig.Class != Unknown || sig.bytes > 0) {
 			classes |= own
 			ns = c.took
 		}
@@ -275,7 +274,7 @@ func (u under) class(i int, sig *signature) Class {
 	if u.classes[i]&isWrapper != 0 {
 		return Wrapper
 	}
-	return sig.class
+	return sig.Class
 }
 
 // bit tells the classes that touch memory apart; it is 0 of the others.
@@ -305,7 +304,7 @@ func (b *bill) add(t *trace, step bool) {
 		at := b.operator(c.signature, u.class(i, sig), backward[i])
 		op := &b.profile.Operators[at]
 		op.Calls++
-		if !op.Class.touches() {
+		if !op.Class.Touches() {
 			continue
 		}
 		op.Bytes = plus(op.Bytes, sig.bytes)
@@ -349,7 +348,7 @@ func (b *bill) operator(number uint32, class Class, backward bool) int {
 	if class == Wrapper {
 		key |= 1
 	}
-	if backward = backward && class.touches(); backward {
+	if backward = backward && class.Touches(); backward {
 		key |= 2
 	}
 	at, ok := b.index[key]
@@ -509,7 +508,7 @@ func (b *bill) weigh(traces []*trace) {
 	}
 	for i := range b.all {
 		sig := &b.all[i]
-		unread := len(sig.outputs) > 0 && Operator{Op: sig.op}.fills()
+		unread := len(sig.outputs) > 0 && sig.Is(0) == Like
 		for j := range sig.inputs {
 			if sig.inputs[j].unsaid() && most != "" {
 				sig.inputs[j].DType = most

@@ -106,7 +106,7 @@ func (e *execution) attributes(raw jsontext.Value) (a attributes) {
 // noteOpaque counts a call that touches memory if some of its tensors have no strides: capture.py
 // writes Opaque for what is sparse or mkldnn's, and no bytes of it are in the bill.
 func (e *execution) noteOpaque(name string, in, out side) {
-	if !strings.Contains(string(in.types)+string(out.types), "Opaque") || !lookUp(name).class.touches() {
+	if !strings.Contains(string(in.types)+string(out.types), "Opaque") || !lookUp(name).Class.Touches() {
 		return
 	}
 	if e.opaque == 0 {
@@ -135,13 +135,13 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 	known := lookUp(name)
 	stretch := attrs.scope == userScope && !strings.Contains(name, "::")
 	if stretch {
-		known = entry{class: None, composite: true}
+		known = Row{Class: None}
 	}
 	if in.shapes != nil {
 		e.hasShapes = true
 	}
 	var args []string
-	if known.args {
+	if known.numbers() {
 		args = in.numbers()
 	}
 	e.key = append(append(append(e.key[:0], name...), 0), attrs.schema...)
@@ -152,7 +152,7 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 		e.key = append(append(e.key, 0), arg...)
 	}
 	return e.of(e.key, func() signature {
-		sig := signature{op: name, entry: known, stretch: stretch, args: args}
+		sig := signature{op: name, Row: known, stretch: stretch, args: args}
 		var err error
 		if sig.inputs, err = e.tensors(in); err == nil {
 			sig.outputs, err = e.tensors(out)
@@ -164,7 +164,7 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 		sig.setRoles(attrs.schema)
 		sig.settle()
 		sig.resize()
-		if returnsArgument(attrs.schema) || attrs.schema == "" && (inPlace(name) || known.overwrites) {
+		if returnsArgument(attrs.schema) || attrs.schema == "" && (inPlace(name) || known.Takes(Written)) {
 			sig.outputs = nil
 		}
 		for i := range sig.outputs {

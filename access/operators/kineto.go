@@ -88,7 +88,7 @@ func (k *kineto) signature(name string, args []jsontext.Value) uint32 {
 	if dims != nil {
 		k.hasShapes = true
 	}
-	if !known.args {
+	if !known.numbers() {
 		concrete = nil
 	}
 	k.key = append(k.key[:0], name...)
@@ -96,7 +96,7 @@ func (k *kineto) signature(name string, args []jsontext.Value) uint32 {
 		k.key = append(append(k.key, 0), field...)
 	}
 	return k.of(k.key, func() signature {
-		sig := signature{op: name, entry: known}
+		sig := signature{op: name, Row: known}
 		if err := k.operands(&sig, dims, strides, types); err != nil {
 			sig.problem = err.Error()
 			sig.inputs = nil
@@ -181,26 +181,25 @@ func operandOf(shape, strides value, dtype string, argument int, inList bool) (O
 	return o, err
 }
 
-// setRoles says which operands are written. A schema, where the profile has it,
-// marks these: "add_(Tensor(a!) self, ..."; a name ends in _ otherwise.
+// setRoles says which operands are written. A schema, where the profile has it, marks these:
+// "add_(Tensor(a!) self, ..."; otherwise a name ends in _, or the table knows all arguments but the
+// last, where the result goes.
 func (s *signature) setRoles(schema string) {
 	written := writtenBySchema(schema)
-	if schema == "" && (inPlace(s.op) || s.overwrites) {
-		written = map[int]Role{0: InPlace}
-	} else if n := resultAfter()[s.op]; schema == "" && n > 0 {
-		for _, o := range s.inputs {
-			if o.Argument >= n && !o.InList {
-				written[o.Argument] = Output
-			}
-		}
-	}
+	last := len(strings.TrimRight(s.Row.args, ".")) // what is after all tensors is out=
 	for i := range s.inputs {
 		o := &s.inputs[i]
-		if role, ok := written[o.Argument]; ok {
+		role, ok := written[o.Argument]
+		switch {
+		case s.Is(o.Argument) == Written && (ok || schema == ""):
+			o.Role = Output
+		case ok:
 			o.Role = role
-			if s.overwrites && o.Argument == 0 {
-				o.Role = Output
-			}
+		case schema != "":
+		case inPlace(s.op) && o.Argument == 0:
+			o.Role = InPlace
+		case s.Row.args != "" && o.Argument >= last && !o.InList:
+			o.Role = Output
 		}
 	}
 }

@@ -8,8 +8,8 @@
 //   - oneDNN's verbose logs (ONEDNN_VERBOSE=1), of which every reorder.
 //
 // [Read] takes any number of such files, each gzipped or not, as a stream, and
-// returns a [Profile]. Operators are told apart by what they do to memory (a
-// [Class]; the table is in table.go), and each access to memory is counted
+// returns a [Profile]. What is known of operators is in table.txt (a [Row] each),
+// such as what they do to memory (a [Class]). Each access to memory is counted
 // once: as the innermost operator that touches it, with its callers named.
 // What is not understood is counted as well, as [Unknown] or as [Skipped].
 package operators
@@ -22,27 +22,6 @@ import (
 
 	"github.com/stridebench/stridebench/layouts"
 )
-
-// A Class is what an operator does to memory.
-type Class string
-
-// The classes. Of these, View, None and Wrapper touch no memory themselves.
-const (
-	View        Class = "view"        // another layout of the same memory: free
-	None        Class = "none"        // allocates, asks, or had nothing to do
-	Wrapper     Class = "wrapper"     // counted as the operators that it called
-	Copy        Class = "copy"        // the same elements elsewhere, or in another order or dtype
-	Elementwise Class = "elementwise" // each element of the result from those at its place
-	Reduction   Class = "reduction"   // dims are gone, or have size 1
-	Rows        Class = "rows"        // goes along dims and keeps them: softmax, layer_norm, cumsum, sort
-	Product     Class = "product"     // matrix products, convolutions, attention
-	Gather      Class = "gather"      // elements at places that data or a window name
-	Unknown     Class = "unknown"     // not in the table, and it called nothing that is
-)
-
-// touches reports whether an operator of class c accesses the memory of its
-// operands.
-func (c Class) touches() bool { return c != View && c != None && c != Wrapper }
 
 // A Role is what an operator does to an operand.
 type Role string

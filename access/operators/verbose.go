@@ -141,7 +141,7 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 		c.took = int64(ms * 1e6)
 	}
 	c.signature = sigs.of([]byte(fmt.Sprintf("onednn %t %s\x00%s", v1, descriptors, shape)), func() signature {
-		sig := signature{op: op, entry: entry{class: Copy}}
+		sig := signature{op: op, Row: Row{Class: Copy}}
 		err := sig.reorder(descriptors, shape, v1)
 		if err != nil {
 			sig.inputs, sig.outputs, sig.problem = nil, nil, err.Error()

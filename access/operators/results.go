@@ -1,0 +1,349 @@
+package operators
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// Results are those of an operator that the profile does not have, as a Kineto trace has none, where
+// the row has a rule for them and operands and arguments say what they are. The rule is named, or
+// has the dims of operands and results in letters: "ab,bc->ac" is a product of matrices. There, *
+// is all dims that have no letter, ? any operand, ... any more of these, and = an operand in
+// TensorIterator's order. Results have the dtype of the first operand, or one after a colon. All
+// others are contiguous: where they may be channels_last instead, as much is written. Of a reduction
+// the rule is the dtype of its second result.
+func (op Operator) Results() []Operand {
+	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, func(o Operand) bool { return o.Role != Input || o.InList }) {
+		return nil
+	}
+	rule, dtypes, _ := strings.Cut(op.Row().Results, ":")
+	var shapes [][]int
+	if _, results, written := strings.Cut(op.Row().Results, "->"); written {
+		return op.inLetters(strings.TrimSuffix(rule, results), results)
+	} else if make := byRuleName[rule]; make != nil && len(op.Inputs) > 0 {
+		shapes = make(op, op.Inputs[0].Shape)
+	}
+	var all []Operand
+	for i, shape := range shapes {
+		dtype := op.Inputs[0].DType
+		if i > 0 && dtypes != "" {
+			dtype = dtypes
+		}
+		all = append(all, Fresh(shape, dtype))
+	}
+	return possible(all)
+}
+
+// possible is all of these if tensors may have their shapes, of at most 2^48 elements, and else nil.
+func possible(all []Operand) []Operand {
+	for _, o := range all {
+		n := 1
+		for _, size := range o.Shape {
+			if size < 0 || size > maxOperand/n {
+				return nil
+			}
+			n *= max(size, 1)
+		}
+	}
+	return all
+}
+
+// Fresh is a contiguous result.
+func Fresh(shape []int, dtype string) Operand {
+	o := Operand{Shape: shape, Strides: make([]int, len(shape)), DType: dtype, Role: Output}
+	step := 1
+	for d, n := range slices.Backward(shape) {
+		o.Strides[d] = step
+		step *= max(n, 1)
+	}
+	return o
+}
+
+// inLetters are results by a rule of letters.
+func (op Operator) inLetters(operands, results string) []Operand {
+	sizes := map[byte]int{}
+	var rest []int
+	patterns := strings.Split(strings.TrimSuffix(operands, "->"), ",")
+	for i, pattern := range patterns {
+		if pattern == "..." {
+			break
+		}
+		if i >= len(op.Inputs) {
+			if pattern == "" {
+				break
+			}
+			return nil
+		}
+		shape := op.Inputs[i].Shape
+		if pattern == "?" || pattern == "=" {
+			continue
+		}
+		letters, more := strings.CutPrefix(pattern, "*")
+		lead := len(shape) - len(letters)
+		if lead < 0 || lead > 0 && !more || more && rest != nil && !slices.Equal(rest, shape[:lead]) {
+			return nil
+		}
+		if more {
+			rest = append([]int{}, shape[:lead]...)
+		}
+		for k := range letters {
+			sizes[letters[k]] = shape[lead+k]
+		}
+	}
+	if last := patterns[len(patterns)-1]; last != "..." && last != "=" && len(op.Inputs) > len(patterns) {
+		return nil // one more is where the result goes
+	}
+	var all []Operand
+	for result := range strings.SplitSeq(results, ",") {
+		letters, dtype, said := strings.Cut(result, ":")
+		if !said && len(op.Inputs) > 0 {
+			dtype = op.Inputs[0].DType
+		}
+		o := Fresh(nil, dtype)
+		if letters == "=" {
+			o.Shape, o.Strides = op.iterated()
+		} else {
+			letters, more := strings.CutPrefix(letters, "*")
+			shape := []int{}
+			if more {
+				shape = append(shape, rest...)
+			}
+			for k := range letters {
+				shape = append(shape, sizes[letters[k]])
+			}
+			o = Fresh(shape, dtype)
+		}
+		if o.Shape == nil {
+			return nil
+		}
+		all = append(all, o)
+	}
+	return possible(all)
+}
+
+// iterated is a result as TensorIterator allocates it, nil where operands do not broadcast.
+func (op Operator) iterated() (shape, strides []int) {
+	var inputs []layouts.Layout
+	for _, o := range op.Inputs {
+		l, err := o.Layout()
+		if err != nil {
+			return nil, nil
+		}
+		inputs = append(inputs, l)
+	}
+	it, err := layouts.Elementwise(inputs...)
+	if err != nil {
+		return nil, nil
+	}
+	return it.Output.Shape(), it.Output.Strides()
+}
+
+// byRuleName are the shapes of the results of an operator whose first operand has a shape; nil where
+// its arguments do not say them.
+var byRuleName = map[string]func(op Operator, x []int) [][]int{
+	"windows": Operator.windows, "transposed": Operator.windows, "resize": Operator.resize,
+	"pool2":     func(op Operator, x []int) [][]int { return op.pool(x, 2) },
+	"pool3":     func(op Operator, x []int) [][]int { return op.pool(x, 3) },
+	"gradients": Operator.gradients, "pads": Operator.pads, "select": Operator.selects,
+	"shuffle": Operator.shuffle, "unshuffle": Operator.shuffle, "topk": Operator.most,
+}
+
+// each is the numbers of an argument, one for each of so many dims: one number is that of all, and
+// none is what is given besides, as is an argument that the row does not have.
+func (op Operator) each(letter Arg, dims int, none ...int) ([]int, bool) {
+	n, known := op.Numbers(letter)
+	if !op.Row().Takes(letter) {
+		known = true
+	}
+	if len(n) == 0 {
+		n = none
+	}
+	if len(n) == 1 {
+		n = slices.Repeat(n, dims)
+	}
+	small := !slices.ContainsFunc(n, func(n int) bool { return n < 0 || n > 1<<30 })
+	return n, known && small && len(n) == dims
+}
+
+// windowed are the sizes of what windows of some sizes make of the last dims of x.
+func (op Operator) windowed(x, size []int, turned bool) []int {
+	dims := len(size)
+	x = x[len(x)-dims:]
+	none := []int{1}
+	if op.Row().Takes(Kernel) {
+		none = size
+	}
+	stride, known := op.each(Stride, dims, none...)
+	padding, also := op.each(Padding, dims, 0)
+	dilation, too := op.each(Dilation, dims, 1)
+	extra, all := op.each(Extra, dims, 0)
+	if !known || !also || !too || !all || slices.Contains(stride, 0) {
+		return nil
+	}
+	var sizes []int
+	for d, n := range x {
+		if turned {
+			sizes = append(sizes, (n-1)*stride[d]-2*padding[d]+dilation[d]*(size[d]-1)+extra[d]+1)
+			continue
+		}
+		span := n + 2*padding[d] - dilation[d]*(size[d]-1) - 1
+		m := span/stride[d] + 1
+		if op.True(Ceil) && span%stride[d] != 0 && m*stride[d] < n+padding[d] {
+			m++ // pooling_output_shape in Pool.h
+		}
+		if span < 0 {
+			return nil
+		}
+		sizes = append(sizes, m)
+	}
+	return sizes
+}
+
+// windows is that of a convolution, whose second operand is the weights.
+func (op Operator) windows(x []int) [][]int {
+	if len(op.Inputs) < 2 || len(x) < 3 || len(op.Inputs[1].Shape) != len(x) || len(op.Args) == 0 {
+		return nil
+	}
+	w := op.Inputs[1].Shape
+	turned, channels := op.Row().Results == "transposed" || op.True(Whether), w[0]
+	if turned {
+		groups, _ := op.each(Number, 1, 1)
+		if channels = w[1] * max(append(groups, 1)[0], 1); channels > maxOperand {
+			return nil
+		}
+	}
+	sizes := op.windowed(x, w[2:], turned)
+	if sizes == nil {
+		return nil
+	}
+	return [][]int{append([]int{x[0], channels}, sizes...)}
+}
+
+// pool are those of a pool, with the places of what is greatest where the rule says so.
+func (op Operator) pool(x []int, dims int) [][]int {
+	if len(op.Inputs) != 1 || len(x) < dims+1 || len(op.Args) == 0 {
+		return nil
+	}
+	sizes, known := op.each(Size, dims)
+	if op.Row().Takes(Kernel) {
+		if sizes, known = op.each(Kernel, dims); known {
+			sizes = op.windowed(x, sizes, false)
+		}
+	}
+	if !known || sizes == nil {
+		return nil
+	}
+	shape := slices.Concat(x[:len(x)-dims], sizes)
+	if strings.Contains(op.Row().Results, ":") {
+		return [][]int{shape, shape}
+	}
+	return [][]int{shape}
+}
+
+// resize is that of what makes larger images, whose size or the scales of it an argument says.
+func (op Operator) resize(x []int) [][]int {
+	if len(op.Inputs) != 1 || len(x) < 3 {
+		return nil
+	}
+	sizes, _ := op.Numbers(Size)
+	if len(sizes) == len(x) { // of a gradient
+		return [][]int{sizes}
+	}
+	text, _ := op.argument(Scale)
+	scales := listed(text)
+	if len(sizes) != len(x)-2 && len(scales) == len(x)-2 {
+		sizes = nil
+		for d, scale := range scales {
+			by, err := strconv.ParseFloat(scale, 64)
+			if err != nil || !(by > 0 && by < 1<<20) {
+				return nil
+			}
+			sizes = append(sizes, int(float64(x[2+d])*by))
+		}
+	}
+	if len(sizes) != len(x)-2 {
+		return nil
+	}
+	return [][]int{slices.Concat(x[:2], sizes)}
+}
+
+// gradients are those of a convolution's input, weights and bias, as far as they are asked for.
+func (op Operator) gradients(g []int) (all [][]int) {
+	if len(op.Inputs) != 3 || len(g) < 2 {
+		return nil
+	}
+	text, _ := op.argument(Asks)
+	asked := listed(text)
+	for i, shape := range [][]int{op.Inputs[1].Shape, op.Inputs[2].Shape, g[1:2]} {
+		if len(asked) != 3 || strings.EqualFold(asked[i], "true") || asked[i] == "1" {
+			all = append(all, shape)
+		}
+	}
+	return all
+}
+
+// pads is that of a pad by reflection or replication.
+func (op Operator) pads(x []int) [][]int {
+	by, known := op.Numbers(Padding)
+	if len(op.Inputs) != 1 || !known || len(by)%2 > 0 || len(by) > 2*len(x) || len(by) == 0 {
+		return nil
+	}
+	shape := slices.Clone(x)
+	for i, n := range by {
+		shape[len(x)-1-i/2] += min(max(n, -maxOperand), maxOperand)
+	}
+	return [][]int{shape}
+}
+
+// shuffle is that of a shuffle of pixels, or of the way back.
+func (op Operator) shuffle(x []int) [][]int {
+	by, known := op.Numbers(Number)
+	if len(op.Inputs) != 1 || len(x) < 3 || !known || len(by) != 1 || by[0] < 1 || by[0] > 1<<15 {
+		return nil
+	}
+	shape, n := slices.Clone(x), by[0]
+	c, h, w := &shape[len(x)-3], &shape[len(x)-2], &shape[len(x)-1]
+	if op.Row().Results == "unshuffle" {
+		*c, *h, *w = *c*n*n, *h/n, *w/n
+	} else {
+		*c, *h, *w = *c/(n*n), *h*n, *w*n
+	}
+	return [][]int{shape}
+}
+
+// selects is that of what takes as many rows as there are numbers.
+func (op Operator) selects(x []int) [][]int {
+	dim, ok := op.Along()
+	if len(op.Inputs) != 2 || !ok || len(op.Inputs[1].Shape) > 1 {
+		return nil
+	}
+	return [][]int{slices.Concat(x[:dim], append(slices.Clone(op.Inputs[1].Shape), 1)[:1], x[dim+1:])}
+}
+
+// most are the greatest along a dim, and where they are.
+func (op Operator) most(x []int) [][]int {
+	n, known := op.Numbers(Number)
+	dim, ok := op.Along()
+	if len(op.Inputs) != 1 || !known || !ok || len(n) != 1 {
+		return nil
+	}
+	shape := slices.Clone(x)
+	shape[dim] = n[0]
+	return [][]int{shape, shape}
+}
+
+// Along is the one dim of the first operand that an argument names.
+func (op Operator) Along() (dim int, ok bool) {
+	numbers, _ := op.Numbers(Dim)
+	if len(numbers) != 1 || len(op.Inputs) == 0 {
+		return 0, false
+	}
+	rank := len(op.Inputs[0].Shape)
+	if dim = numbers[0]; dim < 0 {
+		dim += rank
+	}
+	return dim, dim >= 0 && dim < rank
+}
