@@ -21,8 +21,8 @@ func (w *walks) ends() (from, to []tensor) {
 	return from, to
 }
 
-// copies lowers a copy: to its destination where it has one that the source broadcasts to,
-// else each source to a fresh part of the result.
+// copies lowers a copy: to its destination where it has one that the source broadcasts to, and where
+// it has none each source to a fresh part of the result.
 func (w *walks) copies() {
 	from, to := w.ends()
 	switch {
@@ -30,12 +30,12 @@ func (w *walks) copies() {
 		w.forLayout = len(from) == 1 && w.rearranges(from[0], to[0])
 		w.move(w.operand(to[0], access.Output), w.operand(from[0], access.Input))
 		w.asTheyLie(from[1:])
-	case len(from) > 0:
+	case len(from) > 0 && len(to) == 0:
 		for _, o := range from {
 			w.move(w.operand(fresh(o.Shape, o.DType), access.Output), w.operand(o, access.Input))
 		}
 	default:
-		w.asTheyLie(to)
+		w.asTheyLie(w.all)
 	}
 }
 

@@ -1,6 +1,7 @@
 package bill
 
 import (
+	"math"
 	"slices"
 
 	"github.com/stridebench/stridebench/access"
@@ -27,7 +28,7 @@ func scattered(all, n, bytes int) (sizes, apart []int) {
 			turns = t
 		}
 	}
-	turns = min(turns, n)
+	turns = min(turns, int(math.Sqrt(float64(n)))) // nor beside the one before
 	return append(sizes, turns, n/turns), append(apart, each, each*turns)
 }
 

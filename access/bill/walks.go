@@ -19,11 +19,7 @@ func (w *walks) elementwise() bool {
 		return true
 	}
 	inputs, outputs := w.inputs(), w.outputs()
-	if liked := w.named(operators.Like); len(liked) > 0 { // of which nothing is read
-		if inputs = inputs[len(liked):]; len(outputs) == 0 {
-			outputs = []tensor{fresh(liked[0].Shape, liked[0].DType)}
-		}
-	}
+	inputs = inputs[len(w.named(operators.Like)):] // of which nothing is read
 	shape := shapeOf(slices.DeleteFunc(slices.Concat(inputs, outputs), func(o tensor) bool { return o.InList }))
 	var operands []walked
 	var rest []tensor

@@ -93,7 +93,7 @@ func TestCaptured(t *testing.T) {
 		total, timed := 0, time.Duration(0)
 		for _, op := range p.Operators {
 			timed += op.Time
-			if op.Class.touches() {
+			if op.Class.Touches() {
 				total += op.Calls
 			}
 		}

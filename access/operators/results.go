@@ -19,20 +19,30 @@ func (op Operator) Results() []Operand {
 	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, func(o Operand) bool { return o.Role != Input || o.InList }) {
 		return nil
 	}
-	rule, dtypes, _ := strings.Cut(op.Row().Results, ":")
-	var shapes [][]int
-	if _, results, written := strings.Cut(op.Row().Results, "->"); written {
-		return op.inLetters(strings.TrimSuffix(rule, results), results)
-	} else if make := byRuleName[rule]; make != nil && len(op.Inputs) > 0 {
-		shapes = make(op, op.Inputs[0].Shape)
+	row := op.Row()
+	if operands, results, written := strings.Cut(row.Results, "->"); written {
+		return op.inLetters(strings.Split(operands, ","), strings.Split(results, ","))
 	}
+	rule, second, _ := strings.Cut(row.Results, ":")
+	shapesOf := byRuleName[rule]
+	if shapesOf == nil || len(op.Inputs) == 0 {
+		return nil
+	}
+	x := op.Inputs[0]
+	last, err := x.Layout()
+	format := err == nil && last.IsChannelsLast() && !last.IsContiguous() &&
+		(row.Has(ChannelsLast) || row.Walk == WalkShuffled)
 	var all []Operand
-	for i, shape := range shapes {
-		dtype := op.Inputs[0].DType
-		if i > 0 && dtypes != "" {
-			dtype = dtypes
+	for i, shape := range shapesOf(op, x.Shape) {
+		o := Fresh(shape, x.DType)
+		if i > 0 && second != "" {
+			o.DType = second
 		}
-		all = append(all, Fresh(shape, dtype))
+		if format && len(shape) == 4 {
+			c, h, v := shape[1], shape[2], shape[3]
+			o.Strides = []int{c * h * v, 1, v * c, c}
+		}
+		all = append(all, o)
 	}
 	return possible(all)
 }
@@ -63,82 +73,82 @@ func Fresh(shape []int, dtype string) Operand {
 }
 
 // inLetters are results by a rule of letters.
-func (op Operator) inLetters(operands, results string) []Operand {
-	sizes := map[byte]int{}
-	var rest []int
-	patterns := strings.Split(strings.TrimSuffix(operands, "->"), ",")
-	for i, pattern := range patterns {
-		if pattern == "..." {
-			break
+func (op Operator) inLetters(operands, results []string) []Operand {
+	sizes, rest, ok := op.bind(operands)
+	if !ok {
+		return nil
+	}
+	var all []Operand
+	for _, result := range results {
+		letters, dtype, said := strings.Cut(result, ":")
+		if !said && len(op.Inputs) > 0 {
+			dtype = op.Inputs[0].DType
 		}
-		if i >= len(op.Inputs) {
-			if pattern == "" {
-				break
+		if letters == "=" {
+			l, err := op.iterated()
+			if err != nil {
+				return nil
 			}
-			return nil
-		}
-		shape := op.Inputs[i].Shape
-		if pattern == "?" || pattern == "=" {
+			all = append(all, Operand{Shape: l.Shape(), Strides: l.Strides(), DType: dtype, Role: Output})
 			continue
 		}
+		letters, more := strings.CutPrefix(letters, "*")
+		shape := []int{}
+		if more {
+			shape = append(shape, rest...)
+		}
+		for k := range letters {
+			shape = append(shape, sizes[letters[k]])
+		}
+		all = append(all, Fresh(shape, dtype))
+	}
+	return possible(all)
+}
+
+// bind finds the sizes of the letters in a rule, and the rest that * stands for. It reports false of
+// operands that the rule is not for: of one more, which is where the result goes.
+func (op Operator) bind(patterns []string) (sizes map[byte]int, rest []int, ok bool) {
+	sizes = map[byte]int{}
+	switch last := len(patterns) - 1; {
+	case patterns[last] == "...":
+		patterns = patterns[:last]
+	case patterns[last] != "=" && len(op.Inputs) > len(patterns):
+		return nil, nil, false
+	}
+	for i, pattern := range patterns {
+		if i >= len(op.Inputs) {
+			return sizes, rest, pattern == ""
+		}
+		shape := op.Inputs[i].Shape
 		letters, more := strings.CutPrefix(pattern, "*")
 		lead := len(shape) - len(letters)
-		if lead < 0 || lead > 0 && !more || more && rest != nil && !slices.Equal(rest, shape[:lead]) {
-			return nil
-		}
-		if more {
+		switch {
+		case pattern == "?" || pattern == "=":
+			continue
+		case lead < 0 || lead > 0 && !more || rest != nil && more && !slices.Equal(rest, shape[:lead]):
+			return nil, nil, false
+		case more:
 			rest = append([]int{}, shape[:lead]...)
 		}
 		for k := range letters {
 			sizes[letters[k]] = shape[lead+k]
 		}
 	}
-	if last := patterns[len(patterns)-1]; last != "..." && last != "=" && len(op.Inputs) > len(patterns) {
-		return nil // one more is where the result goes
-	}
-	var all []Operand
-	for result := range strings.SplitSeq(results, ",") {
-		letters, dtype, said := strings.Cut(result, ":")
-		if !said && len(op.Inputs) > 0 {
-			dtype = op.Inputs[0].DType
-		}
-		o := Fresh(nil, dtype)
-		if letters == "=" {
-			o.Shape, o.Strides = op.iterated()
-		} else {
-			letters, more := strings.CutPrefix(letters, "*")
-			shape := []int{}
-			if more {
-				shape = append(shape, rest...)
-			}
-			for k := range letters {
-				shape = append(shape, sizes[letters[k]])
-			}
-			o = Fresh(shape, dtype)
-		}
-		if o.Shape == nil {
-			return nil
-		}
-		all = append(all, o)
-	}
-	return possible(all)
+	return sizes, rest, true
 }
 
-// iterated is a result as TensorIterator allocates it, nil where operands do not broadcast.
-func (op Operator) iterated() (shape, strides []int) {
+// iterated is a result as TensorIterator allocates it.
+func (op Operator) iterated() (layouts.Layout, error) {
 	var inputs []layouts.Layout
 	for _, o := range op.Inputs {
 		l, err := o.Layout()
 		if err != nil {
-			return nil, nil
+			return l, err
 		}
 		inputs = append(inputs, l)
 	}
 	it, err := layouts.Elementwise(inputs...)
-	if err != nil {
-		return nil, nil
-	}
-	return it.Output.Shape(), it.Output.Strides()
+	return it.Output, err
 }
 
 // byRuleName are the shapes of the results of an operator whose first operand has a shape; nil where
@@ -148,7 +158,7 @@ var byRuleName = map[string]func(op Operator, x []int) [][]int{
 	"pool2":     func(op Operator, x []int) [][]int { return op.pool(x, 2) },
 	"pool3":     func(op Operator, x []int) [][]int { return op.pool(x, 3) },
 	"gradients": Operator.gradients, "pads": Operator.pads, "select": Operator.selects,
-	"shuffle": Operator.shuffle, "unshuffle": Operator.shuffle, "topk": Operator.most,
+	"sized": Operator.sized, "shuffle": Operator.shuffle, "unshuffle": Operator.shuffle, "topk": Operator.most,
 }
 
 // each is the numbers of an argument, one for each of so many dims: one number is that of all, and
@@ -268,6 +278,14 @@ func (op Operator) resize(x []int) [][]int {
 		return nil
 	}
 	return [][]int{slices.Concat(x[:2], sizes)}
+}
+
+// sized is that of what makes a tensor of the sizes that an argument says.
+func (op Operator) sized([]int) [][]int {
+	if sizes, known := op.Numbers(Size); known && len(sizes) > 0 {
+		return [][]int{sizes}
+	}
+	return nil
 }
 
 // gradients are those of a convolution's input, weights and bias, as far as they are asked for.

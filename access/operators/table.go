@@ -237,15 +237,21 @@ func (op Operator) Computes() bool {
 	r := op.Row()
 	dims, known := op.Numbers(Dim)
 	return r.Has(Computes) || r.Has(ComputesDims) && known && len(dims) > 0 ||
-		r.Has(ComputesFlag) && op.True(Whether) || op.halves(r)
+		r.Has(ComputesFlag) && op.True(Whether) || op.goesSingly(r)
 }
 
-// halves reports whether an operator computes with float16, of which a CPU converts each element to
-// float32 and back, one by one (c10/util/Half.h).
-func (op Operator) halves(r Row) bool {
-	return (r.Class == Elementwise || r.Class == Reduction) && slices.ContainsFunc(op.Inputs, func(o Operand) bool {
-		is := r.Is(o.Argument)
-		return o.DType == "float16" && o.Role != Output && is != Written && is != Like
+// goesSingly reports whether an operator goes element by element for the dtypes of its operands:
+// it computes with float16, of which a CPU converts each to float32 and back (c10/util/Half.h), or
+// makes numbers of a mask of all elements first.
+func (op Operator) goesSingly(r Row) bool {
+	return slices.ContainsFunc(op.Inputs, func(o Operand) bool {
+		switch r.Is(o.Argument) {
+		case Written, Like:
+			return false
+		case Index:
+			return len(o.Shape) == len(op.Inputs[0].Shape) && (o.DType == "bool" || o.DType == "uint8")
+		}
+		return o.DType == "float16" && o.Role != Output && (r.Class == Elementwise || r.Class == Reduction)
 	})
 }
 
@@ -304,8 +310,11 @@ func (op Operator) Dims() ([]int, bool) {
 	if op.Class == Reduction && len(op.Args) == 2 && len(row.args) > 3 {
 		numbers, known = nil, true // of sum(x, dtype)
 	}
-	if len(numbers) == 0 || !known { // none are named: all
-		return nest.UpTo(rank), known && op.Class == Reduction
+	if !known {
+		return nil, false
+	}
+	if len(numbers) == 0 { // none are named: all
+		return nest.UpTo(rank), op.Class == Reduction
 	}
 	dims := make([]int, 0, len(numbers))
 	for _, d := range numbers {

@@ -3,26 +3,61 @@ package operators
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestTable: every operator is in the table once, as it is looked up.
+// TestTable: every operator is in the table once, by the name by which it is looked up, and its row
+// has words that the code knows.
 func TestTable(t *testing.T) {
-	seen := map[string]Class{}
-	for _, row := range table {
-		for _, op := range strings.Fields(row.ops) {
-			if before, ok := seen[op]; ok {
-				t.Errorf("%s is in the table as %s and as %s", op, before, row.class)
+	seen := map[string]bool{}
+	for line := range strings.Lines(table) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] == "#" {
+			continue
+		}
+		name := words[0]
+		if seen[name] || strings.HasPrefix(name, "aten::") || inPlace(name) || len(words) < 5 {
+			t.Errorf("%q: the name is there, or not looked up, or the row is not whole", line)
+			continue
+		}
+		seen[name] = true
+		if !strings.Contains(name, "::") {
+			name = "aten::" + name
+		}
+		row := lookUp(name)
+		if !slices.Contains(classes, row.Class) || !slices.Contains(walks, row.Walk) ||
+			strings.Trim(row.args, letters) != "" {
+			t.Errorf("%s: class, walk or arguments are unknown", name)
+		}
+		for _, flag := range row.flags {
+			if !slices.Contains(flags, Flag(flag)) {
+				t.Errorf("%s has the unknown flag %s", name, flag)
 			}
-			seen[op] = row.class
-			if strings.HasPrefix(op, "aten::") || strings.HasSuffix(op, "_") && !strings.HasSuffix(op, "__") {
-				t.Errorf("%s is in the table by a name that is not looked up", op)
-			}
+		}
+		rule, _, _ := strings.Cut(row.Results, ":")
+		if _, named := byRuleName[rule]; rule != "" && !named && !strings.Contains(rule, "->") &&
+			!slices.Contains(slices.Collect(maps.Values(spellings)), rule) {
+			t.Errorf("%s has results by %s, which is no rule", name, rule)
 		}
 	}
 }
+
+// What the table may say.
+var (
+	letters = tensors + "." + string([]byte{byte(Dim), byte(Sizes), byte(Kernel), byte(Stride),
+		byte(Padding), byte(Dilation), byte(Extra), byte(Ceil), byte(Size), byte(Scale),
+		byte(Number), byte(Whether), byte(Asks)})
+	classes = []Class{View, None, Copy, Elementwise, Reduction, Rows, Product, Gather}
+	walks   = []Walk{WalkNone, WalkWindow, WalkProduct, WalkCopy, WalkJoined, WalkStacked,
+		WalkPadded, WalkRepeated, WalkShuffled, WalkElementwise, WalkScan, WalkReduction,
+		WalkRows, WalkNorm, WalkGather, WalkPut, WalkElements, WalkScatter}
+	flags = []Flag{Calls, Itself, Computes, ComputesDims, ComputesFlag, ChannelsLast, Dense,
+		Converts, First, Blocks, Pairs, Asked, Maker, Masks, Folds}
+)
 
 // TestLookUp: operators are found by the names that profiles have.
 func TestLookUp(t *testing.T) {
@@ -32,7 +67,7 @@ func TestLookUp(t *testing.T) {
 	}
 	for line := range strings.Lines(string(text)) {
 		want, op, found := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if got := lookUp(op).class; found && got != Class(want) {
+		if got := lookUp(op).Class; found && got != Class(want) {
 			t.Errorf("%s is %s, want %s", op, got, want)
 		}
 	}
@@ -52,6 +87,9 @@ func TestComputes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
+		for i := range c.Inputs {
+			c.Inputs[i].Argument = i
+		}
 		if got := c.Operator.Computes(); got != c.Computes {
 			t.Errorf("%s(%q) of %+v computes: %t", c.Op, c.Args, c.Inputs, got)
 		}
@@ -94,17 +132,10 @@ func TestDims(t *testing.T) {
 		{"aten::bincount", []string{"", "", "0"}, "[] false"},
 		{"aten::mul", []string{"", ""}, "[] false"},
 	} {
-		op := Operator{Op: test.op, Class: lookUp(test.op).class, Args: test.args, Inputs: []Operand{{Shape: []int{2, 3, 4}}}}
+		op := Operator{Op: test.op, Class: lookUp(test.op).Class, Args: test.args, Inputs: []Operand{{Shape: []int{2, 3, 4}}}}
 		dims, ok := op.Dims()
 		if got := fmt.Sprint(dims, ok); got != test.want {
 			t.Errorf("%s %q: %s, want %s", test.op, test.args, got, test.want)
-		}
-	}
-	for _, names := range []map[string]int{dimArgument, lastDims} {
-		for name := range names {
-			if class := lookUp("aten::" + name).class; class != Reduction && class != Rows {
-				t.Errorf("%s is %s, and goes along no dims", name, class)
-			}
 		}
 	}
 }
