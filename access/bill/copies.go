@@ -131,18 +131,20 @@ func (w *walks) stack() bool {
 // all that is padded is taken away, the rest is copied, and nothing filled (PadNd.cpp).
 func (w *walks) pad() bool {
 	from, to := w.ends()
-	by, known := w.op.Numbers(operators.Padding)
-	if len(from) != 1 || len(to) != 1 || len(from[0].Shape) != len(to[0].Shape) || !known {
+	by, _ := w.op.Numbers(operators.Padding)
+	if len(from) != 1 || len(to) != 1 || len(from[0].Shape) != len(to[0].Shape) {
 		return false
 	}
 	x, y := from[0], to[0]
 	rank := len(x.Shape)
 	by = append(slices.Clone(by), make([]int, 2*rank)...)
-	for i, n := range by[:2*rank] {
-		if d := rank - 1 - i/2; n > 0 && x.Shape[d] < y.Shape[d] {
-			w.add(access.Fill, nil, w.operand(y, access.Output))
-			break
+	for d, n := range y.Shape {
+		if before := 2 * (rank - 1 - d); by[before]+by[before+1] != n-x.Shape[d] { // it does not say
+			by[before], by[before+1] = (n-x.Shape[d])/2, n-x.Shape[d]-(n-x.Shape[d])/2
 		}
+	}
+	if slices.Max(append(by, 0)) > 0 {
+		w.add(access.Fill, nil, w.operand(y, access.Output))
 	}
 	within := func(sign int) part {
 		return func(l layouts.Layout) (_ layouts.Layout, err error) {

@@ -21,14 +21,10 @@ func scattered(all, n, bytes int) (sizes, apart []int) {
 		sizes, apart, n = []int{rounds}, []int{0}, n/rounds
 	}
 	each := max(all/n-1, 0)/2*2 + 1 // an odd number, so that all sets of a cache have some
-	least := max(page/max(each*bytes, 1), 1)
-	turns := least
-	for t := least; t < 2*least && t <= n; t++ {
-		if n%t < n%turns {
-			turns = t
-		}
+	turns := min(max(page/max(each*bytes, 1), 1), int(math.Sqrt(float64(n))))
+	for n%turns > n/32 { // of the last turn some may be lacking
+		turns--
 	}
-	turns = min(turns, int(math.Sqrt(float64(n)))) // nor beside the one before
 	return append(sizes, turns, n/turns), append(apart, each, each*turns)
 }
 

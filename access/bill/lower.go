@@ -91,12 +91,16 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 }
 
 // contiguousTwin is the operator with contiguous operands, or such as it takes alike. What is
-// expanded stays so.
+// expanded stays so, unless it would be copied.
 func (w *walks) contiguousTwin() operators.Operator {
 	twin := w.op
 	all := slices.Concat(twin.Inputs, twin.Outputs)
 	for i, o := range all {
-		if !w.row.Has(operators.ChannelsLast) || !isChannelsLast(o) {
+		switch {
+		case w.row.Has(operators.ChannelsLast) && isChannelsLast(o):
+		case w.row.Walk == operators.WalkRows || w.row.Has(operators.Dense):
+			all[i].Strides = operators.Fresh(o.Shape, o.DType).Strides
+		default:
 			all[i].Strides = denseStrides(o)
 		}
 	}
@@ -191,6 +195,9 @@ func (w *walks) walk() {
 		if w.row.Has(operators.Dense) && len(all) > 0 && all[0].Role == operators.Input {
 			all[0] = w.dense(all[0])
 		}
+		if w.filled { // its results
+			all = all[:len(w.op.Inputs)]
+		}
 		w.asTheyLie(all)
 	}
 }
@@ -274,7 +281,7 @@ func (w *walks) result(at int) {
 // asTheyLie goes over each of these once, in the order of its strides.
 func (w *walks) asTheyLie(all []tensor) {
 	for _, o := range all {
-		if o.Role != operators.Output {
+		if o.Role != operators.Output && (o.at >= len(w.op.Inputs) || w.row.Is(o.Argument) != operators.Like) {
 			w.add(access.Sum, nil, w.operand(o, access.Input))
 		}
 		if o.Role != operators.Input {

@@ -258,10 +258,10 @@ func takes(read, copied operators.Operand) bool {
 	return rows == 1 && cols >= from.Size(from.Rank()-2) || cols == 1 && rows >= from.Size(from.Rank()-1)
 }
 
-// turned reports whether an operand is of a batch of sequences whose first two dims are swapped in
-// memory, or whose channels, its second dim, are innermost.
+// turned reports whether an operand is of sequences that lie before batches, with its channels last
+// or, as a convolution takes them, in the middle.
 func turned(o operators.Operand) bool {
-	for _, dims := range [][]int{{1, 0, 2}, {0, 2, 1}} {
+	for _, dims := range [][]int{{1, 0, 2}, {2, 0, 1}} {
 		l, err := o.Layout()
 		if err != nil || l.Rank() != 3 || l.IsContiguous() {
 			return false
