@@ -80,7 +80,6 @@ type Item struct {
 
 	lowered      lowered
 	given, twins []int // numbers of its patterns, as they are and with contiguous operands
-	once         []int // of copies beforehand
 }
 
 // A Price is what a call takes.
@@ -131,9 +130,10 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := b.judge(ctx, m, p, prices, begin); err != nil {
-		return nil, err
+	for i := range b.Operators {
+		b.Operators[i].price(prices)
 	}
+	b.judge(p)
 	for _, item := range b.Operators {
 		b.Ns += item.Ns
 		b.Layout += item.Layout
@@ -153,30 +153,13 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	return b, nil
 }
 
-// judge prices the operators by their patterns and says what to do about each.
-func (b *Bill) judge(ctx context.Context, m cost.Model, p *operators.Profile, prices []priced, begin Begin) error {
-	for i := range b.Operators {
-		b.Operators[i].price(prices)
-	}
-	all := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 }, func(n int) bool { return b.Operators[n].lowered.forLayout })
-	var copies patterns
-	for i := range b.Operators {
-		if item := &b.Operators[i]; all[i].reads > 1 && item.Layout > 0 {
-			item.once = copies.add(item.lowered.once)
-		}
-	}
-	prices, err := copies.price(ctx, m, begin)
-	if err != nil {
-		return err
-	}
+// judge says what to do about each operator.
+func (b *Bill) judge(p *operators.Profile) {
+	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 }, func(n int) bool { return b.Operators[n].lowered.forLayout })
 	for i := range b.Operators {
 		item := &b.Operators[i]
-		for _, n := range item.once {
-			all[i].once += prices[n].Ns
-		}
-		item.Verdict, item.Uses = verdict(item, all[i])
+		item.Verdict, item.Uses = verdict(item, uses[i])
 	}
-	return nil
 }
 
 // plus is a + b of what is not negative, at most what an int64 holds.

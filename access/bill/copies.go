@@ -49,46 +49,51 @@ func (w *walks) move(to, from walked) {
 	w.add(access.Add, nil, from, to)
 }
 
-// A part is a view of a layout.
-type part func(layouts.Layout) (layouts.Layout, error)
-
-// same is the part that is all.
-func same(l layouts.Layout) (layouts.Layout, error) { return l, nil }
-
-// movePart copies a part of a tensor to a part of another one.
-func (w *walks) movePart(y, x tensor, to, from part) bool {
-	written, read := w.operand(y, access.Output), w.operand(x, access.Input)
-	if w.err != nil {
-		return false
-	}
-	var err, errRead error
-	written.Layout, err = to(written.Layout)
-	read.Layout, errRead = from(read.Layout)
-	if err != nil || errRead != nil || !slices.Equal(written.Layout.Shape(), read.Layout.Shape()) {
+// moveTo copies a tensor to a part of another one.
+func (w *walks) moveTo(y, x tensor, part func(layouts.Layout) (layouts.Layout, error)) bool {
+	to, from := w.operand(y, access.Output), w.operand(x, access.Input)
+	var err error
+	if to.Layout, err = part(to.Layout); err != nil || !slices.Equal(to.Layout.Shape(), x.Shape) {
 		w.specs, w.from = nil, nil
 		return false
 	}
-	w.move(written, read)
+	w.move(to, from)
 	return true
 }
 
-// join lowers a cat: each of the list to its part of the result.
+// join lowers a cat, or a stack: each of a list to its part of the result.
 func (w *walks) join() bool {
 	from, to := w.ends()
 	// Of what has any dims, PyTorch leaves such out.
 	from = slices.DeleteFunc(from, func(o tensor) bool { return slices.Equal(o.Shape, []int{0}) })
-	dim, ok := w.op.Along()
-	if len(from) == 0 || len(to) > 1 || !ok {
+	along, _ := w.op.Numbers(operators.Dim)
+	if len(from) == 0 || len(to) > 1 || len(along) != 1 {
 		return false
+	}
+	dim, stacks := along[0], w.row.Walk == operators.WalkStacked
+	rank := len(from[0].Shape)
+	if stacks {
+		rank++
+	}
+	if dim < 0 {
+		dim += rank
+	}
+	if dim < 0 || dim >= rank {
+		return false
+	}
+	for i := range from {
+		if stacks && dim <= len(from[i].Shape) {
+			from[i].Shape, from[i].Strides = slices.Insert(slices.Clone(from[i].Shape), dim, 1), slices.Insert(slices.Clone(from[i].Strides), dim, 0)
+		}
 	}
 	shape, last := slices.Clone(from[0].Shape), true
 	shape[dim] = 0
 	for _, o := range from {
-		if len(o.Shape) != len(shape) {
+		if len(o.Shape) != rank {
 			return false
 		}
 		shape[dim] += o.Shape[dim]
-		last = last && isChannelsLast(o.Operand) && len(shape) == 4 && !contiguous(o.Operand)
+		last = last && isChannelsLast(o.Operand) && rank == 4 && !contiguous(o.Operand)
 	}
 	y := fresh(shape, from[0].DType)
 	if len(to) == 1 {
@@ -100,7 +105,7 @@ func (w *walks) join() bool {
 	start := 0
 	for _, o := range from {
 		n := o.Shape[dim]
-		if !w.movePart(y, o, func(l layouts.Layout) (layouts.Layout, error) { return l.Narrow(dim, start, n) }, same) {
+		if !w.moveTo(y, o, func(l layouts.Layout) (layouts.Layout, error) { return l.Narrow(dim, start, n) }) {
 			return false
 		}
 		start += n
@@ -108,110 +113,26 @@ func (w *walks) join() bool {
 	return true
 }
 
-// stack lowers a stack: each of the list to its part of the result.
-func (w *walks) stack() bool {
-	from, to := w.ends()
-	dim, _ := w.op.Numbers(operators.Dim)
-	if len(from) == 0 || len(to) != 1 {
-		return false
-	}
-	dim = append(dim, 0)
-	if dim[0] < 0 {
-		dim[0] += len(to[0].Shape)
-	}
-	for i, o := range from {
-		if !w.movePart(to[0], o, func(l layouts.Layout) (layouts.Layout, error) { return l.Select(dim[0], i) }, same) {
-			return false
-		}
-	}
-	return true
-}
-
-// pad lowers a constant_pad_nd: the result is filled, and then what is padded copied into it; where
-// all that is padded is taken away, the rest is copied, and nothing filled (PadNd.cpp).
+// pad lowers a constant_pad_nd: the result is filled, and then what is padded copied into it
+// (PadNd.cpp).
 func (w *walks) pad() bool {
 	from, to := w.ends()
 	by, _ := w.op.Numbers(operators.Padding)
 	if len(from) != 1 || len(to) != 1 || len(from[0].Shape) != len(to[0].Shape) {
 		return false
 	}
-	x, y := from[0], to[0]
-	rank := len(x.Shape)
-	by = append(slices.Clone(by), make([]int, 2*rank)...)
-	for d, n := range y.Shape {
-		if before := 2 * (rank - 1 - d); by[before]+by[before+1] != n-x.Shape[d] { // it does not say
-			by[before], by[before+1] = (n-x.Shape[d])/2, n-x.Shape[d]-(n-x.Shape[d])/2
-		}
-	}
-	if slices.Max(append(by, 0)) > 0 {
-		w.add(access.Fill, nil, w.operand(y, access.Output))
-	}
-	within := func(sign int) part {
-		return func(l layouts.Layout) (_ layouts.Layout, err error) {
-			for d := range rank {
-				before, after := max(sign*by[2*(rank-1-d)], 0), max(sign*by[2*(rank-1-d)+1], 0)
-				if l, err = l.Narrow(d, before, l.Size(d)-before-after); err != nil {
-					return l, err
-				}
+	w.add(access.Fill, nil, w.operand(to[0], access.Output))
+	return w.moveTo(to[0], from[0], func(l layouts.Layout) (_ layouts.Layout, err error) {
+		for d, n := range from[0].Shape {
+			before := 0
+			if at := 2 * (l.Rank() - 1 - d); at < len(by) {
+				before = by[at]
 			}
-			return l, nil
+			if l, err = l.Narrow(d, before, n); err != nil {
+				return l, err
+			}
 		}
-	}
-	return w.movePart(y, x, within(1), within(-1))
-}
-
-// shuffle lowers a pixel_shuffle, or the way back: squares of channels become squares of pixels.
-func (w *walks) shuffle() bool {
-	from, to := w.ends()
-	by, known := w.op.Numbers(operators.Number)
-	d := -3
-	if len(from) == 1 {
-		d += len(from[0].Shape)
-	}
-	if len(to) != 1 || !known || len(by) != 1 || d < 0 || len(to[0].Shape) != d+3 || by[0] < 1 {
-		return false
-	}
-	n := by[0]
-	fine := func(l layouts.Layout) (layouts.Layout, error) { // ... c h n w n
-		return l.View(slices.Concat(l.Shape()[:d], []int{l.Size(d), l.Size(d+1) / n, n, l.Size(d+2) / n, n})...)
-	}
-	coarse := func(l layouts.Layout) (layouts.Layout, error) { // ... c n n h w, in the same order
-		l, err := l.View(slices.Concat(l.Shape()[:d], []int{l.Size(d) / n / n, n, n}, l.Shape()[d+1:])...)
-		if err == nil {
-			l, err = l.Movedim(d+3, d+1)
-		}
-		if err == nil {
-			l, err = l.Movedim(d+4, d+3)
-		}
-		return l, err
-	}
-	if to[0].Shape[d] < from[0].Shape[d] {
-		return w.movePart(to[0], from[0], fine, coarse)
-	}
-	return w.movePart(to[0], from[0], coarse, fine)
-}
-
-// repeat lowers a repeat: what is repeated is read once for each time.
-func (w *walks) repeat() bool {
-	from, to := w.ends()
-	if len(from) != 1 || len(to) != 1 || len(from[0].Shape) > len(to[0].Shape) {
-		return false
-	}
-	x := slices.Concat(slices.Repeat([]int{1}, len(to[0].Shape)-len(from[0].Shape)), from[0].Shape)
-	var shape, ones []int
-	for d, n := range to[0].Shape {
-		if x[d] == 0 {
-			return false
-		}
-		shape, ones = append(shape, n/x[d], x[d]), append(ones, 1, x[d])
-	}
-	view := func(l layouts.Layout) (layouts.Layout, error) { return l.View(shape...) }
-	return w.movePart(to[0], from[0], view, func(l layouts.Layout) (layouts.Layout, error) {
-		l, err := l.View(ones...)
-		if err == nil {
-			l, err = l.Expand(shape...)
-		}
-		return l, err
+		return l, nil
 	})
 }
 

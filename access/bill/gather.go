@@ -83,26 +83,13 @@ func (w *walks) byRow() bool {
 
 // table is what numbers are of, and what else there is beside them.
 func (w *walks) table() (table tensor, rest []tensor) {
-	table = w.all[0]
 	for _, o := range w.all[1:] {
-		if is := w.row.Is(o.Argument); o.at >= len(w.op.Inputs) || o.at == inside || is != operators.Index && is != operators.Flat {
+		is := w.row.Is(o.Argument)
+		if o.Role == operators.Output || is != operators.Index && is != operators.Flat {
 			rest = append(rest, o)
 		}
 	}
-	rows, ok := w.op.Numbers(operators.Number)
-	if !ok || len(rows) != 1 || len(table.Shape) == 0 {
-		return table, rest
-	}
-	// The gradient of a table of so many rows is zero, and gets those of the first operand.
-	y := fresh([]int{rows[0], table.Shape[len(table.Shape)-1]}, table.DType)
-	if outputs := w.outputs(); len(outputs) > 0 {
-		y = outputs[0]
-	}
-	if !w.filled {
-		w.add(access.Fill, nil, w.operand(y, access.Output))
-	}
-	y.Role = operators.InPlace
-	return y, []tensor{w.all[0]}
+	return w.all[0], rest
 }
 
 // dimsOf are the dims of a table for which there are lists of numbers, in ascending order.

@@ -32,8 +32,6 @@ type lowered struct {
 	from [][]int
 	// twins are what the same would be with contiguous operands.
 	twins []access.Spec
-	// once are the copies that would make its strided operands contiguous beforehand.
-	once []access.Spec
 	// forLayout: a copy that changes nothing but the layout.
 	forLayout bool
 	// unsaid: what is written is not in the patterns, since the profile does not have the result
@@ -79,9 +77,6 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	if w.row.Walk == operators.WalkProduct { // which takes operands as they are
 		return l, nil
 	}
-	if op.Class != operators.Copy {
-		l.once = onceOf(op)
-	}
 	twin := walksOf(w.contiguousTwin(), inside)
 	if twin.walk(); twin.err != nil {
 		return lowered{}, twin.err
@@ -118,17 +113,6 @@ func denseStrides(o operators.Operand) []int {
 		}
 	}
 	return strides
-}
-
-// onceOf are copies of the operands that are read and not contiguous.
-func onceOf(op operators.Operator) []access.Spec {
-	w := walksOf(op, calls{})
-	for _, o := range w.inputs() {
-		if o.Role == operators.Input && !slices.Contains(op.Again, o.at) && !contiguous(o.Operand) {
-			w.add(access.Copy, nil, w.operand(fresh(o.Shape, o.DType), access.Output), w.operand(o, access.Input))
-		}
-	}
-	return w.specs
 }
 
 // walks collects the patterns of an operator.
@@ -179,10 +163,9 @@ func (w *walks) walk() {
 		w.changes()
 	}
 	lowers := map[operators.Walk]func() bool{
-		operators.WalkJoined: w.join, operators.WalkStacked: w.stack, operators.WalkPadded: w.pad,
-		operators.WalkRepeated: w.repeat, operators.WalkShuffled: w.shuffle,
+		operators.WalkJoined: w.join, operators.WalkStacked: w.join, operators.WalkPadded: w.pad,
 		operators.WalkElementwise: w.elementwise, operators.WalkScan: w.elementwise,
-		operators.WalkReduction: w.reduction, operators.WalkRows: w.rows, operators.WalkNorm: w.norm,
+		operators.WalkRows: w.elementwise, operators.WalkNorm: w.norm, operators.WalkReduction: w.reduction,
 		operators.WalkGather: w.byRow, operators.WalkPut: w.byRow,
 		operators.WalkElements: w.byElement, operators.WalkScatter: w.byElement,
 	}

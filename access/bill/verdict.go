@@ -43,9 +43,9 @@ func verdict(i *Item, u use) (string, int) {
 		return nothing, 0
 	case calledBy(i.Operator, operators.Masks) != "":
 		return masking, 0
-	case i.Backward && u.itself && i.mixesChannelsLast(), i.Backward && i.expanded():
+	case i.Backward && !u.rowMajor && i.mixesChannelsLast(), i.Backward && i.expanded():
 		return byBackward, 0
-	case i.keepsChannelsLast(), i.mixesChannelsLast(), !i.Backward && u.pixels:
+	case i.keepsChannelsLast(), i.mixesChannelsLast(), !i.Backward && u.images && i.swaps(3):
 		return channelsLast, 0
 	case i.Backward && u.maker:
 		return byMaker, 0
@@ -62,9 +62,9 @@ func verdict(i *Item, u use) (string, int) {
 	case i.overlaps():
 		return overlapping, 0
 	case copies && u.others > 0 && u.reads == u.others+1,
-		u.reads > 1 && float64(u.reads)*i.Layout/float64(i.Calls) > u.once:
+		u.reads > 1 && float64(u.reads)*i.Layout > i.Ns: // a copy takes about as long as a call
 		return fmt.Sprintf(reuse, u.reads), u.reads
-	case copies && u.product:
+	case copies && (u.product || u.nowhere && i.within() && i.swaps(4)):
 		return ofProduct, 0
 	case soft:
 		return fmt.Sprintf(alongLast, dim), 0
@@ -114,29 +114,38 @@ func (i *Item) overlaps() bool {
 	})
 }
 
-// softmaxAlong is the dim along which an operator takes a softmax of what it copies, or along which
-// what calls a copy may take one; if what is copied is contiguous with this dim last.
+// swaps reports whether the one operand that is not contiguous has so many dims, and is contiguous
+// with the second and third swapped: pixels of images, or the heads of attention.
+func (i *Item) swaps(rank int) bool {
+	strided := i.stridedOperands()
+	if len(strided) != 1 || len(strided[0].Shape) != rank {
+		return false
+	}
+	l, err := strided[0].Layout()
+	if err == nil {
+		l, err = l.Transpose(1, 2)
+	}
+	return err == nil && l.IsContiguous()
+}
+
+// softmaxAlong is the dim along which an operator, or what calls a copy, takes a softmax of what it
+// copies; if what is copied is contiguous with this dim last.
 func (i *Item) softmaxAlong() (dim int, ok bool) {
 	l, err := source(i.Operator).Layout()
-	along := func(r operators.Row) bool { return r.Walk == operators.WalkRows && r.Takes(operators.Dim) }
-	switch {
-	case err != nil:
+	dim = slices.Index(l.Strides(), 1)
+	if err != nil || dim < 0 || dim >= l.Rank()-1 {
 		return 0, false
-	case along(i.Row()):
-		if dims, known := i.Dims(); known && len(dims) == 1 {
-			dim, ok = dims[0], true
-		}
-	case i.lowered.forLayout && len(i.Callers) > 0:
-		dim = slices.Index(l.Strides(), 1)
-		ok = dim >= 0 && slices.ContainsFunc(strings.Split(i.Callers[0].Chain, " > "), func(name string) bool {
+	}
+	along := func(r operators.Row) bool { return r.Walk == operators.WalkRows && r.Takes(operators.Dim) }
+	if dims, known := i.Dims(); along(i.Row()) {
+		ok = known && slices.Equal(dims, []int{dim})
+	} else if i.lowered.forLayout && len(i.Callers) > 0 {
+		ok = slices.ContainsFunc(strings.Split(i.Callers[0].Chain, " > "), func(name string) bool {
 			return along(operators.RowOf(name))
 		})
 	}
-	if !ok || dim >= l.Rank()-1 {
-		return 0, false
-	}
 	l, err = l.Movedim(dim, -1)
-	return dim, err == nil && l.IsContiguous()
+	return dim, ok && err == nil && l.IsContiguous()
 }
 
 // evenBatches reports whether the dims of batches of matrices are as one, so that nothing is copied

@@ -1,6 +1,7 @@
 package bill
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/stridebench/stridebench/access"
@@ -12,15 +13,15 @@ import (
 // This file lowers operators by their walks. Each reports false, and lowers nothing, of one that
 // lacks what the walk needs.
 
-// elementwise lowers an operator that computes each element of its first result
-// from those at its place; other operands are gone over as they lie.
+// elementwise lowers an operator that computes each element of its first result from those at its
+// place; other operands are gone over as they lie. Lists are so lowered element by element.
 func (w *walks) elementwise() bool {
 	if w.lists() {
 		return true
 	}
 	inputs, outputs := w.inputs(), w.outputs()
 	inputs = inputs[len(w.named(operators.Like)):] // of which nothing is read
-	shape := shapeOf(slices.DeleteFunc(slices.Concat(inputs, outputs), func(o tensor) bool { return o.InList }))
+	shape := shapeOf(slices.Concat(inputs, outputs))
 	var operands []walked
 	var rest []tensor
 	written, result := false, inside
@@ -28,9 +29,11 @@ func (w *walks) elementwise() bool {
 		whole := slices.Equal(o.Shape, shape)
 		switch {
 		case slices.Contains(w.op.Again, o.at): // is there
-		case o.InList || !broadcasts(o.Shape, shape) || len(operands) == maxOperands,
+		case !broadcasts(o.Shape, shape) || len(operands) == maxOperands || w.row.Walk == operators.WalkRows && !whole,
 			o.Role != operators.Input && (written || !whole || slices.Contains(o.Strides, 0)):
 			rest = append(rest, o)
+		case w.row.Walk == operators.WalkRows:
+			operands = append(operands, w.operand(w.dense(o), access.Input))
 		case o.Role == operators.Input:
 			operands = append(operands, w.operand(w.converted(o, w.computed()), access.Input))
 		default:
@@ -60,8 +63,8 @@ func (w *walks) elementwise() bool {
 	} else if len(operands) == 1 {
 		w.add(access.Fill, nil, operands...)
 	}
-	if !written && !w.reduced && len(operands) > 0 && len(rest) > 0 && len(rest[0].Shape) == 0 &&
-		rest[0].Role == operators.Output { // a loss, which is reduced
+	if w.op.Class == operators.Elementwise && !written && !w.reduced && len(operands) > 0 && len(rest) > 0 &&
+		len(rest[0].Shape) == 0 && rest[0].Role == operators.Output { // a loss, which is reduced
 		w.add(access.Sum, nest.UpTo(len(shape)), w.operand(fresh(shape, rest[0].DType), access.Input),
 			w.operand(rest[0], access.Output))
 		rest = rest[1:]
@@ -70,47 +73,37 @@ func (w *walks) elementwise() bool {
 	return true
 }
 
+// norm lowers a batch_norm, which in training reads its input for a mean and a variance first
+// (Normalization.cpp).
+func (w *walks) norm() bool {
+	if len(w.op.Inputs) > 0 && w.op.True(operators.Whether) {
+		w.asTheyLie([]tensor{w.all[0], w.all[0]})
+	}
+	return w.elementwise()
+}
+
 // roles are those of operands in patterns.
 var roles = map[operators.Role]access.Role{
 	operators.Input: access.Input, operators.Output: access.Output, operators.InPlace: access.InPlace,
 }
 
-// lists lowers an operator on lists as one on the first of each, the second, and so on. It reports
-// false of what has no lists of the same shapes, and of a list alone that is not written in place.
+// lists lowers an operator on lists as one on the first of each, the second, and so on.
 func (w *walks) lists() bool {
-	var lists [][]tensor
+	var each [][]tensor
 	for _, o := range w.inputs() {
-		if o.InList && (len(lists) == 0 || lists[len(lists)-1][0].Argument != o.Argument) {
-			lists = append(lists, nil)
-		}
 		if o.InList {
-			lists[len(lists)-1] = append(lists[len(lists)-1], o)
+			each = append(each, make([][]tensor, max(o.Nth+1-len(each), 0))...)
+			o.InList = false
+			each[o.Nth] = append(each[o.Nth], o)
 		}
 	}
-	if len(lists) == 0 || len(lists) == 1 && lists[0][0].Role != operators.InPlace {
-		return false
+	for _, all := range each {
+		one := walks{op: w.op, row: w.row, all: all, copied: w.copied}
+		one.op.Inputs, one.op.Outputs = make([]operators.Operand, len(all)), nil
+		one.elementwise()
+		w.specs, w.from, w.err = append(w.specs, one.specs...), append(w.from, one.from...), cmp.Or(w.err, one.err)
 	}
-	written := 0
-	for _, list := range lists {
-		if list[0].Role != operators.Input {
-			written++
-		}
-		if written > 1 || !slices.EqualFunc(list, lists[0], func(o, first tensor) bool {
-			return slices.Equal(o.Shape, first.Shape) && (o.Role == operators.Input || !slices.Contains(o.Strides, 0))
-		}) {
-			return false
-		}
-	}
-	for i := range lists[0] {
-		var operands []walked
-		for _, list := range lists {
-			operands = append(operands, w.operand(list[i], roles[list[i].Role]))
-		}
-		if w.add(access.Add, nil, operands...); lists[0][i].Role == operators.Input {
-			w.result(inside)
-		}
-	}
-	return true
+	return len(each) > 0
 }
 
 // allocated reports whether a result lies as TensorIterator allocates it for these inputs.
@@ -197,56 +190,5 @@ func (w *walks) reduction() bool {
 	}
 	w.add(access.Sum, dims, w.operand(first, access.Input), w.operand(y, access.Output))
 	w.asTheyLie(slices.Concat(w.inputs()[1:], outputs))
-	return true
-}
-
-// rows lowers a softmax, a layer_norm and their like, which want contiguous
-// operands, or channels_last ones: what is not is copied first. Then one pass.
-func (w *walks) rows() bool {
-	var operands []walked
-	var first, rest []tensor
-	for i, o := range w.inputs() {
-		if !o.InList && o.Role == operators.Input && len(first) < maxOperands &&
-			(i == 0 || slices.Equal(o.Shape, w.op.Inputs[0].Shape)) {
-			first = append(first, o)
-			continue
-		}
-		rest = append(rest, o)
-	}
-	for _, o := range first {
-		operands = append(operands, w.operand(w.dense(o), access.Input))
-	}
-	outputs := w.outputs()
-	if len(operands) > 0 {
-		w.add(access.Add, nil, operands...)
-		if len(outputs) > 0 && slices.Equal(outputs[0].Shape, first[0].Shape) {
-			w.result(outputs[0].at)
-			outputs = outputs[1:]
-		}
-	}
-	w.asTheyLie(slices.Concat(rest, outputs))
-	return true
-}
-
-// norm lowers a batch_norm, which in training reads its input for a mean and a variance first
-// (Normalization.cpp).
-func (w *walks) norm() bool {
-	inputs, outputs := w.inputs(), w.outputs()
-	if len(inputs) == 0 || len(inputs[0].Shape) < 2 {
-		return false
-	}
-	x := inputs[0]
-	y := fresh(x.Shape, x.DType)
-	if isChannelsLast(x.Operand) {
-		y.Strides = x.Strides
-	}
-	if len(outputs) > 0 && slices.Equal(outputs[0].Shape, x.Shape) {
-		y, outputs = outputs[0], outputs[1:]
-	}
-	if w.op.True(operators.Whether) {
-		w.asTheyLie([]tensor{x, x})
-	}
-	w.add(access.Add, nil, w.operand(x, access.Input), w.operand(y, access.Output))
-	w.asTheyLie(slices.Concat(inputs[1:], outputs))
 	return true
 }

@@ -29,18 +29,11 @@ func (op Operator) Results() []Operand {
 		return nil
 	}
 	x := op.Inputs[0]
-	last, err := x.Layout()
-	format := err == nil && last.IsChannelsLast() && !last.IsContiguous() &&
-		(row.Has(ChannelsLast) || row.Walk == WalkShuffled)
 	var all []Operand
 	for i, shape := range shapesOf(op, x.Shape) {
 		o := Fresh(shape, x.DType)
 		if i > 0 && second != "" {
 			o.DType = second
-		}
-		if format && len(shape) == 4 {
-			c, h, v := shape[1], shape[2], shape[3]
-			o.Strides = []int{c * h * v, 1, v * c, c}
 		}
 		all = append(all, o)
 	}
@@ -158,7 +151,7 @@ var byRuleName = map[string]func(op Operator, x []int) [][]int{
 	"pool2":     func(op Operator, x []int) [][]int { return op.pool(x, 2) },
 	"pool3":     func(op Operator, x []int) [][]int { return op.pool(x, 3) },
 	"gradients": Operator.gradients, "pads": Operator.pads, "select": Operator.selects,
-	"sized": Operator.sized, "shuffle": Operator.shuffle, "unshuffle": Operator.shuffle, "topk": Operator.most,
+	"sized": Operator.sized, "table": Operator.rows, "topk": Operator.most,
 }
 
 // each is the numbers of an argument, one for each of so many dims: one number is that of all, and
@@ -288,6 +281,15 @@ func (op Operator) sized([]int) [][]int {
 	return nil
 }
 
+// rows is the gradient of a table of so many rows.
+func (op Operator) rows(g []int) [][]int {
+	n, known := op.Numbers(Number)
+	if !known || len(n) != 1 || len(g) == 0 {
+		return nil
+	}
+	return [][]int{{n[0], g[len(g)-1]}}
+}
+
 // gradients are those of a convolution's input, weights and bias, as far as they are asked for.
 func (op Operator) gradients(g []int) (all [][]int) {
 	if len(op.Inputs) != 3 || len(g) < 2 {
@@ -312,22 +314,6 @@ func (op Operator) pads(x []int) [][]int {
 	shape := slices.Clone(x)
 	for i, n := range by {
 		shape[len(x)-1-i/2] += min(max(n, -maxOperand), maxOperand)
-	}
-	return [][]int{shape}
-}
-
-// shuffle is that of a shuffle of pixels, or of the way back.
-func (op Operator) shuffle(x []int) [][]int {
-	by, known := op.Numbers(Number)
-	if len(op.Inputs) != 1 || len(x) < 3 || !known || len(by) != 1 || by[0] < 1 || by[0] > 1<<15 {
-		return nil
-	}
-	shape, n := slices.Clone(x), by[0]
-	c, h, w := &shape[len(x)-3], &shape[len(x)-2], &shape[len(x)-1]
-	if op.Row().Results == "unshuffle" {
-		*c, *h, *w = *c*n*n, *h/n, *w/n
-	} else {
-		*c, *h, *w = *c/(n*n), *h*n, *w*n
 	}
 	return [][]int{shape}
 }

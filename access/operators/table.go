@@ -42,8 +42,6 @@ const (
 	WalkJoined      Walk = "joined"      // a list, along a dim
 	WalkStacked     Walk = "stacked"     // a list, along a new dim
 	WalkPadded      Walk = "padded"      // fills the result, and copies into a part of it
-	WalkRepeated    Walk = "repeated"    // copies as often as the result is larger
-	WalkShuffled    Walk = "shuffled"    // squares of channels become squares of pixels, or back
 	WalkElementwise Walk = "elementwise" // all operands together, in TensorIterator's order
 	WalkScan        Walk = "scan"        // so too, along a dim
 	WalkReduction   Walk = "reduction"   // the first operand over dims, in the order of its strides

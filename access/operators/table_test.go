@@ -53,7 +53,7 @@ var (
 		byte(Number), byte(Whether), byte(Asks)})
 	classes = []Class{View, None, Copy, Elementwise, Reduction, Rows, Product, Gather}
 	walks   = []Walk{WalkNone, WalkWindow, WalkProduct, WalkCopy, WalkJoined, WalkStacked,
-		WalkPadded, WalkRepeated, WalkShuffled, WalkElementwise, WalkScan, WalkReduction,
+		WalkPadded, WalkElementwise, WalkScan, WalkReduction,
 		WalkRows, WalkNorm, WalkGather, WalkPut, WalkElements, WalkScatter}
 	flags = []Flag{Calls, Itself, Computes, ComputesDims, ComputesFlag, ChannelsLast, Dense,
 		Converts, First, Blocks, Pairs, Asked, Maker, Masks, Folds}

@@ -209,22 +209,9 @@ func descriptor(text string, shape []int, v1 bool) (argument string, o Operand, 
 		o.Format = format
 		return argument, o, err
 	}
-	o, err = newOperand(slices.Clone(shape), rowMajor(shape), dtype)
+	o, err = newOperand(slices.Clone(shape), Fresh(shape, dtype).Strides, dtype)
 	o.Strides, o.Format = nil, format
 	return argument, o, err
-}
-
-// rowMajor are strides of a shape by which newOperand can check it.
-func rowMajor(shape []int) []int {
-	strides := make([]int, len(shape))
-	step := 1
-	for d := len(shape) - 1; d >= 0; d-- {
-		strides[d] = step
-		if shape[d] > 1 && step <= maxOperand {
-			step *= min(shape[d], maxOperand)
-		}
-	}
-	return strides
 }
 
 // dimsOf reads "24x16x3x3".
