@@ -45,7 +45,7 @@ func (w *walks) byRow() bool {
 	}
 	n, rank := product(shapeOf(append(index, flat...))), len(table.Shape)
 	if dtype == "bool" || dtype == "uint8" || len(dims) == 0 || dims[len(dims)-1] >= rank ||
-		n == 0 || product(table.Shape) == 0 {
+		n < 1 || product(table.Shape) == 0 {
 		return false
 	}
 	first := dims[0]
@@ -94,8 +94,10 @@ func (w *walks) table() (table tensor, rest []tensor) {
 
 // dimsOf are the dims of a table for which there are lists of numbers, in ascending order.
 func (w *walks) dimsOf(index []tensor) []int {
-	if dim, ok := w.op.Along(); ok || w.row.Takes(operators.Dim) {
-		return []int{dim}[:1]
+	if dim, ok := w.op.Along(); ok {
+		return []int{dim}
+	} else if w.row.Takes(operators.Dim) {
+		return nil
 	}
 	var dims []int
 	for _, o := range index {

@@ -95,7 +95,7 @@ func (c call) arguments() (all []int) {
 	row := operators.Operator{Op: c.Op}.Row()
 	next := 0
 	for i, o := range c.Inputs {
-		if o.Nth > 0 && i > 0 && c.Inputs[i-1].InList {
+		if i > 0 && o.InList && c.Inputs[i-1].InList && (o.Nth > 0 || row.Is(all[i-1]) == operators.Index) {
 			all = append(all, all[i-1])
 			continue
 		}
