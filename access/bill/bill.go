@@ -41,6 +41,10 @@ type Bill struct {
 	// Strided and StridedDistinct are those of the profile.
 	Strided         int `json:"strided_inputs"`
 	StridedDistinct int `json:"strided_inputs_distinct"`
+	// Operands counts all of them, as the profile does. OnDevice: the profile is of a GPU, and times
+	// are those of a CPU.
+	Operands operators.Tally `json:"operands"`
+	OnDevice bool            `json:"on_device,omitzero"`
 	// Ns is the predicted time of all calls, Layout how much less it would be if
 	// operands were contiguous, Share the latter's share of the former.
 	Ns     float64 `json:"predicted_ns"`
@@ -50,8 +54,9 @@ type Bill struct {
 	Operators []Item              `json:"operators"`
 	Skipped   []operators.Skipped `json:"skipped"`
 
-	brief  string   // what is predicted for
-	levels []string // names of the caches
+	brief   string   // what is predicted for
+	nowhere bool     // the profile does not say where tensors lie
+	levels  []string // names of the caches
 }
 
 // An Item is a line of a bill: all calls of one operator with the same dtypes,
@@ -108,7 +113,7 @@ func (b Begin) phase(what string, parts int, noun string) (done func()) {
 
 // Of prices a profile by a cost model. It works on all CPUs.
 func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*Bill, error) {
-	b := &Bill{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(), Calls: p.Calls, Strided: p.Strided, StridedDistinct: p.StridedDistinct, Operators: []Item{}, Skipped: append([]operators.Skipped{}, p.Skipped...)}
+	b := &Bill{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(), Calls: p.Calls, Strided: p.Strided, StridedDistinct: p.StridedDistinct, Operands: p.Tally, OnDevice: p.OnDevice, nowhere: p.Step == nil, Operators: []Item{}, Skipped: append([]operators.Skipped{}, p.Skipped...)}
 	for _, l := range m.Caches.Levels {
 		b.levels = append(b.levels, l.Name)
 	}
@@ -330,6 +335,9 @@ func (b *Bill) Sentence() string {
 		return "no operator in it could be priced"
 	}
 	of := "this step"
+	if b.OnDevice {
+		of = "these operators on that CPU"
+	}
 	if len(b.Sources) > 1 {
 		of = fmt.Sprintf("%d profiles together", len(b.Sources))
 	}

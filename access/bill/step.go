@@ -23,13 +23,15 @@ type Step struct {
 	Sources  []string   `json:"sources"`
 	Warnings []string   `json:"warnings,omitempty"`
 	Model    string     `json:"cost_model"`
-	Memory   int64      `json:"memory"` // bytes of all storages
+	OnDevice bool       `json:"on_device,omitzero"` // the trace is of a GPU, and times are those of a CPU
+	Memory   int64      `json:"memory"`             // bytes of all storages
 	Ns       float64    `json:"predicted_ns"`
 	Misses   []Miss     `json:"misses"`
 	Calls    []StepCall `json:"calls"`   // in their order
 	Fusions  []Fusion   `json:"fusions"` // those that save most first
 
 	brief string // what is predicted for
+	tally operators.Tally
 }
 
 // A StepCall is one call that touches memory.
@@ -113,7 +115,7 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 		}
 		s.lowered, s.errs = append(s.lowered, l), append(s.errs, err)
 	}
-	step := &Step{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(), Fusions: []Fusion{}}
+	step := &Step{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), OnDevice: p.OnDevice, tally: p.Tally, brief: m.Brief(), Fusions: []Fusion{}}
 	if step.Memory, err = s.place(); err != nil {
 		return nil, err
 	}
@@ -429,7 +431,7 @@ func (s *stepper) readers() map[[2]int]int {
 // Write prints the step for people: the calls that take longest, in their order,
 // and the fusions that save most; in lines of so many columns, unless these are 0.
 func (s *Step) Write(w io.Writer, worst, columns int) error {
-	head := append(slices.Clone(s.Sources), "predicted for "+s.brief,
+	head := append(lead(s.OnDevice, s.tally, s.Sources), predictedFor(s.OnDevice, s.brief),
 		fmt.Sprintf("%s in sequence take %s; each starts with the caches that the previous one left", explain.Counted(len(s.Calls), "call"), advise.Duration(s.Ns)))
 	for _, line := range head {
 		fmt.Fprintln(w, explain.Fold(line, columns))

@@ -15,6 +15,7 @@ type use struct {
 	nowhere  bool // the profile does not say where tensors lie
 	images   bool // convolutions of row-major images are called in the forward pass,
 	rowMajor bool // or others that read such images
+	batches  bool // a product of batches of matrices returns as much as is read
 	origin
 }
 
@@ -48,14 +49,18 @@ func usesOf(p *operators.Profile, pays, copies func(operator int) bool) []use {
 			}
 		}
 	}
-	images, rows := false, false
+	images, rows, batches := false, false, map[int]bool{}
 	for _, op := range p.Operators {
+		for _, o := range slices.Concat(op.Outputs, op.Results()) {
+			batches[product(o.Shape)] = batches[product(o.Shape)] || op.Class == operators.Product && len(o.Shape) == 3
+		}
 		if !op.Backward && slices.ContainsFunc(op.Inputs, rowMajor) {
 			images, rows = images || convolves(op.Row()), true
 		}
 	}
 	for n := range all {
 		all[n].nowhere, all[n].images, all[n].rowMajor = p.Step == nil, images, rows
+		all[n].batches = batches[product(source(p.Operators[n]).Shape)]
 	}
 	return all
 }

@@ -64,7 +64,7 @@ func verdict(i *Item, u use) (string, int) {
 	case copies && u.others > 0 && u.reads == u.others+1,
 		u.reads > 1 && float64(u.reads)*i.Layout > i.Ns: // a copy takes about as long as a call
 		return fmt.Sprintf(reuse, u.reads), u.reads
-	case copies && (u.product || u.nowhere && i.within() && i.swaps(4)):
+	case copies && (u.product || u.nowhere && u.batches && i.within() && i.swaps(4)):
 		return ofProduct, 0
 	case soft:
 		return fmt.Sprintf(alongLast, dim), 0

@@ -15,7 +15,7 @@ import (
 // Write prints the bill for people: what it is of, the worst of its operators, the
 // totals, and what is not understood; in lines of so many columns, unless these are 0.
 func (b *Bill) Write(w io.Writer, worst, columns int) error {
-	for _, line := range append(slices.Clone(b.Sources), b.PredictedFor(), b.Sentence()) {
+	for _, line := range append(b.Lead(), b.PredictedFor(), b.Sentence()) {
 		fmt.Fprintln(w, explain.Fold(line, columns))
 	}
 	head := []string{"operator", "calls", "time", "layout"}
@@ -39,8 +39,28 @@ func (b *Bill) Write(w io.Writer, worst, columns int) error {
 	return explain.WriteParagraphs(w, b.rest(rows), columns)
 }
 
+// Lead is what a bill is of, its sources. Before them stands what holds on any device, if the
+// profile is of a GPU.
+func (b *Bill) Lead() []string { return lead(b.OnDevice, b.Operands, b.Sources) }
+
+func lead(onDevice bool, t operators.Tally, sources []string) []string {
+	if !onDevice {
+		return slices.Clone(sources)
+	}
+	return append([]string{"recorded on a GPU: times are of the same operators on a CPU, and predict nothing of this step",
+		explain.Say("on any device: %d of %d operands (%d of %d B) are transposed, and %d (%d B) strided",
+			t.Transposed, t.All, t.TransposedBytes, t.Bytes, t.Strided, t.StridedBytes)}, sources...)
+}
+
 // PredictedFor says in words for which machine. Model has all that its times are made of.
-func (b *Bill) PredictedFor() string { return "predicted for " + b.brief }
+func (b *Bill) PredictedFor() string { return predictedFor(b.OnDevice, b.brief) }
+
+func predictedFor(onDevice bool, brief string) string {
+	if onDevice {
+		return "CPU times for " + brief
+	}
+	return "predicted for " + brief
+}
 
 // Notes say what of the bill has no price, and how much there is besides what
 // costs.
@@ -100,6 +120,9 @@ func (b *Bill) rest(shown []Item) []string {
 	}
 	if unwritten > 0 {
 		words = append(words, "Priced by inputs alone: "+explain.Counted(unwritten, "call")+". The profile lacks the result.")
+	}
+	if b.nowhere && b.Layout > 0 {
+		words = append(words, "The profile does not say where tensors are: advice goes by their shapes and callers (scripts/capture records more).")
 	}
 	lost := 0
 	for _, s := range b.Skipped {

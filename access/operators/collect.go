@@ -411,6 +411,11 @@ func (b *bill) done() *Profile {
 	p.findAgain()
 	distinct := map[string]bool{}
 	for _, op := range p.Operators {
+		for _, o := range slices.Concat(op.Inputs, op.Outputs) {
+			if op.Class.Touches() {
+				p.Tally.add(o, op.Calls)
+			}
+		}
 		for _, o := range op.Inputs {
 			if !o.InList && o.Format == "" && !o.contiguous() {
 				p.Strided += op.Calls

@@ -163,6 +163,10 @@ type Profile struct {
 	// dtype, shape or strides.
 	Strided         int `json:"strided_inputs"`
 	StridedDistinct int `json:"strided_inputs_distinct"`
+	// Tally counts the operands of all operators, over all calls.
+	Tally Tally `json:"operands"`
+	// OnDevice: some ran on a GPU.
+	OnDevice bool `json:"on_device,omitzero"`
 	// Step has the calls in their order, where the profile says where operands
 	// lie: of a single execution trace.
 	Step []Call `json:"-"`
@@ -170,6 +174,32 @@ type Profile struct {
 	// or is assumed, in a line each.
 	Sources  []string `json:"sources"`
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// A Tally counts operands, and their bytes: all, and those of these that are not contiguous. Of
+// them, the transposed ones fill their memory, in another order of dims; the strided ones do not.
+type Tally struct {
+	All             int   `json:"all"`
+	Bytes           int64 `json:"bytes"`
+	Transposed      int   `json:"transposed"`
+	TransposedBytes int64 `json:"transposed_bytes"`
+	Strided         int   `json:"strided"`
+	StridedBytes    int64 `json:"strided_bytes"`
+}
+
+// add counts an operand of so many calls.
+func (t *Tally) add(o Operand, calls int) {
+	l, err := o.Layout()
+	if err != nil {
+		return
+	}
+	count := func(n *int, bytes *int64) { *n, *bytes = *n+calls, plus(*bytes, times(o.Bytes(), calls)) }
+	count(&t.All, &t.Bytes)
+	if dense := l.IsDense(); dense && !l.IsContiguous() {
+		count(&t.Transposed, &t.TransposedBytes)
+	} else if !dense {
+		count(&t.Strided, &t.StridedBytes)
+	}
 }
 
 // plus is a + b of what is not negative, at most what an int64 holds.
