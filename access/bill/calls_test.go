@@ -2,6 +2,10 @@ package bill
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -189,4 +193,47 @@ func (c call) is(i Item, calls []call) bool {
 		slices.EqualFunc(c.Inputs, i.Inputs, func(x placed, y operators.Operand) bool {
 			return slices.Equal(x.Shape, y.Shape) && slices.Equal(x.Strides, y.Strides)
 		})
+}
+
+// TestVerdictsDocumented: docs/model.md lists the verdicts, all of them and no others, and they are
+// few.
+func TestVerdictsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/model.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| verdict | when |\n|:--|:--|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var listed, all []string
+	for row := range strings.Lines(table) {
+		listed = append(listed, strings.Split(row, " | ")[0][len("| "):])
+	}
+	for _, verdict := range verdicts {
+		all = append(all, strings.NewReplacer("%s", "...", "%d", "...").Replace(verdict))
+		if _, reason, found := strings.Cut(verdict, ": "); !found || reason == "" {
+			t.Errorf("%s has no second clause", verdict)
+		}
+	}
+	slices.Sort(listed)
+	slices.Sort(all)
+	if diff := gocmp.Diff(all, listed); diff != "" || len(all) > 16 {
+		t.Errorf("%d verdicts:\n%s", len(all), diff)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "verdict.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	constants := 0
+	for _, decl := range file.Decls {
+		if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.CONST {
+			for _, spec := range d.Specs {
+				if constants++; verdicts[spec.(*ast.ValueSpec).Names[0].Name] == "" {
+					t.Errorf("%v is no verdict that is tested", spec)
+				}
+			}
+		}
+	}
+	if constants < len(verdicts) {
+		t.Errorf("verdict.go has %d constants, want %d", constants, len(verdicts))
+	}
 }

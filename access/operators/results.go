@@ -147,11 +147,11 @@ func (op Operator) iterated() (layouts.Layout, error) {
 // byRuleName are the shapes of the results of an operator whose first operand has a shape; nil where
 // its arguments do not say them.
 var byRuleName = map[string]func(op Operator, x []int) [][]int{
-	"windows": Operator.windows, "transposed": Operator.windows, "resize": Operator.resize,
+	"windows": Operator.windows, "transposed": Operator.windows, "resized": Operator.resize,
 	"pool2":     func(op Operator, x []int) [][]int { return op.pool(x, 2) },
 	"pool3":     func(op Operator, x []int) [][]int { return op.pool(x, 3) },
-	"gradients": Operator.gradients, "pads": Operator.pads, "select": Operator.selects,
-	"sized": Operator.sized, "table": Operator.rows, "topk": Operator.most,
+	"gradients": Operator.gradients, "pads": Operator.pads, "chosen": Operator.selects,
+	"sized": Operator.sized, "table": Operator.rows, "most": Operator.most,
 }
 
 // each is the numbers of an argument, one for each of so many dims: one number is that of all, and
