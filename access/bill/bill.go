@@ -305,24 +305,17 @@ func price(m cost.Model, p cost.Prediction) Price {
 	return one
 }
 
-// callsOf looks at who called the operators of a profile.
+// callsOf looks at who called the operators of a profile that copy, reduce, or fill.
 func callsOf(all []operators.Operator) calls {
-	inside := calls{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	inside := calls{}
 	for _, op := range all {
-		var named map[string]bool
-		switch {
-		case op.Class == operators.Copy:
-			named = inside.copies
-		case op.Class == operators.Reduction:
-			named = inside.reductions
-		case op.Class == operators.Elementwise && op.Row().Is(0) == operators.Written:
-			named = inside.fills
-		default:
+		fills := op.Class == operators.Elementwise && op.Row().Is(0) == operators.Written
+		if !fills && op.Class != operators.Copy && op.Class != operators.Reduction {
 			continue
 		}
 		for _, c := range op.Callers {
 			for name := range strings.SplitSeq(c.Chain, " > ") {
-				named[name] = true
+				inside[callee{name, op.Class}] = true
 			}
 		}
 	}

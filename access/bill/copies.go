@@ -54,7 +54,7 @@ func (w *walks) moveTo(y, x tensor, part func(layouts.Layout) (layouts.Layout, e
 	to, from := w.operand(y, access.Output), w.operand(x, access.Input)
 	var err error
 	if to.Layout, err = part(to.Layout); err != nil || !slices.Equal(to.Layout.Shape(), x.Shape) {
-		w.specs, w.from = nil, nil
+		w.specs, w.from, w.results = nil, nil, nil
 		return false
 	}
 	w.move(to, from)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
-	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -28,78 +27,58 @@ func scattered(all, n, bytes int) (sizes, apart []int) {
 	return append(sizes, turns, n/turns), append(apart, each, each*turns)
 }
 
+// A named is what numbers name of a table: n places of all of a dim, a step apart, beside the sizes
+// and strides of the others, among which it is number first.
+type named struct {
+	table          tensor
+	first, all, n  int
+	step           int
+	sizes, strides []int
+}
+
 // byRow lowers what takes rows of its first operand by numbers, or puts some there. Lists of numbers
 // name places of several dims together. It reports false of a mask, which does not say how many.
 func (w *walks) byRow() bool {
-	index, flat := w.named(operators.Index), w.named(operators.Flat)
-	if len(index)+len(flat) == 0 && w.row.Takes(operators.Index) {
+	index := w.named(operators.Index, operators.Flat)
+	if len(index) == 0 && w.row.Takes(operators.Index) {
 		w.err = errUnnamed
 	}
-	if len(w.all) == 0 || len(index)+len(flat) == 0 {
+	if len(index) == 0 || index[0].DType == "bool" || index[0].DType == "uint8" {
 		return false
 	}
-	table, rest := w.table()
-	dims, dtype := nest.UpTo(len(table.Shape)), append(index, flat...)[0].DType
-	if len(flat) == 0 {
-		dims = w.dimsOf(index)
-	}
-	n, rank := product(shapeOf(append(index, flat...))), len(table.Shape)
-	if dtype == "bool" || dtype == "uint8" || len(dims) == 0 || dims[len(dims)-1] >= rank ||
-		n < 1 || product(table.Shape) == 0 {
+	p := named{table: w.all[0], n: product(shapeOf(index))}
+	dims := w.dimsOf(index)
+	if len(dims) == 0 || dims[len(dims)-1] >= len(p.table.Shape) || p.n < 1 || product(p.table.Shape) == 0 {
 		return false
 	}
-	first := dims[0]
-	if dims[len(dims)-1]-first != len(dims)-1 {
-		first = 0 // others between them come behind (AdvancedIndex in TensorAdvancedIndexing.cpp)
+	if p.first = dims[0]; dims[len(dims)-1]-dims[0] != len(dims)-1 {
+		p.first = 0 // others between them come behind (AdvancedIndex in TensorAdvancedIndexing.cpp)
 	}
-	var named, strides, shape, beside []int // of these dims, and of the others
-	for d, size := range table.Shape {
+	var sizes, strides []int // of these dims
+	for d, size := range p.table.Shape {
 		if slices.Contains(dims, d) {
-			named, strides = append(named, size), append(strides, table.Strides[d])
+			sizes, strides = append(sizes, size), append(strides, p.table.Strides[d])
 		} else {
-			shape, beside = append(shape, size), append(beside, table.Strides[d])
+			p.sizes, p.strides = append(p.sizes, size), append(p.strides, p.table.Strides[d])
 		}
 	}
-	all := product(named)
-	step := reach(named, strides) / all
-	order, apart := scattered(all, n, step*table.ItemSize())
-	for i := range apart {
-		apart[i] *= step
-	}
-	table.Shape, table.Strides = slices.Insert(shape, first, order...), slices.Insert(beside, first, apart...)
-	row := slices.Delete(slices.Clone(table.Shape), first, first+len(order))
-	whole := slices.Insert(row, first, n)
-	w.together(table, first+len(order), rest, func(l layouts.Layout) (shape, strides []int) {
-		l, err := l.View(whole...)
-		if err != nil {
-			return nil, nil
-		}
-		strides = slices.Delete(l.Strides(), first, first+1)
-		return table.Shape, slices.Insert(strides, first, inTurn(order, l.Stride(first))...)
-	})
-	w.asTheyLie(append(index, flat...))
+	p.all = product(sizes)
+	p.step = reach(sizes, strides) / p.all
+	w.together(p, false, w.beside(operators.Index, operators.Flat))
+	w.asTheyLie(index)
 	return true
 }
 
-// table is what numbers are of, and what else there is beside them.
-func (w *walks) table() (table tensor, rest []tensor) {
-	for _, o := range w.all[1:] {
-		is := w.row.Is(o.Argument)
-		if o.Role == operators.Output || is != operators.Index && is != operators.Flat {
-			rest = append(rest, o)
-		}
-	}
-	return w.all[0], rest
-}
-
-// dimsOf are the dims of a table for which there are lists of numbers, in ascending order.
-func (w *walks) dimsOf(index []tensor) []int {
-	if dim, ok := w.op.Along(); ok {
+// dimsOf are the dims of a table for which there are numbers, in ascending order.
+func (w *walks) dimsOf(index []tensor) (dims []int) {
+	switch dim, ok := w.op.Along(); {
+	case ok:
 		return []int{dim}
-	} else if w.row.Takes(operators.Dim) {
+	case w.row.Takes(operators.Dim):
 		return nil
+	case w.row.Takes(operators.Flat):
+		return nest.UpTo(len(w.all[0].Shape))
 	}
-	var dims []int
 	for _, o := range index {
 		dims = append(dims, o.Nth)
 	}
@@ -110,69 +89,81 @@ func (w *walks) dimsOf(index []tensor) []int {
 	return dims
 }
 
+// beside are the operands but the first and those with these letters.
+func (w *walks) beside(letters ...operators.Arg) (all []tensor) {
+	for _, o := range w.all[1:] {
+		if o.Role == operators.Output || !slices.Contains(letters, w.row.Is(o.Argument)) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
 // byElement lowers what takes single elements along a dim, or puts some there, as a tensor says for
 // each: all along the dim for one place of the others after the other.
 func (w *walks) byElement() bool {
 	index := w.named(operators.Index)
-	if len(index) != 1 || len(w.all) < 2 || len(w.all[0].Shape) == 0 {
+	if len(index) != 1 || len(w.all[0].Shape) == 0 {
 		return false
 	}
-	table, rest := w.table()
+	p := named{table: w.all[0]}
+	rank, shape := len(p.table.Shape), slices.Clone(index[0].Shape)
 	dim, said := w.op.Along()
-	shape := slices.Clone(index[0].Shape)
-	rank := len(table.Shape)
 	if !w.row.Takes(operators.Dim) && len(shape) == rank-1 { // the class of each row
 		dim, said = min(1, rank-1), true
 		shape = slices.Insert(shape, dim, 1)
-		table = w.dense(table)
+		p.table = w.dense(p.table)
 	}
-	if !said || len(shape) != rank || product(shape) == 0 || product(table.Shape) == 0 {
+	if !said || len(shape) != rank || product(shape) == 0 || product(p.table.Shape) == 0 {
 		return false
 	}
-	for d, n := range shape {
-		if d != dim && n > table.Shape[d] {
+	p.first, p.n, p.all, p.step = dim, shape[dim], p.table.Shape[dim], p.table.Strides[dim]
+	p.sizes = slices.Delete(shape, dim, dim+1)
+	for d, n := range slices.Delete(slices.Clone(p.table.Shape), dim, dim+1) {
+		if p.sizes[d] > n {
 			return false
 		}
 	}
-	order, apart := scattered(table.Shape[dim], shape[dim], table.Strides[dim]*table.ItemSize())
-	for i := range apart {
-		apart[i] *= table.Strides[dim]
-	}
-	others := slices.Delete(slices.Clone(shape), dim, dim+1)
-	table.Shape = append(others, order...)
-	table.Strides = append(slices.Delete(slices.Clone(table.Strides), dim, dim+1), apart...)
-	w.together(table, len(table.Shape), append(index, rest...), func(l layouts.Layout) (_, strides []int) {
-		l, err := l.View(shape...)
-		if err != nil {
-			return nil, nil
-		}
-		strides = slices.Delete(l.Strides(), dim, dim+1)
-		return table.Shape, append(strides, inTurn(order, l.Stride(dim))...)
-	})
+	p.strides = slices.Delete(slices.Clone(p.table.Strides), dim, dim+1)
+	w.together(p, true, w.beside())
 	return true
 }
 
-// together goes through what is named of a table, some dims outermost, beside those of others that
-// have as many elements, as a view has them.
-func (w *walks) together(table tensor, outer int, others []tensor, view func(layouts.Layout) (shape, strides []int)) {
-	operands := []walked{w.operand(table, roles[table.Role])}
-	var rest []tensor
-	written := table.Role != operators.Input
+// together goes through what is named of a table, the places of the dim outermost but for those
+// before it, or innermost, beside those of others that have as many elements.
+func (w *walks) together(p named, innermost bool, others []tensor) {
+	order, apart := scattered(p.all, p.n, p.step*p.table.ItemSize())
+	for i := range apart {
+		apart[i] *= p.step
+	}
+	whole := slices.Insert(slices.Clone(p.sizes), p.first, p.n)
+	p.table.Shape = slices.Insert(p.sizes, p.first, order...)
+	p.table.Strides = slices.Insert(p.strides, p.first, apart...)
+	dims := nest.UpTo(p.first + len(order))
+	if innermost {
+		for d := range p.table.Shape[len(dims):] {
+			dims = slices.Insert(dims, p.first, len(p.sizes)+len(order)-1-d)
+		}
+	}
+	operands, rest := []walked{w.operand(p.table, roles[p.table.Role])}, []tensor(nil)
+	written := p.table.Role != operators.Input
 	for _, o := range others {
 		l, err := o.Layout()
-		one := o
 		if err == nil {
-			one.Shape, one.Strides = view(l)
+			l, err = l.View(whole...)
 		}
-		if one.Shape == nil || o.Role != operators.Input && written {
+		if err != nil || o.Role != operators.Input && written {
 			rest = append(rest, o)
 			continue
 		}
 		written = written || o.Role != operators.Input
-		operands = append(operands, w.operand(one, roles[o.Role]))
+		o.Shape = p.table.Shape
+		strides := slices.Delete(l.Strides(), p.first, p.first+1)
+		o.Strides = slices.Insert(strides, p.first, inTurn(order, l.Stride(p.first))...)
+		operands = append(operands, w.operand(o, roles[o.Role]))
 	}
 	if written {
-		w.add(access.Add, nest.UpTo(outer), operands...)
+		w.add(access.Add, dims, operands...)
 	} else {
 		for _, o := range operands {
 			w.add(access.Sum, nil, o)

@@ -27,9 +27,10 @@ type tensor struct {
 // lowered is how an operator goes through memory: patterns one after the other.
 type lowered struct {
 	specs []access.Spec
-	// from are, for each operand of each pattern, the tensor's number. A pattern whose
-	// result is as PyTorch allocates it has one more.
+	// from are, for each operand of each pattern, and for its result, the tensor's number.
 	from [][]int
+	// results are those of patterns whose result is as PyTorch allocates it, nil of others.
+	results []*walked
 	// twins are what the same would be with contiguous operands.
 	twins []access.Spec
 	// forLayout: a copy that changes nothing but the layout.
@@ -39,9 +40,14 @@ type lowered struct {
 	unsaid bool
 }
 
-// calls names the operators that call some that copy, or reduce, or fill: what they copy, reduce
-// and fill inside is in the profile.
-type calls struct{ copies, reductions, fills map[string]bool }
+// A callee is that an operator calls some of a class, of those that copy, reduce, or fill: what it
+// copies, reduces and fills inside is in the profile.
+type callee struct {
+	by    string
+	class operators.Class
+}
+
+type calls map[callee]bool
 
 // errUnnamed is of what takes, or puts, what a list of tensors names that a Kineto trace does not
 // have: PyTorch's profiler leaves out lists in which there may be no tensor, None.
@@ -70,7 +76,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	if w.specs == nil {
 		return lowered{}, errors.New("the profile has none of its tensors")
 	}
-	l := lowered{specs: w.specs, from: w.from, forLayout: w.forLayout, twins: w.specs[w.inner:]}
+	l := lowered{specs: w.specs, from: w.from, results: w.results, forLayout: w.forLayout, twins: w.specs[w.inner:]}
 	l.unsaid = len(w.outputs()) == 0 && !slices.ContainsFunc(w.specs, func(s access.Spec) bool {
 		return s.Op != access.Sum || len(s.Operands) > 1
 	})
@@ -122,6 +128,7 @@ type walks struct {
 	all       []tensor // its operands
 	specs     []access.Spec
 	from      [][]int
+	results   []*walked
 	inner     int // of these, how many at the start are copies inside that contiguous operands would spare
 	forLayout bool
 	copied    bool // it calls what copies, and is in the profile itself,
@@ -132,7 +139,9 @@ type walks struct {
 
 func walksOf(op operators.Operator, calls calls) walks {
 	w := walks{op: op, row: op.Row()}
-	w.copied, w.reduced, w.filled = calls.copies[op.Op], calls.reductions[op.Op], calls.fills[op.Op]
+	w.copied = calls[callee{op.Op, operators.Copy}]
+	w.reduced = calls[callee{op.Op, operators.Reduction}]
+	w.filled = calls[callee{op.Op, operators.Elementwise}]
 	for i, o := range slices.Concat(op.Inputs, op.Outputs) {
 		w.all = append(w.all, tensor{o, i})
 	}
@@ -252,13 +261,14 @@ func (w *walks) add(op access.Op, dims []int, operands ...walked) {
 		s.Operands = append(s.Operands, o.Operand)
 		from = append(from, o.at)
 	}
-	w.specs, w.from = append(w.specs, s), append(w.from, from)
+	w.specs, w.from, w.results = append(w.specs, s), append(w.from, from), append(w.results, nil)
 }
 
-// result says which tensor is the result that the last pattern has not.
-func (w *walks) result(at int) {
-	last := len(w.from) - 1
-	w.from[last] = append(w.from[last], at)
+// result says what is the result that the last pattern has not.
+func (w *walks) result(y *walked) {
+	if last := len(w.from) - 1; y != nil {
+		w.from[last], w.results[last] = append(w.from[last], y.at), y
+	}
 }
 
 // asTheyLie goes over each of these once, in the order of its strides.
@@ -358,5 +368,5 @@ func reorder(op operators.Operator) (lowered, error) {
 		w.add(access.Copy, nil, walked{access.Operand{Layout: piece[0], DType: standIn(op.Outputs[0]), Role: access.Output}, 1},
 			walked{access.Operand{Layout: piece[1], DType: standIn(op.Inputs[0]), Role: access.Input}, 0})
 	}
-	return lowered{specs: w.specs, from: w.from, forLayout: op.Inputs[0].DType == op.Outputs[0].DType}, nil
+	return lowered{specs: w.specs, from: w.from, results: w.results, forLayout: op.Inputs[0].DType == op.Outputs[0].DType}, nil
 }

@@ -223,17 +223,13 @@ func (s *stepper) place() (int64, error) {
 // patterns are those of a call, its operands where they lie.
 func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 	l := s.lowered[call.Operator]
-	all, places := operandsOf(s.profile, call)
+	_, places := operandsOf(s.profile, call)
 	var patterns []access.Pattern
 	for i, spec := range l.specs {
 		spec.Operands = slices.Clone(spec.Operands)
 		from := l.from[i]
-		if n := len(spec.Operands); len(from) > n && from[n] != inside && from[n] < len(all) { // the result
-			layout, err := all[from[n]].Layout()
-			if err != nil {
-				return nil, err
-			}
-			spec.Operands = append(spec.Operands, access.Operand{Layout: layout, DType: standIn(all[from[n]]), Role: access.Output})
+		if l.results[i] != nil {
+			spec.Operands = append(spec.Operands, l.results[i].Operand)
 		}
 		for n := range spec.Operands {
 			o := &spec.Operands[n]
@@ -241,12 +237,6 @@ func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 			if n < len(from) && from[n] != inside && from[n] < len(places) {
 				place := places[from[n]]
 				o.At = s.at[place.Storage] + uint64(place.Offset*o.DType.Size())
-			}
-		}
-		if len(from) > len(l.specs[i].Operands) && from[len(from)-1] == inside || spec.Op == access.Add && !slices.ContainsFunc(spec.Operands, func(o access.Operand) bool { return o.Role != access.Input }) {
-			spec.Operands = append(spec.Operands, access.Operand{Layout: spec.Operands[0].Layout, DType: spec.Operands[0].DType, Role: access.Output, At: s.scratch})
-			if slices.ContainsFunc(spec.Operands[0].Layout.Strides(), func(n int) bool { return n == 0 }) {
-				spec.Operands = spec.Operands[:len(spec.Operands)-1] // of a shape that is not known
 			}
 		}
 		p, err := spec.Pattern()

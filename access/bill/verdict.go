@@ -83,8 +83,8 @@ func verdict(i *Item, u use) (string, int) {
 // there are any, and none that is expanded, if there are others.
 func (i *Item) stridedOperands() []operators.Operand {
 	var strided []operators.Operand
-	for n, o := range i.Inputs {
-		if o.Role != operators.Output && product(o.Shape) > 1 && !slices.Contains(i.Again, n) && !contiguous(o) {
+	for _, o := range i.Inputs {
+		if o.Role != operators.Output && product(o.Shape) > 1 && !contiguous(o) {
 			strided = append(strided, o)
 		}
 	}

@@ -24,23 +24,23 @@ func (w *walks) elementwise() bool {
 	shape := shapeOf(slices.Concat(inputs, outputs))
 	var operands []walked
 	var rest []tensor
-	written, result := false, inside
+	written := false
 	for _, o := range inputs {
 		whole := slices.Equal(o.Shape, shape)
 		switch {
-		case slices.Contains(w.op.Again, o.at): // is there
 		case !broadcasts(o.Shape, shape) || len(operands) == maxOperands || w.row.Walk == operators.WalkRows && !whole,
 			o.Role != operators.Input && (written || !whole || slices.Contains(o.Strides, 0)):
 			rest = append(rest, o)
 		case w.row.Walk == operators.WalkRows:
 			operands = append(operands, w.operand(w.dense(o), access.Input))
 		case o.Role == operators.Input:
-			operands = append(operands, w.operand(w.converted(o, w.computed()), access.Input))
+			operands = append(operands, w.operand(o, access.Input))
 		default:
 			written = true
 			operands = append(operands, w.operand(o, roles[o.Role]))
 		}
 	}
+	result := w.allocated(operands)
 	for _, o := range outputs {
 		// A result is as TensorIterator allocates it unless its type is another, or the profile says
 		// that it lies otherwise.
@@ -49,17 +49,16 @@ func (w *walks) elementwise() bool {
 			continue
 		}
 		written = true
-		if len(operands) > 0 && operands[0].DType == standIn(o.Operand) && allocated(o, operands) {
-			result = o.at
+		y := w.operand(o, access.Output)
+		if result != nil && result.DType == y.DType && alike(y.Layout, result.Layout) {
+			result = &y
 			continue
 		}
-		operands = append(operands, w.operand(o, access.Output))
+		operands, result = append(operands, y), nil
 	}
 	if slices.ContainsFunc(operands, func(o walked) bool { return o.Role != access.Output }) {
 		w.add(access.Add, nil, operands...)
-		if result != inside || !written {
-			w.result(result)
-		}
+		w.result(result)
 	} else if len(operands) == 1 {
 		w.add(access.Fill, nil, operands...)
 	}
@@ -101,64 +100,39 @@ func (w *walks) lists() bool {
 		one := walks{op: w.op, row: w.row, all: all, copied: w.copied}
 		one.op.Inputs, one.op.Outputs = make([]operators.Operand, len(all)), nil
 		one.elementwise()
-		w.specs, w.from, w.err = append(w.specs, one.specs...), append(w.from, one.from...), cmp.Or(w.err, one.err)
+		w.specs, w.from, w.results = append(w.specs, one.specs...), append(w.from, one.from...), append(w.results, one.results...)
+		w.err = cmp.Or(w.err, one.err)
 	}
 	return len(each) > 0
 }
 
-// allocated reports whether a result lies as TensorIterator allocates it for these inputs.
-func allocated(result tensor, inputs []walked) bool {
-	var layoutsOf []layouts.Layout
-	for _, o := range inputs {
-		layoutsOf = append(layoutsOf, o.Layout)
+// allocated is the result that TensorIterator allocates for these operands, nil if one of them is it.
+func (w *walks) allocated(operands []walked) *walked {
+	var inputs []layouts.Layout
+	for _, o := range operands {
+		if o.Role != access.Input {
+			return nil
+		}
+		inputs = append(inputs, o.Layout)
 	}
-	it, err := layouts.Elementwise(layoutsOf...)
-	if err != nil || !slices.Equal(it.Output.Shape(), result.Shape) {
-		return true
+	it, err := layouts.Elementwise(inputs...)
+	if err != nil || len(inputs) == 0 {
+		return nil
 	}
-	for d, step := range it.Output.Strides() {
-		if result.Shape[d] > 1 && result.Strides[d] != step {
+	return &walked{access.Operand{Layout: it.Output, DType: operands[0].DType, Role: access.Output}, inside}
+}
+
+// alike reports whether two results have the same elements in the same places.
+func alike(x, y layouts.Layout) bool {
+	if !slices.Equal(x.Shape(), y.Shape()) {
+		return false
+	}
+	for d, n := range x.Shape() {
+		if n > 1 && x.Stride(d) != y.Stride(d) {
 			return false
 		}
 	}
 	return true
-}
-
-// computed is the dtype in which an operator computes that converts: that of its result, or of a
-// comparison and in place that to which its operands promote; "" where that is not known.
-func (w *walks) computed() string {
-	if outputs := w.outputs(); len(outputs) > 0 && outputs[0].DType != "bool" {
-		return outputs[0].DType
-	}
-	var all []layouts.DType
-	for _, o := range w.inputs() {
-		if len(o.Shape) > 0 {
-			t, err := layouts.ParseDType(o.DType)
-			if err != nil {
-				return ""
-			}
-			all = append(all, t)
-		}
-	}
-	if t := layouts.ResultType(all, nil, nil); t != layouts.Undefined {
-		return t.String()
-	}
-	return ""
-}
-
-// converted is an operand in the dtype in which the operator computes: a whole operand is copied
-// beforehand (TensorIterator.cpp). What has no dims costs nothing.
-func (w *walks) converted(o tensor, dtype string) tensor {
-	if o.DType == dtype || dtype == "" || len(o.Shape) == 0 || !w.row.Has(operators.Converts) {
-		return o
-	}
-	y := fresh(o.Shape, dtype)
-	if l, err := o.Layout(); err == nil && l.IsDense() {
-		y.Strides = o.Strides
-	}
-	w.copyTo(y, o)
-	y.Role = operators.Input
-	return y
 }
 
 // reduction lowers one of which the dims are known.
@@ -168,13 +142,8 @@ func (w *walks) reduction() bool {
 		return false
 	}
 	first, outputs := w.all[0], w.outputs()
-	switch {
-	case len(dims) == len(first.Shape) && w.row.Has(operators.Dense):
+	if len(dims) == len(first.Shape) && w.row.Has(operators.Dense) {
 		first = w.dense(first) // of all elements (ReduceAllOps.cpp)
-	case len(outputs) > 0:
-		first = w.converted(first, outputs[0].DType)
-	case slices.Contains([]string{"bool", "uint8", "int8", "int16", "int32"}, first.DType):
-		first = w.converted(first, "int64") // make_reduction in ReduceOpsUtils.h
 	}
 	shape := []int{}
 	for d, n := range first.Shape {

@@ -7,8 +7,6 @@ import (
 	"sort"
 	"strings"
 	"time"
-
-	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // What a file may make us keep: a model's step has thousands of calls, a
@@ -36,13 +34,6 @@ type signature struct {
 	args            []string
 	problem         string // why calls of it are skipped, if they are
 	bytes           int64  // that a call reads plus those that it writes
-}
-
-// settle says what an operator does of which only the operands tell.
-func (s *signature) settle() {
-	if s.Has(Pairs) {
-		s.Row = Operator{Op: s.op, Inputs: s.inputs}.Row()
-	}
 }
 
 // text is equal for equal signatures alone.
@@ -408,7 +399,6 @@ func (b *bill) done() *Profile {
 			return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Chain, b.Chain))
 		})
 	}
-	p.findAgain()
 	distinct := map[string]bool{}
 	for _, op := range p.Operators {
 		for _, o := range slices.Concat(op.Inputs, op.Outputs) {
@@ -434,38 +424,6 @@ func (b *bill) done() *Profile {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of %d calls could not be read, such as %s: %s", n, p.Calls, first.Op, first.Reason))
 	}
 	return p
-}
-
-// findAgain finds the inputs that another is in every call, as far as Step says.
-func (p *Profile) findAgain() {
-	seen := make([]bool, len(p.Operators))
-	for _, call := range p.Step {
-		op := &p.Operators[call.Operator]
-		if !seen[call.Operator] {
-			seen[call.Operator] = true
-			op.Again = nest.UpTo(len(op.Inputs))
-		}
-		op.Again = slices.DeleteFunc(op.Again, func(i int) bool { return !op.again(i, call.Places) })
-		if len(op.Again) == 0 {
-			op.Again = nil
-		}
-	}
-}
-
-// again reports whether a call reads input i as it reads an input before it, or as one that it
-// changes in place.
-func (op *Operator) again(i int, places []Place) bool {
-	o := op.Inputs[i]
-	if o.Role != Input || places[i].Storage == 0 {
-		return false
-	}
-	for k, other := range op.Inputs {
-		if (other.Role == InPlace || other.Role == Input && k < i) && places[k] == places[i] && other.DType == o.DType &&
-			slices.Equal(other.Shape, o.Shape) && slices.Equal(other.Strides, o.Strides) {
-			return true
-		}
-	}
-	return false
 }
 
 // unreadCalls counts the calls that could not be read, and returns the first of

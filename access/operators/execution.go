@@ -82,7 +82,6 @@ type attributes struct {
 	record uint64
 	took   int64  // ns, as capture.py has it
 	scope  string // at::RecordScope
-	schema string
 }
 
 func (e *execution) attributes(raw jsontext.Value) (a attributes) {
@@ -96,8 +95,6 @@ func (e *execution) attributes(raw jsontext.Value) (a attributes) {
 			a.took = max(a.took, 0)
 		case "scope":
 			a.scope = string(value)
-		case "op_schema":
-			a.schema = text(value)
 		}
 	}
 	return a
@@ -144,7 +141,7 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 	if known.numbers() {
 		args = in.numbers()
 	}
-	e.key = append(append(append(e.key[:0], name...), 0), attrs.schema...)
+	e.key = append(e.key[:0], name...)
 	for _, field := range [][]byte{[]byte(attrs.scope), in.shapes, in.strides, in.types, out.shapes, out.strides, out.types} {
 		e.key = append(append(e.key, 0), field...)
 	}
@@ -161,36 +158,15 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 			sig.inputs, sig.outputs, sig.problem = nil, nil, err.Error()
 			return sig
 		}
-		sig.setRoles(attrs.schema)
-		sig.settle()
-		sig.resize()
-		if returnsArgument(attrs.schema) || attrs.schema == "" && (inPlace(name) || known.Takes(Written)) {
-			sig.outputs = nil
+		sig.setRoles()
+		if slices.ContainsFunc(sig.inputs, func(o Operand) bool { return o.Role != Input }) {
+			sig.outputs = nil // which are these
 		}
 		for i := range sig.outputs {
 			sig.outputs[i].Role = Output
 		}
 		return sig
 	})
-}
-
-// resize gives what is written the shape that it is returned in, where it had no elements before: of
-// out=torch.empty(0) the call makes what it needs.
-func (s *signature) resize() {
-	var written []*Operand
-	for i := range s.inputs {
-		if o := &s.inputs[i]; o.Role != Input && !o.InList {
-			written = append(written, o)
-		}
-	}
-	if len(written) != len(s.outputs) {
-		return
-	}
-	for i, o := range written {
-		if result := s.outputs[i]; o.Role == Output && slices.Contains(o.Shape, 0) && o.DType == result.DType {
-			o.Shape, o.Strides = result.Shape, result.Strides
-		}
-	}
 }
 
 // tensors reads the operands of a side.
@@ -386,58 +362,4 @@ func (e *execution) adopt() {
 		e.warnings = append(e.warnings, fmt.Sprintf("%s: tensors without strides, such as sparse ones, are not counted: %s, first %s",
 			e.name, inCalls(e.opaque), e.firstOpaque))
 	}
-}
-
-// writtenBySchema returns the arguments that an operator's schema marks with a !
-// as written: out=, after the *, is not read.
-func writtenBySchema(schema string) map[int]Role {
-	written := map[int]Role{}
-	argument, keyword := 0, false
-	for _, arg := range schemaArguments(schema) {
-		if arg == "*" {
-			keyword = true
-			continue
-		}
-		if strings.Contains(arg, "!") {
-			written[argument] = InPlace
-			if keyword {
-				written[argument] = Output
-			}
-		}
-		argument++
-	}
-	return written
-}
-
-// schemaArguments are the arguments of a schema such as "aten::add_.Tensor(
-// Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)".
-func schemaArguments(schema string) []string {
-	open := strings.IndexByte(schema, '(')
-	if open < 0 {
-		return nil
-	}
-	inner, _ := parenthesis(schema[open:])
-	var all []string
-	depth, from := 0, 0
-	for i, c := range inner {
-		switch c {
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth--
-		case ',':
-			if depth == 0 {
-				all = append(all, strings.TrimSpace(inner[from:i]))
-				from = i + 1
-			}
-		}
-	}
-	return append(all, strings.TrimSpace(inner[from:]))
-}
-
-// returnsArgument reports whether what a schema returns is an argument that it
-// wrote.
-func returnsArgument(schema string) bool {
-	_, returns, _ := strings.Cut(schema, "->")
-	return strings.Contains(returns, "!")
 }

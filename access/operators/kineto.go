@@ -141,8 +141,7 @@ func (k *kineto) operands(sig *signature, dims, strides, types jsontext.Value) e
 			sig.inputs[len(sig.inputs)-1].Nth = j
 		}
 	}
-	sig.setRoles("")
-	sig.settle()
+	sig.setRoles()
 	return nil
 }
 
@@ -181,26 +180,23 @@ func operandOf(shape, strides value, dtype string, argument int, inList bool) (O
 	return o, err
 }
 
-// setRoles says which operands are written. A schema, where the profile has it, marks these:
-// "add_(Tensor(a!) self, ..."; otherwise a name ends in _, or the table knows all arguments but the
+// setRoles says which operands are written: a name ends in _, or the table has all arguments but the
 // last, where the result goes.
-func (s *signature) setRoles(schema string) {
-	written := writtenBySchema(schema)
+func (s *signature) setRoles() {
 	last := len(strings.TrimRight(s.Row.args, ".")) // what is after all tensors is out=
 	for i := range s.inputs {
 		o := &s.inputs[i]
-		role, ok := written[o.Argument]
 		switch {
-		case s.Is(o.Argument) == Written && (ok || schema == ""):
+		case s.Is(o.Argument) == Written:
 			o.Role = Output
-		case ok:
-			o.Role = role
-		case schema != "":
 		case inPlace(s.op) && o.Argument == 0:
 			o.Role = InPlace
 		case s.Row.args != "" && o.Argument >= last && !o.InList:
 			o.Role = Output
 		}
+	}
+	if s.Has(Pairs) {
+		s.Row = Operator{Op: s.op, Inputs: s.inputs}.Row()
 	}
 }
 

@@ -106,10 +106,6 @@ type Operator struct {
 	// Outputs are the results, where the profile has them (a Kineto trace has
 	// not), without those that are one of the arguments.
 	Outputs []Operand `json:"outputs,omitempty"`
-	// Again are the numbers of the inputs that are read and that in every call are the tensor
-	// that another input is: x * x reads x once. A profile that does not say where operands
-	// lie has none.
-	Again []int `json:"-"`
 	// Args are the arguments as the profile spells them, "" for tensors, of the
 	// operators for which they say what memory is touched (the dims of a sum).
 	Args  []string `json:"args,omitempty"`

@@ -65,7 +65,6 @@ const (
 	ComputesFlag Flag = "computes=b"
 	ChannelsLast Flag = "channels_last"
 	Dense        Flag = "dense"
-	Converts     Flag = "converts"
 	First        Flag = "first"
 	Blocks       Flag = "blocks"
 	Pairs        Flag = "pairs"
@@ -81,7 +80,6 @@ type Arg byte
 // The letters that are asked for; table.txt explains all.
 const (
 	Written  Arg = 'w'
-	Mask     Arg = 'c'
 	Index    Arg = 'x'
 	Flat     Arg = 'y'
 	Like     Arg = 'h'

@@ -62,7 +62,7 @@ var (
 		WalkPadded, WalkElementwise, WalkScan, WalkReduction,
 		WalkRows, WalkNorm, WalkGather, WalkPut, WalkElements, WalkScatter}
 	flags = []Flag{Calls, Itself, Computes, ComputesDims, ComputesFlag, ChannelsLast, Dense,
-		Converts, First, Blocks, Pairs, Asked, Maker, Masks, Folds}
+		First, Blocks, Pairs, Asked, Maker, Masks, Folds}
 )
 
 // TestNamesNowhereElse: what is known of operators by their names stands in the table alone: no other
