@@ -160,7 +160,7 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 
 // judge says what to do about each operator.
 func (b *Bill) judge(p *operators.Profile) {
-	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 }, func(n int) bool { return b.Operators[n].lowered.forLayout })
+	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 })
 	for i := range b.Operators {
 		item := &b.Operators[i]
 		item.Verdict, item.Uses = verdict(item, uses[i])

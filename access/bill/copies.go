@@ -139,15 +139,14 @@ func (w *walks) pad() bool {
 // rearranges reports whether a copy is made for the layout alone: by clone,
 // contiguous, reshape or to, of the same elements in another order.
 func (w *walks) rearranges(from, to tensor) bool {
-	if from.DType != to.DType || !slices.Equal(from.Shape, to.Shape) || slices.Contains(from.Strides, 0) {
+	x, err := from.Layout()
+	y, wrong := to.Layout()
+	if err != nil || wrong != nil || from.DType != to.DType || slices.Contains(from.Strides, 0) ||
+		!slices.Equal(from.Shape, to.Shape) || alike(x, y) {
 		return false
 	}
-	same := true
-	for d, n := range from.Shape {
-		same = same && (n == 1 || from.Strides[d] == to.Strides[d])
-	}
 	asked := w.row.Has(operators.Asked) && !w.row.Takes(operators.Written)
-	return !same && (asked || slices.ContainsFunc(w.op.Callers, func(c operators.Caller) bool {
+	return asked || slices.ContainsFunc(w.op.Callers, func(c operators.Caller) bool {
 		return operators.RowOf(c.Chain[strings.LastIndex(c.Chain, "> ")+1:]).Has(operators.Asked)
-	}))
+	})
 }

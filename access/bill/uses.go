@@ -10,7 +10,6 @@ import (
 // A use is what a profile tells of the tensors of an operator whose layout costs.
 type use struct {
 	reads    int  // of a tensor in its layout, by operators for which it costs
-	others   int  // of these, by such as are no copies for the layout
 	leavable bool // of a copy: products alone read what it wrote, and could read what it copies
 	nowhere  bool // the profile does not say where tensors lie
 	images   bool // convolutions of row-major images are called in the forward pass,
@@ -29,11 +28,10 @@ type origin struct {
 // A reading is the calls that read the same elements in a layout that costs time.
 type reading map[string][]int // operators
 
-// usesOf are the uses of each operator, by those whose layout costs time (pays), of which some are
-// copies for the layout. Where a profile says where operands lie, it is how often the same elements
-// are read until the storage is written again. Where it does not, each operator is taken to read
-// all tensors that lie alike.
-func usesOf(p *operators.Profile, pays, copies func(operator int) bool) []use {
+// usesOf are the uses of each operator, by those whose layout costs time (pays). Where a profile says
+// where operands lie, it is how often the same elements are read until the storage is written again.
+// Where it does not, each operator is taken to read all tensors that lie alike.
+func usesOf(p *operators.Profile, pays func(operator int) bool) []use {
 	all := make([]use, len(p.Operators))
 	readers := reading{}
 	if p.Step != nil {
@@ -42,11 +40,8 @@ func usesOf(p *operators.Profile, pays, copies func(operator int) bool) []use {
 		readers.alike(p, pays)
 	}
 	for _, calls := range readers {
-		others := len(slices.DeleteFunc(slices.Clone(calls), copies))
 		for _, op := range calls {
-			if u := &all[op]; len(calls) > u.reads || len(calls) == u.reads && others > u.others {
-				u.reads, u.others = len(calls), others
-			}
+			all[op].reads = max(all[op].reads, len(calls))
 		}
 	}
 	images, rows, batches := false, false, map[int]bool{}

@@ -61,8 +61,7 @@ func verdict(i *Item, u use) (string, int) {
 		return byMaker, 0
 	case i.overlaps():
 		return overlapping, 0
-	case copies && u.others > 0 && u.reads == u.others+1,
-		u.reads > 1 && float64(u.reads)*i.Layout > i.Ns: // a copy takes about as long as a call
+	case u.reads > 1 && float64(u.reads)*i.Layout > i.Ns: // a copy takes about as long as a call
 		return fmt.Sprintf(reuse, u.reads), u.reads
 	case copies && (u.product || u.nowhere && u.batches && i.within() && i.swaps(4)):
 		return ofProduct, 0
