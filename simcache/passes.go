@@ -169,30 +169,24 @@ func (h *Hierarchy) settled() int {
 // stream misses nothing again.
 func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
 	if !c.isSimple(nests) {
-		return c.steady(nests)
+		return c.steady(len(c.Levels)+1, nests)
 	}
 	few := c
 	few.Levels = c.Levels[:max(1, exact.Missing(c.shapes(), nests))]
-	counts, ok := few.steadyNest(nests)
-	if !ok {
-		var err error
-		if counts, err = few.steady(nests); err != nil {
-			return Counts{}, err
-		}
-	}
-	if len(few.Levels) < len(c.Levels) {
+	counts, err := few.steadySimple(nests)
+	if err == nil && len(few.Levels) < len(c.Levels) {
 		counts.DLmr, counts.DLmw = 0, 0
 	}
-	return counts, nil
+	return counts, err
 }
 
-// steady is SteadyPass by simulation.
-func (c Config) steady(nests []nest.Nest) (Counts, error) {
+// steady is SteadyPass by simulation of so many passes, which are enough.
+func (c Config) steady(passes int, nests []nest.Nest) (Counts, error) {
 	h, err := NewHierarchy(c)
 	if err != nil {
 		return Counts{}, err
 	}
-	return h.steady(len(c.Levels)+1, nests...)
+	return h.steady(passes, nests...)
 }
 
 // isSimple reports whether levels are LRU ones without more, and no access is wider than a line.
@@ -213,17 +207,18 @@ func (c Config) shapes() (all []engine.Level) {
 	return all
 }
 
-// steadyNest is SteadyPass of one nest whose reuse intervals decide it, without a look-up.
-func (c Config) steadyNest(nests []nest.Nest) (counts Counts, ok bool) {
-	if len(nests) != 1 {
-		return Counts{}, false
+// steadySimple is SteadyPass of levels without more. Reuse intervals may decide it of one nest
+// without a look-up, or that its first pass is like all others.
+func (c Config) steadySimple(nests []nest.Nest) (Counts, error) {
+	passes := len(c.Levels) + 1
+	if len(nests) == 1 {
+		var misses []uint64
+		n := nests[0].Canonical()
+		if misses, passes = exact.Steady(c.shapes(), n); passes == 0 {
+			return total([][]Counts{countsOf(n, misses, len(c.Levels))}), nil
+		}
 	}
-	n := nests[0].Canonical()
-	misses, ok := exact.Steady(c.shapes(), n)
-	if !ok {
-		return Counts{}, false
-	}
-	return total([][]Counts{countsOf(n, misses, len(c.Levels))}), true
+	return c.steady(passes, nests)
 }
 
 // steady is SteadyPass of a new hierarchy, by so many passes, which are enough.

@@ -108,7 +108,7 @@ type parameter struct{ before, name, after string }
 
 var (
 	mainOf    = regexp.MustCompile(`\bmain\s*\([^()]*\)\s*\{`)
-	declared  = regexp.MustCompile(`^(.*[\s*(])(\w+)(\)?\s*(?:\[.*)?)$`)
+	declared  = regexp.MustCompile(`^(.*[\s*&(])(\w+)(\)?\s*(?:\[.*)?)$`)
 	realType  = regexp.MustCompile(`\b(float|double|_Complex)\b`)
 	qualifier = regexp.MustCompile(`\b(restrict|__restrict|__restrict__|const|static|volatile)\b`)
 )
@@ -125,12 +125,19 @@ func (t Task) parameters(ctx context.Context) (all []parameter, hasMain bool, er
 	}
 	hasMain = mainOf.Match(text)
 	own := t.Function[strings.LastIndexByte(t.Function, ':')+1:]
+	defined := false
 	for _, at := range regexp.MustCompile(`\b`+own+`\s*\(`).FindAllIndex(text, -1) {
 		list, after := bracketed(string(text[at[1]:]))
 		if !strings.HasPrefix(strings.TrimSpace(after), "{") {
 			continue
 		}
+		if defined {
+			return nil, hasMain, fmt.Errorf("%s is defined more than once: write a main that calls "+
+				"the one that is meant, and use --exec", t.Function)
+		}
+		defined = true
 		for _, p := range list {
+			p, _, _ = strings.Cut(p, "=") // it has a default value
 			if p = strings.Join(strings.Fields(p), " "); p == "" || p == "void" {
 				continue
 			}
@@ -140,12 +147,11 @@ func (t Task) parameters(ctx context.Context) (all []parameter, hasMain bool, er
 			}
 			all = append(all, parameter{m[1], m[2], m[3]})
 		}
-		return all, hasMain, nil
 	}
-	if !hasMain { // which may call what a template or another language has
+	if !defined && !hasMain { // which may call what a template or another language has
 		err = fmt.Errorf("%s has no function %s", t.Path, t.Function)
 	}
-	return nil, hasMain, err
+	return all, hasMain, err
 }
 
 // bracketed parts a text at the commas up to the end of its bracket, and from what follows it.
@@ -189,7 +195,11 @@ func (w *driverWriter) write(parameters []parameter) error {
 	arguments := make([]string, len(parameters))
 	for _, arrays := range []bool{false, true} { // which have extents of the others
 		for i, p := range parameters {
-			switch isArray := strings.ContainsAny(p.before+p.after, "*["); {
+			isArray := strings.ContainsAny(p.before+p.after, "*[") || w.sizes[p.name] != ""
+			switch {
+			case strings.Contains(p.before, "<"):
+				return fmt.Errorf("%s is an object: write a main that makes one and calls %s, and use --exec",
+					p.name, w.task.Function)
 			case isArray != arrays:
 			case isArray:
 				arguments[i], err = w.array(p)
@@ -233,10 +243,11 @@ func (w *driverWriter) scalar(p parameter) error {
 	case w.hasField(p.name + "."):
 		value = "{0}"
 	default:
-		return fmt.Errorf("the value of %s is not known: give it by -D %[1]s=1000", p.name)
+		return fmt.Errorf("the value of %s is not known: give it by -D %[1]s=1000, or by "+
+			"-D '%[1]s[1000]' if it points to so many", p.name)
 	}
 	delete(w.values, p.name)
-	fmt.Fprintf(&w.text, "%s%s = %s;\n", p.before, p.name, value)
+	fmt.Fprintf(&w.text, "%s%s = %s;\n", strings.ReplaceAll(p.before, "&", ""), p.name, value)
 	return nil
 }
 
@@ -246,7 +257,11 @@ func (w *driverWriter) array(p parameter) (argument string, err error) {
 	size := w.sizes[p.name]
 	delete(w.sizes, p.name)
 	w.arrays = append(w.arrays, p.name)
-	isPointer := strings.Contains(p.before, "*")
+	isPointer := strings.Contains(p.before, "*") || p.after == ""
+	if isPointer && strings.HasPrefix(p.after, "[") { // an array of pointers is one to the first
+		_, p.after, _ = strings.Cut(p.after, "]")
+		p.before += "*"
+	}
 	extent, rest, _ := strings.Cut(strings.TrimPrefix(p.after, "["), "]")
 	switch {
 	case size != "":
@@ -275,29 +290,4 @@ func (w *driverWriter) array(p parameter) (argument string, err error) {
 			rows, line, p.name, columns)
 	}
 	return p.name, nil
-}
-
-var (
-	pragmas    = regexp.MustCompile(`(?ms)^[ \t]*#\s*pragma\s+scop\b.*?^[ \t]*#\s*pragma\s+endscop\b`)
-	definition = regexp.MustCompile(`(?m)(?:^|[;{}])\s*\w[\w\s*]*?\b(\w+)\s*\([^;{}]*\)\s*\{`)
-)
-
-// FindRegion finds the lines between #pragma scop and #pragma endscop in the text of a file, and
-// the function that they are in: the last definition whose braces are open there. Without these,
-// or where there are several such regions, the region has no lines.
-func FindRegion(file string, text []byte) (function string, r Region) {
-	all := pragmas.FindAllIndex(text, 2)
-	if len(all) != 1 {
-		return
-	}
-	line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
-	before := text[:all[0][0]]
-	for _, m := range slices.Backward(definition.FindAllSubmatchIndex(before, -1)) {
-		function, inside := string(before[m[2]:m[3]]), before[m[3]:]
-		isOpen := bytes.Count(inside, []byte("{")) > bytes.Count(inside, []byte("}"))
-		if isOpen && !strings.Contains(" if for while switch ", " "+function+" ") {
-			return function, Region{filepath.Base(file), line(all[0][0]), line(all[0][1])}
-		}
-	}
-	return
 }

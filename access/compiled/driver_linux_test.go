@@ -1,7 +1,6 @@
 package compiled_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,9 +63,9 @@ void f(struct p *q) { for (int i = 0; i < 10; i++) g(q, i); }`: {"q[10]"},
 			o := csource.Options{Defines: defines, Function: "f"}
 			task := compiled.Task{Compiler: []string{"gcc"}, Function: "f", Passes: 1}
 			made := compiled.Options{Function: "f"}
-			if function, region := compiled.FindRegion("f.c", []byte(text)); region.To > 0 {
+			if function, from, to := csource.FindRegion([]byte(text)); to > 0 {
 				o.Function, task.Function = "", function
-				made = compiled.Options{Region: region}
+				made = compiled.Options{Region: compiled.Region{File: "f.c", From: from, To: to}}
 			}
 			file, err := csource.Read("f.c", []byte(text), o)
 			if err != nil {
@@ -156,6 +155,9 @@ func TestTasks(t *testing.T) {
 		{"int n, a[9]; void f(void) { int i = 0; while (i < n) a[i++] = 1; }", "n=6", "", 6, ""},
 		{"void f(int n, double x[]) { while (n--) x[n] = 0; }", "n=4", "x=4", 4, ""},
 		{"#define ARGS int n, double *x\nvoid f(ARGS) { while (n--) x[n] = 0; }", "n=4", "x=4", 4, ""},
+		{"typedef double *vec; void f(vec x, int n) { while (n--) x[n] = 0; }", "n=4", "x=4", 4, ""},
+		{"void f(double *rows[], int n) { while (n--) rows[n][n] = 0; }", "n=4", "rows=4][4", 8, ""},
+		{"typedef double *vec; void f(vec x) { x[0] = 0; }", "", "", 0, "-D 'x[1000]' if it points"},
 		{"void f(int n, double *x) { while (n--) x[n] = 0; }", "n=4", "", 0, "-D 'x[1000]'"},
 		{"void f(int n, double *x) { while (n--) x[n] = 0; }", "", "x=4", 0, "-D n=1000"},
 		{"void f(int n, double **m) { m[0][n] = 1; }", "n=4", "m=5", 0, "-D 'm[1000]', or 'm[100][100]'"},
@@ -183,6 +185,31 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// TestTasksOfCPP: references and default values are parameters too; objects and overloads are not.
+func TestTasksOfCPP(t *testing.T) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip("there is no g++ here")
+	}
+	for _, c := range []struct{ text, err string }{
+		{"void f(double *x, const int &n, int k = 1) { for (int i = n; i; i--) x[i - k] = 0; }", ""},
+		{"template <class T> struct s {}; void f(s<int> &x) { }", "x is an object"},
+		{"void f(double *x) { } void f(int n) { }", "f is defined more than once"},
+	} {
+		path := filepath.Join(t.TempDir(), "f.cpp")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		task := compiled.Task{Path: path, Compiler: []string{"g++"}, Function: "f", Passes: 1,
+			Values: map[string]int{"n": 4, "k": 1}, Sizes: map[string]string{"x": "4"}}
+		switch _, err := task.Build(t.Context(), path+".out"); {
+		case c.err == "" && err != nil:
+			t.Errorf("%s: %v", c.text, err)
+		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+			t.Errorf("%s: %v, want %s", c.text, err, c.err)
+		}
+	}
+}
+
 func sizes(text string) map[string]string {
 	all := map[string]string{}
 	if name, value, is := strings.Cut(text, "="); is {
@@ -197,24 +224,4 @@ func values(text string) map[string]int {
 		all[name], _ = strconv.Atoi(value)
 	}
 	return all
-}
-
-// TestFindRegion: the lines between the pragmas, and the function around them.
-func TestFindRegion(t *testing.T) {
-	for text, want := range map[string]string{
-		"void f(void) {\n#pragma scop\nx;\n#pragma endscop\n}":                                                      "f 2 4",
-		"int g(int n) { return n; } /* { */\nvoid f(int A(n)) { char c = '{';\n# pragma scop\n\n#pragma endscop\n}": "f 3 5",
-		"extern \"C\" {\nnamespace n { void f() {\nif (x) {\n#pragma scop\n#pragma endscop\n}}}}":                   "f 4 5",
-		"void f(void) { }": " 0 0",
-		"int g(int x) {\nreturn x; }\nvoid exit(int); void f(int k) { if (k) {\n#pragma scop\n#pragma endscop\n} }": "f 4 5",
-		"int a[2]; static double *f(double x[2], int (*y)[3])\n{ for (;;) {\n#pragma scop\n#pragma endscop\n} }":    "f 3 4",
-		"void g(void) {\n if (1) { }\n else if (2) { } }\nvoid\nf(void)\n{\n#pragma scop\n#pragma endscop\n}":       "f 7 8",
-		"#pragma endscop\n#pragma scop\n":                                                 " 0 0",
-		"void f(void) {\n#pragma scop\n#pragma endscop\n#pragma scop\n#pragma endscop\n}": " 0 0",
-	} {
-		function, r := compiled.FindRegion("a/f.c", []byte(text))
-		if got := strings.TrimSpace(fmt.Sprint(function, " ", r.From, " ", r.To)); got != strings.TrimSpace(want) {
-			t.Errorf("%s\nhas %s, want %s", text, got, want)
-		}
-	}
 }

@@ -82,7 +82,7 @@ func Parts(text []byte, defines []string) (g Given, err error) {
 // type, or behind others of the same type. Whether it is an integer is known when it is parsed.
 func declares(code, name string) bool {
 	const qualifiers = `(?:\s+(?:const|volatile|restrict|register))*`
-	shape := regexp.MustCompile(`\b(\w+)` + qualifiers + `\s+(?:\w+(?:\s*=[^,;(){}]*)?\s*,\s*)*` + name + `\s*[,);=]`)
+	shape := regexp.MustCompile(`\b(\w+)` + qualifiers + `(?:\s+|\s*&\s*)(?:\w+(?:\s*=[^,;(){}]*)?\s*,\s*)*` + name + `\s*[,);=]`)
 	return slices.ContainsFunc(shape.FindAllStringSubmatch(code, -1), func(
 		m []string) bool {
 		return !slices.Contains(noTypes, m[1])

@@ -147,15 +147,14 @@ func (b *builder) eachLeaf(p piece, f func(nest.Affine) piece) piece {
 	return c
 }
 
-// maxLooks bounds how many bounds of loops are looked at for one span.
-const maxLooks = 256
-
 // span is between what an affine function lies, as far as the bounds of the loops around tell.
 func (b *builder) span(a nest.Affine) (low, high int, ok bool) {
-	looks := maxLooks
-	below, ok1 := b.most(plus(nest.Constant(0), -1, a), &looks)
-	looks = maxLooks
-	high, ok2 := b.most(a, &looks)
+	loops := make([]*nest.Loop, len(b.loops))
+	for i, v := range b.loops {
+		loops[i] = v.loop
+	}
+	below, ok1 := nest.Most(plus(nest.Constant(0), -1, a), loops)
+	high, ok2 := nest.Most(a, loops)
 	const far = 1 << 61
 	return -below, high, ok1 && ok2 && max(below, -below, high, -high) < far
 }
@@ -182,39 +181,6 @@ func (b *builder) spanOf(p piece) (low, high int, ok bool) {
 		}
 	}
 	return low, high, true
-}
-
-// most is what an affine function is at most.
-func (b *builder) most(a nest.Affine, looks *int) (most int, ok bool) {
-	d := len(a.Coef) - 1
-	for d >= 0 && a.Coef[d] == 0 {
-		d--
-	}
-	if d < 0 {
-		return a.Const, true
-	}
-	if d >= len(b.loops) || b.loops[d].loop == nil {
-		return 0, false
-	}
-	l, c := b.loops[d].loop, a.Coef[d]
-	bounds, beside := l.From, 0
-	if (c > 0) == (l.Step > 0) {
-		bounds, beside = l.To, 1
-		if l.Step > 0 {
-			beside = -1
-		}
-	}
-	rest := nest.Affine{Const: a.Const, Coef: a.Coef[:d]}
-	for _, bound := range bounds {
-		if *looks--; *looks < 0 && ok {
-			break
-		}
-		at := plus(rest, c, plus(bound, 1, nest.Constant(beside)))
-		if m, known := b.most(at, looks); known && (!ok || m < most) {
-			most, ok = m, true
-		}
-	}
-	return most, ok
 }
 
 // turn asks for turns of a loop around after which the remainder by n of a function begins

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -61,7 +62,7 @@ type execFlags struct {
 
 func (e *execFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&e.path, "exec", "", "run a program that 'bench cc' built, or build and run a source `file`, and simulate its accesses; with --function those made inside of it")
-	flags.StringVar(&e.args, "args", "", "with --exec, the program's `arguments`, separated by spaces")
+	flags.StringVar(&e.args, "args", "", "with --exec, the program's `arguments`, in quotes where they have spaces")
 	flags.StringVar(&e.cc, "cc", "", "with --exec FILE.cpp, the `compiler` and its options, such as 'g++ -O2 -DN=64'")
 	for name, call := range map[string]*callFlag{"from": &e.from, "to": &e.to} {
 		flag := flags.Lookup(name)
@@ -132,7 +133,11 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 		return "", remove, err
 	}
 	path = filepath.Join(dir, "program")
-	args := append(strings.Fields(cmp.Or(e.cc, compiler+" -O2")), e.path, "-o", path)
+	args, err := words("cc", cmp.Or(e.cc, compiler+" -O2"))
+	if err != nil {
+		return "", remove, err
+	}
+	args = append(args, e.path, "-o", path)
 	build, err := compiled.Command(c.ctx, dir, args)
 	if err != nil {
 		return "", remove, fmt.Errorf("--exec %s: %w", e.path, err)
@@ -142,6 +147,15 @@ func (e *execFlags) program(c call) (path string, remove func(), err error) {
 		return "", remove, fmt.Errorf("--exec %s: %s: %w", e.path, strings.Join(args[:len(args)-2], " "), err)
 	}
 	return path, remove, nil
+}
+
+// words are those of a flag's text, as a shell splits it.
+func words(flag, text string) ([]string, error) {
+	list, err := shellquote.Split(text)
+	if err != nil {
+		return nil, fmt.Errorf("--%s %s: %w; want quotes in pairs, and \\ before a quote that is meant", flag, text, err)
+	}
+	return list, nil
 }
 
 // temporaryFolder is one that is removed in the end, also where a signal ends the program.
@@ -158,8 +172,11 @@ func temporaryFolder(ctx context.Context) (dir string, remove func(), err error)
 
 // simulateExec counts what a compiled program accesses.
 func (f *simFlags) simulateExec(c call) error {
-	options := compiled.Options{Args: strings.Fields(f.exec.args), Function: f.program.Function}
+	options := compiled.Options{Function: f.program.Function}
 	var err error
+	if options.Args, err = words("args", f.exec.args); err != nil {
+		return err
+	}
 	if options.First, options.Last, err = f.calls(c); err != nil {
 		return err
 	}
@@ -203,9 +220,14 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte, refus
 	}
 	options := compiled.Options{Function: f.program.Function}
 	if task.Function == "" {
-		task.Function, options.Region = compiled.FindRegion(task.Path, text)
+		r := compiled.Region{File: filepath.Base(task.Path)}
+		task.Function, r.From, r.To = csource.FindRegion(text)
+		options.Region = r
 	}
-	task.Compiler = strings.Fields(cmp.Or(f.exec.cc, compiled.Compilers[filepath.Ext(task.Path)]))
+	task.Compiler, err = words("cc", cmp.Or(f.exec.cc, compiled.Compilers[filepath.Ext(task.Path)]))
+	if err != nil {
+		return err
+	}
 	if task.Function == "" || len(task.Compiler) == 0 {
 		return fmt.Errorf("--program: %w; to compile and run it instead, want --function, or one "+
 			"#pragma scop in a function whose definition begins a line", refused)

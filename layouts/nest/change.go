@@ -328,7 +328,7 @@ func (c *checker) restrided(op Operand, a Array, base uint64, strides []int) (Op
 			at.Coef[v] += index[v] * strides[d]
 		}
 		low, fits := c.bound(negated(rest))
-		first := floorDiv(-low, step)
+		first := FloorDiv(-low, step)
 		rest.Const -= first * step
 		at.Const += first * strides[d]
 		last, fits2 := c.bound(rest)
@@ -353,14 +353,6 @@ func nearest(n, by int) int {
 		return q + 1
 	case -2*r > by:
 		return q - 1
-	}
-	return q
-}
-
-func floorDiv(n, by int) int {
-	q := n / by
-	if n%by < 0 {
-		q--
 	}
 	return q
 }

@@ -247,31 +247,54 @@ func (c *checker) address(op Operand) error {
 	return nil
 }
 
-// bound is at least the greatest value of a function at this place; false if
-// it may be more than an int.
+// Most is at least the greatest value of a function in loops, the outermost first, as far as their
+// bounds say; false if they do not say it, or if it may be more than an int. A loop that is nil has
+// no known bounds. Where many loops have many bounds each, it looks at some of them.
+func Most(a Affine, around []*Loop) (most int, ok bool) {
+	var parts []part
+	for _, l := range around {
+		parts = append(parts, part{l, math.MinInt, math.MaxInt})
+	}
+	looks := 1 << 8
+	return mostIn(parts, a, &looks)
+}
+
+// bound is Most at this place.
+func (c *checker) bound(a Affine) (most int, ok bool) {
+	looks := math.MaxInt
+	return mostIn(c.around, a, &looks)
+}
+
+// mostIn is Most in parts of loops, of whose bounds it looks at no more than so many, but for one
+// of each loop.
 //
 // It replaces the innermost variable by a bound of its loop, which is a function
 // of those further out, and so on outwards; of several bounds it takes the one
 // that proves most. That is exact for loops of step 1 with one bound on either
 // side that all have an iteration.
-func (c *checker) bound(a Affine) (most int, ok bool) {
-	depth := len(c.around)
-	for depth > 0 && a.coef(depth-1) == 0 {
+func mostIn(around []part, a Affine, looks *int) (most int, ok bool) {
+	depth := len(a.Coef)
+	for depth > 0 && a.Coef[depth-1] == 0 {
 		depth--
 	}
 	if depth == 0 {
 		return a.Const, true
 	}
-	outside := checker{around: c.around[:depth-1]}
-	p := c.around[depth-1]
+	if depth > len(around) || around[depth-1].loop == nil {
+		return 0, false
+	}
+	p := around[depth-1]
 	try := func(by Affine, plus int) {
+		if *looks--; *looks < 0 && ok {
+			return
+		}
 		if b, fits := substituted(a, depth-1, by, plus); fits {
-			if high, fits := outside.bound(b); fits && (!ok || high < most) {
+			if high, fits := mostIn(around[:depth-1], b, looks); fits && (!ok || high < most) {
 				most, ok = high, true
 			}
 		}
 	}
-	up := a.coef(depth-1) > 0
+	up, rising := a.Coef[depth-1] > 0, p.loop.Step > 0
 	if up {
 		try(Constant(p.high), 0)
 	} else {
@@ -280,24 +303,15 @@ func (c *checker) bound(a Affine) (most int, ok bool) {
 	if p.low == p.high {
 		return most, ok
 	}
-	rising := p.loop.Step > 0
+	bounds, beside := p.loop.From, 0
 	switch {
 	case up && rising:
-		for _, to := range p.loop.To {
-			try(to, -1)
-		}
-	case up:
-		for _, from := range p.loop.From {
-			try(from, 0)
-		}
-	case rising:
-		for _, from := range p.loop.From {
-			try(from, 0)
-		}
-	default:
-		for _, to := range p.loop.To {
-			try(to, 1)
-		}
+		bounds, beside = p.loop.To, -1
+	case !up && !rising:
+		bounds, beside = p.loop.To, 1
+	}
+	for _, by := range bounds {
+		try(by, beside)
 	}
 	return most, ok
 }

@@ -177,47 +177,81 @@ func (op Operand) Alignments(line int) []uint64 {
 // Crowd is at least the greatest number of lines of one set that the operand
 // touches in loops of these trips, from any of the given places within a line:
 // a move by whole lines turns all sets alike. The loops' runs of bytes are
-// counted one by one, even those that meet. If counting would touch more lines
-// than the budget has, ok is false; else the budget is less by what it took.
+// counted one by one, even those that meet. Where the budget does not allow to
+// count from each place, runs that are longer by a line are counted once. If
+// even that would touch more lines than the budget has, ok is false; else the
+// budget is less by what it took.
 //
 // Law: it is no less than the most lines of one set of W, and equal to that
 // where no two runs share a line and the operand starts at a given place.
 func (op Operand) Crowd(trips []int, places []uint64, line, sets int, budget *int) (most int, ok bool) {
 	run, steps := op.Span(trips, 0)
-	blocks := len(places) * (1 + min(run/line, sets))
-	for _, s := range steps {
-		if s.Trips > *budget/blocks {
+	blocks, ok := blocksOf(len(places), run, steps, line, sets, *budget)
+	if !ok {
+		places, run = []uint64{0}, run+line-1
+		if blocks, ok = blocksOf(1, run, steps, line, sets, *budget); !ok {
 			return 0, false
 		}
-		blocks *= s.Trips
-	}
-	if blocks > *budget {
-		return 0, false
 	}
 	*budget -= blocks
 	for _, at := range places {
-		most = max(most, crowd(at, run, steps, line, sets))
+		counts, everywhere := crowds(at, run, steps, line, sets)
+		most = max(most, everywhere+int(slices.Max(counts)))
 	}
 	return most, true
 }
 
-// crowd is the greatest number of lines in a set of runs of so many bytes, the
-// first of them at place start of its line.
-func crowd(start uint64, run int, steps []Step, line, sets int) int {
+// blocksOf is how many lines crowds counts, from so many places, unless they are more than a budget.
+func blocksOf(places, run int, steps []Step, line, sets, budget int) (blocks int, ok bool) {
+	blocks = places * (1 + min(run/line, sets))
+	for _, s := range steps {
+		if s.Trips > budget/blocks {
+			return 0, false
+		}
+		blocks *= s.Trips
+	}
+	return blocks, blocks <= budget
+}
+
+// Fewest is at most the least number of lines of one set that the operand touches in loops of
+// these trips, from its base on. It is 0 where that takes more runs of bytes than the budget has.
+//
+// Law: it is no more than the fewest lines of one set of W, and equal to that where no run lies
+// inside of another's steps.
+func (op Operand) Fewest(trips []int, line, sets, budget int) int {
+	run, steps := op.Span(trips, line-1)
+	reach := run
+	for _, s := range steps {
+		if budget /= s.Trips; budget == 0 || s.Bytes < reach {
+			return 0
+		}
+		reach += (s.Trips - 1) * s.Bytes
+	}
+	first, _ := op.Reach(trips)
+	counts, everywhere := crowds(first, run, steps, line, sets)
+	return everywhere + int(slices.Min(counts))
+}
+
+// crowds is how many lines of each set are in runs of so many bytes, the first of them at start,
+// and how many are in every set besides. A line in which a run ends and the next begins counts once.
+func crowds(start uint64, run int, steps []Step, line, sets int) (counts []int32, everywhere int) {
 	trips, bytes := make([]int, len(steps)), make([]int, len(steps))
 	for i, s := range steps {
 		trips[len(steps)-1-i], bytes[len(steps)-1-i] = s.Trips, s.Bytes
 	}
 	by := Steps(trips, bytes)
-	counts := make([]int32, sets)
-	everywhere := 0 // lines in every set, besides counts
-	at := start
+	counts = make([]int32, sets)
+	at, before := start, uint64(math.MaxUint64) // the last line of the run before
 	for l := range Walk(trips) {
 		if l >= 0 {
 			at += uint64(by[l])
 		}
 		first, last := at/uint64(line), (at+uint64(run)-1)/uint64(line)
-		blocks := int(last - first + 1)
+		if first == before {
+			first++
+		}
+		before = last
+		blocks := int(last + 1 - first)
 		if blocks >= sets {
 			everywhere += blocks / sets
 			blocks %= sets
@@ -234,9 +268,5 @@ func crowd(start uint64, run int, steps []Step, line, sets int) int {
 			}
 		}
 	}
-	most := int32(0)
-	for _, c := range counts {
-		most = max(most, c)
-	}
-	return everywhere + int(most)
+	return counts, everywhere
 }

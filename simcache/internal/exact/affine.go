@@ -104,6 +104,3 @@ func reachFrom(addr, by int, shift uint) reach {
 func (r reach) in(s *state, row int) bool {
 	return r.high-r.low >= modulo(row-s.row(uint32(r.low)+1), s.sets)
 }
-
-// floorDiv is a divided by b, rounded down.
-func floorDiv(a, b int) int { return (a - modulo(a, b)) / b }

@@ -34,7 +34,7 @@ const (
 // begin, so that less is looked up sooner.
 const (
 	summedFrom    = 1 << 16
-	intervalsFrom = 1 << 22
+	intervalsFrom = 1 << 20
 )
 
 // An Engine counts on levels of LRU caches, the nearest first.
@@ -136,7 +136,7 @@ func (e *Engine) one(n nest.Nest) []uint64 {
 	if e.place == deferred {
 		e.settle()
 	}
-	if e.place == summed || comesBack(n) && accessesOf(n) >= e.summedFrom {
+	if e.place == summed || comesBack(n) && n.Iterations() >= e.summedFrom {
 		if misses, ok := e.bySummaries(nest.Sequence(n)); ok {
 			return misses
 		}
@@ -160,7 +160,11 @@ func (e *Engine) byIntervals(n nest.Nest) (misses []uint64, ok bool) {
 	if accessesOf(n) < e.intervalsFrom {
 		return nil, false
 	}
-	misses, first, ok := reuseIntervals(e.levels, n, 1)
+	refs, ok := operandsOf(e.levels, n)
+	if !ok {
+		return nil, false
+	}
+	misses, first, ok := reuseIntervals(e.levels, refs, 1)
 	if !ok || first {
 		return misses, ok
 	}
@@ -239,26 +243,11 @@ func (e *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64
 	}
 	large := len(nests) == 1 && accessesOf(nests[0]) >= e.intervalsFrom
 	if lookUps > 0 && large && passes == 1 && e.place == empty {
-		if _, _, ok := reuseIntervals(e.levels, nests[0], 1); ok {
-			return 0, 0
+		if refs, ok := operandsOf(e.levels, nests[0]); ok {
+			if _, _, ok := reuseIntervals(e.levels, refs, 1); ok {
+				return 0, 0
+			}
 		}
 	}
 	return lookUps, lookUps / 1e8
-}
-
-// Steady are the misses of a pass over a canonical nest that is made again and again, once all
-// passes are alike (see simcache.SteadyPass). It reports whether the nest is large and reuse
-// intervals decide them. The misses of operand r in level i are at r*len(levels)+i.
-func Steady(levels []engine.Level, n nest.Nest) (misses []uint64, ok bool) {
-	if accessesOf(n) < intervalsFrom {
-		return nil, false
-	}
-	return steady(levels, n)
-}
-
-// steady are the misses of the first pass that is like all that follow.
-func steady(levels []engine.Level, n nest.Nest) (misses []uint64, ok bool) {
-	passes := len(levels) + 1
-	misses, first, ok := reuseIntervals(levels, n.Repeat(passes).Canonical(), passes)
-	return misses, ok && first
 }

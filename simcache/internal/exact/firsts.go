@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
@@ -362,9 +363,9 @@ func (f *firsts) narrow(p *site, terms []term) (nothing bool) {
 			// coef * number + what the others give at most is at least 1.
 			rest := f.atMost(a) - max(coef**low, coef**high) - 1
 			if coef > 0 {
-				*low = max(*low, -floorDiv(rest, coef))
+				*low = max(*low, -nest.FloorDiv(rest, coef))
 			} else {
-				*high = min(*high, floorDiv(rest, -coef))
+				*high = min(*high, nest.FloorDiv(rest, -coef))
 			}
 			if *low > *high {
 				return true

@@ -29,18 +29,23 @@ func (l *level) holds(refs []operand, iterations int) bool {
 func (l *level) holdsIn(refs []operand, iterations int) bool {
 	room := l.Ways
 	for r := range refs {
-		budget := min(crowdBudget, max(leastCrowd, refs[r].alone.Iterations()/crowdPart))
-		asked := crowdOf{l, iterations}
-		crowd, known := refs[r].crowds[asked]
-		if !known {
-			crowd = l.crowd(refs[r].alone, uint64(iterations), l.Ways, &budget)
-			refs[r].crowds[asked] = crowd
-		}
-		if room -= crowd; room < 0 {
+		if room -= l.crowdIn(&refs[r], iterations, l.Ways); room < 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// crowdIn is crowd, which is found once.
+func (l *level) crowdIn(o *operand, iterations, enough int) int {
+	asked := crowdOf{l, iterations, enough}
+	crowd, known := o.crowds[asked]
+	if !known {
+		budget := min(crowdBudget, max(leastCrowd, o.alone.Iterations()/crowdPart))
+		crowd = l.crowd(o.alone, uint64(iterations), enough, &budget)
+		o.crowds[asked] = crowd
+	}
+	return crowd
 }
 
 // floods reports whether in any so many consecutive iterations stays of at least as many
@@ -54,20 +59,18 @@ func (l *level) floods(refs []operand, iterations int) bool {
 	return l.floodsIn(refs, iterations)
 }
 
-// floodsIn asks first of those that it knows without a look at their accesses.
+// floodsIn asks first what takes no look at accesses.
 func (l *level) floodsIn(refs []operand, iterations int) bool {
 	missing := l.Ways
-	var others []*operand
+	sure := make([]int, len(refs))
 	for r := range refs {
-		if mass, ok := l.stream(&refs[r], iterations); ok {
-			missing -= mass
-		} else {
-			others = append(others, &refs[r])
-		}
+		sure[r], _ = l.stream(&refs[r], iterations)
+		sure[r] = max(sure[r], l.sweep(&refs[r], iterations))
+		missing -= sure[r]
 	}
-	for _, o := range others {
+	for r := range refs {
 		if missing > 0 {
-			missing -= l.brings(o, iterations)
+			missing -= max(0, l.brings(&refs[r], iterations)-sure[r])
 		}
 	}
 	return missing <= 0
@@ -78,7 +81,7 @@ func (l *level) brings(o *operand, iterations int) int {
 	if mass, ok := l.stream(o, iterations); ok {
 		return mass
 	}
-	asked := massOf{crowdOf{l, iterations}, o.misses}
+	asked := massOf{l, iterations, o.misses}
 	mass, known := o.masses[asked]
 	if !known {
 		mass = l.mass(o, iterations)
@@ -328,8 +331,8 @@ func stepOf(alone nest.Nest, line int) int {
 	return line
 }
 
-// drivesOut reports whether a line is gone when operand r comes back to it by a pattern, as the
-// operand itself brings many lines to its set in between.
+// drivesOut is how many lines operand o brings at least to the set of a line before it comes back
+// to that line by a pattern, where it missed in all levels before whenever it came to a line.
 //
 // Take a loop m further in than the one that leads the pattern, in which both touches have the same
 // index, and whose stride is a whole number of lines. In the window lie accesses whose index in all
@@ -337,21 +340,21 @@ func stepOf(alone nest.Nest, line int) int {
 // the second one's. Both touches are in one line, so that each of these lies as many lines from it
 // as m moves it. Every q-th of them is in its set, q being the sets divided by what they share with
 // the stride.
-//
-// Behind the first level the operand must have missed always: then these accesses come to it.
-func (l *level) drivesOut(refs []operand, r int, p *pattern) bool {
-	o := &refs[r]
-	if slices.ContainsFunc(o.patterns, func(p pattern) bool { return p.least < o.misses }) {
-		return false
-	}
-	strides, most := o.alone.Operands[0].Strides, 0
+func (l *level) drivesOut(o *operand, p *pattern) (most int) {
+	strides := o.alone.Operands[0].Strides
 	for m := p.lead + 1; m < len(strides); m++ {
 		lines := strides[m] >> l.Shift
 		if p.moves[m] == 0 && lines != 0 && lines<<l.Shift == strides[m] {
 			most = max(most, o.alone.Trips[m]/(l.Sets/nest.GCD(l.Sets, lines))-1)
 		}
 	}
-	missing := l.Ways - most
+	return most
+}
+
+// drivenOut reports whether a line is gone when operand r comes back to it by a pattern: by what
+// the operand itself brings to its set, and what the others bring to every set.
+func (l *level) drivenOut(refs []operand, r int, p *pattern) bool {
+	missing := l.Ways - l.drivesOut(&refs[r], p)
 	for i := range refs {
 		if i != r && missing > 0 {
 			missing -= l.brings(&refs[i], p.least-1)
@@ -359,3 +362,36 @@ func (l *level) drivesOut(refs []operand, r int, p *pattern) bool {
 	}
 	return missing <= 0
 }
+
+// sweep is mass of an operand whose outermost loop does not move it: in each of that loop's
+// iterations, a period, it touches the same lines.
+//
+// So many consecutive iterations leave out no more than one stretch of a period. They touch each
+// line of the period but those of the stretch. Of these lines they have the first touch of a
+// period, if first touches come from the level before: the stretch does not touch the line, so
+// that it lies in a period before all the line's touches, or after all of them.
+func (l *level) sweep(o *operand, iterations int) int {
+	n := o.alone
+	if len(n.Trips) == 0 || n.Operands[0].Strides[0] != 0 {
+		return 0
+	}
+	left := n.Iterations()/n.Trips[0] - iterations
+	soon := func(p pattern) bool { return p.lead == 0 && p.least < o.misses }
+	if left > iterations || slices.ContainsFunc(o.patterns, soon) {
+		return 0
+	}
+	fewest, known := o.sweeps[l]
+	if !known {
+		of := n.Operands[0]
+		of.Strides = of.Strides[1:]
+		fewest = of.Fewest(n.Trips[1:], 1<<l.Shift, l.Sets, sweepBudget)
+		o.sweeps[l] = fewest
+	}
+	if fewest == 0 || left <= 0 {
+		return fewest
+	}
+	return max(0, fewest-l.crowdIn(o, left, fewest))
+}
+
+// sweepBudget bounds the runs of bytes of a period that are listed.
+const sweepBudget = 1 << 20

@@ -28,21 +28,22 @@ type operand struct {
 	hits            int             // intervals up to it hit there, or before, and do not come
 	crowds          map[crowdOf]int // that are known
 	masses          map[massOf]int  // likewise
+	sweeps          map[*level]int  // likewise, of level.fewest
 }
 
 // A crowdOf is what level.crowd is asked of an operand.
 type crowdOf struct {
-	level      *level
-	iterations int
+	level              *level
+	iterations, enough int
 }
 
 // A massOf is what level.mass is asked of an operand, whose misses the level before decides.
 type massOf struct {
-	crowdOf
-	misses int
+	level              *level
+	iterations, misses int
 }
 
-// reuseIntervals counts the misses of a canonical nest on empty levels from the intervals between
+// reuseIntervals counts the misses of operands of a nest on empty levels from the intervals between
 // the touches of a line, and reports whether that could be done. The misses of operand r in level
 // i are at r*len(levels)+i. If first is false, those in the first level are not known and left 0.
 // Of a nest that makes passes, of which 1 is the whole nest, the misses of the last one are counted.
@@ -73,12 +74,8 @@ type massOf struct {
 //
 // The levels after the first ask of the first no more than m, so that it may have intervals of all
 // sizes, and be counted otherwise.
-func reuseIntervals(levels []engine.Level, n nest.Nest, passes int) (misses []uint64, first, ok bool) {
+func reuseIntervals(levels []engine.Level, refs []operand, passes int) (misses []uint64, first, ok bool) {
 	line := 1 << levels[0].Shift
-	refs, ok := operandsOf(levels, n, line)
-	if !ok {
-		return nil, false, false
-	}
 	misses, first = make([]uint64, len(refs)*len(levels)), true
 	for i := range levels {
 		l := &level{Level: levels[i]}
@@ -100,7 +97,7 @@ func reuseIntervals(levels []engine.Level, n nest.Nest, passes int) (misses []ui
 		}
 		for r := range refs {
 			refs[r].hits, refs[r].misses = bounds[r][0], bounds[r][1]
-			refs[r].lasting = refs[r].stay(bounds[r][1])
+			refs[r].lasting = refs[r].stay(bounds[r][1], line)
 		}
 	}
 	for r := range refs {
@@ -112,7 +109,8 @@ func reuseIntervals(levels []engine.Level, n nest.Nest, passes int) (misses []ui
 }
 
 // operandsOf prepares the operands of a nest, if the rule may be asked of it.
-func operandsOf(levels []engine.Level, n nest.Nest, line int) (list []operand, ok bool) {
+func operandsOf(levels []engine.Level, n nest.Nest) (list []operand, ok bool) {
+	line := 1 << levels[0].Shift
 	sameLine := func(l engine.Level) bool { return 1<<l.Shift == line }
 	if !all(levels, sameLine) || n.Iterations() == 0 || overlap(n.Trips, n.Operands, line) {
 		return nil, false
@@ -130,11 +128,11 @@ func operandsOf(levels []engine.Level, n nest.Nest, line int) (list []operand, o
 		if !ok {
 			return nil, false
 		}
-		every = occurring(alone, every, line)
-		passing := func(p pattern) bool { return p.passes(alone) }
+		occurs := newOccurring(alone, line)
+		never := func(p pattern) bool { return p.passes(alone) || !occurs.by(&p) }
 		list = append(list, operand{
-			alone: alone, all: every, patterns: slices.DeleteFunc(slices.Clone(every), passing),
-			misses: 1, crowds: map[crowdOf]int{}, masses: map[massOf]int{}})
+			alone: alone, all: every, patterns: slices.DeleteFunc(slices.Clone(every), never), misses: 1,
+			crowds: map[crowdOf]int{}, masses: map[massOf]int{}, sweeps: map[*level]int{}})
 	}
 	return list, true
 }
@@ -180,22 +178,28 @@ func (l *level) bounds(refs []operand, r int) (hits, misses int, ok bool) {
 	}
 	hits = max(hits, o.hits)
 	misses = never
+	comes := all(o.patterns, func(p pattern) bool { return p.least >= o.misses })
+	rest := never // of those that the operand alone does not drive out
 	for _, p := range o.patterns {
 		if p.most > hits {
 			misses = min(misses, p.least)
+			if !comes || l.drivesOut(o, &p) < l.Ways {
+				rest = min(rest, p.least)
+			}
 		}
 	}
-	if misses == never || misses >= o.misses && l.floods(refs, misses-1) {
+	switch {
+	case misses == never:
+		return hits, misses, true
+	case misses < o.misses:
+		return hits, misses, false
+	case rest == never || l.floods(refs, rest-1):
 		return hits, misses, true
 	}
-	if misses < o.misses {
-		return hits, misses, false
-	}
 	sure := l.surely(refs, r)
-	gone := func(p pattern) bool {
-		return p.most <= hits || p.least >= sure || l.drivesOut(refs, r, &p)
-	}
-	return hits, misses, all(o.patterns, gone)
+	return hits, misses, all(o.patterns, func(p pattern) bool {
+		return p.most <= hits || p.least >= sure || comes && l.drivenOut(refs, r, &p)
+	})
 }
 
 // surely is the least interval of operand r from which on all miss in the first level.
@@ -224,7 +228,7 @@ func (l *level) surely(refs []operand, r int) int {
 // Say that these intervals are at most g. The times between any two touches of a line lie in
 // the ranges of the patterns. If no range begins in the g iterations after one that a stay
 // can reach, it gets no further.
-func (o *operand) stay(misses int) int {
+func (o *operand) stay(misses, line int) int {
 	g := 0
 	for _, p := range o.patterns {
 		if p.least < misses {
@@ -234,14 +238,16 @@ func (o *operand) stay(misses int) int {
 	if g == 0 {
 		return 0
 	}
-	ranges := slices.Clone(o.all)
+	ranges, occurs := slices.Clone(o.all), newOccurring(o.alone, line)
 	slices.SortFunc(ranges, func(a, b pattern) int { return a.least - b.least })
 	reach := 0
 	for _, p := range ranges {
 		if p.least > reach+g {
 			break
 		}
-		reach = max(reach, p.longest)
+		if p.longest > reach && occurs.by(&p) {
+			reach = p.longest
+		}
 	}
 	return reach
 }

@@ -21,8 +21,9 @@ type pattern struct {
 	least, most, longest int
 }
 
-// mostPatterns is how many patterns of an operand are listed.
-const mostPatterns = 1 << 16
+// mostPatterns is how many patterns of an operand are listed, and patternsPart how many iterations
+// it makes for each.
+const mostPatterns, patternsPart = 1 << 16, 1 << 8
 
 // A tracer lists the patterns of an operand.
 type tracer struct {
@@ -33,6 +34,7 @@ type tracer struct {
 	line           int
 	moves          []int
 	patterns       []pattern
+	most           int // of these that are listed
 }
 
 // patternsOf lists all patterns of a nest of one operand, unless they are too many.
@@ -53,7 +55,8 @@ func patternsOf(n nest.Nest, line int) (all []pattern, ok bool) {
 	for k := len(t.order) - 1; k >= 0; k-- {
 		t.reach[k] = t.reach[k+1] + size(t.order[k])*(n.Trips[t.order[k]]-1)
 	}
-	return t.patterns, t.list(0, 0) && len(t.patterns) <= mostPatterns
+	t.most = min(mostPatterns, inside/patternsPart)
+	return t.patterns, t.list(0, 0) && len(t.patterns) <= t.most
 }
 
 // list lists the patterns that move by so many bytes in the loops before the k-th of
@@ -61,7 +64,7 @@ func patternsOf(n nest.Nest, line int) (all []pattern, ok bool) {
 func (t *tracer) list(k, shift int) bool {
 	if k == len(t.order) {
 		t.add(shift)
-		return len(t.patterns) <= mostPatterns
+		return len(t.patterns) <= t.most
 	}
 	m := t.order[k]
 	stride, room := t.strides[m], t.reach[k+1]+t.line-1
@@ -333,67 +336,74 @@ func (c *counter) moved(places []uint64, stride, from, to int) []uint64 {
 	return moved
 }
 
-// joins reports whether an access at a place within a line comes back by the pattern
-// to its line.
-func (p *pattern) joins(place, line int) bool {
-	before := place - p.shift
-	return before >= 0 && before < line
+// occurring asks of patterns of one operand whether some access comes back by them.
+type occurring struct {
+	*counter
+	base    int
+	at, old places
 }
 
-// mostPlaced bounds the places of accesses that are told of patterns: of pages there are many.
-const mostPlaced = 1 << 17
-
-// occurring are the patterns by which some access comes back. Of those that need their loops to be
-// at certain places, such as from the end of a row to the start of the next, lines may begin
-// there.
-func occurring(alone nest.Nest, patterns []pattern, line int) (met []pattern) {
+func newOccurring(alone nest.Nest, line int) *occurring {
 	op, step := alone.Operands[0], stepOf(alone, line)
-	if len(patterns)*line/step > mostPlaced {
-		return patterns
-	}
-	c := &counter{trips: alone.Trips, strides: op.Strides}
-	first := int(op.Base) & (step - 1)
-	for _, p := range patterns {
-		// Of accesses that may come by the pattern, every step bytes from the first on.
-		places := make([]bool, line/step)
-		places[int(op.Base)&(line-1)/step] = true
-		for m, stride := range op.Strides {
-			from, to := c.span(m, &p)
-			places = spread(turned(places, from*(stride/step)), stride/step, to-from)
-		}
-		for k, is := range places {
-			if is && p.joins(first+k*step, line) {
-				met = append(met, p)
-				break
-			}
-		}
-	}
-	return met
+	words := max(1, line/step/64)
+	return &occurring{
+		counter: &counter{trips: alone.Trips, strides: op.Strides,
+			line: line, step: step, first: int(op.Base) & (step - 1)},
+		base: int(op.Base) & (line - 1), at: make(places, words), old: make(places, words)}
 }
 
-// spread are places and all that they come to in some steps of a stride, themselves included.
-func spread(places []bool, stride, steps int) []bool {
-	if steps = min(steps, len(places)); steps <= 1 {
-		return places
+// by reports whether some access comes back by a pattern. Of one that needs its loops to be at
+// certain places, such as from the end of a row to the start of the next, lines may begin there.
+func (o *occurring) by(p *pattern) bool {
+	// Of accesses that may come by the pattern, every step bytes from the first on.
+	at := o.base
+	for m, stride := range o.strides {
+		from, _ := o.span(m, p)
+		at += from * stride
 	}
-	half := spread(places, stride, steps/2)
-	all := slices.Clone(half)
-	for k, is := range turned(half, stride*(steps-steps/2)) {
-		all[k] = all[k] || is
+	o.at.set(at&(o.line-1)/o.step, o.line/o.step)
+	for m, stride := range o.strides {
+		from, to := o.span(m, p)
+		o.at.spread(stride/o.step, to-from, o.old)
 	}
-	if steps&1 == 1 {
-		for k, is := range turned(half, stride) {
-			all[k] = all[k] || is
-		}
-	}
-	return all
+	// The access that one comes from lies in its line too.
+	from, to := max(0, p.shift), min(o.line, o.line+p.shift)
+	return o.at.any(max(0, from-o.first+o.step-1)/o.step, (to-o.first+o.step-1)/o.step)
 }
 
-// turned are places moved by so many, around.
-func turned(places []bool, by int) []bool {
-	moved := make([]bool, len(places))
-	at := (by%len(places) + len(places)) % len(places)
-	copy(moved[at:], places)
-	copy(moved, places[len(places)-at:])
-	return moved
+// places are a set of places in a line: a bit for each, and for the same ones again, up to 64. The
+// number of words is a power of two.
+type places []uint64
+
+// set makes them the place of a number below n, a power of two.
+func (p places) set(k, n int) {
+	clear(p)
+	for ; k < 64*len(p); k += n {
+		p[k/64] |= 1 << (k % 64)
+	}
+}
+
+// any reports whether one of the places from one up to another is in the set.
+func (p places) any(from, to int) bool {
+	for ; from < to; from++ {
+		if p[from/64]>>(from%64) == 0 {
+			from |= 63
+		} else if p[from/64]>>(from%64)&1 == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// spread adds all places that these come to in fewer than so many steps of a stride, around.
+func (p places) spread(stride, steps int, old places) {
+	steps = min(steps, 64*len(p))
+	for done, more := 1, 0; done < steps; done += more {
+		more = min(done, steps-done)
+		by, last := stride*more, len(p)-1
+		copy(old, p)
+		for i, w := range old {
+			p[(i+by>>6)&last] |= w<<(by&63) | old[(i-1)&last]>>(64-by&63)
+		}
+	}
 }

@@ -1,0 +1,106 @@
+package exact
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// Missing is how many of the levels, the nearest ones, may miss in a pass over nests that is made
+// again and again. The level after them has room for all that the nests touch. All first touches
+// miss in the levels before it, so that every line comes to it in the first pass, and stays. In the
+// passes after, it misses nothing, and nothing comes to the levels after it.
+func Missing(levels []engine.Level, nests []nest.Nest) int {
+	for i, l := range levels {
+		if hasRoom(l, nests) {
+			return i
+		}
+	}
+	return len(levels)
+}
+
+// hasRoom reports whether no set of a level gets more lines of nests than it has ways. Of each
+// stretch of lines that operands reach, a set gets one for each time that the stretch goes around
+// the sets, and one more. Stretches that overlap, or lie few sets apart, count as one.
+func hasRoom(l engine.Level, nests []nest.Nest) bool {
+	type stretch struct{ first, last uint64 }
+	var all []stretch
+	for _, n := range nests {
+		if n.Iterations() == 0 {
+			continue
+		}
+		for _, op := range n.Operands {
+			first, last := op.Reach(n.Trips)
+			all = append(all, stretch{first >> l.Shift, last >> l.Shift})
+		}
+	}
+	slices.SortFunc(all, func(a, b stretch) int { return cmp.Compare(a.first, b.first) })
+	most := 0
+	for i := 0; i < len(all); {
+		one := all[i]
+		for i++; i < len(all) && all[i].first <= one.last+1+uint64(l.Sets)/8; i++ {
+			one.last = max(one.last, all[i].last)
+		}
+		most += int((one.last-one.first)/uint64(l.Sets)) + 1
+	}
+	return most <= l.Ways
+}
+
+// Steady are the misses of a pass over a canonical nest that is made again and again, once all
+// passes are alike (see simcache.SteadyPass), where reuse intervals decide them. The misses of
+// operand r in level i are at r*len(levels)+i. Else passes is how many are simulated until then.
+func Steady(levels []engine.Level, n nest.Nest) (misses []uint64, passes int) {
+	passes = len(levels) + 1
+	if accessesOf(n) < intervalsFrom {
+		return nil, passes
+	}
+	return steady(levels, n)
+}
+
+// steady asks whatever the size.
+func steady(levels []engine.Level, n nest.Nest) (misses []uint64, passes int) {
+	passes = len(levels) + 1
+	many := n.Repeat(passes).Canonical()
+	refs, ok := operandsOf(levels, many)
+	if !ok {
+		return nil, passes
+	}
+	misses, first, ok := reuseIntervals(levels, slices.Clone(refs), passes)
+	switch {
+	case ok && first:
+		return misses, 0
+	case alike(levels, refs):
+		return nil, 1
+	}
+	return nil, passes
+}
+
+// alike reports whether all passes miss where the first does.
+//
+// An access that is not the first of its line in a pass has the same window in each pass. Say that
+// each line is gone from a level when the next pass comes to it. Then the first accesses of lines
+// miss in each pass, as in the first one, and what comes to the next level is the same in each.
+func alike(levels []engine.Level, refs []operand) bool {
+	for i := range levels {
+		l, next := &level{Level: levels[i]}, slices.Clone(refs)
+		for r := range refs {
+			next[r].misses = never
+			for _, p := range refs[r].patterns {
+				if p.lead == 0 {
+					next[r].misses = min(next[r].misses, p.least)
+				}
+			}
+			brought := 0
+			for k := range refs {
+				brought += l.sweep(&refs[k], next[r].misses-1)
+			}
+			if brought < l.Ways {
+				return false
+			}
+		}
+		refs = next
+	}
+	return true
+}
