@@ -11,8 +11,8 @@ import (
 // Results are those of an operator that the profile does not have, as a Kineto trace has none, where
 // the row has a rule for them and operands and arguments say what they are. The rule is named, or
 // has the dims of operands and results in letters: "ab,bc->ac" is a product of matrices. There, *
-// is all dims that have no letter, ? any operand, ... any more of these, and = an operand in
-// TensorIterator's order. Results have the dtype of the first operand, or one after a colon. All
+// is all dims that have no letter, ? any operand, ... any more of these, = an operand in
+// TensorIterator's order, and N and O the numbers of the arguments n and o. Results have the dtype of the first operand, or one after a colon. All
 // others are contiguous: where they may be channels_last instead, as much is written. Of a reduction
 // the rule is the dtype of its second result.
 func (op Operator) Results() []Operand {
@@ -91,7 +91,13 @@ func (op Operator) inLetters(operands, results []string) []Operand {
 			shape = append(shape, rest...)
 		}
 		for k := range letters {
-			shape = append(shape, sizes[letters[k]])
+			given, known := op.Numbers(map[byte]Arg{'N': Number, 'O': Size}[letters[k]])
+			if size, bound := sizes[letters[k]]; bound {
+				given = []int{size}
+			} else if !known || len(given) == 0 {
+				return nil
+			}
+			shape = append(shape, given...)
 		}
 		all = append(all, Fresh(shape, dtype))
 	}
@@ -150,8 +156,7 @@ var byRuleName = map[string]func(op Operator, x []int) [][]int{
 	"windows": Operator.windows, "transposed": Operator.windows, "resized": Operator.resize,
 	"pool2":     func(op Operator, x []int) [][]int { return op.pool(x, 2) },
 	"pool3":     func(op Operator, x []int) [][]int { return op.pool(x, 3) },
-	"gradients": Operator.gradients, "pads": Operator.pads, "chosen": Operator.selects,
-	"sized": Operator.sized, "table": Operator.rows, "most": Operator.most,
+	"gradients": Operator.gradients, "pads": Operator.pads, "chosen": Operator.chosen,
 }
 
 // each is the numbers of an argument, one for each of so many dims: one number is that of all, and
@@ -273,23 +278,6 @@ func (op Operator) resize(x []int) [][]int {
 	return [][]int{slices.Concat(x[:2], sizes)}
 }
 
-// sized is that of what makes a tensor of the sizes that an argument says.
-func (op Operator) sized([]int) [][]int {
-	if sizes, known := op.Numbers(Size); known && len(sizes) > 0 {
-		return [][]int{sizes}
-	}
-	return nil
-}
-
-// rows is the gradient of a table of so many rows.
-func (op Operator) rows(g []int) [][]int {
-	n, known := op.Numbers(Number)
-	if !known || len(n) != 1 || len(g) == 0 {
-		return nil
-	}
-	return [][]int{{n[0], g[len(g)-1]}}
-}
-
 // gradients are those of a convolution's input, weights and bias, as far as they are asked for.
 func (op Operator) gradients(g []int) (all [][]int) {
 	if len(op.Inputs) != 3 || len(g) < 2 {
@@ -318,25 +306,21 @@ func (op Operator) pads(x []int) [][]int {
 	return [][]int{shape}
 }
 
-// selects is that of what takes as many rows as there are numbers.
-func (op Operator) selects(x []int) [][]int {
+// chosen are those of what takes as many elements along a dim as there are numbers, or as a number
+// says, which also says where they are.
+func (op Operator) chosen(x []int) [][]int {
 	dim, ok := op.Along()
-	if len(op.Inputs) != 2 || !ok || len(op.Inputs[1].Shape) > 1 {
-		return nil
-	}
-	return [][]int{slices.Concat(x[:dim], append(slices.Clone(op.Inputs[1].Shape), 1)[:1], x[dim+1:])}
-}
-
-// most are the greatest along a dim, and where they are.
-func (op Operator) most(x []int) [][]int {
-	n, known := op.Numbers(Number)
-	dim, ok := op.Along()
-	if len(op.Inputs) != 1 || !known || !ok || len(n) != 1 {
-		return nil
-	}
+	n, counted := op.Numbers(Number)
 	shape := slices.Clone(x)
-	shape[dim] = n[0]
-	return [][]int{shape, shape}
+	switch {
+	case ok && len(op.Inputs) == 2 && len(op.Inputs[1].Shape) <= 1:
+		shape[dim] = append(slices.Clone(op.Inputs[1].Shape), 1)[0]
+		return [][]int{shape}
+	case ok && len(op.Inputs) == 1 && counted && len(n) == 1:
+		shape[dim] = n[0]
+		return [][]int{shape, shape}
+	}
+	return nil
 }
 
 // Along is the one dim of the first operand that an argument names.
@@ -345,9 +329,5 @@ func (op Operator) Along() (dim int, ok bool) {
 	if len(numbers) != 1 || len(op.Inputs) == 0 {
 		return 0, false
 	}
-	rank := len(op.Inputs[0].Shape)
-	if dim = numbers[0]; dim < 0 {
-		dim += rank
-	}
-	return dim, dim >= 0 && dim < rank
+	return axis(numbers[0], len(op.Inputs[0].Shape))
 }

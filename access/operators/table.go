@@ -182,8 +182,8 @@ func lookUp(op string) Row {
 	return unknown
 }
 
-// byRule says what an operator of aten does that has the name of a row's with _backward after it,
-// or of a view's with _copy, or is of a family.
+// byRule says what an operator does that has the name of a row's with _backward after it, or of a
+// view's with _copy, or begins as a row's name does that ends in *.
 func byRule(name string) (Row, bool) {
 	if base, ok := strings.CutSuffix(name, "_copy"); ok && byName()[base].Class == View {
 		return Row{Class: Copy, Walk: WalkCopy}, true
@@ -198,22 +198,12 @@ func byRule(name string) (Row, bool) {
 			return r, true
 		}
 	}
-	for _, family := range families {
-		if strings.HasPrefix(name, family.prefix) {
-			return family.Row, true
+	for i := range name {
+		if r, ok := byName()[name[:i]+"*"]; ok {
+			return r, true
 		}
 	}
 	return Row{}, false
-}
-
-// families are operators that are alike, by how their names begin.
-var families = []struct {
-	prefix string
-	Row
-}{
-	{"aten::_foreach_", Row{Class: Elementwise, Walk: WalkElementwise}},
-	{"aten::special_", Row{Class: Elementwise, Walk: WalkElementwise, flags: []string{string(Calls)}}},
-	{"aten::fft_", Row{Class: Rows, Walk: WalkRows, flags: []string{string(Calls)}}},
 }
 
 // Row is what the table says of an operator with its operands.
@@ -315,18 +305,23 @@ func (op Operator) Dims() ([]int, bool) {
 	if len(numbers) == 0 { // none are named: all
 		return nest.UpTo(rank), op.Class == Reduction
 	}
-	dims := make([]int, 0, len(numbers))
-	for _, d := range numbers {
-		if d < 0 {
-			d += rank
-		}
-		if d < 0 || d >= max(rank, 1) {
+	dims := make([]int, len(numbers))
+	for i, d := range numbers {
+		var ok bool
+		if dims[i], ok = axis(d, max(rank, 1)); !ok {
 			return nil, false
 		}
-		dims = append(dims, d)
 	}
 	slices.Sort(dims)
 	return dims, true
+}
+
+// axis is the dim that a number names, which counts from the end if it is negative.
+func axis(d, rank int) (int, bool) {
+	if d < 0 {
+		d += rank
+	}
+	return d, d >= 0 && d < rank
 }
 
 // argument is the text of the argument with a letter, as far as there is one; has reports whether

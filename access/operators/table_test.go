@@ -34,7 +34,7 @@ func TestTable(t *testing.T) {
 		if !strings.Contains(name, "::") {
 			name = "aten::" + name
 		}
-		row := lookUp(name)
+		row := lookUp(strings.TrimSuffix(name, "*") + strings.Repeat("any", strings.Count(name, "*")))
 		if !slices.Contains(classes, row.Class) || !slices.Contains(walks, row.Walk) ||
 			strings.Trim(row.args, letters) != "" {
 			t.Errorf("%s: class, walk or arguments are unknown", name)
