@@ -41,8 +41,8 @@ type Bill struct {
 	// Strided and StridedDistinct are those of the profile.
 	Strided         int `json:"strided_inputs"`
 	StridedDistinct int `json:"strided_inputs_distinct"`
-	// Operands counts all of them, as the profile does. OnDevice: the profile is of a GPU, and times
-	// are those of a CPU.
+	// Operands counts all of them, as the profile does. OnDevice: the profile is of a GPU, and
+	// times are those of a CPU.
 	Operands operators.Tally `json:"operands"`
 	OnDevice bool            `json:"on_device,omitzero"`
 	// Ns is the predicted time of all calls, Layout how much less it would be if
@@ -78,7 +78,8 @@ type Item struct {
 	// Computes: what it computes, as exp or a variance, takes longer than its memory, which
 	// alone is in the times.
 	Computes bool `json:"computes,omitzero"`
-	// Unwritten: the profile does not say what it returns, nor do its operands, and the times are of what it reads alone.
+	// Unwritten: the profile does not say what it returns, nor do its operands, and the times are of
+	// what it reads alone.
 	Unwritten bool `json:"result_unknown,omitzero"`
 	// Problem is why there is no price, of what touches memory.
 	Problem string `json:"problem,omitempty"`
@@ -113,7 +114,10 @@ func (b Begin) phase(what string, parts int, noun string) (done func()) {
 
 // Of prices a profile by a cost model. It works on all CPUs.
 func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*Bill, error) {
-	b := &Bill{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(), Calls: p.Calls, Strided: p.Strided, StridedDistinct: p.StridedDistinct, Operands: p.Tally, OnDevice: p.OnDevice, nowhere: p.Step == nil, Operators: []Item{}, Skipped: append([]operators.Skipped{}, p.Skipped...)}
+	b := &Bill{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(),
+		Calls: p.Calls, Strided: p.Strided, StridedDistinct: p.StridedDistinct, Operands: p.Tally,
+		OnDevice: p.OnDevice, nowhere: p.Step == nil, Operators: []Item{},
+		Skipped: append([]operators.Skipped{}, p.Skipped...)}
 	for _, l := range m.Caches.Levels {
 		b.levels = append(b.levels, l.Name)
 	}
@@ -148,12 +152,15 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 		b.Share = b.Layout / b.Ns
 	}
 	for _, s := range b.Skipped {
-		if s.Reason != "" && !slices.ContainsFunc(b.Operators, func(i Item) bool { return i.Op == s.Op && i.Class == operators.Unknown }) {
+		if s.Reason != "" && !slices.ContainsFunc(b.Operators, func(i Item) bool {
+			return i.Op == s.Op && i.Class == operators.Unknown
+		}) {
 			b.Bytes = plus(b.Bytes, s.Bytes)
 		}
 	}
 	slices.SortStableFunc(b.Operators, func(x, y Item) int {
-		return cmp.Or(cmp.Compare(y.Layout, x.Layout), cmp.Compare(y.Ns, x.Ns), cmp.Compare(y.Bytes, x.Bytes))
+		return cmp.Or(cmp.Compare(y.Layout, x.Layout), cmp.Compare(y.Ns, x.Ns),
+			cmp.Compare(y.Bytes, x.Bytes))
 	})
 	return b, nil
 }
@@ -334,7 +341,8 @@ func (b *Bill) Sentence() string {
 	if len(b.Sources) > 1 {
 		of = fmt.Sprintf("%d profiles together", len(b.Sources))
 	}
-	return fmt.Sprintf("layout costs %s of the memory time of %s: %s of %s", percent(b.Share), of, advise.Duration(b.Layout), advise.Duration(b.Ns))
+	return fmt.Sprintf("layout costs %s of the memory time of %s: %s of %s", percent(b.Share), of,
+		advise.Duration(b.Layout), advise.Duration(b.Ns))
 }
 
 // percent is a share as text.

@@ -21,8 +21,8 @@ func (w *walks) ends() (from, to []tensor) {
 	return from, to
 }
 
-// copies lowers a copy: to its destination where it has one that the source broadcasts to, and where
-// it has none each source to a fresh part of the result.
+// copies lowers a copy: to its destination where it has one that the source broadcasts to, and
+// where it has none each source to a fresh part of the result.
 func (w *walks) copies() {
 	from, to := w.ends()
 	switch {
@@ -82,8 +82,9 @@ func (w *walks) join() bool {
 		return false
 	}
 	for i := range from {
-		if stacks && dim <= len(from[i].Shape) {
-			from[i].Shape, from[i].Strides = slices.Insert(slices.Clone(from[i].Shape), dim, 1), slices.Insert(slices.Clone(from[i].Strides), dim, 0)
+		if o := &from[i]; stacks && dim <= len(o.Shape) {
+			o.Shape = slices.Insert(slices.Clone(o.Shape), dim, 1)
+			o.Strides = slices.Insert(slices.Clone(o.Strides), dim, 0)
 		}
 	}
 	shape, last := slices.Clone(from[0].Shape), true
@@ -105,7 +106,8 @@ func (w *walks) join() bool {
 	start := 0
 	for _, o := range from {
 		n := o.Shape[dim]
-		if !w.moveTo(y, o, func(l layouts.Layout) (layouts.Layout, error) { return l.Narrow(dim, start, n) }) {
+		part := func(l layouts.Layout) (layouts.Layout, error) { return l.Narrow(dim, start, n) }
+		if !w.moveTo(y, o, part) {
 			return false
 		}
 		start += n

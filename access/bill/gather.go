@@ -36,8 +36,9 @@ type named struct {
 	sizes, strides []int
 }
 
-// byRow lowers what takes rows of its first operand by numbers, or puts some there. Lists of numbers
-// name places of several dims together. It reports false of a mask, which does not say how many.
+// byRow lowers what takes rows of its first operand by numbers, or puts some there. Lists of
+// numbers name places of several dims together. It reports false of a mask, which does not say how
+// many.
 func (w *walks) byRow() bool {
 	index := w.named(operators.Index, operators.Flat)
 	if len(index) == 0 && w.row.Takes(operators.Index) {
@@ -48,7 +49,8 @@ func (w *walks) byRow() bool {
 	}
 	p := named{table: w.all[0], n: product(shapeOf(index))}
 	dims := w.dimsOf(index)
-	if len(dims) == 0 || dims[len(dims)-1] >= len(p.table.Shape) || p.n < 1 || product(p.table.Shape) == 0 {
+	if len(dims) == 0 || dims[len(dims)-1] >= len(p.table.Shape) || p.n < 1 ||
+		product(p.table.Shape) == 0 {
 		return false
 	}
 	if p.first = dims[0]; dims[len(dims)-1]-dims[0] != len(dims)-1 {

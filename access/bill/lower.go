@@ -76,7 +76,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	if w.specs == nil {
 		return lowered{}, errors.New("the profile has none of its tensors")
 	}
-	l := lowered{specs: w.specs, from: w.from, results: w.results, forLayout: w.forLayout, twins: w.specs[w.inner:]}
+	l := w.lowered()
 	l.unsaid = len(w.outputs()) == 0 && !slices.ContainsFunc(w.specs, func(s access.Spec) bool {
 		return s.Op != access.Sum || len(s.Operands) > 1
 	})
@@ -89,6 +89,12 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	}
 	l.twins = twin.specs
 	return l, nil
+}
+
+// lowered is what was collected.
+func (w *walks) lowered() lowered {
+	return lowered{specs: w.specs, from: w.from, results: w.results, forLayout: w.forLayout,
+		twins: w.specs[w.inner:]}
 }
 
 // contiguousTwin is the operator with contiguous operands, or such as it takes alike. What is
@@ -129,7 +135,7 @@ type walks struct {
 	specs     []access.Spec
 	from      [][]int
 	results   []*walked
-	inner     int // of these, how many at the start are copies inside that contiguous operands would spare
+	inner     int // of these, those at the start that are copies of what is not contiguous
 	forLayout bool
 	copied    bool // it calls what copies, and is in the profile itself,
 	reduced   bool // or what reduces,
@@ -174,8 +180,9 @@ func (w *walks) walk() {
 	lowers := map[operators.Walk]func() bool{
 		operators.WalkJoined: w.join, operators.WalkStacked: w.join, operators.WalkPadded: w.pad,
 		operators.WalkElementwise: w.elementwise, operators.WalkScan: w.elementwise,
-		operators.WalkRows: w.elementwise, operators.WalkNorm: w.norm, operators.WalkReduction: w.reduction,
-		operators.WalkGather: w.byRow, operators.WalkPut: w.byRow,
+		operators.WalkRows: w.elementwise, operators.WalkNorm: w.norm,
+		operators.WalkReduction: w.reduction,
+		operators.WalkGather:    w.byRow, operators.WalkPut: w.byRow,
 		operators.WalkElements: w.byElement, operators.WalkScatter: w.byElement,
 	}
 	switch lower := lowers[w.row.Walk]; {
@@ -274,7 +281,7 @@ func (w *walks) result(y *walked) {
 // asTheyLie goes over each of these once, in the order of its strides.
 func (w *walks) asTheyLie(all []tensor) {
 	for _, o := range all {
-		if o.Role != operators.Output && (o.at >= len(w.op.Inputs) || w.row.Is(o.Argument) != operators.Like) {
+		if o.Role != operators.Output && w.row.Is(o.Argument) != operators.Like {
 			w.add(access.Sum, nil, w.operand(o, access.Input))
 		}
 		if o.Role != operators.Input {
@@ -296,7 +303,9 @@ func expandedOnce(o operators.Operand) operators.Operand {
 }
 
 // fresh is a contiguous tensor that the operator makes.
-func fresh(shape []int, dtype string) tensor { return tensor{operators.Fresh(shape, dtype), inside} }
+func fresh(shape []int, dtype string) tensor {
+	return tensor{operators.Fresh(shape, dtype), inside}
+}
 
 func isChannelsLast(o operators.Operand) bool {
 	l, err := o.Layout()
@@ -363,10 +372,14 @@ func reorder(op operators.Operator) (lowered, error) {
 	if err != nil {
 		return lowered{}, err
 	}
-	w := walks{op: op}
+	x, y := op.Inputs[0], op.Outputs[0]
+	w := walks{op: op, forLayout: x.DType == y.DType}
 	for _, piece := range pieces {
-		w.add(access.Copy, nil, walked{access.Operand{Layout: piece[0], DType: standIn(op.Outputs[0]), Role: access.Output}, 1},
-			walked{access.Operand{Layout: piece[1], DType: standIn(op.Inputs[0]), Role: access.Input}, 0})
+		to := access.Operand{Layout: piece[0], DType: standIn(y), Role: access.Output}
+		from := access.Operand{Layout: piece[1], DType: standIn(x), Role: access.Input}
+		w.add(access.Copy, nil, walked{to, 1}, walked{from, 0})
 	}
-	return lowered{specs: w.specs, from: w.from, results: w.results, forLayout: op.Inputs[0].DType == op.Outputs[0].DType}, nil
+	l := w.lowered()
+	l.twins = nil // which would be no reorder
+	return l, nil
 }

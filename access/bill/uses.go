@@ -25,12 +25,17 @@ type origin struct {
 	product bool // a matrix product wrote it
 }
 
+// and is what both are.
+func (o origin) and(p origin) origin {
+	return origin{o.maker && p.maker, o.given && p.given, o.product && p.product}
+}
+
 // A reading is the calls that read the same elements in a layout that costs time.
 type reading map[string][]int // operators
 
-// usesOf are the uses of each operator, by those whose layout costs time (pays). Where a profile says
-// where operands lie, it is how often the same elements are read until the storage is written again.
-// Where it does not, each operator is taken to read all tensors that lie alike.
+// usesOf are the uses of each operator, by those whose layout costs time (pays). Where a profile
+// says where operands lie, it is how often the same elements are read until the storage is written
+// again. Where it does not, each operator is taken to read all tensors that lie alike.
 func usesOf(p *operators.Profile, pays func(operator int) bool) []use {
 	all := make([]use, len(p.Operators))
 	readers := reading{}
@@ -47,7 +52,9 @@ func usesOf(p *operators.Profile, pays func(operator int) bool) []use {
 	images, rows, batches := false, false, map[int]bool{}
 	for _, op := range p.Operators {
 		for _, o := range slices.Concat(op.Outputs, op.Results()) {
-			batches[product(o.Shape)] = batches[product(o.Shape)] || op.Class == operators.Product && len(o.Shape) == 3
+			if op.Class == operators.Product && len(o.Shape) == 3 {
+				batches[product(o.Shape)] = true
+			}
 		}
 		if !op.Backward && slices.ContainsFunc(op.Inputs, rowMajor) {
 			images, rows = images || convolves(op.Row()), true
@@ -65,8 +72,11 @@ func (r reading) alike(p *operators.Profile, pays func(operator int) bool) {
 	seen := map[string]bool{}
 	for n, op := range p.Operators {
 		for _, o := range op.Inputs {
+			if !pays(n) || o.Role != operators.Input || contiguous(o) {
+				continue
+			}
 			key := layoutKey(o)
-			if name := key + op.Op + (Item{Operator: op}).Tensors(); pays(n) && o.Role == operators.Input && !contiguous(o) && !seen[name] {
+			if name := key + op.Op + (Item{Operator: op}).Tensors(); !seen[name] {
 				seen[name] = true
 				r[key] = append(r[key], n)
 			}
@@ -105,19 +115,22 @@ type trail struct {
 func usesInStep(p *operators.Profile, all []use, pays func(operator int) bool) reading {
 	t := trail{uses: all, noted: make([]bool, len(all)), writes: map[uint64]int{},
 		product: map[version]bool{}, makers: map[version]string{}, readers: reading{},
-		taken: map[version]bool{}, wrote: map[int][]version{}, copied: map[version]operators.Operand{}}
+		taken: map[version]bool{}, wrote: map[int][]version{},
+		copied: map[version]operators.Operand{}}
 	for _, call := range p.Step {
-		operands, places := operandsOf(p, call)
-		t.follow(call.Operator, p.Operators[call.Operator], operands, places, pays(call.Operator))
+		t.follow(p, call, pays(call.Operator))
 	}
 	for op, versions := range t.wrote {
-		all[op].leavable = !slices.ContainsFunc(versions, func(v version) bool { return !t.taken[v] })
+		left := func(v version) bool { return !t.taken[v] }
+		all[op].leavable = !slices.ContainsFunc(versions, left)
 	}
 	return t.readers
 }
 
 // follow notes what a call reads, and then what it writes.
-func (t *trail) follow(n int, op operators.Operator, operands []operators.Operand, places []operators.Place, pays bool) {
+func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
+	n, op := call.Operator, p.Operators[call.Operator]
+	operands, places := operandsOf(p, call)
 	maker := calledBy(op, operators.Maker)
 	passed := maker // what is made of what lies turned lies alike
 	keys := map[string]bool{}
@@ -135,21 +148,24 @@ func (t *trail) follow(n int, op operators.Operator, operands []operators.Operan
 		if maker == "" && turned(o) {
 			passed = t.makers[v]
 		}
-		made := t.makers[v] != "" && (op.Backward || maker == "" && turned(o) || t.makers[v] == maker)
-		given := maker != "" && turned(o) && t.makers[v] != maker
-		from, strided = origin{from.maker && made, from.given && given, from.product && t.product[v]}, true
+		by := t.makers[v]
+		from = from.and(origin{
+			maker:   by != "" && (op.Backward || maker == "" && turned(o) || by == maker),
+			given:   maker != "" && turned(o) && by != maker,
+			product: t.product[v],
+		})
+		strided = true
 		if pays && o.Role == operators.Input { // what is written in place is no use of a copy
 			keys[fmt.Sprint(v, places[i].Offset, layoutKey(o))] = true
 		}
 	}
-	if u := &t.uses[n]; !strided {
-		u.origin = origin{}
-	} else if t.noted[n] {
-		u.origin = origin{u.maker && from.maker, u.given && from.given, u.product && from.product}
-	} else {
-		u.origin = from
+	if !strided {
+		from = origin{}
 	}
-	t.noted[n] = true
+	if u := &t.uses[n]; t.noted[n] {
+		from = from.and(u.origin)
+	}
+	t.uses[n].origin, t.noted[n] = from, true
 	for key := range keys {
 		t.readers[key] = append(t.readers[key], n)
 	}
@@ -158,8 +174,8 @@ func (t *trail) follow(n int, op operators.Operator, operands []operators.Operan
 			t.writes[storage]++
 			v := version{storage, t.writes[storage]}
 			t.wrote[n] = append(t.wrote[n], v)
-			t.product[v], t.makers[v] = op.Class == operators.Product && !convolves(op.Row()), passed
-			t.copied[v] = source(op)
+			t.product[v] = op.Class == operators.Product && !convolves(op.Row())
+			t.makers[v], t.copied[v] = passed, source(op)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/stridebench/stridebench/access/operators"
 )
 
-// The verdicts, all of them: what to change in the model's code, or that nothing helps, and why. A %
-// stands for what differs.
+// The verdicts, all of them: what to change in the model's code, or that nothing helps, and why.
+// A % stands for what differs.
 const (
 	noMemory     = "nothing to change: it accesses no memory itself"
 	noPrice      = "no advice: %s"
@@ -57,7 +57,8 @@ func verdict(i *Item, u use) (string, int) {
 		return batchFirst, 0
 	case copies && calledBy(i.Operator, operators.Folds) != "" && !evenBatches(source(i.Operator)):
 		return folding, 0
-	case u.maker && (inside != "" || !copies || i.within()) && u.reads < 2, u.nowhere && copies && inside != "":
+	case u.maker && (inside != "" || !copies || i.within()) && u.reads < 2,
+		u.nowhere && copies && inside != "":
 		return byMaker, 0
 	case i.overlaps():
 		return overlapping, 0
@@ -135,13 +136,14 @@ func (i *Item) softmaxAlong() (dim int, ok bool) {
 	if err != nil || dim < 0 || dim >= l.Rank()-1 {
 		return 0, false
 	}
-	along := func(r operators.Row) bool { return r.Walk == operators.WalkRows && r.Takes(operators.Dim) }
+	along := func(r operators.Row) bool {
+		return r.Walk == operators.WalkRows && r.Takes(operators.Dim)
+	}
 	if dims, known := i.Dims(); along(i.Row()) {
 		ok = known && slices.Equal(dims, []int{dim})
 	} else if i.lowered.forLayout && len(i.Callers) > 0 {
-		ok = slices.ContainsFunc(strings.Split(i.Callers[0].Chain, " > "), func(name string) bool {
-			return along(operators.RowOf(name))
-		})
+		chain := strings.Split(i.Callers[0].Chain, " > ")
+		ok = slices.ContainsFunc(chain, func(name string) bool { return along(operators.RowOf(name)) })
 	}
 	l, err = l.Movedim(dim, -1)
 	return dim, ok && err == nil && l.IsContiguous()
@@ -162,7 +164,9 @@ func evenBatches(o operators.Operand) bool {
 func calledBy(op operators.Operator, flag operators.Flag) (found string) {
 	for n, c := range op.Callers {
 		chain := strings.Split(c.Chain, " > ")
-		at := slices.IndexFunc(chain, func(name string) bool { return operators.RowOf(name).Has(flag) })
+		at := slices.IndexFunc(chain, func(name string) bool {
+			return operators.RowOf(name).Has(flag)
+		})
 		if at < 0 || n > 0 && chain[at] != found {
 			return ""
 		}
@@ -177,8 +181,8 @@ func calledBy(op operators.Operator, flag operators.Flag) (found string) {
 func (i *Item) mixesChannelsLast() bool {
 	row := i.Row()
 	copies := row.Has(operators.Blocks)
-	if i.Class == operators.Gather || i.Class == operators.Rows && !row.Has(operators.ChannelsLast) ||
-		copies && i.within() {
+	rowWise := i.Class == operators.Rows && !row.Has(operators.ChannelsLast)
+	if i.Class == operators.Gather || rowWise || copies && i.within() {
 		return false
 	}
 	last, rows := false, false
@@ -197,8 +201,8 @@ func rowMajor(o operators.Operand) bool {
 	return o.Format == "" && (rank == 4 || rank == 5) && contiguous(o) && !isChannelsLast(o)
 }
 
-// within reports whether a copy to what is row-major is made within others alone that want it so, as
-// a reshape, and not where a program asks for it.
+// within reports whether a copy to what is row-major is made within others alone that want it so,
+// as a reshape, and not where a program asks for it.
 func (i *Item) within() bool {
 	for _, c := range i.Callers {
 		if !slices.ContainsFunc(strings.Split(c.Chain, " > "), func(name string) bool {
@@ -207,16 +211,18 @@ func (i *Item) within() bool {
 			return false
 		}
 	}
-	return len(i.Callers) > 0 && !slices.ContainsFunc(slices.Concat(i.Inputs, i.Outputs), func(o operators.Operand) bool {
+	all := slices.Concat(i.Inputs, i.Outputs)
+	return len(i.Callers) > 0 && !slices.ContainsFunc(all, func(o operators.Operand) bool {
 		return o.Role != operators.Input && !contiguous(o)
 	})
 }
 
-// keepsChannelsLast reports whether an operator gets channels_last alone and returns it, as a cat of
-// channels, or a reduction of it: one that costs a little more so is no reason to leave the format,
-// which products want.
+// keepsChannelsLast reports whether an operator gets channels_last alone and returns it, as a cat
+// of channels, or a reduction of it: one that costs a little more so is no reason to leave the
+// format, which products want.
 func (i *Item) keepsChannelsLast() bool {
-	unsaid := len(i.Outputs) == 0 && i.Row().Walk == operators.WalkJoined || i.Class == operators.Reduction
+	unsaid := i.Class == operators.Reduction
+	unsaid = unsaid || len(i.Outputs) == 0 && i.Row().Walk == operators.WalkJoined
 	returns := false
 	for _, o := range slices.Concat(i.Inputs, i.Outputs) {
 		if len(o.Shape) != 4 && len(o.Shape) != 5 {
@@ -262,8 +268,9 @@ func takes(read, copied operators.Operand) bool {
 	if from, err = from.View(to.Shape()...); err != nil {
 		return false
 	}
-	rows, cols := from.Stride(from.Rank()-2), from.Stride(from.Rank()-1)
-	return rows == 1 && cols >= from.Size(from.Rank()-2) || cols == 1 && rows >= from.Size(from.Rank()-1)
+	last := from.Rank() - 1
+	rows, cols := from.Stride(last-1), from.Stride(last)
+	return rows == 1 && cols >= from.Size(last-1) || cols == 1 && rows >= from.Size(last)
 }
 
 // turned reports whether an operand is of sequences that lie before batches, with its channels last

@@ -24,14 +24,14 @@ func (w *walks) elementwise() bool {
 	shape := shapeOf(slices.Concat(inputs, outputs))
 	var operands []walked
 	var rest []tensor
-	written := false
+	written, rows := false, w.row.Walk == operators.WalkRows
 	for _, o := range inputs {
 		whole := slices.Equal(o.Shape, shape)
 		switch {
-		case !broadcasts(o.Shape, shape) || len(operands) == maxOperands || w.row.Walk == operators.WalkRows && !whole,
+		case !broadcasts(o.Shape, shape) || len(operands) == maxOperands || rows && !whole,
 			o.Role != operators.Input && (written || !whole || slices.Contains(o.Strides, 0)):
 			rest = append(rest, o)
-		case w.row.Walk == operators.WalkRows:
+		case rows:
 			operands = append(operands, w.operand(w.dense(o), access.Input))
 		case o.Role == operators.Input:
 			operands = append(operands, w.operand(o, access.Input))
@@ -42,8 +42,8 @@ func (w *walks) elementwise() bool {
 	}
 	result := w.allocated(operands)
 	for _, o := range outputs {
-		// A result is as TensorIterator allocates it unless its type is another, or the profile says
-		// that it lies otherwise.
+		// A result is as TensorIterator allocates it unless its type is another, or the profile
+		// says that it lies otherwise.
 		if written || !slices.Equal(o.Shape, shape) || slices.Contains(o.Strides, 0) {
 			rest = append(rest, o)
 			continue
@@ -62,13 +62,21 @@ func (w *walks) elementwise() bool {
 	} else if len(operands) == 1 {
 		w.add(access.Fill, nil, operands...)
 	}
-	if w.op.Class == operators.Elementwise && !written && !w.reduced && len(operands) > 0 && len(rest) > 0 &&
-		len(rest[0].Shape) == 0 && rest[0].Role == operators.Output { // a loss, which is reduced
-		w.add(access.Sum, nest.UpTo(len(shape)), w.operand(fresh(shape, rest[0].DType), access.Input),
-			w.operand(rest[0], access.Output))
+	if !written && len(operands) > 0 && w.reduces(shape, rest) {
 		rest = rest[1:]
 	}
 	w.asTheyLie(rest)
+	return true
+}
+
+// reduces adds the pass in which a loss, of elements of a shape, reduces what it computed.
+func (w *walks) reduces(shape []int, results []tensor) bool {
+	if w.op.Class != operators.Elementwise || w.reduced || len(results) == 0 ||
+		len(results[0].Shape) > 0 || results[0].Role != operators.Output {
+		return false
+	}
+	each := w.operand(fresh(shape, results[0].DType), access.Input)
+	w.add(access.Sum, nest.UpTo(len(shape)), each, w.operand(results[0], access.Output))
 	return true
 }
 
@@ -83,7 +91,9 @@ func (w *walks) norm() bool {
 
 // roles are those of operands in patterns.
 var roles = map[operators.Role]access.Role{
-	operators.Input: access.Input, operators.Output: access.Output, operators.InPlace: access.InPlace,
+	operators.Input:   access.Input,
+	operators.Output:  access.Output,
+	operators.InPlace: access.InPlace,
 }
 
 // lists lowers an operator on lists as one on the first of each, the second, and so on.
@@ -100,13 +110,14 @@ func (w *walks) lists() bool {
 		one := walks{op: w.op, row: w.row, all: all, copied: w.copied}
 		one.op.Inputs, one.op.Outputs = make([]operators.Operand, len(all)), nil
 		one.elementwise()
-		w.specs, w.from, w.results = append(w.specs, one.specs...), append(w.from, one.from...), append(w.results, one.results...)
+		w.specs, w.from = append(w.specs, one.specs...), append(w.from, one.from...)
+		w.results = append(w.results, one.results...)
 		w.err = cmp.Or(w.err, one.err)
 	}
 	return len(each) > 0
 }
 
-// allocated is the result that TensorIterator allocates for these operands, nil if one of them is it.
+// allocated is the result that TensorIterator allocates for these operands, nil if one is written.
 func (w *walks) allocated(operands []walked) *walked {
 	var inputs []layouts.Layout
 	for _, o := range operands {
@@ -119,7 +130,8 @@ func (w *walks) allocated(operands []walked) *walked {
 	if err != nil || len(inputs) == 0 {
 		return nil
 	}
-	return &walked{access.Operand{Layout: it.Output, DType: operands[0].DType, Role: access.Output}, inside}
+	y := access.Operand{Layout: it.Output, DType: operands[0].DType, Role: access.Output}
+	return &walked{y, inside}
 }
 
 // alike reports whether two results have the same elements in the same places.

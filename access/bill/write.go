@@ -25,7 +25,8 @@ func (b *Bill) Write(w io.Writer, worst, columns int) error {
 	rows := b.Worst(worst)
 	t := explain.Table{head}
 	for _, i := range rows {
-		row := []string{i.Op, explain.Say("%d", i.Calls), advise.Duration(i.Ns), advise.Duration(i.Layout)}
+		calls := explain.Say("%d", i.Calls)
+		row := []string{i.Op, calls, advise.Duration(i.Ns), advise.Duration(i.Layout)}
 		for _, m := range i.Predicted.Misses[:len(b.levels)] {
 			row = append(row, explain.Say("%.0f", m.Count*float64(i.Calls)))
 		}
@@ -47,9 +48,12 @@ func lead(onDevice bool, t operators.Tally, sources []string) []string {
 	if !onDevice {
 		return slices.Clone(sources)
 	}
-	return append([]string{"recorded on a GPU: times are of the same operators on a CPU, and predict nothing of this step",
-		explain.Say("on any device: %d of %d operands (%d of %d B) are transposed, and %d (%d B) strided",
-			t.Transposed, t.All, t.TransposedBytes, t.Bytes, t.Strided, t.StridedBytes)}, sources...)
+	return append([]string{
+		"recorded on a GPU: times are of the same operators on a CPU, and predict nothing of this step",
+		explain.Say("on any device: %d of %d operands (%d of %d B) are transposed, ",
+			t.Transposed, t.All, t.TransposedBytes, t.Bytes) +
+			explain.Say("and %d (%d B) strided", t.Strided, t.StridedBytes),
+	}, sources...)
 }
 
 // PredictedFor says in words for which machine. Model has all that its times are made of.
@@ -116,17 +120,22 @@ func (b *Bill) rest(shown []Item) []string {
 		if len(names) > 5 {
 			names, more = names[:5], " and others"
 		}
-		words = append(words, fmt.Sprintf("Not priced: %s (%s B): %s%s.", explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
+		words = append(words, fmt.Sprintf("Not priced: %s (%s B): %s%s.",
+			explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
 	}
 	if unwritten > 0 {
-		words = append(words, "Priced by inputs alone: "+explain.Counted(unwritten, "call")+". The profile lacks the result.")
+		words = append(words, "Priced by inputs alone: "+explain.Counted(unwritten, "call")+
+			". The profile lacks the result.")
 	}
 	if b.nowhere && b.Layout > 0 {
-		words = append(words, "The profile does not say where tensors are: advice goes by their shapes and callers (scripts/capture records more).")
+		words = append(words, "The profile does not say where tensors are: "+
+			"advice goes by their shapes and callers (scripts/capture records more).")
 	}
 	lost := 0
 	for _, s := range b.Skipped {
-		if !slices.ContainsFunc(b.Operators, func(i Item) bool { return i.Op == s.Op && i.Predicted == nil }) {
+		if !slices.ContainsFunc(b.Operators, func(i Item) bool {
+			return i.Op == s.Op && i.Predicted == nil
+		}) {
 			lost += s.Calls
 		}
 	}

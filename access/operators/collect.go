@@ -170,7 +170,8 @@ type signatures struct {
 
 func newSignatures() *signatures {
 	return &signatures{
-		all:     []signature{{op: "(others)", Row: unknown, problem: fmt.Sprintf("more than %d distinct operators", maxDistinct)}},
+		all: []signature{{op: "(others)", Row: unknown,
+			problem: fmt.Sprintf("more than %d distinct operators", maxDistinct)}},
 		byKey:   map[string]uint32{},
 		byText:  map[string]uint32{},
 		threads: map[string]int32{},

@@ -180,8 +180,8 @@ func operandOf(shape, strides value, dtype string, argument int, inList bool) (O
 	return o, err
 }
 
-// setRoles says which operands are written: a name ends in _, or the table has all arguments but the
-// last, where the result goes.
+// setRoles says which operands are written: a name ends in _, or the table has all arguments but
+// the last, where the result goes.
 func (s *signature) setRoles() {
 	last := len(strings.TrimRight(s.Row.args, ".")) // what is after all tensors is out=
 	for i := range s.inputs {

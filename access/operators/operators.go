@@ -189,7 +189,9 @@ func (t *Tally) add(o Operand, calls int) {
 	if err != nil {
 		return
 	}
-	count := func(n *int, bytes *int64) { *n, *bytes = *n+calls, plus(*bytes, times(o.Bytes(), calls)) }
+	count := func(n *int, bytes *int64) {
+		*n, *bytes = *n+calls, plus(*bytes, times(o.Bytes(), calls))
+	}
 	count(&t.All, &t.Bytes)
 	if dense := l.IsDense(); dense && !l.IsContiguous() {
 		count(&t.Transposed, &t.TransposedBytes)

@@ -8,15 +8,16 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// Results are those of an operator that the profile does not have, as a Kineto trace has none, where
-// the row has a rule for them and operands and arguments say what they are. The rule is named, or
-// has the dims of operands and results in letters: "ab,bc->ac" is a product of matrices. There, *
+// Results are those of an operator that the profile does not have, as a Kineto trace has none,
+// where the row has a rule for them and operands and arguments say what they are. The rule is named,
+// or has the dims of operands and results in letters: "ab,bc->ac" is a product of matrices. There, *
 // is all dims that have no letter, ? any operand, ... any more of these, = an operand in
 // TensorIterator's order, and N and O the numbers of the arguments n and o. Results have the dtype of the first operand, or one after a colon. All
 // others are contiguous: where they may be channels_last instead, as much is written. Of a reduction
 // the rule is the dtype of its second result.
 func (op Operator) Results() []Operand {
-	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, func(o Operand) bool { return o.Role != Input || o.InList }) {
+	written := func(o Operand) bool { return o.Role != Input || o.InList }
+	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, written) {
 		return nil
 	}
 	row := op.Row()
@@ -40,7 +41,7 @@ func (op Operator) Results() []Operand {
 	return possible(all)
 }
 
-// possible is all of these if tensors may have their shapes, of at most 2^48 elements, and else nil.
+// possible is all of these if tensors may have their shapes, of at most 2^48 elements, else nil.
 func possible(all []Operand) []Operand {
 	for _, o := range all {
 		n := 1
@@ -82,7 +83,8 @@ func (op Operator) inLetters(operands, results []string) []Operand {
 			if err != nil {
 				return nil
 			}
-			all = append(all, Operand{Shape: l.Shape(), Strides: l.Strides(), DType: dtype, Role: Output})
+			y := Operand{Shape: l.Shape(), Strides: l.Strides(), DType: dtype, Role: Output}
+			all = append(all, y)
 			continue
 		}
 		letters, more := strings.CutPrefix(letters, "*")
@@ -104,8 +106,8 @@ func (op Operator) inLetters(operands, results []string) []Operand {
 	return possible(all)
 }
 
-// bind finds the sizes of the letters in a rule, and the rest that * stands for. It reports false of
-// operands that the rule is not for: of one more, which is where the result goes.
+// bind finds the sizes of the letters in a rule, and the rest that * stands for. It reports false
+// of operands that the rule is not for: of one more, which is where the result goes.
 func (op Operator) bind(patterns []string) (sizes map[byte]int, rest []int, ok bool) {
 	sizes = map[byte]int{}
 	switch last := len(patterns) - 1; {
@@ -124,7 +126,8 @@ func (op Operator) bind(patterns []string) (sizes map[byte]int, rest []int, ok b
 		switch {
 		case pattern == "?" || pattern == "=":
 			continue
-		case lead < 0 || lead > 0 && !more || rest != nil && more && !slices.Equal(rest, shape[:lead]):
+		case lead < 0 || lead > 0 && !more,
+			rest != nil && more && !slices.Equal(rest, shape[:lead]):
 			return nil, nil, false
 		case more:
 			rest = append([]int{}, shape[:lead]...)
@@ -150,8 +153,8 @@ func (op Operator) iterated() (layouts.Layout, error) {
 	return it.Output, err
 }
 
-// byRuleName are the shapes of the results of an operator whose first operand has a shape; nil where
-// its arguments do not say them.
+// byRuleName are the shapes of the results of an operator whose first operand has a shape; nil
+// where its arguments do not say them.
 var byRuleName = map[string]func(op Operator, x []int) [][]int{
 	"windows": Operator.windows, "transposed": Operator.windows, "resized": Operator.resize,
 	"pool2":     func(op Operator, x []int) [][]int { return op.pool(x, 2) },

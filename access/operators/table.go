@@ -190,7 +190,9 @@ func byRule(name string) (Row, bool) {
 	}
 	if base, ok := strings.CutSuffix(name, "_backward"); ok {
 		if r := byName()[base]; r.Class != "" && r.Class.Touches() {
-			r.flags = slices.DeleteFunc(slices.Clone(r.flags), func(f string) bool { return f == string(Calls) })
+			r.flags = slices.DeleteFunc(slices.Clone(r.flags), func(f string) bool {
+				return f == string(Calls)
+			})
 			if r.args, r.Results = "", ""; r.Class == Gather {
 				r.Results = "?,*,...->*" // a gradient of what it was of
 				r.Walk = WalkWindow
@@ -238,16 +240,20 @@ func (op Operator) goesSingly(r Row) bool {
 		case Written, Like:
 			return false
 		case Index:
-			return len(o.Shape) == len(op.Inputs[0].Shape) && (o.DType == "bool" || o.DType == "uint8")
+			whole := len(o.Shape) == len(op.Inputs[0].Shape)
+			return whole && (o.DType == "bool" || o.DType == "uint8")
 		}
-		return o.DType == "float16" && o.Role != Output && (r.Class == Elementwise || r.Class == Reduction)
+		computes := r.Class == Elementwise || r.Class == Reduction
+		return computes && o.DType == "float16" && o.Role != Output
 	})
 }
 
 // isScope reports whether an operator's name is that of a stretch of the
 // program. Autograd names its nodes after what they undo: AddmmBackward0.
 func isScope(op string) bool {
-	return isNode(op) || slices.ContainsFunc(scopes, func(scope string) bool { return strings.HasPrefix(op, scope) })
+	return isNode(op) || slices.ContainsFunc(scopes, func(scope string) bool {
+		return strings.HasPrefix(op, scope)
+	})
 }
 
 // scopes are the first parts of the names of what is no operator but a stretch
@@ -262,7 +268,8 @@ var scopes = []string{
 
 // isNode reports whether a name is that of a node of autograd.
 func isNode(op string) bool {
-	return strings.HasSuffix(strings.TrimRight(op, "0123456789"), "Backward") && !strings.Contains(op, "::")
+	name := strings.TrimRight(op, "0123456789")
+	return strings.HasSuffix(name, "Backward") && !strings.Contains(op, "::")
 }
 
 // isBackward reports whether what is called in a stretch, or a function, of this name computes
@@ -284,7 +291,8 @@ func inPlace(op string) bool {
 // table of operators, does not say.
 func (op Operator) Dims() ([]int, bool) {
 	row := op.Row()
-	if op.Class != Reduction && op.Class != Rows || len(op.Inputs) == 0 || op.Inputs[0].InList || len(op.Args) == 0 {
+	if op.Class != Reduction && op.Class != Rows || len(op.Inputs) == 0 || op.Inputs[0].InList ||
+		len(op.Args) == 0 {
 		return nil, false
 	}
 	rank := len(op.Inputs[0].Shape)
