@@ -322,32 +322,25 @@ func product(sizes []int) int {
 
 // broadcasts reports whether a shape broadcasts to another.
 func broadcasts(from, to []int) bool {
-	if len(from) > len(to) {
-		return false
+	l, err := layouts.Contiguous(from...)
+	if err == nil {
+		_, err = l.Expand(to...)
 	}
-	for i := range from {
-		if n := from[len(from)-1-i]; n != 1 && n != to[len(to)-1-i] {
-			return false
-		}
-	}
-	return true
+	return err == nil
 }
 
-// shape is that to which tensors broadcast, one of those that do not is left out.
+// shapeOf is that to which tensors broadcast; one that does not is left out.
 func shapeOf(all []tensor) []int {
-	var shape []int
+	whole, _ := layouts.Contiguous()
 	for _, o := range all {
-		wide := slices.Concat(slices.Repeat([]int{1}, max(len(o.Shape)-len(shape), 0)), shape)
-		for i := range o.Shape {
-			if at := len(wide) - 1 - i; wide[at] == 1 {
-				wide[at] = o.Shape[len(o.Shape)-1-i]
+		l, err := layouts.Contiguous(o.Shape...)
+		if err == nil {
+			if both, err := layouts.Broadcast(whole, l); err == nil {
+				whole = both[0]
 			}
 		}
-		if broadcasts(o.Shape, wide) {
-			shape = wide
-		}
 	}
-	return shape
+	return whole.Shape()
 }
 
 // reorder lowers a reorder of oneDNN's: every element once, in the order of what is

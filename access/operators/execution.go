@@ -171,26 +171,61 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 
 // tensors reads the operands of a side.
 func (e *execution) tensors(s side) ([]Operand, error) {
-	types, shapes, strides := parse(s.types).list, parse(s.shapes).list, parse(s.strides).list
+	shapes, strides := parse(s.shapes), parse(s.strides)
 	var all []Operand
-	for i, name := range types {
-		if i >= len(shapes) {
-			return nil, fmt.Errorf("argument %d has a type and no shape", i)
-		}
-		of := parseType(name.text())
-		if !of.hasTensor() {
-			continue
-		}
+	for _, l := range leaves(s) {
 		e.hasTensors = true
-		if i >= len(strides) {
-			return nil, fmt.Errorf("argument %d has a shape and no strides", i)
+		argument := l.path[0]
+		shape, known := shapes.at(l.path)
+		steps, also := strides.at(l.path)
+		if !known || !also {
+			return nil, fmt.Errorf("argument %d has a type, and no shape or no strides", argument)
 		}
 		e.hasStrides = true
-		if err := of.operands(&all, shapes[i], strides[i], i, false); err != nil {
-			return nil, fmt.Errorf("argument %d: %w", i, err)
+		o, err := operandOf(shape, steps, l.dtype, argument, len(l.path) > 1)
+		if err != nil {
+			return nil, fmt.Errorf("argument %d: %w", argument, err)
 		}
+		if o.InList {
+			o.Nth = l.path[1]
+		}
+		all = append(all, o)
 	}
 	return all, nil
+}
+
+// A leaf is a tensor among the values of a side: its argument, and then its places in lists.
+type leaf struct {
+	dtype string
+	path  []int
+}
+
+// leaves are the tensors of a side, by its types.
+func leaves(s side) (all []leaf) {
+	var add func(t typeTree, path []int)
+	add = func(t typeTree, path []int) {
+		if t.dtype != "" && t.dtype != undefined {
+			all = append(all, leaf{t.dtype, slices.Clone(path)})
+		}
+		for i, one := range t.list {
+			add(one, append(path, i))
+		}
+	}
+	for i, name := range parse(s.types).list {
+		add(parseType(name.text()), []int{i})
+	}
+	return all
+}
+
+// at is what is at a place in lists of lists.
+func (v value) at(path []int) (value, bool) {
+	for _, i := range path {
+		if i >= len(v.list) {
+			return value{}, false
+		}
+		v = v.list[i]
+	}
+	return v, true
 }
 
 // A typeTree is the type of a value: "Tensor(float)", "Int", or that of a list
@@ -259,84 +294,35 @@ func parenthesis(s string) (inner, rest string) {
 	return s[1:], ""
 }
 
-// hasTensor reports whether a value of type t is a tensor or has some.
-func (t typeTree) hasTensor() bool {
-	return t.dtype != "" && t.dtype != undefined || slices.ContainsFunc(t.list, typeTree.hasTensor)
-}
-
-// operands adds the tensors of a value of type t.
-func (t typeTree) operands(all *[]Operand, shape, strides value, argument int, inList bool) error {
-	if !t.hasTensor() {
-		return nil
-	}
-	if t.dtype != "" {
-		o, err := operandOf(shape, strides, t.dtype, argument, inList)
-		*all = append(*all, o)
-		return err
-	}
-	if len(shape.list) < len(t.list) || len(strides.list) < len(t.list) {
-		return fmt.Errorf("a list of %d has %d shapes and %d strides", len(t.list), len(shape.list), len(strides.list))
-	}
-	for i, one := range t.list {
-		n := len(*all)
-		if err := one.operands(all, shape.list[i], strides.list[i], argument, true); err != nil {
-			return err
-		}
-		for k := n; k < len(*all); k++ {
-			(*all)[k].Nth = i
-		}
-	}
-	return nil
-}
-
 // places are where the tensors of a side lie, the first n in order.
 func places(s side, n int) []Place {
-	all := make([]Place, 0, n)
-	types, values := parse(s.types).list, parse(s.values).list
-	for i := range min(len(types), len(values)) {
-		parseType(types[i].text()).places(&all, values[i])
-	}
-	for len(all) < n {
-		all = append(all, Place{})
-	}
-	return all[:n]
-}
-
-func (t typeTree) places(all *[]Place, v value) {
-	switch {
-	case !t.hasTensor():
-	case t.dtype != "":
-		var p Place
-		if len(v.list) > 2 {
+	all := make([]Place, n)
+	values := parse(s.values)
+	for i, l := range leaves(s)[:n] {
+		if v, _ := values.at(l.path); len(v.list) > 2 {
 			storage, err := strconv.ParseUint(string(v.list[1].raw), 10, 64)
 			offset, offsetErr := strconv.Atoi(string(v.list[2].raw))
 			if err == nil && offsetErr == nil && offset >= 0 && offset <= maxOperand {
-				p = Place{storage, offset}
-			}
-		}
-		*all = append(*all, p)
-	default:
-		for i, one := range t.list {
-			if i < len(v.list) {
-				one.places(all, v.list[i])
-			} else {
-				one.places(all, value{})
+				all[i] = Place{storage, offset}
 			}
 		}
 	}
+	return all
 }
 
 // numbers are the arguments as text, "" for tensors and lists of them.
 func (s side) numbers() []string {
-	types, values := parse(s.types).list, elementsOf(s.values)
+	values := elementsOf(s.values)
 	args := make([]string, len(values))
 	for i, v := range values {
-		if i < len(types) && parseType(types[i].text()).hasTensor() {
-			continue
-		}
 		args[i] = string(v)
 		if v.Kind() == '"' {
 			args[i] = text(v)
+		}
+	}
+	for _, l := range leaves(s) {
+		if at := l.path[0]; at < len(args) {
+			args[at] = ""
 		}
 	}
 	return args
