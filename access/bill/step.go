@@ -101,8 +101,8 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 		return nil, errNoStep
 	}
 	m.Caches.TLB, m.Vectors = nil, true
-	p = apart(p)
-	s := stepper{profile: p, model: m, at: map[uint64]uint64{}, cold: map[int]counts{}, touched: map[uint64]int{}}
+	s := stepper{profile: p, model: m, at: map[uint64]uint64{}, cold: map[int]counts{},
+		touched: map[uint64]int{}}
 	var err error
 	if s.caches, err = s.newCaches(); err != nil {
 		return nil, err
@@ -115,7 +115,8 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 		}
 		s.lowered, s.errs = append(s.lowered, l), append(s.errs, err)
 	}
-	step := &Step{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), OnDevice: p.OnDevice, tally: p.Tally, brief: m.Brief(), Fusions: []Fusion{}}
+	step := &Step{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(),
+		OnDevice: p.OnDevice, tally: p.Tally, Fusions: []Fusion{}}
 	if step.Memory, err = s.place(); err != nil {
 		return nil, err
 	}
@@ -155,29 +156,6 @@ func (s *stepper) named(figures []float64) []Miss {
 		all = append(all, Miss{s.model.Caches.Levels[i].Name, n})
 	}
 	return all
-}
-
-// apart is a profile in which each operand whose storage is not known has one of its own.
-func apart(p *operators.Profile) *operators.Profile {
-	next := uint64(0)
-	for _, call := range p.Step {
-		for _, place := range call.Places {
-			next = max(next, place.Storage)
-		}
-	}
-	of := *p
-	of.Step = slices.Clone(p.Step)
-	for i := range of.Step {
-		places := slices.Clone(of.Step[i].Places)
-		for k := range places {
-			if places[k].Storage == 0 {
-				next++
-				places[k].Storage = next
-			}
-		}
-		of.Step[i].Places = places
-	}
-	return &of
 }
 
 // operandsOf are the operands of a call, with where they lie.
@@ -306,7 +284,8 @@ func addTo(sum, levels []float64) {
 // call simulates call n.
 func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
 	op := s.profile.Operators[call.Operator]
-	one := StepCall{Number: n + 1, Op: op.Op, Text: Item{Operator: op}.Tensors(), Misses: []Miss{}, Found: []Found{}}
+	one := StepCall{Number: n + 1, Op: op.Op, Text: Item{Operator: op}.Tensors(),
+		Misses: []Miss{}, Found: []Found{}}
 	if err := s.errs[call.Operator]; err != nil {
 		return one, nil, err
 	}

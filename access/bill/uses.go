@@ -136,7 +136,7 @@ func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 	keys := map[string]bool{}
 	from, strided := origin{true, true, true}, false
 	for i, o := range operands {
-		if places[i].Storage == 0 || o.Role == operators.Output {
+		if o.Role == operators.Output {
 			continue
 		}
 		v := version{places[i].Storage, t.writes[places[i].Storage]}
@@ -170,7 +170,7 @@ func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 		t.readers[key] = append(t.readers[key], n)
 	}
 	for i, o := range operands {
-		if storage := places[i].Storage; storage != 0 && o.Role != operators.Input {
+		if storage := places[i].Storage; o.Role != operators.Input {
 			t.writes[storage]++
 			v := version{storage, t.writes[storage]}
 			t.wrote[n] = append(t.wrote[n], v)

@@ -123,10 +123,12 @@ func (b *Bill) rest(shown []Item) []string {
 		words = append(words, fmt.Sprintf("Not priced: %s (%s B): %s%s.",
 			explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
 	}
-	if unwritten > 0 {
-		words = append(words, "Priced by inputs alone: "+explain.Counted(unwritten, "call")+
-			". The profile lacks the result.")
+	say := func(calls int, text string) {
+		if calls > 0 {
+			words = append(words, fmt.Sprintf(text, explain.Counted(calls, "call")))
+		}
 	}
+	say(unwritten, "Priced by inputs alone: %s. The profile lacks the result.")
 	if b.nowhere && b.Layout > 0 {
 		words = append(words, "The profile does not say where tensors are: "+
 			"advice goes by their shapes and callers (scripts/capture records more).")
@@ -139,9 +141,7 @@ func (b *Bill) rest(shown []Item) []string {
 			lost += s.Calls
 		}
 	}
-	if lost > 0 {
-		words = append(words, "Skipped: "+explain.Counted(lost, "call")+" (--json says which, and why).")
-	}
+	say(lost, "Skipped: %s (--json says which, and why).")
 	return words
 }
 

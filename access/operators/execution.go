@@ -23,6 +23,7 @@ type execution struct {
 	fields, operands, attr *fieldReader
 	key                    []byte
 	nodes                  []node
+	nowhere                uint64 // the last storage that is made up, from the greatest number on
 	opaque                 int    // calls that touch memory and have tensors of which the trace says nothing
 	firstOpaque            string // the operator of the first
 }
@@ -72,7 +73,7 @@ func (e *execution) node(raw jsontext.Value) {
 	e.noteOpaque(name, in, out)
 	n.call.signature = e.signature(name, attrs, in, out)
 	if sig := &e.all[n.call.signature]; sig.problem == "" {
-		n.places = append(places(in, len(sig.inputs)), places(out, len(sig.outputs))...)
+		n.places = append(e.placesOf(in, len(sig.inputs)), e.placesOf(out, len(sig.outputs))...)
 	}
 	e.nodes = append(e.nodes, n)
 }
@@ -294,15 +295,17 @@ func parenthesis(s string) (inner, rest string) {
 	return s[1:], ""
 }
 
-// places are where the tensors of a side lie, the first n in order.
-func places(s side, n int) []Place {
+// placesOf are where the tensors of a side lie, the first n in order.
+func (e *execution) placesOf(s side, n int) []Place {
 	all := make([]Place, n)
 	values := parse(s.values)
 	for i, l := range leaves(s)[:n] {
+		e.nowhere--
+		all[i].Storage = e.nowhere
 		if v, _ := values.at(l.path); len(v.list) > 2 {
 			storage, err := strconv.ParseUint(string(v.list[1].raw), 10, 64)
 			offset, offsetErr := strconv.Atoi(string(v.list[2].raw))
-			if err == nil && offsetErr == nil && offset >= 0 && offset <= maxOperand {
+			if err == nil && offsetErr == nil && storage > 0 && offset >= 0 && offset <= maxOperand {
 				all[i] = Place{storage, offset}
 			}
 		}

@@ -136,7 +136,7 @@ type Skipped struct {
 // A Place is where an operand lies: in which storage, and how many elements
 // from its start.
 type Place struct {
-	Storage uint64 `json:"storage"` // 0 if the profile does not say
+	Storage uint64 `json:"storage"` // one of its own if the profile does not say
 	Offset  int    `json:"offset"`
 }
 
