@@ -151,13 +151,6 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	if b.Ns > 0 {
 		b.Share = b.Layout / b.Ns
 	}
-	for _, s := range b.Skipped {
-		if s.Reason != "" && !slices.ContainsFunc(b.Operators, func(i Item) bool {
-			return i.Op == s.Op && i.Class == operators.Unknown
-		}) {
-			b.Bytes = plus(b.Bytes, s.Bytes)
-		}
-	}
 	slices.SortStableFunc(b.Operators, func(x, y Item) int {
 		return cmp.Or(cmp.Compare(y.Layout, x.Layout), cmp.Compare(y.Ns, x.Ns),
 			cmp.Compare(y.Bytes, x.Bytes))
@@ -170,7 +163,7 @@ func (b *Bill) judge(p *operators.Profile) {
 	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 })
 	for i := range b.Operators {
 		item := &b.Operators[i]
-		item.Verdict, item.Uses = verdict(item, uses[i])
+		item.Verdict = verdict(item, uses[i])
 	}
 }
 
@@ -195,25 +188,18 @@ func (i *Item) price(prices []priced) {
 	}
 	sum := func(numbers []int) *Price {
 		total := &Price{}
-		for k, n := range numbers {
+		for _, m := range prices[i.given[0]].Misses {
+			total.Misses = append(total.Misses, Miss{Level: m.Level})
+		}
+		for _, n := range numbers {
 			total.Ns += prices[n].Ns
-			if k == 0 {
-				total.Misses = slices.Clone(prices[n].Misses)
-				continue
-			}
-			for l := range total.Misses {
-				total.Misses[l].Count += prices[n].Misses[l].Count
+			for l, m := range prices[n].Misses {
+				total.Misses[l].Count += m.Count
 			}
 		}
 		return total
 	}
 	i.Predicted, i.Contiguous = sum(i.given), sum(i.twins)
-	if i.lowered.forLayout {
-		i.Contiguous = &Price{Misses: make([]Miss, len(i.Predicted.Misses))}
-		for l, m := range i.Predicted.Misses {
-			i.Contiguous.Misses[l].Level = m.Level
-		}
-	}
 	calls := float64(i.Calls)
 	i.Ns = calls * i.Predicted.Ns
 	i.Layout = calls * max(i.Predicted.Ns-i.Contiguous.Ns, 0)

@@ -31,7 +31,7 @@ type lowered struct {
 	from [][]int
 	// results are those of patterns whose result is as PyTorch allocates it, nil of others.
 	results []*walked
-	// twins are what the same would be with contiguous operands.
+	// twins are what the same would be with contiguous operands, none where it would not be.
 	twins []access.Spec
 	// forLayout: a copy that changes nothing but the layout.
 	forLayout bool
@@ -87,7 +87,9 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	if twin.walk(); twin.err != nil {
 		return lowered{}, twin.err
 	}
-	l.twins = twin.specs
+	if l.twins = twin.specs; l.forLayout {
+		l.twins = nil
+	}
 	return l, nil
 }
 

@@ -14,7 +14,6 @@ type use struct {
 	nowhere  bool // the profile does not say where tensors lie
 	images   bool // convolutions of row-major images are called in the forward pass,
 	rowMajor bool // or others that read such images
-	batches  bool // a product of batches of matrices returns as much as is read
 	origin
 }
 
@@ -49,20 +48,14 @@ func usesOf(p *operators.Profile, pays func(operator int) bool) []use {
 			all[op].reads = max(all[op].reads, len(calls))
 		}
 	}
-	images, rows, batches := false, false, map[int]bool{}
+	images, rows := false, false
 	for _, op := range p.Operators {
-		for _, o := range slices.Concat(op.Outputs, op.Results()) {
-			if op.Class == operators.Product && len(o.Shape) == 3 {
-				batches[product(o.Shape)] = true
-			}
-		}
 		if !op.Backward && slices.ContainsFunc(op.Inputs, rowMajor) {
 			images, rows = images || convolves(op.Row()), true
 		}
 	}
 	for n := range all {
 		all[n].nowhere, all[n].images, all[n].rowMajor = p.Step == nil, images, rows
-		all[n].batches = batches[product(source(p.Operators[n]).Shape)]
 	}
 	return all
 }

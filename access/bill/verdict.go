@@ -29,54 +29,56 @@ const (
 	produce      = "produce %s contiguous: it is read in another order than it lies in"
 )
 
-// verdict says what to do about an operator, and how many uses it counts on.
-func verdict(i *Item, u use) (string, int) {
+// verdict says what to do about an operator.
+func verdict(i *Item, u use) string {
 	copies := i.lowered.forLayout
 	inside := calledBy(i.Operator, operators.Maker)
 	dim, soft := i.softmaxAlong()
+	strided := i.stridedOperands()
 	switch {
 	case !i.Class.Touches():
-		return noMemory, 0
+		return noMemory
 	case i.Predicted == nil:
-		return fmt.Sprintf(noPrice, i.Problem), 0
+		return fmt.Sprintf(noPrice, i.Problem)
 	case i.Layout == 0:
-		return nothing, 0
+		return nothing
 	case calledBy(i.Operator, operators.Masks) != "":
-		return masking, 0
-	case i.Backward && !u.rowMajor && i.mixesChannelsLast(), i.Backward && i.expanded():
-		return byBackward, 0
-	case i.keepsChannelsLast(), i.mixesChannelsLast(), !i.Backward && u.images && i.swaps(3):
-		return channelsLast, 0
+		return masking
+	case i.Backward && !u.rowMajor && i.mixesChannelsLast(), i.Backward && len(strided) > 0 && slices.Contains(strided[0].Strides, 0):
+		return byBackward
+	case i.keepsChannelsLast(), i.mixesChannelsLast(), !i.Backward && u.images && swaps(strided):
+		return channelsLast
 	case i.Backward && u.maker:
-		return byMaker, 0
+		return byMaker
 	case i.Backward:
-		return forward, 0
+		return forward
 	case i.Class == operators.Copy && u.leavable:
-		return leaveOut, 0
+		return leaveOut
 	case copies && u.given:
-		return batchFirst, 0
+		return batchFirst
 	case copies && calledBy(i.Operator, operators.Folds) != "" && !evenBatches(source(i.Operator)):
-		return folding, 0
+		return folding
 	case u.maker && (inside != "" || !copies || i.within()) && u.reads < 2,
 		u.nowhere && copies && inside != "":
-		return byMaker, 0
-	case i.overlaps():
-		return overlapping, 0
+		return byMaker
+	case overlap(strided):
+		return overlapping
 	case u.reads > 1 && float64(u.reads)*i.Layout > i.Ns: // a copy takes about as long as a call
-		return fmt.Sprintf(reuse, u.reads), u.reads
-	case copies && (u.product || u.nowhere && u.batches && i.within() && i.swaps(4)):
-		return ofProduct, 0
+		i.Uses = u.reads
+		return fmt.Sprintf(reuse, u.reads)
+	case copies && u.product:
+		return ofProduct
 	case soft:
-		return fmt.Sprintf(alongLast, dim), 0
+		return fmt.Sprintf(alongLast, dim)
 	}
 	var names []string
-	for _, o := range i.stridedOperands() {
+	for _, o := range strided {
 		names = append(names, tensorText(o))
 	}
 	if names == nil {
 		names = []string{"its operands"}
 	}
-	return fmt.Sprintf(produce, strings.Join(slices.Compact(names), " and ")), 0
+	return fmt.Sprintf(produce, strings.Join(slices.Compact(names), " and "))
 }
 
 // stridedOperands are those that are read and not contiguous: those across whose rows it goes, if
@@ -99,29 +101,21 @@ func (i *Item) stridedOperands() []operators.Operand {
 	return strided
 }
 
-// expanded reports whether all operands that are not contiguous are expanded.
-func (i *Item) expanded() bool {
-	strided := i.stridedOperands()
-	return len(strided) > 0 && slices.Contains(strided[0].Strides, 0)
-}
-
-// overlaps reports whether all operands that are not contiguous have more elements than the memory
-// that they span, as windows have.
-func (i *Item) overlaps() bool {
-	strided := i.stridedOperands()
-	return len(strided) > 0 && !slices.ContainsFunc(strided, func(o operators.Operand) bool {
+// overlap reports whether operands have more elements than the memory that they span, as windows
+// have.
+func overlap(all []operators.Operand) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(o operators.Operand) bool {
 		return product(o.Shape) <= reach(o.Shape, o.Strides)
 	})
 }
 
-// swaps reports whether the one operand that is not contiguous has so many dims, and is contiguous
-// with the second and third swapped: pixels of images, or the heads of attention.
-func (i *Item) swaps(rank int) bool {
-	strided := i.stridedOperands()
-	if len(strided) != 1 || len(strided[0].Shape) != rank {
+// swaps reports whether an operand is batches of pixels of channels, flattened and turned, which are
+// contiguous if the images are channels_last.
+func swaps(all []operators.Operand) bool {
+	if len(all) != 1 || len(all[0].Shape) != 3 {
 		return false
 	}
-	l, err := strided[0].Layout()
+	l, err := all[0].Layout()
 	if err == nil {
 		l, err = l.Transpose(1, 2)
 	}

@@ -125,20 +125,20 @@ func (k *kineto) operands(sig *signature, dims, strides, types jsontext.Value) e
 			return fmt.Errorf("argument %d has a shape and no strides", i)
 		}
 		k.hasStrides = true
-		if !isList {
-			if err := sig.addInput(shape, strideOf[i], dtypeOf(name), i, false); err != nil {
-				return err
-			}
-			continue
+		shapes, steps, dtype := []value{shape}, strideOf[i:i+1], dtypeOf(name)
+		if isList {
+			shapes, steps, dtype = shape.list, strideOf[i].list, undefined
 		}
-		if len(shape.list) != len(strideOf[i].list) {
-			return fmt.Errorf("argument %d has %d shapes and %d strides", i, len(shape.list), len(strideOf[i].list))
+		if len(shapes) != len(steps) {
+			return fmt.Errorf("argument %d has %d shapes and %d strides", i, len(shapes), len(steps))
 		}
-		for j, one := range shape.list {
-			if err := sig.addInput(one, strideOf[i].list[j], undefined, i, true); err != nil {
-				return err
+		for j, one := range shapes {
+			o, err := operandOf(one, steps[j], dtype, i, isList)
+			if err != nil {
+				return fmt.Errorf("argument %d: %w", i, err)
 			}
-			sig.inputs[len(sig.inputs)-1].Nth = j
+			o.Nth = j
+			sig.inputs = append(sig.inputs, o)
 		}
 	}
 	sig.setRoles()
@@ -153,16 +153,6 @@ func isTensor(name string, shape value) bool {
 	}
 	_, isType := spellings[name]
 	return len(shape.list) > 0 || isType || strings.HasPrefix(name, "c10::")
-}
-
-// addInput adds a tensor to the operands.
-func (s *signature) addInput(shape, strides value, dtype string, argument int, inList bool) error {
-	o, err := operandOf(shape, strides, dtype, argument, inList)
-	if err != nil {
-		return fmt.Errorf("argument %d: %w", argument, err)
-	}
-	s.inputs = append(s.inputs, o)
-	return nil
 }
 
 // operandOf reads a tensor's shape and strides.

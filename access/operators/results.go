@@ -159,7 +159,7 @@ var byRuleName = map[string]func(op Operator, x []int) [][]int{
 	"windows": Operator.windows, "transposed": Operator.windows, "resized": Operator.resize,
 	"pool2":     func(op Operator, x []int) [][]int { return op.pool(x, 2) },
 	"pool3":     func(op Operator, x []int) [][]int { return op.pool(x, 3) },
-	"gradients": Operator.gradients, "pads": Operator.pads, "chosen": Operator.chosen,
+	"gradients": Operator.gradients, "chosen": Operator.chosen,
 }
 
 // each is the numbers of an argument, one for each of so many dims: one number is that of all, and
@@ -294,19 +294,6 @@ func (op Operator) gradients(g []int) (all [][]int) {
 		}
 	}
 	return all
-}
-
-// pads is that of a pad by reflection or replication.
-func (op Operator) pads(x []int) [][]int {
-	by, known := op.Numbers(Padding)
-	if len(op.Inputs) != 1 || !known || len(by)%2 > 0 || len(by) > 2*len(x) || len(by) == 0 {
-		return nil
-	}
-	shape := slices.Clone(x)
-	for i, n := range by {
-		shape[len(x)-1-i/2] += min(max(n, -maxOperand), maxOperand)
-	}
-	return [][]int{shape}
 }
 
 // chosen are those of what takes as many elements along a dim as there are numbers, or as a number
