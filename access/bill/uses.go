@@ -85,37 +85,34 @@ func convolves(r operators.Row) bool {
 	return r.Class == operators.Product && r.Has(operators.ChannelsLast)
 }
 
-// A version of a storage is what it holds between two writes.
-type version struct {
-	storage uint64
-	writes  int
+// A content is what a storage holds between two writes.
+type content struct {
+	maker   string            // the function of torch that chose its order
+	product bool              // a matrix product wrote it
+	copied  operators.Operand // what a copy to it read
+	read    bool
+	others  bool // than products, which could read what was copied, read it
 }
 
 // A trail is what the calls of a step read and write.
 type trail struct {
 	uses    []use
 	noted   []bool // operators that have an origin
-	writes  map[uint64]int
-	product map[version]bool
-	makers  map[version]string
+	now     map[uint64]*content
 	readers reading
-	taken   map[version]bool              // products alone read it
-	wrote   map[int][]version             // by operator
-	copied  map[version]operators.Operand // what was copied to it
+	wrote   map[int][]*content // by operator
 }
 
 // usesInStep follows the storages through a step.
 func usesInStep(p *operators.Profile, all []use, pays func(operator int) bool) reading {
-	t := trail{uses: all, noted: make([]bool, len(all)), writes: map[uint64]int{},
-		product: map[version]bool{}, makers: map[version]string{}, readers: reading{},
-		taken: map[version]bool{}, wrote: map[int][]version{},
-		copied: map[version]operators.Operand{}}
+	t := trail{uses: all, noted: make([]bool, len(all)), now: map[uint64]*content{},
+		readers: reading{}, wrote: map[int][]*content{}}
 	for _, call := range p.Step {
 		t.follow(p, call, pays(call.Operator))
 	}
-	for op, versions := range t.wrote {
-		left := func(v version) bool { return !t.taken[v] }
-		all[op].leavable = !slices.ContainsFunc(versions, left)
+	for op, contents := range t.wrote {
+		needed := func(c *content) bool { return !c.read || c.others }
+		all[op].leavable = !slices.ContainsFunc(contents, needed)
 	}
 	return t.readers
 }
@@ -132,24 +129,27 @@ func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 		if o.Role == operators.Output {
 			continue
 		}
-		v := version{places[i].Storage, t.writes[places[i].Storage]}
-		before, read := t.taken[v]
-		t.taken[v] = (before || !read) && op.Class == operators.Product && takes(o, t.copied[v])
+		c := t.now[places[i].Storage]
+		if c == nil {
+			c = &content{}
+			t.now[places[i].Storage] = c
+		}
+		c.read = true
+		c.others = c.others || op.Class != operators.Product || !takes(o, c.copied)
 		if contiguous(o) {
 			continue
 		}
 		if maker == "" && turned(o) {
-			passed = t.makers[v]
+			passed = c.maker
 		}
-		by := t.makers[v]
 		from = from.and(origin{
-			maker:   by != "" && (op.Backward || maker == "" && turned(o) || by == maker),
-			given:   maker != "" && turned(o) && by != maker,
-			product: t.product[v],
+			maker:   c.maker != "" && (op.Backward || maker == "" && turned(o) || c.maker == maker),
+			given:   maker != "" && turned(o) && c.maker != maker,
+			product: c.product,
 		})
 		strided = true
 		if pays && o.Role == operators.Input { // what is written in place is no use of a copy
-			keys[fmt.Sprint(v, places[i].Offset, layoutKey(o))] = true
+			keys[fmt.Sprintf("%p %d %s", c, places[i].Offset, layoutKey(o))] = true
 		}
 	}
 	if !strided {
@@ -162,13 +162,11 @@ func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 	for key := range keys {
 		t.readers[key] = append(t.readers[key], n)
 	}
+	product := op.Class == operators.Product && !convolves(op.Row())
 	for i, o := range operands {
-		if storage := places[i].Storage; o.Role != operators.Input {
-			t.writes[storage]++
-			v := version{storage, t.writes[storage]}
-			t.wrote[n] = append(t.wrote[n], v)
-			t.product[v] = op.Class == operators.Product && !convolves(op.Row())
-			t.makers[v], t.copied[v] = passed, source(op)
+		if o.Role != operators.Input {
+			c := &content{maker: passed, product: product, copied: source(op)}
+			t.now[places[i].Storage], t.wrote[n] = c, append(t.wrote[n], c)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func verdict(i *Item, u use) string {
 		return masking
 	case i.Backward && !u.rowMajor && i.mixesChannelsLast(), i.Backward && len(strided) > 0 && slices.Contains(strided[0].Strides, 0):
 		return byBackward
-	case i.keepsChannelsLast(), i.mixesChannelsLast(), !i.Backward && u.images && swaps(strided):
+	case i.keepsChannelsLast(), i.mixesChannelsLast(), !i.Backward && u.images && pixels(strided):
 		return channelsLast
 	case i.Backward && u.maker:
 		return byMaker
@@ -109,18 +109,19 @@ func overlap(all []operators.Operand) bool {
 	})
 }
 
-// swaps reports whether an operand is batches of pixels of channels, flattened and turned, which are
-// contiguous if the images are channels_last.
-func swaps(all []operators.Operand) bool {
-	if len(all) != 1 || len(all[0].Shape) != 3 {
+// lies reports whether an operand is contiguous with its dims in this order.
+func lies(o operators.Operand, dims ...int) bool {
+	l, err := o.Layout()
+	if err != nil || l.Rank() != len(dims) {
 		return false
 	}
-	l, err := all[0].Layout()
-	if err == nil {
-		l, err = l.Transpose(1, 2)
-	}
+	l, err = l.Permute(dims...)
 	return err == nil && l.IsContiguous()
 }
+
+// pixels reports whether an operand is batches of pixels of channels, flattened and turned, which
+// are contiguous if the images are channels_last.
+func pixels(all []operators.Operand) bool { return len(all) == 1 && lies(all[0], 0, 2, 1) }
 
 // softmaxAlong is the dim along which an operator, or what calls a copy, takes a softmax of what it
 // copies; if what is copied is contiguous with this dim last.
@@ -270,14 +271,5 @@ func takes(read, copied operators.Operand) bool {
 // turned reports whether an operand is of sequences that lie before batches, with its channels last
 // or, as a convolution takes them, in the middle.
 func turned(o operators.Operand) bool {
-	for _, dims := range [][]int{{1, 0, 2}, {2, 0, 1}} {
-		l, err := o.Layout()
-		if err != nil || l.Rank() != 3 || l.IsContiguous() {
-			return false
-		}
-		if l, err = l.Permute(dims...); err == nil && l.IsContiguous() {
-			return true
-		}
-	}
-	return false
+	return !contiguous(o) && (lies(o, 1, 0, 2) || lies(o, 2, 0, 1))
 }
