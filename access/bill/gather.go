@@ -44,7 +44,7 @@ func (w *walks) byRow() bool {
 	if len(index) == 0 && w.row.Takes(operators.Index) {
 		w.err = errUnnamed
 	}
-	if len(index) == 0 || index[0].DType == "bool" || index[0].DType == "uint8" {
+	if len(index) == 0 || index[0].DType != "int64" && index[0].DType != "int32" {
 		return false
 	}
 	p := named{table: w.all[0], n: product(shapeOf(index))}

@@ -24,19 +24,24 @@ func (op Operator) Results() []Operand {
 	if operands, results, written := strings.Cut(row.Results, "->"); written {
 		return op.inLetters(strings.Split(operands, ","), strings.Split(results, ","))
 	}
-	rule, second, _ := strings.Cut(row.Results, ":")
-	shapesOf := byRuleName[rule]
-	if shapesOf == nil || len(op.Inputs) == 0 {
+	rule, second, more := strings.Cut(row.Results, ":")
+	shapeOf := byRuleName[rule]
+	switch {
+	case len(op.Inputs) == 0:
+		return nil
+	case rule == "gradients":
+		return possible(op.gradients())
+	case shapeOf == nil:
 		return nil
 	}
 	x := op.Inputs[0]
-	var all []Operand
-	for i, shape := range shapesOf(op, x.Shape) {
-		o := Fresh(shape, x.DType)
-		if i > 0 && second != "" {
-			o.DType = second
-		}
-		all = append(all, o)
+	shape := shapeOf(op, x.Shape)
+	if shape == nil {
+		return nil
+	}
+	all := []Operand{Fresh(shape, x.DType)}
+	if more {
+		all = append(all, Fresh(shape, second))
 	}
 	return possible(all)
 }
@@ -155,47 +160,43 @@ func (op Operator) iterated() (layouts.Layout, error) {
 
 // byRuleName are the shapes of the results of an operator whose first operand has a shape; nil
 // where its arguments do not say them.
-var byRuleName = map[string]func(op Operator, x []int) [][]int{
-	"windows": Operator.windows, "transposed": Operator.windows, "resized": Operator.resize,
-	"pool2":     func(op Operator, x []int) [][]int { return op.pool(x, 2) },
-	"pool3":     func(op Operator, x []int) [][]int { return op.pool(x, 3) },
-	"gradients": Operator.gradients, "chosen": Operator.chosen,
+var byRuleName = map[string]func(op Operator, x []int) []int{
+	"windows": Operator.windows, "transposed": Operator.windows,
+	"resized": Operator.resized, "chosen": Operator.chosen,
+	"pool2": func(op Operator, x []int) []int { return op.pool(x, 2) },
+	"pool3": func(op Operator, x []int) []int { return op.pool(x, 3) },
 }
 
 // each is the numbers of an argument, one for each of so many dims: one number is that of all, and
-// none is what is given besides, as is an argument that the row does not have.
-func (op Operator) each(letter Arg, dims int, none ...int) ([]int, bool) {
+// none is what is given besides, as is an argument that the row does not have. It is nil of others.
+func (op Operator) each(letter Arg, dims int, none ...int) []int {
 	n, known := op.Numbers(letter)
-	if !op.Row().Takes(letter) {
-		known = true
-	}
 	if len(n) == 0 {
 		n = none
 	}
 	if len(n) == 1 {
 		n = slices.Repeat(n, dims)
 	}
-	small := !slices.ContainsFunc(n, func(n int) bool { return n < 0 || n > 1<<30 })
-	return n, known && small && len(n) == dims
+	large := func(n int) bool { return n < 0 || n > 1<<30 }
+	if !known && op.Row().Takes(letter) || len(n) != dims || slices.ContainsFunc(n, large) {
+		return nil
+	}
+	return n
 }
 
 // windowed are the sizes of what windows of some sizes make of the last dims of x.
-func (op Operator) windowed(x, size []int, turned bool) []int {
+func (op Operator) windowed(x, size []int, turned bool) (sizes []int) {
 	dims := len(size)
-	x = x[len(x)-dims:]
 	none := []int{1}
 	if op.Row().Takes(Kernel) {
 		none = size
 	}
-	stride, known := op.each(Stride, dims, none...)
-	padding, also := op.each(Padding, dims, 0)
-	dilation, too := op.each(Dilation, dims, 1)
-	extra, all := op.each(Extra, dims, 0)
-	if !known || !also || !too || !all || slices.Contains(stride, 0) {
+	stride, padding := op.each(Stride, dims, none...), op.each(Padding, dims, 0)
+	dilation, extra := op.each(Dilation, dims, 1), op.each(Extra, dims, 0)
+	if stride == nil || padding == nil || dilation == nil || extra == nil || slices.Contains(stride, 0) {
 		return nil
 	}
-	var sizes []int
-	for d, n := range x {
+	for d, n := range x[len(x)-dims:] {
 		if turned {
 			sizes = append(sizes, (n-1)*stride[d]-2*padding[d]+dilation[d]*(size[d]-1)+extra[d]+1)
 			continue
@@ -214,103 +215,91 @@ func (op Operator) windowed(x, size []int, turned bool) []int {
 }
 
 // windows is that of a convolution, whose second operand is the weights.
-func (op Operator) windows(x []int) [][]int {
+func (op Operator) windows(x []int) []int {
 	if len(op.Inputs) < 2 || len(x) < 3 || len(op.Inputs[1].Shape) != len(x) || len(op.Args) == 0 {
 		return nil
 	}
 	w := op.Inputs[1].Shape
 	turned, channels := op.Row().Results == "transposed" || op.True(Whether), w[0]
 	if turned {
-		groups, _ := op.each(Number, 1, 1)
-		if channels = w[1] * max(append(groups, 1)[0], 1); channels > maxOperand {
-			return nil
-		}
+		channels = min(w[1], maxOperand>>30) * append(op.each(Number, 1, 1), 1)[0] // of each group
 	}
 	sizes := op.windowed(x, w[2:], turned)
 	if sizes == nil {
 		return nil
 	}
-	return [][]int{append([]int{x[0], channels}, sizes...)}
+	return append([]int{x[0], channels}, sizes...)
 }
 
-// pool are those of a pool, with the places of what is greatest where the rule says so.
-func (op Operator) pool(x []int, dims int) [][]int {
+// pool is that of a pool over the last dims.
+func (op Operator) pool(x []int, dims int) []int {
 	if len(op.Inputs) != 1 || len(x) < dims+1 || len(op.Args) == 0 {
 		return nil
 	}
-	sizes, known := op.each(Size, dims)
-	if op.Row().Takes(Kernel) {
-		if sizes, known = op.each(Kernel, dims); known {
-			sizes = op.windowed(x, sizes, false)
-		}
+	sizes := op.each(Size, dims)
+	if size := op.each(Kernel, dims); size != nil {
+		sizes = op.windowed(x, size, false)
 	}
-	if !known || sizes == nil {
+	if sizes == nil {
 		return nil
 	}
-	shape := slices.Concat(x[:len(x)-dims], sizes)
-	if strings.Contains(op.Row().Results, ":") {
-		return [][]int{shape, shape}
-	}
-	return [][]int{shape}
+	return slices.Concat(x[:len(x)-dims], sizes)
 }
 
-// resize is that of what makes larger images, whose size or the scales of it an argument says.
-func (op Operator) resize(x []int) [][]int {
-	if len(op.Inputs) != 1 || len(x) < 3 {
-		return nil
-	}
+// resized is that of what makes larger images, whose size or the scales of it an argument says.
+func (op Operator) resized(x []int) []int {
 	sizes, _ := op.Numbers(Size)
-	if len(sizes) == len(x) { // of a gradient
-		return [][]int{sizes}
-	}
 	text, _ := op.argument(Scale)
 	scales := listed(text)
-	if len(sizes) != len(x)-2 && len(scales) == len(x)-2 {
-		sizes = nil
-		for d, scale := range scales {
-			by, err := strconv.ParseFloat(scale, 64)
-			if err != nil || !(by > 0 && by < 1<<20) {
-				return nil
-			}
-			sizes = append(sizes, int(float64(x[2+d])*by))
-		}
-	}
-	if len(sizes) != len(x)-2 {
+	switch {
+	case len(op.Inputs) != 1 || len(x) < 3:
+		return nil
+	case len(sizes) == len(x): // of a gradient
+		return sizes
+	case len(sizes) == len(x)-2:
+		return slices.Concat(x[:2], sizes)
+	case len(scales) != len(x)-2:
 		return nil
 	}
-	return [][]int{slices.Concat(x[:2], sizes)}
+	sizes = slices.Clone(x[:2])
+	for d, scale := range scales {
+		by, err := strconv.ParseFloat(scale, 64)
+		if err != nil || !(by > 0 && by < 1<<20) {
+			return nil
+		}
+		sizes = append(sizes, int(float64(x[2+d])*by))
+	}
+	return sizes
 }
 
 // gradients are those of a convolution's input, weights and bias, as far as they are asked for.
-func (op Operator) gradients(g []int) (all [][]int) {
-	if len(op.Inputs) != 3 || len(g) < 2 {
+func (op Operator) gradients() (all []Operand) {
+	g := op.Inputs[0]
+	if len(op.Inputs) != 3 || len(g.Shape) < 2 {
 		return nil
 	}
 	text, _ := op.argument(Asks)
 	asked := listed(text)
-	for i, shape := range [][]int{op.Inputs[1].Shape, op.Inputs[2].Shape, g[1:2]} {
+	for i, shape := range [][]int{op.Inputs[1].Shape, op.Inputs[2].Shape, g.Shape[1:2]} {
 		if len(asked) != 3 || strings.EqualFold(asked[i], "true") || asked[i] == "1" {
-			all = append(all, shape)
+			all = append(all, Fresh(shape, g.DType))
 		}
 	}
 	return all
 }
 
-// chosen are those of what takes as many elements along a dim as there are numbers, or as a number
-// says, which also says where they are.
-func (op Operator) chosen(x []int) [][]int {
+// chosen is that of what takes as many elements along a dim as there are numbers, or as a number
+// says.
+func (op Operator) chosen(x []int) []int {
 	dim, ok := op.Along()
-	n, counted := op.Numbers(Number)
-	shape := slices.Clone(x)
-	switch {
-	case ok && len(op.Inputs) == 2 && len(op.Inputs[1].Shape) <= 1:
-		shape[dim] = append(slices.Clone(op.Inputs[1].Shape), 1)[0]
-		return [][]int{shape}
-	case ok && len(op.Inputs) == 1 && counted && len(n) == 1:
-		shape[dim] = n[0]
-		return [][]int{shape, shape}
+	n, _ := op.Numbers(Number)
+	if len(op.Inputs) == 2 && len(op.Inputs[1].Shape) <= 1 {
+		n = append(slices.Clone(op.Inputs[1].Shape), 1)[:1]
 	}
-	return nil
+	if !ok || len(n) != 1 {
+		return nil
+	}
+	return slices.Concat(x[:dim], n, x[dim+1:])
 }
 
 // Along is the one dim of the first operand that an argument names.
