@@ -63,10 +63,12 @@ func takeFrom(mem []byte, nodes []int) error {
 		mask[n/64] |= 1 << (n % 64)
 	}
 	// The kernel takes one bit less than it is told.
-	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(unsafe.Pointer(unsafe.SliceData(mem))), uintptr(len(mem)), mpolBind,
+	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(unsafe.Pointer(unsafe.SliceData(mem))),
+		uintptr(len(mem)), mpolBind,
 		uintptr(unsafe.Pointer(unsafe.SliceData(mask))), uintptr(64*len(mask)+1), 0)
 	if errno != 0 {
-		return fmt.Errorf("membind %s: mbind: %w (want nodes that have memory, and a container that allows the call)", listed(nodes), errno)
+		return fmt.Errorf("membind %s: mbind: %w (want nodes that have memory, and a container "+
+			"that allows the call)", listed(nodes), errno)
 	}
 	return nil
 }
@@ -79,7 +81,9 @@ func (mem arena) populate() { _ = unix.Madvise(mem, unix.MADV_POPULATE_WRITE) }
 
 func mapError(size int, pages Pages, err error) error {
 	if pages == PagesHuge && errors.Is(err, unix.ENOMEM) {
-		return fault(FieldPages, pages, fmt.Errorf("%s cannot be had: reserve huge pages by vm.nr_hugepages, each %d MiB", gib((size+hugePage-1)/hugePage*hugePage), hugePage>>20))
+		return fault(FieldPages, pages, fmt.Errorf(
+			"%s cannot be had: reserve huge pages by vm.nr_hugepages, each %d MiB",
+			gib((size+hugePage-1)/hugePage*hugePage), hugePage>>20))
 	}
 	return fault(FieldPages, pages, fmt.Errorf("mapping %s: %w", gib(size), err))
 }
@@ -87,7 +91,8 @@ func mapError(size int, pages Pages, err error) error {
 // backing looks up what the kernel gave for an arena.
 func (mem arena) backing() (Backing, error) { return mem.backingIn("/proc/self/smaps") }
 
-// backingIn is backing by the file where the kernel says what it gave; without /proc, as in a chroot, that is unknown.
+// backingIn is backing by the file where the kernel says what it gave; without /proc, as in a
+// chroot, that is unknown.
 func (mem arena) backingIn(smaps string) (Backing, error) {
 	f, err := os.Open(smaps)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -34,21 +34,27 @@ func (p *Pattern) ring() error {
 	s, view := p.Spec, p.operands[0].view
 	switch {
 	case s.DType != layouts.Int64:
-		return fault(FieldDType, s.DType, errors.New("a chase reads addresses, which are of int64: want int64"))
+		return fault(FieldDType, s.DType, errors.New(
+			"a chase reads addresses, which are of int64: want int64"))
 	case s.Order != Row:
 		return fault(FieldOrder, s.Order, errors.New("a chase has a random order"))
 	case s.Tile != nil:
-		return fault(FieldTile, layouts.FormatShape(s.Tile), errors.New("a chase has a random order"))
+		return fault(FieldTile, layouts.FormatShape(s.Tile),
+			errors.New("a chase has a random order"))
 	case s.Width != 0 && s.Width != s.DType.Size():
 		return fault(FieldWidth, s.Width, errors.New("a chase reads one element at a time"))
 	case s.Kernel != Scalar:
 		return fault(FieldKernel, s.Kernel, fmt.Errorf("only %v chases", Scalar))
 	case p.Memory/s.DType.Size() > math.MaxUint32:
-		return fault(FieldShape, layouts.FormatShape(s.Shape), errors.New("a chase reaches over at most 32 GiB"))
+		return fault(FieldShape, layouts.FormatShape(s.Shape),
+			errors.New("a chase reaches over at most 32 GiB"))
 	case p.Elems > maxRing:
-		return fault(FieldShape, layouts.FormatShape(s.Shape), fmt.Errorf("a chase goes round at most %d elements (a view may take one of each line: view(-1,8).select(1,0))", maxRing))
+		return fault(FieldShape, layouts.FormatShape(s.Shape),
+			fmt.Errorf("a chase goes round at most %d elements (a view may take one of each "+
+				"line: view(-1,8).select(1,0))", maxRing))
 	case view.Overlaps():
-		return fault(FieldView, s.View, errors.New("a chase wants each element once, this view has some at several places"))
+		return fault(FieldView, s.View, errors.New(
+			"a chase wants each element once, this view has some at several places"))
 	}
 	p.Ring = make([]uint32, 0, p.Elems)
 	for at := range view.Offsets() {
@@ -83,7 +89,9 @@ func bindChase(p Pattern, mem arena) runner {
 			from = to
 		}
 	}
-	place := func(step int) unsafe.Pointer { return unsafe.Pointer(&data[p.Ring[step%len(p.Ring)]]) }
+	place := func(step int) unsafe.Pointer {
+		return unsafe.Pointer(&data[p.Ring[step%len(p.Ring)]])
+	}
 	// part returns 1 if it ended where it should.
 	part := func(from, links int) float64 {
 		if chase(place(from), links) != place(from+links) {
@@ -125,7 +133,8 @@ func checkRing(p Pattern, data []uintptr) error {
 	base, from := uintptr(unsafe.Pointer(unsafe.SliceData(data))), p.Ring[len(p.Ring)-1]
 	for _, to := range p.Ring {
 		if !missing[to] {
-			return fmt.Errorf("the chase reaches element %d, which it visited before or which is not in the view", to)
+			return fmt.Errorf("the chase reaches element %d, which it visited before or which is "+
+				"not in the view", to)
 		}
 		missing[to] = false
 		if data[from] != base+8*uintptr(to) {

@@ -57,25 +57,32 @@ func (p *Pattern) inFormats() error {
 func (s Spec) checkFormats() error {
 	switch {
 	case s.Op == Reorder && s.From.Rank() == 0:
-		return fault(FieldOp, s.Op, errors.New("it wants the format that x is in (from, such as abcd)"))
+		return fault(FieldOp, s.Op, errors.New(
+			"it wants the format that x is in (from, such as abcd)"))
 	case s.Op == Reorder && s.To.Rank() == 0:
-		return fault(FieldOp, s.Op, errors.New("it wants the format that it makes (to, such as aBcd16b)"))
+		return fault(FieldOp, s.Op, errors.New(
+			"it wants the format that it makes (to, such as aBcd16b)"))
 	case s.Op != Reorder && s.To.Rank() > 0:
-		return fault(FieldTo, s.To.Written(), fmt.Errorf("a %v makes no tensor of another format, a reorder does", s.Op))
+		return fault(FieldTo, s.To.Written(),
+			fmt.Errorf("a %v makes no tensor of another format, a reorder does", s.Op))
 	case s.Op != Reorder && s.Op != Sum && s.Op != Fill:
-		return fault(FieldFrom, s.From.Written(), fmt.Errorf("x of a %v is stored contiguous (formats go with sum, fill and reorder)", s.Op))
+		return fault(FieldFrom, s.From.Written(),
+			fmt.Errorf("x of a %v is stored contiguous (formats go with sum, fill and reorder)",
+				s.Op))
 	case s.Pad != 0:
 		return fault(FieldPad, s.Pad, errors.New("a format says itself how far its rows are apart"))
 	case !s.View.Empty():
 		return fault(FieldView, s.View, errors.New("a tensor in a format has no views"))
 	case s.Tile != nil:
-		return fault(FieldTile, layouts.FormatShape(s.Tile), errors.New("the blocks of a format are its tiles (the orders from and to walk them)"))
+		return fault(FieldTile, layouts.FormatShape(s.Tile),
+			errors.New("the blocks of a format are its tiles (the orders from and to walk them)"))
 	case s.Width != 0 && s.Width != s.DType.Size():
 		return fault(FieldWidth, s.Width, errors.New("a tensor in a format is walked by elements"))
 	case s.Order == Torch:
 		return fault(FieldOrder, s.Order, errors.New("PyTorch's loops walk no tensor in a format"))
 	case s.Order == AsTo && s.Op != Reorder:
-		return fault(FieldOrder, s.Order, fmt.Errorf("a %v writes no tensor of another format (from is as x lies)", s.Op))
+		return fault(FieldOrder, s.Order, fmt.Errorf(
+			"a %v writes no tensor of another format (from is as x lies)", s.Op))
 	}
 	return nil
 }
@@ -117,7 +124,9 @@ func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	for i, piece := range pieces {
 		by := piece[s.Order.lies-likeX]
 		dims := nest.UpTo(by.Rank())
-		slices.SortStableFunc(dims, func(a, b int) int { return cmp.Compare(by.Stride(b), by.Stride(a)) })
+		slices.SortStableFunc(dims, func(a, b int) int {
+			return cmp.Compare(by.Stride(b), by.Stride(a))
+		})
 		if pieces[i], err = permuted(piece, dims); err != nil {
 			return nil, err
 		}
@@ -149,7 +158,8 @@ func formatReference[T layouts.Element](p Pattern, data []T, of func(int) T) (fl
 	}
 	for i, written := range c.written {
 		if zero := of(0); !written && data[c.start+i] != zero {
-			return 0, fmt.Errorf("element %d of y is padding and %v after the reorder, want %v", i, data[c.start+i], zero)
+			return 0, fmt.Errorf("element %d of y is padding and %v after the reorder, want %v", i,
+				data[c.start+i], zero)
 		}
 	}
 	return 0, nil
@@ -177,7 +187,8 @@ func (c *formatChecker[T]) walk(d int, at []int) error {
 		}
 		c.written[to-c.start] = true
 		if c.data[to] != c.values[from] {
-			return fmt.Errorf("element %d of %s is %v after the %s, want %v", to-c.start, c.p.operands[c.last].tensor, c.data[to], c.p.Spec.Op, c.values[from])
+			return fmt.Errorf("element %d of %s is %v after the %s, want %v", to-c.start,
+				c.p.operands[c.last].tensor, c.data[to], c.p.Spec.Op, c.values[from])
 		}
 		return nil
 	}

@@ -85,7 +85,8 @@ var ErrForeign = errors.New("this CPU does not run it")
 // (ErrForeign).
 func (s Spec) computable() error {
 	if set := s.Kernel.set; set != nil && !set.Runs() {
-		return fault(FieldKernel, s.Kernel, fmt.Errorf("%w (it runs %s)", ErrForeign, kernel.Names(kernel.Sets())))
+		return fault(FieldKernel, s.Kernel, fmt.Errorf("%w (it runs %s)", ErrForeign,
+			kernel.Names(kernel.Sets())))
 	}
 	if len(s.Operands) > 0 {
 		return s.computableOperands()
@@ -125,7 +126,8 @@ func realKernels[T realNumber, A int64 | float64]() kernels[T] {
 			return float64(sum)
 		},
 		add: addBlock[T],
-		vector: func(set *kernel.Set, _ Op, data []T, nests []elementNest) func(passes int) float64 {
+		vector: func(set *kernel.Set, _ Op, data []T,
+			nests []elementNest) func(passes int) float64 {
 			return vectorFill(set, data, nests, fillValue)
 		},
 	}
@@ -134,7 +136,8 @@ func realKernels[T realNumber, A int64 | float64]() kernels[T] {
 // narrowKernels are those of a floating-point number of 16 bits, which is computed
 // with as a float32, as PyTorch does. Sum and add are not made of float and round:
 // calls of functions that are not known take longer than the loads.
-func narrowKernels[T layouts.Half | layouts.BFloat](round func(float32) T, sum func(mem []T, b *block) float64, add func(mem []T, b *block)) kernels[T] {
+func narrowKernels[T layouts.Half | layouts.BFloat](round func(float32) T,
+	sum func(mem []T, b *block) float64, add func(mem []T, b *block)) kernels[T] {
 	return kernels[T]{
 		of: func(i int) T { return round(float32(i)) },
 		sum: func(mem []T, nests []elementNest) (all float64) {
@@ -144,7 +147,8 @@ func narrowKernels[T layouts.Half | layouts.BFloat](round func(float32) T, sum f
 			return all
 		},
 		add: add,
-		vector: func(set *kernel.Set, op Op, data []T, nests []elementNest) func(passes int) float64 {
+		vector: func(set *kernel.Set, op Op, data []T,
+			nests []elementNest) func(passes int) float64 {
 			if op == Sum {
 				return vectorSum(set, data, nests)
 			}
@@ -154,7 +158,8 @@ func narrowKernels[T layouts.Half | layouts.BFloat](round func(float32) T, sum f
 }
 
 // bindNumber is bindReal for elements that package kernel sums.
-func bindNumber[T int32 | float32 | float64, A int64 | float64](p Pattern, mem arena) (runner, error) {
+func bindNumber[T int32 | float32 | float64, A int64 | float64](p Pattern,
+	mem arena) (runner, error) {
 	k := realKernels[T, A]()
 	k.vector = vectorKernels[T]
 	return bind(p, mem, k)
@@ -187,7 +192,8 @@ func bindComplex128(p Pattern, mem arena) (runner, error) {
 }
 
 // sumComplex adds up elements whose parts are of type F.
-func sumComplex[T complex64 | complex128, F float32 | float64](mem []T, nests []elementNest) float64 {
+func sumComplex[T complex64 | complex128, F float32 | float64](mem []T,
+	nests []elementNest) float64 {
 	var re, im float64
 	for _, n := range nests {
 		n.each(func(b *block) {
@@ -254,7 +260,9 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 			}
 			return reference(p, data, k.of)
 		},
-		inPlace: slices.ContainsFunc(p.Spec.Operands, func(o Operand) bool { return o.Role == InPlace }),
+		inPlace: slices.ContainsFunc(p.Spec.Operands, func(o Operand) bool {
+			return o.Role == InPlace
+		}),
 	}, nil
 }
 
@@ -317,7 +325,8 @@ func inElements(n nest.Nest, size int, wide bool) (elementNest, error) {
 	e := elementNest{outer: n.Trips[:last], n1: n.Trips[last], n0: n.Trips[last+1]}
 	for _, op := range n.Operands {
 		if op.Width != size {
-			return elementNest{}, fmt.Errorf("accesses of %d B have no native kernel (want one element, %d B)", op.Width, size)
+			return elementNest{}, fmt.Errorf(
+				"accesses of %d B have no native kernel (want one element, %d B)", op.Width, size)
 		}
 		for l := range op.Strides {
 			op.Strides[l] /= size
@@ -333,7 +342,9 @@ func inElements(n nest.Nest, size int, wide bool) (elementNest, error) {
 // is one with the loop around it where the vectors lie side by side.
 func elementwise(n nest.Nest, size int) nest.Nest {
 	width := n.Operands[0].Width
-	if width == size || slices.ContainsFunc(n.Operands, func(op nest.Operand) bool { return op.Width != width }) {
+	if width == size || slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {
+		return op.Width != width
+	}) {
 		return n
 	}
 	n.Trips = append(n.Trips, width/size)

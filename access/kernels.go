@@ -42,7 +42,8 @@ func ParseKernel(name string) (Kernel, error) {
 	}
 	set, err := kernel.ByName(name)
 	if err != nil {
-		return Kernel{}, fmt.Errorf("no such kernel (there are %v, %v, %s)", Scalar, Builtin, kernel.Names(kernel.All()))
+		return Kernel{}, fmt.Errorf("no such kernel (there are %v, %v, %s)", Scalar, Builtin,
+			kernel.Names(kernel.All()))
 	}
 	return VectorKernel(set), nil
 }
@@ -50,7 +51,8 @@ func ParseKernel(name string) (Kernel, error) {
 // Own tells whether the kernel may walk the spec as no other one does: a set of
 // package kernel may be another one but for some copies.
 func (k Kernel) Own(s Spec) bool {
-	return k.set == nil || k.set.Own(s.DType.Size()) && (s.Op == Copy || s.Op == Reorder || k.set.Own(0))
+	return k.set == nil || k.set.Own(s.DType.Size()) &&
+		(s.Op == Copy || s.Op == Reorder || k.set.Own(0))
 }
 
 // String is "scalar", "builtin", or the name of a set such as "avx2".

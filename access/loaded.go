@@ -66,7 +66,8 @@ func MeasureLoaded(ctx context.Context, o LoadOptions) ([]LoadSample, error) {
 	_, unpin := pin(o.CPUs[0])
 	defer unpin()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	l := &loader{LoadOptions: o, team: newTeam(o.CPUs), data: as[int32](mem), start: aligned(p.Memory) / 4, read: make([]tally, streams)}
+	l := &loader{LoadOptions: o, team: newTeam(o.CPUs), data: as[int32](mem),
+		start: aligned(p.Memory) / 4, read: make([]tally, streams)}
 	defer l.team.end()
 	if l.chase, err = newRunner(p, mem); err != nil {
 		return nil, err
@@ -134,7 +135,9 @@ func (l *loader) sample(load int) (LoadSample, error) {
 		if parts, err = l.parts(load); err != nil {
 			return LoadSample{}, err
 		}
-		some = slices.DeleteFunc(slices.Clone(parts), func(p loadPart) bool { return p.idle && l.Loads[load] > 0 })
+		some = slices.DeleteFunc(slices.Clone(parts), func(p loadPart) bool {
+			return p.idle && l.Loads[load] > 0
+		})
 		if 4*len(some) > len(parts) {
 			parts = some
 			break
@@ -183,7 +186,8 @@ func (l *loader) part() (p loadPart, err error) {
 	}
 	start := time.Now()
 	if l.chase.part(l.at, links) != 1 {
-		return p, fmt.Errorf("the chase does not lead from element %d to element %d", l.at, l.at+links)
+		return p, fmt.Errorf("the chase does not lead from element %d to element %d",
+			l.at, l.at+links)
 	}
 	took := time.Since(start)
 	l.at = (l.at + links) % l.chase.length
@@ -215,7 +219,8 @@ func (l *loader) stream(worker int, share float64) {
 		sum.Add(data, kernel.Rows{At: at, N: elems, Count: 1})
 		took := time.Since(start)
 		l.read[worker-1].Add(streamChunk)
-		for whole := time.Duration(float64(took) / share); time.Since(start) < whole && !l.ended.Load(); {
+		for whole := time.Duration(float64(took) / share); time.Since(start) < whole &&
+			!l.ended.Load(); {
 		}
 	}
 	sum.Total()

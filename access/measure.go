@@ -21,13 +21,16 @@ import (
 
 // Options say how patterns are measured.
 type Options struct {
-	Count     int           // samples of each pattern, at least 1
-	Long      time.Duration // passes that take longer, and twice MinTime, have LongCount samples, if that is fewer; 0 for none
-	LongCount int           // at least 1 if Long is not 0
-	MinTime   time.Duration // least length of a sample, about; it is made of as many passes as that takes
-	MaxMemory int           // bytes that the tensors of a pattern may take; 0 for no limit
-	Pages     Pages         // of the tensors' memory
-	Memory    *Memory       // that small pages are borrowed from; nil for a mapping of its own
+	Count int // samples of each pattern, at least 1
+	// passes that take longer, and twice MinTime, have LongCount samples, if that is fewer; 0 for
+	// none
+	Long      time.Duration
+	LongCount int // at least 1 if Long is not 0
+	// least length of a sample, about; it is made of as many passes as that takes
+	MinTime   time.Duration
+	MaxMemory int     // bytes that the tensors of a pattern may take; 0 for no limit
+	Pages     Pages   // of the tensors' memory
+	Memory    *Memory // that small pages are borrowed from; nil for a mapping of its own
 	// Obtained, where it is not nil, is told what the memory is made of before
 	// the first sample.
 	Obtained func(Backing)
@@ -40,14 +43,15 @@ type Options struct {
 	// Pinned, where it is not nil, is told the CPU that the thread is pinned to, -1
 	// if it, or another one that takes part, is pinned to none.
 	Pinned func(cpu int)
-	// Counters, where it is not nil, opens what is counted beside the clock, on
-	// the thread that measures; of patterns that several threads walk nothing is. It is started before the clock is read and stopped
-	// after: what it costs is in no time, and disturbs what little of the caches a
+	// Counters, where it is not nil, opens what is counted beside the clock, on the thread that
+	// measures; of patterns that several threads walk nothing is. It is started before the clock is
+	// read and stopped after: what it costs is in no time, and disturbs what little of the caches a
 	// call of the kernel does.
 	Counters func() (counters.Reader, error)
 }
 
-// Samples is how many samples of a pattern a run takes unless it is told, and SampleTime how long one is at least.
+// Samples is how many samples of a pattern a run takes unless it is told, and SampleTime how long
+// one is at least.
 const (
 	Samples    = 15
 	SampleTime = time.Millisecond
@@ -90,7 +94,8 @@ type MemoryError struct {
 
 // Error gives both figures.
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("the tensors need %s of memory, this machine has %s available", gib(e.Need), gib(e.Have))
+	return fmt.Sprintf("the tensors need %s of memory, this machine has %s available", gib(e.Need),
+		gib(e.Have))
 }
 
 // gib is a size in GiB, or in MiB where that would be 0.
@@ -142,7 +147,9 @@ func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sampl
 			o.Pinned(cpu)
 		}
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
-		if err := measure(ctx, patterns, o, func(s Sample) bool { return yield(s, nil) }); err != nil && !errors.Is(err, errStopped) {
+		if err := measure(ctx, patterns, o, func(s Sample) bool {
+			return yield(s, nil)
+		}); err != nil && !errors.Is(err, errStopped) {
 			yield(Sample{}, err)
 		}
 	}
@@ -219,7 +226,8 @@ func checkTogether(patterns []Pattern, most int) error {
 		}
 		for _, q := range patterns {
 			if err := together(p, q); err != nil {
-				return fmt.Errorf("%s and %s cannot be measured together: %w", p.Spec.Name(), q.Spec.Name(), err)
+				return fmt.Errorf("%s and %s cannot be measured together: %w", p.Spec.Name(),
+					q.Spec.Name(), err)
 			}
 		}
 	}
@@ -240,8 +248,10 @@ func together(p, q Pattern) error {
 	}
 	for _, read := range p.operands {
 		for _, op := range q.operands {
-			if writes := op.kind != nest.Read || q.Spec.Op == Chase; writes && op.base < read.base+uint64(read.size) && read.base < op.base+uint64(op.size) {
-				return fmt.Errorf("tensor %s of the %s is written where the %s reads", op.tensor, q.Spec.Op, p.Spec.Op)
+			if writes := op.kind != nest.Read || q.Spec.Op == Chase; writes &&
+				op.base < read.base+uint64(read.size) && read.base < op.base+uint64(op.size) {
+				return fmt.Errorf("tensor %s of the %s is written where the %s reads", op.tensor,
+					q.Spec.Op, p.Spec.Op)
 			}
 		}
 	}
@@ -268,7 +278,8 @@ type meter struct {
 }
 
 // newMeters makes a meter for each pattern, and writes all of the memory.
-func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader counters.Reader, o Options) ([]meter, error) {
+func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader counters.Reader,
+	o Options) ([]meter, error) {
 	var meters []meter
 	clean := map[*byte]*bool{}
 	var got Backing
@@ -282,7 +293,8 @@ func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader c
 		if clean[at] == nil {
 			clean[at] = new(bool)
 		}
-		m := meter{runner: r, reader: reader, index: i, count: o.Count, name: name, passes: 1, reads: 1, writes: p.Spec.Op != Sum, clean: clean[at]}
+		m := meter{runner: r, reader: reader, index: i, count: o.Count, name: name, passes: 1,
+			reads: 1, writes: p.Spec.Op != Sum, clean: clean[at]}
 		if err := m.among(p, arenas[i], teams[len(p.shared)]); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -365,7 +377,8 @@ func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Samp
 	for _, s := range shots {
 		// The sum is read, so that no pass can be left out, and must be right.
 		if want := float64(s.Passes) * m.sum; s.sum != want {
-			return samples, fmt.Errorf("%d timed passes summed to %v, plainly it is %v", s.Passes, s.sum, want)
+			return samples, fmt.Errorf("%d timed passes summed to %v, plainly it is %v", s.Passes,
+				s.sum, want)
 		}
 		s.Of = m.count
 		samples = append(samples, s.Sample)
@@ -396,7 +409,8 @@ func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots 
 		m.warm()
 	}
 	due := m.due(round, rounds)
-	for shots = shots[:min(len(shots), due)]; len(shots) < due && err == nil; err = cmp.Or(err, ctx.Err()) {
+	for shots = shots[:min(len(shots), due)]; len(shots) < due &&
+		err == nil; err = cmp.Or(err, ctx.Err()) {
 		var s shot
 		if s, err = m.shot(ctx); err == nil {
 			shots = append(shots, s)
@@ -445,10 +459,11 @@ const longestInterruption = 50 * time.Millisecond
 // thousandth of a cycle.
 const mostPasses = 1 << 30
 
-// tried takes a shot, and another where the first took at least as long as is sought, which
-// it may have done because it was interrupted, unless as many passes before it took a known time. It returns the
-// least time, too.
-func (m *meter) tried(ctx context.Context, sought, before time.Duration) (shots []shot, least time.Duration, err error) {
+// tried takes a shot, and another where the first took at least as long as is sought, which it may
+// have done because it was interrupted, unless as many passes before it took a known time. It
+// returns the least time, too.
+func (m *meter) tried(ctx context.Context, sought, before time.Duration) (shots []shot,
+	least time.Duration, err error) {
 	s, err := m.shot(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -496,11 +511,13 @@ func (m *meter) calibrate(ctx context.Context, minTime, before time.Duration) ([
 			return nil, nil
 		}
 		if m.passes >= mostPasses {
-			return nil, fmt.Errorf("%d passes take %v, as few do: not all of them are walked", m.passes, took)
+			return nil, fmt.Errorf("%d passes take %v, as few do: not all of them are walked",
+				m.passes, took)
 		}
 		m.passes, before = 2*m.passes, 0
 		if took > apart/16 {
-			m.passes = max(m.passes, 1+int(1.1*float64(shots[0].Passes)*float64(apart)/float64(took)))
+			m.passes = max(m.passes, 1+int(1.1*float64(shots[0].Passes)*float64(
+				apart)/float64(took)))
 		}
 	}
 }

@@ -16,7 +16,8 @@ type Order struct {
 	col   bool
 	torch bool
 	lies  lies
-	dims  string // of a permutation, a byte each, the outermost first; below 0 they count from the end
+	// of a permutation, a byte each, the outermost first; below 0 they count from the end
+	dims string
 }
 
 // The orders that hold for any rank.
@@ -80,7 +81,8 @@ func ParseOrder(text string) (Order, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		d, err := strconv.Atoi(part)
 		if err != nil {
-			return Order{}, fmt.Errorf("%q is not a dim (want row, col, torch, a permutation such as 1,0, or with formats from or to)", part)
+			return Order{}, fmt.Errorf("%q is not a dim (want row, col, torch, a permutation "+
+				"such as 1,0, or with formats from or to)", part)
 		}
 		dims = append(dims, d)
 	}
@@ -90,7 +92,8 @@ func ParseOrder(text string) (Order, error) {
 // orderElsewhere is what others call the orders: people, NumPy and BLAS.
 var orderElsewhere = map[string]string{
 	"rows": "row", "row-major": "row", "rowmajor": "row", "c": "row",
-	"cols": "col", "column": "col", "columns": "col", "col-major": "col", "column-major": "col", "colmajor": "col", "f": "col",
+	"cols": "col", "column": "col", "columns": "col", "col-major": "col", "column-major": "col",
+	"colmajor": "col", "f": "col",
 }
 
 // String is what ParseOrder reads: "row", "col", "torch", "from", "to" or "1,0".
@@ -118,7 +121,8 @@ func (o Order) String() string {
 // permutation of others.
 func (o Order) of(rank int) ([]int, error) {
 	if o.lies != 0 {
-		return nil, errors.New("no tensor here has a format (from goes with one for x, to with one for y)")
+		return nil, errors.New("no tensor here has a format (from goes with one for x, to with " +
+			"one for y)")
 	}
 	order := nest.UpTo(rank)
 	if o.col {

@@ -18,9 +18,10 @@ type Pages uint8
 
 // The kinds of pages. Other systems than Linux have the first only.
 const (
-	PagesSmall Pages = iota // the system's: 4 KiB; 16 KiB on Apple silicon, 64 KiB on some arm64 Linuxes
-	PagesTHP                // transparent huge pages, as many as the kernel gives
-	PagesHuge               // reserved huge pages (hugetlb) of 2 MiB, or an error
+	// the system's: 4 KiB; 16 KiB on Apple silicon, 64 KiB on some arm64 Linuxes
+	PagesSmall Pages = iota
+	PagesTHP         // transparent huge pages, as many as the kernel gives
+	PagesHuge        // reserved huge pages (hugetlb) of 2 MiB, or an error
 )
 
 // pagesNames are those of this system.
@@ -53,7 +54,8 @@ func (p Pages) Size() int {
 // 512 MiB by 64 KiB. Linux states it (Documentation/admin-guide/mm/transhuge.rst).
 var transparentPage = sync.OnceValue(func() int {
 	text, _ := os.ReadFile("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
-	if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n >= hugePage && n&(n-1) == 0 {
+	if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n >= hugePage &&
+		n&(n-1) == 0 {
 		return n
 	}
 	return hugePage

@@ -157,7 +157,8 @@ func (c *checker[T]) row(views []layouts.Layout, at []int) (sum int, err error) 
 	for range n {
 		if c.data[to] != values[a+b] {
 			op := c.p.operands[last]
-			return 0, fmt.Errorf("element %d of %s is %v after the %s, want %v", to-c.p.start(op), op.tensor, c.data[to], c.p.Spec.Op, values[a+b])
+			return 0, fmt.Errorf("element %d of %s is %v after the %s, want %v", to-c.p.start(op),
+				op.tensor, c.data[to], c.p.Spec.Op, values[a+b])
 		}
 		to += by
 		a, b = wrapped(a+aStep), wrapped(b+bStep)
@@ -185,7 +186,8 @@ func progression(first, step, n int) (sum int) {
 // same tells whether two slices of one length hold the same bytes.
 func same[T layouts.Element](a, b []T) bool {
 	size := len(a) * int(unsafe.Sizeof(a[0]))
-	return bytes.Equal(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), size), unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), size))
+	return bytes.Equal(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), size),
+		unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), size))
 }
 
 // wrapped is a sum of two numbers below the period modulo the period.

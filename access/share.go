@@ -117,7 +117,8 @@ func newTeams(patterns []Pattern, o Options) (teams map[int]*team, end func(), e
 		}
 		if n > len(o.CPUs) {
 			end()
-			return nil, nil, fmt.Errorf("%s: %w", p.Spec.Name(), fault(FieldThreads, p.Spec.Threads, fmt.Errorf("there are %d CPUs for them", len(o.CPUs))))
+			return nil, nil, fmt.Errorf("%s: %w", p.Spec.Name(), fault(FieldThreads, p.Spec.Threads,
+				fmt.Errorf("there are %d CPUs for them", len(o.CPUs))))
 		}
 		teams[n] = newTeam(o.CPUs[:n])
 		if !teams[n].pinned && o.Pinned != nil {
@@ -195,7 +196,8 @@ func (p Pattern) eachPage(size int, f func(page int)) {
 			run, steps := op.Span(n.Trips, size-1) // no gap holds a page
 			runs := nest.Nest{Operands: []nest.Operand{{Base: first}}}
 			for _, s := range steps {
-				runs.Trips, runs.Operands[0].Strides = append(runs.Trips, s.Trips), append(runs.Operands[0].Strides, s.Bytes)
+				runs.Trips, runs.Operands[0].Strides = append(runs.Trips, s.Trips),
+					append(runs.Operands[0].Strides, s.Bytes)
 			}
 			for _, addr := range runs.Accesses() {
 				at := int(addr - Origin)

@@ -32,19 +32,23 @@ type Counts struct {
 // works on all CPUs, so it must not run beside Measure. It calls step, unless that is
 // nil, from several goroutines, one at a time: for each pattern when its misses in the
 // caches are counted, and once more for those in a TLB.
-func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern, step func()) ([]Counts, error) {
+func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern,
+	step func()) ([]Counts, error) {
 	if step == nil {
 		step = func() {}
 	}
 	first, alike := distinctPatterns(patterns)
-	s := simulation{patterns: patterns, counts: make([]Counts, len(patterns)), step: step, times: make([]int, len(patterns))}
+	s := simulation{patterns: patterns, counts: make([]Counts, len(patterns)), step: step,
+		times: make([]int, len(patterns))}
 	s.group, s.ctx = errgroup.WithContext(ctx)
 	s.group.SetLimit(runtime.NumCPU())
 	for _, of := range alike {
 		s.times[of]++
 	}
 	// Those of most accesses first, so that no CPU is left with one in the end.
-	slices.SortStableFunc(first, func(a, b int) int { return cmp.Compare(patterns[b].accesses(), patterns[a].accesses()) })
+	slices.SortStableFunc(first, func(a, b int) int {
+		return cmp.Compare(patterns[b].accesses(), patterns[a].accesses())
+	})
 	for _, i := range first {
 		s.begin(caches, i)
 	}
@@ -71,7 +75,9 @@ func (s *simulation) begin(caches simcache.Config, i int) {
 	p := s.patterns[i]
 	// The TLB is a hierarchy of its own: neither waits for the other's steady state.
 	if caches.TLB != nil {
-		s.alone(simcache.PageLevels(caches.TLB), i, func(c simcache.Counts) { s.counts[i].TLBMisses += c.LLMisses() })
+		s.alone(simcache.PageLevels(caches.TLB), i, func(c simcache.Counts) {
+			s.counts[i].TLBMisses += c.LLMisses()
+		})
 	}
 	add := func(c simcache.Counts) { s.counts[i].Counts = s.counts[i].Add(c) }
 	lookUps, err := p.InTurns(caches)
@@ -159,7 +165,8 @@ func (p Pattern) Fingerprint() string {
 	}
 	if p.Ring != nil {
 		view := p.operands[0].view // of which the ring is made
-		fmt.Fprintln(hash, "chase", chaseSeed, p.Spec.DType.Size(), view.Shape(), view.Strides(), view.Offset())
+		fmt.Fprintln(hash, "chase", chaseSeed, p.Spec.DType.Size(), view.Shape(), view.Strides(),
+			view.Offset())
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:16])
 }

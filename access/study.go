@@ -35,8 +35,10 @@ func Studies() []Study {
 	var all []Study
 	for _, pad := range []int{0, rowPad} {
 		all = append(all, Study{
-			Name:  fmt.Sprintf("Sets/op=sum/order=col/shape=%dx%d/dtype=int32/pad=%d/columns=%d", n, n, pad, columns),
-			Spec:  Spec{Op: Sum, Shape: []int{n, n + pad}, DType: layouts.Int32, View: layouts.MustParseChain(fmt.Sprintf("narrow(1,0,%d)", columns)), Order: Col},
+			Name: fmt.Sprintf("Sets/op=sum/order=col/shape=%dx%d/dtype=int32/pad=%d/columns=%d", n,
+				n, pad, columns),
+			Spec: Spec{Op: Sum, Shape: []int{n, n + pad}, DType: layouts.Int32,
+				View: layouts.MustParseChain(fmt.Sprintf("narrow(1,0,%d)", columns)), Order: Col},
 			count: setMisses,
 		})
 	}
@@ -46,8 +48,10 @@ func Studies() []Study {
 		tile  []int
 	}{{Row, "", nil}, {Col, "", nil}, {Col, "/tile=32", []int{32, 32}}} {
 		all = append(all, Study{
-			Name:  fmt.Sprintf("MissRatio/op=sum/order=%v/shape=1024x1024/dtype=int32%s", walk.order, walk.key),
-			Spec:  Spec{Op: Sum, Shape: []int{1024, 1024}, DType: layouts.Int32, Order: walk.order, Tile: walk.tile},
+			Name: fmt.Sprintf("MissRatio/op=sum/order=%v/shape=1024x1024/dtype=int32%s",
+				walk.order, walk.key),
+			Spec: Spec{Op: Sum, Shape: []int{1024, 1024}, DType: layouts.Int32, Order: walk.order,
+				Tile: walk.tile},
 			count: missRatios,
 		})
 	}
@@ -65,7 +69,8 @@ func (s Study) Run(d1 simcache.Geometry) ([]Studied, error) {
 
 // result is one result, under the study's name with the key in which it differs.
 func result(name, key string, value any, unit string, misses, refs uint64) Studied {
-	return Studied{Name: fmt.Sprintf("%s/%s=%v/kernel=%v", name, key, value, Scalar), Unit: unit, Misses: misses, Refs: refs}
+	return Studied{Name: fmt.Sprintf("%s/%s=%v/kernel=%v", name, key, value, Scalar), Unit: unit,
+		Misses: misses, Refs: refs}
 }
 
 // maxSets is how many results of sets there are: where D1 has more, each is of
@@ -74,7 +79,8 @@ const maxSets = 64
 
 // setMisses counts the misses of each set of D1.
 func setMisses(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error) {
-	h, err := simcache.NewHierarchy(simcache.Config{Levels: []simcache.Level{{Name: "D1", Geometry: d1}}, Observe: simcache.SetMisses})
+	h, err := simcache.NewHierarchy(simcache.Config{Levels: []simcache.Level{{Name: "D1",
+		Geometry: d1}}, Observe: simcache.SetMisses})
 	if err != nil {
 		return nil, err
 	}

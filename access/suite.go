@@ -50,7 +50,8 @@ func Suite(quick bool, capacities ...int) []Comparison {
 			suite = append(suite, transposes(n))
 		}
 	}
-	suite = append(suite, channels(), broadcasts(quick), latency(quick, capacities), mountain(quick, capacities),
+	suite = append(suite, channels(), broadcasts(quick), latency(quick, capacities),
+		mountain(quick, capacities),
 		tiles(1000, quick), tiles(1024, quick), contiguous(1024))
 	if !quick {
 		suite = append(suite, contiguous(2048))
@@ -86,7 +87,8 @@ func alsoVector(c Comparison) Comparison {
 	for _, set := range vector() {
 		for _, b := range c {
 			if b.Spec.Kernel == Scalar && b.Spec.Tile == nil {
-				c = append(c, named(strings.TrimSuffix(b.Name, "/kernel="+Scalar.String()), set, b.Spec))
+				c = append(c, named(strings.TrimSuffix(b.Name, "/kernel="+Scalar.String()),
+					set, b.Spec))
 			}
 		}
 	}
@@ -110,7 +112,8 @@ func traverse(n int) Comparison {
 	if n&(n-1) == 0 {
 		for _, order := range []Order{Row, Col} {
 			c = append(c, named(
-				fmt.Sprintf("Traverse/op=sum/order=%v/shape=%dx%d/dtype=int32/pad=%d", order, n, n, rowPad), Scalar,
+				fmt.Sprintf("Traverse/op=sum/order=%v/shape=%dx%d/dtype=int32/pad=%d", order, n, n,
+					rowPad), Scalar,
 				Spec{Op: Sum, Shape: []int{n, n}, Pad: rowPad, DType: layouts.Int32, Order: order},
 			))
 		}
@@ -122,7 +125,8 @@ func traverse(n int) Comparison {
 // traverse by rows, and in vectors, which are as fast as the memory: `benchstat
 // -col /kernel` shows what the loop costs.
 func stream(n int) Comparison {
-	return alsoVector(Comparison{named(fmt.Sprintf("Stream/op=sum/shape=%dx%d/dtype=int32", n, n), Scalar,
+	return alsoVector(Comparison{named(fmt.Sprintf("Stream/op=sum/shape=%dx%d/dtype=int32",
+		n, n), Scalar,
 		Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: Row})})
 }
 
@@ -148,17 +152,20 @@ func copyRows(quick bool) Comparison {
 	copyOf := func(layout, key string, pad int, view string) Benchmark {
 		return named(
 			fmt.Sprintf("Copy/layout=%s/shape=%dx%d/dtype=float32%s", layout, n, n, key), Scalar,
-			Spec{Op: Copy, Shape: []int{n, n}, Pad: pad, DType: layouts.Float32, View: layouts.MustParseChain(view)},
+			Spec{Op: Copy, Shape: []int{n, n}, Pad: pad, DType: layouts.Float32,
+				View: layouts.MustParseChain(view)},
 		)
 	}
 	c := Comparison{
 		copyOf("contiguous", "", 0, ""),
 		copyOf("padded", fmt.Sprintf("/pad=%d", rowPad), rowPad, ""),
 	}
-	c = append(alsoVector(c), named(strings.TrimSuffix(c[0].Name, "/kernel="+Scalar.String()), Builtin, c[0].Spec))
+	c = append(alsoVector(c), named(strings.TrimSuffix(c[0].Name, "/kernel="+Scalar.String()),
+		Builtin, c[0].Spec))
 	for _, k := range []int{2, 4, 8, 16, 32} {
 		if !quick || k == 2 || k == 16 {
-			c = append(c, copyOf("columns", fmt.Sprintf("/step=%d", k), 0, fmt.Sprintf("slice(1,0,%d,%d)", n, k)))
+			c = append(c, copyOf("columns", fmt.Sprintf("/step=%d", k), 0,
+				fmt.Sprintf("slice(1,0,%d,%d)", n, k)))
 		}
 	}
 	return c
@@ -179,7 +186,8 @@ func channels() Comparison {
 	copyOf := func(layout string, shape []int, view string) Benchmark {
 		return named(
 			fmt.Sprintf("Copy/layout=%s/shape=32x64x56x56/dtype=float32", layout), Scalar,
-			Spec{Op: Copy, Shape: shape, DType: layouts.Float32, View: layouts.MustParseChain(view)},
+			Spec{Op: Copy, Shape: shape, DType: layouts.Float32,
+				View: layouts.MustParseChain(view)},
 		)
 	}
 	return alsoVector(Comparison{
@@ -199,7 +207,8 @@ func broadcasts(quick bool) Comparison {
 	var c Comparison
 	for _, with := range withs {
 		c = append(c, named(
-			fmt.Sprintf("Broadcast/op=add/with=%s/shape=%dx%d/dtype=float32", layouts.FormatShape(with), n, n), Scalar,
+			fmt.Sprintf("Broadcast/op=add/with=%s/shape=%dx%d/dtype=float32",
+				layouts.FormatShape(with), n, n), Scalar,
 			Spec{Op: Add, Shape: []int{n, n}, With: with, DType: layouts.Float32},
 		))
 	}
@@ -221,7 +230,8 @@ func latency(quick bool, capacities []int) Comparison {
 	}
 	var c Comparison
 	for _, size := range around(sizes, capacities) {
-		c = append(c, named(fmt.Sprintf("Latency/op=chase/size=%s", sizeName(size)), Scalar, ChaseSpec(size/lineBytes, lineBytes)))
+		c = append(c, named(fmt.Sprintf("Latency/op=chase/size=%s", sizeName(size)), Scalar,
+			ChaseSpec(size/lineBytes, lineBytes)))
 	}
 	return c
 }
@@ -230,7 +240,8 @@ func latency(quick bool, capacities []int) Comparison {
 // 8) behind the other.
 func ChaseSpec(elems, bytes int) Spec {
 	step := bytes / layouts.Int64.Size()
-	return Spec{Op: Chase, Shape: []int{elems * step}, DType: layouts.Int64, View: sliced(elems*step, step)}
+	return Spec{Op: Chase, Shape: []int{elems * step}, DType: layouts.Int64,
+		View: sliced(elems*step, step)}
 }
 
 // mountain sums every stride-th element of working sets of many sizes: the
@@ -239,14 +250,16 @@ func ChaseSpec(elems, bytes int) Spec {
 func mountain(quick bool, capacities []int) Comparison {
 	sizes, strides := []int{16 << 10, 256 << 10, 16 << 20}, []int{1, 8, 64}
 	if !quick {
-		sizes, strides = []int{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20}, []int{1, 2, 4, 8, 16, 32, 64}
+		sizes, strides = []int{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20},
+			[]int{1, 2, 4, 8, 16, 32, 64}
 	}
 	var c Comparison
 	for _, size := range around(sizes, capacities) {
 		for _, stride := range strides {
 			n := size / layouts.Int64.Size()
 			c = append(c, named(
-				fmt.Sprintf("Mountain/op=sum/size=%s/stride=%d/dtype=int64", sizeName(size), stride), Scalar,
+				fmt.Sprintf("Mountain/op=sum/size=%s/stride=%d/dtype=int64", sizeName(size),
+					stride), Scalar,
 				Spec{Op: Sum, Shape: []int{n}, DType: layouts.Int64, View: sliced(n, stride)},
 			))
 		}
@@ -293,8 +306,10 @@ func tiles(n int, quick bool) Comparison {
 	var c Comparison
 	for _, tile := range sizes {
 		c = append(c, named(
-			fmt.Sprintf("Tile/op=copy/layout=transpose/shape=%dx%d/dtype=float32/tile=%d", n, n, tile), Scalar,
-			Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed(), Tile: []int{tile, tile}},
+			fmt.Sprintf("Tile/op=copy/layout=transpose/shape=%dx%d/dtype=float32/tile=%d", n, n,
+				tile), Scalar,
+			Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed(),
+				Tile: []int{tile, tile}},
 		))
 	}
 	return c
@@ -308,7 +323,9 @@ func contiguous(n int) Comparison {
 	copied, after := sum, sum
 	copied.Op, after.View = Copy, layouts.Chain{}
 	do := func(what string, spec Spec) Benchmark {
-		return named(fmt.Sprintf("Contiguous/do=%s/shape=%dx%d/dtype=float32", what, n, n), Scalar, spec)
+		return named(fmt.Sprintf("Contiguous/do=%s/shape=%dx%d/dtype=float32", what, n, n),
+			Scalar, spec)
 	}
-	return append(Comparison{do("sum-view", sum)}, alsoVector(Comparison{do("contiguous", copied), do("sum-contiguous", after)})...)
+	return append(Comparison{do("sum-view", sum)},
+		alsoVector(Comparison{do("contiguous", copied), do("sum-contiguous", after)})...)
 }

@@ -74,7 +74,9 @@ func portion(n, part, whole int) int {
 // rewrites tells whether what is written has elements at one place, which two
 // nests may write.
 func (p *Pattern) rewrites() bool {
-	return slices.ContainsFunc(p.operands, func(op operand) bool { return op.kind != nest.Read && op.view.Overlaps() })
+	return slices.ContainsFunc(p.operands, func(op operand) bool {
+		return op.kind != nest.Read && op.view.Overlaps()
+	})
 }
 
 // elements is how often nests go over an element of the tensor that they begin with:

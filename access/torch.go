@@ -81,7 +81,8 @@ type torchWalk struct {
 func (p *Pattern) lowerTorch() error {
 	switch s := p.Spec; {
 	case s.Tile != nil:
-		return fault(FieldTile, layouts.FormatShape(s.Tile), errors.New("order torch has none but its own"))
+		return fault(FieldTile, layouts.FormatShape(s.Tile),
+			errors.New("order torch has none but its own"))
 	case s.Width != 0 && s.Width != s.DType.Size():
 		return fault(FieldWidth, s.Width, errors.New("order torch is walked element by element"))
 	case s.Kernel != Scalar:
@@ -89,7 +90,8 @@ func (p *Pattern) lowerTorch() error {
 	case p.Elems == 0:
 		p.Nests = []nest.Nest{{Trips: []int{0}}}
 		for _, op := range p.operands {
-			p.Nests[0].Operands = append(p.Nests[0].Operands, op.access(p.dtypeOf(op).Size(), op.view.Offset(), []int{0}))
+			p.Nests[0].Operands = append(p.Nests[0].Operands,
+				op.access(p.dtypeOf(op).Size(), op.view.Offset(), []int{0}))
 		}
 		return nil
 	}
@@ -127,7 +129,9 @@ func (p *Pattern) torchWalk() (torchWalk, error) {
 		if err != nil {
 			return torchWalk{}, err
 		}
-		w := torchWalk{views: []layouts.Layout{it.Walk[1]}, reduced: func(l int) bool { return it.Walk[0].Stride(l) == 0 }}
+		w := torchWalk{views: []layouts.Layout{it.Walk[1]}, reduced: func(l int) bool {
+			return it.Walk[0].Stride(l) == 0
+		}}
 		if len(p.operands) > 1 {
 			w.views = append(w.views, it.Walk[0])
 		}
@@ -144,7 +148,8 @@ func (p *Pattern) torchWalk() (torchWalk, error) {
 	switch {
 	case p.Spec.Op == Copy:
 		var plan layouts.CopyPlan
-		if plan, err = layouts.Copy(y.view, inputs[0], p.dtypeOf(y), p.dtypeOf(p.operands[0]), false); err != nil {
+		if plan, err = layouts.Copy(y.view, inputs[0], p.dtypeOf(y), p.dtypeOf(p.operands[0]),
+			false); err != nil {
 			return torchWalk{}, err
 		}
 		if plan.Path == layouts.CopyBlocks {
@@ -164,8 +169,8 @@ func (p *Pattern) torchWalk() (torchWalk, error) {
 	return torchWalk{views: append(slices.Clone(it.Walk[1:]), it.Walk[0])}, nil
 }
 
-// outermost is the walk of an operation that goes through the rest of its operands for each element of some dims, in the order
-// in which these are named, as index_select does for each number.
+// outermost is the walk of an operation that goes through the rest of its operands for each element
+// of some dims, in the order in which these are named, as index_select does for each number.
 func (p *Pattern) outermost() (w torchWalk, err error) {
 	last := len(p.operands) - 1
 	around := make([]layouts.Layout, len(p.operands)) // the dims that are named
@@ -191,7 +196,8 @@ func (p *Pattern) outermost() (w torchWalk, err error) {
 	}
 	for i, one := range append(slices.Clone(it.Walk[1:]), it.Walk[0]) {
 		n := len(p.Spec.Dims)
-		view, err := layouts.New(slices.Concat(around[i].Shape()[:n], one.Shape()), slices.Concat(around[i].Strides()[:n], one.Strides()), one.Offset())
+		view, err := layouts.New(slices.Concat(around[i].Shape()[:n], one.Shape()),
+			slices.Concat(around[i].Strides()[:n], one.Strides()), one.Offset())
 		if err != nil {
 			return w, err
 		}
@@ -215,7 +221,8 @@ func outer(dims []int, rank int) []int {
 func (p *Pattern) nestOf(views []layouts.Layout) nest.Nest {
 	n := nest.Nest{Trips: views[0].Shape()}
 	for i, op := range p.operands[:len(views)] {
-		n.Operands = append(n.Operands, op.access(p.dtypeOf(op).Size(), views[i].Offset(), views[i].Strides()))
+		n.Operands = append(n.Operands, op.access(p.dtypeOf(op).Size(), views[i].Offset(),
+			views[i].Strides()))
 	}
 	return n
 }
@@ -223,7 +230,8 @@ func (p *Pattern) nestOf(views []layouts.Layout) nest.Nest {
 // access is the access of an element of so many bytes at an offset from the
 // operand's base, with strides in elements.
 func (op operand) access(size, offset int, strides []int) nest.Operand {
-	a := nest.Operand{Tensor: op.tensor, Kind: op.kind, Base: op.base + uint64(offset*size), Width: size, Strides: slices.Clone(strides)}
+	a := nest.Operand{Tensor: op.tensor, Kind: op.kind, Base: op.base + uint64(offset*size),
+		Width: size, Strides: slices.Clone(strides)}
 	for l := range a.Strides {
 		a.Strides[l] *= size
 	}
@@ -253,7 +261,8 @@ func (p *Pattern) reduce(w torchWalk) {
 	x := p.nestOf(w.views[:1])
 	last := len(x.Trips) - 1
 	size := x.Operands[0].Width
-	if last >= 1 && w.reduced(last) && !w.reduced(last-1) && x.Operands[0].Strides[last] != size && x.Operands[0].Strides[last-1] == size {
+	if last >= 1 && w.reduced(last) && !w.reduced(last-1) && x.Operands[0].Strides[last] != size &&
+		x.Operands[0].Strides[last-1] == size {
 		x = p.down(x, size)
 	}
 	if x.Trips != nil {
@@ -274,8 +283,8 @@ func (p *Pattern) reduce(w torchWalk) {
 	p.Nests = append(p.Nests, n)
 }
 
-// down lowers what goes down rows, the innermost loop, of columns of so many bytes, the loop around it, as long as several can be
-// taken at once, and returns what is left over.
+// down lowers what goes down rows, the innermost loop, of columns of so many bytes, the loop around
+// it, as long as several can be taken at once, and returns what is left over.
 func (p *Pattern) down(x nest.Nest, size int) nest.Nest {
 	last := len(x.Trips) - 1
 	most := []int{columns[0] / size, columns[1] / size}
@@ -286,7 +295,8 @@ func (p *Pattern) down(x nest.Nest, size int) nest.Nest {
 		if x.Trips == nil || n < 2 || x.Trips[last-1] < n {
 			continue
 		}
-		whole, rest := x.Split(last-1, atOnce(x.Trips[last-1], n, last > 1)) // loops [... block, column, row]
+		// loops [... block, column, row]
+		whole, rest := x.Split(last-1, atOnce(x.Trips[last-1], n, last > 1))
 		order := nest.UpTo(len(whole.Trips))
 		order[last], order[last+1] = last+1, last
 		p.Nests = append(p.Nests, whole.Permute(order...))
@@ -297,9 +307,10 @@ func (p *Pattern) down(x nest.Nest, size int) nest.Nest {
 	return x
 }
 
-// atOnce is how many of so many columns are summed at once, most of them if there is nothing around them. PyTorch sums what
-// is left over behind those of each slice; it would come behind those of all slices here, where its lines are gone. So of
-// slices it is the most that leaves nothing over, unless that is less than half.
+// atOnce is how many of so many columns are summed at once, most of them if there is nothing around
+// them. PyTorch sums what is left over behind those of each slice; it would come behind those of
+// all slices here, where its lines are gone. So of slices it is the most that leaves nothing over,
+// unless that is less than half.
 func atOnce(count, most int, sliced bool) int {
 	for n := most; sliced && 2*n >= most; n-- {
 		if count%n == 0 {
@@ -328,10 +339,13 @@ func (p *Pattern) blocked(edge int) {
 			read := x.access(size, to, []int{r.length, c.length * rows, rows, 1})
 			write := y.access(size, from, []int{r.length * cols, c.length, cols, 1})
 			buffer := func(kind nest.Kind) nest.Operand {
-				return operand{tensor: Buffers, kind: kind, base: Origin + uint64(p.buffers)}.access(size, 0, []int{0, 0, edge, 1})
+				return operand{tensor: Buffers, kind: kind,
+					base: Origin + uint64(p.buffers)}.access(size, 0, []int{0, 0, edge, 1})
 			}
-			in := nest.Nest{Trips: []int{r.count, c.count, c.length, r.length}, Operands: []nest.Operand{read, buffer(nest.Write)}}
-			out := nest.Nest{Trips: []int{r.count, c.count, r.length, c.length}, Operands: []nest.Operand{buffer(nest.Read), write}}
+			in := nest.Nest{Trips: []int{r.count, c.count, c.length, r.length},
+				Operands: []nest.Operand{read, buffer(nest.Write)}}
+			out := nest.Nest{Trips: []int{r.count, c.count, r.length, c.length},
+				Operands: []nest.Operand{buffer(nest.Read), write}}
 			if r.length == c.length {
 				in.Operands = append(append(in.Operands, buffer(nest.Modify)), out.Operands...)
 				p.Nests = append(p.Nests, in)
@@ -394,7 +408,9 @@ func (p *Pattern) placeOperands() error {
 	var shapes []layouts.Layout
 	var output *int
 	names := tensorNames(s.Operands)
-	place := func(i int, kind nest.Kind) error { return p.addOperand(names[i], kind, s.Operands[i].Layout, i+1) }
+	place := func(i int, kind nest.Kind) error {
+		return p.addOperand(names[i], kind, s.Operands[i].Layout, i+1)
+	}
 	for i, o := range s.Operands {
 		if o.Role == Output || o.Role == InPlace {
 			output = &i
@@ -466,7 +482,8 @@ func (s *Spec) checkOperands() error {
 	count := map[Role]int{}
 	for _, o := range s.Operands {
 		if int(o.Role) >= len(roleNames) || o.DType.Size() == 0 {
-			return fault(FieldOperands, s.operands(), fmt.Errorf("role %v, dtype %s", o.Role, o.DType))
+			return fault(FieldOperands, s.operands(),
+				fmt.Errorf("role %v, dtype %s", o.Role, o.DType))
 		}
 		count[o.Role]++
 	}
@@ -493,7 +510,9 @@ func (s *Spec) checkOperands() error {
 		return nil
 	}
 	if s.Dims != nil && (s.Op != Add || written == 0) {
-		return fault(FieldDims, fmt.Sprint(s.Dims), fmt.Errorf("%v has none, they are what a sum goes along, or outermost in an add that says where its result is", s.Op))
+		return fault(FieldDims, fmt.Sprint(s.Dims),
+			fmt.Errorf("%v has none, they are what a sum goes along, or outermost in an add that "+
+				"says where its result is", s.Op))
 	}
 	return nil
 }
@@ -529,7 +548,8 @@ func (p *Pattern) expand(to layouts.Layout) error {
 // it only what its offset is beyond whole pages is there.
 func (p *Pattern) addOperand(tensor string, kind nest.Kind, l layouts.Layout, of int) error {
 	if at := p.Spec.Operands[of-1].At; at > 0 {
-		p.operands = append(p.operands, operand{tensor: tensor, kind: kind, base: at, view: l, own: l, of: of})
+		p.operands = append(p.operands, operand{tensor: tensor, kind: kind, base: at, view: l,
+			own: l, of: of})
 		return nil
 	}
 	size := p.Spec.Operands[of-1].DType.Size()
@@ -538,14 +558,16 @@ func (p *Pattern) addOperand(tensor string, kind nest.Kind, l layouts.Layout, of
 	shift := (low - ((low%page)+page)%page)
 	start := aligned(p.Memory)
 	if high-shift > (math.MaxInt-Origin-start-alignment)/size-1 || high < low {
-		return fault(FieldOperands, p.Spec.Operands[of-1].String(), errors.New("it is more bytes than the address space holds"))
+		return fault(FieldOperands, p.Spec.Operands[of-1].String(),
+			errors.New("it is more bytes than the address space holds"))
 	}
 	moved, err := layouts.New(l.Shape(), l.Strides(), l.Offset()-shift)
 	if err != nil {
 		return fault(FieldOperands, p.Spec.Operands[of-1].String(), err)
 	}
 	bytes := (high - shift + 1) * size
-	p.operands = append(p.operands, operand{tensor: tensor, kind: kind, base: Origin + uint64(start), view: moved, own: moved, size: bytes, of: of})
+	p.operands = append(p.operands, operand{tensor: tensor, kind: kind,
+		base: Origin + uint64(start), view: moved, own: moved, size: bytes, of: of})
 	p.Memory = start + bytes
 	return nil
 }
@@ -559,14 +581,17 @@ func (s Spec) computableOperands() error {
 	read, written := 0, false
 	for _, o := range s.Operands {
 		if o.DType != s.Operands[0].DType {
-			return fmt.Errorf("operands of %s and %s are priced and simulated only, no native loop converts", s.Operands[0].DType, o.DType)
+			return fmt.Errorf("operands of %s and %s are priced and simulated only, no native "+
+				"loop converts", s.Operands[0].DType, o.DType)
 		}
 		if o.Role != Output {
 			read++
 		}
 		written = written || o.Role != Input
-		if o.Role != Input && s.Op != Fill && o.Layout.Numel() <= overlapsAsked && o.Layout.Overlaps() {
-			return errors.New("elements of the output share memory: it is priced and simulated only, because their last values depend on the order")
+		if o.Role != Input && s.Op != Fill && o.Layout.Numel() <= overlapsAsked &&
+			o.Layout.Overlaps() {
+			return errors.New("elements of the output share memory: it is priced and simulated " +
+				"only, because their last values depend on the order")
 		}
 		if o.At > 0 {
 			return errors.New("operands at addresses of their own are priced and simulated only")
@@ -574,9 +599,11 @@ func (s Spec) computableOperands() error {
 	}
 	switch {
 	case s.Op == Sum && written:
-		return errors.New("a sum that writes its result is priced and simulated only: leave the output out")
+		return errors.New("a sum that writes its result is priced and simulated only: leave the " +
+			"output out")
 	case s.Op == Add && read > 2:
-		return fmt.Errorf("an operation of %d tensors is priced and simulated only, native loops read one or two", read)
+		return fmt.Errorf("an operation of %d tensors is priced and simulated only, native loops "+
+			"read one or two", read)
 	}
 	return nil
 }

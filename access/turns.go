@@ -25,7 +25,8 @@ func (p Pattern) InTurns(caches simcache.Config) (lookUps float64, err error) {
 		return 0, err
 	}
 	if lookUps = simcache.EffortOfThreads(caches, p.Threads()); lookUps > mostInTurns {
-		return 0, fmt.Errorf("%.0f million references would be looked up (at most %.0f are)", lookUps/1e6, mostInTurns/1e6)
+		return 0, fmt.Errorf("%.0f million references would be looked up (at most %.0f are)",
+			lookUps/1e6, mostInTurns/1e6)
 	}
 	return lookUps, nil
 }

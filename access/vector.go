@@ -48,10 +48,12 @@ func (p *Pattern) useKernel() error {
 		known = append(known, layouts.Float16, layouts.BFloat16)
 	}
 	if s.Op == Fill {
-		known = append(known, layouts.Bool, layouts.Uint8, layouts.Int8, layouts.Int16, layouts.Int64)
+		known = append(known, layouts.Bool, layouts.Uint8, layouts.Int8, layouts.Int16,
+			layouts.Int64)
 	}
 	if !slices.Contains(known, s.DType) {
-		return fmt.Errorf("it does no %s of %s (but of %s; scalar does all)", s.Op, s.DType, listed(known))
+		return fmt.Errorf("it does no %s of %s (but of %s; scalar does all)", s.Op, s.DType,
+			listed(known))
 	}
 	return p.inVectors(set.Width(s.DType.Size()))
 }
@@ -71,16 +73,20 @@ func (p *Pattern) inVectors(width int) error {
 			}
 		}
 		last := len(n.Trips) - 1
-		beside := !slices.ContainsFunc(n.Operands, func(op nest.Operand) bool { return op.Strides[last] != size })
+		beside := !slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {
+			return op.Strides[last] != size
+		})
 		if !beside && n.Iterations() > 0 {
-			return fmt.Errorf("elements that are walked one after the other do not lie side by side%s", p.besides())
+			return fmt.Errorf("elements that are walked one after the other do not lie side "+
+				"by side%s", p.besides())
 		}
 		if n.Iterations() == 0 || width == size && p.Spec.Op != Sum {
 			nests = append(nests, n)
 			continue
 		}
 		left := n.Trips[last] % (64 / size)
-		whole, rest := n.Range(last, 0, n.Trips[last]-left), n.Range(last, n.Trips[last]-left, n.Trips[last])
+		whole, rest := n.Range(last, 0, n.Trips[last]-left),
+			n.Range(last, n.Trips[last]-left, n.Trips[last])
 		whole.Trips[last] = whole.Trips[last] * size / width
 		for i := range whole.Operands {
 			op := &whole.Operands[i]
@@ -108,10 +114,14 @@ func (p *Pattern) besides() string {
 		}
 	}
 	slices.SortStableFunc(dims, func(a, b int) int {
-		return cmp.Compare(max(view.Stride(b), -view.Stride(b)), max(view.Stride(a), -view.Stride(a)))
+		return cmp.Compare(max(view.Stride(b), -view.Stride(b)),
+			max(view.Stride(a), -view.Stride(a)))
 	})
-	backward := slices.ContainsFunc(dims, func(d int) bool { return view.Size(d) > 1 && view.Stride(d) == -1 })
-	if len(dims) < 2 || inner != 1 || backward || p.Spec.Op == Copy || p.Spec.Tile != nil || p.Spec.From.Rank() > 0 {
+	backward := slices.ContainsFunc(dims, func(d int) bool {
+		return view.Size(d) > 1 && view.Stride(d) == -1
+	})
+	if len(dims) < 2 || inner != 1 || backward || p.Spec.Op == Copy || p.Spec.Tile != nil ||
+		p.Spec.From.Rank() > 0 {
 		return ": scalar walks them"
 	}
 	return fmt.Sprintf(": in order %s they do, and scalar walks them in any", listed(dims))
@@ -175,7 +185,8 @@ func (p *Pattern) stepNest(s kernel.Step, x, y operand) nest.Nest {
 
 // bindVector gives a runner the passes of a set of vector kernels. It is nil
 // for a kernel that has none.
-func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []elementNest, k kernels[T]) func(passes int) float64 {
+func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []elementNest,
+	k kernels[T]) func(passes int) float64 {
 	switch {
 	case p.plan != nil:
 		return func(passes int) float64 {
@@ -207,7 +218,8 @@ func each(pass func()) func(passes int) float64 {
 }
 
 // vectorKernels sums or fills elements whose type kernel.Sum knows.
-func vectorKernels[T int32 | float32 | float64](set *kernel.Set, op Op, data []T, nests []elementNest) func(passes int) float64 {
+func vectorKernels[T int32 | float32 | float64](set *kernel.Set, op Op, data []T,
+	nests []elementNest) func(passes int) float64 {
 	if op == Fill {
 		return vectorFill(set, data, nests, fillValue)
 	}
@@ -215,7 +227,8 @@ func vectorKernels[T int32 | float32 | float64](set *kernel.Set, op Op, data []T
 }
 
 // vectorSum sums elements.
-func vectorSum[T kernel.Number](set *kernel.Set, data []T, nests []elementNest) func(passes int) float64 {
+func vectorSum[T kernel.Number](set *kernel.Set, data []T,
+	nests []elementNest) func(passes int) float64 {
 	return func(passes int) float64 {
 		sum := kernel.NewSum[T](set)
 		repeat(passes, nests, func(r kernel.Rows) { sum.Add(data, r) })
@@ -224,7 +237,8 @@ func vectorSum[T kernel.Number](set *kernel.Set, data []T, nests []elementNest) 
 }
 
 // vectorFill fills elements of any real type.
-func vectorFill[T kernel.Element](set *kernel.Set, data []T, nests []elementNest, value T) func(passes int) float64 {
+func vectorFill[T kernel.Element](set *kernel.Set, data []T, nests []elementNest,
+	value T) func(passes int) float64 {
 	return func(passes int) float64 {
 		repeat(passes, nests, func(r kernel.Rows) { kernel.Fill(set, data, value, r) })
 		return 0

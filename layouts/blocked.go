@@ -40,7 +40,8 @@ const (
 // activations (batch n, channels c, depth d, height h, width w), weights
 // (groups g, channels o out and i in), and of recurrent nets time t, layers l,
 // directions d and gates g.
-var domains = []string{"x", "nc", "ncw", "nchw", "ncdhw", "oi", "oiw", "oihw", "oidhw", "goiw", "goihw", "goidhw",
+var domains = []string{"x", "nc", "ncw", "nchw", "ncdhw", "oi", "oiw", "oihw", "oidhw", "goiw",
+	"goihw", "goidhw",
 	"tn", "tnc", "ldnc", "ldigo", "ldio", "ldgo"}
 
 // A TagError says what is wrong with a tag, and at which byte.
@@ -71,24 +72,30 @@ func ParseTag(text string) (Tag, error) {
 		}
 		d := strings.IndexByte(dims, text[next])
 		if d < 0 {
-			return Tag{}, tagError(text, next, "want the dim of the block in lower case, one of %s, have %q", dims, text[next:next+1])
+			return Tag{}, tagError(text, next,
+				"want the dim of the block in lower case, one of %s, have %q", dims,
+				text[next:next+1])
 		}
 		t.blocks = append(t.blocks, block{d, size})
 		switch {
 		case len(t.blocks) > maxTagRank:
 			return Tag{}, tagError(text, at, "more than %d blocks", maxTagRank)
 		case t.blockOf(d) > maxBlock:
-			return Tag{}, tagError(text, at, "the blocks of %c have more than %d elements", text[next], maxBlock)
+			return Tag{}, tagError(text, at, "the blocks of %c have more than %d elements",
+				text[next], maxBlock)
 		}
 		at = next + 1
 	}
 	for at, d := range t.order {
 		upper, blocked := text[at] != lower(text[at]), t.blockOf(d) > 1
 		if upper && !blocked {
-			return Tag{}, tagError(text, len(text), "%c has no block after the dims, such as %s16%c; without one it is %c", text[at], text, lower(text[at]), lower(text[at]))
+			return Tag{}, tagError(text, len(text),
+				"%c has no block after the dims, such as %s16%c; without one it is %c", text[at],
+				text, lower(text[at]), lower(text[at]))
 		}
 		if !upper && blocked {
-			return Tag{}, tagError(text, at, "%c has blocks, so it is %s", text[at], strings.ToUpper(text[at:at+1]))
+			return Tag{}, tagError(text, at, "%c has blocks, so it is %s", text[at],
+				strings.ToUpper(text[at:at+1]))
 		}
 	}
 	return t, nil
@@ -120,7 +127,8 @@ func parseOrder(text string) (t Tag, dims string, err error) {
 	dims, ok := logicalDims(letters)
 	if !ok {
 		at := strings.IndexFunc(letters, func(r rune) bool { return int(r-'a') >= end })
-		return Tag{}, "", tagError(text, at, "%c is none of the %d dims from a on, and %s has not the letters of %s", text[at], end, text[:end], strings.Join(domains, ", "))
+		return Tag{}, "", tagError(text, at, "%c is none of the %d dims from a on, and %s has "+
+			"not the letters of %s", text[at], end, text[:end], strings.Join(domains, ", "))
 	}
 	for at := range end {
 		t.order = append(t.order, strings.IndexByte(dims, letters[at]))
@@ -162,7 +170,8 @@ func blockSize(text string, at int) (size, next int, why string) {
 	size, err := strconv.Atoi(text[at:next])
 	switch {
 	case err != nil || size > maxBlock:
-		return 0, at, fmt.Sprintf("a block of %s elements is larger than %d", text[at:next], maxBlock)
+		return 0, at, fmt.Sprintf("a block of %s elements is larger than %d",
+			text[at:next], maxBlock)
 	case size < 2 || text[at] == '0':
 		return 0, at, fmt.Sprintf("%s is not a block size (want 2 or more)", text[at:next])
 	case next == len(text):
@@ -228,7 +237,8 @@ type digit struct{ size, stride int }
 // of dims, negative sizes, and a padded shape that an int cannot count.
 func (t Tag) Layout(shape ...int) (Blocked, error) {
 	if len(shape) != t.Rank() {
-		return Blocked{}, fmt.Errorf("format %s has %d dims, shape %s has %d", t.Written(), t.Rank(), FormatShape(shape), len(shape))
+		return Blocked{}, fmt.Errorf("format %s has %d dims, shape %s has %d", t.Written(),
+			t.Rank(), FormatShape(shape), len(shape))
 	}
 	if _, err := checkedNumel(shape); err != nil {
 		return Blocked{}, fmt.Errorf("format %s: %w", t.Written(), err)
@@ -241,7 +251,8 @@ func (t Tag) Layout(shape ...int) (Blocked, error) {
 		}
 		var ok bool
 		if padded[d], ok = mulInt(outer[d], of); !ok {
-			return Blocked{}, fmt.Errorf("format %s: dim %d of size %d is padded to more than an int can count", t.Written(), d, n)
+			return Blocked{}, fmt.Errorf("format %s: dim %d of size %d is padded to more than an "+
+				"int can count", t.Written(), d, n)
 		}
 	}
 	if _, err := checkedNumel(padded); err != nil {
@@ -330,7 +341,8 @@ func (b Blocked) Nested() Layout {
 // At returns the offset of the element of the given index, in elements. It
 // refuses what [Layout.At] does; what is padding has no index.
 func (b Blocked) At(index ...int) (int, error) {
-	if _, err := (Layout{shape: b.shape, strides: make([]int, len(b.shape))}).At(index...); err != nil {
+	if _, err := (Layout{shape: b.shape, strides: make([]int, len(b.shape))}).At(
+		index...); err != nil {
 		return 0, err
 	}
 	at := b.offset
@@ -393,7 +405,8 @@ func (b Blocked) String() string {
 	if p := b.Padded(); !slices.Equal(p, b.shape) {
 		padded = ", padded to " + FormatShape(p)
 	}
-	return fmt.Sprintf("shape %s%s, strides (%s), offset %d", FormatShape(b.shape), padded, strings.Join(strides, ", "), b.offset)
+	return fmt.Sprintf("shape %s%s, strides (%s), offset %d", FormatShape(b.shape), padded,
+		strings.Join(strides, ", "), b.offset)
 }
 
 // Pieces cuts tensors of one shape into parts that a walk can take together,
@@ -409,7 +422,8 @@ func Pieces(bs ...Blocked) ([][]Layout, error) {
 	pieces := [][]Layout{make([]Layout, len(bs))} // of the dims so far
 	for r, b := range bs {
 		if !slices.Equal(b.shape, shape) {
-			return nil, fmt.Errorf("pieces: shapes %s and %s differ", FormatShape(shape), FormatShape(b.shape))
+			return nil, fmt.Errorf("pieces: shapes %s and %s differ", FormatShape(shape),
+				FormatShape(b.shape))
 		}
 		pieces[0][r].offset = b.offset
 	}
@@ -442,7 +456,8 @@ func commonPlaces(bs []Blocked, d int) ([]int, error) {
 	places = slices.Compact(places)
 	for i, p := range places[1:] {
 		if p%places[i] != 0 {
-			return nil, fmt.Errorf("pieces: dim %d has blocks of %d and of %d, and neither divides the other", d, places[i], p)
+			return nil, fmt.Errorf("pieces: dim %d has blocks of %d and of %d, and neither "+
+				"divides the other", d, places[i], p)
 		}
 	}
 	slices.Reverse(places)
@@ -468,13 +483,15 @@ func extended(piece []Layout, bs []Blocked, d, start, count int, places []int) [
 	part := make([]Layout, len(piece))
 	for r, l := range piece {
 		digits := bs[r].dims[d]
-		part[r] = Layout{slices.Clone(l.shape), slices.Clone(l.strides), l.offset + placed(digits, start)}
+		part[r] = Layout{slices.Clone(l.shape), slices.Clone(l.strides),
+			l.offset + placed(digits, start)}
 		for i, place := range places {
 			size := count
 			if i > 0 {
 				size = places[i-1] / place
 			}
-			part[r].shape, part[r].strides = append(part[r].shape, size), append(part[r].strides, placed(digits, place))
+			part[r].shape, part[r].strides = append(part[r].shape, size),
+				append(part[r].strides, placed(digits, place))
 		}
 	}
 	return part

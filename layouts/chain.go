@@ -16,7 +16,8 @@ type viewOp struct {
 	params []param
 	view   func(l Layout, a arguments, storage int) (Layout, error) // of a view of the same dtype
 	site   func(s site, a arguments) (site, error)                  // of all others
-	parts  func(l Layout, a arguments) (several, error)             // of one that makes several tensors, of which a subscript takes one
+	// of one that makes several tensors, of which a subscript takes one
+	parts func(l Layout, a arguments) (several, error)
 	// copied makes what site does for a tensor, where that is no view.
 	copied    func(t *Tensor, a arguments) (*Tensor, error)
 	attribute bool   // it is written without parentheses
@@ -71,8 +72,9 @@ func spread(name string, least int) param {
 
 var (
 	dtypeParam  = param{name: "dtype", kind: aDType}
-	formatParam = param{name: "memory_format", kind: aFormat, optional: true, none: true, keyword: true}
-	dimParam    = maybe("dim")
+	formatParam = param{name: "memory_format", kind: aFormat, optional: true, none: true,
+		keyword: true}
+	dimParam = maybe("dim")
 
 	sectionsParam = param{name: "sections", other: "indices", kind: intOrList}
 )
@@ -86,103 +88,179 @@ var viewOps = sortedOps([]viewOp{
 	{name: "adjoint", conj: true, view: func(l Layout, _ arguments, _ int) (Layout, error) {
 		return l.matrices("adjoint", false)
 	}},
-	{name: "as_strided", params: []param{list("size"), list("stride"), noned("storage_offset")}, view: func(l Layout, a arguments, storage int) (Layout, error) {
-		return AsStrided(storage, a.list(0), a.list(1), a.or(2, l.offset))
-	}},
+	{name: "as_strided", params: []param{list("size"), list("stride"), noned("storage_offset")},
+		view: func(l Layout, a arguments, storage int) (Layout, error) {
+			return AsStrided(storage, a.list(0), a.list(1), a.or(2, l.offset))
+		}},
 	{name: "broadcast_to", params: []param{spread("size", 1)}, view: expand},
-	{name: "chunk", params: []param{one("chunks"), dimParam}, parts: func(l Layout, a arguments) (several, error) { return l.chunks(a.int(0), a.or(1, 0)) }},
+	{name: "chunk", params: []param{one("chunks"), dimParam},
+		parts: func(l Layout, a arguments) (several, error) {
+			return l.chunks(a.int(0), a.or(1, 0))
+		}},
 	{name: "detach", view: func(l Layout, _ arguments, _ int) (Layout, error) { return l, nil }},
-	{name: "diagonal", params: []param{maybe("offset"), maybe("dim1"), maybe("dim2")}, view: func(l Layout, a arguments, _ int) (Layout, error) {
-		return l.Diagonal(a.or(0, 0), a.or(1, 0), a.or(2, 1))
-	}},
+	{name: "diagonal", params: []param{maybe("offset"), maybe("dim1"), maybe("dim2")},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			return l.Diagonal(a.or(0, 0), a.or(1, 0), a.or(2, 1))
+		}},
 	{name: "dsplit", params: []param{sectionsParam}, parts: splitting(3, 2)},
 	{name: "expand", params: []param{spread("size", 1)}, view: expand},
 	{name: "expand_as", params: []param{spread("other.shape", 1)}, view: expand},
-	{name: "flatten", params: []param{maybe("start_dim"), maybe("end_dim")}, site: func(s site, a arguments) (site, error) {
-		return s.flatten(a.or(0, 0), a.or(1, -1))
-	}, copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Flatten(a.or(0, 0), a.or(1, -1)) }},
-	{name: "flip", params: []param{spread("dims", 1)}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.Flip(a.list(0)...) }},
+	{name: "flatten", params: []param{maybe("start_dim"), maybe("end_dim")},
+		site: func(s site, a arguments) (site, error) {
+			return s.flatten(a.or(0, 0), a.or(1, -1))
+		}, copied: func(t *Tensor, a arguments) (*Tensor, error) {
+			return t.Flatten(a.or(0, 0), a.or(1, -1))
+		}},
+	{name: "flip", params: []param{spread("dims", 1)},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			return l.Flip(a.list(0)...)
+		}},
 	{name: "hsplit", params: []param{sectionsParam}, parts: splitting(1, 1)},
 	{name: "movedim", params: []param{one("source"), one("destination")}, view: moveOne},
 	{name: "movedim", params: []param{list("source"), list("destination")}, view: moveSeveral},
 	{name: "moveaxis", params: []param{one("source"), one("destination")}, view: moveOne},
 	{name: "moveaxis", params: []param{list("source"), list("destination")}, view: moveSeveral},
-	{name: "narrow", params: []param{one("dim"), one("start"), one("length")}, view: func(l Layout, a arguments, _ int) (Layout, error) {
-		return l.Narrow(a.int(0), a.int(1), a.int(2))
-	}},
-	{name: "permute", params: []param{spread("dims", 1)}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.Permute(a.list(0)...) }},
-	{name: "ravel", site: func(s site, _ arguments) (site, error) { return s.ravel() }, copied: func(t *Tensor, _ arguments) (*Tensor, error) {
-		c, err := t.Contiguous()
-		if err != nil {
-			return nil, err
-		}
-		return c.View(t.layout.Numel())
-	}},
-	{name: "reshape", params: []param{spread("shape", 1)}, site: func(s site, a arguments) (site, error) { return s.reshape("reshape", a.list(0)) },
+	{name: "narrow", params: []param{one("dim"), one("start"), one("length")},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			return l.Narrow(a.int(0), a.int(1), a.int(2))
+		}},
+	{name: "permute", params: []param{spread("dims", 1)},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			return l.Permute(a.list(0)...)
+		}},
+	{name: "ravel", site: func(s site, _ arguments) (site, error) { return s.ravel() },
+		copied: func(t *Tensor, _ arguments) (*Tensor, error) {
+			c, err := t.Contiguous()
+			if err != nil {
+				return nil, err
+			}
+			return c.View(t.layout.Numel())
+		}},
+	{name: "reshape", params: []param{spread("shape", 1)},
+		site: func(s site, a arguments) (site, error) {
+			return s.reshape("reshape", a.list(0))
+		},
 		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Reshape(a.list(0)...) }},
-	{name: "reshape_as", params: []param{spread("other.shape", 1)}, site: func(s site, a arguments) (site, error) { return s.reshape("reshape_as", a.list(0)) },
+	{name: "reshape_as", params: []param{spread("other.shape", 1)},
+		site: func(s site, a arguments) (site, error) {
+			return s.reshape("reshape_as", a.list(0))
+		},
 		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Reshape(a.list(0)...) }},
-	{name: "select", params: []param{one("dim"), one("index")}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.Select(a.int(0), a.int(1)) }},
-	{name: "slice", params: []param{dimParam, noned("start"), noned("end"), maybe("step")}, view: func(l Layout, a arguments, _ int) (Layout, error) {
-		return l.Slice(a.or(0, 0), a.or(1, 0), a.or(2, math.MaxInt), a.or(3, 1))
-	}},
-	{name: "split", params: []param{{name: "split_size", kind: intOrList}, dimParam}, parts: func(l Layout, a arguments) (several, error) {
-		if a.isList(0) {
-			return l.splitSizes(a.list(0), a.or(1, 0))
-		}
-		return l.split(a.int(0), a.or(1, 0))
-	}},
+	{name: "select", params: []param{one("dim"), one("index")},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			return l.Select(a.int(0), a.int(1))
+		}},
+	{name: "slice", params: []param{dimParam, noned("start"), noned("end"), maybe("step")},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			return l.Slice(a.or(0, 0), a.or(1, 0), a.or(2, math.MaxInt), a.or(3, 1))
+		}},
+	{name: "split", params: []param{{name: "split_size", kind: intOrList}, dimParam},
+		parts: func(l Layout, a arguments) (several, error) {
+			if a.isList(0) {
+				return l.splitSizes(a.list(0), a.or(1, 0))
+			}
+			return l.split(a.int(0), a.or(1, 0))
+		}},
 	{name: "split_with_sizes", params: []param{list("split_sizes"), dimParam},
-		parts: func(l Layout, a arguments) (several, error) { return l.splitSizes(a.list(0), a.or(1, 0)) }},
-	{name: "squeeze", params: []param{dimParam}, view: func(l Layout, a arguments, _ int) (Layout, error) {
-		if !a.given(0) {
-			return l.Squeeze()
-		}
-		return l.Squeeze(a.int(0))
-	}},
+		parts: func(l Layout, a arguments) (several, error) {
+			return l.splitSizes(a.list(0), a.or(1, 0))
+		}},
+	{name: "squeeze", params: []param{dimParam},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			if !a.given(0) {
+				return l.Squeeze()
+			}
+			return l.Squeeze(a.int(0))
+		}},
 	{name: "squeeze", params: []param{spread("dim", 2)}, since: "2.0", view: squeezeAll},
 	{name: "swapaxes", params: []param{one("axis0"), one("axis1")}, view: transpose},
 	{name: "swapdims", params: []param{one("dim0"), one("dim1")}, view: transpose},
 	{name: "t", view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.T() }},
-	{name: "tensor_split", params: []param{sectionsParam, dimParam}, parts: func(l Layout, a arguments) (several, error) {
-		if a.isList(0) {
-			return l.splitAt(a.list(0), a.or(1, 0))
-		}
-		return l.sections(a.int(0), a.or(1, 0))
-	}},
+	{name: "tensor_split", params: []param{sectionsParam, dimParam},
+		parts: func(l Layout, a arguments) (several, error) {
+			if a.isList(0) {
+				return l.splitAt(a.list(0), a.or(1, 0))
+			}
+			return l.sections(a.int(0), a.or(1, 0))
+		}},
 	{name: "transpose", params: []param{one("dim0"), one("dim1")}, view: transpose},
-	{name: "unbind", params: []param{dimParam}, parts: func(l Layout, a arguments) (several, error) { return l.unbind(a.or(0, 0)) }},
-	{name: "unflatten", params: []param{one("dim"), spread("sizes", 2)}, view: func(l Layout, a arguments, _ int) (Layout, error) {
-		return l.Unflatten(a.int(0), a.list(1)...)
+	{name: "unbind", params: []param{dimParam},
+		parts: func(l Layout, a arguments) (several, error) {
+			return l.unbind(a.or(0, 0))
+		}},
+	{name: "unflatten", params: []param{one("dim"), spread("sizes", 2)},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			return l.Unflatten(a.int(0), a.list(1)...)
+		}},
+	{name: "unfold", params: []param{one("dimension"), one("size"), one("step")},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			return l.Unfold(a.int(0), a.int(1), a.int(2))
+		}},
+	{name: "unsqueeze", params: []param{one("dim")},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			return l.Unsqueeze(a.int(0))
+		}},
+	{name: "view", params: []param{spread("size", 1)},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			return l.View(a.list(0)...)
+		}},
+	{name: "view", params: []param{dtypeParam}, site: func(s site, a arguments) (site, error) {
+		return s.viewAs(a[0].dtype)
 	}},
-	{name: "unfold", params: []param{one("dimension"), one("size"), one("step")}, view: func(l Layout, a arguments, _ int) (Layout, error) {
-		return l.Unfold(a.int(0), a.int(1), a.int(2))
+	{name: "view_as", params: []param{spread("other.shape", 1)},
+		view: func(l Layout, a arguments, _ int) (Layout, error) {
+			return l.View(a.list(0)...)
+		}},
+	{name: "view_as_real", site: func(s site, _ arguments) (site, error) {
+		return s.asReal("view_as_real")
 	}},
-	{name: "unsqueeze", params: []param{one("dim")}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.Unsqueeze(a.int(0)) }},
-	{name: "view", params: []param{spread("size", 1)}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.View(a.list(0)...) }},
-	{name: "view", params: []param{dtypeParam}, site: func(s site, a arguments) (site, error) { return s.viewAs(a[0].dtype) }},
-	{name: "view_as", params: []param{spread("other.shape", 1)}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.View(a.list(0)...) }},
-	{name: "view_as_real", site: func(s site, _ arguments) (site, error) { return s.asReal("view_as_real") }},
 
 	{name: "vsplit", params: []param{sectionsParam}, parts: splitting(2, 0)},
 
 	// PyTorch's H and mH are also the conjugates of complex numbers, which move nothing.
-	{name: "T", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.reversed() }},
-	{name: "mT", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("mT", false) }},
-	{name: "H", attribute: true, conj: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("H", true) }},
-	{name: "mH", attribute: true, conj: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("mH", false) }},
-	{name: "real", attribute: true, site: func(s site, _ arguments) (site, error) { return s.part("real", 0) }},
-	{name: "imag", attribute: true, site: func(s site, _ arguments) (site, error) { return s.part("imag", 1) }},
+	{name: "T", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) {
+		return l.reversed()
+	}},
+	{name: "mT", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) {
+		return l.matrices("mT", false)
+	}},
+	{name: "H", attribute: true, conj: true, view: func(l Layout, _ arguments,
+		_ int) (Layout, error) {
+		return l.matrices("H", true)
+	}},
+	{name: "mH", attribute: true, conj: true,
+		view: func(l Layout, _ arguments, _ int) (Layout, error) {
+			return l.matrices("mH", false)
+		}},
+	{name: "real", attribute: true, site: func(s site, _ arguments) (site, error) {
+		return s.part("real", 0)
+	}},
+	{name: "imag", attribute: true, site: func(s site, _ arguments) (site, error) {
+		return s.part("imag", 1)
+	}},
 
-	{name: "clone", params: []param{formatParam}, site: func(s site, a arguments) (site, error) { return s.copyIn("clone", a.format(0)) },
+	{name: "clone", params: []param{formatParam}, site: func(s site, a arguments) (site, error) {
+		return s.copyIn("clone", a.format(0))
+	},
 		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.CloneIn(a.format(0)) }},
-	{name: "contiguous", params: []param{{name: "memory_format", kind: aFormat, optional: true, keyword: true}}, site: func(s site, a arguments) (site, error) { return s.contiguous(a.formatOr(0, RowMajor)) },
-		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.ContiguousIn(a.formatOr(0, RowMajor)) }},
-	{name: "empty_like", params: []param{formatParam}, site: func(s site, a arguments) (site, error) { return s.copyIn("empty_like", a.format(0)) },
+	{name: "contiguous", params: []param{{name: "memory_format", kind: aFormat, optional: true,
+		keyword: true}}, site: func(s site, a arguments) (site, error) {
+		return s.contiguous(a.formatOr(0, RowMajor))
+	},
+		copied: func(t *Tensor, a arguments) (*Tensor, error) {
+			return t.ContiguousIn(a.formatOr(0, RowMajor))
+		}},
+	{name: "empty_like", params: []param{formatParam},
+		site: func(s site, a arguments) (site, error) {
+			return s.copyIn("empty_like", a.format(0))
+		},
 		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.EmptyLike(a.format(0)) }},
-	{name: "to", params: []param{{name: "dtype", kind: aDType, optional: true, none: true}, formatParam}, site: func(s site, a arguments) (site, error) {
+	{name: "to", params: []param{{name: "dtype", kind: aDType, optional: true, none: true},
+		formatParam}, site: func(s site, a arguments) (site, error) {
 		return s.to(a.dtype(0, s.dtype), a.format(1))
-	}, copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.ToIn(a.dtype(0, t.DType()), a.format(1)) }},
+	}, copied: func(t *Tensor, a arguments) (*Tensor, error) {
+		return t.ToIn(a.dtype(0, t.DType()), a.format(1))
+	}},
 })
 
 func expand(l Layout, a arguments, _ int) (Layout, error) { return l.Expand(a.list(0)...) }
@@ -193,16 +271,24 @@ func splitting(rank, dim int) func(Layout, arguments) (several, error) {
 	return func(l Layout, a arguments) (several, error) { return l.splitAlong(rank, dim, a[0]) }
 }
 func squeezeAll(l Layout, a arguments, _ int) (Layout, error) { return l.squeezeAll(a.list(0)) }
-func moveOne(l Layout, a arguments, _ int) (Layout, error)    { return l.Movedim(a.int(0), a.int(1)) }
+func moveOne(l Layout, a arguments, _ int) (Layout,
+	error) {
+	return l.Movedim(a.int(0), a.int(1))
+}
 func moveSeveral(l Layout, a arguments, _ int) (Layout, error) {
 	return l.movedims(a.list(0), a.list(1))
 }
 
 // sortedOps adds the methods that are named after dtypes, such as half().
 func sortedOps(ops []viewOp) []viewOp {
-	for name, dtype := range map[string]DType{"bool": Bool, "byte": Uint8, "char": Int8, "short": Int16, "int": Int32, "long": Int64,
-		"half": Float16, "bfloat16": BFloat16, "float": Float32, "double": Float64, "cfloat": Complex64, "cdouble": Complex128} {
-		ops = append(ops, viewOp{name: name, cast: true, site: func(s site, _ arguments) (site, error) { return s.to(dtype, Preserve) },
+	for name, dtype := range map[string]DType{"bool": Bool, "byte": Uint8, "char": Int8,
+		"short": Int16, "int": Int32, "long": Int64,
+		"half": Float16, "bfloat16": BFloat16, "float": Float32, "double": Float64,
+		"cfloat": Complex64, "cdouble": Complex128} {
+		ops = append(ops, viewOp{name: name, cast: true,
+			site: func(s site, _ arguments) (site, error) {
+				return s.to(dtype, Preserve)
+			},
 			copied: func(t *Tensor, _ arguments) (*Tensor, error) { return t.To(dtype) }})
 	}
 	slices.SortStableFunc(ops, func(a, b viewOp) int {
@@ -212,7 +298,9 @@ func sortedOps(ops []viewOp) []viewOp {
 }
 
 func isAttribute(name string) bool {
-	return slices.ContainsFunc(viewOps, func(op viewOp) bool { return op.attribute && op.name == name })
+	return slices.ContainsFunc(viewOps, func(op viewOp) bool {
+		return op.attribute && op.name == name
+	})
 }
 
 // usage is "narrow(dim, start, length)".
@@ -257,7 +345,8 @@ func (op viewOp) bind(args []value) (arguments, error) {
 		at := i
 		if v.key != "" {
 			at = slices.IndexFunc(op.params, func(p param) bool {
-				return v.key == p.takes(v) || v.key == "axis" && p.name == "dim" && op.name != "split"
+				return v.key == p.takes(v) || v.key == "axis" && p.name == "dim" &&
+					op.name != "split"
 			})
 		}
 		err := error(nil)
@@ -331,9 +420,11 @@ func (op viewOp) byName(v value, at int) string {
 	return ""
 }
 
-// wantsDType reports whether the arguments are one name for a parameter that is a dtype: no other row takes it.
+// wantsDType reports whether the arguments are one name for a parameter that is a dtype: no other
+// row takes it.
 func (op viewOp) wantsDType(args []value) bool {
-	return len(args) == 1 && args[0].kind == word && len(op.params) == 1 && op.params[0].kind == aDType && (args[0].key == "" || args[0].key == op.params[0].name)
+	return len(args) == 1 && args[0].kind == word && len(op.params) == 1 &&
+		op.params[0].kind == aDType && (args[0].key == "" || args[0].key == op.params[0].name)
 }
 
 // takes is the name by which the parameter takes a value.
@@ -362,7 +453,8 @@ func (p param) take(v value) (argument, error) {
 	case v.kind == number && single:
 		return argument{given: true, ints: []int{v.n}}, nil
 	case v.kind == number:
-		return argument{}, fmt.Errorf("%s is %s, want a tuple or list of integers such as (%[2]s,)", p.name, v)
+		return argument{}, fmt.Errorf("%s is %s, want a tuple or list of integers such as (%[2]s,)",
+			p.name, v)
 	case lists && v.kind == none:
 		return argument{}, fmt.Errorf("%s is None, want a tuple or list of integers", p.name)
 	case !lists:
@@ -385,7 +477,8 @@ func (p param) takeWord(v value) (a argument, err error) {
 	case v.kind != word && p.kind == aDType:
 		return a, fmt.Errorf("%s is %s, want a dtype such as torch.float16", p.name, v)
 	case v.kind != word:
-		return a, fmt.Errorf("%s is %s, want a memory format such as torch.channels_last", p.name, v)
+		return a, fmt.Errorf("%s is %s, want a memory format such as torch.channels_last", p.name,
+			v)
 	case p.kind == aDType:
 		if python, ok := pythonTypes[v.text]; ok {
 			a.dtype = python
@@ -402,7 +495,8 @@ func (p param) takeWord(v value) (a argument, err error) {
 
 // pythonTypes are the dtypes that PyTorch takes types of Python for, unlike its own of these
 // names: torch.float is float32 (torch/csrc/utils/python_arg_parser.h, toScalarType).
-var pythonTypes = map[string]DType{"float": Float64, "int": Int64, "bool": Bool, "complex": Complex128}
+var pythonTypes = map[string]DType{"float": Float64, "int": Int64, "bool": Bool,
+	"complex": Complex128}
 
 // An argument is what a parameter was given.
 type argument struct {
@@ -607,7 +701,8 @@ func (s step) apply(from site) (site, error) {
 		if to, err = s.op.site(from, s.args); err != nil || !to.fresh {
 			return to, err
 		}
-		if _, err = to.layout.bytes(to.dtype); err != nil { // as PyTorch, which would have to allocate it
+		// as PyTorch, which would have to allocate it
+		if _, err = to.layout.bytes(to.dtype); err != nil {
 			return to, fmt.Errorf("%s: %w", s.op.name, err)
 		}
 	}
@@ -618,7 +713,8 @@ func (s step) apply(from site) (site, error) {
 // takes the arguments.
 func (c call) bind() (step, error) {
 	if slices.Contains(copyingOps, c.name) {
-		return step{}, fmt.Errorf("%s copies in PyTorch: a chain has views only, such as expand for repeat", c.name)
+		return step{}, fmt.Errorf("%s copies in PyTorch: a chain has views only, such as expand "+
+			"for repeat", c.name)
 	}
 	var refusal error
 	for i, op := range viewOps {

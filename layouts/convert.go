@@ -81,7 +81,9 @@ func convertComplex(t *Tensor, dtype DType) (*Tensor, error) {
 	case dtype == Complex64:
 		return mapped(t, dtype, func(v complex128) complex64 { return complex64(v) })
 	case single:
-		return through(t, Float32, dtype, func(v complex64) float32 { return float32(realPart(complex128(v))) })
+		return through(t, Float32, dtype, func(v complex64) float32 {
+			return float32(realPart(complex128(v)))
+		})
 	}
 	return through(t, Float64, dtype, realPart)
 }

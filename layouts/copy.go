@@ -42,7 +42,8 @@ func Copy(dst, src Layout, to, from DType, same bool) (CopyPlan, error) {
 	switch {
 	case err != nil || dst.Numel() == 0:
 		return CopyPlan{}, err
-	case to == from && dst.IsContiguous() && dst.Numel() >= blockedNumel && src.isTransposedMatrix() && slices.Equal(dst.shape, src.shape):
+	case to == from && dst.IsContiguous() && dst.Numel() >= blockedNumel &&
+		src.isTransposedMatrix() && slices.Equal(dst.shape, src.shape):
 		block := 60
 		if to == Uint8 { // not of any type of one byte
 			block = 120

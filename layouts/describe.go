@@ -27,7 +27,8 @@ func (l Layout) facts(dtype DType, more ...[2]string) string {
 	}
 	facts := [][2]string{
 		{"shape", formatTuple(l.Shape())},
-		{"strides", fmt.Sprintf("%s elements, %s bytes of %s", formatTuple(l.Strides()), formatTuple(byteStrides), dtype)},
+		{"strides", fmt.Sprintf("%s elements, %s bytes of %s", formatTuple(l.Strides()),
+			formatTuple(byteStrides), dtype)},
 		{"offset", fmt.Sprintf("%d elements, %v bytes", l.Offset(), inBytes(l.Offset(), dtype))},
 		{"elements", strconv.Itoa(l.Numel())},
 		{"contiguous", yesNo(l.IsContiguous())},
@@ -39,13 +40,15 @@ func (l Layout) facts(dtype DType, more ...[2]string) string {
 		facts = append(facts, [2]string{"channels_last_3d", yesNo(l.IsChannelsLast3d())})
 	}
 	if l.Numel() <= overlapsShown {
-		facts = append(facts, [2]string{"overlap", map[bool]string{true: "yes: different indices share elements", false: "no"}[l.Overlaps()]})
+		facts = append(facts, [2]string{"overlap",
+			map[bool]string{true: "yes: different indices share elements",
+				false: "no"}[l.Overlaps()]})
 	}
 	return inColumns(append(facts, more...))
 }
 
-// inBytes is exact: a dim of size 1 may have any stride, in bytes more than an int can count, and so may
-// what is empty, offset and all.
+// inBytes is exact: a dim of size 1 may have any stride, in bytes more than an int can count, and
+// so may what is empty, offset and all.
 func inBytes(elements int, dtype DType) *big.Int {
 	return new(big.Int).Mul(big.NewInt(int64(elements)), big.NewInt(int64(dtype.Size())))
 }
@@ -76,7 +79,8 @@ func (l Layout) WhyContiguous() string {
 		return "A tensor without elements is contiguous, whatever its strides.\n"
 	}
 	var b strings.Builder
-	b.WriteString("Contiguous means: from the last dim on, each stride is the product of the sizes after it.\n")
+	b.WriteString("Contiguous means: from the last dim on, each stride is the product of the " +
+		"sizes after it.\n")
 	for _, r := range l.Explain() {
 		fmt.Fprintf(&b, "  %s\n", r)
 	}
@@ -91,20 +95,23 @@ func (r Reason) String() string {
 	case r.Holds:
 		return fmt.Sprintf("dim %d: stride %d, as it should be", r.Dim, r.Stride)
 	}
-	return fmt.Sprintf("dim %d: stride %d, but %d would be contiguous: this dim breaks it", r.Dim, r.Stride, r.Want)
+	return fmt.Sprintf("dim %d: stride %d, but %d would be contiguous: this dim breaks it", r.Dim,
+		r.Stride, r.Want)
 }
 
-// SideBySide shows a storage, in rows as long as the last dim of the stored layout,
-// beside a view of it, or above it where there are too few columns for both (0 are enough). The elements are 0, 1, 2, ..., so that each says where it lies
-// in the storage. For a view with negative strides, which PyTorch's tensors cannot
-// have, it says so and shows the order of the walk instead.
+// SideBySide shows a storage, in rows as long as the last dim of the stored layout, beside a view
+// of it, or above it where there are too few columns for both (0 are enough). The elements are 0,
+// 1, 2, ..., so that each says where it lies in the storage. For a view with negative strides,
+// which PyTorch's tensors cannot have, it says so and shows the order of the walk instead.
 func SideBySide(stored, view Layout, columns int) (string, error) {
 	walk := ""
 	if slices.ContainsFunc(view.strides, func(stride int) bool { return stride < 0 }) {
-		walk = "Negative strides are an order of access: PyTorch's tensors have none, and its flip copies.\n"
+		walk = "Negative strides are an order of access: PyTorch's tensors have none, and its " +
+			"flip copies.\n"
 	}
 	if stored.Numel() > shownElements || view.Numel() > shownElements {
-		return fmt.Sprintf("%sStorage and view are printed for up to %d elements.\n", walk, shownElements), nil
+		return fmt.Sprintf("%sStorage and view are printed for up to %d elements.\n", walk,
+			shownElements), nil
 	}
 	if walk != "" {
 		return walk + walkText(view), nil
@@ -120,7 +127,8 @@ func SideBySide(stored, view Layout, columns int) (string, error) {
 	return sideBySide(storageRows(storage, stored), x, columns), nil
 }
 
-// sideBySide shows the rows of a storage beside a view of it, or above it where there are too few columns.
+// sideBySide shows the rows of a storage beside a view of it, or above it where there are too few
+// columns.
 func sideBySide(rows string, view *Tensor, columns int) string {
 	const head = "storage, in order"
 	left := strings.Split(rows, "\n")
@@ -142,7 +150,8 @@ func sideBySide(rows string, view *Tensor, columns int) string {
 		if i < len(right) {
 			viewed = right[i]
 		}
-		b.WriteString(strings.TrimRight(fmt.Sprintf("%-*s    %s", width, stored, viewed), " ") + "\n")
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%-*s    %s", width, stored, viewed),
+			" ") + "\n")
 	}
 	return b.String()
 }

@@ -74,9 +74,11 @@ func DTypeNames() []string {
 // otherNames are further spellings: PyTorch's own, and usual short ones.
 var otherNames = map[string]DType{
 	"byte": Uint8, "char": Int8, "short": Int16, "int": Int32, "long": Int64,
-	"half": Float16, "float": Float32, "double": Float64, "cfloat": Complex64, "cdouble": Complex128,
-	"fp16": Float16, "bf16": BFloat16, "fp32": Float32, "fp64": Float64,
-	"f16": Float16, "f32": Float32, "f64": Float64, "i8": Int8, "i16": Int16, "i32": Int32, "i64": Int64, "u8": Uint8,
+	"half": Float16, "float": Float32, "double": Float64, "cfloat": Complex64,
+	"cdouble": Complex128,
+	"fp16":    Float16, "bf16": BFloat16, "fp32": Float32, "fp64": Float64,
+	"f16": Float16, "f32": Float32, "f64": Float64, "i8": Int8, "i16": Int16, "i32": Int32,
+	"i64": Int64, "u8": Uint8,
 }
 
 // ParseDType reads a name such as "float32", also spelled "torch.float32" or

@@ -112,7 +112,8 @@ func (p *parser) noFactory(name string) error {
 	case isFactory(name):
 		return fmt.Errorf("want ( after %q, %s", name, want)
 	case slices.ContainsFunc(viewOps, func(op viewOp) bool { return op.name == name }) && p.at('('):
-		return fmt.Errorf("%s is an operation: write the tensor first, %s, then .%[1]s(...)", name, want)
+		return fmt.Errorf("%s is an operation: write the tensor first, %s, then .%[1]s(...)", name,
+			want)
 	case name == "" || p.rest == "" || p.at('.') || p.at('['):
 		return fmt.Errorf("want a function that makes a tensor, %s", want)
 	}
@@ -229,9 +230,11 @@ func (e Expression) Text(columns int) (words, drawing string, err error) {
 	case !known:
 		return words, "\nThe elements are not shown: they are conjugates, or unwritten.\n", nil
 	case e.made.elements == nil && s.dtype != e.made.dtype:
-		return words, fmt.Sprintf("\nThe elements are not shown: %s %s.\n", e.from.name, e.from.why), nil
+		return words, fmt.Sprintf("\nThe elements are not shown: %s %s.\n", e.from.name,
+			e.from.why), nil
 	case e.made.elements == nil:
-		note = fmt.Sprintf("\n%s %s: their places in its storage are shown.\n", e.from.name, e.from.why)
+		note = fmt.Sprintf("\n%s %s: their places in its storage are shown.\n",
+			e.from.name, e.from.why)
 		var numbers *Tensor
 		if numbers, err = Arange(Int64, e.made.layout.Numel()); err == nil {
 			base = numbers.storage.seen(e.made.layout)

@@ -48,9 +48,10 @@ var factories = []factory{
 	{viewOp: of("ones", spread("size", 1)), make: func(a arguments) (made, error) {
 		return filled(a.list(0), value{kind: number, n: 1}, a.dtype(1, Float32))
 	}},
-	{viewOp: of("full", list("size"), numeric("fill_value")), make: func(a arguments) (made, error) {
-		return full(a.list(0), a[1].value, a[2])
-	}},
+	{viewOp: of("full", list("size"), numeric("fill_value")),
+		make: func(a arguments) (made, error) {
+			return full(a.list(0), a[1].value, a[2])
+		}},
 	{viewOp: of("empty", spread("size", 1), formatParam), make: func(a arguments) (made, error) {
 		return unknown(a.list(0), a.formatOr(1, RowMajor), a.dtype(2, Float32))
 	}, why: "leaves its elements unwritten"},
@@ -66,7 +67,8 @@ func of(name string, params ...param) viewOp {
 	dtype := dtypeParam
 	dtype.optional, dtype.none, dtype.keyword = true, true, true
 	params = append(params, dtype)
-	ignored := []string{"device", "requires_grad", "pin_memory", "layout", "out", "names", "generator"}
+	ignored := []string{"device", "requires_grad", "pin_memory", "layout", "out", "names",
+		"generator"}
 	if name == "tensor" {
 		ignored = ignored[:3]
 	}
@@ -271,7 +273,8 @@ func tensorOf(data value, given argument) (made, error) {
 	}
 	dtype := arguments{given}.dtype(0, widest)
 	for i, s := range all {
-		if s.overflows(dtype) || s.dtype == Complex64 && dtype != Bool && dtype.kind() != kindComplex {
+		if s.overflows(dtype) || s.dtype == Complex64 && dtype != Bool &&
+			dtype.kind() != kindComplex {
 			return made{}, flat[i].fault("%s cannot hold %s", dtype, flat[i])
 		}
 	}
@@ -287,9 +290,11 @@ func flatten(v value, shape []int, dim int) (flat []value, err error) {
 	case dim == len(shape):
 		return nil, v.fault("a list, where the lists before have a number: want lists of one shape")
 	case v.kind != sequence:
-		return nil, v.fault("%s, where the lists before have a list: want a list of %d", v, shape[dim])
+		return nil, v.fault("%s, where the lists before have a list: want a list of %d",
+			v, shape[dim])
 	case len(v.items) != shape[dim]:
-		return nil, v.fault("a list of %d, the first one is of %d: want the same", len(v.items), shape[dim])
+		return nil, v.fault("a list of %d, the first one is of %d: want the same",
+			len(v.items), shape[dim])
 	}
 	for _, item := range v.items {
 		inner, err := flatten(item, shape, dim+1)

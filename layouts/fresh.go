@@ -16,21 +16,24 @@ func parseMemoryFormat(name string) (MemoryFormat, error) {
 			return f, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is not a memory format (want torch.contiguous_format, channels_last, channels_last_3d or preserve_format)", name)
+	return 0, fmt.Errorf("%q is not a memory format (want torch.contiguous_format, "+
+		"channels_last, channels_last_3d or preserve_format)", name)
 }
 
 // stridesIn are those of a copy in a memory format. It refuses negative sizes, which only
 // views of no elements have.
 func (l Layout) stridesIn(op string, f MemoryFormat) ([]int, error) {
 	if i := slices.IndexFunc(l.shape, func(n int) bool { return n < 0 }); i >= 0 {
-		return nil, fmt.Errorf("%s: the copy would have negative size %d in dim %d", op, l.shape[i], i)
+		return nil, fmt.Errorf("%s: the copy would have negative size %d in dim %d", op,
+			l.shape[i], i)
 	}
 	if f == Preserve {
 		return l.preservedStrides(), nil
 	}
 	strides := formatStrides(l.shape, f)
 	if strides == nil {
-		return nil, fmt.Errorf("%s in %s wants %d dims, the tensor has %d", op, f, 3+int(f), l.Rank())
+		return nil, fmt.Errorf("%s in %s wants %d dims, the tensor has %d", op, f,
+			3+int(f), l.Rank())
 	}
 	return strides, nil
 }
@@ -57,7 +60,10 @@ type FormatError struct {
 }
 
 // Error names both.
-func (e *FormatError) Error() string { return fmt.Sprintf("%v does not lie in %v", e.Layout, e.Format) }
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("%v does not lie in %v",
+		e.Layout, e.Format)
+}
 
 // contiguous is the site itself where it lies in the format, else a copy.
 func (s site) contiguous(f MemoryFormat) (site, error) {
@@ -76,7 +82,8 @@ func (l Layout) contiguousStridesIn(f MemoryFormat) ([]int, error) {
 	case (f == Preserve || f == RowMajor) && l.IsContiguous():
 		return nil, nil
 	case f == Preserve:
-		return nil, errors.New("contiguous: preserve_format names no layout for a copy, and PyTorch refuses it of a tensor that is not contiguous")
+		return nil, errors.New("contiguous: preserve_format names no layout for a copy, and " +
+			"PyTorch refuses it of a tensor that is not contiguous")
 	}
 	strides, err := l.stridesIn("contiguous", f)
 	if err == nil && l.isContiguousIn(f) {
@@ -140,7 +147,8 @@ func (s site) ravel() (site, error) {
 	if s.layout.IsContiguous() {
 		return s.reshape("ravel", []int{-1})
 	}
-	return s.copied([]int{s.layout.Numel()}, []int{1}, fmt.Errorf("%v is not contiguous", s.layout)), nil
+	return s.copied([]int{s.layout.Numel()}, []int{1},
+		fmt.Errorf("%v is not contiguous", s.layout)), nil
 }
 
 // flatten is a view where there is one, else a copy.
@@ -161,7 +169,8 @@ func (s site) viewAs(dtype DType) (site, error) {
 		return site{}, errors.New("view: the dtype of the tensor is not known here")
 	}
 	if s.conj && dtype != s.dtype {
-		return site{}, fmt.Errorf("view: numbers of %s are conjugates here, and no storage holds those: clone() first", s.dtype)
+		return site{}, fmt.Errorf("view: numbers of %s are conjugates here, and no storage holds "+
+			"those: clone() first", s.dtype)
 	}
 	s.dtype = dtype
 	if from == to {
@@ -170,20 +179,24 @@ func (s site) viewAs(dtype DType) (site, error) {
 	last := l.Rank() - 1
 	switch {
 	case last < 0:
-		return site{}, fmt.Errorf("view: a 0-d tensor of elements of %d B has no view of elements of %d B", from, to)
+		return site{}, fmt.Errorf("view: a 0-d tensor of elements of %d B has no view of "+
+			"elements of %d B", from, to)
 	case l.strides[last] != 1:
-		return site{}, fmt.Errorf("view: the last dim has stride %d, and elements of another size want 1", l.strides[last])
+		return site{}, fmt.Errorf("view: the last dim has stride %d, and elements of another "+
+			"size want 1", l.strides[last])
 	}
 	if from > to {
 		return s.resized(from/to, 1)
 	}
 	by := to / from
 	if l.shape[last]%by != 0 || l.offset%by != 0 {
-		return site{}, fmt.Errorf("view: the last dim of size %d and the offset %d want to be multiples of %d for %s", l.shape[last], l.offset, by, dtype)
+		return site{}, fmt.Errorf("view: the last dim of size %d and the offset %d want to be "+
+			"multiples of %d for %s", l.shape[last], l.offset, by, dtype)
 	}
 	for d, n := range l.strides[:last] {
 		if n%by != 0 {
-			return site{}, fmt.Errorf("view: stride %d of dim %d wants to be a multiple of %d for %s", n, d, by, dtype)
+			return site{}, fmt.Errorf("view: stride %d of dim %d wants to be a multiple of "+
+				"%d for %s", n, d, by, dtype)
 		}
 	}
 	return s.resized(1, by)
@@ -221,7 +234,8 @@ func (s site) asReal(op string) (site, error) {
 		return site{}, fmt.Errorf("%s wants a complex tensor, and this one is of %s", op, s.dtype)
 	}
 	if s.conj && op == "view_as_real" {
-		return site{}, fmt.Errorf("%s: the numbers are conjugates here, and no storage holds those: clone() first", op)
+		return site{}, fmt.Errorf("%s: the numbers are conjugates here, and no storage holds "+
+			"those: clone() first", op)
 	}
 	s.conj = false
 	var err error

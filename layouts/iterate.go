@@ -67,11 +67,13 @@ func Into(output Layout, inputs ...Layout) (Iteration, error) {
 		return Iteration{}, err
 	}
 	if !slices.Equal(shape, output.shape) {
-		return Iteration{}, fmt.Errorf("into: the operands have shape %s together, the destination has %s",
+		return Iteration{}, fmt.Errorf("into: the operands have shape %s together, the "+
+			"destination has %s",
 			FormatShape(shape), FormatShape(output.shape))
 	}
 	if d := output.expanded(); d >= 0 && len(inputs) > 0 {
-		return Iteration{}, fmt.Errorf("into: elements of the destination share memory, since dim %d of size %d has stride 0; a clone of it has its own",
+		return Iteration{}, fmt.Errorf("into: elements of the destination share memory, since "+
+			"dim %d of size %d has stride 0; a clone of it has its own",
 			d, output.shape[d])
 	}
 	it := iterator{shape: shape, output: &output, inputs: inputs}
@@ -240,8 +242,9 @@ func (it iterator) asTheyLie(setUp SetUp) (Iteration, error) {
 	if it.output != nil {
 		found.Output = *it.output
 	} else {
-		strides := map[SetUp][]int{AllRowMajor: contiguousStrides(it.shape), AllChannelsLast: formatStrides(it.shape, ChannelsLast),
-			SameStrides: it.inputs[0].strides}[setUp]
+		strides := map[SetUp][]int{AllRowMajor: contiguousStrides(it.shape),
+			AllChannelsLast: formatStrides(it.shape, ChannelsLast),
+			SameStrides:     it.inputs[0].strides}[setUp]
 		var err error
 		if found.Output, err = derived("elementwise", it.shape, strides, 0); err != nil {
 			return Iteration{}, err
@@ -360,7 +363,9 @@ func coalesced(shape []int, operands [][]int) []int {
 	for out := in - 1; out >= 0; out-- {
 		merge := shape[in] == 1 || shape[out] == 1
 		if !merge {
-			merge = !slices.ContainsFunc(operands, func(s []int) bool { return shape[in]*s[in] != s[out] })
+			merge = !slices.ContainsFunc(operands, func(s []int) bool {
+				return shape[in]*s[in] != s[out]
+			})
 		}
 		if !merge {
 			in--

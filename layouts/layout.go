@@ -72,7 +72,8 @@ func derived(op string, shape, strides []int, offset int) (Layout, error) {
 	}
 	l := Layout{slices.Clone(shape), slices.Clone(strides), offset}
 	if _, _, ok := l.extent(); !ok {
-		return Layout{}, fmt.Errorf("%s: shape %s with strides %v at offset %d reaches beyond %d-bit offsets",
+		return Layout{}, fmt.Errorf("%s: shape %s with strides %v at offset %d reaches beyond "+
+			"%d-bit offsets",
 			op, FormatShape(shape), strides, offset, bits.UintSize)
 	}
 	return l, nil
@@ -113,9 +114,11 @@ func checkedNumel(shape []int) (int, error) {
 		}
 		var ok bool
 		if span, ok = mulInt(span, max(n, 1)); !ok && slices.Contains(shape, 0) {
-			return 0, fmt.Errorf("shape %s has strides that an int cannot count", FormatShape(shape))
+			return 0, fmt.Errorf("shape %s has strides that an int cannot count",
+				FormatShape(shape))
 		} else if !ok {
-			return 0, fmt.Errorf("shape %s has more elements than an int can count", FormatShape(shape))
+			return 0, fmt.Errorf("shape %s has more elements than an int can count",
+				FormatShape(shape))
 		}
 		numel *= n
 	}
@@ -265,7 +268,8 @@ func offsets(l, m Layout) iter.Seq2[int, int] {
 
 // Equal reports whether shape, strides and offset are the same.
 func (l Layout) Equal(m Layout) bool {
-	return l.offset == m.offset && slices.Equal(l.shape, m.shape) && slices.Equal(l.strides, m.strides)
+	return l.offset == m.offset && slices.Equal(l.shape, m.shape) &&
+		slices.Equal(l.strides, m.strides)
 }
 
 // String is "shape 3x4, strides (4, 1), offset 0".
@@ -325,7 +329,8 @@ func parseShape(text string) ([]int, error) {
 	if inner, ok := strings.CutPrefix(sizes, "torch.Size("); ok && strings.HasSuffix(inner, ")") {
 		sizes = inner[:len(inner)-1]
 	}
-	if n := len(sizes); n > 2 && (sizes[0] == '(' && sizes[n-1] == ')' || sizes[0] == '[' && sizes[n-1] == ']') {
+	if n := len(sizes); n > 2 && (sizes[0] == '(' && sizes[n-1] == ')' || sizes[0] == '[' &&
+		sizes[n-1] == ']') {
 		sizes, by = strings.TrimSuffix(strings.TrimSpace(sizes[1:n-1]), ","), ","
 	} else if strings.Contains(sizes, ",") {
 		by = ","
@@ -337,13 +342,15 @@ func parseShape(text string) ([]int, error) {
 		}
 		n, err := strconv.Atoi(part)
 		if part == "" {
-			return nil, errors.New("a size is missing (want non-negative integers joined by x or commas, such as 4000x4000)")
+			return nil, errors.New("a size is missing (want non-negative integers joined by x or " +
+				"commas, such as 4000x4000)")
 		}
 		if errors.Is(err, strconv.ErrRange) {
 			return nil, fmt.Errorf("%s is too large a size (want less than 2^63)", part)
 		}
 		if err != nil || n < 0 || part[0] == '+' {
-			return nil, fmt.Errorf("%q is not a size (want non-negative integers joined by x or commas, such as 4000x4000)", part)
+			return nil, fmt.Errorf("%q is not a size (want non-negative integers joined by x or "+
+				"commas, such as 4000x4000)", part)
 		}
 		shape = append(shape, n)
 	}

@@ -84,7 +84,8 @@ func (t *Tensor) set(op string, shape, strides []int) error {
 // told when they are read.
 func (t *Tensor) SetSizesAndStrides(sizes, strides []int) error {
 	if len(sizes) != len(strides) {
-		return fmt.Errorf("set sizes and strides: %d sizes do not go with %d strides", len(sizes), len(strides))
+		return fmt.Errorf("set sizes and strides: %d sizes do not go with %d strides", len(sizes),
+			len(strides))
 	}
 	filled := slices.Clone(strides)
 	for d := len(sizes) - 1; d >= 0; d-- {
@@ -147,7 +148,8 @@ func (t *Tensor) Resize(rule KeepRule, sizes ...int) error {
 	}
 	need, err := t.layout.bytes(t.DType())
 	surplus := len(t.storage.mem) - need
-	keep := err == nil && surplus >= 0 && (t.meta.reserved || rule.OnShrink && surplus <= rule.MaxSurplus)
+	keep := err == nil && surplus >= 0 && (t.meta.reserved || rule.OnShrink &&
+		surplus <= rule.MaxSurplus)
 	if !keep {
 		t.layout.offset = 0
 		t.storage = &Storage{dtype: t.DType()}
@@ -194,7 +196,8 @@ func (t *Tensor) grow(op string) error {
 func (t *Tensor) Reserve(outer int) error {
 	switch {
 	case t.layout.Rank() == 0 || !t.layout.IsContiguous():
-		return fmt.Errorf("reserve wants a contiguous tensor of at least one dim, this is %s", t.layout)
+		return fmt.Errorf("reserve wants a contiguous tensor of at least one dim, this is %s",
+			t.layout)
 	case t.DType() == Undefined:
 		return fmt.Errorf("reserve: %w", errUninitialized)
 	case t.storage.shared():
@@ -208,7 +211,8 @@ func (t *Tensor) Reserve(outer int) error {
 	}
 	need, ok := mulInt(numel, t.DType().Size())
 	if !ok {
-		return fmt.Errorf("reserve: %s of %s is more bytes than an int can count", FormatShape(sizes), t.DType())
+		return fmt.Errorf("reserve: %s of %s is more bytes than an int can count",
+			FormatShape(sizes), t.DType())
 	}
 	if need > len(t.storage.mem) {
 		t.layout.offset = 0
@@ -223,13 +227,15 @@ func (t *Tensor) Reserve(outer int) error {
 // that dim, and is reserved from then on (TensorImpl::Extend).
 func (t *Tensor) Extend(num int, growth float64) error {
 	if t.layout.Rank() == 0 || !t.layout.IsContiguous() || num < 0 || growth < 0 {
-		return fmt.Errorf("extend by %d, growing by %v%%, wants a contiguous tensor of at least one dim and nothing negative; this is %s", num, growth, t.layout)
+		return fmt.Errorf("extend by %d, growing by %v%%, wants a contiguous tensor of at least "+
+			"one dim and nothing negative; this is %s", num, growth, t.layout)
 	}
 	before, was := t.layout, t.layout.shape[0]
 	sizes := t.layout.Shape()
 	var ok bool
 	if sizes[0], ok = addInt(was, num); !ok {
-		return fmt.Errorf("extend by %d: dim 0 of size %d becomes more than an int can count", num, was)
+		return fmt.Errorf("extend by %d: dim 0 of size %d becomes more than an int can count", num,
+			was)
 	}
 	if err := t.setContiguous("extend", sizes); err != nil {
 		return err
@@ -260,8 +266,10 @@ func (t *Tensor) ReshapeInPlace(sizes ...int) error {
 	if err := checkedSizes(sizes); err != nil {
 		return fmt.Errorf("reshape in place: %w", err)
 	}
-	if numel := (Layout{shape: sizes}).Numel(); numel != t.layout.Numel() || !t.layout.IsContiguous() {
-		return fmt.Errorf("reshape in place to %s wants a contiguous tensor of %d elements, this is %s", FormatShape(sizes), numel, t.layout)
+	if numel := (Layout{shape: sizes}).Numel(); numel != t.layout.Numel() ||
+		!t.layout.IsContiguous() {
+		return fmt.Errorf("reshape in place to %s wants a contiguous tensor of %d elements, "+
+			"this is %s", FormatShape(sizes), numel, t.layout)
 	}
 	return t.setContiguous("reshape in place", sizes)
 }

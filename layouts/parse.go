@@ -137,7 +137,8 @@ func (p *parser) unexpected(want string) error {
 	return fmt.Errorf("%s: want %s, have %q%s", p.place(), want, p.rest, p.instead())
 }
 
-// instead asks whether a subscript was meant that lacks its brackets, or what stands in parentheses.
+// instead asks whether a subscript was meant that lacks its brackets, or what stands in
+// parentheses.
 func (p *parser) instead() string {
 	if p.asked || identifier().MatchString(p.rest) && !indexWord().MatchString(p.rest) {
 		return ""
@@ -155,7 +156,8 @@ func (p *parser) instead() string {
 		if next := nextCall().FindStringIndex(rest[word:]); next != nil {
 			end = word + next[0]
 		}
-		before, rest = strings.TrimSuffix(strings.TrimSpace(before), "."), "["+rest[:end]+"]"+rest[end:]
+		before, rest = strings.TrimSuffix(strings.TrimSpace(before), "."),
+			"["+rest[:end]+"]"+rest[end:]
 	}
 	q := &parser{text: before + rest, rest: strings.TrimSpace(before + rest), asked: true}
 	calls, err := q.chain()
@@ -201,8 +203,8 @@ var (
 	dottedName = compiled(`^[\pL_][\pL\pN_.]*$`)
 )
 
-// compiled is an expression that is compiled when it is used first: most commands never read a view,
-// and each of them would pay for it.
+// compiled is an expression that is compiled when it is used first: most commands never read a
+// view, and each of them would pay for it.
 func compiled(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
@@ -221,7 +223,8 @@ func (p *parser) chain() ([]call, error) {
 		return nil, p.unexpected("name(arguments)")
 	}
 	first := true // nothing came before, not even the tensor
-	if name := identifier().FindString(p.rest); tensorName().MatchString(p.rest) && !isAttribute(name) {
+	if name := identifier().FindString(p.rest); tensorName().MatchString(p.rest) &&
+		!isAttribute(name) {
 		p.skip(len(name))
 		first = false
 	}
@@ -263,7 +266,8 @@ func (p *parser) call() (call, error) {
 	case !p.at('(') && (isAttribute(name) || p.rest == "" || p.at('.') || p.at('[')):
 		return call{name: name, form: attribute, at: at}, nil
 	case !p.at('('):
-		return call{}, fmt.Errorf("%s: want ( or a dot after %q, have %q%s", p.place(), name, p.rest, p.instead())
+		return call{}, fmt.Errorf("%s: want ( or a dot after %q, have %q%s", p.place(), name,
+			p.rest, p.instead())
 	}
 	p.skip(1)
 	args, _, err := p.values(')', 1)
@@ -354,7 +358,8 @@ func (p *parser) values(closing byte, depth int) (values []value, comma bool, er
 			key = k[1]
 			p.skip(len(k[0]))
 		} else if len(values) > 0 && values[len(values)-1].key != "" {
-			return nil, false, fmt.Errorf("an argument without a name follows %s=: put it first, or name it", values[len(values)-1].key)
+			return nil, false, fmt.Errorf("an argument without a name follows %s=: put it first, "+
+				"or name it", values[len(values)-1].key)
 		}
 		v, err := p.value(depth)
 		if err != nil {
@@ -427,7 +432,8 @@ func (p *parser) value(depth int) (value, error) {
 func (p *parser) quoted() (value, error) {
 	at, end := p.offset(), strings.IndexByte(p.rest[1:], p.rest[0])
 	if end < 0 {
-		return value{}, &placedError{fmt.Errorf("want %s at the end of the string %s", p.rest[:1], p.rest), at}
+		return value{}, &placedError{fmt.Errorf("want %s at the end of the string %s", p.rest[:1],
+			p.rest), at}
 	}
 	v := value{kind: literal, at: at, text: p.rest[:end+2]}
 	p.skip(end + 2)
@@ -465,13 +471,15 @@ func parseInt(word string) (int, error) {
 		return 0, fmt.Errorf("argument %s is a string, which no view takes", word)
 	}
 	if strings.ContainsAny(word, "<>=!&|") {
-		return 0, fmt.Errorf("argument %q is a mask, which picks elements and so copies; a view has integers, slices, None and ... in brackets", word)
+		return 0, fmt.Errorf("argument %q is a mask, which picks elements and so copies; a view "+
+			"has integers, slices, None and ... in brackets", word)
 	}
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
 		return 0, fmt.Errorf("argument %q is not an integer", word)
 	}
 	n, err := strconv.ParseInt(sign+digits, 0, strconv.IntSize)
-	octal := len(digits) > 1 && digits[0] == '0' && (digits[1] == '_' || digits[1] >= '0' && digits[1] <= '9')
+	octal := len(digits) > 1 && digits[0] == '0' &&
+		(digits[1] == '_' || digits[1] >= '0' && digits[1] <= '9')
 	switch {
 	case octal && strings.Trim(digits, "0_") != "":
 		return 0, fmt.Errorf("argument %q has zeros in front, which Python does not take", word)

@@ -25,11 +25,13 @@ func (s step) part(l Layout) (Layout, error) {
 		return Layout{}, fmt.Errorf("%s: %w", s.op.name, err)
 	}
 	if len(s.index) != 1 || s.index[0].kind != number {
-		return Layout{}, fmt.Errorf("%s makes %d tensors: say which by an index, such as %[1]s(...)[0]", s.op.name, parts.n)
+		return Layout{}, fmt.Errorf("%s makes %d tensors: say which by an index, such as "+
+			"%[1]s(...)[0]", s.op.name, parts.n)
 	}
 	i := s.index[0].n
 	if i < -parts.n || i >= parts.n {
-		return Layout{}, fmt.Errorf("%s makes %d tensors: [%d] is out of range (want %d to %d)", s.op.name, parts.n, i, -parts.n, parts.n-1)
+		return Layout{}, fmt.Errorf("%s makes %d tensors: [%d] is out of range (want %d to %d)",
+			s.op.name, parts.n, i, -parts.n, parts.n-1)
 	}
 	if i < 0 {
 		i += parts.n
@@ -62,7 +64,9 @@ func (l Layout) split(part, dim int) (several, error) {
 	case size == 0:
 		return several{1, func(int) (Layout, error) { return l, nil }}, nil
 	}
-	return several{(size-1)/part + 1, func(i int) (Layout, error) { return l.Narrow(dim, i*part, min(part, size-i*part)) }}, nil
+	return several{(size-1)/part + 1, func(i int) (Layout, error) {
+		return l.Narrow(dim, i*part, min(part, size-i*part))
+	}}, nil
 }
 
 // splitSizes cuts a dim into parts of sizes that add up to its own.
@@ -81,9 +85,12 @@ func (l Layout) splitSizes(sizes []int, dim int) (several, error) {
 		left -= n
 	}
 	if left != 0 {
-		return several{}, fmt.Errorf("sizes %s do not add up to the %d of the dim", formatTuple(sizes), size)
+		return several{}, fmt.Errorf("sizes %s do not add up to the %d of the dim",
+			formatTuple(sizes), size)
 	}
-	return several{len(sizes), func(i int) (Layout, error) { return l.Narrow(dim, starts[i], sizes[i]) }}, nil
+	return several{len(sizes), func(i int) (Layout, error) {
+		return l.Narrow(dim, starts[i], sizes[i])
+	}}, nil
 }
 
 // sections cuts a dim into so many parts, the first ones larger by one.
@@ -96,7 +103,9 @@ func (l Layout) sections(n, dim int) (several, error) {
 		return several{}, fmt.Errorf("%d sections (want 1 or more)", n)
 	}
 	start := func(i int) int { return i*(size/n) + min(i, size%n) }
-	return several{n, func(i int) (Layout, error) { return l.Narrow(dim, start(i), start(i+1)-start(i)) }}, nil
+	return several{n, func(i int) (Layout, error) {
+		return l.Narrow(dim, start(i), start(i+1)-start(i))
+	}}, nil
 }
 
 // splitAt cuts a dim at indices, which are as in slices.
@@ -116,8 +125,8 @@ func (l Layout) splitAt(indices []int, dim int) (several, error) {
 	}}, nil
 }
 
-// splitAlong is hsplit, vsplit or dsplit, which want rank dims or more: it cuts a dim, of fewer dims
-// the last, at indices or into parts of one size.
+// splitAlong is hsplit, vsplit or dsplit, which want rank dims or more: it cuts a dim, of fewer
+// dims the last, at indices or into parts of one size.
 func (l Layout) splitAlong(rank, dim int, where argument) (several, error) {
 	if l.Rank() < rank {
 		return several{}, fmt.Errorf("a tensor of %d dims (want %d or more)", l.Rank(), rank)
@@ -127,7 +136,8 @@ func (l Layout) splitAlong(rank, dim int, where argument) (several, error) {
 		return l.splitAt(where.ints, dim)
 	}
 	if n := where.ints[0]; n > 0 && l.shape[dim]%n != 0 {
-		return several{}, fmt.Errorf("dim %d of size %d has no %d equal parts (tensor_split makes unequal ones)", dim, l.shape[dim], n)
+		return several{}, fmt.Errorf("dim %d of size %d has no %d equal parts (tensor_split "+
+			"makes unequal ones)", dim, l.shape[dim], n)
 	}
 	return l.sections(where.ints[0], dim)
 }
@@ -159,7 +169,8 @@ func (l Layout) subscript(items []value) (Layout, error) {
 		case number, slice:
 			named++
 		case word, literal, sequence:
-			return Layout{}, fmt.Errorf("[]: %s picks elements, and so copies; a view has integers, slices, None and ... in brackets", v)
+			return Layout{}, fmt.Errorf("[]: %s picks elements, and so copies; a view has "+
+				"integers, slices, None and ... in brackets", v)
 		}
 	}
 	if named > l.Rank() {
@@ -217,7 +228,8 @@ func (l Layout) matrices(op string, only bool) (Layout, error) {
 	case l.Rank() == 0:
 		return l, nil
 	case l.Rank() == 1 || only && l.Rank() != 2:
-		return Layout{}, fmt.Errorf("%s: the tensor has %d dims (want a matrix; mT swaps the last two of more)", op, l.Rank())
+		return Layout{}, fmt.Errorf("%s: the tensor has %d dims (want a matrix; mT swaps the "+
+			"last two of more)", op, l.Rank())
 	}
 	return l.Transpose(-2, -1)
 }

@@ -86,7 +86,8 @@ func (t *Tensor) format(indent int) string {
 			entries = append(entries, write(dim+1, indent+1))
 		}
 		if !innermost {
-			return "[" + strings.Join(entries, ","+strings.Repeat("\n", t.layout.Rank()-1-dim)+strings.Repeat(" ", indent+1)) + "]"
+			return "[" + strings.Join(entries,
+				","+strings.Repeat("\n", t.layout.Rank()-1-dim)+strings.Repeat(" ", indent+1)) + "]"
 		}
 		perLine := max((lineWidth-indent)/(width+2), 1)
 		var lines []string

@@ -43,7 +43,8 @@ func overrule(high, low DType) DType {
 	case high.kind() >= low.kind():
 		return high
 	case high.kind() == kindFloating: // and low is complex
-		return map[DType]DType{Float16: Undefined, BFloat16: Complex64, Float32: Complex64, Float64: Complex128}[high]
+		return map[DType]DType{Float16: Undefined, BFloat16: Complex64, Float32: Complex64,
+			Float64: Complex128}[high]
 	}
 	return promote(high, low)
 }

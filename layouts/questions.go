@@ -37,7 +37,8 @@ func (f MemoryFormat) order(rank int) []int {
 
 // String is PyTorch's name.
 func (f MemoryFormat) String() string {
-	return [...]string{"contiguous_format", "channels_last", "channels_last_3d", "preserve_format"}[f]
+	return [...]string{"contiguous_format", "channels_last", "channels_last_3d",
+		"preserve_format"}[f]
 }
 
 // IsChannelsLast reports whether the elements lie as channels_last wants them:
@@ -106,7 +107,9 @@ func (l Layout) IsDense() bool {
 			dims = append(dims, d)
 		}
 	}
-	slices.SortStableFunc(dims, func(a, b int) int { return cmp.Compare(l.strides[a], l.strides[b]) })
+	slices.SortStableFunc(dims, func(a, b int) int {
+		return cmp.Compare(l.strides[a], l.strides[b])
+	})
 	want := 1
 	for _, d := range dims {
 		if l.strides[d] != want {
@@ -173,7 +176,8 @@ func (l Layout) Explain() []Reason {
 	var reasons []Reason
 	want := 1
 	for d := l.Rank() - 1; d >= 0; d-- {
-		r := Reason{Dim: d, Size: l.shape[d], Stride: l.strides[d], Want: want, Skipped: l.shape[d] == 1}
+		r := Reason{Dim: d, Size: l.shape[d], Stride: l.strides[d], Want: want,
+			Skipped: l.shape[d] == 1}
 		r.Holds = r.Skipped || r.Stride == want
 		reasons = append(reasons, r)
 		if !r.Holds {

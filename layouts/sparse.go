@@ -60,7 +60,8 @@ func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 	}
 	shape := t.layout.Shape()
 	if most := max(t.layout.Numel(), slices.Max(append(shape, 0))); most > maxSparse {
-		return nil, fmt.Errorf("a tensor of %s is too large: at most %d elements or rows are looked at", FormatShape(shape), maxSparse)
+		return nil, fmt.Errorf("a tensor of %s is too large: at most %d elements or rows are "+
+			"looked at", FormatShape(shape), maxSparse)
 	}
 	if format == COO && len(block) == 0 {
 		return t.coordinates()
@@ -74,11 +75,14 @@ func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 	case !format.blocked():
 		block = []int{1, 1}
 	case len(block) == 0:
-		return nil, fmt.Errorf("%v wants the rows and columns of its blocks (--block, such as 2x2)", format)
+		return nil, fmt.Errorf("%v wants the rows and columns of its blocks (--block, such as 2x2)",
+			format)
 	case len(block) != 2 || block[0] <= 0 || block[1] <= 0:
-		return nil, fmt.Errorf("block %s is not a number of rows and of columns (want two positive sizes, such as 2x2)", FormatShape(block))
+		return nil, fmt.Errorf("block %s is not a number of rows and of columns (want two "+
+			"positive sizes, such as 2x2)", FormatShape(block))
 	case shape[0]%block[0] != 0 || shape[1]%block[1] != 0:
-		return nil, fmt.Errorf("blocks of %s do not divide a matrix of %s", FormatShape(block), FormatShape(shape))
+		return nil, fmt.Errorf("blocks of %s do not divide a matrix of %s", FormatShape(block),
+			FormatShape(shape))
 	}
 	return t.compressed(format, block)
 }
@@ -158,9 +162,12 @@ func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 		return nil, err
 	}
 	return &Sparse{format, t.layout.Shape(), []SparseArray{
-		{"c" + names[major] + "_indices", compressed, fmt.Sprintf("%s i has the %ss from entry i to the one before entry i+1", what[major], kind)},
+		{"c" + names[major] + "_indices", compressed,
+			fmt.Sprintf("%s i has the %ss from entry i to the one before entry i+1",
+				what[major], kind)},
 		{names[minor] + "_indices", plain, fmt.Sprintf("the %s of each %s", what[minor], kind)},
-		{"values", values, fmt.Sprintf("each %s that is not zero, %s by %s", kind, what[major], what[major])},
+		{"values", values, fmt.Sprintf("each %s that is not zero, %s by %s", kind, what[major],
+			what[major])},
 	}}, nil
 }
 
@@ -193,7 +200,9 @@ func (t *Tensor) nonzero() func(at int) bool {
 	}
 	size := t.DType().Size()
 	return func(at int) bool {
-		return slices.ContainsFunc(t.storage.mem[at*size:(at+1)*size], func(b byte) bool { return b != 0 })
+		return slices.ContainsFunc(t.storage.mem[at*size:(at+1)*size], func(b byte) bool {
+			return b != 0
+		})
 	}
 }
 
@@ -215,7 +224,8 @@ func (s *Sparse) String() string {
 		suffixes = append(suffixes, "dtype=torch."+d.String())
 	}
 	suffixes = append(suffixes, "layout=torch.sparse_"+s.Format.String())
-	return addSuffixes(prefix+strings.Join(arrays, ",\n"+indent), suffixes, len(prefix), s.Format == COO)
+	return addSuffixes(prefix+strings.Join(arrays, ",\n"+indent), suffixes, len(prefix),
+		s.Format == COO)
 }
 
 // contents is what stands within tensor( ) of an array of a sparse tensor.

@@ -10,16 +10,25 @@ import (
 // elsewhere are names that other libraries have, or that PyTorch has for something else,
 // and what is asked for with them here.
 var elsewhere = map[string]string{
-	"rearrange": "einops' patterns are permute, with flatten and unflatten for groups: 'a b -> b a' is permute(1, 0)",
-	"float16":   "did you mean half()?", "float32": "did you mean float()?", "float64": "did you mean double()?",
-	"int8": "did you mean char()?", "uint8": "did you mean byte()?", "int16": "did you mean short()?", "int32": "did you mean int()?", "int64": "did you mean long()?",
+	"rearrange": "einops' patterns are permute, with flatten and unflatten for groups: 'a b -> b " +
+		"a' is permute(1, 0)",
+	"float16": "did you mean half()?", "float32": "did you mean float()?",
+	"float64": "did you mean double()?",
+	"int8":    "did you mean char()?", "uint8": "did you mean byte()?",
+	"int16": "did you mean short()?", "int32": "did you mean int()?",
+	"int64":         "did you mean long()?",
 	"astype":        "did you mean to(dtype), such as to(torch.float16)?",
 	"expand_dims":   "did you mean unsqueeze(dim)?",
 	"channels_last": "did you mean contiguous(memory_format=torch.channels_last)?",
-	"index_select":  "it picks elements, and so copies; narrow, select and slice take evenly spaced ones",
-	"data":          same, "cpu": same, "cuda": same, "requires_grad_": same, "numpy": same,
-	"stride": asks, "size": asks, "shape": asks, "dim": asks, "ndim": asks, "numel": asks, "nelement": asks, "storage": asks, "storage_offset": asks, "data_ptr": asks, "is_contiguous": asks, "dtype": asks,
-	"mean": computes, "sum": computes, "max": computes, "min": computes, "prod": computes, "std": computes, "var": computes, "norm": computes, "argmax": computes, "add": computes, "mul": computes, "matmul": computes, "softmax": computes, "relu": computes, "exp": computes,
+	"index_select": "it picks elements, and so copies; narrow, select and slice take evenly " +
+		"spaced ones",
+	"data": same, "cpu": same, "cuda": same, "requires_grad_": same, "numpy": same,
+	"stride": asks, "size": asks, "shape": asks, "dim": asks, "ndim": asks, "numel": asks,
+	"nelement": asks, "storage": asks, "storage_offset": asks, "data_ptr": asks,
+	"is_contiguous": asks, "dtype": asks,
+	"mean": computes, "sum": computes, "max": computes, "min": computes, "prod": computes,
+	"std": computes, "var": computes, "norm": computes, "argmax": computes, "add": computes,
+	"mul": computes, "matmul": computes, "softmax": computes, "relu": computes, "exp": computes,
 }
 
 // What PyTorch has that makes no view.
@@ -51,7 +60,8 @@ func asMethod(text string) string {
 	if rest == "" {
 		rest = ")"
 	}
-	return fmt.Sprintf("%s.%s is a function: write a method, %s.%s(%s", m[1], m[2], m[3], name, rest)
+	return fmt.Sprintf("%s.%s is a function: write a method, %s.%s(%s", m[1], m[2],
+		m[3], name, rest)
 }
 
 // didYouMean asks for the operations that are spelled most like a name.
@@ -70,10 +80,13 @@ func didYouMean(name string) string {
 	for _, op := range viewOps {
 		d := distance(strings.ToLower(name), strings.ToLower(op.name))
 		likely := max(1, len(name)/3) // more is far-fetched, such as real for mean
-		if strings.HasPrefix(op.name, name) && len(name) > 2 || strings.HasPrefix(name, op.name) && len(op.name) > 2 {
+		if strings.HasPrefix(op.name, name) && len(name) > 2 || strings.HasPrefix(name, op.name) &&
+			len(op.name) > 2 {
 			d = min(d, likely)
 		}
-		if d <= likely && !slices.ContainsFunc(near, func(c candidate) bool { return c.usage == op.usage() }) {
+		if d <= likely && !slices.ContainsFunc(near, func(c candidate) bool {
+			return c.usage == op.usage()
+		}) {
 			near = append(near, candidate{op.usage(), d})
 		}
 	}
@@ -81,7 +94,8 @@ func didYouMean(name string) string {
 		return "PyTorch's views are others, such as permute, narrow, expand, [:, ::2]"
 	}
 	slices.SortStableFunc(near, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(alike(b.usage, name), alike(a.usage, name)))
+		return cmp.Or(cmp.Compare(a.distance, b.distance),
+			cmp.Compare(alike(b.usage, name), alike(a.usage, name)))
 	})
 	var usages []string
 	for _, c := range near[:min(len(near), 3)] {

@@ -67,7 +67,8 @@ func FromSlice[T Element](data []T, shape ...int) (*Tensor, error) {
 		return nil, err
 	}
 	if t.layout.Numel() != len(data) {
-		return nil, fmt.Errorf("from slice: %d values do not fill shape %s", len(data), FormatShape(shape))
+		return nil, fmt.Errorf("from slice: %d values do not fill shape %s", len(data),
+			FormatShape(shape))
 	}
 	copy(words[T](t.storage), data)
 	return t, nil
@@ -94,7 +95,10 @@ func (t *Tensor) view(l Layout, err error) (*Tensor, error) {
 // Layout takes, fails where that fails, and shares the storage.
 
 // Transpose is a view with two dimensions swapped; see Layout.Transpose.
-func (t *Tensor) Transpose(d0, d1 int) (*Tensor, error) { return t.view(t.layout.Transpose(d0, d1)) }
+func (t *Tensor) Transpose(d0, d1 int) (*Tensor,
+	error) {
+	return t.view(t.layout.Transpose(d0, d1))
+}
 
 // Permute is a view with dimension dims[i] at place i; see Layout.Permute.
 func (t *Tensor) Permute(dims ...int) (*Tensor, error) { return t.view(t.layout.Permute(dims...)) }
@@ -108,7 +112,10 @@ func (t *Tensor) Narrow(dim, start, length int) (*Tensor, error) {
 }
 
 // Select is a view of one index of dim, which it drops; see Layout.Select.
-func (t *Tensor) Select(dim, index int) (*Tensor, error) { return t.view(t.layout.Select(dim, index)) }
+func (t *Tensor) Select(dim, index int) (*Tensor,
+	error) {
+	return t.view(t.layout.Select(dim, index))
+}
 
 // Slice is a view of every step-th index of dim; see Layout.Slice.
 func (t *Tensor) Slice(dim, start, end, step int) (*Tensor, error) {
@@ -137,7 +144,10 @@ func (t *Tensor) Unflatten(dim int, sizes ...int) (*Tensor, error) {
 }
 
 // Movedim is a view with a dimension at another place; see Layout.Movedim.
-func (t *Tensor) Movedim(src, dst int) (*Tensor, error) { return t.view(t.layout.Movedim(src, dst)) }
+func (t *Tensor) Movedim(src, dst int) (*Tensor,
+	error) {
+	return t.view(t.layout.Movedim(src, dst))
+}
 
 // Unfold is a view of windows along a dimension; see Layout.Unfold.
 func (t *Tensor) Unfold(dim, size, step int) (*Tensor, error) {
@@ -160,7 +170,8 @@ func (t *Tensor) AsStrided(shape, strides []int, offset int) (*Tensor, error) {
 func (t *Tensor) Apply(chain Chain) (*Tensor, error) {
 	conj := false
 	for _, step := range chain.steps {
-		s, err := step.apply(site{layout: t.layout, storage: t.storage.Len(), dtype: t.DType(), conj: conj})
+		s, err := step.apply(site{layout: t.layout, storage: t.storage.Len(), dtype: t.DType(),
+			conj: conj})
 		conj = s.conj
 		switch {
 		case err != nil:
@@ -231,9 +242,8 @@ func (t *Tensor) Flatten(start, end int) (*Tensor, error) {
 // storage of its own.
 func (t *Tensor) Contiguous() (*Tensor, error) { return t.ContiguousIn(RowMajor) }
 
-// ContiguousIn returns t itself if its elements lie densely in the memory
-// format, else a copy that does. Channels-last formats want rank 4 and 5. It refuses Preserve, unless
-// t is contiguous.
+// ContiguousIn returns t itself if its elements lie densely in the memory format, else a copy that
+// does. Channels-last formats want rank 4 and 5. It refuses Preserve, unless t is contiguous.
 func (t *Tensor) ContiguousIn(f MemoryFormat) (*Tensor, error) {
 	strides, err := t.layout.contiguousStridesIn(f)
 	if err != nil {
@@ -301,7 +311,8 @@ func (t *Tensor) Flip(dims ...int) (*Tensor, error) {
 func (t *Tensor) Repeat(counts ...int) (*Tensor, error) {
 	lead := len(counts) - t.layout.Rank()
 	if lead < 0 {
-		return nil, fmt.Errorf("repeat: %d counts for a tensor of %d dims", len(counts), t.layout.Rank())
+		return nil, fmt.Errorf("repeat: %d counts for a tensor of %d dims", len(counts),
+			t.layout.Rank())
 	}
 	// Repeating a dim of n elements k times is expanding a new dim of size 1 in
 	// front of it to k; flattening the two gives k*n.

@@ -12,7 +12,8 @@ func resolveDim(op string, d, rank int) (int, error) {
 	// A 0-d tensor takes dims 0 and -1, as in c10/core/WrapDimMinimal.h.
 	n := max(rank, 1)
 	if d < -n || d >= n {
-		return 0, fmt.Errorf("%s: dim %d is out of range for %d dims (want %d to %d)", op, d, rank, -n, n-1)
+		return 0, fmt.Errorf("%s: dim %d is out of range for %d dims (want %d to %d)", op, d,
+			rank, -n, n-1)
 	}
 	if d < 0 {
 		d += n
@@ -54,7 +55,8 @@ func (l Layout) Transpose(d0, d1 int) (Layout, error) {
 // Permute puts dimension dims[i] at place i; dims names each dimension once.
 func (l Layout) Permute(dims ...int) (Layout, error) {
 	if len(dims) != l.Rank() {
-		return Layout{}, fmt.Errorf("permute: %d dims are named, the tensor has %d", len(dims), l.Rank())
+		return Layout{}, fmt.Errorf("permute: %d dims are named, the tensor has %d",
+			len(dims), l.Rank())
 	}
 	m := l.clone()
 	seen := make([]bool, len(dims))
@@ -87,16 +89,19 @@ func (l Layout) Narrow(dim, start, length int) (Layout, error) {
 		start = 0
 	}
 	if start < -n || start > n {
-		return Layout{}, fmt.Errorf("narrow: start %d is out of range for dim %d of size %d (want %d to %[3]d)", start, d, n, -n)
+		return Layout{}, fmt.Errorf("narrow: start %d is out of range for dim %d of size %d "+
+			"(want %d to %[3]d)", start, d, n, -n)
 	}
 	if start < 0 {
 		start += n
 	}
 	if length < 0 {
-		return Layout{}, fmt.Errorf("narrow: length %d is negative (want 0 to %d from start %d of dim %d)", length, n-start, start, d)
+		return Layout{}, fmt.Errorf("narrow: length %d is negative (want 0 to %d from start %d "+
+			"of dim %d)", length, n-start, start, d)
 	}
 	if length > n-start {
-		return Layout{}, fmt.Errorf("narrow: length %d from start %d exceeds dim %d of size %d (want 0 to %d)", length, start, d, n, n-start)
+		return Layout{}, fmt.Errorf("narrow: length %d from start %d exceeds dim %d of size %d "+
+			"(want 0 to %d)", length, start, d, n, n-start)
 	}
 	m := l.clone()
 	m.shape[d] = length
@@ -116,7 +121,8 @@ func (l Layout) Slice(dim, start, end, step int) (Layout, error) {
 		return Layout{}, err
 	}
 	if step <= 0 {
-		return Layout{}, fmt.Errorf("slice: step %d is not positive (flip(%d) walks backwards)", step, d)
+		return Layout{}, fmt.Errorf("slice: step %d is not positive (flip(%d) walks backwards)",
+			step, d)
 	}
 	n := l.shape[d]
 	start, end = sliceBounds(start, end, n)
@@ -134,7 +140,8 @@ func (l Layout) Slice(dim, start, end, step int) (Layout, error) {
 	m.offset += start * l.strides[d]
 	m.strides[d] = stride
 	if start < 0 && m.offset < 0 {
-		return Layout{}, fmt.Errorf("slice: dim %d has the negative size %d, and its slice would start before the storage", d, n)
+		return Layout{}, fmt.Errorf("slice: dim %d has the negative size %d, and its slice would "+
+			"start before the storage", d, n)
 	}
 	return m.checked("slice")
 }
@@ -171,7 +178,8 @@ func sliceBounds(start, end, n int) (from, to int) {
 func (l Layout) Expand(sizes ...int) (Layout, error) {
 	lead := len(sizes) - l.Rank()
 	if lead < 0 {
-		return Layout{}, fmt.Errorf("expand: %d sizes for a tensor of %d dims", len(sizes), l.Rank())
+		return Layout{}, fmt.Errorf("expand: %d sizes for a tensor of %d dims",
+			len(sizes), l.Rank())
 	}
 	m := Layout{slices.Clone(sizes), make([]int, len(sizes)), l.offset}
 	for i := len(sizes) - 1; i >= 0; i-- {
@@ -186,13 +194,16 @@ func (l Layout) Expand(sizes ...int) (Layout, error) {
 		}
 		switch want := m.shape[i]; {
 		case want == size && i < lead && stride < 0 && m.shape[i+1] < 0:
-			return Layout{}, fmt.Errorf("expand: a dim before dim %d, of the negative size %d, has no stride", i+1, m.shape[i+1])
+			return Layout{}, fmt.Errorf("expand: a dim before dim %d, of the negative size %d, "+
+				"has no stride", i+1, m.shape[i+1])
 		case want == size:
 			m.strides[i] = stride
 		case want == -1 || want < 0 && size != 1:
-			return Layout{}, fmt.Errorf("expand: size %d of dim %d is not allowed (-1 keeps an existing dim, the tensor has %d)", want, i, l.Rank())
+			return Layout{}, fmt.Errorf("expand: size %d of dim %d is not allowed (-1 keeps an "+
+				"existing dim, the tensor has %d)", want, i, l.Rank())
 		case size != 1:
-			return Layout{}, fmt.Errorf("expand: dim %d has size %d and cannot become %d (only size 1 expands)", i-lead, size, want)
+			return Layout{}, fmt.Errorf("expand: dim %d has size %d and cannot become %d (only "+
+				"size 1 expands)", i-lead, size, want)
 		}
 	}
 	return derived(fmt.Sprintf("expand to %v", sizes), m.shape, m.strides, m.offset)
@@ -236,7 +247,8 @@ func (l Layout) Select(dim, index int) (Layout, error) {
 	case n == 0:
 		return Layout{}, fmt.Errorf("select: dim %d has size 0 and no index %d", d, index)
 	case index < -n || index >= n:
-		return Layout{}, fmt.Errorf("select: index %d is out of range for dim %d of size %d (want %d to %d)", index, d, n, -n, n-1)
+		return Layout{}, fmt.Errorf("select: index %d is out of range for dim %d of size %d "+
+			"(want %d to %d)", index, d, n, -n, n-1)
 	}
 	if index < 0 {
 		index += n
@@ -351,8 +363,11 @@ type NoViewError struct {
 // Error names the shape, the dims, and the stride that does not fit.
 func (e *NoViewError) Error() string {
 	l := e.Layout
-	return fmt.Sprintf("%s cannot become shape %s without a copy: dims %d and %d do not merge, since stride %d is not %d*%d (size and stride of dim %d); reshape copies where it must, and a contiguous copy has the view",
-		l, FormatShape(e.Shape), e.Outer, e.Inner, l.strides[e.Outer], l.shape[e.Inner], l.strides[e.Inner], e.Inner)
+	return fmt.Sprintf("%s cannot become shape %s without a copy: dims %d and %d do not merge, "+
+		"since stride %d is not %d*%d (size and stride of dim %d); reshape copies where it must, "+
+		"and a contiguous copy has the view",
+		l, FormatShape(e.Shape), e.Outer, e.Inner, l.strides[e.Outer], l.shape[e.Inner],
+		l.strides[e.Inner], e.Inner)
 }
 
 // cannotMerge is the error of a chunk that ended at dim d, where shape wants it
@@ -444,10 +459,12 @@ func (l Layout) Unsqueeze(dim int) (Layout, error) {
 	stride := 1
 	if d < l.Rank() {
 		if stride = l.shape[d] * l.strides[d]; l.shape[d] < 0 && stride < 0 {
-			return Layout{}, fmt.Errorf("unsqueeze: a dim before dim %d, of the negative size %d, has no stride", d, l.shape[d])
+			return Layout{}, fmt.Errorf("unsqueeze: a dim before dim %d, of the negative size "+
+				"%d, has no stride", d, l.shape[d])
 		}
 	}
-	return derived("unsqueeze", slices.Insert(slices.Clone(l.shape), d, 1), slices.Insert(slices.Clone(l.strides), d, stride), l.offset)
+	return derived("unsqueeze", slices.Insert(slices.Clone(l.shape), d, 1),
+		slices.Insert(slices.Clone(l.strides), d, stride), l.offset)
 }
 
 // T swaps the two dimensions of a matrix; fewer dimensions stay as they are.
@@ -458,7 +475,8 @@ func (l Layout) T() (Layout, error) {
 	case 2:
 		return l.Transpose(0, 1)
 	}
-	return Layout{}, fmt.Errorf("t: the tensor has %d dims (want at most 2; transpose swaps any two)", l.Rank())
+	return Layout{}, fmt.Errorf("t: the tensor has %d dims (want at most 2; transpose swaps "+
+		"any two)", l.Rank())
 }
 
 // Squeeze drops the dimensions of size 1: of the given ones, or of all if none
@@ -537,7 +555,8 @@ func (l Layout) Unfold(dim, size, step int) (Layout, error) {
 	}
 	switch {
 	case size < 0 && l.Numel() > 0 || size > n:
-		return Layout{}, fmt.Errorf("unfold: size %d does not fit dim %d of size %d (want 0 to %d)", size, d, n, n)
+		return Layout{}, fmt.Errorf("unfold: size %d does not fit dim %d of size %d (want 0 to %d)",
+			size, d, n, n)
 	case step <= 0:
 		return Layout{}, fmt.Errorf("unfold: step %d is not positive", step)
 	}
@@ -564,7 +583,8 @@ func (l Layout) Diagonal(offset, dim1, dim2 int) (Layout, error) {
 		return Layout{}, err
 	}
 	if a == b || l.Rank() < 2 {
-		return Layout{}, fmt.Errorf("diagonal: dims %d and %d are not two dims of %d", dim1, dim2, l.Rank())
+		return Layout{}, fmt.Errorf("diagonal: dims %d and %d are not two dims of %d", dim1,
+			dim2, l.Rank())
 	}
 	skip, from := max(offset, 0), b
 	size := min(l.shape[a], l.shape[b]-skip)
@@ -583,7 +603,8 @@ func (l Layout) Diagonal(offset, dim1, dim2 int) (Layout, error) {
 	}
 	stride, ok := addInt(l.strides[a], l.strides[b])
 	if !ok {
-		return Layout{}, fmt.Errorf("diagonal: strides %d and %d overflow", l.strides[a], l.strides[b])
+		return Layout{}, fmt.Errorf("diagonal: strides %d and %d overflow", l.strides[a],
+			l.strides[b])
 	}
 	return derived("diagonal", append(m.shape, size), append(m.strides, stride), m.offset)
 }
@@ -605,7 +626,8 @@ func AsStrided(length int, shape, strides []int, offset int) (Layout, error) {
 		return Layout{}, fmt.Errorf("as_strided: offset %d is negative", offset)
 	}
 	if _, high := l.Extent(); l.Numel() > 0 && high >= length {
-		return Layout{}, fmt.Errorf("as_strided: %s reaches element %d of a storage of %d", l, high, length)
+		return Layout{}, fmt.Errorf("as_strided: %s reaches element %d of a storage of %d", l,
+			high, length)
 	}
 	return l, nil
 }
@@ -640,7 +662,8 @@ func broadcastShape(op string, ls []Layout) ([]int, error) {
 			case *have == 1:
 				*have = n
 			case n != 1 && n != *have:
-				return nil, fmt.Errorf("%s: sizes %d and %d of dim %d (counted from the last) do not match; equal sizes or 1 would", op, *have, n, d-l.Rank())
+				return nil, fmt.Errorf("%s: sizes %d and %d of dim %d (counted from the last) do "+
+					"not match; equal sizes or 1 would", op, *have, n, d-l.Rank())
 			}
 		}
 	}

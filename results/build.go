@@ -8,8 +8,9 @@ import (
 
 // A Build identifies a build of this program.
 type Build struct {
-	Version   string // of its module, or (devel)
-	Commit    string // that it was built from, with "+dirty" if files had been changed; "" if unknown
+	Version string // of its module, or (devel)
+	// that it was built from, with "+dirty" if files had been changed; "" if unknown
+	Commit    string
 	GoVersion string
 }
 

@@ -40,7 +40,8 @@ func NewFilter(query string) (*Filter, error) {
 	switch {
 	case err == nil:
 	case bareWord().MatchString(query) && query != "OR" && query != "AND":
-		err = fmt.Errorf("want key:value, such as .name:%s for all benchmarks of that name, or /dtype:int32", cmp.Or(strings.TrimPrefix(query, "Benchmark"), query))
+		err = fmt.Errorf("want key:value, such as .name:%s for all benchmarks of that name, or "+
+			"/dtype:int32", cmp.Or(strings.TrimPrefix(query, "Benchmark"), query))
 	case loneKey().MatchString(query):
 		err = fmt.Errorf("want key:value, such as %s:VALUE", query)
 	case suggested(query, nil, nil) != "":
@@ -54,10 +55,13 @@ func NewFilter(query string) (*Filter, error) {
 	return &Filter{query, filter}, nil
 }
 
-// meant is what a name of a benchmark, or keys as names have them, would be as a query, "" where that cannot be told.
+// meant is what a name of a benchmark, or keys as names have them, would be as a query, "" where
+// that cannot be told.
 func meant(query string) string {
 	var words []string
-	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '/' || unicode.IsSpace(r) }) {
+	for part := range strings.FieldsFuncSeq(query, func(r rune) bool {
+		return r == '/' || unicode.IsSpace(r)
+	}) {
 		key, value, ok := strings.Cut(part, "=")
 		switch {
 		case ok && !plainValue().MatchString(value):
@@ -77,7 +81,8 @@ func meant(query string) string {
 	return text
 }
 
-// inLine is an error of benchproc's in one line: it points to the place with a mark below the query.
+// inLine is an error of benchproc's in one line: it points to the place with a mark below the
+// query.
 func inLine(err error) error {
 	lines := strings.Split(err.Error(), "\n")
 	if at, marked := strings.CutSuffix(lines[len(lines)-1], "^"); marked && len(lines) == 3 {
@@ -151,8 +156,8 @@ func some(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// Keep removes the results that do not match a query, and of the others the units that do not. It returns an error with the
-// name of the set if none match.
+// Keep removes the results that do not match a query, and of the others the units that do not. It
+// returns an error with the name of the set if none match.
 func (s *Set) Keep(query, name string) error {
 	f, err := NewFilter(query)
 	if err != nil {

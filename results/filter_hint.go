@@ -14,8 +14,8 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// A vocabulary is what queries may be made of: the values of each key, of names of benchmarks as .name, .fullname and
-// /key, and of units as .unit.
+// A vocabulary is what queries may be made of: the values of each key, of names of benchmarks as
+// .name, .fullname and /key, and of units as .unit.
 type vocabulary map[string][]string
 
 // dotted are the keys that every result has.
@@ -43,20 +43,22 @@ func vocabularyOf(names []string) vocabulary {
 	return v
 }
 
-// looseTerm is a term of a query, also as other languages write it: what negates it, its key, and its value.
+// looseTerm is a term of a query, also as other languages write it: what negates it, its key, and
+// its value.
 var looseTerm = compiled(`^([-!]?)([./]?[\pL\pN_.-]+)\s*([:=])\s*(.+)$`)
 
 // looseWord is a term, a parenthesis, or what else stands between spaces.
 var looseWord = compiled(`[-!]?[./]?[\pL\pN_.-]+\s*[:=]\s*(?:\([^()]*\)|/(?:[^/\\]|\\.)*/|"(?:[^"\\]|\\.)*"|[^\s()]+)|[()]|[^\s()]+`)
 
 // joinedTerms is where a comma stands between terms, and between the values of one.
-var joinedTerms, joinedValues = compiled(`,\s*([-!]?[./]?[\pL\pN_]+[:=])`), compiled(`\s+OR\s+|[|,]|\s+`)
+var joinedTerms, joinedValues = compiled(`,\s*([-!]?[./]?[\pL\pN_]+[:=])`),
+	compiled(`\s+OR\s+|[|,]|\s+`)
 
 // sizes are those of a shape, with commas.
 var sizes = compiled(`^[0-9]+(,[0-9]+)+$`)
 
-// suggested is a query as it was meant, "" where that cannot be told: one that is another and, if the vocabulary of
-// names is known, selects some.
+// suggested is a query as it was meant, "" where that cannot be told: one that is another and, if
+// the vocabulary of names is known, selects some.
 func suggested(query string, v vocabulary, names []string) string {
 	if len(query) > 1000 { // nobody typed it
 		return ""
@@ -77,7 +79,8 @@ func suggested(query string, v vocabulary, names []string) string {
 		default:
 			if term := looseTerm().FindStringSubmatch(word); term != nil {
 				words = append(words, v.term(not, term)...)
-			} else if quoted := strings.Trim(bare, "/"); bareWord().MatchString(quoted) && (bare == quoted || bare == "/"+quoted+"/") {
+			} else if quoted := strings.Trim(bare, "/"); bareWord().MatchString(quoted) &&
+				(bare == quoted || bare == "/"+quoted+"/") {
 				words = append(words, not+".name:"+v.value(".name", bare))
 			} else {
 				words = append(words, not+word)
@@ -85,10 +88,12 @@ func suggested(query string, v vocabulary, names []string) string {
 			not = ""
 		}
 	}
-	candidates := []string{strings.NewReplacer("( ", "(", " )", ")", "-( ", "-(").Replace(strings.Join(words, " ")), strings.Join(joinedByKey(words), " ")}
+	candidates := []string{strings.NewReplacer("( ", "(", " )", ")", "-( ",
+		"-(").Replace(strings.Join(words, " ")), strings.Join(joinedByKey(words), " ")}
 	for _, candidate := range candidates {
 		filter, err := benchproc.NewFilter(candidate)
-		if err == nil && candidate != query && (v == nil || selects(&Filter{candidate, filter}, names)) {
+		if err == nil && candidate != query &&
+			(v == nil || selects(&Filter{candidate, filter}, names)) {
 			return candidate
 		}
 	}
@@ -109,7 +114,8 @@ func (v vocabulary) term(not string, term []string) []string {
 		not = "-"
 	}
 	key, value := v.key(term[2], term[3], term[4]), term[4]
-	if base, keys, ok := strings.Cut(value, "/"); ok && (key == ".name" || key == ".fullname" && !slices.Contains(v[key], value)) && base != "" && strings.Contains(keys, "=") && not == "" {
+	if base, keys, ok := strings.Cut(value, "/"); ok && (key == ".name" || key == ".fullname" &&
+		!slices.Contains(v[key], value)) && base != "" && strings.Contains(keys, "=") && not == "" {
 		words := []string{".name:" + v.value(".name", base)}
 		for part := range strings.SplitSeq(keys, "/") {
 			if key, value, ok := strings.Cut(part, "="); ok {
@@ -121,7 +127,8 @@ func (v vocabulary) term(not string, term []string) []string {
 	return []string{not + key + ":" + v.values(key, value)}
 }
 
-// key is a key as the language has it: with a dot or a slash before it, or as it is, of a head's lines.
+// key is a key as the language has it: with a dot or a slash before it, or as it is, of a head's
+// lines.
 func (v vocabulary) key(typed, separator, value string) string {
 	bare := strings.TrimLeft(typed, "./")
 	if slices.Contains(dotted, typed) || v[typed] != nil {
@@ -145,7 +152,9 @@ func (v vocabulary) key(typed, separator, value string) string {
 	all := append(slices.Clone(dotted), slices.Sorted(maps.Keys(v))...)
 	slices.Sort(all)
 	all = slices.Compact(all)
-	alike := slices.DeleteFunc(slices.Clone(all), func(key string) bool { return key[0] != typed[0] })
+	alike := slices.DeleteFunc(slices.Clone(all), func(key string) bool {
+		return key[0] != typed[0]
+	})
 	for _, all := range [][]string{alike, all} { // of its kind, if it says which
 		if i := nearest(bare, all, func(key string) string { return key[1:] }); i >= 0 {
 			return all[i]
@@ -157,7 +166,8 @@ func (v vocabulary) key(typed, separator, value string) string {
 // values is the value of a term, or a list of them.
 func (v vocabulary) values(key, text string) string {
 	switch {
-	case strings.HasPrefix(text, `"`), len(text) > 1 && strings.HasPrefix(text, "/") && strings.HasSuffix(text, "/"):
+	case strings.HasPrefix(text, `"`), len(text) > 1 && strings.HasPrefix(text, "/") &&
+		strings.HasSuffix(text, "/"):
 		return text
 	case key == "/shape" && sizes().MatchString(text):
 		return v.value(key, strings.ReplaceAll(text, ",", "x"))
@@ -199,8 +209,9 @@ func (v vocabulary) value(key, typed string) string {
 // plainQueryValue is a value that needs no quotes.
 var plainQueryValue = compiled(`^[\pL\pN_.][\pL\pN_./+%=-]*$`)
 
-// nearest is the word that was meant by one that was typed, -1 for none: the same, in other letters, the only one that begins
-// so, or the only one that differs in a letter, or in two of more than four.
+// nearest is the word that was meant by one that was typed, -1 for none: the same, in other
+// letters, the only one that begins so, or the only one that differs in a letter, or in two of more
+// than four.
 func nearest(typed string, words []string, of func(string) string) int {
 	typed = strings.ToLower(typed)
 	far := 1
@@ -225,7 +236,8 @@ func nearest(typed string, words []string, of func(string) string) int {
 	return -1
 }
 
-// distance is how many letters are to be put in, taken out, changed, or exchanged with the next, to make one word of another.
+// distance is how many letters are to be put in, taken out, changed, or exchanged with the next, to
+// make one word of another.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -250,7 +262,8 @@ func distance(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// joinedByKey joins terms of one key, of which no benchmark has all, into one with a list of values.
+// joinedByKey joins terms of one key, of which no benchmark has all, into one with a list of
+// values.
 func joinedByKey(words []string) (joined []string) {
 	at := map[string]int{}
 	for _, word := range words {
@@ -272,8 +285,8 @@ func joinedByKey(words []string) (joined []string) {
 	return joined
 }
 
-// apart says why a query selects nothing of the names, "" where that cannot be told: the values that a key has where
-// none is one that is asked for, or that each term selects some.
+// apart says why a query selects nothing of the names, "" where that cannot be told: the values
+// that a key has where none is one that is asked for, or that each term selects some.
 func (v vocabulary) apart(query string, names []string) (why string) {
 	words := looseWord().FindAllString(query, -1)
 	for _, word := range words {
@@ -286,13 +299,15 @@ func (v vocabulary) apart(query string, names []string) (why string) {
 		case strings.HasPrefix(key, "/") && v[key] == nil:
 			return "; no name has the key " + key
 		case !strings.HasPrefix(key, ".") && v[key] == nil:
-			return "; keys of names begin with a slash, and others, such as " + key + ", are lines of a file's head"
+			return "; keys of names begin with a slash, and others, such as " + key +
+				", are lines of a file's head"
 		}
 		f, err := NewFilter(key + ":" + term[4])
 		if err != nil {
 			return ""
 		}
-		if known := v[key]; known != nil && key != ".name" && key != ".fullname" && !selects(f, names) {
+		if known := v[key]; known != nil && key != ".name" && key != ".fullname" &&
+			!selects(f, names) {
 			return fmt.Sprintf("; values of %s: %s", key, some(slices.Clone(known)))
 		}
 		if f, err = NewFilter(word); err != nil || !selects(f, names) {
@@ -305,8 +320,8 @@ func (v vocabulary) apart(query string, names []string) (why string) {
 	return ""
 }
 
-// withUnits is a result of a name that has not run yet and may have all [Units], as files and as benchstat
-// has them.
+// withUnits is a result of a name that has not run yet and may have all [Units], as files and as
+// benchstat has them.
 func withUnits(name string) *benchfmt.Result {
 	r := &benchfmt.Result{Name: benchfmt.Name(name)}
 	for _, u := range Units { // or a filter would match no measurement

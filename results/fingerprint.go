@@ -84,7 +84,8 @@ const SweptKey = "sim-caches"
 // sweptPart is the key of that part of names.
 const sweptPart = "caches"
 
-// OfSweep tells whether a benchmark is one of a sweep, which says in its name in what caches it was simulated.
+// OfSweep tells whether a benchmark is one of a sweep, which says in its name in what caches it was
+// simulated.
 func OfSweep(benchmark string) bool { return Row{Name: benchmark}.Key(sweptPart) != "" }
 
 // For is the part of a geometry that a unit of a benchmark hangs on: TLBKey for

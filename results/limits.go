@@ -58,7 +58,8 @@ func controlGroups(root fs.FS) (all []controlGroup) {
 		case "cgroup":
 			for _, controller := range []string{"memory", "cpu"} {
 				if slices.Contains(strings.Split(kind[2], ","), controller) {
-					all = append(all, groupsOf(controller, fields[4], fields[3], inside[controller])...)
+					all = append(all, groupsOf(controller, fields[4], fields[3],
+						inside[controller])...)
 				}
 			}
 		}
@@ -89,7 +90,8 @@ func (g controlGroup) memory(root fs.FS) (limit MemoryLimit, ok bool) {
 	most, used, cached := "memory.max", "memory.current", []string{"inactive_file", "active_file"}
 	switch g.controller {
 	case "memory":
-		most, used, cached = "memory.limit_in_bytes", "memory.usage_in_bytes", []string{"total_inactive_file", "total_active_file"}
+		most, used, cached = "memory.limit_in_bytes", "memory.usage_in_bytes",
+			[]string{"total_inactive_file", "total_active_file"}
 	case "cpu":
 		return limit, false
 	}
@@ -118,7 +120,8 @@ func (g controlGroup) cpus(root fs.FS) quota {
 		most, period, _ = strings.Cut(fileText(root, source), " ")
 	case "cpu":
 		source = path.Join(g.folder, "cpu.cfs_quota_us")
-		most, period = fileText(root, source), fileText(root, path.Join(g.folder, "cpu.cfs_period_us"))
+		most, period = fileText(root, source),
+			fileText(root, path.Join(g.folder, "cpu.cfs_period_us"))
 	}
 	of, err1 := strconv.ParseFloat(most, 64)
 	each, err2 := strconv.ParseFloat(period, 64)
@@ -158,7 +161,8 @@ func checkResources(root fs.FS, cpus int) error {
 	for _, r := range resources {
 		least := r.least + cpus*r.perCPU
 		if limit, ok := resource(root, r.name); ok && limit < least {
-			return fmt.Errorf("%s %d: want at least %d or unlimited, since Go's runtime reserves more memory than it uses (%s on %d CPUs)",
+			return fmt.Errorf("%s %d: want at least %d or unlimited, since Go's runtime reserves "+
+				"more memory than it uses (%s on %d CPUs)",
 				r.command, limit>>10, least>>10, Bytes(least), cpus)
 		}
 	}
@@ -185,7 +189,8 @@ func readMemoryLimits(root fs.FS, memory int) (all []MemoryLimit) {
 				taken = n << 10
 			}
 		}
-		all = append(all, MemoryLimit{Bytes: limit, Left: max(0, limit-taken-r.spare), Source: r.command})
+		all = append(all, MemoryLimit{Bytes: limit, Left: max(0, limit-taken-r.spare),
+			Source: r.command})
 	}
 	slices.SortStableFunc(all, func(a, b MemoryLimit) int { return cmp.Compare(a.Left, b.Left) })
 	return all

@@ -38,4 +38,7 @@ func nodeComments(m Machine, root fs.FS) (all []Pair) {
 }
 
 // Comment says an activity, as the value of [ActivityKey].
-func (a Activity) Comment() string { return fmt.Sprintf("others=%.2f steal=%.4f", a.Others, a.Steal) }
+func (a Activity) Comment() string {
+	return fmt.Sprintf("others=%.2f steal=%.4f",
+		a.Others, a.Steal)
+}

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// RankCorrelation is Spearman's: the correlation of the ranks of two lists of one length, equal values
-// sharing the mean of theirs.
+// RankCorrelation is Spearman's: the correlation of the ranks of two lists of one length, equal
+// values sharing the mean of theirs.
 func RankCorrelation(a, b []float64) float64 { return stat.Correlation(ranks(a), ranks(b), nil) }
 
 // ranks are from 0 on, the least first.

@@ -100,7 +100,8 @@ func SkipMark(text *bufio.Reader) int {
 
 func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	if len(text) > maxFile {
-		return fmt.Errorf("%s is longer than the %s that a results file may have", name, Bytes(maxFile))
+		return fmt.Errorf("%s is longer than the %s that a results file may have", name,
+			Bytes(maxFile))
 	}
 	if !hasResult(text) {
 		return fmt.Errorf("%s holds no benchmark results%s", name, foreign(text))
@@ -109,7 +110,8 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 		return fmt.Errorf("%s: the last line has no end: the file is cut off", name)
 	}
 	if n := conflict(text); n > 0 {
-		return fmt.Errorf("%s:%d: the line %q is of a merge that is not resolved: keep one side, or both without such lines", name, n, strings.TrimSuffix(lineOf(text, n), "\r"))
+		return fmt.Errorf("%s:%d: the line %q is of a merge that is not resolved: keep one side, "+
+			"or both without such lines", name, n, strings.TrimSuffix(lineOf(text, n), "\r"))
 	}
 	before, keys := len(s.Results), 0
 	var config []benchfmt.Config // of the result before
@@ -118,7 +120,8 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 		switch record := reader.Result().(type) {
 		case *benchfmt.Result:
 			if len(s.Results)-before == maxResults || keys > maxConfig {
-				return fmt.Errorf("%s holds more than %d results or changes of configuration", name, maxResults)
+				return fmt.Errorf("%s holds more than %d results or changes of configuration",
+					name, maxResults)
 			}
 			r := record.Clone()
 			if slices.EqualFunc(r.Config, config, sameConfig) {
@@ -133,7 +136,8 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 		}
 	}
 	if err := reader.Err(); errors.Is(err, bufio.ErrTooLong) { // it counts the line before
-		return fmt.Errorf("%s:%d: the line is longer than the %s that readers of the format take", name, longLine(text), Bytes(bufio.MaxScanTokenSize))
+		return fmt.Errorf("%s:%d: the line is longer than the %s that readers of the format take",
+			name, longLine(text), Bytes(bufio.MaxScanTokenSize))
 	} else if err != nil {
 		return err // names the file
 	}
@@ -144,7 +148,8 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	return nil
 }
 
-// measurement is which field of a line is no value of a measurement, where that is what is wrong, and what would be one.
+// measurement is which field of a line is no value of a measurement, where that is what is wrong,
+// and what would be one.
 func measurement(fault *benchfmt.SyntaxError, text []byte) string {
 	if !strings.HasPrefix(fault.Msg, "parsing measurement") {
 		return ""
@@ -160,7 +165,8 @@ func measurement(fault *benchfmt.SyntaxError, text []byte) string {
 		if i+1 < len(fields) {
 			unit = " " + fields[i+1]
 		}
-		return fmt.Sprintf(": %.100q (want a number and its unit, such as 12.5 ns/op)", fields[i]+unit)
+		return fmt.Sprintf(": %.100q (want a number and its unit, such as 12.5 ns/op)",
+			fields[i]+unit)
 	}
 	return ""
 }
@@ -168,7 +174,8 @@ func measurement(fault *benchfmt.SyntaxError, text []byte) string {
 // conflictMarks begin the lines that git writes around the sides of a merge.
 var conflictMarks = []string{"<<<<<<< ", "||||||| ", "=======\n", "=======\r\n", ">>>>>>> "}
 
-// conflict is the number of the first such line of a text, which readers of the format pass over; 0 if it has none.
+// conflict is the number of the first such line of a text, which readers of the format pass over; 0
+// if it has none.
 func conflict(text []byte) int {
 	first := len(text)
 	for _, mark := range conflictMarks {
@@ -216,7 +223,8 @@ func (s *Set) Files() []Part {
 		if !ok {
 			i = len(parts)
 			at[name] = i
-			parts = append(parts, Part{name, &Set{Units: s.Units, Comments: map[string][]Pair{name: s.Comments[name]}}})
+			parts = append(parts, Part{name, &Set{Units: s.Units,
+				Comments: map[string][]Pair{name: s.Comments[name]}}})
 		}
 		parts[i].Results = append(parts[i].Results, r)
 	}
@@ -235,7 +243,9 @@ func (s *Set) CheckValues() error {
 			switch {
 			case math.IsNaN(v.Value) || math.IsInf(v.Value, 0):
 				wrong = "is not a finite number"
-			case v.Value < 0 && slices.ContainsFunc(Units, func(u Unit) bool { return u.Name == unit }):
+			case v.Value < 0 && slices.ContainsFunc(Units, func(u Unit) bool {
+				return u.Name == unit
+			}):
 				wrong = "is less than nothing (want 0 or more)"
 			default:
 				continue
@@ -259,7 +269,8 @@ func Are(text []byte) bool {
 	if !inFormat().Match(first) || !hasResult(text) {
 		return false
 	}
-	return signed().Match(text[:min(len(text), 64<<10)]) || ended().Match(text[max(len(text)-100, 0):])
+	return signed().Match(text[:min(len(text), 64<<10)]) ||
+		ended().Match(text[max(len(text)-100, 0):])
 }
 
 // signed is a line that each of our results has before the first benchmark.
@@ -277,8 +288,8 @@ func compiled(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// foreign says which line of a text is the first that results do not have, for an error. It looks at
-// the first MiB.
+// foreign says which line of a text is the first that results do not have, for an error. It looks
+// at the first MiB.
 func foreign(text []byte) string {
 	switch {
 	case len(text) == 0:
@@ -286,7 +297,8 @@ func foreign(text []byte) string {
 	case bytes.HasPrefix(text, []byte{0x1F, 0x8B}):
 		return ": it is packed by gzip: unpack it first (gunzip)"
 	case bytes.HasPrefix(text, []byte{0xFF, 0xFE}), bytes.HasPrefix(text, []byte{0xFE, 0xFF}):
-		return ": it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)"
+		return ": it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File " +
+			"-Encoding utf8)"
 	}
 	n := 0
 	for line := range bytes.Lines(text[:min(len(text), 1<<20)]) {
@@ -328,9 +340,9 @@ func comments(text []byte) []Pair {
 	return pairs
 }
 
-// Complete refuses a file of ours that is cut off between two lines: one that says of
-// what program it is but not at its end how many results it has ([EndKey]), or of others.
-// One of a run that was interrupted is refused, too, and one that was merged of parts that are not all.
+// Complete refuses a file of ours that is cut off between two lines: one that says of what program
+// it is but not at its end how many results it has ([EndKey]), or of others. One of a run that was
+// interrupted is refused, too, and one that was merged of parts that are not all.
 func (s *Set) Complete() error {
 	for _, part := range s.Files() {
 		wrote, said, ends := false, 0, 0
@@ -351,9 +363,11 @@ func (s *Set) Complete() error {
 		}
 		switch {
 		case ends == 0 && wrote:
-			return fmt.Errorf("%s is cut off: its last line is not \"# %s: N results\"", part.Name, EndKey)
+			return fmt.Errorf("%s is cut off: its last line is not \"# %s: N results\"",
+				part.Name, EndKey)
 		case ends > 0 && said != len(part.Results) && !part.bothSides(said):
-			return fmt.Errorf("%s is cut off or was changed: it has %s, and by its last line %d", part.Name, Counted(len(part.Results), "result"), said)
+			return fmt.Errorf("%s is cut off or was changed: it has %s, and by its last line %d",
+				part.Name, Counted(len(part.Results), "result"), said)
 		}
 	}
 	return nil
@@ -432,10 +446,12 @@ func (s *Set) Config() (map[string]string, error) {
 		}
 		first := keys[0].Get(field)
 		other := slices.IndexFunc(keys, func(k benchproc.Key) bool { return k.Get(field) != first })
-		differ = append(differ, fmt.Sprintf("%s (%s and %s)", field.Name, orAbsent(first), orAbsent(keys[other].Get(field))))
+		differ = append(differ, fmt.Sprintf("%s (%s and %s)", field.Name, orAbsent(first),
+			orAbsent(keys[other].Get(field))))
 	}
 	if differ != nil {
-		return nil, fmt.Errorf("the results do not compare, since they differ in %s: take files of one machine and geometry%s", strings.Join(differ, ", "), hint)
+		return nil, fmt.Errorf("the results do not compare, since they differ in %s: take files "+
+			"of one machine and geometry%s", strings.Join(differ, ", "), hint)
 	}
 	return config, nil
 }
@@ -456,7 +472,8 @@ func (s *Set) sweptCaches() (all string, differ []string) {
 			}
 		case known != entry && !refused[name]:
 			refused[name] = true
-			differ = append(differ, fmt.Sprintf("%s of %s (%s and %s)", SweptKey, name, orAbsent(known), orAbsent(entry)))
+			differ = append(differ, fmt.Sprintf("%s of %s (%s and %s)", SweptKey, name,
+				orAbsent(known), orAbsent(entry)))
 		}
 	}
 	return strings.Join(entries, " "), differ
@@ -490,9 +507,10 @@ func Better(units benchfmt.UnitMetadataMap, unit string) int {
 
 // A Stat sums up the samples of one benchmark in one unit.
 type Stat struct {
-	benchmath.Summary           // median and its 95% confidence interval; of an exact unit, the value
-	N                 int       // samples
-	Samples           []float64 // ascending
+	// median and its 95% confidence interval; of an exact unit, the value
+	benchmath.Summary
+	N       int       // samples
+	Samples []float64 // ascending
 }
 
 // HalfWidth is that of the interval, as a share of the median; ok is false where there are too
@@ -513,7 +531,8 @@ func Spread(share float64) string {
 	return fmt.Sprintf("±%.0f%%", 100*share)
 }
 
-// Median is the median of values, of an even number of them the mean of the two in the middle; NaN of none.
+// Median is the median of values, of an even number of them the mean of the two in the middle; NaN
+// of none.
 func Median(values []float64) float64 {
 	m, err := stats.Median(values)
 	if err != nil {
@@ -561,10 +580,10 @@ func (r Row) Bytes(key string) int {
 	return 0
 }
 
-// ByElement is the median of a unit by element of a pass. Which elements a pass has its two times tell,
-// which lines have to six digits: so it is rounded to five, for what is exact to be the same
-// whatever the times of a run were. It is in the unit that lines have, and not ok where
-// they have none of it, or no time.
+// ByElement is the median of a unit by element of a pass. Which elements a pass has its two times
+// tell, which lines have to six digits: so it is rounded to five, for what is exact to be the same
+// whatever the times of a run were. It is in the unit that lines have, and not ok where they have
+// none of it, or no time.
 func (r Row) ByElement(unit string) (byElement float64, ok bool) {
 	elements := r.Stats["sec/op"].Center / r.Stats["sec/elem"].Center
 	s, ok := r.Stats[unit]
@@ -599,7 +618,8 @@ func (s *Set) Rows() []Row {
 
 func (s *Set) stat(unit string, values []float64) Stat {
 	sample := benchmath.NewSample(values, &benchmath.DefaultThresholds)
-	return Stat{Summary: s.Units.GetAssumption(unit).Summary(sample, 0.95), N: len(values), Samples: sample.Values}
+	return Stat{Summary: s.Units.GetAssumption(unit).Summary(sample, 0.95), N: len(values),
+		Samples: sample.Values}
 }
 
 // Noisy returns the rows whose times are uncertain by more than limit (see

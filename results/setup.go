@@ -139,7 +139,8 @@ func cacheOf(name, geometry string) Cache {
 // level.
 func tlbLevels(text string) (found []TLB) {
 	for level := range strings.FieldsSeq(text) {
-		if n, ok := triple(level, maxEntries, maxEntries, maxPage); ok && n[1] <= n[0] && len(found) < maxLevels {
+		if n, ok := triple(level, maxEntries, maxEntries, maxPage); ok && n[1] <= n[0] &&
+			len(found) < maxLevels {
 			found = append(found, TLB{n[0], n[1], n[2]})
 		}
 	}

@@ -95,7 +95,8 @@ next:
 				continue next
 			}
 		}
-		return 0, fmt.Errorf("%q cannot be observed (want classes, sets, bytes, or several joined by commas)", word)
+		return 0, fmt.Errorf("%q cannot be observed (want classes, sets, bytes, or several "+
+			"joined by commas)", word)
 	}
 	return all, nil
 }
@@ -297,15 +298,18 @@ func (c Config) Check() error {
 		}
 		for _, before := range c.Levels[:i] {
 			if before.Line != l.Line && (c.WriteBacks || l.Inclusion != NonInclusive) {
-				return fmt.Errorf("%s %s: its line is not the %d B of a level before, as write-backs and inclusion want", c.name(i), l.Geometry, before.Line)
+				return fmt.Errorf("%s %s: its line is not the %d B of a level before, as "+
+					"write-backs and inclusion want", c.name(i), l.Geometry, before.Line)
 			}
 		}
 	}
 	if c.I1 != (Geometry{}) && c.Levels[1].Inclusion == Exclusive {
-		return fmt.Errorf("%s is exclusive of the level before, so that it cannot serve I1", c.name(1))
+		return fmt.Errorf("%s is exclusive of the level before, so that it cannot serve I1",
+			c.name(1))
 	}
 	if c.ZeroTags && !c.plain() {
-		return errors.New("the zero tags of Cachegrind go with LRU levels that know nothing of each other, and with nothing else")
+		return errors.New("the zero tags of Cachegrind go with LRU levels that know nothing of " +
+			"each other, and with nothing else")
 	}
 	if err := c.byCachegrind(); c.ZeroTags && err != nil {
 		return fmt.Errorf("the zero tags of Cachegrind go with caches that it simulates: %w", err)
@@ -353,7 +357,8 @@ func (l Level) check(i int) error {
 	case i == 0 && l.Inclusion != NonInclusive:
 		return fmt.Errorf("the first level is %s of nothing", l.Inclusion)
 	case l.WriteThrough && l.Inclusion == Exclusive:
-		return errors.New("an exclusive level takes dirty lines from the one before it, so that it cannot be write-through")
+		return errors.New("an exclusive level takes dirty lines from the one before it, so that " +
+			"it cannot be write-through")
 	case l.SharedBy < 0:
 		return fmt.Errorf("shared by %d cores", l.SharedBy)
 	case i == 0 && l.SharedBy > 1:
@@ -363,7 +368,8 @@ func (l Level) check(i int) error {
 	case l.Prefetch.Degree < 0:
 		return fmt.Errorf("prefetch degree %d", l.Prefetch.Degree)
 	case l.Prefetch.Kind != NoPrefetch && l.Inclusion == Exclusive:
-		return errors.New("an exclusive level is filled from the one before it, not by a prefetcher: give that one the prefetcher")
+		return errors.New("an exclusive level is filled from the one before it, not by a " +
+			"prefetcher: give that one the prefetcher")
 	}
 	return nil
 }
@@ -465,10 +471,14 @@ func (g Geometry) shape() engine.Level {
 
 // policies is the level for the engine that follows all of it.
 func (l Level) policies() policies.Level {
-	p := policies.Level{Level: l.shape(), WriteThrough: l.WriteThrough, NoWriteAllocate: l.NoWriteAllocate, VictimLines: l.VictimLines,
-		Replace: map[Policy]func(sets, ways int) policies.Policy{LRU: policies.LRU, FIFO: policies.FIFO, Random: policies.Random(l.Seed),
-			TreePLRU: policies.TreePLRU, BitPLRU: policies.BitPLRU, SRRIP: policies.SRRIP}[l.Policy],
-		Tie: map[Inclusion]policies.Tie{NonInclusive: policies.Untied, Inclusive: policies.Inclusive, Exclusive: policies.Exclusive}[l.Inclusion],
+	p := policies.Level{Level: l.shape(), WriteThrough: l.WriteThrough,
+		NoWriteAllocate: l.NoWriteAllocate, VictimLines: l.VictimLines,
+		Replace: map[Policy]func(sets, ways int) policies.Policy{LRU: policies.LRU,
+			FIFO: policies.FIFO, Random: policies.Random(l.Seed),
+			TreePLRU: policies.TreePLRU, BitPLRU: policies.BitPLRU,
+			SRRIP: policies.SRRIP}[l.Policy],
+		Tie: map[Inclusion]policies.Tie{NonInclusive: policies.Untied,
+			Inclusive: policies.Inclusive, Exclusive: policies.Exclusive}[l.Inclusion],
 	}
 	degree := max(l.Prefetch.Degree, 1)
 	switch l.Prefetch.Kind {

@@ -21,7 +21,8 @@ type Effort struct {
 
 // String says it in words.
 func (e Effort) String() string {
-	return fmt.Sprintf("%s references are looked up one by one, which takes %s", inWords(e.LookUps), timeInWords(e.Time))
+	return fmt.Sprintf("%s references are looked up one by one, which takes %s", inWords(e.LookUps),
+		timeInWords(e.Time))
 }
 
 // And is what two take together.
@@ -37,7 +38,8 @@ func (e Effort) Check() error {
 		if inWords(e.LookUps) == inWords(mostLookUps) {
 			over = "just over "
 		}
-		return fmt.Errorf("%s%v: want at most %s, fewer passes or a smaller shape", over, e, inWords(mostLookUps))
+		return fmt.Errorf("%s%v: want at most %s, fewer passes or a smaller shape", over, e,
+			inWords(mostLookUps))
 	}
 	return nil
 }
@@ -47,7 +49,8 @@ func inWords(n float64) string {
 	for _, power := range []struct {
 		of   float64
 		name string
-	}{{1e18, " quintillion"}, {1e15, " quadrillion"}, {1e12, " trillion"}, {1e9, " billion"}, {1e6, " million"}} {
+	}{{1e18, " quintillion"}, {1e15, " quadrillion"}, {1e12, " trillion"}, {1e9, " billion"},
+		{1e6, " million"}} {
 		if n >= 0.9995*power.of { // 999.5 million are a billion
 			return twoDigits(n/power.of) + power.name
 		}
@@ -118,7 +121,8 @@ func (h *Hierarchy) EffortOfProgram(passes int, p nest.Program) Effort {
 		passes = min(passes, enough)
 	}
 	// As many references, each to a line of its own.
-	like := nest.Nest{Trips: []int{refs}, Operands: []nest.Operand{{Width: 1, Strides: []int{1 << 12}}}}
+	like := nest.Nest{Trips: []int{refs}, Operands: []nest.Operand{{Width: 1,
+		Strides: []int{1 << 12}}}}
 	for _, op := range p.Operands() {
 		like.Operands[0].Width = max(like.Operands[0].Width, op.Width)
 	}

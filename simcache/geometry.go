@@ -57,7 +57,8 @@ func (g Geometry) String() string { return fmt.Sprintf("%d,%d,%d", g.Size, g.Way
 func ParseGeometry(text string) (Geometry, error) {
 	parts := strings.Split(text, ",")
 	if len(parts) != 3 {
-		return Geometry{}, errors.New("want size,associativity,line, such as 32KiB,8,64 or, in bytes, 32768,8,64")
+		return Geometry{}, errors.New("want size,associativity,line, such as 32KiB,8,64 or, in " +
+			"bytes, 32768,8,64")
 	}
 	var n [3]int
 	for i, what := range []string{"size", "associativity", "line size"} {
@@ -66,7 +67,8 @@ func ParseGeometry(text string) (Geometry, error) {
 			n[i], err = ParseBytes(parts[i])
 		}
 		if err != nil || n[i] <= 0 {
-			return Geometry{}, fmt.Errorf("%s %q: want size,associativity,line, such as 32KiB,8,64 or, in bytes, 32768,8,64; units: %s", what, parts[i], byteUnits)
+			return Geometry{}, fmt.Errorf("%s %q: want size,associativity,line, such as "+
+				"32KiB,8,64 or, in bytes, 32768,8,64; units: %s", what, parts[i], byteUnits)
 		}
 	}
 	g := Geometry{Size: n[0], Ways: n[1], Line: n[2]}
@@ -88,7 +90,8 @@ func Bytes(n int) string {
 }
 
 // units of bytes, in lower case. KB is none: it is 1000 to some and 1024 to others.
-var units = map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}
+var units = map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20,
+	"mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}
 
 const byteUnits = "B, KiB or K, MiB or M, GiB or G" // of sizes in bytes
 
@@ -99,7 +102,8 @@ func ParseBytes(text string) (int, error) {
 	n, err := strconv.ParseFloat(number, 64)
 	bytes := n * scale
 	if !ok || err != nil || !(bytes > 0) || bytes > 1<<52 || bytes != math.Trunc(bytes) {
-		return 0, fmt.Errorf("%q is not a size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: %s)", text, byteUnits)
+		return 0, fmt.Errorf("%q is not a size (want a whole number of bytes, such as 32KiB, "+
+			"1.25MiB or 4096; units: %s)", text, byteUnits)
 	}
 	return int(bytes), nil
 }
@@ -112,9 +116,11 @@ const cachegrindLine = 32
 func (g Geometry) byCachegrind() error {
 	switch {
 	case g.Line < cachegrindLine:
-		return fmt.Errorf("lines of %d B, which Cachegrind does not have (want at least %d)", g.Line, cachegrindLine)
+		return fmt.Errorf("lines of %d B, which Cachegrind does not have (want at least %d)",
+			g.Line, cachegrindLine)
 	case g.Size == g.Line:
-		return fmt.Errorf("a single line, which Cachegrind does not have (want more than %d B)", g.Size)
+		return fmt.Errorf("a single line, which Cachegrind does not have (want more than %d B)",
+			g.Size)
 	}
 	return nil
 }
@@ -124,7 +130,8 @@ func (g Geometry) byCachegrind() error {
 // positive.
 func (g Geometry) Check() error {
 	if g.Size > 0 && g.Ways > 0 && g.Line > 0 && !isPowerOfTwo(g.Sets()) {
-		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two%s", g.Sets(), g.instead())
+		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two%s",
+			g.Sets(), g.instead())
 	}
 	return g.check()
 }
@@ -137,10 +144,12 @@ func (g Geometry) instead() string {
 	case set/g.Line != g.Ways || g.Size > math.MaxInt/4 || set > math.MaxInt/4:
 		return ""
 	case g.Sets() == 0:
-		return fmt.Sprintf(" (%d ways of %d B are %d B, and the size, which comes first, is %d)", g.Ways, g.Line, set, g.Size)
+		return fmt.Sprintf(" (%d ways of %d B are %d B, and the size, which comes first, is %d)",
+			g.Ways, g.Line, set, g.Size)
 	default:
 		below := set << (bits.Len(uint(g.Sets())) - 1)
-		return fmt.Sprintf(" (with associativity %d and lines of %d B, %d or %d B would do)", g.Ways, g.Line, below, 2*below)
+		return fmt.Sprintf(" (with associativity %d and lines of %d B, %d or %d B would do)",
+			g.Ways, g.Line, below, 2*below)
 	}
 }
 
@@ -148,16 +157,20 @@ func (g Geometry) instead() string {
 func (g Geometry) check() error {
 	switch {
 	case g.Size <= 0 || g.Ways <= 0 || g.Line <= 0:
-		return fmt.Errorf("size %d, associativity %d and line size %d must all be positive", g.Size, g.Ways, g.Line)
+		return fmt.Errorf("size %d, associativity %d and line size %d must all be positive", g.Size,
+			g.Ways, g.Line)
 	case !isPowerOfTwo(g.Line):
 		return fmt.Errorf("line size %d is not a power of two", g.Line)
 	case g.Size < g.Line:
 		return fmt.Errorf("cache size %d is below the line size %d", g.Size, g.Line)
 	case g.Ways > g.Size/g.Line:
-		return fmt.Errorf("associativity %d exceeds the %d lines that the size holds", g.Ways, g.Size/g.Line)
+		return fmt.Errorf("associativity %d exceeds the %d lines that the size holds", g.Ways,
+			g.Size/g.Line)
 	}
-	if set := g.Ways * g.Line; g.Size%set != 0 { // which Cachegrind refuses as well (cg_arch.c, check_cache)
-		return fmt.Errorf("size %d is not a multiple of %d, which is a set of associativity %d and line size %d", g.Size, set, g.Ways, g.Line)
+	// which Cachegrind refuses as well (cg_arch.c, check_cache)
+	if set := g.Ways * g.Line; g.Size%set != 0 {
+		return fmt.Errorf("size %d is not a multiple of %d, which is a set of associativity %d "+
+			"and line size %d", g.Size, set, g.Ways, g.Line)
 	}
 	return nil
 }

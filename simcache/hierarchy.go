@@ -34,18 +34,21 @@ func (c Counts) LLMisses() uint64 { return c.DLmr + c.DLmw }
 // Sub returns c less b, event by event: what happened since b was read.
 func (c Counts) Sub(b Counts) Counts {
 	return Counts{c.Ir - b.Ir, c.I1mr - b.I1mr, c.ILmr - b.ILmr,
-		c.Dr - b.Dr, c.D1mr - b.D1mr, c.DLmr - b.DLmr, c.Dw - b.Dw, c.D1mw - b.D1mw, c.DLmw - b.DLmw}
+		c.Dr - b.Dr, c.D1mr - b.D1mr, c.DLmr - b.DLmr, c.Dw - b.Dw, c.D1mw - b.D1mw,
+		c.DLmw - b.DLmw}
 }
 
 // Add returns the sum of c and b, event by event.
 func (c Counts) Add(b Counts) Counts {
 	return Counts{c.Ir + b.Ir, c.I1mr + b.I1mr, c.ILmr + b.ILmr,
-		c.Dr + b.Dr, c.D1mr + b.D1mr, c.DLmr + b.DLmr, c.Dw + b.Dw, c.D1mw + b.D1mw, c.DLmw + b.DLmw}
+		c.Dr + b.Dr, c.D1mr + b.D1mr, c.DLmr + b.DLmr, c.Dw + b.Dw, c.D1mw + b.D1mw,
+		c.DLmw + b.DLmw}
 }
 
 // times is c so many times.
 func (c Counts) times(n uint64) Counts {
-	return Counts{c.Ir * n, c.I1mr * n, c.ILmr * n, c.Dr * n, c.D1mr * n, c.DLmr * n, c.Dw * n, c.D1mw * n, c.DLmw * n}
+	return Counts{c.Ir * n, c.I1mr * n, c.ILmr * n, c.Dr * n, c.D1mr * n, c.DLmr * n, c.Dw * n,
+		c.D1mw * n, c.DLmw * n}
 }
 
 // LevelCounts are the events at one level.
@@ -60,11 +63,13 @@ type LevelCounts struct {
 	ReadMisses  uint64 `json:"readMisses"`
 	WriteMisses uint64 `json:"writeMisses"`
 	// With Config.WriteBacks:
-	BytesIn    uint64 `json:"bytesIn,omitzero"`    // bytes fetched from the next level, or memory
-	BytesOut   uint64 `json:"bytesOut,omitzero"`   // bytes given to it: write-backs, stores passed on, lines moved down
+	BytesIn uint64 `json:"bytesIn,omitzero"` // bytes fetched from the next level, or memory
+	// bytes given to it: write-backs, stores passed on, lines moved down
+	BytesOut   uint64 `json:"bytesOut,omitzero"`
 	WriteBacks uint64 `json:"writeBacks,omitzero"` // dirty lines given to it
 
-	VictimHits uint64 `json:"victimHits,omitzero"` // lookups that the victim cache saved from missing
+	// lookups that the victim cache saved from missing
+	VictimHits uint64 `json:"victimHits,omitzero"`
 	// Lines that were prefetched; those that were used, and those that were
 	// evicted before they were. What is left is still there.
 	Prefetches uint64 `json:"prefetches,omitzero"`
@@ -107,8 +112,8 @@ type Hierarchy struct {
 	sources               // of AccessAll
 }
 
-// extraPasses are passes of which the engine knows nothing, since they do all that the last one did that
-// it walked, so many times more.
+// extraPasses are passes of which the engine knows nothing, since they do all that the last one did
+// that it walked, so many times more.
 type extraPasses struct {
 	before, after []engine.Besides // the last one walked, by level
 	times         uint64
@@ -272,7 +277,8 @@ func (h *Hierarchy) run(passes, last int, nests ...nest.Nest) ([][][]Counts, err
 
 // walk simulates passes over nests and returns the misses in the data caches
 // and in the TLB, as engine.run does. The last pass is counted so many times.
-func (h *Hierarchy) walk(passes, last int, nests ...nest.Nest) (data, pages [][][]uint64, err error) {
+func (h *Hierarchy) walk(passes, last int, nests ...nest.Nest) (data, pages [][][]uint64,
+	err error) {
 	var canonical []nest.Nest
 	for _, n := range nests {
 		if err := n.Check(); err != nil {
@@ -385,7 +391,8 @@ func (h *Hierarchy) Counts() Counts {
 
 func (t *totals) counts() Counts {
 	last := len(t.misses[engine.Loads]) - 1
-	return Counts{t.refs[engine.Fetches], t.misses[engine.Fetches][0], t.misses[engine.Fetches][last],
+	return Counts{t.refs[engine.Fetches], t.misses[engine.Fetches][0],
+		t.misses[engine.Fetches][last],
 		t.refs[engine.Loads], t.misses[engine.Loads][0], t.misses[engine.Loads][last],
 		t.refs[engine.Stores], t.misses[engine.Stores][0], t.misses[engine.Stores][last]}
 }
@@ -425,7 +432,8 @@ func (h *Hierarchy) Work() (visited, proved uint64) {
 // the last is a walk of the page table.
 func (h *Hierarchy) TLBs() []LevelCounts {
 	h.tally()
-	h.pages.refs[engine.Loads], h.pages.refs[engine.Stores] = h.total.refs[engine.Loads], h.total.refs[engine.Stores]
+	h.pages.refs[engine.Loads], h.pages.refs[engine.Stores] = h.total.refs[engine.Loads],
+		h.total.refs[engine.Stores]
 	levels := h.pages.levels()
 	for i := range levels {
 		levels[i].Name = h.config.TLB[i].name(i)
@@ -443,7 +451,8 @@ func (t *totals) levels() []LevelCounts {
 		for sort := range engine.Sorts {
 			refs[sort] = t.misses[sort][i]
 		}
-		l.ReadMisses, l.WriteMisses, l.FetchMisses = refs[engine.Loads], refs[engine.Stores], refs[engine.Fetches]
+		l.ReadMisses, l.WriteMisses, l.FetchMisses = refs[engine.Loads], refs[engine.Stores],
+			refs[engine.Fetches]
 	}
 	return levels
 }

@@ -71,7 +71,8 @@ func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
 		name string
 		g    Geometry
 	}{{"I1", c.I1}, {"D1", c.Levels[0].Geometry}, {"LL", c.Levels[len(c.Levels)-1].Geometry}} {
-		fmt.Fprintf(&b, "desc: %s cache:         %d B, %d B, %s\n", n.name, n.g.Size, n.g.Line, ways(n.g))
+		fmt.Fprintf(&b, "desc: %s cache:         %d B, %d B, %s\n", n.name, n.g.Size,
+			n.g.Line, ways(n.g))
 	}
 	fmt.Fprintf(&b, "cmd: %s\n", strings.Join(strings.Fields(command), " "))
 	b.WriteString("events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw \n")
@@ -103,5 +104,6 @@ func ways(g Geometry) string {
 
 // events lists the counts in Cachegrind's order.
 func (c Counts) events() string {
-	return strings.Trim(fmt.Sprint([]uint64{c.Ir, c.I1mr, c.ILmr, c.Dr, c.D1mr, c.DLmr, c.Dw, c.D1mw, c.DLmw}), "[]")
+	return strings.Trim(fmt.Sprint([]uint64{c.Ir, c.I1mr, c.ILmr, c.Dr, c.D1mr, c.DLmr, c.Dw,
+		c.D1mw, c.DLmw}), "[]")
 }

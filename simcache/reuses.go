@@ -61,7 +61,8 @@ func (r Reuse) Misses() uint64 { return r.Compulsory + r.Capacity + r.Conflict }
 // reusesOf are those that an engine counted.
 func reusesOf(counted []engine.Reuse) (all []Reuse) {
 	for _, r := range counted {
-		all = append(all, Reuse{Nest: r.Nest, Operand: r.Operand, Tensor: r.Tensor, Since: Since(r.Since), Loop: r.Loop, Refs: r.Refs,
+		all = append(all, Reuse{Nest: r.Nest, Operand: r.Operand, Tensor: r.Tensor,
+			Since: Since(r.Since), Loop: r.Loop, Refs: r.Refs,
 			Compulsory: r.Compulsory, Capacity: r.Capacity, Conflict: r.Conflict, Lines: r.Lines})
 	}
 	return all

@@ -6,17 +6,19 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// SteadyRing is SteadyPass of passes over single reads of size bytes at the addresses, in their order. It refuses what
-// NewHierarchy refuses.
+// SteadyRing is SteadyPass of passes over single reads of size bytes at the addresses, in their
+// order. It refuses what NewHierarchy refuses.
 //
-// If no two of them are in one line, nothing is simulated. Between two reads of a line, in one pass and in the next,
-// all others are read: it hits if its set gets no more lines than it has ways, and misses if it gets more. What
-// misses comes to the next level once a pass again.
+// If no two of them are in one line, nothing is simulated. Between two reads of a line, in one pass
+// and in the next, all others are read: it hits if its set gets no more lines than it has ways, and
+// misses if it gets more. What misses comes to the next level once a pass again.
 func SteadyRing(c Config, size int, addrs []uint64) (Counts, error) {
-	if c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() || !c.apart(size, addrs) {
+	if c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() ||
+		!c.apart(size, addrs) {
 		return c.simulateRing(size, addrs)
 	}
-	n := nest.Nest{Trips: []int{len(addrs)}, Operands: []nest.Operand{{Width: size, Kind: nest.Read}}}
+	n := nest.Nest{Trips: []int{len(addrs)}, Operands: []nest.Operand{{Width: size,
+		Kind: nest.Read}}}
 	var misses []uint64
 	addrs, sets := slices.Clone(addrs), make([]uint32, len(addrs))
 	for _, l := range c.Levels {
@@ -67,7 +69,8 @@ func (c Config) apart(size int, addrs []uint64) bool {
 	return true
 }
 
-// maxBlocks is over how many lines reads may lie for SteadyRing to look for two in one: a byte for each.
+// maxBlocks is over how many lines reads may lie for SteadyRing to look for two in one: a byte for
+// each.
 const maxBlocks = 1 << 28
 
 // simulateRing is SteadyRing by as many passes as that takes.

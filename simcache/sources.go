@@ -74,7 +74,8 @@ func (h *Hierarchy) AccessAll(refs []Reference) {
 		}
 		h.setRecent(line, last)
 		moved = append(moved, engine.Reference{
-			Addr: addr, Size: r.Size, Op: engine.Sorts + r.Source, Kind: h.sources.list[r.Source].kind})
+			Addr: addr, Size: r.Size, Op: engine.Sorts + r.Source,
+			Kind: h.sources.list[r.Source].kind})
 	}
 	h.moved = moved
 	h.data.AddAll(moved)

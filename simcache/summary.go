@@ -9,7 +9,8 @@ import (
 // String is a line of the counts by Cachegrind's names: "Dr=16 D1mr=3 DLmr=1 Dw=0
 // D1mw=0 DLmw=0". Those of instructions come first, if any was fetched.
 func (c Counts) String() string {
-	data := fmt.Sprintf("Dr=%d D1mr=%d DLmr=%d Dw=%d D1mw=%d DLmw=%d", c.Dr, c.D1mr, c.DLmr, c.Dw, c.D1mw, c.DLmw)
+	data := fmt.Sprintf("Dr=%d D1mr=%d DLmr=%d Dw=%d D1mw=%d DLmw=%d", c.Dr, c.D1mr, c.DLmr, c.Dw,
+		c.D1mw, c.DLmw)
 	if c.Ir == 0 {
 		return data
 	}
@@ -34,7 +35,8 @@ func (c Counts) Summary() string {
 	// Of all references; Cachegrind has patched denominators of 0 by now, and
 	// a patched sum is not the sum of the patched.
 	ir, dr, dw, d := max(c.Ir, 1), max(c.Dr, 1), max(c.Dw, 1), max(c.Dr+c.Dw, 1)
-	s.rates("LL miss rate: ", [3]uint64{c.ILmr + c.LLMisses(), c.ILmr + c.DLmr, c.DLmw}, [3]uint64{ir + d, ir + dr, dw})
+	s.rates("LL miss rate: ", [3]uint64{c.ILmr + c.LLMisses(), c.ILmr + c.DLmr, c.DLmw},
+		[3]uint64{ir + d, ir + dr, dw})
 	return s.String()
 }
 
@@ -46,7 +48,8 @@ func (c Counts) DataSummary() string {
 	s.data(c)
 	s.counts("LL refs:      ", c.D1mr, c.D1mw)
 	s.counts("LL misses:    ", c.DLmr, c.DLmw)
-	s.rates("LL miss rate: ", [3]uint64{c.LLMisses(), c.DLmr, c.DLmw}, [3]uint64{c.Refs(), c.Dr, c.Dw})
+	s.rates("LL miss rate: ", [3]uint64{c.LLMisses(), c.DLmr, c.DLmw},
+		[3]uint64{c.Refs(), c.Dr, c.Dw})
 	return s.String()
 }
 
@@ -62,7 +65,8 @@ func (s *columns) line(format string, args ...any) { fmt.Fprintf(s, format, args
 func (s *columns) one(label string, n uint64) { s.line("%s %*s\n", label, s.total, commas(n)) }
 
 func (s *columns) counts(label string, read, write uint64) {
-	s.line("%s %*s  (%*s rd   + %*s wr)\n", label, s.total, commas(read+write), s.read, commas(read), s.write, commas(write))
+	s.line("%s %*s  (%*s rd   + %*s wr)\n", label, s.total, commas(read+write), s.read,
+		commas(read), s.write, commas(write))
 }
 
 // rates writes parts of wholes in percent, for total, read and write.

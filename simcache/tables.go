@@ -28,10 +28,12 @@ func part(n, of uint64) float64 { return float64(n) / float64(max(of, 1)) }
 
 // A Spread says how evenly misses fall on the sets of a level.
 type Spread struct {
-	Sets    int       `json:"sets"`
-	Missed  int       `json:"missed"`  // sets in which anything missed
-	Uneven  float64   `json:"uneven"`  // misses of the busiest set over those of the mean set: 1 is even, Sets is all in one
-	Busiest []BusySet `json:"busiest"` // up to 4 sets with more misses than the mean, the busiest first
+	Sets   int `json:"sets"`
+	Missed int `json:"missed"` // sets in which anything missed
+	// misses of the busiest set over those of the mean set: 1 is even, Sets is all in one
+	Uneven float64 `json:"uneven"`
+	// up to 4 sets with more misses than the mean, the busiest first
+	Busiest []BusySet `json:"busiest"`
 }
 
 // A BusySet is a set and the lookups that missed in it.

@@ -32,7 +32,8 @@ func (c Config) Shares(threads int) bool {
 }
 
 // errThreads is that of levels which no threads share.
-var errThreads = errors.New("threads share levels that are LRU, know nothing of each other, and count references and misses alone")
+var errThreads = errors.New("threads share levels that are LRU, know nothing of each other, and " +
+	"count references and misses alone")
 
 // CheckThreads refuses what NewThreads cannot simulate, though one thread can be: levels
 // that know of each other, write-backs and what is observed.

@@ -19,7 +19,8 @@ func FormatTLB(levels []TLB) string {
 
 // ParseTLB reads what FormatTLB writes, and checks it (see Config.Check).
 func ParseTLB(text string) ([]TLB, error) {
-	const want = "want entries,associativity,page in bytes of each level, such as '64,4,4096 1536,12,4096'"
+	const want = "want entries,associativity,page in bytes of each level, such as '64,4,4096 " +
+		"1536,12,4096'"
 	var levels []TLB
 	for level := range strings.FieldsSeq(text) {
 		parts := strings.Split(level, ",")

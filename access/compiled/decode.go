@@ -147,7 +147,8 @@ func (d *decoder) source(p *place, addr uint64, kind nest.Kind) (int, placed) {
 	key := sourceKey{within.object, kind}
 	source, known := p.sources[key]
 	if !known {
-		source = d.sink.New(Source{Kind: kind, Place: p.where, Object: d.objects.names[within.object]})
+		source = d.sink.New(Source{Kind: kind, Place: p.where,
+			Object: d.objects.names[within.object]})
 		p.sources[key] = source
 	}
 	return source, within

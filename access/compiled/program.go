@@ -223,7 +223,8 @@ func (w *walker) function(f found) error {
 	for _, r := range ranges {
 		if r[1] > r[0] {
 			w.program.code = append(w.program.code, code{r[0], r[1], w.declaration(f.Offset).name,
-				f.Tag == dwarf.TagInlinedSubroutine, f.line(dwarf.AttrCallFile, dwarf.AttrCallLine)})
+				f.Tag == dwarf.TagInlinedSubroutine,
+				f.line(dwarf.AttrCallFile, dwarf.AttrCallLine)})
 		}
 	}
 	return err
@@ -266,7 +267,9 @@ func hasArray(t dwarf.Type) bool {
 	case *dwarf.ArrayType:
 		return true
 	case *dwarf.StructType:
-		return slices.ContainsFunc(t.Field, func(f *dwarf.StructField) bool { return hasArray(f.Type) })
+		return slices.ContainsFunc(t.Field, func(f *dwarf.StructField) bool {
+			return hasArray(f.Type)
+		})
 	}
 	return false
 }

@@ -68,7 +68,8 @@ func (p *Program) choose(r *ring, o Options) error {
 		return fmt.Errorf("%s is inlined, so that its calls cannot be counted: "+
 			"declare it with __attribute__((noinline))", o.Function)
 	case len(spans) > ringSpans:
-		return fmt.Errorf("%s has %d pieces of code, want at most %d", o.Function, len(spans), ringSpans)
+		return fmt.Errorf("%s has %d pieces of code, want at most %d", o.Function,
+			len(spans), ringSpans)
 	}
 	r.Spans, r.First, r.Last = uint64(len(spans)), o.First, o.Last
 	for i, s := range spans {
@@ -116,7 +117,8 @@ func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 			}
 			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left running
 			if r.Version != ringFormat {
-				return fmt.Errorf("it does not report (built by another bench, or it cannot start): %v",
+				return fmt.Errorf("it does not report (built by another bench, or it cannot "+
+					"start): %v",
 					cmd.ProcessState)
 			}
 		case <-pause.C:

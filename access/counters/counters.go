@@ -26,7 +26,8 @@ const (
 	PageFaults // counted by the kernel, not by the CPU
 )
 
-var eventNames = []string{"L1d-misses", "LLC-misses", "dTLB-misses", "instructions", "cycles", "page-faults"}
+var eventNames = []string{"L1d-misses", "LLC-misses", "dTLB-misses", "instructions", "cycles",
+	"page-faults"}
 
 // String is the event's name in a unit: "L1d-misses".
 func (e Event) String() string { return eventNames[e] }
@@ -60,9 +61,12 @@ type Missing struct {
 func Explain(err error, level string) string {
 	switch {
 	case errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EOPNOTSUPP):
-		return "the kernel knows no counters of this CPU, as in a virtual machine whose host passes none on"
+		return "the kernel knows no counters of this CPU, as in a virtual machine whose host " +
+			"passes none on"
 	case errors.Is(err, fs.ErrPermission): // EACCES and EPERM
-		return fmt.Sprintf("the kernel refuses them; kernel.perf_event_paranoid is %q, and 2 or less allows them (sysctl -w kernel.perf_event_paranoid=2), as a container's seccomp profile has to", level)
+		return fmt.Sprintf("the kernel refuses them; kernel.perf_event_paranoid is %q, and 2 or "+
+			"less allows them (sysctl -w kernel.perf_event_paranoid=2), as a container's seccomp "+
+			"profile has to", level)
 	case errors.Is(err, syscall.ENOSYS):
 		return "this kernel, or the container's seccomp profile, has no perf_event_open"
 	}
@@ -80,7 +84,8 @@ type reading struct {
 // perf_event_open(2)): the number of events, the times, the counts.
 func parseReading(text []byte, events int) (reading, error) {
 	if want := 8 * (3 + events); len(text) != want {
-		return reading{}, fmt.Errorf("the kernel returned %d B of counters, not %d", len(text), want)
+		return reading{}, fmt.Errorf("the kernel returned %d B of counters, not %d",
+			len(text), want)
 	}
 	var words []uint64
 	for at := range slices.Chunk(text, 8) {

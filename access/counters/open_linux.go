@@ -50,7 +50,8 @@ func Open(events ...Event) (Reader, []Missing, error) {
 			leader = g.fds[0]
 		}
 		kind, config := e.config()
-		attr := unix.PerfEventAttr{Type: kind, Config: config, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
+		attr := unix.PerfEventAttr{Type: kind, Config: config,
+			Size:        uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
 			Read_format: unix.PERF_FORMAT_GROUP | unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
 			Bits:        unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
 		if leader < 0 {
@@ -79,13 +80,15 @@ func (g *group) Events() []Event { return g.events }
 
 // Start implements Reader.
 func (g *group) Start() error {
-	return os.NewSyscallError("ioctl", unix.IoctlSetInt(g.fds[0], unix.PERF_EVENT_IOC_ENABLE, unix.PERF_IOC_FLAG_GROUP))
+	return os.NewSyscallError("ioctl", unix.IoctlSetInt(g.fds[0], unix.PERF_EVENT_IOC_ENABLE,
+		unix.PERF_IOC_FLAG_GROUP))
 }
 
 // Stop implements Reader. The kernel never sets times back, so counts are
 // differences too.
 func (g *group) Stop() ([]float64, error) {
-	if err := unix.IoctlSetInt(g.fds[0], unix.PERF_EVENT_IOC_DISABLE, unix.PERF_IOC_FLAG_GROUP); err != nil {
+	if err := unix.IoctlSetInt(g.fds[0], unix.PERF_EVENT_IOC_DISABLE,
+		unix.PERF_IOC_FLAG_GROUP); err != nil {
 		return nil, os.NewSyscallError("ioctl", err)
 	}
 	before := g.last

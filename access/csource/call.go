@@ -71,8 +71,9 @@ func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 			v, name := expression(n).decl, n.Token.SrcStr()
 			called := b.functions[name]
 			touches = touches || v != nil && name != "__func__" && (isPlaced(v) || isPointer(v)) ||
-				b.unit.leftOut[name] != nil || slices.Contains(ending, name) || called != nil && b.touches(
-				called)
+				b.unit.leftOut[name] != nil || slices.Contains(ending, name) ||
+				called != nil && b.touches(
+					called)
 		}
 	})
 	b.touching[f] = touches
@@ -146,7 +147,8 @@ func (b *builder) call(e *expr) {
 			continue
 		case t != nil && (t.Kind() == cc.Ptr || t.Kind() == cc.Array):
 			panic(e.fails(
-				"%s gets an array or a pointer, and its body is not in the file: define it there", name))
+				"%s gets an array or a pointer, and its body is not in the file: define it there",
+				name))
 		}
 		b.data(a)
 	}
@@ -159,13 +161,15 @@ func (b *builder) computes(e *expr) bool {
 	called := e.args[0]
 	name := strings.TrimPrefix(called.text(), "__builtin_")
 	for _, suffix := range []string{"", "f", "l"} {
-		if b.functions[name] == nil && slices.Contains(computing, strings.TrimSuffix(name, suffix)) {
+		if b.functions[name] == nil && slices.Contains(computing,
+			strings.TrimSuffix(name, suffix)) {
 			return true
 		}
 	}
 	if called.op == opVar && called.decl != nil {
 		if has := called.decl.Type().Attributes(); has != nil {
-			return slices.ContainsFunc(strings.Fields("const __const__ pure __pure__"), has.IsAttrSet)
+			return slices.ContainsFunc(strings.Fields("const __const__ pure __pure__"),
+				has.IsAttrSet)
 		}
 	}
 	return false
@@ -252,7 +256,8 @@ func (b *builder) arguments(e *expr, of []*cc.Declarator) {
 			}
 		}
 	}
-	for _, pointers := range []bool{false, true} { // extents of what one points to may be parameters
+	// extents of what one points to may be parameters
+	for _, pointers := range []bool{false, true} {
 		for n, v := range of {
 			to := values[n]
 			if pointers != (to.to != nil) {
@@ -263,7 +268,8 @@ func (b *builder) arguments(e *expr, of []*cc.Declarator) {
 				to = value{to: &l}
 			}
 			if !tracked(v) {
-				to = value{failed: refuse(v, "its address is taken, or it is volatile, or no integer")}
+				to = value{failed: refuse(v, "its address is taken, or it is volatile, or no "+
+					"integer")}
 			}
 			b.bind(v, to)
 		}

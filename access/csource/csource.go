@@ -51,7 +51,8 @@ type Options struct {
 	Defines     []string
 	IncludeDirs []string // folders that #include looks in
 	Function    string   // read the body of this function; "" for the region between the pragmas
-	Align       int      // bytes, a power of two; arrays start at multiples of it. 0 for DefaultAlign
+	// bytes, a power of two; arrays start at multiples of it. 0 for DefaultAlign
+	Align int
 	// Origin is the address of the first array, a multiple of Align; 0 for 1<<32. Where an address
 	// without its variables would be below 0, as of a[i-c] for a large c, it is the first multiple
 	// of Origin for which none is.
@@ -107,7 +108,8 @@ func (f *File) Source() explain.Source {
 			Extents: a.Extents})
 	}
 	for _, one := range f.Statements {
-		s.Statements = append(s.Statements, explain.Statement{File: one.Pos.File, Line: one.Pos.Line,
+		s.Statements = append(s.Statements, explain.Statement{File: one.Pos.File,
+			Line:   one.Pos.Line,
 			Column: one.Pos.Column, Text: one.Text})
 	}
 	for _, a := range f.Accesses {
@@ -182,7 +184,8 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	if opts.Align < 0 || opts.Align&(opts.Align-1) != 0 || opts.Origin%uint64(opts.Align) != 0 ||
 		opts.Origin >= highest {
 		return nil, fmt.Errorf(
-			"arrays at multiples of %d from %#x: want a power of two, and a multiple below 2^62", opts.Align,
+			"arrays at multiples of %d from %#x: want a power of two, and a multiple below 2^62",
+			opts.Align,
 			opts.Origin)
 	}
 	if name == "" {
@@ -246,7 +249,8 @@ func (b *builder) name(list []named, lines []string) {
 			n.at.Line > len(lines) || n.at.Line < 1 {
 			continue
 		}
-		written := textBetween(lines[n.at.Line-1], n.at.Column-1, last.Position().Column-1, last.SrcStr())
+		written := textBetween(lines[n.at.Line-1], n.at.Column-1, last.Position().Column-1,
+			last.SrcStr())
 		if !strings.Contains(withoutSpace(written), withoutSpace(*n.text)) && written != "" {
 			*n.text = strings.Join(strings.Fields(written), " ")
 		}

@@ -171,4 +171,5 @@ func offset(text []byte, at Pos) int {
 var nameOfCPP = regexp.MustCompile(`\.(cpp|cc|cxx|C|hpp|cu)$`)
 
 // ofCPP are the words of C++ that C has otherwise.
-const ofCPP = "#define bool _Bool\n#define true 1\n#define false 0\n#define nullptr ((void *)0)\n#define constexpr const\n"
+const ofCPP = "#define bool _Bool\n#define true 1\n#define false 0\n#define nullptr ((void " +
+	"*)0)\n#define constexpr const\n"

@@ -27,14 +27,16 @@ type builder struct {
 	told      map[*cc.Declarator]bool   // variables that have the value of a define for good
 	sized     map[*cc.Declarator]int    // how much parameters that are pointers point to
 	written   map[*cc.Declarator]bool   // variables that more than their declaration gives a value
-	changed   map[string]int            // how many declarations of a variable are written, by its name
-	touching  map[*cc.FunctionDefinition]bool
+	// how many declarations of a variable are written, by its name
+	changed  map[string]int
+	touching map[*cc.FunctionDefinition]bool
 
-	values     *binding                 // of the variables at this place
-	loops      []loopVar                // around this place
-	depths     map[*cc.Declarator]int   // in how many loops variables are declared
-	calls      []*cc.FunctionDefinition // around it, whose bodies are read in the place of the calls
-	sites      []Pos                    // of these calls
+	values *binding               // of the variables at this place
+	loops  []loopVar              // around this place
+	depths map[*cc.Declarator]int // in how many loops variables are declared
+	// around it, whose bodies are read in the place of the calls
+	calls      []*cc.FunctionDefinition
+	sites      []Pos // of these calls
 	allCalls   int
 	asked      *header         // the loop whose condition is evaluated
 	turns      map[cc.Node]int // iterations of those of loops
@@ -193,7 +195,8 @@ func (b *builder) find() error {
 	}
 	if b.main == nil {
 		return fail(
-			"nothing to read: no #pragma scop ... #pragma endscop, and no --function%s", b.defined())
+			"nothing to read: no #pragma scop ... #pragma endscop, and no --function%s",
+			b.defined())
 	}
 	return nil
 }
@@ -414,12 +417,15 @@ func (b *builder) arrayOf(d *cc.Declarator, size int) (a Array, err *Error) {
 			"a parameter that is an array and changes is not understood: write subscripts")
 	case d.IsParam() && len(a.Extents) == 0:
 		return a, refuse(d,
-			"a %s by value is not understood: declare it as %[2]s[1] and write %[2]s[0]", a.Type, a.Name)
+			"a %s by value is not understood: declare it as %[2]s[1] and write %[2]s[0]",
+			a.Type, a.Name)
 	case b.otherwise(element):
 		return a, refuse(d,
-			"the layout of %s is not understood, by its bit-fields or by what is said of alignment", a.Type)
+			"the layout of %s is not understood, by its bit-fields or by what is said of alignment",
+			a.Type)
 	case !isStruct(element) && !slices.Contains(elements, element.Kind()):
-		err = refuse(d, "an array of %s is not understood: want numbers, or structs of numbers", element)
+		err = refuse(d, "an array of %s is not understood: want numbers, or structs of numbers",
+			element)
 		err.room = true
 		return a, err
 	}
@@ -439,7 +445,9 @@ func (b *builder) extent(array *cc.ArrayType) (n int) {
 		return 0
 	}
 	e := expression(array.SizeExpression())
-	changes := e.any(func(e *expr) bool { return e.op == opVar && e.decl != nil && !b.keeps(e.decl) })
+	changes := e.any(func(e *expr) bool {
+		return e.op == opVar && e.decl != nil && !b.keeps(e.decl)
+	})
 	i := b.valueOf(nil, e)
 	if known, fixed := i.i.number(); i.failed == nil && fixed && !changes {
 		return known

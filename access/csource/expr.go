@@ -179,7 +179,8 @@ func (e *expr) primary(n *cc.PrimaryExpression) *expr {
 			}
 			if !is || v < math.MinInt32 || v > math.MaxInt32 {
 				return e.nothing(
-					"a constant of an enum that is not an int is not understood: write a macro in its place")
+					"a constant of an enum that is not an int is not understood: write a macro " +
+						"in its place")
 			}
 			return e.constant()
 		}

@@ -4,11 +4,10 @@ import (
 	"fmt"
 )
 
-// predefinedMacros is what a compiler for 64-bit Linux defines before a file's
-// first line, as far as a kernel may ask for it, and size_t, which kernels that are
-// shown without their headers use. No compiler is asked, so that a file means the
-// same on every machine; what tells one compiler from another, as __GNUC__ does, is not defined, and a note says so
-// where a file asks for it.
+// predefinedMacros is what a compiler for 64-bit Linux defines before a file's first line, as far
+// as a kernel may ask for it, and size_t, which kernels that are shown without their headers use.
+// No compiler is asked, so that a file means the same on every machine; what tells one compiler
+// from another, as __GNUC__ does, is not defined, and a note says so where a file asks for it.
 const predefinedMacros = `
 #define __STDC__ 1
 #define __STDC_HOSTED__ 1
@@ -222,7 +221,9 @@ typedef __PTRDIFF_TYPE__ __predefined_ptrdiff_t;
 // headers are those of the language's library, as far as the files of kernels and what surrounds
 // them (a main, timers) need them to be parsed. A function need not be declared to be called.
 var headers = map[string]string{
-	"assert.h": "#undef assert\n#ifdef NDEBUG\n#define assert(x) ((void)0)\n#else\n#define assert(x) ((void)!(x))\n#endif\n#undef static_assert\n#define static_assert _Static_assert\n",
+	"assert.h": "#undef assert\n#ifdef NDEBUG\n#define assert(x) ((void)0)\n#else\n#define " +
+		"assert(x) ((void)!(x))\n#endif\n#undef static_assert\n#define static_assert " +
+		"_Static_assert\n",
 	"complex.h": guarded("COMPLEX", `
 #define complex _Complex
 extern const float _Complex _Complex_I;
@@ -333,9 +334,11 @@ void omp_destroy_lock(omp_lock_t *);
 double omp_get_wtime(void);
 double omp_get_wtick(void);
 `),
-	"stdbool.h": guarded("BOOL", "#define bool _Bool\n#define true 1\n#define false 0\n#define __bool_true_false_are_defined 1\n"),
-	"stddef.h":  guarded("STDDEF", sizeType+"#define offsetof(t, m) ((size_t)&((t *)0)->m)\ntypedef __PTRDIFF_TYPE__ ptrdiff_t;\ntypedef __WCHAR_TYPE__ wchar_t;\n"),
-	"stdint.h":  guarded("STDINT", integerTypes),
+	"stdbool.h": guarded("BOOL", "#define bool _Bool\n#define true 1\n#define false 0\n#define "+
+		"__bool_true_false_are_defined 1\n"),
+	"stddef.h": guarded("STDDEF", sizeType+"#define offsetof(t, m) ((size_t)&((t "+
+		"*)0)->m)\ntypedef __PTRDIFF_TYPE__ ptrdiff_t;\ntypedef __WCHAR_TYPE__ wchar_t;\n"),
+	"stdint.h": guarded("STDINT", integerTypes),
 	"stdio.h": guarded("STDIO", sizeType+`
 typedef struct __stridebench_file FILE;
 typedef long ssize_t;
@@ -404,7 +407,8 @@ char *strcpy(char *, const char *);
 int strcmp(const char *, const char *);
 int strncmp(const char *, const char *, size_t);
 `),
-	"sys/time.h": guarded("SYSTIME", "typedef long time_t;\nstruct timeval { long tv_sec, tv_usec; };\nstruct timezone;\nint gettimeofday(struct timeval *, struct timezone *);\n"),
+	"sys/time.h": guarded("SYSTIME", "typedef long time_t;\nstruct timeval { long tv_sec, "+
+		"tv_usec; };\nstruct timezone;\nint gettimeofday(struct timeval *, struct timezone *);\n"),
 	"time.h": guarded("TIME", sizeType+`
 typedef long time_t;
 typedef long clock_t;
@@ -450,7 +454,8 @@ const sizeType = `
 `
 
 func guarded(name, text string) string {
-	return fmt.Sprintf("#ifndef __STRIDEBENCH_%s_H\n#define __STRIDEBENCH_%s_H\n%s#endif\n", name, name, text)
+	return fmt.Sprintf("#ifndef __STRIDEBENCH_%s_H\n#define __STRIDEBENCH_%s_H\n%s#endif\n",
+		name, name, text)
 }
 
 // integerTypes are the types of stdint.h and their limits.

@@ -64,7 +64,8 @@ func (f *files) pragma(words []cc.Token) error {
 	switch words[0].SrcStr() {
 	case "scop", "endscop":
 		return &Error{Pos: at,
-			Why: "#pragma scop and #pragma endscop stand on lines of their own in the file that is read"}
+			Why: "#pragma scop and #pragma endscop stand on lines of their own in the file that " +
+				"is read"}
 	case enterMark:
 		if f.entered++; f.entered > maxEntered {
 			f.failed = &Error{Pos: Pos{File: at.File},
@@ -78,7 +79,8 @@ func (f *files) pragma(words []cc.Token) error {
 	case "omp":
 		if f.notes == nil {
 			f.notes = []Note{{Pos: at,
-				Text: "OpenMP's pragmas are ignored: one thread makes all accesses, in the order of the text"}}
+				Text: "OpenMP's pragmas are ignored: one thread makes all accesses, in the order " +
+					"of the text"}}
 		}
 	}
 	return nil

@@ -25,7 +25,8 @@ func typeOf(t cc.Type) (ctype, bool) {
 	if t.Kind() == cc.Bool {
 		return boolType, true
 	}
-	if enum, is := t.(*cc.EnumType); is { // of which GCC makes an unsigned type unless one is negative
+	// of which GCC makes an unsigned type unless one is negative
+	if enum, is := t.(*cc.EnumType); is {
 		return ctype{int(t.Size()) * 8, enum.Min() < 0}, true
 	}
 	return ctype{int(t.Size()) * 8, cc.IsSignedInteger(t)}, true
@@ -98,7 +99,8 @@ func (b *builder) integer(e *expr) integer {
 			t, _ := typeOf(e.field.Type())
 			return integer{constant(n), t}
 		}
-		panic(e.unknown("it depends on data; a define gives a field its value, such as -D 'p->n=100'"))
+		panic(e.unknown("it depends on data; a define gives a field its value, such as -D " +
+			"'p->n=100'"))
 	case opIndex, opDeref:
 		panic(e.unknown("it depends on data"))
 	case opCall:

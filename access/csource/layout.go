@@ -80,7 +80,8 @@ func doubtfulConstant(constant cc.Node) (found *Error) {
 		case *cc.CastExpression:
 			if t := n.Type(); n.Case == cc.CastExpressionCast && t != nil && (t.Kind() == cc.Enum ||
 				t.Kind() == cc.Ptr) {
-				found = refuse(n, "a cast to an enum or a pointer is not understood here: write the number")
+				found = refuse(n, "a cast to an enum or a pointer is not understood here: write "+
+					"the number")
 			}
 		case *cc.PrimaryExpression:
 			if _, is := n.ResolvedTo().(*cc.Enumerator); is {
@@ -104,7 +105,8 @@ func (b *builder) doubtfulSize(u *cc.UnaryExpression) *Error {
 		of := expression(u.UnaryExpression)
 		t = u.UnaryExpression.Type()
 		v, base := of.decl, of.base()
-		if base.op != opVar || base.decl == nil || base.decl.Type().Kind() == cc.Function || v != nil &&
+		if base.op != opVar || base.decl == nil ||
+			base.decl.Type().Kind() == cc.Function || v != nil &&
 			v.IsParam() && isArray(v) {
 			return refuse(u, "the size of %s is not understood: write the number", of.text())
 		}

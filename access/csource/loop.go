@@ -79,7 +79,8 @@ func (b *builder) first(s *cc.IterationStatement, own *cc.Declarator) {
 		}
 	}
 	if first == nil {
-		panic(refuse(s, "want a loop that begins with the first value of its variable, and of no other"))
+		panic(refuse(s, "want a loop that begins with the first value of its variable, and of "+
+			"no other"))
 	}
 	b.bind(own, value{i: b.integer(first)})
 }
@@ -139,7 +140,8 @@ func (b *builder) goesOn(h *header, e *expr) {
 		return
 	case "<", "<=", ">", ">=", "!=":
 	default:
-		panic(e.fails("want comparisons by < <= > >= != in the condition of a loop, and && between them"))
+		panic(e.fails("want comparisons by < <= > >= != in the condition of a loop, and && " +
+			"between them"))
 	}
 	p, q := b.compared(e) // p >= q
 	if e.op == "!=" {
@@ -322,7 +324,8 @@ func (b *builder) ends(h *header, l *nest.Loop) {
 	}
 	for _, to := range l.To {
 		least, most, ok := b.span(to)
-		if ok && (h.step > 0 && most+h.step-1+h.ahead <= high || h.step < 0 && least+h.step+1 >= low) {
+		if ok && (h.step > 0 && most+h.step-1+h.ahead <= high || h.step < 0 &&
+			least+h.step+1 >= low) {
 			return
 		}
 	}

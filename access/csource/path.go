@@ -70,7 +70,9 @@ func (l lvalue) decayed() lvalue {
 // register as other variables do.
 func (l *lvalue) register() bool {
 	return l.variable && len(l.extents) == 0 && cc.IsArithmeticType(l.of) &&
-		!slices.ContainsFunc(l.steps, func(s step) bool { return !s.alone || !s.at.same(constant(0)) })
+		!slices.ContainsFunc(l.steps, func(s step) bool {
+			return !s.alone || !s.at.same(constant(0))
+		})
 }
 
 // stored tells whether the expression refers to an element of an array, to a field, or to
@@ -184,7 +186,8 @@ func (b *builder) field(l lvalue, f *cc.Field) lvalue {
 	l.moves = false
 	if l.extents, l.of = b.form(f.Type()); f.IsBitfield() || slices.ContainsFunc(l.extents,
 		func(n int) bool { return n < 1 }) {
-		l.extents, l.failed = nil, wrong("a bit-field, or an array of unknown extents, is not understood")
+		l.extents, l.failed = nil, wrong("a bit-field, or an array of unknown extents, is not "+
+			"understood")
 	}
 	for _, n := range l.extents {
 		l.declared += fmt.Sprintf("[%d]", n)
@@ -262,7 +265,8 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 // outside says that a step leads out of its extent.
 func (l *lvalue) outside(d int) string {
 	if l.steps[d].alone {
-		return "it lies outside the object that the pointer points to, which is not an array element"
+		return "it lies outside the object that the pointer points to, which is not an array " +
+			"element"
 	}
 	return fmt.Sprintf("subscript %d of %s is outside of 0 to %d", d+1, l.declared,
 		l.steps[d].extent-1)
@@ -297,7 +301,8 @@ func (b *builder) pointer(e *expr) (l lvalue) {
 	case opVar:
 		if at, known := b.values.of(e.decl); known && isPointer(e.decl) {
 			if at.failed != nil {
-				panic(wrong("where %s points is not known: %s: %s", e.text(), at.failed.Expr, at.failed.Why))
+				panic(wrong("where %s points is not known: %s: %s", e.text(), at.failed.Expr,
+					at.failed.Why))
 			}
 			return *at.to
 		}
@@ -327,7 +332,8 @@ func (b *builder) pointer(e *expr) (l lvalue) {
 	case l.failed != nil:
 		panic(l.failed)
 	case len(l.extents) == 0:
-		panic(wrong("%s has too many subscripts, or is a pointer, which is not understood", l.declared))
+		panic(wrong("%s has too many subscripts, or is a pointer, which is not understood",
+			l.declared))
 	}
 	return l.decayed()
 }
@@ -392,7 +398,8 @@ func (b *builder) asType(e *expr, l lvalue, t cc.Type) lvalue {
 	}
 	extents, of := b.form(p.Elem())
 	if !slices.Equal(extents, l.extents) || !sameSize(of, l.of) {
-		panic(e.fails("a pointer to elements of another type or extent than it has is not understood:" +
+		panic(e.fails("a pointer to elements of another type or extent than it has is not " +
+			"understood:" +
 			" declare the array with the type that is used, or write it and its subscripts"))
 	}
 	l.of = of

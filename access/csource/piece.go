@@ -109,7 +109,9 @@ func (p piece) plus(factor int, q piece) piece {
 	case q.kind == leaf:
 		return p.each(false, func(a nest.Affine) nest.Affine { return plus(a, factor, q.affine) })
 	case p.kind == leaf:
-		return q.each(factor < 0, func(a nest.Affine) nest.Affine { return plus(p.affine, factor, a) })
+		return q.each(factor < 0, func(a nest.Affine) nest.Affine {
+			return plus(p.affine, factor, a)
+		})
 	}
 	bound(p.size() * q.size())
 	c := q.choice()
@@ -251,8 +253,9 @@ func not(c nest.Condition) nest.Condition {
 
 // plus is a + factor*b.
 func plus(a nest.Affine, factor int, b nest.Affine) nest.Affine {
-	sum := nest.Affine{Const: sumOf(a.Const, factor, b.Const), Coef: make([]int, max(len(a.Coef), len(
-		b.Coef)))}
+	sum := nest.Affine{Const: sumOf(a.Const, factor, b.Const),
+		Coef: make([]int, max(len(a.Coef), len(
+			b.Coef)))}
 	copy(sum.Coef, a.Coef)
 	for d, c := range b.Coef {
 		sum.Coef[d] = sumOf(sum.Coef[d], factor, c)

@@ -46,8 +46,8 @@ var (
 	position    = regexp.MustCompile(`(?s)^(.*?):(\d+):(\d+): (.*)$`)
 	internals   = regexp.MustCompile(` \([a-z0-9_]+\.go:\d+:[^)]*\)`)
 	notFound    = regexp.MustCompile(`include file not found: ["<](.*)[">]`)
-	// otherTypes are the attributes that make another type of what is declared, give it the place of
-	// something else, or call a function; and another name for the linker.
+	// otherTypes are the attributes that make another type of what is declared, give it the place
+	// of something else, or call a function; and another name for the linker.
 	otherTypes = regexp.MustCompile(`\b__attribute(?:__)?\s*\(\s*\((?:[^()]|\([^()]*\))*?\b(?:__)?(mode|vector_size|alias|weakref|cleanup)(?:__)?\s*\(|\]\s*(asm|__asm|__asm__)\b|\bu8"`)
 	// packs are what may change how structs are laid out: what the parser makes of it is not what
 	// every compiler does.
@@ -105,7 +105,8 @@ func parse(name string, text []byte, opts Options, sized string) (u *unit, ast *
 func newUnit(name string, text []byte, opts Options, sized string) (*unit, error) {
 	u := &unit{
 		name: name, predefined: predefinedMacros, trailer: sized + trailer,
-		files: &files{dirs: opts.IncludeDirs, missing: map[string]bool{}}, leftOut: map[string]*Error{},
+		files:   &files{dirs: opts.IncludeDirs, missing: map[string]bool{}},
+		leftOut: map[string]*Error{},
 	}
 	if nameOfCPP.MatchString(name) {
 		u.predefined += ofCPP
@@ -194,7 +195,8 @@ func (u *unit) errors(err error) (all []*Error) {
 		}
 		e.Why = strings.TrimPrefix(e.Why, u.name+": ")
 		e.Why = ofGrowing.ReplaceAllString(e.Why,
-			"$1 is a macro that makes a string of an argument, or pastes two, which is not understood")
+			"$1 is a macro that makes a string of an argument, or pastes two, which is not "+
+				"understood")
 		if e.Pos.File == trailerName { // what the parser misses is not there
 			e.Pos = Pos{File: u.name, Line: 1 + bytes.Count(u.marked, []byte("\n")), Column: 1}
 			e.Why = "the file ends before this declaration does"
@@ -213,7 +215,8 @@ func overridden(ast *cc.AST, defines []string) (notes []Note) {
 			continue
 		}
 		notes = append(notes, Note{Define: define, Pos: place(m.Name), Text: fmt.Sprintf(
-			"%s is redefined here, and -D %s has no effect (#ifndef %s lets it have one)", name, define,
+			"%s is redefined here, and -D %s has no effect (#ifndef %s lets it have one)",
+			name, define,
 			name)})
 	}
 	return notes
@@ -329,7 +332,8 @@ func tamed(name string, text []byte) ([]byte, error) {
 		[]byte("__LINE__"))) {
 		line := 1 + bytes.Count(text[:m[2]], []byte("\n"))
 		return nil, &Error{Pos: Pos{File: name, Line: line, Column: 1},
-			Why: "this directive is not understood (#line in a file with __LINE__, #elifdef, #elifndef)"}
+			Why: "this directive is not understood (#line in a file with __LINE__, #elifdef, " +
+				"#elifndef)"}
 	}
 	return defineFn.ReplaceAllFunc(text, func(line []byte) []byte {
 		m := defineFn.FindSubmatch(line)

@@ -23,7 +23,8 @@ func (b *builder) goesAhead(p piece) bool {
 	}
 	over := plus(p.affine, -1, b.asked.v.at)
 	by := over.Const
-	if !equal(over, nest.Constant(by)) || by != 0 && (b.asked.step <= 0 || by < 0 || by > mostAhead) {
+	if !equal(over, nest.Constant(by)) || by != 0 &&
+		(b.asked.step <= 0 || by < 0 || by > mostAhead) {
 		return false
 	}
 	b.asked.wraps, b.asked.ahead = true, max(b.asked.ahead, by)
@@ -89,8 +90,10 @@ func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) {
 		case *nest.Loop:
 			b.prove(node.Body, append(inside, node), number)
 		case *nest.If:
-			b.prove(node.Then, append(inside, &nest.If{When: node.When, Then: []nest.Node{}}), number)
-			b.prove(node.Else, append(inside, &nest.If{When: node.When, Else: []nest.Node{}}), number)
+			b.prove(node.Then, append(inside, &nest.If{When: node.When, Then: []nest.Node{}}),
+				number)
+			b.prove(node.Else, append(inside, &nest.If{When: node.When, Else: []nest.Node{}}),
+				number)
 		}
 	}
 }
@@ -117,7 +120,8 @@ func proved(c check, around []nest.Node) {
 	switch {
 	case err != nil:
 		panic(&Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf(
-			"whether it stays in range is not decided: %v; write simpler conditions around it", err)})
+			"whether it stays in range is not decided: %v; write simpler conditions around it",
+			err)})
 	case !found:
 		return
 	}

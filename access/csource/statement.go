@@ -98,7 +98,8 @@ func (b *builder) stmt(s *cc.Statement) {
 		b.iteration(s.IterationStatement)
 	case cc.StatementJump:
 		panic(refuse(s,
-			"a jump is not understood: write what ends a loop into its condition, or an if around the rest"))
+			"a jump is not understood: write what ends a loop into its condition, or an if "+
+				"around the rest"))
 	default:
 		panic(refuse(s, "it is not understood"))
 	}
@@ -111,7 +112,8 @@ func (b *builder) branch(s *cc.SelectionStatement) {
 	}
 	c, err := b.decided(expression(s.ExpressionList))
 	if err != nil && err.data {
-		panic(refuse(s.ExpressionList, "an if on data: %s: %s (a ?: would count both arms)", err.Expr,
+		panic(refuse(s.ExpressionList, "an if on data: %s: %s (a ?: would count both arms)",
+			err.Expr,
 			err.Why))
 	} else if err != nil {
 		panic(err)
@@ -169,7 +171,8 @@ func (b *builder) carriedFrom(left *expr) int {
 	switch {
 	case left.op == opIndex:
 		return maxLoops
-	case d == nil || left.op != opVar || d.IsStatic() || d.Linkage() != cc.None || isStruct(d.Type()):
+	case d == nil || left.op != opVar || d.IsStatic() || d.Linkage() != cc.None ||
+		isStruct(d.Type()):
 		return 0
 	case b.depths[d] >= len(b.loops):
 		return maxLoops
@@ -241,7 +244,8 @@ func (b *builder) rightFirst(right *expr) (first bool) {
 		if e.op == opCall && !b.computes(e) {
 			first = true
 			builtin := strings.HasPrefix(e.args[0].text(), "__builtin_")
-			doubt = doubt || builtin || b.own(e) == nil && slices.ContainsFunc(e.args[1:], isConstant)
+			doubt = doubt || builtin || b.own(e) == nil &&
+				slices.ContainsFunc(e.args[1:], isConstant)
 		}
 		doubt = doubt || conditional
 		return false

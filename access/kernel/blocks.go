@@ -39,7 +39,8 @@ type blockMover = func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, b
 // what whole blocks leave at the ends comes last.
 func (p *Plan) blocks(outer []Loop, to, from Loop) bool {
 	side, high := line/p.size, blockWidth/p.size
-	if !slices.Contains(p.set.blocks, p.size) || to.To != p.size || from.From != p.size || to.From%collide != 0 && from.To%collide != 0 {
+	if !slices.Contains(p.set.blocks, p.size) || to.To != p.size || from.From != p.size ||
+		to.From%collide != 0 && from.To%collide != 0 {
 		return false
 	}
 	lines := shortBlock
@@ -54,9 +55,12 @@ func (p *Plan) blocks(outer []Loop, to, from Loop) bool {
 	if rows*columns == 0 {
 		return false
 	}
-	loops := append(slices.Clone(outer), Loop{rows, blockWidth, high * to.From}, Loop{columns, lines * side * from.To, lines * line})
+	loops := append(slices.Clone(outer), Loop{rows, blockWidth, high * to.From},
+		Loop{columns, lines * side * from.To, lines * line})
 	slices.SortStableFunc(loops, func(a, b Loop) int { return b.span() - a.span() })
-	loops = append([]Loop{{N: 1}}, slices.DeleteFunc(loops, func(l Loop) bool { return l.N == 1 })...)
+	loops = append([]Loop{{N: 1}}, slices.DeleteFunc(loops, func(l Loop) bool {
+		return l.N == 1
+	})...)
 	run := loops[len(loops)-1]
 	if trips(loops)/run.N > mostRuns {
 		return false
@@ -68,7 +72,9 @@ func (p *Plan) blocks(outer []Loop, to, from Loop) bool {
 	p.behind(columns*from.To, columns*from.From, func() {
 		p.transposed(outer, Loop{rows, to.To, to.From}, Loop{from.N - columns, from.To, from.From})
 	})
-	p.behind(rows*to.To, rows*to.From, func() { p.transposed(outer, Loop{to.N - rows, to.To, to.From}, from) })
+	p.behind(rows*to.To, rows*to.From, func() {
+		p.transposed(outer, Loop{to.N - rows, to.To, to.From}, from)
+	})
 	return true
 }
 
@@ -111,7 +117,8 @@ func (p *Plan) behind(to, from int, plan func()) {
 func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 	b := p.block(lines, to, from)
 	p.Buffers = max(p.Buffers, 2*b.size+blockWidth)
-	across := []Loop{{blockWidth / p.size / 8, 2 * lines * from.To, 8 * to.From}, {lines, 2 * from.To, line}}
+	across := []Loop{{blockWidth / p.size / 8, 2 * lines * from.To, 8 * to.From},
+		{lines, 2 * from.To, line}}
 	add := func(s Step, turns []Loop, body []Access) {
 		s.Loops = slices.Concat(turns, across)
 		s.Body, s.in = body, len(s.Loops)
@@ -125,7 +132,8 @@ func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 		}
 		b.move(dst, src, p.buffers, run, at, of, f.block[p.size], next)
 	}, past: func(_ *Step, at uintptr) bool {
-		return p.written() >= p.set.Tuning().Blocks && (at|uintptr(from.To)|uintptr(run.To))%line == 0
+		return p.written() >= p.set.Tuning().Blocks &&
+			(at|uintptr(from.To)|uintptr(run.To))%line == 0
 	}}, nil, b.body(b.rows(), b.piece(0), b.drained(1), b.nowhere()))
 
 	// Buffers change places from each to the next.
@@ -133,12 +141,15 @@ func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 	if turns > 1 {
 		add(Step{To: at, From: of + run.From, run: nothing},
 			[]Loop{{turns / 2, 2 * run.To, 2 * run.From}, {2, run.To, run.From}},
-			b.body(b.rows(), turning(b.piece(1), -b.size), turning(b.drained(0), b.size), b.lines()))
+			b.body(b.rows(), turning(b.piece(1), -b.size),
+				turning(b.drained(0), b.size), b.lines()))
 	}
 	if turns%2 == 1 {
-		add(Step{To: at + (turns-1)*run.To, From: of + turns*run.From, run: nothing}, nil, b.body(b.rows(), b.piece(1), b.drained(0), b.lines()))
+		add(Step{To: at + (turns-1)*run.To, From: of + turns*run.From, run: nothing}, nil,
+			b.body(b.rows(), b.piece(1), b.drained(0), b.lines()))
 	}
-	add(Step{To: at + turns*run.To, From: of, run: nothing}, nil, b.body(b.again(turns%2), b.piece(run.N%2), b.drained(turns%2), b.lines()))
+	add(Step{To: at + turns*run.To, From: of, run: nothing}, nil,
+		b.body(b.again(turns%2), b.piece(run.N%2), b.drained(turns%2), b.lines()))
 }
 
 // nothing is left to do for a step that another runs.
@@ -196,7 +207,9 @@ func (b block) rows() func(side int) []Access {
 // again are reads of a buffer, as rows that lie on each other.
 func (b block) again(buffer int) func(side int) []Access {
 	return func(side int) []Access {
-		return eight(func(int) Access { return Access{Offset: buffer*b.size + side*half, Strides: []int{0, line}} })
+		return eight(func(int) Access {
+			return Access{Offset: buffer*b.size + side*half, Strides: []int{0, line}}
+		})
 	}
 }
 
@@ -209,7 +222,8 @@ func (b block) piece(buffer int) func(side int) []Access {
 			if b.elem == 8 {
 				at = i%4*line + i/4*half
 			}
-			return Access{Write: true, Offset: buffer*b.size + side*blockWidth + at, Strides: []int{b.pitch, 2 * blockWidth}}
+			return Access{Write: true, Offset: buffer*b.size + side*blockWidth + at,
+				Strides: []int{b.pitch, 2 * blockWidth}}
 		})
 	}
 }
@@ -232,14 +246,18 @@ func (b block) drained(buffer int) func(side int) []Access {
 // lines are written to the destination.
 func (b block) lines() func(side int) []Access {
 	return func(side int) []Access {
-		return eight(func(i int) Access { return Access{Write: true, Offset: side*b.dstPitch + i*half} })
+		return eight(func(i int) Access {
+			return Access{Write: true, Offset: side*b.dstPitch + i*half}
+		})
 	}
 }
 
 // nowhere is written where no block is drained.
 func (b block) nowhere() func(side int) []Access {
 	return func(int) []Access {
-		return eight(func(i int) Access { return Access{Write: true, Offset: 2*b.size + i*half, Strides: []int{0, 0}} })
+		return eight(func(i int) Access {
+			return Access{Write: true, Offset: 2*b.size + i*half, Strides: []int{0, 0}}
+		})
 	}
 }
 

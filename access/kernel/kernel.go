@@ -23,13 +23,14 @@ const line = 64
 // CPU; it runs where the CPU has its instructions.
 type Set struct {
 	name   string
-	width  int               // bytes of a vector; 0 for an element
-	tiles  map[int]tile      // that it transposes in registers, by the bytes of an element
-	pairs  []int             // bytes of the elements of which it transposes two tiles together
-	blocks []int             // bytes of the elements that it moves in blocks
-	panels map[int]smallTile // by which it transposes what goes by panels, by the bytes of an element
-	spares bool              // panels, where tiles are close
-	like   *Set              // what it is but for more blocks and panels, or nil
+	width  int          // bytes of a vector; 0 for an element
+	tiles  map[int]tile // that it transposes in registers, by the bytes of an element
+	pairs  []int        // bytes of the elements of which it transposes two tiles together
+	blocks []int        // bytes of the elements that it moves in blocks
+	// by which it transposes what goes by panels, by the bytes of an element
+	panels map[int]smallTile
+	spares bool // panels, where tiles are close
+	like   *Set // what it is but for more blocks and panels, or nil
 
 	halves  bool       // it adds up floats of 16 bits
 	streams bool       // it has stores past the caches
@@ -78,11 +79,13 @@ type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, 
 // A gatherer transposes small tiles, so many side by side where they are read, in
 // strips one below the other, of rows that begin where a list says. It asks for lines
 // where asks says, which are read next.
-type gatherer = func(dst, src *byte, rows *int, strips, tiles, dstPitch int, asked uintptr, asks *int)
+type gatherer = func(dst, src *byte, rows *int, strips, tiles, dstPitch int,
+	asked uintptr, asks *int)
 
 // A drainer copies rows of so many groups from where one list says to where another does,
 // and asks for a line a group.
-type drainer = func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked uintptr, asks *int)
+type drainer = func(dst *byte, to *int, src *byte, from *int, rows, groups int,
+	asked uintptr, asks *int)
 
 // pairs are the bytes of elements of which a tile has few rows.
 var pairs = []int{8, 16}
@@ -160,7 +163,8 @@ func (s *Set) functions() *functions {
 // avx2-blocks is avx2 but for permutations more of which go through buffers.
 func (s *Set) Own(size int) bool {
 	_, panels := s.panels[size]
-	return s.like == nil || panels || slices.Contains(s.blocks, size) && !slices.Contains(s.like.blocks, size)
+	return s.like == nil || panels || slices.Contains(s.blocks, size) &&
+		!slices.Contains(s.like.blocks, size)
 }
 
 // Like is the set whose vectors this one uses, which is itself of all but avx2-blocks.
@@ -187,7 +191,8 @@ type Rows struct{ At, N, Count, Pitch int }
 // check panics if a run leaves the slice of length n, as an index would.
 func (r Rows) check(n int) {
 	last := r.At + (r.Count-1)*r.Pitch
-	if low, high := min(r.At, last), max(r.At, last)+r.N; r.N < 0 || r.Count < 0 || r.Count > 0 && (low < 0 || high > n) {
+	if low, high := min(r.At, last), max(r.At, last)+r.N; r.N < 0 || r.Count < 0 || r.Count > 0 &&
+		(low < 0 || high > n) {
 		panic(fmt.Sprintf("kernel: %+v leaves a slice of length %d", r, n))
 	}
 }
@@ -225,7 +230,8 @@ func Fill[T Element](s *Set, x []T, value T, r Rows) {
 		for i := 0; i < 8; i += size {
 			*(*T)(unsafe.Pointer(&repeated[i])) = value
 		}
-		fill(bytesAt(x, whole.At), *(*uint64)(unsafe.Pointer(&repeated)), whole.N*size/line, whole.Count, whole.Pitch*size)
+		fill(bytesAt(x, whole.At), *(*uint64)(unsafe.Pointer(&repeated)), whole.N*size/line,
+			whole.Count, whole.Pitch*size)
 	}
 	for range rest.Count {
 		run := x[rest.At:][:rest.N]

@@ -2,7 +2,8 @@ package kernel
 
 // Every arm64 CPU that Go runs on has NEON: Go's own assembly takes it for granted.
 func init() {
-	transposers := map[int]transposer{1: transpose1NEON, 2: transpose2NEON, 4: transpose4NEON, 8: transpose8NEON, 16: transpose16NEON}
+	transposers := map[int]transposer{1: transpose1NEON, 2: transpose2NEON, 4: transpose4NEON,
+		8: transpose8NEON, 16: transpose16NEON}
 	neon.run = &functions{
 		add: adders[adder]{int32: addInt32NEON, float32: addFloat32NEON, float64: addFloat64NEON},
 		// NEON can only hint at stores past the caches: the set has none, and what

@@ -100,7 +100,9 @@ func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 	goesOn := func(l Loop) bool { return l.From == from.N*from.From }
 	late := func(l Loop) bool {
-		return l.To == to.N*to.To && slices.ContainsFunc(outer, func(inner Loop) bool { return abs(inner.From) < abs(l.From) })
+		return l.To == to.N*to.To && slices.ContainsFunc(outer, func(inner Loop) bool {
+			return abs(inner.From) < abs(l.From)
+		})
 	}
 	return p.beside(to, from) ||
 		from.N*p.size < shortRow && slices.ContainsFunc(outer, goesOn) ||
@@ -147,7 +149,8 @@ func (p *Plan) choose(tile smallTile, loops []Loop) (best cut, found bool) {
 				continue
 			}
 			rest := loops[1].N % c.trips[1]
-			if c.count(c.down) < tile.rows || c.count(c.along)*p.size < tile.bytes || c.bytes() > mostPanel ||
+			if c.count(c.down) < tile.rows || c.count(c.along)*p.size < tile.bytes ||
+				c.bytes() > mostPanel ||
 				rest > 0 && (rest*p.size < tile.bytes || len(c.along) > 1) {
 				continue
 			}
@@ -367,14 +370,18 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 		}
 	}
 	// Along what is read, so that what hardware asks for beyond a row is of use.
-	slices.SortStableFunc(loops[1:], func(x, y Loop) int { return cmp.Or(abs(y.From)-abs(x.From), abs(y.To)-abs(x.To)) })
+	slices.SortStableFunc(loops[1:], func(x, y Loop) int {
+		return cmp.Or(abs(y.From)-abs(x.From), abs(y.To)-abs(x.To))
+	})
 	b := newPanel(p.size, tile, &c)
 	bits := c.writeBits()
 	p.Buffers = max(p.Buffers, b.transposed+len(b.columns)*b.pitch)
-	s := Step{Loops: loops, To: start * c.loops[1].To, From: start * c.loops[1].From, Body: b.body(len(loops)), small: tile}
+	s := Step{Loops: loops, To: start * c.loops[1].To, From: start * c.loops[1].From,
+		Body: b.body(len(loops)), small: tile}
 	s.past = func(s *Step, at uintptr) bool {
 		at %= line
-		return p.written() >= p.set.Tuning().Blocks && int(at)%b.vector == 0 && wholeLines(int(at)|bits, b.width)
+		return p.written() >= p.set.Tuning().Blocks && int(at)%b.vector == 0 &&
+			wholeLines(int(at)|bits, b.width)
 	}
 	to, from := s.Strides()
 	trips := make([]int, len(loops))
@@ -534,7 +541,8 @@ func covered(n, tile int) [][2]int {
 // fill transposes a panel to the buffer, and returns what is left to ask for.
 func (b *panel) fill(f *functions, src *byte, buffers []byte, asked uintptr) []int {
 	if len(b.collected.from) > 0 {
-		f.move(&buffers[0], &b.collected.to[0], src, &b.collected.from[0], len(b.rows), len(b.columns)*b.elem)
+		f.move(&buffers[0], &b.collected.to[0], src, &b.collected.from[0], len(b.rows),
+			len(b.columns)*b.elem)
 		src = &buffers[0]
 	}
 	gather, asks := f.gather[b.elem], b.asks
@@ -549,10 +557,12 @@ func (b *panel) fill(f *functions, src *byte, buffers []byte, asked uintptr) []i
 
 // drain writes what is in the buffer: whole lines of all runs, by a drainer if it is to ask
 // for what is read next, and then what is left of them.
-func (b *panel) drain(f *functions, drain drainer, dst *byte, buffers []byte, asked uintptr, asks []int) {
+func (b *panel) drain(f *functions, drain drainer, dst *byte, buffers []byte, asked uintptr,
+	asks []int) {
 	from, whole := &buffers[b.transposed], b.width/line*line
 	if whole > 0 && drain != nil {
-		drain(dst, &b.drained.to[0], from, &b.drained.from[0], len(b.drained.to), whole/line, asked, &asks[0])
+		drain(dst, &b.drained.to[0], from, &b.drained.from[0], len(b.drained.to), whole/line,
+			asked, &asks[0])
 	} else if whole > 0 {
 		f.move(dst, &b.drained.to[0], from, &b.drained.from[0], len(b.drained.to), whole)
 	}
@@ -580,7 +590,8 @@ func (b *panel) body(loops int) (all []Access) {
 		for i := range p.strips * p.tiles {
 			row, column := p.row+i/p.tiles*b.tile.rows, p.column+i%p.tiles*b.tile.bytes/b.elem
 			to := b.transposed + column*b.pitch + row*b.elem
-			all = append(all, b.tile.body(b.elem, b.rows[row:], column*b.elem, strides, to, b.pitch, still)...)
+			all = append(all, b.tile.body(b.elem, b.rows[row:], column*b.elem, strides, to,
+				b.pitch, still)...)
 		}
 	}
 	whole := b.width / line * line
@@ -591,7 +602,8 @@ func (b *panel) body(loops int) (all []Access) {
 		for i, to := range b.drained.to {
 			for _, u := range part.units {
 				at := part.at + u[0]
-				all = append(all, Access{Offset: b.transposed + b.drained.from[i] + at, Width: u[1], Strides: still},
+				all = append(all, Access{Offset: b.transposed + b.drained.from[i] + at, Width: u[1],
+					Strides: still},
 					Access{Write: true, Offset: to + at, Width: u[1]})
 			}
 		}
@@ -602,12 +614,14 @@ func (b *panel) body(loops int) (all []Access) {
 // body is what transposing a tile of elements of size bytes touches: its rows, from so
 // many bytes of each on, and then its columns, pitch bytes apart in the buffer. Strides are
 // those of the rows, if these lie in a buffer too, and of the buffer.
-func (t smallTile) body(size int, rows []int, from int, strides []int, to, pitch int, still []int) (all []Access) {
+func (t smallTile) body(size int, rows []int, from int, strides []int, to, pitch int,
+	still []int) (all []Access) {
 	for _, row := range t.order() {
 		all = append(all, Access{Offset: rows[row] + from, Width: t.bytes, Strides: strides})
 	}
 	for column := range t.bytes / size {
-		all = append(all, Access{Write: true, Offset: to + column*pitch, Width: t.rows * size, Strides: still})
+		all = append(all, Access{Write: true, Offset: to + column*pitch, Width: t.rows * size,
+			Strides: still})
 	}
 	return all
 }

@@ -66,20 +66,20 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 // NewPlan plans a copy of elements of size bytes (1, 2, 4, 8 or 16; it panics
 // on others), as the loops say, in whatever order they are given.
 //
-// Loops are put in the order of what is written, and merged where they can be.
-// If the elements that lie closest in what is written and in what is read do so
-// along one loop, that is the innermost, in whole vectors where they lie side
-// by side. If they do so along two, these are walked in tiles of a cache line
-// by a line (by two lines of elements of 8 and 16 bytes, of what is too long for the caches), and elements that lie side by side in both are transposed in
-// registers: a few rows of up to 8 bytes an element that are interleaved or taken apart,
-// such as channels of images, run by run, of avx2-blocks what is too long for the caches a few
-// lines of a row at a time, those of 4 and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict
-// themselves. Those of short rows, and those that leave much beside whole tiles (of
-// avx2-blocks, anything), go by panels, and if these write whole lines, so do those that
-// tiles would write to pages left long ago, and what is too long for the caches, of other sets than
-// avx2-blocks only where rows collide of which there are no blocks, or are no whole lines.
-// Short rows that follow on each other, of elements of 2 bytes and more, are read in the order of addresses by what is too long for
-// the caches, in tiles. What vectors and tiles leave at the ends comes last.
+// Loops are put in the order of what is written, and merged where they can be. If the elements that
+// lie closest in what is written and in what is read do so along one loop, that is the innermost,
+// in whole vectors where they lie side by side. If they do so along two, these are walked in tiles
+// of a cache line by a line (by two lines of elements of 8 and 16 bytes, of what is too long for
+// the caches), and elements that lie side by side in both are transposed in registers: a few rows
+// of up to 8 bytes an element that are interleaved or taken apart, such as channels of images, run
+// by run, of avx2-blocks what is too long for the caches a few lines of a row at a time, those of 4
+// and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict themselves.
+// Those of short rows, and those that leave much beside whole tiles (of avx2-blocks, anything), go
+// by panels, and if these write whole lines, so do those that tiles would write to pages left long
+// ago, and what is too long for the caches, of other sets than avx2-blocks only where rows collide
+// of which there are no blocks, or are no whole lines. Short rows that follow on each other, of
+// elements of 2 bytes and more, are read in the order of addresses by what is too long for the
+// caches, in tiles. What vectors and tiles leave at the ends comes last.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {
 		panic(fmt.Sprintf("kernel: no elements have %d B", size))
@@ -163,7 +163,8 @@ func (p *Plan) runs(outer []Loop, bytes int) {
 		})
 	}
 	if whole < bytes {
-		p.elements(whole, whole, append(slices.Clone(outer), Loop{(bytes - whole) / p.size, p.size, p.size}))
+		p.elements(whole, whole, append(slices.Clone(outer),
+			Loop{(bytes - whole) / p.size, p.size, p.size}))
 	}
 }
 
@@ -176,7 +177,8 @@ func (p *Plan) rowsPast(s *Step, to uintptr) bool {
 // PastCaches tells whether the plan writes past the caches what is not left at
 // the ends, where the slice that it writes to starts on a line.
 func (p *Plan) PastCaches() bool {
-	return len(p.Steps) > 0 && p.Steps[0].past != nil && p.Steps[0].past(&p.Steps[0], uintptr(p.Steps[0].To))
+	return len(p.Steps) > 0 && p.Steps[0].past != nil &&
+		p.Steps[0].past(&p.Steps[0], uintptr(p.Steps[0].To))
 }
 
 // copyRows copies rows of vectors.
@@ -196,7 +198,8 @@ func (p *Plan) elements(to, from int, loops []Loop) {
 	for len(loops) < 2 {
 		loops = slices.Insert(slices.Clone(loops), 0, Loop{N: 1})
 	}
-	p.Steps = append(p.Steps, Step{Loops: loops, To: to, From: from, Body: element(p.size), run: copyElements(p.size), in: 2, rows: true})
+	p.Steps = append(p.Steps, Step{Loops: loops, To: to, From: from, Body: element(p.size),
+		run: copyElements(p.size), in: 2, rows: true})
 }
 
 // element is the body that copies size bytes.
@@ -271,7 +274,8 @@ func (p *Plan) Run(dst, src, buffers []byte, times int) {
 
 // oneRun tells whether the plan is one run of vectors or elements.
 func (p *Plan) oneRun() bool {
-	return len(p.Steps) == 1 && p.Steps[0].rows && len(p.Steps[0].Loops) == 2 && p.Steps[0].Loops[0].N == 1
+	return len(p.Steps) == 1 && p.Steps[0].rows && len(p.Steps[0].Loops) == 2 &&
+		p.Steps[0].Loops[0].N == 1
 }
 
 // walk runs the inner loops for every index of the loops.
@@ -305,7 +309,8 @@ func (s *Step) check(dst, src, buffers int) {
 			high += max(0, reach)
 		}
 		if low < 0 || high > size {
-			panic(fmt.Sprintf("kernel: a copy of bytes %d to %d leaves a slice of %d", low, high, size))
+			panic(fmt.Sprintf("kernel: a copy of bytes %d to %d leaves a slice of %d", low,
+				high, size))
 		}
 	}
 }

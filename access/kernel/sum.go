@@ -16,13 +16,12 @@ const flush = 1 << 24
 // A Sum adds elements up in a fixed order, which the vector kernels and the
 // portable one share:
 //
-// There are 512 B of lanes, 128 of int32 or float32 or 64 of float64, and of
-// elements of 16 bits 64 of float32, all 0 at first. Add adds element i of a run to
-// lane i modulo their number, in the type of the lanes, run after run: first the whole lines of 64 B of every run,
-// then what is left of every run, as runs of their own. After at most 2^24
-// elements, and
-// by Total, the lanes are added to the total in order, in float64 for floats and
-// int64 for int32, and are 0 again. Lanes of int32 wrap around.
+// There are 512 B of lanes, 128 of int32 or float32 or 64 of float64, and of elements of 16 bits 64
+// of float32, all 0 at first. Add adds element i of a run to lane i modulo their number, in the
+// type of the lanes, run after run: first the whole lines of 64 B of every run, then what is left
+// of every run, as runs of their own. After at most 2^24 elements, and by Total, the lanes are
+// added to the total in order, in float64 for floats and int64 for int32, and are 0 again. Lanes of
+// int32 wrap around.
 //
 // Where it is NaN, which NaN it is is not defined.
 type Sum[T Number] struct {
@@ -33,7 +32,8 @@ type Sum[T Number] struct {
 	set   *Set
 	add   adder // nil where there is none
 	ask   asker
-	ahead int // bytes ahead that lines are asked for of the rows that are added, 0 where they are not
+	// bytes ahead that lines are asked for of the rows that are added, 0 where they are not
+	ahead int
 }
 
 // Number is what can be added up.

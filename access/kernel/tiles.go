@@ -14,31 +14,36 @@ const leastStrip, pagesOfStrip, page = 64, 1024, 4096
 func (p *Plan) transposed(outer []Loop, to, from Loop) {
 	switch {
 	case to.N*from.N == 0:
-	case p.zipped(outer, to, from) || p.sequential(outer, to, from) || p.panels(outer, to, from, true) || p.blocks(outer, to, from) || p.panels(outer, to, from, false):
+	case p.zipped(outer, to, from) || p.sequential(outer, to, from) ||
+		p.panels(outer, to, from, true) || p.blocks(outer, to, from) ||
+		p.panels(outer, to, from, false):
 	default:
 		p.tiles(outer, to, from)
 	}
 }
 
 const (
-	// sequentialBlock is how many bytes of rows are read before those behind them, of which a second-level cache
-	// holds two.
+	// sequentialBlock is how many bytes of rows are read before those behind them, of which a
+	// second-level cache holds two.
 	sequentialBlock = 128 << 10
-	// leastAlong is how many tiles of it lie beside each other where they are written, at least, if their rows are in few sets.
+	// leastAlong is how many tiles of it lie beside each other where they are written, at least, if
+	// their rows are in few sets.
 	leastAlong = 4
 	// leastLines is how many lines are asked for at once, as long as it is no more than a tile has.
 	leastLines = 16
 )
 
-// sequential plans a copy of short rows, each of which lies where the one before ends, by tiles that read these in the order
-// of addresses, and tells whether it did. A block is as many rows as sequentialBlock bytes hold, in tiles walked along
-// what is written, strip beside strip, while all lines of the next block are asked for, one after the other. (A Zen 4
-// copies 1.1 to 2.5 times as fast so as by tiles or panels, of 2 to 8 bytes; of 1 and 16 it is the same, and in
-// the caches tiles walked along what is written take 0.6 to 0.8 of the time.)
+// sequential plans a copy of short rows, each of which lies where the one before ends, by tiles
+// that read these in the order of addresses, and tells whether it did. A block is as many rows as
+// sequentialBlock bytes hold, in tiles walked along what is written, strip beside strip, while all
+// lines of the next block are asked for, one after the other. (A Zen 4 copies 1.1 to 2.5 times as
+// fast so as by tiles or panels, of 2 to 8 bytes; of 1 and 16 it is the same, and in the caches
+// tiles walked along what is written take 0.6 to 0.8 of the time.)
 func (p *Plan) sequential(outer []Loop, to, from Loop) bool {
 	side := line / p.size
 	parted := func(l Loop) bool { return l.To%line != 0 }
-	if !p.follows(to, from) || p.beside(to, from) || parted(from) || slices.ContainsFunc(outer, parted) {
+	if !p.follows(to, from) || p.beside(to, from) || parted(from) ||
+		slices.ContainsFunc(outer, parted) {
 		return false
 	}
 	loops := slices.Clone(outer)
@@ -60,7 +65,8 @@ func parts(n, tiles int) []part {
 	return slices.DeleteFunc(all, func(c part) bool { return c.trips*c.tiles == 0 })
 }
 
-// evenly is the most of n that are done at once, up to so many, if that leaves nothing of n: what is left is done after all else.
+// evenly is the most of n that are done at once, up to so many, if that leaves nothing of n: what
+// is left is done after all else.
 func evenly(n, most int) int {
 	for at := most; at >= max(most/4, min(most, leastAlong)); at-- {
 		if n%at == 0 {
@@ -70,28 +76,34 @@ func evenly(n, most int) int {
 	return most
 }
 
-// follows tells whether rows are such as sequential reads: of a copy that leaves the caches, whole lines, one row behind the
-// other but for an eighth of them, written to no more pages than a TLB holds, and of no pitch by which tiles evict themselves.
+// follows tells whether rows are such as sequential reads: of a copy that leaves the caches, whole
+// lines, one row behind the other but for an eighth of them, written to no more pages than a TLB
+// holds, and of no pitch by which tiles evict themselves.
 func (p *Plan) follows(to, from Loop) bool {
 	_, inRegisters := p.set.tiles[p.size]
 	side, row, most := line/p.size, from.N*p.size, sequentialBlock
 	if from.To%fewSets == 0 {
 		most /= leastAlong
 	}
-	return inRegisters && p.size > 1 && p.set.streams && p.written() >= longFrom && to.To == p.size && from.From == p.size &&
-		row%line == 0 && to.From >= row && to.From-row <= row/8 && side*to.From <= most && from.N <= pagesOfStrip &&
+	return inRegisters && p.size > 1 && p.set.streams && p.written() >= longFrom &&
+		to.To == p.size && from.From == p.size &&
+		row%line == 0 && to.From >= row && to.From-row <= row/8 && side*to.From <= most &&
+		from.N <= pagesOfStrip &&
 		from.To%collide != 0 && to.From%collide != 0
 }
 
 // blocksOfRows walks blocks of rows, of which each trip of the part is one.
 func (p *Plan) blocksOfRows(outer []Loop, to, from Loop, c part) {
 	side := line / p.size
-	along, across := Loop{c.tiles, side * to.To, side * to.From}, Loop{from.N / side, side * from.To, side * from.From}
+	along, across := Loop{c.tiles, side * to.To, side * to.From},
+		Loop{from.N / side, side * from.To, side * from.From}
 	s := p.tile(to, from, false, 1)
-	s.Loops = slices.Concat(outer, []Loop{{c.trips, c.tiles * along.To, c.tiles * along.From}, across, along})
+	s.Loops = slices.Concat(outer, []Loop{{c.trips, c.tiles * along.To, c.tiles * along.From},
+		across, along})
 	s.To, s.From, s.in = c.start*along.To, c.start*along.From, 2
 	atOnce := min(c.tiles, max(1, leastLines/side))
-	lines := (atOnce*along.From + across.N*line - 1) / (across.N * line) // of the next block for as many tiles
+	// of the next block for as many tiles
+	lines := (atOnce*along.From + across.N*line - 1) / (across.N * line)
 	s.run = func(s *Step, dst, src []byte, at, of int) {
 		f := p.set.functions()
 		move := f.transpose[p.size]
@@ -103,7 +115,8 @@ func (p *Plan) blocksOfRows(outer []Loop, to, from Loop, c part) {
 			for i := 0; i < c.tiles; i += atOnce {
 				f.ask(asked, lines)
 				asked += uintptr(lines * line)
-				move(&dst[at+i*along.To], &src[of+i*along.From], min(atOnce, c.tiles-i), from.To, to.From, along.To, along.From, 0)
+				move(&dst[at+i*along.To], &src[of+i*along.From], min(atOnce, c.tiles-i), from.To,
+					to.From, along.To, along.From, 0)
 			}
 			at += across.To
 			of += across.From
@@ -123,15 +136,19 @@ func (p *Plan) tiles(outer []Loop, to, from Loop) {
 		paired = to.N / (2 * side) * 2 * side
 		p.strips(outer, Loop{paired, to.To, to.From}, from, onward, 2)
 	}
-	p.behind(paired*to.To, paired*to.From, func() { p.strips(outer, Loop{to.N - paired, to.To, to.From}, from, onward, 1) })
+	p.behind(paired*to.To, paired*to.From, func() {
+		p.strips(outer, Loop{to.N - paired, to.To, to.From}, from, onward, 1)
+	})
 	p.edges(outer, to, from, side)
 }
 
-// pairs tells whether two tiles beside one another where they are written are done together, of what
-// is too long for the caches: 16 rows of elements of 8 bytes are read by turns then, and two lines side by side are
-// written of each column. (A Zen 4 copies 1.0 to 1.5 times as fast so, of 16 bytes too, and half as fast by 32 rows.)
+// pairs tells whether two tiles beside one another where they are written are done together, of
+// what is too long for the caches: 16 rows of elements of 8 bytes are read by turns then, and two
+// lines side by side are written of each column. (A Zen 4 copies 1.0 to 1.5 times as fast so, of 16
+// bytes too, and half as fast by 32 rows.)
 func (p *Plan) pairs(to, from Loop, onward bool) bool {
-	return !onward && slices.Contains(p.set.pairs, p.size) && p.written() >= longFrom && to.To == p.size && from.From == p.size &&
+	return !onward && slices.Contains(p.set.pairs, p.size) && p.written() >= longFrom &&
+		to.To == p.size && from.From == p.size &&
 		to.From%collide != 0 && from.To%collide != 0
 }
 
@@ -146,7 +163,8 @@ func (p *Plan) strips(outer []Loop, to, from Loop, onward bool, together int) {
 	if !onward {
 		along, across, stride = f, t, func(l Loop) int { return abs(l.From) }
 	}
-	pitch := map[bool]int{false: abs(from.To), true: abs(to.From)}[onward] // of the rows that tiles go down
+	// of the rows that tiles go down
+	pitch := map[bool]int{false: abs(from.To), true: abs(to.From)}[onward]
 	strip := max(leastStrip, pagesOfStrip*page/(side*max(1, min(pitch, page))))
 	loops := append(slices.Clone(outer), across)
 	slices.SortStableFunc(loops, func(a, b Loop) int { return stride(b) - stride(a) })
@@ -157,7 +175,8 @@ func (p *Plan) strips(outer []Loop, to, from Loop, onward bool, together int) {
 	for _, c := range parts(along.N, strip) {
 		s := p.tile(to, from, onward, together)
 		strips := Loop{c.trips, c.tiles * along.To, c.tiles * along.From}
-		s.Loops = slices.Concat(loops[:at], []Loop{strips}, loops[at:], []Loop{{c.tiles, along.To, along.From}}, s.Loops)
+		s.Loops = slices.Concat(loops[:at], []Loop{strips}, loops[at:],
+			[]Loop{{c.tiles, along.To, along.From}}, s.Loops)
 		s.To, s.From = c.start*along.To, c.start*along.From
 		p.Steps = append(p.Steps, s)
 	}
@@ -191,10 +210,12 @@ func (p *Plan) edges(outer []Loop, to, from Loop, side int) {
 		at, few := edge(to)
 		if at > 0 {
 			tiles, tile := Loop{at / side, side * to.To, side * to.From}, Loop{side, to.To, to.From}
-			p.elements(start*from.To, start*from.From, append(slices.Clone(outer), tiles, rest, tile))
+			p.elements(start*from.To, start*from.From,
+				append(slices.Clone(outer), tiles, rest, tile))
 		}
 		if few.N > 0 {
-			p.elements(start*from.To+at*to.To, start*from.From+at*to.From, append(slices.Clone(outer), rest, few))
+			p.elements(start*from.To+at*to.To, start*from.From+at*to.From,
+				append(slices.Clone(outer), rest, few))
 		}
 	}
 	if start, rest := edge(to); rest.N > 0 && from.N >= side {
@@ -203,9 +224,9 @@ func (p *Plan) edges(outer []Loop, to, from Loop, side int) {
 	}
 }
 
-// tile is what is done at each tile: transposing it in registers, where there
-// are vectors for it, or copying it element by element. Onward tells whether the next
-// tile lies beside it in what is written, and together how many are done as one, of what is transposed in registers.
+// tile is what is done at each tile: transposing it in registers, where there are vectors for it,
+// or copying it element by element. Onward tells whether the next tile lies beside it in what is
+// written, and together how many are done as one, of what is transposed in registers.
 func (p *Plan) tile(to, from Loop, onward bool, together int) Step {
 	side := line / p.size
 	read, inRegisters := p.set.tiles[p.size]
@@ -215,7 +236,9 @@ func (p *Plan) tile(to, from Loop, onward bool, together int) Step {
 			Body:  element(p.size), run: copyElements(p.size), in: 2,
 		}
 	}
-	past := func(s *Step, at uintptr) bool { return p.written() >= p.tilesFrom(onward) && s.aligned(at, from.To) }
+	past := func(s *Step, at uintptr) bool {
+		return p.written() >= p.tilesFrom(onward) && s.aligned(at, from.To)
+	}
 	var body []Access
 	for i := range together {
 		body = p.tileBody(body, read, i*side, to.From, from.To)
@@ -229,7 +252,8 @@ func (p *Plan) tile(to, from Loop, onward bool, together int) Step {
 		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
 			move = stream
 		}
-		move[p.size](&dst[at], &src[of], tiles.N, from.To, to.From, tiles.To, tiles.From, p.set.Tuning().Ahead)
+		move[p.size](&dst[at], &src[of], tiles.N, from.To, to.From, tiles.To, tiles.From,
+			p.set.Tuning().Ahead)
 	}}
 }
 
@@ -245,7 +269,8 @@ func (p *Plan) tileBody(body []Access, read tile, from, srcPitch, dstPitch int) 
 			}
 			for j := range read.part / p.size {
 				for at := 0; at < piece; at += p.set.width {
-					body = append(body, Access{Write: true, Offset: (part/p.size+j)*dstPitch + row*p.size + at, Width: p.set.width})
+					body = append(body, Access{Write: true, Offset: (part/p.size+j)*dstPitch +
+						row*p.size + at, Width: p.set.width})
 				}
 			}
 		}

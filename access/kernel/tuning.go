@@ -43,7 +43,8 @@ const leastAsked = 1 << 20
 // levels and about where C libraries do so in a memcpy. Sums ask for nothing.
 func Default() Tuning {
 	const most = 32 << 20
-	return Tuning{Runs: most, Tiles: most, Narrow: most, Blocks: most, Ahead: 2, Reads: Never, ReadsAhead: 16 << 10}
+	return Tuning{Runs: most, Tiles: most, Narrow: most, Blocks: most, Ahead: 2, Reads: Never,
+		ReadsAhead: 16 << 10}
 }
 
 // Tuning is how the set is tuned. One that has no stores past the caches, as
@@ -77,7 +78,8 @@ func (s *Set) Streams() bool { return s.streams }
 func (t Tuning) Check() error {
 	for _, past := range t.thresholds() {
 		if past.from < 1 {
-			return fmt.Errorf("%s: past the caches from %d bytes on (want at least 1)", past.name, past.from)
+			return fmt.Errorf("%s: past the caches from %d bytes on (want at least 1)",
+				past.name, past.from)
 		}
 	}
 	if t.Ahead < 0 || t.Ahead > MaxAhead {
@@ -87,7 +89,8 @@ func (t Tuning) Check() error {
 		return fmt.Errorf("reads: asked for ahead from %d bytes on (want at least 1)", t.Reads)
 	}
 	if t.ReadsAhead < 1 || t.ReadsAhead > MaxReadsAhead {
-		return fmt.Errorf("reads: asked for %d bytes ahead (want 1 to %d)", t.ReadsAhead, MaxReadsAhead)
+		return fmt.Errorf("reads: asked for %d bytes ahead (want 1 to %d)", t.ReadsAhead,
+			MaxReadsAhead)
 	}
 	return nil
 }
@@ -113,7 +116,8 @@ type threshold struct {
 }
 
 func (t Tuning) thresholds() []threshold {
-	return []threshold{{"runs", t.Runs}, {"tiles", t.Tiles}, {"narrow", t.Narrow}, {"blocks", t.Blocks}}
+	return []threshold{{"runs", t.Runs}, {"tiles", t.Tiles}, {"narrow", t.Narrow},
+		{"blocks", t.Blocks}}
 }
 
 // String is such as "past caches: runs 16MiB tiles 4MiB narrow never blocks

@@ -56,15 +56,22 @@ func (p *Plan) zipped(outer []Loop, to, from Loop) bool {
 // zip reads to.N rows, and writes one.
 func (p *Plan) zip(outer []Loop, to, from Loop) {
 	n := to.N
-	s := Step{Loops: append(slices.Clone(outer), Loop{from.N * p.size / line, n * line, line}), Body: zipBody(n, to.From)}
-	p.zipStep(s, zipMasks(p.size, n), to.From, 0, func(f *functions) (zip, stream zipper) { return f.zip[n], f.zipStream[n] })
+	s := Step{Loops: append(slices.Clone(outer), Loop{from.N * p.size / line, n * line, line}),
+		Body: zipBody(n, to.From)}
+	p.zipStep(s, zipMasks(p.size, n), to.From, 0, func(f *functions) (zip, stream zipper) {
+		return f.zip[n], f.zipStream[n]
+	})
 }
 
 // unzip reads one row, and writes from.N rows.
 func (p *Plan) unzip(outer []Loop, to, from Loop) {
 	n := from.N
-	s := Step{Loops: append(slices.Clone(outer), Loop{to.N * p.size / line, line, n * line}), Body: unzipBody(n, from.To)}
-	p.zipStep(s, unzipMasks(p.size, n), from.To, from.To, func(f *functions) (unzip, stream zipper) { return f.unzip[n], f.unzipStream[n] })
+	s := Step{Loops: append(slices.Clone(outer), Loop{to.N * p.size / line, line, n * line}),
+		Body: unzipBody(n, from.To)}
+	p.zipStep(s, unzipMasks(p.size, n), from.To, from.To,
+		func(f *functions) (unzip, stream zipper) {
+			return f.unzip[n], f.unzipStream[n]
+		})
 }
 
 // picks reads one row a few lines at a time, once for each of from.N rows, of which it
@@ -77,8 +84,9 @@ func (p *Plan) picks(outer []Loop, from Loop, lines int) {
 		groups := min(picked/n, lines-at)
 		parts := (lines - at) / groups
 		s := Step{
-			Loops: append(slices.Clone(outer), Loop{parts, groups * line, n * groups * line}, Loop{n, from.To, 0}, Loop{groups, line, n * line}),
-			To:    at * line, From: at * n * line, Body: pickBody(n), picked: n,
+			Loops: append(slices.Clone(outer), Loop{parts, groups * line, n * groups * line},
+				Loop{n, from.To, 0}, Loop{groups, line, n * line}),
+			To: at * line, From: at * n * line, Body: pickBody(n), picked: n,
 		}
 		s.in, s.past = 2, p.zipPast(from.To)
 		s.run = func(s *Step, dst, src []byte, to, of int) {
@@ -88,7 +96,8 @@ func (p *Plan) picks(outer []Loop, from Loop, lines int) {
 			}
 			asked := uintptr(unsafe.Pointer(&src[of])) + uintptr(n*groups*line) // what is read next
 			for row := range n {
-				pick(&dst[to+row*from.To], &src[of], &masks[row*n*2*lane], groups, asked+uintptr(row*groups*line))
+				pick(&dst[to+row*from.To], &src[of], &masks[row*n*2*lane], groups,
+					asked+uintptr(row*groups*line))
 			}
 		}
 		p.Steps = append(p.Steps, s)
@@ -104,7 +113,8 @@ func zipBody(n, pitch int) (all []Access) {
 			all = append(all, Access{Offset: row*pitch + half*line/2, Width: line / 2})
 		}
 		for part := range n {
-			all = append(all, Access{Write: true, Offset: (half*n + part) * line / 2, Width: line / 2})
+			all = append(all, Access{Write: true, Offset: (half*n + part) * line / 2,
+				Width: line / 2})
 		}
 	}
 	return all
@@ -138,12 +148,14 @@ func lanesBody(n int) (all []Access) {
 
 // lineBody is a line that is written in halves.
 func lineBody(at int) []Access {
-	return []Access{{Write: true, Offset: at, Width: line / 2}, {Write: true, Offset: at + line/2, Width: line / 2}}
+	return []Access{{Write: true, Offset: at, Width: line / 2},
+		{Write: true, Offset: at + line/2, Width: line / 2}}
 }
 
 // zipStep adds a step of groups, which are the last of its loops. Rows lie pitch bytes
 // apart, and those that are written apart bytes.
-func (p *Plan) zipStep(s Step, masks []byte, pitch, apart int, functions func(f *functions) (zip, stream zipper)) {
+func (p *Plan) zipStep(s Step, masks []byte, pitch, apart int,
+	functions func(f *functions) (zip, stream zipper)) {
 	s.in, s.past = 1, p.zipPast(apart)
 	s.run = func(s *Step, dst, src []byte, to, from int) {
 		move, stream := functions(p.set.functions())
@@ -158,7 +170,9 @@ func (p *Plan) zipStep(s Step, masks []byte, pitch, apart int, functions func(f 
 // zipPast is Step.past of rows that are written so many bytes apart: they go past the
 // caches as runs do, since what is read and written are a few of these.
 func (p *Plan) zipPast(apart int) func(s *Step, to uintptr) bool {
-	return func(s *Step, to uintptr) bool { return p.written() >= p.set.Tuning().Runs && s.aligned(to, apart) }
+	return func(s *Step, to uintptr) bool {
+		return p.written() >= p.set.Tuning().Runs && s.aligned(to, apart)
+	}
 }
 
 // zipMasks say for each of the n lanes that n rows' become where its bytes are in

@@ -114,7 +114,8 @@ func (s *scanner) content() ([]byte, error) {
 	}
 }
 
-const want = "want %%MatrixMarket matrix coordinate, then real, integer or pattern, then general, symmetric or skew-symmetric"
+const want = "want %%MatrixMarket matrix coordinate, then real, integer or pattern, then " +
+	"general, symmetric or skew-symmetric"
 
 func (s *scanner) header() (header, error) {
 	text, err := s.next()
@@ -129,14 +130,16 @@ func (s *scanner) header() (header, error) {
 		return header{}, s.fail("it is packed by gzip: unpack it first (gunzip)")
 	}
 	if bytes.HasPrefix(text, []byte{0xFF, 0xFE}) || bytes.HasPrefix(text, []byte{0xFE, 0xFF}) {
-		return header{}, s.fail("it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)")
+		return header{}, s.fail("it is UTF-16, as > of PowerShell writes it: want UTF-8 (| " +
+			"Out-File -Encoding utf8)")
 	}
 	words := strings.Fields(strings.ToLower(string(text)))
 	if len(words) != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix" {
 		return header{}, s.fail("no header of a Matrix Market file; %s", want)
 	}
 	form, field, symmetry := words[2], words[3], words[4]
-	h := header{pattern: field == "pattern", integer: field == "integer", mirrored: symmetry != "general", skew: symmetry == "skew-symmetric"}
+	h := header{pattern: field == "pattern", integer: field == "integer",
+		mirrored: symmetry != "general", skew: symmetry == "skew-symmetric"}
 	switch {
 	case form != "coordinate":
 		return header{}, s.fail("the format is %q; %s", form, want)
@@ -178,7 +181,8 @@ func (s *scanner) size(h *header) error {
 	case h.mirrored && h.rows != h.columns:
 		return s.fail("a symmetric matrix of %d rows and %d columns is none", h.rows, h.columns)
 	case h.entries > 0 && (h.rows == 0 || h.columns == 0):
-		return s.fail("%d entries of a matrix of %d rows and %d columns", h.entries, h.rows, h.columns)
+		return s.fail("%d entries of a matrix of %d rows and %d columns", h.entries,
+			h.rows, h.columns)
 	case h.rows > maxEmptyRows && h.rows-maxEmptyRows > 64*min(h.entries, maxSize):
 		return s.fail("%d rows for %d entries: rows are almost all empty", h.rows, h.entries)
 	}
@@ -206,7 +210,8 @@ func (s *scanner) entries(h header) (e entries, err error) {
 		}
 		if err == io.EOF {
 			s.line++
-			return e, s.fail("the file ends after %d entries, and its sizes say %d", read, h.entries)
+			return e, s.fail("the file ends after %d entries, and its sizes say %d",
+				read, h.entries)
 		}
 		if err != nil {
 			return e, err
@@ -307,7 +312,8 @@ func (e entries) compress(h header) CSR {
 		order[ends[i]] = at
 		ends[i]++
 	}
-	m := CSR{Rows: h.rows, Columns: h.columns, Starts: make([]int, 1, h.rows+1), Column: make([]int32, 0, len(order))}
+	m := CSR{Rows: h.rows, Columns: h.columns, Starts: make([]int, 1, h.rows+1),
+		Column: make([]int32, 0, len(order))}
 	if !h.pattern {
 		m.Values = make([]float64, 0, len(order))
 	}

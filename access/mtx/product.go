@@ -64,9 +64,11 @@ func newProduct(m CSR, dtype layouts.DType) (*Product, error) {
 		name     string
 		elements int
 		size     int
-	}{{"starts", m.Rows + 1, indexSize}, {"columns", len(m.Column), indexSize}, {"values", numbers, size}, {"x", m.Columns, size}, {"y", m.Rows, size}} {
+	}{{"starts", m.Rows + 1, indexSize}, {"columns", len(m.Column), indexSize},
+		{"values", numbers, size}, {"x", m.Columns, size}, {"y", m.Rows, size}} {
 		if a.elements > (math.MaxInt-int(next)-alignment)/a.size {
-			return nil, fmt.Errorf("%s of %d elements is more bytes than the address space holds", a.name, a.elements)
+			return nil, fmt.Errorf("%s of %d elements is more bytes than the address space holds",
+				a.name, a.elements)
 		}
 		p.arrays = append(p.arrays, array{a.name, next, a.size})
 		next += uint64((a.elements*a.size + alignment - 1) / alignment * alignment)
@@ -82,7 +84,8 @@ func ReadProduct(r io.Reader, name string, dtype layouts.DType) (*Product, error
 		return nil, err
 	}
 	if len(m.Column) == 0 {
-		return nil, fmt.Errorf("%s: the matrix of %d x %d has no entries: its product gathers nothing", name, m.Rows, m.Columns)
+		return nil, fmt.Errorf("%s: the matrix of %d x %d has no entries: its product gathers "+
+			"nothing", name, m.Rows, m.Columns)
 	}
 	return newProduct(m, dtype)
 }
@@ -131,7 +134,8 @@ func (p *Product) pass(touch func(array, element int) bool) bool {
 			return false
 		}
 		for e := m.Starts[row]; e < m.Starts[row+1]; e++ {
-			if !touch(columns, e) || m.Values != nil && !touch(values, e) || !touch(ofX, int(m.Column[e])) {
+			if !touch(columns, e) || m.Values != nil && !touch(values, e) ||
+				!touch(ofX, int(m.Column[e])) {
 				return false
 			}
 		}

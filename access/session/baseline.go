@@ -71,7 +71,10 @@ func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
 	own, done := namesOf(s.Comparisons), map[string]bool{}
 	for _, r := range baseline.Results {
 		name := r.Name.String()
-		if done[name] || !own[name] && !slices.ContainsFunc(s.Studies, func(study access.Study) bool { return of(study, name) }) {
+		if done[name] || !own[name] && !slices.ContainsFunc(s.Studies,
+			func(study access.Study) bool {
+				return of(study, name)
+			}) {
 			continue
 		}
 		done[name] = true

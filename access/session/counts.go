@@ -64,14 +64,16 @@ var thisProgram = sync.OnceValue(func() string {
 // openTally reads the counts that a file keeps. One that cannot be read, or that another
 // program wrote, keeps none; what is no regular file is left alone.
 func openTally(file string, caches simcache.Config) *tally {
-	config := sha256.Sum256(fmt.Appendf(nil, "%#v", caches)) // all fields: a level as text is its geometry
+	// all fields: a level as text is its geometry
+	config := sha256.Sum256(fmt.Appendf(nil, "%#v", caches))
 	if strict.Regular(file) != nil {
 		file = ""
 	}
 	t := &tally{file: file, caches: hex.EncodeToString(config[:8]), before: map[string]bool{}}
 	if file != "" {
 		text, err := os.ReadFile(file)
-		if err != nil || json.Unmarshal(text, &t.kept) != nil || t.kept.Program != thisProgram() || len(t.kept.Counts) > mostKept {
+		if err != nil || json.Unmarshal(text, &t.kept) != nil || t.kept.Program != thisProgram() ||
+			len(t.kept.Counts) > mostKept {
 			t.kept = keptCounts{}
 		}
 		t.kept.Program = thisProgram()
@@ -107,7 +109,8 @@ func (t *tally) String() string {
 	case t.known == 0:
 		return fmt.Sprintf(", %.1f s of it simulating", t.took.Seconds())
 	}
-	return fmt.Sprintf(", %.1f s of it simulating (%d of %d benchmarks were known from earlier runs of this program)", t.took.Seconds(), t.known, t.all)
+	return fmt.Sprintf(", %.1f s of it simulating (%d of %d benchmarks were known from earlier "+
+		"runs of this program)", t.took.Seconds(), t.known, t.all)
 }
 
 // perLookUp is how many elements take as long to simulate as one reference that is looked up
@@ -158,7 +161,8 @@ func (s *Session) simulate(ctx context.Context) error {
 func (s *Session) uncounted(i int) (remarks []string) {
 	for k, p := range s.patterns[i] {
 		if _, err := p.InTurns(s.Caches); s.counts != nil && s.counts[i][k].Shared {
-			remarks = append(remarks, fmt.Sprintf("no LL-misses/op: %s: its threads share LL, and %v", s.Comparisons[i][k].Name, err))
+			remarks = append(remarks, fmt.Sprintf(
+				"no LL-misses/op: %s: its threads share LL, and %v", s.Comparisons[i][k].Name, err))
 		}
 	}
 	return remarks

@@ -15,8 +15,9 @@ import (
 // tensors.
 func (s *Session) setup() results.Setup {
 	m := s.machine
-	setup := results.Setup{GOOS: m.GOOS, GOARCH: m.GOARCH, GoVersion: m.GoVersion, CPU: m.CPU, CPUs: m.CPUs,
-		D1: cacheOf("D1", s.Caches.First().Geometry), LL: cacheOf("LL", s.Caches.Last().Geometry)}
+	setup := results.Setup{GOOS: m.GOOS, GOARCH: m.GOARCH, GoVersion: m.GoVersion, CPU: m.CPU,
+		CPUs: m.CPUs,
+		D1:   cacheOf("D1", s.Caches.First().Geometry), LL: cacheOf("LL", s.Caches.Last().Geometry)}
 	if cores := s.Caches.Last().SharedBy; cores > 0 && cores < s.threads() {
 		setup.LLCores = cores
 	}
@@ -49,14 +50,17 @@ func cacheOf(name string, g simcache.Geometry) results.Cache {
 func (s *Session) head() (config, comments []results.Pair) {
 	setup := s.setup()
 	setup.Pages = s.Pages.String()
-	add := func(key, value string) { comments = append(comments, results.Pair{Key: key, Value: value}) }
+	add := func(key, value string) {
+		comments = append(comments, results.Pair{Key: key, Value: value})
+	}
 	add("sim-d1-source", string(s.Caches.First().Source))
 	add("sim-ll-source", string(s.Caches.Last().Source))
 	add("date", time.Now().UTC().Format(time.RFC3339))
 	add("version", s.Program.Version)
 	add("command", s.Program.Command)
 	add("calibration", s.tuned)
-	add("kernels", fmt.Sprintf("this CPU runs %s, of %s", kernel.Names(kernel.Sets()), kernel.Names(kernel.All())))
+	add("kernels", fmt.Sprintf("this CPU runs %s, of %s", kernel.Names(kernel.Sets()),
+		kernel.Names(kernel.All())))
 	if s.Model.Caches.Levels != nil {
 		add("cost-model", s.Model.String())
 	}
@@ -72,7 +76,8 @@ func (s *Session) head() (config, comments []results.Pair) {
 	if s.part.places != nil {
 		add(results.ShardKey, s.part.shard.String())
 	}
-	return slices.Concat(setup.Config(), s.tunings(), s.Labels), append(comments, results.NodeComments(s.machine)...)
+	return slices.Concat(setup.Config(), s.tunings(), s.Labels),
+		append(comments, results.NodeComments(s.machine)...)
 }
 
 // CommandLine joins a program and its arguments, quoted where a shell needs it.
@@ -89,5 +94,6 @@ func CommandLine(words []string) string {
 
 // plainRune tells what a shell takes as it stands.
 func plainRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+		strings.ContainsRune("/._-+=:,@%", r)
 }

@@ -207,7 +207,9 @@ func (s *Session) predict(ctx context.Context) error {
 	if s.Model.Caches.Levels != nil {
 		s.progress.Phase("predicting "+results.Counted(len(patterns), "benchmark"), len(patterns))
 		var err error
-		if all, err = predictions(ctx, s.Model, patterns, func() { s.progress.Step(1) }); err != nil {
+		if all, err = predictions(ctx, s.Model, patterns, func() {
+			s.progress.Step(1)
+		}); err != nil {
 			return err
 		}
 	}
@@ -218,7 +220,8 @@ func (s *Session) predict(ctx context.Context) error {
 }
 
 // predictions are the ns of a pass over each pattern. It works on all CPUs.
-func predictions(ctx context.Context, m cost.Model, patterns []access.Pattern, step func()) ([]float64, error) {
+func predictions(ctx context.Context, m cost.Model, patterns []access.Pattern,
+	step func()) ([]float64, error) {
 	all := make([]float64, len(patterns))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
@@ -237,16 +240,19 @@ func predictions(ctx context.Context, m cost.Model, patterns []access.Pattern, s
 }
 
 // compare times the patterns of the i-th comparison.
-func (s *Session) compare(ctx context.Context, i int, memory *access.Memory, yield func(Record) bool) error {
+func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
+	yield func(Record) bool) error {
 	c, patterns := s.Comparisons[i], s.patterns[i]
 	first := len(s.series)
 	for _, b := range c {
 		s.series = append(s.series, noise.Series{Name: b.Name})
 	}
 	remarks := append(s.remarks(i), s.uncounted(i)...)
-	options := access.Options{Count: s.Count, Long: s.Long, LongCount: s.LongCount, MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages, Memory: memory,
+	options := access.Options{Count: s.Count, Long: s.Long, LongCount: s.LongCount,
+		MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages, Memory: memory,
 		Obtained: func(b access.Backing) {
-			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages", results.Bytes(b.Huge), results.Bytes(b.Size)))
+			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages",
+				results.Bytes(b.Huge), results.Bytes(b.Size)))
 		},
 		CPUs: s.CPUs, Bind: s.MemBind,
 		Pinned:   func(cpu int) { s.unpinned = s.unpinned || cpu < 0 },
@@ -260,7 +266,8 @@ func (s *Session) compare(ctx context.Context, i int, memory *access.Memory, yie
 		if s.counts != nil {
 			m.counts, m.tlb, m.predicted = &s.counts[i][k], s.Caches.TLB != nil, s.predicted[i][k]
 		}
-		if !yield(Record{Name: c[k].Name, Passes: sample.Passes, Values: m.values(), Remarks: remarks, Sample: true}) {
+		if !yield(Record{Name: c[k].Name, Passes: sample.Passes, Values: m.values(),
+			Remarks: remarks, Sample: true}) {
 			return errEnough
 		}
 		remarks = nil
@@ -332,8 +339,10 @@ func (s *Session) ladder() []noise.Rung {
 	var rows []results.Row
 	for _, of := range s.series {
 		if median, err := stats.Median(of.Times); err == nil && elems[of.Name] > 0 {
-			perLoad := results.Stat{Summary: benchmath.Summary{Center: median / 1e9 / float64(elems[of.Name])}}
-			rows = append(rows, results.Row{Name: of.Name, Stats: map[string]results.Stat{"sec/elem": perLoad}})
+			perLoad := results.Stat{Summary: benchmath.Summary{Center: median / 1e9 / float64(
+				elems[of.Name])}}
+			rows = append(rows, results.Row{Name: of.Name,
+				Stats: map[string]results.Stat{"sec/elem": perLoad}})
 		}
 	}
 	return noise.Ladder(rows)
@@ -343,7 +352,8 @@ func (s *Session) ladder() []noise.Rung {
 // record, and comments about the whole run, even if the run did not finish. It tells
 // the progress, unless that is nil. It returns the same as Warnings. If no
 // record was written (see Done), the output is not a complete file.
-func (s *Session) Write(ctx context.Context, out io.Writer, progress Progress) (warnings []string, err error) {
+func (s *Session) Write(ctx context.Context, out io.Writer, progress Progress) (warnings []string,
+	err error) {
 	s.progress = progress
 	s.begin()
 	config, comments := s.head()
@@ -361,7 +371,8 @@ func (s *Session) Write(ctx context.Context, out io.Writer, progress Progress) (
 		}
 	}
 	warnings, err = s.finish(w)
-	return warnings, errors.Join(err, w.Comment(fmt.Sprintf("%s: %d results", results.EndKey, s.done)))
+	return warnings, errors.Join(err, w.Comment(fmt.Sprintf("%s: %d results",
+		results.EndKey, s.done)))
 }
 
 func write(w *results.Writer, r Record) error {
@@ -387,7 +398,8 @@ func (s *Session) unfinished(w *results.Writer) (warnings []string) {
 // finish writes the comments about the whole run.
 func (s *Session) finish(w *results.Writer) (warnings []string, err error) {
 	all := time.Since(s.start)
-	err = w.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples%s", 100*(1-s.timed.Seconds()/all.Seconds()), all.Seconds(), s.tally))
+	err = w.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples%s",
+		100*(1-s.timed.Seconds()/all.Seconds()), all.Seconds(), s.tally))
 	if a, known := s.before.Until(results.Now()); known {
 		err = errors.Join(err, w.Comment(results.ActivityKey+": "+a.Comment()))
 	}

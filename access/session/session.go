@@ -51,12 +51,15 @@ type Plan struct {
 	// TimesOnly turns off simulation, prediction and studies.
 	TimesOnly bool
 
-	Count      int           // samples of each benchmark, at least 1
-	Long       time.Duration // passes that take longer, and twice SampleTime, have LongCount samples, if that is fewer; 0 for none
-	LongCount  int           // at least 1 if Long is not 0
-	SampleTime time.Duration // approximate least length of a sample, more than 0 and at most a minute
-	Pages      access.Pages  // of the tensors' memory
-	Counters   bool          // read the CPU's hardware counters, where there are any
+	Count int // samples of each benchmark, at least 1
+	// passes that take longer, and twice SampleTime, have LongCount samples, if that is fewer; 0
+	// for none
+	Long      time.Duration
+	LongCount int // at least 1 if Long is not 0
+	// approximate least length of a sample, more than 0 and at most a minute
+	SampleTime time.Duration
+	Pages      access.Pages // of the tensors' memory
+	Counters   bool         // read the CPU's hardware counters, where there are any
 
 	// CPUs are those that threads are pinned to, in this order, MemBind the NUMA nodes
 	// that the tensors' memory is taken from; nil for access.Options' own. See Among.
@@ -104,8 +107,8 @@ func (e *BenchmarkError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e
 // Unwrap returns Err.
 func (e *BenchmarkError) Unwrap() error { return e.Err }
 
-// Check returns a FieldError if the number or the length of the samples is out of
-// range or there are no such pages, and an error that names the level if the caches cannot be simulated.
+// Check returns a FieldError if the number or the length of the samples is out of range or there
+// are no such pages, and an error that names the level if the caches cannot be simulated.
 func (p Plan) Check() error {
 	switch {
 	case p.Count < 1:
@@ -113,7 +116,8 @@ func (p Plan) Check() error {
 	case p.Pages > access.PagesHuge:
 		return &FieldError{"pages", p.Pages.String(), errors.New("no such pages")}
 	case p.SampleTime <= 0 || p.SampleTime > maxSampleTime:
-		return &FieldError{"sample-time", p.SampleTime.String(), errors.New("want more than 0 and at most 1m")}
+		return &FieldError{"sample-time", p.SampleTime.String(),
+			errors.New("want more than 0 and at most 1m")}
 	}
 	if p.Caches.Levels != nil {
 		if err := p.Caches.Check(); err != nil {
@@ -147,7 +151,8 @@ func (p Plan) Prepare() (*Session, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	s := &Session{Plan: p, machine: ThisMachine(p.CPUs...), detected: cpu.Caches(p.CPUs...), ahead: mostAhead, patterns: make([][]access.Pattern, len(p.Comparisons))}
+	s := &Session{Plan: p, machine: ThisMachine(p.CPUs...), detected: cpu.Caches(p.CPUs...),
+		ahead: mostAhead, patterns: make([][]access.Pattern, len(p.Comparisons))}
 	if p.Caches.Levels == nil {
 		s.Plan.Caches = cpu.Choose(s.detected)
 		s.Plan.Caches.TLB = cpu.TLB(p.Pages.Size(), p.CPUs...)
@@ -165,8 +170,11 @@ func (p Plan) Prepare() (*Session, error) {
 				return nil, &BenchmarkError{b.Name, false, err}
 			}
 			s.patterns[i] = append(s.patterns[i], pattern)
-			if first := s.patterns[i][0].Spec.DType; first != pattern.Spec.DType { // they have one memory
-				return nil, &BenchmarkError{b.Name, true, fmt.Errorf("it walks elements of %s, and %s of the same comparison of %s", pattern.Spec.DType, c[0].Name, first)}
+			// they have one memory
+			if first := s.patterns[i][0].Spec.DType; first != pattern.Spec.DType {
+				return nil, &BenchmarkError{b.Name, true,
+					fmt.Errorf("it walks elements of %s, and %s of the same comparison of %s",
+						pattern.Spec.DType, c[0].Name, first)}
 			}
 		}
 	}
@@ -180,8 +188,11 @@ func checkNames(all []access.Comparison) error {
 	for _, c := range all {
 		for _, b := range c {
 			switch {
-			case b.Name == "" || strings.ContainsFunc(b.Name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
-				return &BenchmarkError{fmt.Sprintf("%q", b.Name), true, errors.New("a name of a benchmark is not empty and has no white space")}
+			case b.Name == "" || strings.ContainsFunc(b.Name, func(r rune) bool {
+				return unicode.IsSpace(r) || unicode.IsControl(r)
+			}):
+				return &BenchmarkError{fmt.Sprintf("%q", b.Name), true,
+					errors.New("a name of a benchmark is not empty and has no white space")}
 			case seen[b.Name]:
 				return &BenchmarkError{b.Name, true, errors.New("two benchmarks have this name")}
 			}
@@ -195,8 +206,10 @@ func checkNames(all []access.Comparison) error {
 // the error says what limits it.
 func Measurable(p access.Pattern, m results.Machine) error {
 	err := access.Measurable(p, m.Available)
-	if _, ok := errors.AsType[*access.MemoryError](err); ok && len(m.MemoryLimits) > 0 && m.AvailableFrom == m.MemoryLimits[0].Source {
-		return fmt.Errorf("%w (%s limits it to %s)", err, m.AvailableFrom, results.Bytes(m.MemoryLimits[0].Bytes))
+	if _, ok := errors.AsType[*access.MemoryError](err); ok && len(m.MemoryLimits) > 0 &&
+		m.AvailableFrom == m.MemoryLimits[0].Source {
+		return fmt.Errorf("%w (%s limits it to %s)", err, m.AvailableFrom,
+			results.Bytes(m.MemoryLimits[0].Bytes))
 	}
 	return err
 }
@@ -213,7 +226,8 @@ func (s *Session) Samples() int {
 
 // Filter keeps the benchmarks and studies whose names match a query. It returns a
 // results.FilterError if none match, or if the query cannot be parsed.
-func Filter(query string, all []access.Comparison, studies []access.Study) (kept []access.Comparison, keptStudies []access.Study, err error) {
+func Filter(query string, all []access.Comparison,
+	studies []access.Study) (kept []access.Comparison, keptStudies []access.Study, err error) {
 	filter, err := results.NewFilter(query)
 	if err != nil {
 		return nil, nil, err

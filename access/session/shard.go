@@ -41,7 +41,9 @@ func ParseShard(text string) (Shard, error) {
 // JOB_COMPLETION_INDEX, and JOB_COMPLETIONS, which the Job's manifest has to set.
 func ShardOf(getenv func(string) string) (Shard, error) {
 	numbers := map[string]int{}
-	for _, name := range []string{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_STEP", "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"} {
+	for _, name := range []string{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
+		"SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_STEP",
+		"JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"} {
 		text := getenv(name)
 		if text == "" {
 			continue
@@ -56,17 +58,23 @@ func ShardOf(getenv func(string) string) (Shard, error) {
 	var s Shard
 	switch {
 	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT") && !has("SLURM_ARRAY_TASK_MIN"): // as in a container that is given some
-		return s, errors.New("SLURM_ARRAY_TASK_MIN is not set, without which no one knows whether the array begins at 0 or 1: pass it on, too, or give i/n")
+		return s, errors.New("SLURM_ARRAY_TASK_MIN is not set, without which no one knows " +
+			"whether the array begins at 0 or 1: pass it on, too, or give i/n")
 	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT"):
 		least, step := numbers["SLURM_ARRAY_TASK_MIN"], max(1, numbers["SLURM_ARRAY_TASK_STEP"])
-		s = Shard{(numbers["SLURM_ARRAY_TASK_ID"]-least)/step + 1, numbers["SLURM_ARRAY_TASK_COUNT"]}
-		if most := numbers["SLURM_ARRAY_TASK_MAX"]; has("SLURM_ARRAY_TASK_MAX") && (most-least)/step+1 != s.Of {
-			return s, fmt.Errorf("the Slurm array has %d tasks from %d to %d: shards want an array without gaps, such as --array=1-%[1]d, or i/n", s.Of, least, most)
+		s = Shard{(numbers["SLURM_ARRAY_TASK_ID"]-least)/step + 1,
+			numbers["SLURM_ARRAY_TASK_COUNT"]}
+		if most := numbers["SLURM_ARRAY_TASK_MAX"]; has("SLURM_ARRAY_TASK_MAX") &&
+			(most-least)/step+1 != s.Of {
+			return s, fmt.Errorf("the Slurm array has %d tasks from %d to %d: shards want an "+
+				"array without gaps, such as --array=1-%[1]d, or i/n", s.Of, least, most)
 		}
 	case has("JOB_COMPLETION_INDEX") && has("JOB_COMPLETIONS"):
 		s = Shard{numbers["JOB_COMPLETION_INDEX"] + 1, numbers["JOB_COMPLETIONS"]}
 	default:
-		return s, errors.New("no array is known here: want SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, or JOB_COMPLETION_INDEX and JOB_COMPLETIONS, in the environment, or i/n")
+		return s, errors.New("no array is known here: want SLURM_ARRAY_TASK_ID and " +
+			"SLURM_ARRAY_TASK_COUNT, or JOB_COMPLETION_INDEX and JOB_COMPLETIONS, in the " +
+			"environment, or i/n")
 	}
 	return ParseShard(s.String())
 }
@@ -109,14 +117,16 @@ func (p Plan) Take(s Shard) (Plan, error) {
 		return p, nil
 	}
 	if s.Index < 1 || s.Index > s.Of {
-		return p, &FieldError{"shard", s.String(), errors.New("want the first number from 1 to the second, such as 2/8")}
+		return p, &FieldError{"shard", s.String(),
+			errors.New("want the first number from 1 to the second, such as 2/8")}
 	}
 	times, err := p.times()
 	if err != nil {
 		return p, err
 	}
 	if s.Of > len(times) {
-		want := fmt.Errorf("there are %d comparisons and studies, which are not split: want at most %[1]d shards", len(times))
+		want := fmt.Errorf("there are %d comparisons and studies, which are not split: want at "+
+			"most %[1]d shards", len(times))
 		if len(times) == 1 {
 			want = errors.New("there is 1 comparison or study, which is not split: want 1 shard")
 		}
@@ -159,8 +169,10 @@ func divide(times []float64, n int) []int {
 }
 
 // reference is the machine by which shares are balanced, the same everywhere.
-var reference = cost.Model{Times: cost.Generic("shares of a run are the same on every machine"), Caches: simcache.Config{
-	Levels: simcache.TwoLevels(simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64})}}
+var reference = cost.Model{Times: cost.Generic("shares of a run are the same on every machine"),
+	Caches: simcache.Config{
+		Levels: simcache.TwoLevels(simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
+			simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64})}}
 
 // What a benchmark takes besides its samples, in passes (memory is written, warmed
 // up, and checked), and a study, in ns.
@@ -182,7 +194,8 @@ func (p Plan) times() (times []float64, err error) {
 			if err != nil {
 				return nil, &BenchmarkError{b.Name, true, err}
 			}
-			sum += float64(p.samplesOf(prediction.Ns))*max(prediction.Ns, float64(p.SampleTime)) + otherPasses*prediction.Ns
+			sum += float64(p.samplesOf(prediction.Ns))*max(prediction.Ns, float64(p.SampleTime)) +
+				otherPasses*prediction.Ns
 		}
 		times = append(times, sum)
 	}

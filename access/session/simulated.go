@@ -34,7 +34,8 @@ func (s Simulated) Results() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	w, err := results.NewWriter(&b, config, []results.Pair{{Key: "version", Value: s.Program.Version}, {Key: "command", Value: s.Program.Command}})
+	w, err := results.NewWriter(&b, config, []results.Pair{{Key: "version",
+		Value: s.Program.Version}, {Key: "command", Value: s.Program.Command}})
 	if err != nil {
 		return nil, err
 	}
@@ -48,16 +49,19 @@ func (s Simulated) Results() ([]byte, error) {
 	}
 	err = w.Write(s.Family+name, 1, values)
 	for _, a := range s.Arrays {
-		err = errors.Join(err, w.Write("Array"+name+"/array="+namePart(a.Function), 1, countValues(a.Counts)))
+		err = errors.Join(err, w.Write("Array"+name+"/array="+namePart(a.Function), 1,
+			countValues(a.Counts)))
 	}
-	err = errors.Join(err, w.Comment(fmt.Sprintf("%s: %d results", results.EndKey, 1+len(s.Arrays))))
+	err = errors.Join(err, w.Comment(fmt.Sprintf("%s: %d results", results.EndKey,
+		1+len(s.Arrays))))
 	return b.Bytes(), err
 }
 
 // config is what the counts hang on.
 func (s Simulated) config() ([]results.Pair, error) {
 	c := s.Config
-	text, err := machines.Format[struct{}](machines.Machine{Config: simcache.Config{I1: c.I1, Levels: c.Levels}}, nil)
+	text, err := machines.Format[struct{}](machines.Machine{Config: simcache.Config{I1: c.I1,
+		Levels: c.Levels}}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +70,9 @@ func (s Simulated) config() ([]results.Pair, error) {
 	if c.WriteBacks {
 		levels += " writebacks"
 	}
-	config := []results.Pair{{Key: results.D1Key, Value: c.First().Geometry.String()}, {Key: results.LLKey, Value: c.Last().Geometry.String()}, {Key: results.LevelsKey, Value: levels}}
+	config := []results.Pair{{Key: results.D1Key, Value: c.First().Geometry.String()},
+		{Key: results.LLKey, Value: c.Last().Geometry.String()},
+		{Key: results.LevelsKey, Value: levels}}
 	if len(c.TLB) > 0 {
 		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(c.TLB)})
 	}
@@ -85,6 +91,7 @@ func namePart(text string) string {
 }
 
 func countValues(c simcache.Counts) []results.Value {
-	return []results.Value{{Value: float64(c.Refs()), Unit: "D-refs/op"}, {Value: float64(c.D1Misses()), Unit: "D1-misses/op"},
+	return []results.Value{{Value: float64(c.Refs()), Unit: "D-refs/op"},
+		{Value: float64(c.D1Misses()), Unit: "D1-misses/op"},
 		{Value: float64(c.LLMisses()), Unit: "LL-misses/op"}}
 }

@@ -63,7 +63,9 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	if err := at.check("membind", t.MemBind, func(n cpu.Node) bool { return n.Memory > 0 }, "memory"); err != nil {
+	if err := at.check("membind", t.MemBind, func(n cpu.Node) bool {
+		return n.Memory > 0
+	}, "memory"); err != nil {
 		return p, err
 	}
 	remark := func(key, value string) {
@@ -84,10 +86,12 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	}
 	counts, more := t.upTo(len(cpus))
 	if counts == nil {
-		return p, &FieldError{"threads", strconv.Itoa(more[0]), fmt.Errorf("%s for them (want at most %d, or all)", thereAre(len(cpus)), len(cpus))}
+		return p, &FieldError{"threads", strconv.Itoa(more[0]),
+			fmt.Errorf("%s for them (want at most %d, or all)", thereAre(len(cpus)), len(cpus))}
 	}
 	if more != nil {
-		remark("threads", fmt.Sprintf("left out, as %s: %s", thereAre(len(cpus)), strings.Trim(fmt.Sprint(more), "[]")))
+		remark("threads", fmt.Sprintf("left out, as %s: %s", thereAre(len(cpus)),
+			strings.Trim(fmt.Sprint(more), "[]")))
 	}
 	if from := at.shared(cpus[:slices.Max(counts)]); from != "" {
 		remark("threads", from)
@@ -106,7 +110,8 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 		remark("threads", lead+of+": "+t.uncut())
 	}
 	if timed > 0 && len(p.Comparisons) == 0 {
-		return p, &FieldError{"threads", strconv.Itoa(slices.Max(counts)), errors.New("no benchmark can be cut among threads: " + t.uncut())}
+		return p, &FieldError{"threads", strconv.Itoa(slices.Max(counts)),
+			errors.New("no benchmark can be cut among threads: " + t.uncut())}
 	}
 	return p, nil
 }
@@ -127,8 +132,9 @@ func (t Threads) upTo(cpus int) (counts, more []int) {
 	return counts, more
 }
 
-// shared says from which number of threads on they are on a further NUMA node, and share cores: there a curve
-// of bandwidth by threads may bend. It is "" where each has a core of its own on one node.
+// shared says from which number of threads on they are on a further NUMA node, and share cores:
+// there a curve of bandwidth by threads may bend. It is "" where each has a core of its own on one
+// node.
 func (at place) shared(cpus []int) string {
 	var said, nodes []string
 	cores, known := map[int]bool{}, map[int]bool{}
@@ -165,13 +171,16 @@ func thereAre(cpus int) string {
 
 // uncut says what cannot be cut among threads, as access.Pattern.Parts has it.
 func (t Threads) uncut() string {
-	return fmt.Sprintf("a chase cannot be cut, nor a copy by PyTorch's blocks, nor a tensor of at most %d elements (--grain), nor elements that all threads write", cmp.Or(t.Grain, access.GrainSize))
+	return fmt.Sprintf("a chase cannot be cut, nor a copy by PyTorch's blocks, nor a tensor of "+
+		"at most %d elements (--grain), nor elements that all threads write",
+		cmp.Or(t.Grain, access.GrainSize))
 }
 
 // cpus are those that threads are pinned to.
 func (at place) cpus(t Threads) ([]int, error) {
 	if t.Pin != nil && t.CPUBind != nil {
-		return nil, &FieldError{"pin", cpu.FormatList(t.Pin), errors.New("cpubind says what CPUs too: give one of them")}
+		return nil, &FieldError{"pin", cpu.FormatList(t.Pin),
+			errors.New("cpubind says what CPUs too: give one of them")}
 	}
 	var cpus []int
 	for _, l := range at.workers {
@@ -179,13 +188,16 @@ func (at place) cpus(t Threads) ([]int, error) {
 			cpus = append(cpus, l.CPU)
 		}
 	}
-	if err := at.check("cpubind", t.CPUBind, func(n cpu.Node) bool { return len(n.CPUs) > 0 }, "CPUs"); err != nil || t.Pin == nil {
+	if err := at.check("cpubind", t.CPUBind, func(n cpu.Node) bool {
+		return len(n.CPUs) > 0
+	}, "CPUs"); err != nil || t.Pin == nil {
 		switch {
 		case err != nil || len(cpus) > 0:
 		case t.CPUBind == nil:
 			err = errors.New("this process may run on no CPU")
 		default:
-			err = &FieldError{"cpubind", cpu.FormatList(t.CPUBind), errors.New("this process may run on none of its CPUs")}
+			err = &FieldError{"cpubind", cpu.FormatList(t.CPUBind),
+				errors.New("this process may run on none of its CPUs")}
 		}
 		return cpus, err
 	}
@@ -195,7 +207,9 @@ func (at place) cpus(t Threads) ([]int, error) {
 	for _, c := range t.Pin {
 		if !slices.Contains(cpus, c) {
 			slices.Sort(cpus)
-			return nil, &FieldError{"pin", cpu.FormatList(t.Pin), fmt.Errorf("this process may not run on CPU %d (it may on %s)", c, cpu.FormatList(cpus))}
+			return nil, &FieldError{"pin", cpu.FormatList(t.Pin),
+				fmt.Errorf("this process may not run on CPU %d (it may on %s)", c,
+					cpu.FormatList(cpus))}
 		}
 	}
 	return t.Pin, nil
@@ -221,7 +235,8 @@ func (at place) check(flag string, nodes []int, has func(cpu.Node) bool, what st
 			return fault(errors.New("this system shows no NUMA nodes"))
 		}
 		if !slices.Contains(known, n) {
-			return fault(fmt.Errorf("node %d with %s does not exist (want %s)", n, what, cpu.FormatList(known)))
+			return fault(fmt.Errorf("node %d with %s does not exist (want %s)", n, what,
+				cpu.FormatList(known)))
 		}
 	}
 	return nil

@@ -53,11 +53,11 @@ func (t Tuner) read() (tune.Calibration, error) {
 	return tune.Parse(t.File, text)
 }
 
-// Tune tunes the kernels before the session runs: as the file says, or, where it says
-// nothing of the CPU that threads are pinned to first, by a calibration on that, which takes
-// less than two seconds and is kept there. The warning is that it could not be. A session that uses no kernel that there
-// is anything to tune of is left alone, unless kernels are to be tuned anew. If the context is
-// cancelled, the error is Interrupted.
+// Tune tunes the kernels before the session runs: as the file says, or, where it says nothing of
+// the CPU that threads are pinned to first, by a calibration on that, which takes less than two
+// seconds and is kept there. The warning is that it could not be. A session that uses no kernel
+// that there is anything to tune of is left alone, unless kernels are to be tuned anew. If the
+// context is cancelled, the error is Interrupted.
 func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error) {
 	depends, this := s.tunable() != nil, tune.Identity(s.machine.CPU, s.detected)
 	switch wanted := t.Anew && slices.ContainsFunc(kernel.Sets(), (*kernel.Set).Streams); {
@@ -73,7 +73,8 @@ func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error)
 		}
 	}
 	start := time.Now()
-	unpin, _ := cpu.RunOn(append(slices.Clone(s.CPUs), cpu.Workers()[0].CPU)[0]) // the first that is timed; where the kernel refuses, it is any
+	// the first that is timed; where the kernel refuses, it is any
+	unpin, _ := cpu.RunOn(append(slices.Clone(s.CPUs), cpu.Workers()[0].CPU)[0])
 	found, err := tune.Measure(ctx, kernel.Sets(), s.machine.Available/2)
 	unpin()
 	if err != nil {
@@ -85,7 +86,8 @@ func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error)
 		s.tuned = fmt.Sprintf("made for this run in %.1f s", time.Since(start).Seconds())
 	}
 	if err := t.keep(c); err != nil {
-		return fmt.Sprintf("the calibration of the kernels is not saved, so each run makes it again (--no-calibrate leaves it out): %v", err), nil
+		return fmt.Sprintf("the calibration of the kernels is not saved, so each run makes it "+
+			"again (--no-calibrate leaves it out): %v", err), nil
 	}
 	return "", nil
 }
@@ -128,7 +130,8 @@ func (s *Session) kernels() (names []string) {
 // tunings are the lines of a file's head that say how the kernels were tuned.
 func (s *Session) tunings() (lines []results.Pair) {
 	for _, set := range s.tunable() {
-		lines = append(lines, results.Pair{Key: results.TuningPrefix + set.Name(), Value: set.Tuning().String()})
+		lines = append(lines, results.Pair{Key: results.TuningPrefix + set.Name(),
+			Value: set.Tuning().String()})
 	}
 	return lines
 }

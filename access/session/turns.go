@@ -46,7 +46,8 @@ func Meet(ctx context.Context, path string, run Runner, list ...string) (*Conten
 	}
 	c.names = strings.Fields(string(names))
 	if c.help, err = run(ctx, "run", "--help"); err == nil && !c.Knows("--sample-time") {
-		return nil, fmt.Errorf("%s is not a bench program: its 'run --help' lacks --sample-time", path)
+		return nil, fmt.Errorf("%s is not a bench program: its 'run --help' lacks --sample-time",
+			path)
 	}
 	return c, err
 }
@@ -122,11 +123,14 @@ func (p Plan) Gone(ctx context.Context, old *Contender, list ...string) ([]strin
 	for _, s := range p.Studies {
 		here[s.Name] = true
 	}
-	return slices.DeleteFunc(strings.Fields(string(text)), func(name string) bool { return here[name] }), nil
+	return slices.DeleteFunc(strings.Fields(string(text)), func(name string) bool {
+		return here[name]
+	}), nil
 }
 
 // turn takes the samples of one turn.
-func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparison, own bool) error {
+func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparison,
+	own bool) error {
 	if !own {
 		var wanted []string
 		for _, b := range of {
@@ -161,7 +165,8 @@ func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparis
 func withoutLast(lines []byte) []byte {
 	var kept []byte
 	for line := range bytes.Lines(lines) {
-		if !slices.ContainsFunc([]string{"overhead", results.ActivityKey, "warning", results.EndKey}, func(key string) bool {
+		if !slices.ContainsFunc([]string{"overhead", results.ActivityKey, "warning",
+			results.EndKey}, func(key string) bool {
 			return bytes.HasPrefix(line, []byte("# "+key+": "))
 		}) {
 			kept = append(kept, line...)
@@ -191,7 +196,8 @@ func Process(path, arg0 string) Runner {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case out.full || stderr.full:
-			return nil, fmt.Errorf("%s %s: it writes more than %s, so it is not a bench program", path, args[0], results.Bytes(maxOutput))
+			return nil, fmt.Errorf("%s %s: it writes more than %s, so it is not a bench program",
+				path, args[0], results.Bytes(maxOutput))
 		case err != nil:
 			if said := strings.TrimSpace(stderr.text.String()); said != "" {
 				err = fmt.Errorf("%w: %s", err, said)
@@ -216,7 +222,8 @@ func askedToEnd(err error) bool {
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		of = status.Signal()
 	}
-	return slices.Contains([]syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM}, of)
+	return slices.Contains([]syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT,
+		syscall.SIGTERM}, of)
 }
 
 // maxOutput is what a turn of a program may write.

@@ -26,8 +26,12 @@ var lineValues = []struct {
 	value func(m *measured) (value float64, known bool)
 }{
 	{"ns/op", func(m *measured) (float64, bool) { return m.sample.PerPass(), true }},
-	{"ns/elem", func(m *measured) (float64, bool) { return m.sample.PerPass() / float64(m.pattern.Elems), true }},
-	{"B/s", func(m *measured) (float64, bool) { return float64(m.pattern.Bytes) / m.sample.PerPass() * 1e9, true }},
+	{"ns/elem", func(m *measured) (float64, bool) {
+		return m.sample.PerPass() / float64(m.pattern.Elems), true
+	}},
+	{"B/s", func(m *measured) (float64, bool) {
+		return float64(m.pattern.Bytes) / m.sample.PerPass() * 1e9, true
+	}},
 	{"D-refs/op", simulated(access.Counts.Refs)},
 	{"D1-misses/op", simulated(access.Counts.D1Misses)},
 	{"LL-misses/op", func(m *measured) (float64, bool) {
@@ -42,7 +46,9 @@ var lineValues = []struct {
 		}
 		return float64(m.counts.TLBMisses), true
 	}},
-	{results.PredictedUnit, func(m *measured) (float64, bool) { return m.predicted, m.predicted > 0 }},
+	{results.PredictedUnit, func(m *measured) (float64, bool) {
+		return m.predicted, m.predicted > 0
+	}},
 	{"hw-L1d-misses/op", counted(counters.L1DMisses)},
 	{"hw-LLC-misses/op", counted(counters.LLCMisses)},
 	{"hw-dTLB-misses/op", counted(counters.DTLBMisses)},

@@ -60,7 +60,8 @@ func (s *Space) implied(point int, done map[int]count) (c count, ok bool) {
 }
 
 // impliedFirst is the count of the first level, and of references.
-func (s *Space) impliedFirst(this simcache.Config, from int, done map[int]count) (c count, ok bool) {
+func (s *Space) impliedFirst(this simcache.Config, from int,
+	done map[int]count) (c count, ok bool) {
 	b := bounds{0, ^uint64(0)}
 	for k, h := range s.hierarchies {
 		other, there := done[from+k]
@@ -89,10 +90,13 @@ func order(all []hierarchy) []int {
 	first := func(i int) simcache.Geometry { return all[i].config.First().Geometry }
 	last := func(i int) simcache.Geometry { return all[i].config.Last().Geometry }
 	by := func(a, b simcache.Geometry) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ways, b.Ways))
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Size, b.Size),
+			cmp.Compare(a.Ways, b.Ways))
 	}
 	list := nest.UpTo(len(all))
-	slices.SortStableFunc(list, func(a, b int) int { return cmp.Or(by(first(a), first(b)), by(last(a), last(b))) })
+	slices.SortStableFunc(list, func(a, b int) int {
+		return cmp.Or(by(first(a), first(b)), by(last(a), last(b)))
+	})
 	var groups [][]int // with the same first level
 	for _, i := range list {
 		if n := len(groups); n > 0 && first(groups[n-1][0]) == first(i) {
@@ -131,5 +135,7 @@ func (s *Space) sort(points []int) {
 	for at, h := range s.order {
 		rank[h] = at
 	}
-	slices.SortFunc(points, func(a, b int) int { return cmp.Or(cmp.Compare(a/n, b/n), cmp.Compare(rank[a%n], rank[b%n])) })
+	slices.SortFunc(points, func(a, b int) int {
+		return cmp.Or(cmp.Compare(a/n, b/n), cmp.Compare(rank[a%n], rank[b%n]))
+	})
 }

@@ -43,7 +43,8 @@ func (r *record) read(path, head string, points int) error {
 	}
 	if !bytes.HasPrefix(text, []byte(head)) {
 		if !strings.HasPrefix(head, string(text)) {
-			return fmt.Errorf("%s: it is the record of another sweep, or shard: remove it, or name another file", path)
+			return fmt.Errorf("%s: it is the record of another sweep, or shard: remove it, or "+
+				"name another file", path)
 		}
 		text = nil // killed before the head was whole
 	}
@@ -82,7 +83,8 @@ func (r *record) add(point int, c count) error {
 // line is that of a point: its number, its counts, and their sum, by which a line is
 // known that was not written whole.
 func line(point int, c count) string {
-	return fmt.Sprintf("%d %d %d %d %d\n", point, c.refs, c.d1, c.ll, uint64(point)+c.refs+c.d1+c.ll)
+	return fmt.Sprintf("%d %d %d %d %d\n", point, c.refs, c.d1, c.ll,
+		uint64(point)+c.refs+c.d1+c.ll)
 }
 
 func parseLine(text string) (point int, c count, ok bool) {

@@ -41,9 +41,11 @@ type ShardError struct{ Index, Of, Blocks int }
 // Error says how many shards there may be.
 func (e *ShardError) Error() string {
 	if e.Blocks == 1 {
-		return fmt.Sprintf("shard %d/%d: at most %d combinations are not split: want 1 shard", e.Index, e.Of, blockSize)
+		return fmt.Sprintf("shard %d/%d: at most %d combinations are not split: want 1 shard",
+			e.Index, e.Of, blockSize)
 	}
-	return fmt.Sprintf("shard %d/%d: there are %d blocks of at most %d combinations, which are not split: want at most %[3]d shards", e.Index, e.Of, e.Blocks, blockSize)
+	return fmt.Sprintf("shard %d/%d: there are %d blocks of at most %d combinations, which are "+
+		"not split: want at most %[3]d shards", e.Index, e.Of, e.Blocks, blockSize)
 }
 
 // mine tells whether a point belongs to the shard.
@@ -58,14 +60,16 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 	if there, err := os.Stat(out); err == nil && there.IsDir() {
 		return 0, errors.New("it is a directory: want a file")
 	} else if err == nil && !there.Mode().IsRegular() {
-		return 0, fmt.Errorf("it is not a regular file: want one, with %s for the finished combinations", RecordName(filepath.Base(out)))
+		return 0, fmt.Errorf("it is not a regular file: want one, with %s for the finished "+
+			"combinations", RecordName(filepath.Base(out)))
 	} else if err == nil {
 		return 0, errThere
 	}
 	if blocks := (s.points() + blockSize - 1) / blockSize; o.Of > blocks {
 		return 0, &ShardError{o.Index, o.Of, blocks}
 	}
-	r, err := openRecord(RecordName(out), fmt.Sprintf("# sweep: %s shard %d/%d of %d points\n", s.hash(), o.Index, o.Of, s.points()), s.points())
+	r, err := openRecord(RecordName(out), fmt.Sprintf("# sweep: %s shard %d/%d of %d points\n",
+		s.hash(), o.Index, o.Of, s.points()), s.points())
 	if err != nil {
 		return 0, err
 	}
@@ -107,7 +111,8 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 
 // simulateAll adds points to the record: a twin's count, what others imply, or what is
 // simulated.
-func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step func()) (simulated int, err error) {
+func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step func()) (simulated int,
+	err error) {
 	var guard sync.Mutex
 	next := func() (point int, c count, known, more bool) {
 		guard.Lock()
@@ -163,7 +168,8 @@ func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 	out := bufio.NewWriterSize(to, 1<<20)
 	comments := append(o.Comments, results.Pair{Key: results.SuiteKey, Value: s.hash()})
 	if o.Of > 1 {
-		comments = append(comments, results.Pair{Key: results.ShardKey, Value: fmt.Sprintf("%d/%d", o.Index, o.Of)})
+		comments = append(comments, results.Pair{Key: results.ShardKey,
+			Value: fmt.Sprintf("%d/%d", o.Index, o.Of)})
 	}
 	var config []results.Pair
 	if named := s.named(); named != "" {
@@ -179,13 +185,16 @@ func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 			continue
 		}
 		if o.Of > 1 && point%blockSize == 0 {
-			if err := w.Comment(fmt.Sprintf("%s: %d", results.PartKey, point/blockSize+1)); err != nil {
+			if err := w.Comment(fmt.Sprintf("%s: %d", results.PartKey,
+				point/blockSize+1)); err != nil {
 				return err
 			}
 		}
 		c := done[point]
 		n++
-		if err := w.Write(s.name(point), 1, []results.Value{{Value: float64(c.refs), Unit: "D-refs/op"}, {Value: float64(c.d1), Unit: "D1-misses/op"}, {Value: float64(c.ll), Unit: "LL-misses/op"}}); err != nil {
+		if err := w.Write(s.name(point), 1, []results.Value{{Value: float64(c.refs),
+			Unit: "D-refs/op"}, {Value: float64(c.d1), Unit: "D1-misses/op"},
+			{Value: float64(c.ll), Unit: "LL-misses/op"}}); err != nil {
 			return err
 		}
 	}

@@ -114,7 +114,8 @@ func Read(name string, in io.Reader) (*Space, error) {
 // Parse is ReadFile of a text; name is for errors. A combination that is none, such as
 // tiles of two dims and a shape of three, is an error that names it.
 func Parse(name string, text []byte) (*Space, error) {
-	f := file{DTypes: []string{"float32"}, Ops: []string{"sum"}, Views: []string{""}, Pads: []int{0}, Orders: []string{"row"}, Tiles: []size{"none"}, Kernels: []string{"scalar"}}
+	f := file{DTypes: []string{"float32"}, Ops: []string{"sum"}, Views: []string{""},
+		Pads: []int{0}, Orders: []string{"row"}, Tiles: []size{"none"}, Kernels: []string{"scalar"}}
 	doc, err := strict.Decode(name, text, &f)
 	if err != nil {
 		return nil, err
@@ -126,7 +127,8 @@ func Parse(name string, text []byte) (*Space, error) {
 			return nil, doc.Errorf(fmt.Sprintf("caches[%d]", i), "%w", err)
 		}
 		if slices.ContainsFunc(s.hierarchies, func(o hierarchy) bool { return o.name == h.name }) {
-			return nil, doc.Errorf(fmt.Sprintf("caches[%d]", i), "the name %s is there already", h.name)
+			return nil, doc.Errorf(fmt.Sprintf("caches[%d]", i),
+				"the name %s is there already", h.name)
 		}
 		s.hierarchies = append(s.hierarchies, h)
 	}
@@ -134,7 +136,8 @@ func Parse(name string, text []byte) (*Space, error) {
 		return nil, doc.Errorf("caches", "no caches (want one or more)")
 	}
 	if n := len(results.SweptKey) + len(s.named()); n > maxLine {
-		return nil, doc.Errorf("caches", "the names of %d caches take a line of %d B in the results (want at most %d): leave names out", len(s.hierarchies), n, maxLine)
+		return nil, doc.Errorf("caches", "the names of %d caches take a line of %d B in the "+
+			"results (want at most %d): leave names out", len(s.hierarchies), n, maxLine)
 	}
 	s.order = order(s.hierarchies)
 	if f.Suite != "" {
@@ -146,7 +149,8 @@ func Parse(name string, text []byte) (*Space, error) {
 // addSuite adds the benchmarks of the suite that a file names.
 func (s *Space) addSuite(f file, doc *strict.File) error {
 	if f.Suite != "default" && f.Suite != "quick" {
-		return doc.Errorf("suite", "%q: want default or quick, the benchmarks of bench run", f.Suite)
+		return doc.Errorf("suite", "%q: want default or quick, the benchmarks of bench run",
+			f.Suite)
 	}
 	if f.Shapes != nil {
 		return doc.Errorf("suite", "it names all patterns: leave shapes out")
@@ -183,43 +187,52 @@ var lists = []struct {
 	of  func(f *file) []string
 	set func(s *access.Spec, word string) error
 }{
-	{"shapes", func(f *file) []string { return texts(f.Shapes) }, func(s *access.Spec, word string) (err error) {
-		s.Shape, err = layouts.ParseShape(word)
-		return err
-	}},
-	{"dtypes", func(f *file) []string { return f.DTypes }, func(s *access.Spec, word string) (err error) {
-		s.DType, err = layouts.ParseDType(word)
-		return err
-	}},
+	{"shapes", func(f *file) []string { return texts(f.Shapes) },
+		func(s *access.Spec, word string) (err error) {
+			s.Shape, err = layouts.ParseShape(word)
+			return err
+		}},
+	{"dtypes", func(f *file) []string { return f.DTypes },
+		func(s *access.Spec, word string) (err error) {
+			s.DType, err = layouts.ParseDType(word)
+			return err
+		}},
 	{"ops", func(f *file) []string { return f.Ops }, func(s *access.Spec, word string) (err error) {
-		if s.Op, err = access.ParseOp(word); err == nil && s.Op != access.Sum && s.Op != access.Fill && s.Op != access.Copy {
+		if s.Op, err = access.ParseOp(word); err == nil && s.Op != access.Sum &&
+			s.Op != access.Fill && s.Op != access.Copy {
 			err = errors.New("want sum, fill or copy")
 		}
 		return err
 	}},
-	{"views", func(f *file) []string { return f.Views }, func(s *access.Spec, word string) (err error) {
-		if word == "none" { // as in a workload
-			word = ""
-		}
-		if s.View, err = layouts.ParseChain(word); err != nil && strings.Count(word, "(") != strings.Count(word, ")") {
-			err = fmt.Errorf("%w; in brackets commas part the values: quote a view that has one", err)
-		}
-		return err
-	}},
-	{"orders", func(f *file) []string { return f.Orders }, func(s *access.Spec, word string) (err error) {
-		s.Order, err = access.ParseOrder(word)
-		return err
-	}},
-	{"tiles", func(f *file) []string { return texts(f.Tiles) }, func(s *access.Spec, word string) (err error) {
-		if s.Tile = nil; word != "none" {
-			s.Tile, err = layouts.ParseShape(word)
-		}
-		return err
-	}},
-	{"kernels", func(f *file) []string { return f.Kernels }, func(s *access.Spec, word string) (err error) {
-		s.Kernel, err = access.ParseKernel(word)
-		return err
-	}},
+	{"views", func(f *file) []string { return f.Views },
+		func(s *access.Spec, word string) (err error) {
+			if word == "none" { // as in a workload
+				word = ""
+			}
+			if s.View, err = layouts.ParseChain(word); err != nil &&
+				strings.Count(word, "(") != strings.Count(word, ")") {
+				err = fmt.Errorf("%w; in brackets commas part the values: quote a view that has one",
+					err)
+			}
+			return err
+		}},
+	{"orders", func(f *file) []string { return f.Orders },
+		func(s *access.Spec, word string) (err error) {
+			s.Order, err = access.ParseOrder(word)
+			return err
+		}},
+	{"tiles", func(f *file) []string { return texts(f.Tiles) },
+		func(s *access.Spec, word string) (err error) {
+			if s.Tile = nil; word != "none" {
+				s.Tile, err = layouts.ParseShape(word)
+			}
+			return err
+		}},
+	{"kernels", func(f *file) []string { return f.Kernels },
+		func(s *access.Spec, word string) (err error) {
+			s.Kernel, err = access.ParseKernel(word)
+			return err
+		}},
 	{"pads", func(f *file) (words []string) {
 		for _, pad := range f.Pads {
 			words = append(words, strconv.Itoa(pad))
@@ -249,23 +262,25 @@ func (s *Space) addSpecs(f file, doc *strict.File) error {
 		}
 	}
 	known, same := map[string]bool{}, map[string]int{}
-	return f.each(0, access.Spec{}, make([]int, len(lists)), func(spec access.Spec, at []int) error {
-		p, err := spec.Pattern()
-		if err == nil && known[spec.Name()] {
-			err = errors.New("it is there twice")
-		}
-		if err != nil {
-			return f.refuse(doc, at, err)
-		}
-		known[spec.Name()] = true
-		s.add(spec.Name(), p, same)
-		return nil
-	})
+	return f.each(0, access.Spec{}, make([]int, len(lists)),
+		func(spec access.Spec, at []int) error {
+			p, err := spec.Pattern()
+			if err == nil && known[spec.Name()] {
+				err = errors.New("it is there twice")
+			}
+			if err != nil {
+				return f.refuse(doc, at, err)
+			}
+			known[spec.Name()] = true
+			s.add(spec.Name(), p, same)
+			return nil
+		})
 }
 
-// each calls do for every combination but for caches, with the places of its words, of which the lists
-// from number k on are still to be gone through.
-func (f *file) each(k int, spec access.Spec, at []int, do func(spec access.Spec, at []int) error) error {
+// each calls do for every combination but for caches, with the places of its words, of which the
+// lists from number k on are still to be gone through.
+func (f *file) each(k int, spec access.Spec, at []int,
+	do func(spec access.Spec, at []int) error) error {
 	if k == len(lists) {
 		return do(spec, at)
 	}
@@ -281,13 +296,15 @@ func (f *file) each(k int, spec access.Spec, at []int, do func(spec access.Spec,
 	return nil
 }
 
-// refuse says of a combination what is wrong, where the word stands that is at fault, or else its shape.
+// refuse says of a combination what is wrong, where the word stands that is at fault, or else its
+// shape.
 func (f *file) refuse(doc *strict.File, at []int, err error) error {
 	place, words := "shapes", []string{}
 	fault, _ := errors.AsType[*access.FieldError](err)
 	for k, l := range lists {
 		words = append(words, strings.TrimSuffix(l.key, "s")+" "+cmp.Or(l.of(f)[at[k]], "none"))
-		if path := fmt.Sprintf("%s[%d]", l.key, at[k]); k == 0 || fault != nil && string(fault.Field)+"s" == l.key && doc.Line(path) > 0 {
+		if path := fmt.Sprintf("%s[%d]", l.key, at[k]); k == 0 || fault != nil &&
+			string(fault.Field)+"s" == l.key && doc.Line(path) > 0 {
 			place = path
 		}
 	}
@@ -333,11 +350,14 @@ func (c caches) hierarchy() (h hierarchy, err error) {
 // checkName refuses a name that readers of results would not take for the end of a
 // benchmark's name: what follows a space is no part of it, and "-8" is GOMAXPROCS.
 func checkName(name string) error {
-	if strings.ContainsFunc(name, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) || r == ' ' }) {
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return r == '/' || !unicode.IsPrint(r) || r == ' '
+	}) {
 		return fmt.Errorf("name %q: want no space and no /", name)
 	}
 	if _, parts := benchfmt.Name("X/caches=" + name).Parts(); len(parts) > 1 {
-		return fmt.Errorf("name %q: the Go benchmark format takes %s for a number of CPUs", name, parts[1])
+		return fmt.Errorf("name %q: the Go benchmark format takes %s for a number of CPUs",
+			name, parts[1])
 	}
 	return nil
 }
@@ -364,7 +384,8 @@ func (s *Space) points() int { return len(s.specs) * len(s.hierarchies) }
 
 // name is that of a point, from 0: the spec's, and the caches as its last key.
 func (s *Space) name(point int) string {
-	return s.names[point/len(s.hierarchies)] + "/caches=" + s.hierarchies[point%len(s.hierarchies)].name
+	return s.names[point/len(s.hierarchies)] + "/caches=" +
+		s.hierarchies[point%len(s.hierarchies)].name
 }
 
 // hash names the space, as [results.SuiteKey] does: 12 hex digits.
@@ -395,7 +416,8 @@ func (s *Space) simulate(ctx context.Context, point int) (count, error) {
 	if err != nil {
 		return count{}, err
 	}
-	counts, err := access.Simulate(ctx, s.hierarchies[point%len(s.hierarchies)].config, []access.Pattern{p}, nil)
+	counts, err := access.Simulate(ctx, s.hierarchies[point%len(s.hierarchies)].config,
+		[]access.Pattern{p}, nil)
 	if err != nil {
 		return count{}, err
 	}

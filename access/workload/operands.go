@@ -23,8 +23,10 @@ type operandEntry struct {
 // ofOperands are the specs of an entry of operands: as they are and, if a twin is
 // asked for, all contiguous.
 func (e entry) ofOperands(at *place) ([]lowered, error) {
-	if e.Tensor != nil || e.View != nil || e.With != nil || e.Order != nil || e.Tile != nil || e.Kernel != nil {
-		return nil, at.file.Errorf(at.path, "operands go with name, op, dims and twin alone: they have their own shapes, and are walked in order torch by plain loops")
+	if e.Tensor != nil || e.View != nil || e.With != nil || e.Order != nil || e.Tile != nil ||
+		e.Kernel != nil {
+		return nil, at.file.Errorf(at.path, "operands go with name, op, dims and twin alone: "+
+			"they have their own shapes, and are walked in order torch by plain loops")
 	}
 	if err := e.checkName(at); err != nil {
 		return nil, err
@@ -63,7 +65,8 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 			specs = append(specs, twin)
 		}
 	default:
-		return nil, at.file.Refuse(e.Twin.node, fmt.Errorf("twin %q (want contiguous)", e.Twin.text))
+		return nil, at.file.Refuse(e.Twin.node,
+			fmt.Errorf("twin %q (want contiguous)", e.Twin.text))
 	}
 	from := map[string]value{}
 	if e.Dims != nil {
@@ -82,7 +85,9 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 
 // operand reads one operand; path is where it stands.
 func (o operandEntry) operand(doc *strict.File, path string) (access.Operand, error) {
-	fail := func(err error) (access.Operand, error) { return access.Operand{}, doc.Errorf(path, "%w", err) }
+	fail := func(err error) (access.Operand, error) {
+		return access.Operand{}, doc.Errorf(path, "%w", err)
+	}
 	if o.Shape.node == nil {
 		return fail(errors.New("an operand has no shape (such as shape: 4000x4000)"))
 	}

@@ -59,12 +59,14 @@ func (e entry) product(at *place, tensors map[string]store) ([]lowered, error) {
 		}
 		var next []draft
 		for _, d := range drafts {
-			if s.key == "with" && d.spec.Op != access.Add || s.key == "to" && d.spec.Op != access.Reorder {
+			if s.key == "with" && d.spec.Op != access.Add || s.key == "to" &&
+				d.spec.Op != access.Reorder {
 				next = append(next, d)
 				continue
 			}
 			if len(next)+len(s.values) > maxBenchmarks {
-				return nil, at.file.Errorf(at.path, "more than %d benchmarks in a file", maxBenchmarks)
+				return nil, at.file.Errorf(at.path, "more than %d benchmarks in a file",
+					maxBenchmarks)
 			}
 			for _, v := range s.values {
 				one := draft{d.spec, maps.Clone(d.from), d.vector}
@@ -99,7 +101,8 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 		{"tensor", e.Tensor, "", func(d *draft, v value) error {
 			t, ok := tensors[v.text]
 			if !ok {
-				return doc.Refuse(v.node, fmt.Errorf("tensor %q is not among the tensors (there are %s)", v.text, names(tensors)))
+				return doc.Refuse(v.node, fmt.Errorf(
+					"tensor %q is not among the tensors (there are %s)", v.text, names(tensors)))
 			}
 			d.spec, d.from["shape"], d.from["dtype"] = t.spec, t.shape, t.dtype
 			return nil
@@ -124,7 +127,9 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 		}},
 		{"view", e.View, none, func(d *draft, v value) (err error) {
 			if v.text == "" || len(v.text) > maxText {
-				return doc.Refuse(v.node, fmt.Errorf("a view of %d characters (want none, or a chain such as transpose(0,1) of at most %d)", len(v.text), maxText))
+				return doc.Refuse(v.node, fmt.Errorf(
+					"a view of %d characters (want none, or a chain such as transpose(0,1) of at "+
+						"most %d)", len(v.text), maxText))
 			}
 			if v.text != none {
 				d.spec.View, err = parse(doc, v, "view", parseView)
@@ -180,9 +185,11 @@ func (e entry) check(at *place, tensors map[string]store) error {
 	case e.To != nil && !slices.ContainsFunc(e.Op, reorders):
 		return at.file.Refuse(e.To[0].node, errors.New("to goes with op: reorder"))
 	case e.To == nil && slices.ContainsFunc(e.Op, reorders):
-		return at.file.Errorf(at.path, "op reorder wants the format that it makes (such as to: aBcd16b)")
+		return at.file.Errorf(at.path, "op reorder wants the format that it makes (such as to: "+
+			"aBcd16b)")
 	case e.With == nil && slices.ContainsFunc(e.Op, adds):
-		return at.file.Errorf(at.path, "op add wants the shape of the tensor to add (such as with: 1x4000)")
+		return at.file.Errorf(at.path, "op add wants the shape of the tensor to add (such as "+
+			"with: 1x4000)")
 	}
 	return nil
 }
@@ -190,7 +197,8 @@ func (e entry) check(at *place, tensors map[string]store) error {
 // checkName refuses what is no name of benchmarks.
 func (e entry) checkName(at *place) error {
 	if e.Name.node != nil && (!word().MatchString(e.Name.text) || procs(e.Name.text)) {
-		return at.file.Refuse(e.Name.node, fmt.Errorf("%q is not a name of benchmarks (%s, no -<digits> last)", e.Name.text, wantName))
+		return at.file.Refuse(e.Name.node, fmt.Errorf(
+			"%q is not a name of benchmarks (%s, no -<digits> last)", e.Name.text, wantName))
 	}
 	return nil
 }

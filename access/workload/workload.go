@@ -99,7 +99,8 @@ func (v *values) UnmarshalYAML(n ast.Node) error {
 		nodes = list.Values
 	}
 	if len(nodes) == 0 {
-		return strict.Refuse(n, errors.New("an empty list (want one value or more, or leave the key out)"))
+		return strict.Refuse(n, errors.New("an empty list (want one value or more, or leave the "+
+			"key out)"))
 	}
 	*v = make(values, len(nodes))
 	for i, node := range nodes {
@@ -140,7 +141,8 @@ func Parse(name string, text []byte) (Workload, error) {
 		}
 	}
 	if len(w.places) == 0 {
-		return Workload{}, doc.Errorf("benchmarks", "nothing to run: this CPU has no vector kernels that walk any of these")
+		return Workload{}, doc.Errorf("benchmarks",
+			"nothing to run: this CPU has no vector kernels that walk any of these")
 	}
 	return w, nil
 }
@@ -172,10 +174,12 @@ func (w *Workload) add(at *place, label string, specs []lowered) error {
 		}
 		other := w.places[name]
 		if other == at {
-			return at.file.Errorf(at.path, "%s comes twice of this entry: leave one of two like values out", name)
+			return at.file.Errorf(at.path, "%s comes twice of this entry: leave one of two like "+
+				"values out", name)
 		}
 		if other != nil {
-			return at.file.Errorf(at.path, "%s is on line %d already (a name: would tell them apart)", name, other.file.Line(other.path))
+			return at.file.Errorf(at.path, "%s is on line %d already (a name: would tell "+
+				"them apart)", name, other.file.Line(other.path))
 		}
 		w.places[name] = at
 		g := group{s.Op, s.DType, s.walked}
@@ -224,7 +228,8 @@ func (f file) tensors(doc *strict.File) (map[string]store, error) {
 			return nil, err
 		}
 		if len(shape) > maxRank {
-			return nil, doc.Refuse(t.Shape.node, fmt.Errorf("%d dims (want at most %d)", len(shape), maxRank))
+			return nil, doc.Refuse(t.Shape.node,
+				fmt.Errorf("%d dims (want at most %d)", len(shape), maxRank))
 		}
 		s := store{access.Spec{Shape: shape, Pad: t.Pad, DType: layouts.Float32}, t.Shape, t.DType}
 		if t.DType.node != nil {

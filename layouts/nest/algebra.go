@@ -54,7 +54,8 @@ func (n Nest) Repeat(passes int) Nest { return n.around(0, passes, make([]int, l
 // around is the nest with a further loop before loop l, with a stride for each
 // operand.
 func (n Nest) around(l, trips int, strides []int) Nest {
-	r := Nest{Trips: slices.Insert(slices.Clone(n.Trips), l, trips), Operands: slices.Clone(n.Operands)}
+	r := Nest{Trips: slices.Insert(slices.Clone(n.Trips), l, trips),
+		Operands: slices.Clone(n.Operands)}
 	for i, op := range n.Operands {
 		r.Operands[i].Strides = slices.Insert(slices.Clone(op.Strides), l, strides[i])
 	}

@@ -73,9 +73,13 @@ func countEach(nodes []Node, within func([]Node) Program, counts []int) ([]int, 
 				return within([]Node{&l})
 			}, counts)
 		case *If:
-			counts, err = countEach(node.Then, func(body []Node) Program { return within([]Node{&If{When: node.When, Then: body}}) }, counts)
+			counts, err = countEach(node.Then, func(body []Node) Program {
+				return within([]Node{&If{When: node.When, Then: body}})
+			}, counts)
 			if err == nil {
-				counts, err = countEach(node.Else, func(body []Node) Program { return within([]Node{&If{When: node.When, Else: body}}) }, counts)
+				counts, err = countEach(node.Else, func(body []Node) Program {
+					return within([]Node{&If{When: node.When, Else: body}})
+				}, counts)
 			}
 		}
 		if err != nil {
@@ -206,7 +210,8 @@ func (c *counter) stretch(l *Loop, first, trips int, in func(v int) int) (sum in
 		if part == 0 {
 			part = trips / 2
 		}
-		return c.plus(c.stretch(l, first, part, in), c.stretch(l, first+part*l.Step, trips-part, in))
+		return c.plus(c.stretch(l, first, part, in),
+			c.stretch(l, first+part*l.Step, trips-part, in))
 	}
 	for i := 0; i < trips && !c.beyond; i++ {
 		sum = c.plus(sum, in(first+i*l.Step))
@@ -214,8 +219,8 @@ func (c *counter) stretch(l *Loop, first, trips int, in func(v int) int) (sum in
 	return sum
 }
 
-// turn is the iteration from which on a part of a condition in a loop's body holds, or no longer does,
-// other than in the first of so many, where it is in no loop inside; 0 if there is none.
+// turn is the iteration from which on a part of a condition in a loop's body holds, or no longer
+// does, other than in the first of so many, where it is in no loop inside; 0 if there is none.
 func (c *counter) turn(body []Node, first, step, trips int) int {
 	for _, node := range body {
 		branch, is := node.(*If)
@@ -259,7 +264,8 @@ func (c *counter) plus(a, b int) int {
 // whatever the variables of the loops around are.
 func (c *counter) degree(l *Loop, first, trips int) (degree int, ok bool) {
 	last := first + (trips-1)*l.Step
-	low, high := append(slices.Clone(c.vars), min(first, last)), append(slices.Clone(c.vars), max(first, last))
+	low, high := append(slices.Clone(c.vars), min(first, last)),
+		append(slices.Clone(c.vars), max(first, last))
 	return degreeOf(l.Body, low, high)
 }
 
@@ -285,7 +291,8 @@ func degreeOf(nodes []Node, low, high []int) (degree int, ok bool) {
 			} else {
 				first -= most
 			}
-			inner, ok = degreeOf(node.Body, append(low[:len(low):len(low)], first), append(high[:len(high):len(high)], end))
+			inner, ok = degreeOf(node.Body, append(low[:len(low):len(low)], first),
+				append(high[:len(high):len(high)], end))
 			if !ok {
 				return 0, false
 			}

@@ -61,7 +61,8 @@ func (n Nest) written() (all []Operand) {
 			if !slices.Equal(op.Strides, all[i].Strides) {
 				op.Strides = make([]int, len(n.Trips))
 			}
-			low, high := min(op.Base, all[i].Base), max(op.Base+uint64(op.Width), all[i].Base+uint64(all[i].Width))
+			low, high := min(op.Base, all[i].Base),
+				max(op.Base+uint64(op.Width), all[i].Base+uint64(all[i].Width))
 			op.Base, op.Width = low, int(high-low)
 			all, i = slices.Delete(all, i, i+1), -1 // it may reach others now
 		}

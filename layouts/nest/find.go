@@ -18,20 +18,23 @@ import (
 //
 // Law: found if and only if the condition holds at some execution of the access.
 //
-// The bounds, the conditions and what is looked for are inequalities of the
-// variables: if eliminating one variable after the other (Fourier and Motzkin)
-// contradicts itself, there is no such execution; else what is left bounds the
-// search for one. Choices on the way that leave the variables no values are not followed, and none is made of what the choices
-// before it decide, so that a chain of n conditions on one variable takes n of them and not 2^n. That takes no longer for more
-// iterations, unless the inequalities have solutions in fractions and none in integers. The error tells
-// of a search that was given up, or of numbers beyond an int.
+// The bounds, the conditions and what is looked for are inequalities of the variables: if
+// eliminating one variable after the other (Fourier and Motzkin) contradicts itself, there is no
+// such execution; else what is left bounds the search for one. Choices on the way that leave the
+// variables no values are not followed, and none is made of what the choices before it decide, so
+// that a chain of n conditions on one variable takes n of them and not 2^n. That takes no longer
+// for more iterations, unless the inequalities have solutions in fractions and none in integers.
+// The error tells of a search that was given up, or of numbers beyond an int.
 func (p Program) Find(access int, where Condition) (vars []int, found bool, err error) {
 	path := p.path(access, nil)
 	if path == nil {
 		return nil, false, fmt.Errorf("access %d of %d", access, count(p))
 	}
-	if loops := slices.DeleteFunc(slices.Clone(path), func(t turn) bool { return t.loop == nil }); len(loops) < len(path) {
-		f := finder{path: loops, where: where, budget: 1 << 20} // where there is none without the conditions, there is none
+	if loops := slices.DeleteFunc(slices.Clone(path), func(t turn) bool {
+		return t.loop == nil
+	}); len(loops) < len(path) {
+		// where there is none without the conditions, there is none
+		f := finder{path: loops, where: where, budget: 1 << 20}
 		if _, found = f.from(0, nil, nil); !found && f.err == nil {
 			return nil, false, nil
 		}
@@ -101,7 +104,8 @@ func (f *finder) from(place int, known, values []Affine) (vars []int, found bool
 	}
 	if place == len(f.path) {
 		for _, all := range f.where {
-			if vars, found = f.solve(append(slices.Clone(known), f.in(values, all)...), values); found || f.err != nil {
+			if vars, found = f.solve(append(slices.Clone(known), f.in(values, all)...),
+				values); found || f.err != nil {
 				return vars, found
 			}
 		}
@@ -127,7 +131,8 @@ func (f *finder) from(place int, known, values []Affine) (vars []int, found bool
 }
 
 // otherwise is the arm in which of each list some member is below 0.
-func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (vars []int, found bool) {
+func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (vars []int,
+	found bool) {
 	if f.spent() || contradict(known) {
 		return nil, false
 	}
@@ -136,7 +141,8 @@ func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (
 	}
 	members := f.in(values, lists[0])
 	if len(members) == 1 {
-		return f.otherwise(place, lists[1:], narrowed(known, f.plus(Constant(-1), -1, members[0])), values)
+		return f.otherwise(place, lists[1:], narrowed(known, f.plus(Constant(-1), -1, members[0])),
+			values)
 	}
 	for _, a := range members {
 		if !f.feasible(narrowed(known, a)) { // it is below 0 anyhow
@@ -159,7 +165,8 @@ func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (
 // perSystem is how many values a system takes as long as.
 const perSystem = 1 << 6
 
-// feasible tells whether the elimination of all unknowns leaves it open that all rows can be at least 0.
+// feasible tells whether the elimination of all unknowns leaves it open that all rows can be at
+// least 0.
 func (f *finder) feasible(rows []Affine) bool {
 	if f.budget -= perSystem; f.spent() {
 		return true // it is given up
@@ -173,7 +180,9 @@ func (f *finder) feasible(rows []Affine) bool {
 	for d := unknowns - 1; d >= 0 && alone.err == nil; d-- {
 		rows = alone.without(rows, d)
 	}
-	return alone.err != nil || !slices.ContainsFunc(rows, func(a Affine) bool { return a.Const < 0 })
+	return alone.err != nil || !slices.ContainsFunc(rows, func(a Affine) bool {
+		return a.Const < 0
+	})
 }
 
 func (f *finder) loop(place int, l *Loop, known, values []Affine) (vars []int, found bool) {
@@ -260,7 +269,8 @@ func contradict(rows []Affine) bool {
 			continue
 		}
 		for _, other := range rows[:i] { // x >= -k and x <= k2, both with coefficients of 1
-			if d, ok := bound(other); ok && d == at && other.Coef[d] == -r.Coef[at] && other.Const < -r.Const {
+			if d, ok := bound(other); ok && d == at && other.Coef[d] == -r.Coef[at] &&
+				other.Const < -r.Const {
 				return true
 			}
 		}

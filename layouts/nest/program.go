@@ -131,7 +131,8 @@ func (n Nest) program() Program {
 		body[i] = op
 	}
 	for l := len(n.Trips) - 1; l >= 0; l-- {
-		body = []Node{&Loop{Name: variableName(l), From: []Affine{Constant(0)}, To: []Affine{Constant(n.Trips[l])}, Step: 1, Body: body}}
+		body = []Node{&Loop{Name: variableName(l), From: []Affine{Constant(0)},
+			To: []Affine{Constant(n.Trips[l])}, Step: 1, Body: body}}
 	}
 	return body
 }

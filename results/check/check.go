@@ -37,9 +37,12 @@ import (
 
 // Options say from where on a difference counts.
 type Options struct {
-	Alpha          float64 // for times: the share of clean checks that may find any difference, such as 0.01
-	Threshold      float64 // for times: the least difference that counts, as a share of the baseline's median
-	ExactTolerance float64 // for exact units: the greatest rise that does not count, as a share of the baseline
+	// for times: the share of clean checks that may find any difference, such as 0.01
+	Alpha float64
+	// for times: the least difference that counts, as a share of the baseline's median
+	Threshold float64
+	// for exact units: the greatest rise that does not count, as a share of the baseline
+	ExactTolerance float64
 	Times          Times
 	SameMachine    bool // the runs are of one machine for sure, whatever their fingerprints
 	AllowVanished  bool // that the new results lack what the baseline has is no failure
@@ -64,12 +67,14 @@ const (
 	Regression  Verdict = "regression"
 	Improvement Verdict = "improvement"
 	Same        Verdict = "same"
-	Tolerated   Verdict = "tolerated" // an exact unit that became worse, but within Options.ExactTolerance
+	// an exact unit that became worse, but within Options.ExactTolerance
+	Tolerated Verdict = "tolerated"
 )
 
 // A Comparison is of one benchmark in one unit.
 type Comparison struct {
-	Name, Unit string // the unit is tidied: sec/op, D1-misses/op; reports have that of the files, ns/op
+	// the unit is tidied: sec/op, D1-misses/op; reports have that of the files, ns/op
+	Name, Unit string
 	Exact      bool
 	Old, New   float64 // medians; of an exact unit, the worst value
 	OldN, NewN int     // samples
@@ -95,8 +100,9 @@ type Report struct {
 	Appeared    []Lone       // in the new file only
 	Nothing     string       // why nothing at all could be judged, "" if something was
 	NoTimes     string       // why times were not compared, "" if they were
-	NoExact     []string     // why exact units were not compared, a reason for each geometry; none if all were
-	Drift       []string     // exact units whose samples are not all the same
+	// why exact units were not compared, a reason for each geometry; none if all were
+	NoExact []string
+	Drift   []string // exact units whose samples are not all the same
 
 	geometries   [2]results.Fingerprint // that were simulated: the baseline's and the new file's
 	otherMachine bool                   // the fingerprints differ
@@ -171,7 +177,8 @@ func Compare(old, new *results.Set, o Options) (*Report, error) {
 	return compare(old, "baseline", new, "new results", o)
 }
 
-func compare(old *results.Set, oldName string, new *results.Set, newName string, o Options) (*Report, error) {
+func compare(old *results.Set, oldName string, new *results.Set, newName string,
+	o Options) (*Report, error) {
 	oldConfig, newConfig, err := configs(old, oldName, new, newName)
 	if err != nil {
 		return nil, err
@@ -213,20 +220,24 @@ func (r *Report) nothing() string {
 		return fmt.Sprintf("no benchmark is in both files (%s)", r.butThreads())
 	case r.common == 0:
 		return "no benchmark is in both files"
-	case require && !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Exact }):
+	case require && !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
+		return !c.Exact
+	}):
 		return "times are required, and no benchmark has one in both files"
 	case len(r.Comparisons) == 0 && len(r.notCompared()) > 0:
 		return strings.Join(r.notCompared(), "; ")
 	case len(r.Comparisons) == 0:
 		return "no benchmark has a unit that is judged in both files"
-	case !r.judged() && (require || !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return c.Exact })):
+	case !r.judged() && (require || !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
+		return c.Exact
+	})):
 		return "too few samples to judge any time by"
 	}
 	return ""
 }
 
-// oneThread ends the names of what one thread does in a run with --threads; in a run without, nothing
-// stands in its place.
+// oneThread ends the names of what one thread does in a run with --threads; in a run without,
+// nothing stands in its place.
 const oneThread = "/threads=1"
 
 // butThreads says how many benchmarks are the same in both files but for oneThread, and what to do
@@ -248,9 +259,11 @@ func (r *Report) butThreads() string {
 	}
 	switch {
 	case with > 0:
-		return namesDiffer(with) + " only in threads=1 of the baseline: run the new results with --threads too, or the baseline without"
+		return namesDiffer(with) + " only in threads=1 of the baseline: run the new results with " +
+			"--threads too, or the baseline without"
 	case without > 0:
-		return namesDiffer(without) + " only in threads=1 of the new results: run them without --threads, or the baseline with it too"
+		return namesDiffer(without) + " only in threads=1 of the new results: run them without " +
+			"--threads, or the baseline with it too"
 	}
 	return ""
 }
@@ -272,10 +285,13 @@ func (r *Report) notCompared() []string {
 
 // judged reports whether there is a time that could have been found different.
 func (r *Report) judged() bool {
-	return slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Exact && c.Need == 0 })
+	return slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
+		return !c.Exact && c.Need == 0
+	})
 }
 
-func configs(old *results.Set, oldName string, new *results.Set, newName string) (oldConfig, newConfig map[string]string, err error) {
+func configs(old *results.Set, oldName string, new *results.Set, newName string) (oldConfig,
+	newConfig map[string]string, err error) {
 	if err := errors.Join(old.CheckValues(), new.CheckValues()); err != nil {
 		return nil, nil, err
 	}
@@ -338,10 +354,11 @@ func rowsWith(set *results.Set, units benchfmt.UnitMetadataMap) []results.Row {
 	return with.Rows()
 }
 
-// match finds what is in both files. Names whose keys have another order are one: of older programs those
-// of C files have the order in which -D was given.
+// match finds what is in both files. Names whose keys have another order are one: of older programs
+// those of C files have the order in which -D was given.
 func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetadataMap) {
-	olds, news, lone := map[string]bool{}, map[string]results.Row{}, map[string]results.Row{} // the last by ordered
+	// the last by ordered
+	olds, news, lone := map[string]bool{}, map[string]results.Row{}, map[string]results.Row{}
 	for _, row := range oldRows {
 		olds[row.Name] = true
 	}
@@ -361,7 +378,8 @@ func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetada
 			r.common++
 			r.matchUnits(row, now, units)
 		} else {
-			r.Vanished = append(r.Vanished, Lone{row.Name, "", r.guards(row, units) && !otherKernel(row)})
+			r.Vanished = append(r.Vanished, Lone{row.Name, "", r.guards(row, units) &&
+				!otherKernel(row)})
 		}
 	}
 	for _, row := range newRows {
@@ -383,7 +401,8 @@ func ordered(name string) string {
 // a sweep are of the benchmark's name: a name that is gone is no other meaning of it.
 func (r *Report) guards(row results.Row, units benchfmt.UnitMetadataMap) bool {
 	for unit := range row.Stats {
-		if units.GetAssumption(unit) != benchmath.AssumeExact || r.geometryDiffers("", unit) == nil {
+		if units.GetAssumption(unit) != benchmath.AssumeExact ||
+			r.geometryDiffers("", unit) == nil {
 			return true
 		}
 	}
@@ -416,7 +435,8 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 		a, b := old.Stats[unit], now.Stats[unit]
 		exact := units.GetAssumption(unit) == benchmath.AssumeExact
 		_, clock := old.Stats["sec/op"]
-		judged := exact || r.NoTimes == "" && !(clock && results.Explains(unit)) // which would only weaken the correction for the number of comparisons
+		// which would only weaken the correction for the number of comparisons
+		judged := exact || r.NoTimes == "" && !(clock && results.Explains(unit))
 		if b.N == 0 {
 			r.Vanished = append(r.Vanished, Lone{old.Name, unit, judged})
 			continue
@@ -424,10 +444,13 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 		if !judged || exact && !r.sameGeometry(old.Name, unit) {
 			continue
 		}
-		c := Comparison{Name: old.Name, Unit: unit, Exact: exact, Old: a.Center, New: b.Center, OldN: a.N, NewN: b.N,
-			Verdict: Same, better: float64(results.Better(units, unit)), old: a.Samples, new: b.Samples}
+		c := Comparison{Name: old.Name, Unit: unit, Exact: exact, Old: a.Center, New: b.Center,
+			OldN: a.N, NewN: b.N,
+			Verdict: Same, better: float64(results.Better(units, unit)), old: a.Samples,
+			new: b.Samples}
 		if exact {
-			c.Old, c.New = worst(a.Samples, -c.better), worst(b.Samples, c.better) // a baseline of which both sides of a merge were kept guards the better one
+			// a baseline of which both sides of a merge were kept guards the better one
+			c.Old, c.New = worst(a.Samples, -c.better), worst(b.Samples, c.better)
 			r.drift(c, "the baseline", a.Samples)
 			r.twice = r.drift(c, "the new results", b.Samples) || r.twice
 		}
@@ -465,7 +488,8 @@ func (r *Report) drift(c Comparison, file string, samples []float64) bool {
 	if least == most {
 		return false
 	}
-	r.Drift = append(r.Drift, fmt.Sprintf("%s %s is from %v to %v in %s", c.Name, c.Unit, least, most, file))
+	r.Drift = append(r.Drift, fmt.Sprintf("%s %s is from %v to %v in %s", c.Name, c.Unit, least,
+		most, file))
 	return true
 }
 
@@ -598,7 +622,8 @@ func (s smallestP) samples(p float64) int {
 
 // CompareFiles is Compare for two named files. The report shows the names with the
 // commits and dates of the files.
-func CompareFiles(old *results.Set, oldName string, new *results.Set, newName string, o Options) (*Report, error) {
+func CompareFiles(old *results.Set, oldName string, new *results.Set, newName string,
+	o Options) (*Report, error) {
 	r, err := compare(old, "baseline "+oldName, new, newName, o)
 	if err != nil {
 		return nil, err

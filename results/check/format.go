@@ -28,7 +28,8 @@ func (r *Report) Summary() string {
 	if err := r.Err(); err != nil {
 		return err.Error() + vanished
 	}
-	return fmt.Sprintf("%s, %s%s; compared %s", results.Counted(len(r.Of(Regression)), "regression"),
+	return fmt.Sprintf("%s, %s%s; compared %s",
+		results.Counted(len(r.Of(Regression)), "regression"),
 		results.Counted(len(r.Of(Improvement)), "improvement"), vanished, r.compared())
 }
 
@@ -136,7 +137,8 @@ func (r *Report) tooFew() []string {
 		if len(names) > 1 {
 			which += fmt.Sprintf(" and %d more", len(names)-1)
 		}
-		notes = append(notes, fmt.Sprintf("too few samples: %d in the baseline and %d in the new results can never be significant; %d in both (--count %d) would suffice: %s",
+		notes = append(notes, fmt.Sprintf("too few samples: %d in the baseline and %d in the new "+
+			"results can never be significant; %d in both (--count %d) would suffice: %s",
 			n.old, n.new, n.need, n.need, which))
 	}
 	return notes
@@ -146,22 +148,30 @@ func (r *Report) tooFew() []string {
 func (r *Report) advice() []string {
 	var lines []string
 	if r.backwards {
-		lines = append(lines, "The baseline was made after the new results: if that is not intended, swap them.")
+		lines = append(lines, "The baseline was made after the new results: if that is not "+
+			"intended, swap them.")
 	}
 	if r.twice {
-		lines = append(lines, "The new results have two counts of one benchmark. Names have a file's name without its folder: if two of one name were counted, give one another name (a link will do: ln -s b/kernel.c b-kernel.c).")
+		lines = append(lines, "The new results have two counts of one benchmark. Names have a "+
+			"file's name without its folder: if two of one name were counted, give one another "+
+			"name (a link will do: ln -s b/kernel.c b-kernel.c).")
 	}
 	if hint := r.butThreads(); hint != "" && r.Nothing == "" { // else the reason has it
 		lines = append(lines, "Of the benchmarks in one file only, "+hint+".")
 	}
 	if len(r.Missing()) > 0 && r.common > 0 {
-		lines = append(lines, "These are no longer guarded. If that is intended: --allow-vanished, with --update to renew the baseline.")
+		lines = append(lines, "These are no longer guarded. If that is intended: "+
+			"--allow-vanished, with --update to renew the baseline.")
 	}
 	if len(r.Of(Improvement)) > 0 && !r.Failed() && !r.Options.Update {
-		lines = append(lines, "Something improved: renew the baseline (--update), so that it is held.")
+		lines = append(lines, "Something improved: renew the baseline (--update), so that it "+
+			"is held.")
 	}
-	if !r.Options.SameMachine && slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Exact && c.Verdict != Same }) {
-		lines = append(lines, "The machine may explain differences between times of two runs: --ab interleaves the samples of two programs.")
+	if !r.Options.SameMachine && slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
+		return !c.Exact && c.Verdict != Same
+	}) {
+		lines = append(lines, "The machine may explain differences between times of two runs: "+
+			"--ab interleaves the samples of two programs.")
 	}
 	return lines
 }
@@ -169,7 +179,8 @@ func (r *Report) advice() []string {
 // writeText writes a report for a terminal.
 func writeText(w io.Writer, r *Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", results.Printable(r.Baseline), results.Printable(r.New))
+	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", results.Printable(r.Baseline),
+		results.Printable(r.New))
 	for _, v := range []Verdict{Regression, Improvement, Tolerated} {
 		for _, c := range r.Of(v) {
 			fmt.Fprintf(&b, "%-11s %s %s\n", v, results.Printable(c.Name), c.values())
@@ -190,7 +201,8 @@ func writeText(w io.Writer, r *Report) error {
 func (c Comparison) values() string {
 	old, new := c.number(c.Old), c.number(c.New)
 	if c.Exact {
-		return fmt.Sprintf("%s -> %s %s (%s, exact)", old, new, results.Printable(inFiles(c.Unit)), c.percent())
+		return fmt.Sprintf("%s -> %s %s (%s, exact)", old, new, results.Printable(inFiles(c.Unit)),
+			c.percent())
 	}
 	return fmt.Sprintf("%s -> %s (%s, p=%.3g n=%d+%d)", old, new, c.percent(), c.P, c.OldN, c.NewN)
 }
@@ -233,7 +245,8 @@ func writeMarkdown(w io.Writer, r *Report) error {
 	if r.Nothing != "" { // what the files say is in the reason
 		summary = code(summary)
 	}
-	fmt.Fprintf(&b, "### Memory layouts: %s\n\n%s, of %s against %s.\n", r.title(), summary, code(r.New), code(r.Baseline))
+	fmt.Fprintf(&b, "### Memory layouts: %s\n\n%s, of %s against %s.\n", r.title(), summary,
+		code(r.New), code(r.Baseline))
 	r.markdownMissing(&b)
 	for _, v := range []Verdict{Regression, Improvement, Tolerated} {
 		r.markdownTable(&b, v)
@@ -296,7 +309,8 @@ func (r *Report) markdownTable(b *strings.Builder, v Verdict) {
 		if !c.Exact {
 			p = fmt.Sprintf("%.3g (n=%d+%d)", c.P, c.OldN, c.NewN)
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", code(c.Name), code(inFiles(c.Unit)), code(c.number(c.Old)), code(c.number(c.New)), c.percent(), p)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", code(c.Name), code(inFiles(c.Unit)),
+			code(c.number(c.Old)), code(c.number(c.New)), c.percent(), p)
 	})
 }
 
@@ -355,7 +369,8 @@ func writeJSON(w io.Writer, r *Report) error {
 	for _, c := range r.Comparisons {
 		old, unit := results.InFiles(c.Old, c.Unit)
 		new, _ := results.InFiles(c.New, c.Unit)
-		j := comparison{c.Name, unit, c.Exact, old, new, [2]int{c.OldN, c.NewN}, &c.Change, nil, c.Verdict, c.Need}
+		j := comparison{c.Name, unit, c.Exact, old, new, [2]int{c.OldN, c.NewN}, &c.Change, nil,
+			c.Verdict, c.Need}
 		if math.IsInf(c.Change, 0) {
 			j.Change = nil
 		}
@@ -380,8 +395,10 @@ func writeJSON(w io.Writer, r *Report) error {
 		Appeared    []string     `json:"appeared"`
 		NotExact    []string     `json:"not_exact"`
 		Comparisons []comparison `json:"comparisons"`
-	}{r.Baseline, r.New, r.Nothing, len(r.Of(Regression)), len(r.Of(Improvement)), r.Options.Alpha, r.Options.Threshold, r.Options.ExactTolerance,
-		r.NoTimes, strings.Join(r.NoExact, "; "), names(r.Vanished), names(r.Missing()), names(r.Appeared), append([]string{}, r.Drift...), list}, "", "  ")
+	}{r.Baseline, r.New, r.Nothing, len(r.Of(Regression)), len(r.Of(Improvement)), r.Options.Alpha,
+		r.Options.Threshold, r.Options.ExactTolerance,
+		r.NoTimes, strings.Join(r.NoExact, "; "), names(r.Vanished), names(r.Missing()),
+		names(r.Appeared), append([]string{}, r.Drift...), list}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -439,7 +456,8 @@ func writeJUnit(w io.Writer, r *Report) error {
 		missing[l] = true
 	}
 	for _, c := range r.Comparisons {
-		j := junitCase{Class: results.Printable(inFiles(c.Unit)), Name: results.Printable(c.Name), Out: c.values()}
+		j := junitCase{Class: results.Printable(inFiles(c.Unit)), Name: results.Printable(c.Name),
+			Out: c.values()}
 		if c.Verdict == Regression {
 			j.Failure = &junitMessage{c.values(), string(Regression)}
 			s.Failures++
@@ -458,15 +476,18 @@ func writeJUnit(w io.Writer, r *Report) error {
 		s.Cases = append(s.Cases, j)
 	}
 	if err := r.Err(); err != nil {
-		s.Cases = append(s.Cases, junitCase{Class: "check", Name: ErrNothing.Error(), Failure: &junitMessage{results.Printable(err.Error()), "nothing"}})
+		s.Cases = append(s.Cases, junitCase{Class: "check", Name: ErrNothing.Error(),
+			Failure: &junitMessage{results.Printable(err.Error()), "nothing"}})
 		s.Failures++
 	}
 	for _, why := range r.notCompared() {
-		s.Cases = append(s.Cases, junitCase{Class: "not compared", Name: results.Printable(why), Skipped: &junitMessage{Message: results.Printable(why)}})
+		s.Cases = append(s.Cases, junitCase{Class: "not compared", Name: results.Printable(why),
+			Skipped: &junitMessage{Message: results.Printable(why)}})
 		s.Skipped++
 	}
 	s.Tests = len(s.Cases)
-	text, err := xml.MarshalIndent(junitSuites{Tests: s.Tests, Failures: s.Failures, Suite: s}, "", "  ")
+	text, err := xml.MarshalIndent(junitSuites{Tests: s.Tests, Failures: s.Failures,
+		Suite: s}, "", "  ")
 	if err != nil {
 		return err
 	}

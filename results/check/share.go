@@ -15,7 +15,8 @@ func ParseShare(text string) (float64, error) {
 		v /= 100
 	}
 	if err != nil || !(v >= 0) || v >= 1 && !percent || v > 100 {
-		return 0, errors.New("want a share such as 5% or 0.05 (less than 1 without %, which may be up to 10000%)")
+		return 0, errors.New("want a share such as 5% or 0.05 (less than 1 without %, which may " +
+			"be up to 10000%)")
 	}
 	return v, nil
 }

@@ -28,17 +28,18 @@ import (
 
 // A Record is one benchmark in one unit, of one file.
 type Record struct {
-	Commit      string   `json:"commit,omitempty"`
-	Date        string   `json:"date,omitempty"`
-	Fingerprint string   `json:"fingerprint,omitempty"` // of the machine
-	Name        string   `json:"name"`                  // with the word Benchmark
-	Unit        string   `json:"unit"`                  // as in the files: ns/op, B/s, D1-misses/op
-	Median      float64  `json:"median"`
-	Lower       *float64 `json:"lower,omitempty"` // of the median's 95% interval; nil if the samples are too few, and of an exact unit
-	Upper       *float64 `json:"upper,omitempty"`
-	Samples     int      `json:"samples"`
-	Exact       bool     `json:"exact"`
-	Better      string   `json:"better"` // "lower" or "higher"
+	Commit      string  `json:"commit,omitempty"`
+	Date        string  `json:"date,omitempty"`
+	Fingerprint string  `json:"fingerprint,omitempty"` // of the machine
+	Name        string  `json:"name"`                  // with the word Benchmark
+	Unit        string  `json:"unit"`                  // as in the files: ns/op, B/s, D1-misses/op
+	Median      float64 `json:"median"`
+	// of the median's 95% interval; nil if the samples are too few, and of an exact unit
+	Lower   *float64 `json:"lower,omitempty"`
+	Upper   *float64 `json:"upper,omitempty"`
+	Samples int      `json:"samples"`
+	Exact   bool     `json:"exact"`
+	Better  string   `json:"better"` // "lower" or "higher"
 }
 
 // Records sums up a set, in the order of its names and of [results.Units],
@@ -64,7 +65,8 @@ func Records(set *results.Set) ([]Record, error) {
 	return records, nil
 }
 
-// noCopies refuses a file of which another one has all results, if these are timed: simulated ones are the same of each run.
+// noCopies refuses a file of which another one has all results, if these are timed: simulated ones
+// are the same of each run.
 func noCopies(set *results.Set) error {
 	files := set.Files()
 	var lines []map[string]int // of each file, how often it has a result
@@ -88,21 +90,24 @@ func noCopies(set *results.Set) error {
 				copied = copied && lines[j][line] >= n
 			}
 			if copied {
-				return fmt.Errorf("%s: %s has all of its results, and they would count twice: leave one of the two out", files[i].Name, files[j].Name)
+				return fmt.Errorf("%s: %s has all of its results, and they would count twice: "+
+					"leave one of the two out", files[i].Name, files[j].Name)
 			}
 		}
 	}
 	return nil
 }
 
-// withOurs are the units of files with ours that are exact, of which a file that was cut out of another may not say it.
+// withOurs are the units of files with ours that are exact, of which a file that was cut out of
+// another may not say it.
 func withOurs(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
 	all := maps.Clone(units)
 	for _, u := range results.Units {
 		_, tidied := benchunit.Tidy(1, u.Name)
 		key := benchfmt.UnitMetadataKey{Unit: tidied, Key: "assume"}
 		if u.Exact && all[key] == nil {
-			all[key] = &benchfmt.UnitMetadata{UnitMetadataKey: key, OrigUnit: u.Name, Value: "exact"}
+			all[key] = &benchfmt.UnitMetadata{UnitMetadataKey: key, OrigUnit: u.Name,
+				Value: "exact"}
 		}
 	}
 	return all
@@ -134,7 +139,9 @@ func Of(set *results.Set, records []Record) error {
 // rank is the place of a unit, tidied, among ours.
 func rank(unit string) int {
 	_, plain := results.InFiles(0, unit)
-	if i := slices.IndexFunc(results.Units, func(u results.Unit) bool { return u.Name == plain }); i >= 0 {
+	if i := slices.IndexFunc(results.Units, func(u results.Unit) bool {
+		return u.Name == plain
+	}); i >= 0 {
 		return i
 	}
 	return len(results.Units)
@@ -158,7 +165,8 @@ func record(units benchfmt.UnitMetadataMap, row results.Row, unit string) Record
 
 // Formats are the formats, by name.
 var Formats = map[string]func(io.Writer, []Record) error{
-	"csv": writeCSV, "jsonl": writeJSONLines, "github-action-benchmark": writeGitHubActionBenchmark, "bencher": writeBencher,
+	"csv": writeCSV, "jsonl": writeJSONLines, "github-action-benchmark": writeGitHubActionBenchmark,
+	"bencher": writeBencher,
 }
 
 // writeCSV writes a line for each record under a head (RFC 4180). A text that a
@@ -166,12 +174,15 @@ var Formats = map[string]func(io.Writer, []Record) error{
 // are replaced as in JSON.
 func writeCSV(w io.Writer, records []Record) error {
 	c := csv.NewWriter(w)
-	if err := c.Write([]string{"commit", "date", "fingerprint", "name", "unit", "median", "lower", "upper", "samples", "exact", "better"}); err != nil {
+	if err := c.Write([]string{"commit", "date", "fingerprint", "name", "unit", "median", "lower",
+		"upper", "samples", "exact", "better"}); err != nil {
 		return err
 	}
 	for _, r := range records {
-		cells := []string{text(r.Commit), text(r.Date), text(r.Fingerprint), text(r.Name), text(r.Unit),
-			number(&r.Median), number(r.Lower), number(r.Upper), strconv.Itoa(r.Samples), strconv.FormatBool(r.Exact), r.Better}
+		cells := []string{text(r.Commit), text(r.Date), text(r.Fingerprint), text(r.Name),
+			text(r.Unit),
+			number(&r.Median), number(r.Lower), number(r.Upper), strconv.Itoa(r.Samples),
+			strconv.FormatBool(r.Exact), r.Better}
 		if err := c.Write(cells); err != nil {
 			return err
 		}
@@ -225,7 +236,8 @@ func writeGitHubActionBenchmark(w io.Writer, records []Record) error {
 		if r.Better == "higher" {
 			continue
 		}
-		e := entry{Name: r.Name + " - " + r.Unit, Unit: r.Unit, Value: r.Median, Extra: "median of " + results.Counted(r.Samples, "sample")}
+		e := entry{Name: r.Name + " - " + r.Unit, Unit: r.Unit, Value: r.Median,
+			Extra: "median of " + results.Counted(r.Samples, "sample")}
 		switch {
 		case r.Exact:
 			e.Extra = "simulated, exact"
@@ -233,7 +245,8 @@ func writeGitHubActionBenchmark(w io.Writer, records []Record) error {
 			e.Extra = "1 sample"
 		}
 		if r.Lower != nil {
-			e.Range = "± " + strconv.FormatFloat(max(r.Median-*r.Lower, *r.Upper-r.Median), 'g', 3, 64)
+			e.Range = "± " + strconv.FormatFloat(max(r.Median-*r.Lower,
+				*r.Upper-r.Median), 'g', 3, 64)
 		}
 		list = append(list, e)
 	}
@@ -262,7 +275,8 @@ func writeBencher(w io.Writer, records []Record) error {
 			measure = "latency"
 		}
 		if len(r.Name) > maxBenchmark || len(measure) > maxMeasure {
-			return fmt.Errorf("%.60s... in %.60s: Bencher takes names of at most %d characters and units of %d", r.Name, r.Unit, maxBenchmark, maxMeasure)
+			return fmt.Errorf("%.60s... in %.60s: Bencher takes names of at most %d characters "+
+				"and units of %d", r.Name, r.Unit, maxBenchmark, maxMeasure)
 		}
 		if all[r.Name] == nil {
 			all[r.Name] = map[string]metric{}

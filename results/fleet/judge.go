@@ -193,8 +193,8 @@ func (f Finding) small() bool {
 	return math.Abs(math.Log(f.Ratio)) < math.Log(minRatio)
 }
 
-// A measure is what machines of a CPU are compared by in an aspect: logarithms of ratios, in units of how
-// far from their middle they lie.
+// A measure is what machines of a CPU are compared by in an aspect: logarithms of ratios, in units
+// of how far from their middle they lie.
 type measure struct {
 	middle, scale float64
 	of            distuv.StudentsT
@@ -228,7 +228,8 @@ func (by measure) test(scores [][aspects]float64, group []int, a Aspect) (all []
 	for _, i := range group {
 		if v := scores[i][a]; v > 0 {
 			z := (math.Log(v) - by.middle) / by.scale
-			all = append(all, Finding{Machine: i, Aspect: a, Ratio: v, P: 2 * by.of.CDF(-math.Abs(z)), Peers: by.machines - 1})
+			all = append(all, Finding{Machine: i, Aspect: a, Ratio: v,
+				P: 2 * by.of.CDF(-math.Abs(z)), Peers: by.machines - 1})
 		}
 	}
 	return all
@@ -270,22 +271,26 @@ func (m *Matrix) plain(found []Finding) (kept []Finding) {
 		}
 	}
 	slices.SortFunc(kept, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Aspect/Scatter, b.Aspect/Scatter), cmp.Compare(size(b), size(a)), cmp.Compare(a.Machine, b.Machine))
+		return cmp.Or(cmp.Compare(a.Aspect/Scatter, b.Aspect/Scatter),
+			cmp.Compare(size(b), size(a)), cmp.Compare(a.Machine, b.Machine))
 	})
 	return kept
 }
 
-// why says what of a machine's files explains a finding, by its ratios: what is measured first, then
-// in what it is set up otherwise than most of its peers, and then what such a pattern
-// mostly comes from.
+// why says what of a machine's files explains a finding, by its ratios: what is measured first,
+// then in what it is set up otherwise than most of its peers, and then what such a pattern mostly
+// comes from.
 func (m *Matrix) why(f Finding, ratios []float64) string {
 	var words []string
 	machine := m.Machines[f.Machine]
 	group := m.peers(f.Machine)
-	if own, peers := m.ghz(f.Machine), m.peersGHz(group); own > 0 && peers > 0 && math.Abs(own/peers-1) > 0.02 {
-		words = append(words, fmt.Sprintf("its CPU ran at %.2f GHz, the peers' at %.2f", own, peers))
+	if own, peers := m.ghz(f.Machine), m.peersGHz(group); own > 0 && peers > 0 &&
+		math.Abs(own/peers-1) > 0.02 {
+		words = append(words, fmt.Sprintf("its CPU ran at %.2f GHz, the peers' at %.2f",
+			own, peers))
 	} else if clock := m.clock(f.Machine, ratios); own == 0 && math.Abs(clock-1) > 0.02 {
-		words = append(words, fmt.Sprintf("loads from its first cache, which take a number of cycles, take %.2f times as long: its clock is %.2f of the peers'", 1/clock, clock))
+		words = append(words, fmt.Sprintf("loads from its first cache, which take a number of "+
+			"cycles, take %.2f times as long: its clock is %.2f of the peers'", 1/clock, clock))
 	}
 	others, steal := activity(machine)
 	usual, usualSteal := m.peersActivity(group)
@@ -299,10 +304,14 @@ func (m *Matrix) why(f Finding, ratios []float64) string {
 		words = append(words, smaller)
 	}
 	for _, key := range []string{"caches", "goversion", "pages"} {
-		words = append(words, unlike(m, group, f.Machine, key, func(m Machine) string { return m.Config[key] })...)
+		words = append(words, unlike(m, group, f.Machine, key, func(m Machine) string {
+			return m.Config[key]
+		})...)
 	}
 	for _, key := range facts[2:] {
-		words = append(words, unlike(m, group, f.Machine, key, func(m Machine) string { return m.Facts[key] })...)
+		words = append(words, unlike(m, group, f.Machine, key, func(m Machine) string {
+			return m.Facts[key]
+		})...)
 	}
 	if len(words) == 0 {
 		words = append(words, m.mostly(f))
@@ -320,15 +329,21 @@ func (m *Matrix) mostly(f Finding) string {
 	}
 	switch {
 	case f.Aspect == Scatter:
-		return "nothing in its files explains it: look for a noisy neighbour, or a daemon that wakes often"
+		return "nothing in its files explains it: look for a noisy neighbour, or a daemon that " +
+			"wakes often"
 	case f.Ratio < 1:
-		return "it is faster, and nothing in its files explains it: look whether the peers are limited in power or frequency"
+		return "it is faster, and nothing in its files explains it: look whether the peers are " +
+			"limited in power or frequency"
 	case f.Aspect == Memory:
-		return beside("data in the caches is as fast as on its peers: ", false) + "look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"
+		return beside("data in the caches is as fast as on its peers: ", false) +
+			"look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others " +
+			"on its bus"
 	case f.Aspect == Caches:
-		return beside("memory is as fast as on its peers: ", true) + "look at its clock, or at others that share its core"
+		return beside("memory is as fast as on its peers: ", true) +
+			"look at its clock, or at others that share its core"
 	}
-	return "caches and memory are both slow: look at its clock, such as a thermal or power limit, or a core that another shares"
+	return "caches and memory are both slow: look at its clock, such as a thermal or power " +
+		"limit, or a core that another shares"
 }
 
 // peers are the machines of the group of one, itself included.
@@ -416,8 +431,8 @@ func unlike(m *Matrix, group []int, i int, key string, of func(Machine) string) 
 	return nil
 }
 
-// slower is from which ratio on, beyond that of the smallest and the largest, a working set counts as out of a cache that
-// the peers' fits into.
+// slower is from which ratio on, beyond that of the smallest and the largest, a working set counts
+// as out of a cache that the peers' fits into.
 const slower = 1.2
 
 // band says from which to which working set a machine's reads in a random order are
@@ -432,7 +447,8 @@ func (m *Matrix) band(ratios []float64) string {
 	var sizes []size
 	for k, name := range m.Benchmarks {
 		row := results.Row{Name: name}
-		if bytes := row.Bytes("size"); bytes > 0 && row.Family() == "Latency" && !math.IsNaN(ratios[k]) {
+		if bytes := row.Bytes("size"); bytes > 0 && row.Family() == "Latency" &&
+			!math.IsNaN(ratios[k]) {
 			sizes = append(sizes, size{row.Key("size"), bytes, ratios[k]})
 		}
 	}
@@ -449,10 +465,14 @@ func (m *Matrix) band(ratios []float64) string {
 	for end < len(sizes) && sizes[end].ratio > limit {
 		end++
 	}
-	if end == len(sizes) || slices.ContainsFunc(sizes[end:], func(s size) bool { return s.ratio > limit }) {
+	if end == len(sizes) || slices.ContainsFunc(sizes[end:], func(s size) bool {
+		return s.ratio > limit
+	}) {
 		return ""
 	}
-	return fmt.Sprintf("working sets from %s to %s are slower, and neither smaller nor larger ones: a cache of it holds less than the peers' hold, as where others use it too", sizes[first].name, sizes[end-1].name)
+	return fmt.Sprintf("working sets from %s to %s are slower, and neither smaller nor larger "+
+		"ones: a cache of it holds less than the peers' hold, as where others use it too",
+		sizes[first].name, sizes[end-1].name)
 }
 
 // clock is the clock of a machine as a ratio to its peers', by its chases over half of
@@ -465,7 +485,8 @@ func (m *Matrix) clock(i int, ratios []float64) float64 {
 	var all []float64
 	for k, name := range m.Benchmarks {
 		row := results.Row{Name: name}
-		if size := float64(row.Bytes("size")); row.Family() == "Latency" && size > 0 && 2*size <= first && !math.IsNaN(ratios[k]) {
+		if size := float64(row.Bytes("size")); row.Family() == "Latency" && size > 0 &&
+			2*size <= first && !math.IsNaN(ratios[k]) {
 			all = append(all, ratios[k])
 		}
 	}

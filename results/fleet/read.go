@@ -50,10 +50,11 @@ type Matrix struct {
 	Label      string // whose values the machines are
 	Machines   []Machine
 	Benchmarks []string // by first appearance, without the word Benchmark
-	Memory     []bool   // by benchmark: more than one of 100 accesses misses the last simulated cache
+	// by benchmark: more than one of 100 accesses misses the last simulated cache
+	Memory []bool
 
-	// Copies are files that have no sample that another one lacks, such as those of single runs beside what they were merged
-	// to: what several files have counts once.
+	// Copies are files that have no sample that another one lacks, such as those of single runs
+	// beside what they were merged to: what several files have counts once.
 	Copies []string
 }
 
@@ -64,7 +65,8 @@ const (
 )
 
 // facts are the comments that say something of a machine.
-var facts = []string{results.NodeKey, results.ActivityKey, "kernel-release", "microcode", "memory", "hypervisor", "governor", "turbo", "pages-obtained"}
+var facts = []string{results.NodeKey, results.ActivityKey, "kernel-release", "microcode", "memory",
+	"hypervisor", "governor", "turbo", "pages-obtained"}
 
 // A reader makes a matrix of results.
 type reader struct {
@@ -81,8 +83,10 @@ type reader struct {
 type samples struct {
 	Machine
 	ns, cycles [][]float64
-	files      []int   // that have some, in the order in which they were read
-	ends       [][]int // of each but the last of these, how many samples there were after it, of ns[i] and of cycles[i] by turns
+	files      []int // that have some, in the order in which they were read
+	// of each but the last of these, how many samples there were after it, of ns[i] and of
+	// cycles[i] by turns
+	ends [][]int
 }
 
 // begin notes that samples of a file follow.
@@ -118,8 +122,9 @@ func (s *samples) part(k, i int) (ns, cycles []float64) {
 	return s.ns[i][at(k-1, 2*i, n):at(k, 2*i, n)], s.cycles[i][at(k-1, 2*i+1, c):at(k, 2*i+1, c)]
 }
 
-// once leaves of a machine's samples of a benchmark those of a file out that another one has all of, such as the one that it
-// was merged to; of two that have the same it leaves that which has more of all machines.
+// once leaves of a machine's samples of a benchmark those of a file out that another one has all
+// of, such as the one that it was merged to; of two that have the same it leaves that which has
+// more of all machines.
 func (r *reader) once(s *samples, i int) {
 	if len(s.files) == 1 {
 		r.own[s.files[0]] = true
@@ -136,7 +141,8 @@ func (r *reader) once(s *samples, i int) {
 	for k := range s.files {
 		copied := false
 		for j := range s.files {
-			more := cmp.Or(cmp.Compare(len(sorted[j]), len(sorted[k])), cmp.Compare(r.sizes[s.files[j]], r.sizes[s.files[k]]), cmp.Compare(k, j))
+			more := cmp.Or(cmp.Compare(len(sorted[j]), len(sorted[k])),
+				cmp.Compare(r.sizes[s.files[j]], r.sizes[s.files[k]]), cmp.Compare(k, j))
 			copied = copied || more > 0 && holds(sorted[j], sorted[k])
 		}
 		if partNs, partCycles := s.part(k, i); !copied && len(partNs) > 0 {
@@ -167,7 +173,8 @@ func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix,
 	if err := results.CheckLabel(label); err != nil {
 		return nil, fmt.Errorf("%s: %w", label, err)
 	}
-	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]int{}, 0, 0, map[int]int{}, map[int]bool{}}
+	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]int{}, 0, 0, map[int]int{},
+		map[int]bool{}}
 	for i, path := range paths {
 		r.file = i
 		if err := r.read(path, stdin); err != nil {
@@ -208,7 +215,8 @@ type NoLabelError struct {
 
 // Error says where it is, and what writes the line.
 func (e *NoLabelError) Error() string {
-	return fmt.Sprintf("%s:%d: a result without a line \"%s:\" before it (bench run --label %[3]s=VALUE writes one)", e.File, e.Line, e.Label)
+	return fmt.Sprintf("%s:%d: a result without a line \"%s:\" before it (bench run --label "+
+		"%[3]s=VALUE writes one)", e.File, e.Line, e.Label)
 }
 
 // nothing says why a file has no result, as other readers do, if it can be read again.
@@ -239,8 +247,8 @@ func cellOf(ns, cycles []float64) Cell {
 	return c
 }
 
-// read reads a file, or stdin of the path -, twice at once: benchfmt has its results, and what it skips, the
-// comments, is kept for the machine whose results follow them or come before.
+// read reads a file, or stdin of the path -, twice at once: benchfmt has its results, and what it
+// skips, the comments, is kept for the machine whose results follow them or come before.
 func (r *reader) read(path string, in io.Reader) error {
 	if path != "-" {
 		file, err := os.Open(path)
@@ -269,7 +277,9 @@ func (r *reader) read(path string, in io.Reader) error {
 		return nothing(path)
 	}
 	for _, c := range found { // in a merged file, before the results; at an end, behind them
-		at, _ := slices.BinarySearchFunc(owners, c.line, func(o owner, line int) int { return o.first - line })
+		at, _ := slices.BinarySearchFunc(owners, c.line, func(o owner, line int) int {
+			return o.first - line
+		})
 		if at == len(owners) || at > 0 && c.line < owners[at-1].last {
 			at--
 		}
@@ -296,7 +306,8 @@ func commentsOf(in *bufio.Reader, to io.Writer) (found []comment, err error) {
 	for n := 1; ; n++ {
 		line, err := in.ReadString('\n')
 		if text, ok := strings.CutPrefix(line, "# "); ok && len(found) < maxNames {
-			if key, value, _ := strings.Cut(strings.TrimSpace(text), ": "); slices.Contains(facts, key) {
+			if key, value, _ := strings.Cut(strings.TrimSpace(text),
+				": "); slices.Contains(facts, key) {
 				found = append(found, comment{n, key, value})
 			}
 		}
@@ -340,7 +351,8 @@ func (r *reader) results(path string, text io.Reader) (owners []owner, err error
 func (r *reader) add(record *benchfmt.Result, name string) error {
 	s := r.machines[name]
 	if s == nil {
-		s = &samples{Machine: Machine{Name: name, Config: map[string]string{}, Facts: map[string]string{}}}
+		s = &samples{Machine: Machine{Name: name, Config: map[string]string{},
+			Facts: map[string]string{}}}
 		for _, c := range record.Config {
 			s.Config[c.Key] = string(c.Value)
 		}
@@ -356,7 +368,8 @@ func (r *reader) add(record *benchfmt.Result, name string) error {
 		if said.OrigUnit == "" { // it is as the line has it
 			said.OrigValue, said.OrigUnit = said.Value, said.Unit
 		}
-		return fmt.Errorf("%v %s: want a finite number of more than 0", said.OrigValue, said.OrigUnit)
+		return fmt.Errorf("%v %s: want a finite number of more than 0", said.OrigValue,
+			said.OrigUnit)
 	}
 	i, ok := r.benchmarks[string(record.Name)]
 	if !ok {
@@ -364,7 +377,8 @@ func (r *reader) add(record *benchfmt.Result, name string) error {
 		r.benchmarks[string(record.Name)] = i
 		refs, _ := record.Value("D-refs/op")
 		misses, _ := record.Value("LL-misses/op")
-		r.Benchmarks, r.Memory = append(r.Benchmarks, record.Name.String()), append(r.Memory, refs > 0 && misses/refs > 0.01)
+		r.Benchmarks, r.Memory = append(r.Benchmarks, record.Name.String()),
+			append(r.Memory, refs > 0 && misses/refs > 0.01)
 	}
 	for len(s.ns) <= i {
 		s.ns, s.cycles = append(s.ns, nil), append(s.cycles, nil)
@@ -375,8 +389,10 @@ func (r *reader) add(record *benchfmt.Result, name string) error {
 	if cycles, ok := record.Value("hw-cycles/op"); ok {
 		s.cycles[i] = append(s.cycles[i], cycles)
 	}
-	if r.total++; r.total > maxSamples || len(r.Benchmarks) > maxNames || len(r.machines) > maxNames {
-		return fmt.Errorf("more than %d samples, or than %d machines or benchmarks", maxSamples, maxNames)
+	if r.total++; r.total > maxSamples || len(r.Benchmarks) > maxNames ||
+		len(r.machines) > maxNames {
+		return fmt.Errorf("more than %d samples, or than %d machines or benchmarks",
+			maxSamples, maxNames)
 	}
 	return nil
 }
@@ -392,7 +408,8 @@ func (m *Matrix) WriteCSV(w io.Writer) error {
 	for i, machine := range m.Machines {
 		for k, c := range machine.Cells {
 			if c.N > 0 && err == nil {
-				err = out.Write([]string{text(machine.Name), text(m.Benchmarks[k]), number(c.Ns), number(c.Spread), strconv.Itoa(c.N), number(ratios[i][k])})
+				err = out.Write([]string{text(machine.Name), text(m.Benchmarks[k]), number(c.Ns),
+					number(c.Spread), strconv.Itoa(c.N), number(ratios[i][k])})
 			}
 		}
 	}

@@ -44,7 +44,8 @@ func divide(series []float64, alpha float64) []split {
 			break
 		}
 		s := segments[k]
-		segments = slices.Replace(segments, k, k+1, newSegment(s.values[:at], s.start), newSegment(s.values[at:], s.start+at))
+		segments = slices.Replace(segments, k, k+1, newSegment(s.values[:at], s.start),
+			newSegment(s.values[at:], s.start+at))
 		found = append(found, split{s.start + at, 1 - p})
 	}
 	slices.SortFunc(found, func(a, b split) int { return cmp.Compare(a.At, b.At) })
@@ -106,7 +107,8 @@ func newSegment(values []float64, start int) segment {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
-	s := segment{start: start, values: values, ranks: make([]int, len(values)), sums: newPrefix(len(values))}
+	s := segment{start: start, values: values, ranks: make([]int, len(values)),
+		sums: newPrefix(len(values))}
 	for rank, i := range order {
 		s.ranks[i] = rank + 1
 	}

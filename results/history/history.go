@@ -50,15 +50,17 @@ func Open(dir string) *Store { return &Store{dir} }
 
 // An Entry is one run.
 type Entry struct {
-	File        string              `json:"file"` // its name in the store's folder
-	Commit      string              `json:"commit"`
-	Time        time.Time           `json:"time"`
-	Fingerprint string              `json:"fingerprint"` // of the machine, see results.Fingerprint.Hash
+	File   string    `json:"file"` // its name in the store's folder
+	Commit string    `json:"commit"`
+	Time   time.Time `json:"time"`
+	// of the machine, see results.Fingerprint.Hash
+	Fingerprint string              `json:"fingerprint"`
 	Machine     results.Fingerprint `json:"machine"`
 	Geometry    results.Fingerprint `json:"geometry"`         // that was simulated
 	Labels      results.Fingerprint `json:"labels,omitempty"` // such as host, see results.IsLabel
 	Records     []export.Record     `json:"records,omitempty"`
-	Doubts      []string            `json:"-"` // what whoever adds it should know of it; only Add says
+	// what whoever adds it should know of it; only Add says
+	Doubts []string `json:"-"`
 }
 
 // A Damaged entry is a file that is not what was added.
@@ -82,8 +84,9 @@ const (
 	timeKey   = "# history-time: "
 	sumKey    = "# " + results.HistoryKey + ": "
 	indexFile = "index.jsonl"
-	indexHead = "{\"index\":4}\n" // of the records of this version; an index without it is made anew
-	maxIndex  = 1 << 30           // bytes; reading the entries is better than more
+	// of the records of this version; an index without it is made anew
+	indexHead = "{\"index\":4}\n"
+	maxIndex  = 1 << 30 // bytes; reading the entries is better than more
 )
 
 // commits are what may stand for a commit: it becomes part of a file's name.
@@ -91,11 +94,12 @@ var commits = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}(\+dirty)?$`)
 })
 
-// Add puts the results of a file of a name, which errors have, into the store, for good before it returns. Where commit is
-// "" or at is zero, the comments "# commit: " and "# date: " of the results
-// say them. Line ends of Windows become others: the same results are one entry. It tells whether the same entry was not there before. An entry
-// that is there but damaged is written anew.
-func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entry Entry, added bool, err error) {
+// Add puts the results of a file of a name, which errors have, into the store, for good before it
+// returns. Where commit is "" or at is zero, the comments "# commit: " and "# date: " of the
+// results say them. Line ends of Windows become others: the same results are one entry. It tells
+// whether the same entry was not there before. An entry that is there but damaged is written anew.
+func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entry Entry, added bool,
+	err error) {
 	set, err := results.Parse(name, text)
 	if err != nil {
 		return entry, false, err
@@ -105,7 +109,8 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	}
 	text = plainEnds(text)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s%s%s\n%s%s\n%s", version, commitKey, commit, timeKey, at.UTC().Format(time.RFC3339), text)
+	fmt.Fprintf(&b, "%s%s%s\n%s%s\n%s", version, commitKey, commit, timeKey,
+		at.UTC().Format(time.RFC3339), text)
 	if !bytes.HasSuffix(text, []byte("\n")) {
 		b.WriteByte('\n')
 	}
@@ -115,7 +120,8 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	}
 	sum := sha256.Sum256(sealed)
 	entry.Doubts = doubts(name, set, commit, at)
-	entry.File = fmt.Sprintf("%s-%.12s-%s-%.12s.txt", entry.Time.Format("20060102T150405Z"), commit, entry.Fingerprint, hex.EncodeToString(sum[:]))
+	entry.File = fmt.Sprintf("%s-%.12s-%s-%.12s.txt", entry.Time.Format("20060102T150405Z"), commit,
+		entry.Fingerprint, hex.EncodeToString(sum[:]))
 	path := filepath.Join(s.dir, entry.File)
 	if err := ownFile(path); err != nil {
 		return entry, false, err
@@ -181,7 +187,8 @@ func origin(comments []results.Pair, commit string, at time.Time) (string, time.
 		case c.Key == "date" && at.IsZero():
 			var err error
 			if at, err = time.Parse(time.RFC3339, c.Value); err != nil {
-				return "", at, OriginError{"date", fmt.Errorf("date %q: want one such as 2026-11-21T07:14:35Z", c.Value)}
+				return "", at, OriginError{"date",
+					fmt.Errorf("date %q: want one such as 2026-11-21T07:14:35Z", c.Value)}
 			}
 		}
 	}
@@ -189,9 +196,12 @@ func origin(comments []results.Pair, commit string, at time.Time) (string, time.
 	case commit == "":
 		return "", at, OriginError{"", errors.New("the results name no commit")}
 	case strings.HasSuffix(strings.TrimSuffix(commit, "+dirty"), "HEAD"):
-		return "", at, OriginError{"commit", fmt.Errorf("commit %q: it is another commit after the next one: want its hash, as git rev-parse HEAD prints it", commit)}
+		return "", at, OriginError{"commit", fmt.Errorf(
+			"commit %q: it is another commit after the next one: want its hash, as git rev-parse "+
+				"HEAD prints it", commit)}
 	case !commits().MatchString(commit):
-		return "", at, OriginError{"commit", fmt.Errorf("commit %q: want letters, digits, '.', '_' and '-', at most 64, and '+dirty' after them", commit)}
+		return "", at, OriginError{"commit", fmt.Errorf(
+			"commit %q: want letters, digits, '.', '_' and '-', at most 64, and '+dirty' after them", commit)}
 	case at.IsZero():
 		return "", at, OriginError{"", errors.New("the results name no date")}
 	case at.Year() < 1970 || at.Year() > 9999:
@@ -200,24 +210,31 @@ func origin(comments []results.Pair, commit string, at time.Time) (string, time.
 	return commit, at, nil
 }
 
-// doubts are why results of a name may not be what the commit they are filed under has; whoever tells of them
-// says the name.
+// doubts are why results of a name may not be what the commit they are filed under has; whoever
+// tells of them says the name.
 func doubts(name string, set *results.Set, commit string, at time.Time) (all []string) {
 	if time.Until(at) > time.Minute {
-		all = append(all, fmt.Sprintf("its time, %s, is yet to come: what comes before it is taken for older (--date sets it)", at.UTC().Format(time.RFC3339)))
+		all = append(all, fmt.Sprintf("its time, %s, is yet to come: what comes before it is "+
+			"taken for older (--date sets it)", at.UTC().Format(time.RFC3339)))
 	}
 	if strings.HasSuffix(commit, "+dirty") {
-		all = append(all, fmt.Sprintf("commit %s: it was measured with changes that are not in the commit", ShortCommit(commit)))
+		all = append(all, fmt.Sprintf("commit %s: it was measured with changes that are not in "+
+			"the commit", ShortCommit(commit)))
 	} else if !strings.ContainsAny(commit, "0123456789") {
-		all = append(all, fmt.Sprintf("commit %q is not a hash and is kept unchanged: a name that moves, such as a branch's, makes one commit of many (want --commit \"$(git rev-parse %s)\")", commit, commit))
+		all = append(all, fmt.Sprintf("commit %q is not a hash and is kept unchanged: a name "+
+			"that moves, such as a branch's, makes one commit of many (want --commit \"$(git "+
+			"rev-parse %s)\")", commit, commit))
 	}
 	if after := set.Comment("interrupted"); after != "" {
-		all = append(all, fmt.Sprintf("the run was interrupted %s: benchmarks it lacks may be reported as vanished", after))
+		all = append(all, fmt.Sprintf("the run was interrupted %s: benchmarks it lacks may be "+
+			"reported as vanished", after))
 	} else if err := set.Complete(); err != nil {
-		all = append(all, fmt.Sprintf("it%s: benchmarks it lacks may be reported as vanished", strings.TrimPrefix(err.Error(), name)))
+		all = append(all, fmt.Sprintf("it%s: benchmarks it lacks may be reported as vanished",
+			strings.TrimPrefix(err.Error(), name)))
 	}
 	if shard := set.Comment(results.ShardKey); shard != "" {
-		all = append(all, fmt.Sprintf("it is shard %s of a suite: benchmarks it lacks may be reported as vanished (bench merge makes one file of all)", shard))
+		all = append(all, fmt.Sprintf("it is shard %s of a suite: benchmarks it lacks may be "+
+			"reported as vanished (bench merge makes one file of all)", shard))
 	}
 	return all
 }
@@ -237,7 +254,8 @@ func seal(text []byte) []byte {
 	return fmt.Appendf(bytes.Clone(text), "%s%s\n", sumKey, hex.EncodeToString(sum[:]))
 }
 
-var errNotWhole = errors.New("it is not complete: its last line is not the SHA-256 of the lines above")
+var errNotWhole = errors.New("it is not complete: its last line is not the SHA-256 of the " +
+	"lines above")
 
 // unseal takes that line off, or says that the text is not whole.
 func unseal(sealed []byte) ([]byte, error) {
@@ -274,8 +292,10 @@ func content(sealed []byte) (commit string, at time.Time, text []byte, err error
 	if len(lines) < 4 || string(lines[0]) != version {
 		return "", at, nil, errors.New("it is not an entry of a history of this version")
 	}
-	commit, ok := strings.CutPrefix(strings.TrimSpace(string(lines[1])), strings.TrimSpace(commitKey)+" ")
-	when, dated := strings.CutPrefix(strings.TrimSpace(string(lines[2])), strings.TrimSpace(timeKey)+" ")
+	commit, ok := strings.CutPrefix(strings.TrimSpace(string(lines[1])),
+		strings.TrimSpace(commitKey)+" ")
+	when, dated := strings.CutPrefix(strings.TrimSpace(string(lines[2])),
+		strings.TrimSpace(timeKey)+" ")
 	at, err = time.Parse(time.RFC3339, when)
 	if !ok || !dated || err != nil || !commits().MatchString(commit) {
 		return "", at, nil, errors.New("it names no commit or no time")
@@ -298,7 +318,8 @@ func parseEntry(name string, sealed []byte) (e Entry, err error) {
 		return e, fmt.Errorf("%s: %w", name, err)
 	}
 	f := results.FingerprintOf(config)
-	e = Entry{Commit: commit, Time: at, Fingerprint: f.Hash(), Machine: f, Geometry: results.GeometryOf(config), Labels: results.LabelsOf(config)}
+	e = Entry{Commit: commit, Time: at, Fingerprint: f.Hash(), Machine: f,
+		Geometry: results.GeometryOf(config), Labels: results.LabelsOf(config)}
 	e.Records, err = export.Records(set)
 	return e, err
 }
@@ -315,7 +336,8 @@ func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 	}
 	known, found, news := s.readIndex(), map[string]Entry{}, false
 	for _, f := range files {
-		if filepath.Ext(f.Name()) != ".txt" || strings.HasPrefix(f.Name(), ".") { // the index, and files on their way
+		// the index, and files on their way
+		if filepath.Ext(f.Name()) != ".txt" || strings.HasPrefix(f.Name(), ".") {
 			continue
 		}
 		hash, entry, err := s.entry(f, known)
@@ -324,7 +346,8 @@ func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 			continue
 		}
 		if other, is := found[hash]; is { // or its samples would count as twice as many
-			damaged = append(damaged, Damaged{f.Name(), fmt.Errorf("it is a copy of %s", other.File)})
+			damaged = append(damaged, Damaged{f.Name(),
+				fmt.Errorf("it is a copy of %s", other.File)})
 			continue
 		}
 		_, old := known[hash]
@@ -391,7 +414,8 @@ type indexed struct {
 // readIndex reads the index by hash. One that is damaged is as good as none.
 func (s *Store) readIndex() map[string]Entry {
 	path := filepath.Join(s.dir, indexFile)
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxIndex {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() ||
+		info.Size() > maxIndex {
 		return nil
 	}
 	sealed, err := os.ReadFile(path)

@@ -47,7 +47,8 @@ func AllSeries(entries []Entry) []Series {
 			if !ok {
 				i = len(all)
 				at[k] = i
-				all = append(all, Series{Name: r.Name, Unit: r.Unit, On: k.on, Exact: r.Exact, Better: r.Better})
+				all = append(all, Series{Name: r.Name, Unit: r.Unit, On: k.on, Exact: r.Exact,
+					Better: r.Better})
 			}
 			all[i].Points = append(all[i].Points, Point{e.Commit, e.Time, r.Median, e.File})
 		}
@@ -105,9 +106,11 @@ func (s Series) Changes(alpha, threshold float64) []Change {
 		if i+1 < len(splits) {
 			to = splits[i+1].At
 		}
-		c := Change{Name: s.Name, Unit: s.Unit, On: s.On, Label: s.Label, Exact: s.Exact, Confidence: split.Confidence,
-			Before: results.Median(values[from:split.At]), After: results.Median(values[split.At:to]),
-			Last: s.Points[split.At-1], First: s.Points[split.At]}
+		c := Change{Name: s.Name, Unit: s.Unit, On: s.On, Label: s.Label, Exact: s.Exact,
+			Confidence: split.Confidence,
+			Before:     results.Median(values[from:split.At]),
+			After:      results.Median(values[split.At:to]),
+			Last:       s.Points[split.At-1], First: s.Points[split.At]}
 		c.Worse = (c.After > c.Before) == (s.Better != "higher")
 		if c.Before != 0 {
 			size := (c.After - c.Before) / math.Abs(c.Before)

@@ -62,7 +62,8 @@ func (s Series) ended(entries []Entry, benchmarks roll) (Gone, bool) {
 			goesOn = benchmarks.overlap(last.File, e.File)
 		}
 		if goesOn {
-			return Gone{Vanished: true, Name: s.Name, Unit: s.Unit, On: s.On, Exact: s.Exact, Last: last, Commit: e.Commit, Since: e.Time}, true
+			return Gone{Vanished: true, Name: s.Name, Unit: s.Unit, On: s.On, Exact: s.Exact,
+				Last: last, Commit: e.Commit, Since: e.Time}, true
 		}
 	}
 	return Gone{}, false
@@ -85,8 +86,8 @@ func rollOf(entries []Entry) roll {
 	return r
 }
 
-// overlap tells whether two entries have a benchmark in common: of a sweep, whose benchmarks are each of other
-// caches, nothing else says that it went on.
+// overlap tells whether two entries have a benchmark in common: of a sweep, whose benchmarks are
+// each of other caches, nothing else says that it went on.
 func (r roll) overlap(a, b string) bool {
 	key := [2]string{a, b}
 	if common, known := r.common[key]; known {

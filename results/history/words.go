@@ -30,7 +30,8 @@ func on(label string, exact bool, hash string) string {
 	return onWhat(exact) + " " + hash
 }
 
-// plainNumber is a number without an exponent, in ten digits unless it is whole: a mean of two has more that say nothing.
+// plainNumber is a number without an exponent, in ten digits unless it is whole: a mean of two has
+// more that say nothing.
 func plainNumber(v float64) string {
 	if v != math.Trunc(v) {
 		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 10, 64), 64)
@@ -38,8 +39,8 @@ func plainNumber(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// ShortCommit is a commit as people are shown it: its first 12 letters, and whether files had been changed,
-// which is another program than that of the commit.
+// ShortCommit is a commit as people are shown it: its first 12 letters, and whether files had been
+// changed, which is another program than that of the commit.
 func ShortCommit(commit string) string {
 	clean, dirty := strings.CutSuffix(commit, "+dirty")
 	if clean = fmt.Sprintf("%.12s", clean); dirty {
@@ -53,7 +54,9 @@ func WriteList(w io.Writer, list []Entry) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "time\tcommit\tmachine\tcpu\tbenchmarks\tfile")
 	for _, e := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.Time.Format(time.RFC3339), ShortCommit(e.Commit), e.Fingerprint, results.Printable(e.Machine.Get("cpu")), e.benchmarks(), e.File)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.Time.Format(time.RFC3339),
+			ShortCommit(e.Commit), e.Fingerprint, results.Printable(e.Machine.Get("cpu")),
+			e.benchmarks(), e.File)
 	}
 	return t.Flush()
 }
@@ -64,23 +67,28 @@ func Listed(list []Entry) []Entry {
 	all := append([]Entry{}, list...)
 	for i := range all {
 		e := &all[i]
-		e.Machine, e.Geometry, e.Records = append(results.Fingerprint{}, e.Machine...), append(results.Fingerprint{}, e.Geometry...), nil
+		e.Machine, e.Geometry, e.Records = append(results.Fingerprint{}, e.Machine...),
+			append(results.Fingerprint{}, e.Geometry...), nil
 	}
 	return all
 }
 
 // Of returns the series of a benchmark, which may be named with the word Benchmark.
 func Of(entries []Entry, name string) []Series {
-	return slices.DeleteFunc(AllSeries(entries), func(s Series) bool { return s.Name != name && s.Name != "Benchmark"+name })
+	return slices.DeleteFunc(AllSeries(entries), func(s Series) bool {
+		return s.Name != name && s.Name != "Benchmark"+name
+	})
 }
 
 // WriteSeries writes a table for each series.
 func WriteSeries(w io.Writer, all []Series) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range all {
-		fmt.Fprintf(t, "%s, %s %s\ntime\tcommit\tmedian\tchange\n", results.Printable(s.Unit), onWhat(s.Exact), s.On)
+		fmt.Fprintf(t, "%s, %s %s\ntime\tcommit\tmedian\tchange\n", results.Printable(s.Unit),
+			onWhat(s.Exact), s.On)
 		for i, p := range s.Points {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", p.Time.Format(time.RFC3339), ShortCommit(p.Commit), plainNumber(p.Value), s.since(i))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", p.Time.Format(time.RFC3339), ShortCommit(p.Commit),
+				plainNumber(p.Value), s.since(i))
 		}
 		fmt.Fprintln(t)
 	}
@@ -119,8 +127,11 @@ func (c Change) String() string {
 	if !c.Exact {
 		sure = fmt.Sprintf("confidence %.1f%%", c.Confidence*100)
 	}
-	return fmt.Sprintf("%s %s %s: %s -> %s (%s, %s) after %s, up to %s of %s, on %s", how, results.Printable(c.Name), results.Printable(c.Unit),
-		plainNumber(c.Before), plainNumber(c.After), size, sure, ShortCommit(c.Last.Commit), ShortCommit(c.First.Commit), c.First.Time.Format(time.RFC3339), on(c.Label, c.Exact, c.On))
+	return fmt.Sprintf("%s %s %s: %s -> %s (%s, %s) after %s, up to %s of %s, on %s", how,
+		results.Printable(c.Name), results.Printable(c.Unit),
+		plainNumber(c.Before), plainNumber(c.After), size, sure, ShortCommit(c.Last.Commit),
+		ShortCommit(c.First.Commit), c.First.Time.Format(time.RFC3339),
+		on(c.Label, c.Exact, c.On))
 }
 
 // String says in a line what vanished, and between which commits.
@@ -129,7 +140,8 @@ func (g Gone) String() string {
 	if g.Unit != "" {
 		what += " " + results.Printable(g.Unit)
 	}
-	return fmt.Sprintf("vanished %s: last in %s of %s, not in %s of %s, on %s", what, ShortCommit(g.Last.Commit), g.Last.Time.Format(time.RFC3339),
+	return fmt.Sprintf("vanished %s: last in %s of %s, not in %s of %s, on %s", what,
+		ShortCommit(g.Last.Commit), g.Last.Time.Format(time.RFC3339),
 		ShortCommit(g.Commit), g.Since.Format(time.RFC3339), on(g.Label, g.Exact, g.On))
 }
 
@@ -161,14 +173,17 @@ func trendOf(entries []Entry, label string, alpha, threshold float64, worse bool
 			}
 		}
 	}
-	slices.SortStableFunc(t.Changes, func(a, b Change) int { return b.First.Time.Compare(a.First.Time) })
+	slices.SortStableFunc(t.Changes, func(a, b Change) int {
+		return b.First.Time.Compare(a.First.Time)
+	})
 	return t
 }
 
 // TrendBy is TrendOf for each value of a label, such as of each host, by itself, where
 // every entry counts, those of one commit too. Entries without the label are left out;
 // it is an error if none has it.
-func TrendBy(entries []Entry, label string, alpha, threshold float64, worse bool) (t Trend, err error) {
+func TrendBy(entries []Entry, label string, alpha, threshold float64, worse bool) (t Trend,
+	err error) {
 	of := map[string][]Entry{}
 	for _, e := range entries {
 		if value := e.Labels.Get(label); value != "" {
@@ -176,14 +191,17 @@ func TrendBy(entries []Entry, label string, alpha, threshold float64, worse bool
 		}
 	}
 	if len(of) == 0 {
-		return t, fmt.Errorf("no entry has the label %s (bench run --label %[1]s=VALUE writes one)", label)
+		return t, fmt.Errorf("no entry has the label %s (bench run --label %[1]s=VALUE writes one)",
+			label)
 	}
 	for _, value := range slices.SortedFunc(maps.Keys(of), merge.Natural) {
 		one := trendOf(of[value], label+"="+value, alpha, threshold, worse)
 		t.Changes, t.Gone = append(t.Changes, one.Changes...), append(t.Gone, one.Gone...)
 		t.series, t.entries = t.series+one.series, t.entries+one.entries
 	}
-	slices.SortStableFunc(t.Changes, func(a, b Change) int { return b.First.Time.Compare(a.First.Time) })
+	slices.SortStableFunc(t.Changes, func(a, b Change) int {
+		return b.First.Time.Compare(a.First.Time)
+	})
 	return t, nil
 }
 
@@ -214,6 +232,7 @@ func (t Trend) Write(w io.Writer) error {
 	if more := len(t.Gone) - shownGone; more > 0 {
 		fmt.Fprintf(w, "vanished: %d more (--format json has all)\n", more)
 	}
-	_, err := fmt.Fprintf(w, "changes found: %d (series: %d, entries: %d)\n", len(t.Changes), t.series, t.entries)
+	_, err := fmt.Fprintf(w, "changes found: %d (series: %d, entries: %d)\n", len(t.Changes),
+		t.series, t.entries)
 	return err
 }

@@ -92,7 +92,8 @@ type Plan struct {
 	// Faults are shards that are missing, given twice or cut off, a line each. What
 	// there is of them can be written all the same.
 	Faults []string
-	// Merged are those of the Faults that a file is merged already, which nobody minds who merges nothing.
+	// Merged are those of the Faults that a file is merged already, which nobody minds who merges
+	// nothing.
 	Merged  []string
 	Files   int
 	Runs    int
@@ -144,7 +145,8 @@ func Read(paths []string, stdin io.Reader, by string, step func()) (*Plan, error
 		label := ""
 		if by != "" {
 			if label = value(f.config, by); label == "" {
-				return nil, fmt.Errorf("%s has no line \"%s:\" (bench run --label %[2]s=VALUE writes one)", f, by)
+				return nil, fmt.Errorf("%s has no line \"%s:\" (bench run --label %[2]s=VALUE "+
+					"writes one)", f, by)
 			}
 		}
 		runs[label] = append(runs[label], f)
@@ -180,7 +182,8 @@ func (r run) check(first *file) error {
 	lead := r.files[0]
 	for _, f := range r.files {
 		for _, key := range []string{"version", "commit"} {
-			if err := differ(first, f, "# "+key+": ", value(first.comments, key), value(f.comments, key)); err != nil {
+			if err := differ(first, f, "# "+key+": ", value(first.comments, key),
+				value(f.comments, key)); err != nil {
 				return fmt.Errorf("the programs are not the same: %w", err)
 			}
 		}
@@ -195,11 +198,13 @@ func (r run) check(first *file) error {
 		if value(first.config, "cpu") == value(f.config, "cpu") {
 			of = first
 		}
-		if err := differ(of, f, "# "+results.SuiteKey+": ", value(of.comments, results.SuiteKey), value(f.comments, results.SuiteKey)); err != nil {
+		if err := differ(of, f, "# "+results.SuiteKey+": ", value(of.comments, results.SuiteKey),
+			value(f.comments, results.SuiteKey)); err != nil {
 			return fmt.Errorf("the suites are not the same: %w", err)
 		}
 		if f.of != lead.of {
-			return fmt.Errorf("the shards of a run differ: %w", differ(lead, f, "# shard: ", shard(lead), shard(f)))
+			return fmt.Errorf("the shards of a run differ: %w",
+				differ(lead, f, "# shard: ", shard(lead), shard(f)))
 		}
 	}
 	return nil
@@ -221,7 +226,8 @@ func sameSetup(a, b *file) error {
 		if results.IsLabel(p.Key) {
 			continue
 		}
-		if err := differ(a, b, p.Key+": ", value(a.config, p.Key), value(b.config, p.Key)); err != nil {
+		if err := differ(a, b, p.Key+": ", value(a.config, p.Key),
+			value(b.config, p.Key)); err != nil {
 			return err
 		}
 	}
@@ -278,7 +284,8 @@ func (r *run) complete(by string, lost []*file) (faults []string) {
 			}
 			faults = append(faults, whole)
 		} else {
-			faults = append(faults, fmt.Sprintf("shard %s%s is there twice: %v and %v", shard(f), of, other, f))
+			faults = append(faults, fmt.Sprintf("shard %s%s is there twice: %v and %v", shard(f),
+				of, other, f))
 		}
 		if f.results > other.results {
 			have[f.index] = f
@@ -375,7 +382,8 @@ func (r run) spans() (all []span, err error) {
 	slices.SortStableFunc(all, func(a, b span) int { return cmp.Compare(a.place, b.place) })
 	for i := range all {
 		if i > 0 && all[i].place == all[i-1].place && all[i].file != all[i-1].file {
-			return nil, fmt.Errorf("%v and %v both have part %d of the suite", all[i-1].file, all[i].file, all[i].place)
+			return nil, fmt.Errorf("%v and %v both have part %d of the suite", all[i-1].file,
+				all[i].file, all[i].place)
 		}
 	}
 	return all, nil

@@ -74,8 +74,8 @@ var (
 	errLine   = errors.New("a line has no end, or more than 1 MiB")
 )
 
-// scan reads what may be large line by line, with the files that follow one another in it. An error is of the file
-// system; what is wrong with the text is file.fault.
+// scan reads what may be large line by line, with the files that follow one another in it. An error
+// is of the file system; what is wrong with the text is file.fault.
 func scan(path string, stdin io.Reader) (all []*file, err error) {
 	s := scanner{file: &file{path: path, index: 1, of: 1}, end: -1}
 	in := stdin
@@ -105,7 +105,8 @@ func scan(path string, stdin io.Reader) (all []*file, err error) {
 			break
 		}
 		s.next = s.at + int64(len(line))
-		line = bytes.TrimSuffix(line[:len(line)-1], []byte("\r")) // as every reader of the format does
+		// as every reader of the format does
+		line = bytes.TrimSuffix(line[:len(line)-1], []byte("\r"))
 		if s.ended(line) {
 			all = append(all, s.finish())
 			s.follow(n)
@@ -136,13 +137,15 @@ func (f *file) foreign() error {
 
 // ended tells whether a line is behind the last one of the file.
 func (s *scanner) ended(line []byte) bool {
-	return s.end >= 0 && len(line) > 0 && !bytes.HasPrefix(line, []byte("# "+results.HistoryKey+": "))
+	return s.end >= 0 && len(line) > 0 && !bytes.HasPrefix(line,
+		[]byte("# "+results.HistoryKey+": "))
 }
 
 // follow begins the next file at a line. As every reader of the format has it, what the one before
 // says of its configuration holds until something else is said.
 func (s *scanner) follow(line int) {
-	s.file = &file{path: s.file.path, text: s.file.text, line: line, index: 1, of: 1, config: slices.Clone(s.file.config)}
+	s.file = &file{path: s.file.path, text: s.file.text, line: line, index: 1, of: 1,
+		config: slices.Clone(s.file.config)}
 	s.end = -1
 	if s.kept += 1 + len(s.file.config); s.kept > maxKept {
 		s.file.fault = fmt.Errorf("line %d: more runs in one file than can be merged", line)
@@ -157,7 +160,8 @@ func (s *scanner) finish() *file {
 	case s.end < 0:
 		s.file.fault = errCut
 	case s.end != s.file.results:
-		s.file.fault = fmt.Errorf("it has %s, and its last line says %d", results.Counted(s.file.results, "result"), s.end)
+		s.file.fault = fmt.Errorf("it has %s, and its last line says %d",
+			results.Counted(s.file.results, "result"), s.end)
 	}
 	return s.file
 }
@@ -186,7 +190,8 @@ func (s *scanner) close() {
 // begin begins a span at a place in the file.
 func (s *scanner) begin(at int64, place int) {
 	s.close()
-	s.file.spans = append(s.file.spans, span{file: s.file, place: place, from: at, family: s.family})
+	s.file.spans = append(s.file.spans, span{file: s.file, place: place, from: at,
+		family: s.family})
 	s.open, s.fresh = true, true
 }
 
@@ -210,12 +215,14 @@ func (s *scanner) line(line []byte) error {
 		return nil
 	}
 	key, value, ok := strings.Cut(string(line), ":")
-	if value = strings.TrimSpace(value); !ok || key == "" || key[0] < 'a' || key[0] > 'z' || strings.ContainsAny(key, " \t") {
+	if value = strings.TrimSpace(value); !ok || key == "" || key[0] < 'a' || key[0] > 'z' ||
+		strings.ContainsAny(key, " \t") {
 		return fmt.Errorf("%.60q is not a line of results", line)
 	}
 	if key == results.FamilyKey {
 		s.family = value
-		if value == "" && s.file.results == 0 { // in the head, where it ends that of the file before
+		// in the head, where it ends that of the file before
+		if value == "" && s.file.results == 0 {
 			return nil
 		}
 		if !s.open {
@@ -226,9 +233,12 @@ func (s *scanner) line(line []byte) error {
 		return nil
 	}
 	if s.file.results > 0 {
-		return fmt.Errorf("%s changes inside the file, %w: take the files that it was made of", key, errMerged)
+		return fmt.Errorf("%s changes inside the file, %w: take the files that it was made of",
+			key, errMerged)
 	}
-	s.file.config = slices.DeleteFunc(s.file.config, func(p results.Pair) bool { return p.Key == key })
+	s.file.config = slices.DeleteFunc(s.file.config, func(p results.Pair) bool {
+		return p.Key == key
+	})
 	if value == "" { // some machines' lines have none
 		return nil
 	}
@@ -271,7 +281,8 @@ func (s *scanner) comment(text string) (err error) {
 		return nil
 	case results.ShardKey:
 		var index, of int
-		if _, err := fmt.Sscanf(value, "%d/%d", &index, &of); err != nil || index < 1 || index > of || of > 1<<20 {
+		if _, err := fmt.Sscanf(value, "%d/%d", &index, &of); err != nil || index < 1 ||
+			index > of || of > 1<<20 {
 			return fmt.Errorf("shard %q: want i/n", value)
 		}
 		s.file.index, s.file.of = index, of
@@ -302,7 +313,9 @@ func check(line []byte) error {
 		switch {
 		case len(field) == 0:
 			return fmt.Errorf("%.60q has two spaces in a row", line)
-		case fields == 1 && bytes.ContainsFunc(field, func(r rune) bool { return r < '0' || r > '9' }), fields > 1 && fields%2 == 0 && !number(field):
+		case fields == 1 && bytes.ContainsFunc(field, func(r rune) bool {
+			return r < '0' || r > '9'
+		}), fields > 1 && fields%2 == 0 && !number(field):
 			if _, err := strconv.ParseFloat(string(field), 64); err == nil {
 				return fmt.Errorf("%s is not a finite number from 0 on", field)
 			}
@@ -315,7 +328,8 @@ func check(line []byte) error {
 	return nil
 }
 
-// number tells whether a field is a number as files have them, or any other that is finite and not negative, as results are.
+// number tells whether a field is a number as files have them, or any other that is finite and not
+// negative, as results are.
 func number(field []byte) bool {
 	points := 0
 	plain := !slices.ContainsFunc(field, func(c byte) bool {

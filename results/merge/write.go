@@ -23,7 +23,8 @@ type writer struct {
 }
 
 // left are comments that say something of one shard only, or nothing once merged.
-var left = []string{"load", "overhead", results.ActivityKey, results.NodeKey, "warning", "interrupted"}
+var left = []string{"load", "overhead", results.ActivityKey, results.NodeKey, "warning",
+	"interrupted"}
 
 // lead writes what holds for a run: in the first one the head of the file.
 func (w *writer) lead(r run, first bool, runs int, faults []string) {
@@ -35,7 +36,8 @@ func (w *writer) lead(r run, first bool, runs int, faults []string) {
 		}
 	}
 	if len(r.files) > 1 {
-		w.comment(results.Pair{Key: "merged", Value: fmt.Sprintf("%d of %d shards", len(r.files), f.of)})
+		w.comment(results.Pair{Key: "merged",
+			Value: fmt.Sprintf("%d of %d shards", len(r.files), f.of)})
 	}
 	if !first {
 		return
@@ -113,7 +115,8 @@ func (w *writer) copy(s span) (err error) {
 		w.source = s.file
 	}
 	if _, err := w.in.Seek(s.from, io.SeekStart); err != nil {
-		return fmt.Errorf("%s: it is scanned and then copied, which takes a file, or - for stdin, not another pipe: %w", s.file.path, err)
+		return fmt.Errorf("%s: it is scanned and then copied, which takes a file, or - for "+
+			"stdin, not another pipe: %w", s.file.path, err)
 	}
 	_, err = io.CopyN(w.out, w.in, s.to-s.from)
 	if err == io.EOF {

@@ -42,7 +42,8 @@ func driftOf(values []float64) (change, p float64) {
 // have come so far (Fenwick, "A new data structure for cumulative frequency tables", 1994).
 func rises(values []float64) (s int) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(values)))
-	tree := make([]int, len(sorted)+1) // tree[i] counts those of the ranks from i-(i&-i) on, less than i
+	// tree[i] counts those of the ranks from i-(i&-i) on, less than i
+	tree := make([]int, len(sorted)+1)
 	upTo := func(rank int) (n int) {
 		for ; rank > 0; rank -= rank & -rank {
 			n += tree[rank]

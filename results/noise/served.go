@@ -34,7 +34,8 @@ const (
 func Ladder(rows []results.Row) (ladder []Rung) {
 	for _, r := range rows {
 		alone := r.Key("threads") == "" || r.Key("threads") == "1"
-		if ns := r.Stats["sec/elem"].Center * 1e9; r.Family() == "Latency" && alone && r.Bytes("size") > 0 && ns > 0 {
+		if ns := r.Stats["sec/elem"].Center * 1e9; r.Family() == "Latency" && alone &&
+			r.Bytes("size") > 0 && ns > 0 {
 			ladder = append(ladder, Rung{r.Bytes("size"), ns})
 		}
 	}
@@ -47,13 +48,19 @@ func Ladder(rows []results.Row) (ladder []Rung) {
 // measured. Where the ladder has no rung between the level before and the last one's
 // stated capacity, nothing is known.
 func ServedBy(ladder []Rung, stated []results.Cache, simulated results.Cache) (s Served, far bool) {
-	caches := slices.DeleteFunc(slices.Clone(stated), func(c results.Cache) bool { return c.Name == "L1i" })
-	slices.SortStableFunc(caches, func(a, b results.Cache) int { return cmp.Compare(a.Size, b.Size) })
+	caches := slices.DeleteFunc(slices.Clone(stated), func(c results.Cache) bool {
+		return c.Name == "L1i"
+	})
+	slices.SortStableFunc(caches, func(a, b results.Cache) int {
+		return cmp.Compare(a.Size, b.Size)
+	})
 	if len(caches) < 2 {
 		return s, false
 	}
 	last, before := caches[len(caches)-1], caches[len(caches)-2]
-	rungs := slices.DeleteFunc(slices.Clone(ladder), func(r Rung) bool { return r.Size <= before.Size || !(r.Ns > 0) })
+	rungs := slices.DeleteFunc(slices.Clone(ladder), func(r Rung) bool {
+		return r.Size <= before.Size || !(r.Ns > 0)
+	})
 	if len(rungs) < 2 {
 		return s, false
 	}
@@ -76,8 +83,11 @@ func ServedBy(ladder []Rung, stated []results.Cache, simulated results.Cache) (s
 
 // String says it with what to do about it.
 func (s Served) String() string {
-	return fmt.Sprintf("%s, stated to hold %s, serves working sets of up to about %s here, and memory serves %s and more: bench machine --measure finds the size, and --caches measured simulates it",
-		results.Printable(s.Cache.Name), results.Bytes(s.Cache.Size), results.Bytes(s.From), results.Bytes(s.To))
+	return fmt.Sprintf("%s, stated to hold %s, serves working sets of up to about %s here, and "+
+		"memory serves %s and more: bench machine --measure finds the size, and --caches "+
+		"measured simulates it",
+		results.Printable(s.Cache.Name), results.Bytes(s.Cache.Size), results.Bytes(s.From),
+		results.Bytes(s.To))
 }
 
 // LastLevel is the warning of it, as Samples has them.

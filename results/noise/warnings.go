@@ -24,7 +24,8 @@ const (
 	minSteal   = 0.01
 )
 
-// MinOthers is from how many CPUs on that other programs keep busy what is measured meanwhile is doubtful.
+// MinOthers is from how many CPUs on that other programs keep busy what is measured meanwhile is
+// doubtful.
 const MinOthers = 0.25
 
 // Samples are the warnings of what the samples say, each in one line with its
@@ -32,7 +33,8 @@ const MinOthers = 0.25
 func Samples(all []Series) []string {
 	var drift, twice, out found
 	for _, s := range all {
-		if change, p := driftOf(s.Times); p < driftAlpha/float64(len(all)) && math.Abs(change) > minDrift {
+		if change, p := driftOf(s.Times); p < driftAlpha/float64(len(all)) &&
+			math.Abs(change) > minDrift {
 			drift.add(s.Name, math.Abs(change), fmt.Sprintf("by %+.0f%%", 100*change))
 		}
 		if fast, slow, yes := TwoSpeeds(s.Times); yes {
@@ -44,13 +46,19 @@ func Samples(all []Series) []string {
 	}
 	var warnings []string
 	if drift.number > 0 {
-		warnings = append(warnings, drift.line("drift", "%s became slower or faster as the run went on, most %s: let the machine warm up or cool down, and run again", len(all)))
+		warnings = append(warnings, drift.line("drift",
+			"%s became slower or faster as the run went on, most %s: let the machine warm up or "+
+				"cool down, and run again", len(all)))
 	}
 	if twice.many(minTwice, len(all)) {
-		warnings = append(warnings, twice.line("two-speeds", "%s ran at one of two speeds, furthest apart %s: a median may be of either; compare interleaved (--ab), or take more samples (--count)", len(all)))
+		warnings = append(warnings, twice.line("two-speeds",
+			"%s ran at one of two speeds, furthest apart %s: a median may be of either; compare "+
+				"interleaved (--ab), or take more samples (--count)", len(all)))
 	}
 	if out.many(minOutlied, len(all)) {
-		warnings = append(warnings, out.line("outliers", "%s had samples far above the median, most %s: end other programs, or take more samples (--count)", len(all)))
+		warnings = append(warnings, out.line("outliers",
+			"%s had samples far above the median, most %s: end other programs, or take more "+
+				"samples (--count)", len(all)))
 	}
 	return warnings
 }
@@ -74,7 +82,8 @@ func (f *found) many(share float64, all int) bool {
 }
 
 func (f *found) line(kind, format string, all int) string {
-	return kind + ": " + fmt.Sprintf(format, fmt.Sprintf("%d of %s", f.number, results.Counted(all, "benchmark")), fmt.Sprintf("%s (%s)", f.worst, f.says))
+	return kind + ": " + fmt.Sprintf(format, fmt.Sprintf("%d of %s", f.number,
+		results.Counted(all, "benchmark")), fmt.Sprintf("%s (%s)", f.worst, f.says))
 }
 
 // Machine are the warnings of what the machine is set to and did during the run,
@@ -85,22 +94,29 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 		warnings = append(warnings, kind+": "+fmt.Sprintf(format, args...))
 	}
 	if governors := strings.Join(m.Governors, ", "); governors != "" && governors != "performance" {
-		warn("frequency", "the CPUs' frequency governor is %s, which follows the load: set performance (cpupower frequency-set -g performance)", governors)
+		warn("frequency", "the CPUs' frequency governor is %s, which follows the load: set "+
+			"performance (cpupower frequency-set -g performance)", governors)
 	}
 	if m.Turbo == "on" {
-		warn("turbo", "the CPU runs faster while it is cool: turn turbo off (echo 1 > %[1]s/intel_pstate/no_turbo, or echo 0 > %[1]s/cpufreq/boost)", "/sys/devices/system/cpu")
+		warn("turbo", "the CPU runs faster while it is cool: turn turbo off (echo 1 > "+
+			"%[1]s/intel_pstate/no_turbo, or echo 0 > %[1]s/cpufreq/boost)",
+			"/sys/devices/system/cpu")
 	}
 	if !pinned {
 		warn("unpinned", "%s", unpinned(m.GOOS))
 	}
 	if m.CPUQuota > 0 && m.CPUQuota < float64(m.CPUs) {
-		warn("quota", "this process may use %.4g of %s (%s), and is stopped in the middle of a sample when it has: run it without a quota", m.CPUQuota, results.Counted(m.CPUs, "CPU"), m.QuotaFrom)
+		warn("quota", "this process may use %.4g of %s (%s), and is stopped in the middle of a "+
+			"sample when it has: run it without a quota", m.CPUQuota,
+			results.Counted(m.CPUs, "CPU"), m.QuotaFrom)
 	}
 	if a != nil && a.Others > MinOthers {
-		warn("load", "other programs kept %.1f of %s busy during the run: end them, or compare interleaved (--ab)", a.Others, results.Counted(a.CPUs, "CPU"))
+		warn("load", "other programs kept %.1f of %s busy during the run: end them, or compare "+
+			"interleaved (--ab)", a.Others, results.Counted(a.CPUs, "CPU"))
 	}
 	if a != nil && a.Steal > minSteal {
-		warn("steal", "the host took %.1f%% of the CPU time: use a machine with CPUs of its own, or compare interleaved (--ab)", 100*a.Steal)
+		warn("steal", "the host took %.1f%% of the CPU time: use a machine with CPUs of its own, "+
+			"or compare interleaved (--ab)", 100*a.Steal)
 	}
 	return warnings
 }
@@ -108,9 +124,12 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 // unpinned says why a thread may be moved, and what to do about it.
 func unpinned(system string) string {
 	if system == "linux" {
-		return "Linux refused to pin the thread to its CPU (sched_setaffinity(2)), as sandboxes do or after a change of its cpuset, and may move it: run outside of a sandbox, or compare interleaved (--ab)"
+		return "Linux refused to pin the thread to its CPU (sched_setaffinity(2)), as sandboxes " +
+			"do or after a change of its cpuset, and may move it: run outside of a sandbox, or " +
+			"compare interleaved (--ab)"
 	}
-	return "the thread may be moved from CPU to CPU, since only Linux pins it: compare interleaved (--ab), or run on Linux"
+	return "the thread may be moved from CPU to CPU, since only Linux pins it: compare " +
+		"interleaved (--ab), or run on Linux"
 }
 
 // scatterLimit is the half width of the 95% interval of times, as a share of their median,
@@ -135,6 +154,8 @@ func Scattered(rows []results.Row) string {
 			worst, most = r, width
 		}
 	}
-	return fmt.Sprintf("the times of %d of %s are uncertain by more than ±%.0f%%, most %s (%s): end other programs and run again, or take more samples (--count)",
-		len(noisy), results.Counted(timed, "benchmark"), scatterLimit*100, worst.Name, results.Spread(most))
+	return fmt.Sprintf("the times of %d of %s are uncertain by more than ±%.0f%%, most %s (%s): "+
+		"end other programs and run again, or take more samples (--count)",
+		len(noisy), results.Counted(timed, "benchmark"), scatterLimit*100, worst.Name,
+		results.Spread(most))
 }

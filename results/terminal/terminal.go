@@ -29,8 +29,8 @@ var misses = []struct{ name, unit string }{
 
 // A Table is what Of returns, to be laid out.
 type Table struct {
-	// Rows are the header, whose first cell is empty, and of each group a row of one cell, in words, and a row for
-	// each benchmark. Rows is nil if nothing has times.
+	// Rows are the header, whose first cell is empty, and of each group a row of one cell, in
+	// words, and a row for each benchmark. Rows is nil if nothing has times.
 	Rows [][]string
 	// Notes are lines to stand below.
 	Notes []string
@@ -59,7 +59,9 @@ func Of(groups []Group) Table {
 	}
 	made := t.made()
 	for _, family := range families {
-		made.Notes = append(made.Notes, fmt.Sprintf("%s: %s without times, simulated only (bench report draws them)", results.Printable(family), results.Counted(untimed[family], "result")))
+		made.Notes = append(made.Notes, fmt.Sprintf(
+			"%s: %s without times, simulated only (bench report draws them)",
+			results.Printable(family), results.Counted(untimed[family], "result")))
 	}
 	return made
 }
@@ -100,7 +102,8 @@ func (t *table) add(g Group) {
 // figures are those of header.
 func (t *table) figures(r, first results.Row) []string {
 	perElem := r.Stats[timeUnit]
-	figures := []string{digits(perElem.Center * 1e9), t.halfWidth(perElem), digits(perElem.Center / first.Stats[timeUnit].Center)}
+	figures := []string{digits(perElem.Center * 1e9), t.halfWidth(perElem),
+		digits(perElem.Center / first.Stats[timeUnit].Center)}
 	for _, m := range misses {
 		text := ""
 		if v, known := r.ByElement(m.unit); known {
@@ -158,7 +161,8 @@ func (t *table) made() (made Table) {
 	if len(t.rows) > longTable {
 		made.Rows = append(made.Rows, head)
 	}
-	made.Notes = append(made.Notes, "ns/elem: median; ±: its 95% interval; ratio: to the first of its group")
+	made.Notes = append(made.Notes, "ns/elem: median; ±: its 95% interval; ratio: to the first "+
+		"of its group")
 	if shown[3] {
 		made.Notes = append(made.Notes, "D1, LL, TLB: simulated misses per element, exact")
 	}
@@ -166,7 +170,8 @@ func (t *table) made() (made Table) {
 		made.Notes = append(made.Notes, "?: too few samples for an interval (--count 6 or more)")
 	}
 	if t.unstable {
-		made.Notes = append(made.Notes, results.Unstable+": the interval is wider than the time (end other programs, or raise --count)")
+		made.Notes = append(made.Notes, results.Unstable+": the interval is wider than the time "+
+			"(end other programs, or raise --count)")
 	}
 	return made
 }
@@ -179,7 +184,9 @@ func Headings(g Group) (shared string, labels []string) {
 		split[i] = keys(r)
 	}
 	common := slices.DeleteFunc(slices.Clone(split[0]), func(key string) bool {
-		return slices.ContainsFunc(split, func(of []string) bool { return !slices.Contains(of, key) })
+		return slices.ContainsFunc(split, func(of []string) bool {
+			return !slices.Contains(of, key)
+		})
 	})
 	bare := "default" // without a tile, say
 	if g[0].Family() == "Operands" {
@@ -189,7 +196,9 @@ func Headings(g Group) (shared string, labels []string) {
 		common = common[:len(common)-1]
 	}
 	for _, of := range split {
-		own := slices.DeleteFunc(slices.Clone(of), func(key string) bool { return slices.Contains(common, key) })
+		own := slices.DeleteFunc(slices.Clone(of), func(key string) bool {
+			return slices.Contains(common, key)
+		})
 		labels = append(labels, cmp.Or(strings.Join(own, " "), bare))
 	}
 	return strings.Join(common, " "), labels

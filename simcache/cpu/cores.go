@@ -54,38 +54,69 @@ const (
 // those on memory management units (of the Cortex-A55 as Intel 814346, the manual of
 // a chip that has it, repeats them).
 var cores = []core{
-	{arm, 0xd03, "Cortex-A53", "Arm DDI 0500", held{32, 4, true}, held{32, 2, true}, held{512, 16, true}, pages{10, 512, 4, false}},
-	{arm, 0xd05, "Cortex-A55", "Arm 100442", held{32, 4, true}, held{32, 4, true}, held{128, 4, true}, pages{16, 1024, 4, false}},
-	{arm, 0xd07, "Cortex-A57", "Arm DDI 0488", held{32, 2, false}, held{48, 3, false}, held{1024, 16, true}, pages{32, 1024, 4, false}},
-	{arm, 0xd08, "Cortex-A72", "Arm 100095", held{32, 2, false}, held{48, 3, false}, held{1024, 16, true}, pages{32, 1024, 4, false}},
-	{arm, 0xd09, "Cortex-A73", "Arm 100048", held{64, 16, true}, held{64, 4, false}, held{1024, 16, true}, pages{}},
-	{arm, 0xd0a, "Cortex-A75", "Arm 100403", held{64, 16, false}, held{64, 4, false}, held{256, 8, true}, pages{}},
-	{arm, 0xd0b, "Cortex-A76", "Arm 100798", held{64, 4, false}, held{64, 4, false}, held{512, 8, true}, pages{48, 1280, 5, true}},
-	{arm, 0xd0d, "Cortex-A77", "Arm 101111", held{64, 4, false}, held{64, 4, false}, held{512, 8, true}, pages{}},
-	{arm, 0xd41, "Cortex-A78", "Arm 101430", held{64, 4, true}, held{64, 4, true}, held{512, 8, true}, pages{}},
-	{arm, 0xd44, "Cortex-X1", "Arm 101433", held{64, 4, false}, held{64, 4, false}, held{1024, 8, true}, pages{}},
-	{arm, 0xd48, "Cortex-X2", "Arm 101803", held{64, 4, false}, held{64, 4, false}, held{1024, 8, true}, pages{}},
-	{arm, 0xd4e, "Cortex-X3", "Arm 101593", held{64, 4, false}, held{64, 4, false}, held{1024, 8, true}, pages{}},
-	{arm, 0xd82, "Cortex-X4", "Arm 102484", held{64, 4, false}, held{64, 4, false}, held{2048, 0, true}, pages{}},
-	{arm, 0xd0c, "Neoverse N1", "Arm 100616", held{64, 4, false}, held{64, 4, false}, held{1024, 8, true}, pages{48, 1280, 5, true}},
-	{arm, 0xd40, "Neoverse V1", "Arm 101427", held{64, 4, false}, held{64, 4, false}, held{1024, 8, true}, pages{}},
-	{arm, 0xd49, "Neoverse N2", "Arm 102099", held{64, 4, false}, held{64, 4, false}, held{1024, 8, true}, pages{}},
-	{arm, 0xd4f, "Neoverse V2", "Arm 102375", held{64, 4, false}, held{64, 4, false}, held{2048, 8, true}, pages{}},
+	{arm, 0xd03, "Cortex-A53", "Arm DDI 0500", held{32, 4, true}, held{32, 2, true},
+		held{512, 16, true}, pages{10, 512, 4, false}},
+	{arm, 0xd05, "Cortex-A55", "Arm 100442", held{32, 4, true}, held{32, 4, true},
+		held{128, 4, true}, pages{16, 1024, 4, false}},
+	{arm, 0xd07, "Cortex-A57", "Arm DDI 0488", held{32, 2, false}, held{48, 3, false},
+		held{1024, 16, true}, pages{32, 1024, 4, false}},
+	{arm, 0xd08, "Cortex-A72", "Arm 100095", held{32, 2, false}, held{48, 3, false},
+		held{1024, 16, true}, pages{32, 1024, 4, false}},
+	{arm, 0xd09, "Cortex-A73", "Arm 100048", held{64, 16, true}, held{64, 4, false},
+		held{1024, 16, true}, pages{}},
+	{arm, 0xd0a, "Cortex-A75", "Arm 100403", held{64, 16, false}, held{64, 4, false},
+		held{256, 8, true}, pages{}},
+	{arm, 0xd0b, "Cortex-A76", "Arm 100798", held{64, 4, false}, held{64, 4, false},
+		held{512, 8, true}, pages{48, 1280, 5, true}},
+	{arm, 0xd0d, "Cortex-A77", "Arm 101111", held{64, 4, false}, held{64, 4, false},
+		held{512, 8, true}, pages{}},
+	{arm, 0xd41, "Cortex-A78", "Arm 101430", held{64, 4, true}, held{64, 4, true},
+		held{512, 8, true}, pages{}},
+	{arm, 0xd44, "Cortex-X1", "Arm 101433", held{64, 4, false}, held{64, 4, false},
+		held{1024, 8, true}, pages{}},
+	{arm, 0xd48, "Cortex-X2", "Arm 101803", held{64, 4, false}, held{64, 4, false},
+		held{1024, 8, true}, pages{}},
+	{arm, 0xd4e, "Cortex-X3", "Arm 101593", held{64, 4, false}, held{64, 4, false},
+		held{1024, 8, true}, pages{}},
+	{arm, 0xd82, "Cortex-X4", "Arm 102484", held{64, 4, false}, held{64, 4, false},
+		held{2048, 0, true}, pages{}},
+	{arm, 0xd0c, "Neoverse N1", "Arm 100616", held{64, 4, false}, held{64, 4, false},
+		held{1024, 8, true}, pages{48, 1280, 5, true}},
+	{arm, 0xd40, "Neoverse V1", "Arm 101427", held{64, 4, false}, held{64, 4, false},
+		held{1024, 8, true}, pages{}},
+	{arm, 0xd49, "Neoverse N2", "Arm 102099", held{64, 4, false}, held{64, 4, false},
+		held{1024, 8, true}, pages{}},
+	{arm, 0xd4f, "Neoverse V2", "Arm 102375", held{64, 4, false}, held{64, 4, false},
+		held{2048, 8, true}, pages{}},
 	// The product brief states no ways of the level 1.
-	{ampere, 0xac3, "AmpereOne", "AmpereOne product brief", held{64, 0, false}, held{16, 0, false}, held{2048, 8, false}, pages{}},
-	{ampere, 0xac4, "AmpereOne A", "AmpereOne product brief", held{64, 0, false}, held{16, 0, false}, held{2048, 8, false}, pages{}},
-	{apple, 0x22, "Icestorm of M1", pacman, held{64, 8, false}, held{128, 8, false}, held{4096, 16, false}, pages{}},
-	{apple, 0x23, "Firestorm of M1", pacman, held{128, 8, false}, held{192, 6, false}, held{12288, 12, false}, pages{}},
-	{apple, 0x24, "Icestorm of M1 Pro", guide, held{64, 8, false}, held{128, 8, false}, held{4096, 0, false}, pages{}},
-	{apple, 0x25, "Firestorm of M1 Pro", guide, held{128, 8, false}, held{192, 6, false}, held{12288, 0, false}, pages{}},
-	{apple, 0x28, "Icestorm of M1 Max", guide, held{64, 8, false}, held{128, 8, false}, held{4096, 0, false}, pages{}},
-	{apple, 0x29, "Firestorm of M1 Max", guide, held{128, 8, false}, held{192, 6, false}, held{12288, 0, false}, pages{}},
-	{apple, 0x32, "Blizzard of M2", guide, held{64, 8, false}, held{128, 8, false}, held{4096, 0, false}, pages{}},
-	{apple, 0x33, "Avalanche of M2", guide, held{128, 8, false}, held{192, 6, false}, held{16384, 0, false}, pages{}},
-	{apple, 0x34, "Blizzard of M2 Pro", guide, held{64, 8, false}, held{128, 8, false}, held{4096, 0, false}, pages{}},
-	{apple, 0x35, "Avalanche of M2 Pro", guide, held{128, 8, false}, held{192, 6, false}, held{16384, 0, false}, pages{}},
-	{apple, 0x38, "Blizzard of M2 Max", guide, held{64, 8, false}, held{128, 8, false}, held{4096, 0, false}, pages{}},
-	{apple, 0x39, "Avalanche of M2 Max", guide, held{128, 8, false}, held{192, 6, false}, held{16384, 0, false}, pages{}},
+	{ampere, 0xac3, "AmpereOne", "AmpereOne product brief", held{64, 0, false}, held{16, 0, false},
+		held{2048, 8, false}, pages{}},
+	{ampere, 0xac4, "AmpereOne A", "AmpereOne product brief", held{64, 0, false},
+		held{16, 0, false}, held{2048, 8, false}, pages{}},
+	{apple, 0x22, "Icestorm of M1", pacman, held{64, 8, false}, held{128, 8, false},
+		held{4096, 16, false}, pages{}},
+	{apple, 0x23, "Firestorm of M1", pacman, held{128, 8, false}, held{192, 6, false},
+		held{12288, 12, false}, pages{}},
+	{apple, 0x24, "Icestorm of M1 Pro", guide, held{64, 8, false}, held{128, 8, false},
+		held{4096, 0, false}, pages{}},
+	{apple, 0x25, "Firestorm of M1 Pro", guide, held{128, 8, false}, held{192, 6, false},
+		held{12288, 0, false}, pages{}},
+	{apple, 0x28, "Icestorm of M1 Max", guide, held{64, 8, false}, held{128, 8, false},
+		held{4096, 0, false}, pages{}},
+	{apple, 0x29, "Firestorm of M1 Max", guide, held{128, 8, false}, held{192, 6, false},
+		held{12288, 0, false}, pages{}},
+	{apple, 0x32, "Blizzard of M2", guide, held{64, 8, false}, held{128, 8, false},
+		held{4096, 0, false}, pages{}},
+	{apple, 0x33, "Avalanche of M2", guide, held{128, 8, false}, held{192, 6, false},
+		held{16384, 0, false}, pages{}},
+	{apple, 0x34, "Blizzard of M2 Pro", guide, held{64, 8, false}, held{128, 8, false},
+		held{4096, 0, false}, pages{}},
+	{apple, 0x35, "Avalanche of M2 Pro", guide, held{128, 8, false}, held{192, 6, false},
+		held{16384, 0, false}, pages{}},
+	{apple, 0x38, "Blizzard of M2 Max", guide, held{64, 8, false}, held{128, 8, false},
+		held{4096, 0, false}, pages{}},
+	{apple, 0x39, "Avalanche of M2 Max", guide, held{128, 8, false}, held{192, 6, false},
+		held{16384, 0, false}, pages{}},
 }
 
 // fromCore is what the table knows of this core, by MIDR_EL1 on Linux and by its
@@ -103,7 +134,9 @@ func (s system) fromCore() []Cache {
 // core is this core in the table, nil if it is not there.
 func (s system) core() *core {
 	implementer, part := s.midr()
-	at := slices.IndexFunc(cores, func(c core) bool { return c.implementer == implementer && c.part == part })
+	at := slices.IndexFunc(cores, func(c core) bool {
+		return c.implementer == implementer && c.part == part
+	})
 	if at < 0 {
 		return nil
 	}
@@ -117,7 +150,8 @@ func Name(pinned ...int) string { return thisSystem().on(pinned).name() }
 
 func (s system) name() string {
 	if c := s.core(); c != nil {
-		return strings.TrimSpace(map[int]string{arm: "Arm", apple: "Apple"}[c.implementer] + " " + c.name)
+		return strings.TrimSpace(map[int]string{arm: "Arm", apple: "Apple"}[c.implementer] +
+			" " + c.name)
 	}
 	if implementer, part := s.midr(); implementer != 0 {
 		return fmt.Sprintf("implementer %#x part %#x", implementer, part)
@@ -138,8 +172,10 @@ func (s system) coreTLB() []array {
 	}
 	var all []array
 	for _, page := range sizes {
-		all = append(all, array{1, simcache.TLB{Entries: c.tlb.first, Ways: c.tlb.first, Page: page, Source: c.from()}},
-			array{2, simcache.TLB{Entries: c.tlb.second, Ways: c.tlb.ways, Page: page, Source: c.from()}})
+		all = append(all, array{1, simcache.TLB{Entries: c.tlb.first, Ways: c.tlb.first, Page: page,
+			Source: c.from()}},
+			array{2, simcache.TLB{Entries: c.tlb.second, Ways: c.tlb.ways, Page: page,
+				Source: c.from()}})
 	}
 	return all
 }
@@ -156,7 +192,8 @@ func (s system) appleCore() []Cache {
 	if !slices.Contains([]string{"M1", "M2", "M3", "M4"}, family) {
 		return nil
 	}
-	c := core{implementer: apple, name: s.brand, source: guide, l1d: held{128, 8, false}, l1i: held{192, 6, false}}
+	c := core{implementer: apple, name: s.brand, source: guide, l1d: held{128, 8, false},
+		l1i: held{192, 6, false}}
 	if s.brand == "Apple M1" {
 		c.l2 = held{12288, 12, false}
 	}
@@ -179,7 +216,8 @@ func (c core) list() []Cache {
 			source += "; size: assumed"
 		}
 		all = append(all, Cache{Level: part.level, Type: part.kind.String(), Source: source,
-			Geometry: simcache.Geometry{Size: part.kib << 10, Ways: part.ways, Line: c.line(part.level)}})
+			Geometry: simcache.Geometry{Size: part.kib << 10, Ways: part.ways,
+				Line: c.line(part.level)}})
 	}
 	return all
 }

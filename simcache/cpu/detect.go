@@ -18,8 +18,9 @@ type Cache struct {
 	Level    int    // 1, 2, 3, ...
 	Type     string // "Data", "Instruction" or "Unified"
 	Geometry simcache.Geometry
-	Shared   int  // logical CPUs that share it, 0 if unknown
-	Only     bool // there is no other like it, as all CPUs of the machine share it; false if unknown
+	Shared   int // logical CPUs that share it, 0 if unknown
+	// there is no other like it, as all CPUs of the machine share it; false if unknown
+	Only bool
 	// Source is that of the size, and behind it, as in "sysctl; ways: assumed",
 	// those of other figures that have another.
 	Source simcache.Source
@@ -27,7 +28,8 @@ type Cache struct {
 
 // Name returns the cache's name as lscpu writes it: L1d, L1i, L2, L3.
 func (c Cache) Name() string {
-	suffix := map[string]string{topology.Data.String(): "d", topology.Instruction.String(): "i"}[c.Type]
+	suffix := map[string]string{topology.Data.String(): "d",
+		topology.Instruction.String(): "i"}[c.Type]
 	return fmt.Sprintf("L%d%s", c.Level, suffix)
 }
 
@@ -62,8 +64,10 @@ func fromTopology(system *topology.System) []Cache {
 	}
 	var caches []Cache
 	for _, f := range found {
-		c := Cache{Level: f.Level, Type: f.Type.String(), Shared: max(f.SharedThreads, 0), Source: simcache.FromCPUID,
-			Geometry: simcache.Geometry{Size: max(f.Size, 0), Ways: max(f.Ways, 0), Line: max(f.LineSize, 0)}}
+		c := Cache{Level: f.Level, Type: f.Type.String(), Shared: max(f.SharedThreads, 0),
+			Source: simcache.FromCPUID,
+			Geometry: simcache.Geometry{Size: max(f.Size, 0), Ways: max(f.Ways, 0),
+				Line: max(f.LineSize, 0)}}
 		caches = append(caches, c)
 	}
 	slices.SortStableFunc(caches, func(a, b Cache) int { return a.Level - b.Level })
@@ -75,7 +79,8 @@ func fromTopology(system *topology.System) []Cache {
 // each cache who shares it. A last level of which they only say how much all of the
 // package's have together, as of all Zens, is one of unknown size.
 func (s system) fromOlderLeaves() []Cache {
-	if s.cpuid == nil || !slices.Contains([]string{"AuthenticAMD", "HygonGenuine"}, maker(s.cpuid)) || s.cpuid(0x80000000, 0).eax < 0x80000006 {
+	if s.cpuid == nil || !slices.Contains([]string{"AuthenticAMD", "HygonGenuine"},
+		maker(s.cpuid)) || s.cpuid(0x80000000, 0).eax < 0x80000006 {
 		return nil
 	}
 	var caches []Cache
@@ -84,7 +89,8 @@ func (s system) fromOlderLeaves() []Cache {
 			Geometry: simcache.Geometry{Size: size, Ways: ways, Line: int(line & 0xff)}})
 	}
 	first, further := s.cpuid(0x80000005, 0), s.cpuid(0x80000006, 0)
-	for kind, bits := range map[topology.CacheType]uint32{topology.Data: first.ecx, topology.Instruction: first.edx} {
+	for kind, bits := range map[topology.CacheType]uint32{topology.Data: first.ecx,
+		topology.Instruction: first.edx} {
 		size, ways := int(bits>>24)<<10, int(bits>>16&0xff)
 		if ways == 0xff { // fully associative
 			ways = size / max(int(bits&0xff), 1)
@@ -103,7 +109,9 @@ func (s system) fromOlderLeaves() []Cache {
 	}
 	beyond(2, further.ecx, int(further.ecx>>16)<<10)
 	beyond(3, further.edx, int(further.edx>>18)*(512<<10))
-	slices.SortFunc(caches, func(a, b Cache) int { return cmp.Or(a.Level-b.Level, strings.Compare(a.Type, b.Type)) })
+	slices.SortFunc(caches, func(a, b Cache) int {
+		return cmp.Or(a.Level-b.Level, strings.Compare(a.Type, b.Type))
+	})
 	return caches
 }
 
@@ -116,8 +124,10 @@ func Between(c simcache.Config, caches []Cache) []simcache.Level {
 	first, last := c.First(), c.Last()
 	levels := []simcache.Level{first}
 	for _, known := range caches {
-		g := known.Geometry.Rounded() // as the last level is, or a size that is not a power of two lies below itself
-		if g.Check() == nil && known.Level > 1 && !known.Instruction() && g.Line == first.Line && g.Size > first.Size && g.Size < last.Size {
+		// as the last level is, or a size that is not a power of two lies below itself
+		g := known.Geometry.Rounded()
+		if g.Check() == nil && known.Level > 1 && !known.Instruction() && g.Line == first.Line &&
+			g.Size > first.Size && g.Size < last.Size {
 			levels = append(levels, simcache.Level{Name: known.Name(), Geometry: g})
 		}
 	}
@@ -131,12 +141,12 @@ func (c Cache) Known() bool {
 	return c.Level > 0 && g.Size > 0 && g.Ways > 0 && g.Line > 0 && g.Sets() > 0
 }
 
-// Choose returns what is simulated by default: I1, D1 and the last level from the
-// caches of a CPU, as Cachegrind takes them: the level-1 caches, and of the others
-// the one of the highest level. Set counts that are no power of two are rounded
-// (see Geometry.Rounded). How many cores share the last level is what the caches say; one that
-// is the only one is shared by all, also by more than there are. What is missing, unknown, or
-// cannot be simulated, comes from documented defaults: 32768,8,64 for I1 and D1, 8388608,16,64 for LL.
+// Choose returns what is simulated by default: I1, D1 and the last level from the caches of a CPU,
+// as Cachegrind takes them: the level-1 caches, and of the others the one of the highest level. Set
+// counts that are no power of two are rounded (see Geometry.Rounded). How many cores share the last
+// level is what the caches say; one that is the only one is shared by all, also by more than there
+// are. What is missing, unknown, or cannot be simulated, comes from documented defaults: 32768,8,64
+// for I1 and D1, 8388608,16,64 for LL.
 func Choose(caches []Cache) simcache.Config {
 	small := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}
 	c := simcache.Config{I1: small, I1Source: simcache.FromDefault,

@@ -23,13 +23,15 @@ func WriteTables(w io.Writer, caches []Cache, simulated simcache.Config) error {
 			fmt.Fprintf(t, "%s\tunknown\t\t\t\t%s\t%s\n", c.Name(), sharedBy(c.Shared), c.Source)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", c.Name(), simcache.Bytes(c.Geometry.Size), c.Geometry.Ways,
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", c.Name(), simcache.Bytes(c.Geometry.Size),
+			c.Geometry.Ways,
 			c.Geometry.Sets(), c.Geometry.Line, sharedBy(c.Shared), c.Source)
 	}
 	fmt.Fprintln(t, "\ndata TLB\tentries\tways\tpage\treach\tfrom")
 	for _, tlb := range dataTLBs() {
 		for i, l := range tlb {
-			fmt.Fprintf(t, "level %d\t%d\t%d\t%s\t%s\t%s\n", i+1, l.Entries, l.Ways, simcache.Bytes(l.Page), simcache.Bytes(l.Entries*l.Page), l.Source)
+			fmt.Fprintf(t, "level %d\t%d\t%d\t%s\t%s\t%s\n", i+1, l.Entries, l.Ways,
+				simcache.Bytes(l.Page), simcache.Bytes(l.Entries*l.Page), l.Source)
 		}
 	}
 	fmt.Fprintln(t, "\nsimulated\tsize\tways\tsets\tline\tflag\tfrom")
@@ -38,9 +40,11 @@ func WriteTables(w io.Writer, caches []Cache, simulated simcache.Config) error {
 		name   string
 		g      simcache.Geometry
 		source simcache.Source
-	}{{"I1", simulated.I1, simulated.I1Source}, {"D1", first.Geometry, first.Source}, {"LL", last.Geometry, last.Source}} {
+	}{{"I1", simulated.I1, simulated.I1Source}, {"D1", first.Geometry, first.Source},
+		{"LL", last.Geometry, last.Source}} {
 		g := n.g
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t--%s %s\t%s\n", n.name, simcache.Bytes(g.Size), g.Ways, g.Sets(), g.Line, n.name, g, n.source)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t--%s %s\t%s\n", n.name, simcache.Bytes(g.Size),
+			g.Ways, g.Sets(), g.Line, n.name, g, n.source)
 	}
 	return t.Flush()
 }
@@ -86,7 +90,8 @@ func JSON(caches []Cache) ([]JSONCache, []JSONTLB) {
 		if c.Known() {
 			sets = g.Sets()
 		}
-		list = append(list, JSONCache{c.Name(), c.Level, c.Type, g.Size, g.Ways, sets, g.Line, c.Shared, c.Source})
+		list = append(list, JSONCache{c.Name(), c.Level, c.Type, g.Size, g.Ways, sets, g.Line,
+			c.Shared, c.Source})
 	}
 	for _, tlb := range dataTLBs() {
 		for i, l := range tlb {

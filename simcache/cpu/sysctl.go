@@ -27,13 +27,16 @@ func (s system) fromSysctl() []Cache {
 		line   int
 		shared int
 	}{
-		{1, topology.Data, "l1dcachesize", 0, threads}, {1, topology.Instruction, "l1icachesize", 0, threads},
+		{1, topology.Data, "l1dcachesize", 0, threads},
+		{1, topology.Instruction, "l1icachesize", 0, threads},
 		{2, topology.Unified, "l2cachesize", line, s.sysctl(level0 + "cpusperl2")},
 		{3, topology.Unified, "l3cachesize", line, s.sysctl(level0 + "cpusperl3")},
 	} {
 		if size := s.sysctl(level0 + part.name); size > 0 {
-			caches = append(caches, Cache{Level: part.level, Type: part.kind.String(), Shared: part.shared,
-				Geometry: simcache.Geometry{Size: size, Line: part.line}, Source: simcache.FromSysctl})
+			caches = append(caches, Cache{Level: part.level, Type: part.kind.String(),
+				Shared:   part.shared,
+				Geometry: simcache.Geometry{Size: size, Line: part.line},
+				Source:   simcache.FromSysctl})
 		}
 	}
 	return caches

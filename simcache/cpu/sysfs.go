@@ -39,9 +39,11 @@ func (s system) fromSysfs() []Cache {
 			n, _ := strconv.Atoi(s.text(path.Join(entry, name)))
 			return max(n, 0)
 		}
-		c := Cache{Level: number("level"), Type: s.text(path.Join(entry, "type")), Source: simcache.FromSysfs,
-			Geometry: simcache.Geometry{Size: sysfsSize(s.text(path.Join(entry, "size"))), Ways: number("ways_of_associativity"), Line: number("coherency_line_size")},
-			Shared:   len(s.list(path.Join(entry, "shared_cpu_list"))),
+		c := Cache{Level: number("level"), Type: s.text(path.Join(entry, "type")),
+			Source: simcache.FromSysfs,
+			Geometry: simcache.Geometry{Size: sysfsSize(s.text(path.Join(entry, "size"))),
+				Ways: number("ways_of_associativity"), Line: number("coherency_line_size")},
+			Shared: len(s.list(path.Join(entry, "shared_cpu_list"))),
 		}
 		c.Only = online != nil && c.Shared >= len(online)
 		if c.Geometry.Ways == 0 {
@@ -95,7 +97,8 @@ func (s system) fromDeviceTree() []Cache {
 		}
 		g.Ways = waysOf(g.Size, cell("sets"), g.Line)
 		if g.Size > 0 {
-			caches = append(caches, Cache{Level: level, Type: kind.String(), Geometry: g, Source: simcache.FromDeviceTree})
+			caches = append(caches, Cache{Level: level, Type: kind.String(), Geometry: g,
+				Source: simcache.FromDeviceTree})
 		}
 		return g.Size > 0
 	}

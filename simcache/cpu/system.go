@@ -13,12 +13,13 @@ import (
 // A system is all that a machine says of itself, of which each kind of machine
 // says a part. The tests have recorded ones.
 type system struct {
-	files      fs.FS                 // Linux's, from the root on
-	cpu        int                   // of Linux's, the one that is meant
-	sysctl     func(name string) int // macOS's numbers, 0 where it has none
-	brand      string                // macOS's name of the CPU
-	processors []byte                // what Windows' GetLogicalProcessorInformationEx(RelationCache) fills
-	topology   *topology.System      // what CPUID says
+	files  fs.FS                 // Linux's, from the root on
+	cpu    int                   // of Linux's, the one that is meant
+	sysctl func(name string) int // macOS's numbers, 0 where it has none
+	brand  string                // macOS's name of the CPU
+	// what Windows' GetLogicalProcessorInformationEx(RelationCache) fills
+	processors []byte
+	topology   *topology.System // what CPUID says
 	cpuid      func(leaf, subleaf uint32) registers
 }
 
@@ -77,15 +78,19 @@ func (s system) on(pinned []int) system {
 // known asks all sources.
 func (s system) known() []Cache {
 	var all []Cache
-	for _, source := range []func(system) []Cache{system.fromSysfs, system.fromDeviceTree, system.fromSysctl,
-		system.fromWindows, func(s system) []Cache { return fromTopology(s.topology) }, system.fromOlderLeaves, system.fromCore} {
+	for _, source := range []func(system) []Cache{system.fromSysfs, system.fromDeviceTree,
+		system.fromSysctl,
+		system.fromWindows, func(s system) []Cache {
+			return fromTopology(s.topology)
+		}, system.fromOlderLeaves, system.fromCore} {
 		all = fill(all, source(s))
 	}
 	for i := range all {
 		all[i].assume()
 	}
 	known := slices.DeleteFunc(slices.Clone(all), func(c Cache) bool { return !c.Known() })
-	if last, n := len(all)-1, len(known); n > 0 && !all[last].Known() && all[last].Level > known[n-1].Level {
+	if last, n := len(all)-1, len(known); n > 0 && !all[last].Known() &&
+		all[last].Level > known[n-1].Level {
 		all[last].Geometry = simcache.Geometry{}
 		known = append(known, all[last])
 	}
@@ -100,7 +105,9 @@ func fill(caches, more []Cache) []Cache {
 	}
 	for i := range caches {
 		c := &caches[i]
-		at := slices.IndexFunc(more, func(m Cache) bool { return m.Level == c.Level && m.Type == c.Type })
+		at := slices.IndexFunc(more, func(m Cache) bool {
+			return m.Level == c.Level && m.Type == c.Type
+		})
 		if at < 0 {
 			continue
 		}

@@ -8,7 +8,8 @@ import (
 
 func thisSystem() system {
 	brand, _ := unix.Sysctl("machdep.cpu.brand_string")
-	return system{sysctl: sysctlNumber, brand: brand, topology: cpuidTopology(), cpuid: cpuidLeaves()}
+	return system{sysctl: sysctlNumber, brand: brand, topology: cpuidTopology(),
+		cpuid: cpuidLeaves()}
 }
 
 // sysctlNumber reads a number of 32 or 64 bits.

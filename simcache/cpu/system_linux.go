@@ -11,7 +11,8 @@ import (
 )
 
 func thisSystem() system {
-	return system{files: os.DirFS("/"), cpu: lastCPU(), topology: cpuidTopology(), cpuid: cpuidLeaves()}
+	return system{files: os.DirFS("/"), cpu: lastCPU(), topology: cpuidTopology(),
+		cpuid: cpuidLeaves()}
 }
 
 // allowed are the CPUs that this process may run on.

@@ -24,7 +24,8 @@ func processors() []byte {
 		return nil
 	}
 	buffer := make([]byte, length)
-	if ok, _, _ := call.Call(relationCache, uintptr(unsafe.Pointer(&buffer[0])), uintptr(unsafe.Pointer(&length))); ok == 0 {
+	if ok, _, _ := call.Call(relationCache, uintptr(unsafe.Pointer(&buffer[0])),
+		uintptr(unsafe.Pointer(&length))); ok == 0 {
 		return nil
 	}
 	return buffer[:min(int(length), len(buffer))]

@@ -29,7 +29,8 @@ func defaultTLB(page int) []simcache.TLB {
 	if page == page2M {
 		first.Entries = 32
 	}
-	return []simcache.TLB{first, {Entries: 1536, Ways: 12, Page: page, Source: simcache.FromDefault}}
+	return []simcache.TLB{first, {Entries: 1536, Ways: 12, Page: page,
+		Source: simcache.FromDefault}}
 }
 
 // TLB returns the data TLB of this CPU for pages of so many bytes, the nearest
@@ -96,7 +97,8 @@ func decodeTLB(cpuid func(leaf, subleaf uint32) registers) []array {
 		found[i].TLB.Source = simcache.FromCPUID
 	}
 	slices.SortStableFunc(found, func(a, b array) int {
-		return cmp.Or(cmp.Compare(a.TLB.Page, b.TLB.Page), cmp.Compare(a.Level, b.Level), cmp.Compare(a.TLB.Entries, b.TLB.Entries))
+		return cmp.Or(cmp.Compare(a.TLB.Page, b.TLB.Page), cmp.Compare(a.Level, b.Level),
+			cmp.Compare(a.TLB.Entries, b.TLB.Entries))
 	})
 	return found
 }
@@ -122,7 +124,8 @@ func intelLeaf18(cpuid func(leaf, subleaf uint32) registers, maxLeaf uint32) []a
 		}
 		for bit, page := range map[int]int{0: page4K, 1: page2M, 3: page1G} {
 			if r.ebx>>bit&1 != 0 && ways > 0 && sets > 0 {
-				found = merge(found, array{Level: int(r.edx >> 5 & 7), TLB: simcache.TLB{Entries: ways * sets, Ways: ways, Page: page}})
+				found = merge(found, array{Level: int(r.edx >> 5 & 7),
+					TLB: simcache.TLB{Entries: ways * sets, Ways: ways, Page: page}})
 			}
 		}
 	}
@@ -153,7 +156,8 @@ var descriptors = map[byte][]array{
 	0x5B: {{Level: 1, TLB: simcache.TLB{Entries: 64, Page: page4K}}},
 	0x5C: {{Level: 1, TLB: simcache.TLB{Entries: 128, Page: page4K}}},
 	0x5D: {{Level: 1, TLB: simcache.TLB{Entries: 256, Page: page4K}}},
-	0x63: {{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M}}, {Level: 1, TLB: simcache.TLB{Entries: 4, Ways: 4, Page: page1G}}},
+	0x63: {{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M}},
+		{Level: 1, TLB: simcache.TLB{Entries: 4, Ways: 4, Page: page1G}}},
 	0x64: {{Level: 2, TLB: simcache.TLB{Entries: 512, Ways: 4, Page: page4K}}},
 	0x6A: {{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 8, Page: page4K}}},
 	0x6B: {{Level: 2, TLB: simcache.TLB{Entries: 256, Ways: 8, Page: page4K}}},
@@ -161,12 +165,16 @@ var descriptors = map[byte][]array{
 	0x6D: {{Level: 2, TLB: simcache.TLB{Entries: 16, Page: page1G}}},
 	0xA0: {{Level: 1, TLB: simcache.TLB{Entries: 32, Page: page4K}}},
 	0xB3: {{Level: 1, TLB: simcache.TLB{Entries: 128, Ways: 4, Page: page4K}}},
-	0xB4: {{Level: 2, TLB: simcache.TLB{Entries: 256, Ways: 4, Page: page4K}}}, // DTLB1 of Core 2, behind its DTLB0
+	// DTLB1 of Core 2, behind its DTLB0
+	0xB4: {{Level: 2, TLB: simcache.TLB{Entries: 256, Ways: 4, Page: page4K}}},
 	0xBA: {{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K}}},
 	0xC0: {{Level: 1, TLB: simcache.TLB{Entries: 8, Ways: 4, Page: page4K}}},
-	0xC1: {{Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page4K}}, {Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page2M}}},
-	0xC2: {{Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page4K}}, {Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page2M}}},
-	0xC3: {{Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page4K}}, {Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page2M}},
+	0xC1: {{Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page4K}},
+		{Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page2M}}},
+	0xC2: {{Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page4K}},
+		{Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page2M}}},
+	0xC3: {{Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page4K}},
+		{Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page2M}},
 		{Level: 2, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page1G}}},
 	0xC4: {{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M}}},
 	0xCA: {{Level: 2, TLB: simcache.TLB{Entries: 512, Ways: 4, Page: page4K}}},
@@ -198,7 +206,8 @@ func amdTLB(cpuid func(leaf, subleaf uint32) registers, maxLeaf uint32) []array 
 	var found []array
 	add := func(level, page, entries, ways int) {
 		if entries > 0 && ways > 0 {
-			found = append(found, array{Level: level, TLB: simcache.TLB{Entries: entries, Ways: ways, Page: page}})
+			found = append(found, array{Level: level,
+				TLB: simcache.TLB{Entries: entries, Ways: ways, Page: page}})
 		}
 	}
 	if maxLeaf >= 0x80000005 {
@@ -232,8 +241,10 @@ func amdTLB(cpuid func(leaf, subleaf uint32) registers, maxLeaf uint32) []array 
 // first of it that makes a power of two sets of the entries, else the lowest
 // that divides them. 0 is unknown.
 func amdWays(code uint32, entries int) int {
-	ranges := map[uint32][2]int{1: {1, 1}, 2: {2, 2}, 3: {3, 3}, 4: {4, 5}, 5: {6, 7}, 6: {8, 15}, 8: {16, 31},
-		0xA: {32, 47}, 0xB: {48, 63}, 0xC: {64, 95}, 0xD: {96, 127}, 0xE: {128, 255}, 0xF: {entries, entries}}
+	ranges := map[uint32][2]int{1: {1, 1}, 2: {2, 2}, 3: {3, 3}, 4: {4, 5}, 5: {6, 7}, 6: {8, 15},
+		8:   {16, 31},
+		0xA: {32, 47}, 0xB: {48, 63}, 0xC: {64, 95}, 0xD: {96, 127}, 0xE: {128, 255},
+		0xF: {entries, entries}}
 	of, ok := ranges[code]
 	if !ok || entries == 0 {
 		return 0

@@ -47,7 +47,8 @@ func (s system) workers(allowed []int) []Logical {
 		}
 		l := Logical{CPU: cpu, Core: cpu}
 		folder := fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology", cpu)
-		for _, name := range []string{"core_cpus_list", "thread_siblings_list"} { // the second one before Linux 5.4
+		// the second one before Linux 5.4
+		for _, name := range []string{"core_cpus_list", "thread_siblings_list"} {
 			if siblings := s.list(path.Join(folder, name)); siblings != nil {
 				l.Core = siblings[0]
 				break
@@ -68,10 +69,11 @@ func (s system) workers(allowed []int) []Logical {
 
 // A Node is a NUMA node.
 type Node struct {
-	ID        int   `json:"id"`
-	CPUs      []int `json:"cpus"`      // that are online; none of a node that is memory alone
-	Memory    int   `json:"memory"`    // bytes; 0 of a node without memory
-	Distances []int `json:"distances"` // to each node, in their order, in tenths of what is local (ACPI's SLIT); empty if unknown
+	ID     int   `json:"id"`
+	CPUs   []int `json:"cpus"`   // that are online; none of a node that is memory alone
+	Memory int   `json:"memory"` // bytes; 0 of a node without memory
+	// to each node, in their order, in tenths of what is local (ACPI's SLIT); empty if unknown
+	Distances []int `json:"distances"`
 }
 
 // Nodes returns the NUMA nodes that Linux's sysfs lists
@@ -82,13 +84,15 @@ func (s system) nodes() []Node {
 	var all []Node
 	for _, id := range s.list("sys/devices/system/node/online") {
 		folder := fmt.Sprintf("sys/devices/system/node/node%d", id)
-		n := Node{ID: id, CPUs: append([]int{}, s.list(path.Join(folder, "cpulist"))...), Distances: []int{}}
+		n := Node{ID: id, CPUs: append([]int{}, s.list(path.Join(folder, "cpulist"))...),
+			Distances: []int{}}
 		for _, field := range strings.Fields(s.text(path.Join(folder, "distance"))) {
 			if d, err := strconv.Atoi(field); err == nil {
 				n.Distances = append(n.Distances, d)
 			}
 		}
-		for line := range strings.Lines(s.text(path.Join(folder, "meminfo"))) { // Node 0 MemTotal:  24689424 kB
+		// Node 0 MemTotal: 24689424 kB
+		for line := range strings.Lines(s.text(path.Join(folder, "meminfo"))) {
 			if fields := strings.Fields(line); len(fields) == 5 && fields[2] == "MemTotal:" {
 				kib, _ := strconv.Atoi(fields[3])
 				n.Memory = kib << 10

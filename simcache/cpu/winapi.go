@@ -24,14 +24,19 @@ func (s system) fromWindows() []Cache {
 		if kind != relationCache || size < wholeRecord {
 			continue
 		}
-		mask, group := binary.LittleEndian.Uint64(record[40:]), binary.LittleEndian.Uint16(record[48:])
-		names := map[uint32]topology.CacheType{0: topology.Unified, 1: topology.Instruction, 2: topology.Data}
+		mask, group := binary.LittleEndian.Uint64(record[40:]),
+			binary.LittleEndian.Uint16(record[48:])
+		names := map[uint32]topology.CacheType{0: topology.Unified, 1: topology.Instruction,
+			2: topology.Data}
 		name, ok := names[binary.LittleEndian.Uint32(record[16:])]
 		if group != 0 || mask&1 == 0 || !ok {
 			continue
 		}
-		c := Cache{Level: int(record[8]), Type: name.String(), Shared: bits.OnesCount64(mask), Source: simcache.FromWindows,
-			Geometry: simcache.Geometry{Ways: int(record[9]), Line: int(binary.LittleEndian.Uint16(record[10:])), Size: int(binary.LittleEndian.Uint32(record[12:]))}}
+		c := Cache{Level: int(record[8]), Type: name.String(), Shared: bits.OnesCount64(mask),
+			Source: simcache.FromWindows,
+			Geometry: simcache.Geometry{Ways: int(record[9]),
+				Line: int(binary.LittleEndian.Uint16(record[10:])),
+				Size: int(binary.LittleEndian.Uint32(record[12:]))}}
 		if c.Geometry.Ways == full && c.Geometry.Line > 0 {
 			c.Geometry.Ways = c.Geometry.Size / c.Geometry.Line
 		}

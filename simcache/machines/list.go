@@ -39,7 +39,8 @@ func (m Machine) WriteTables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "simulated\tsize\tways\tsets\tline\tpolicy\tinclusion")
 	row := func(name string, g simcache.Geometry, policy, inclusion string) {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", name, simcache.Bytes(g.Size), g.Ways, g.Sets(), g.Line, policy, inclusion)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", name, simcache.Bytes(g.Size), g.Ways,
+			g.Sets(), g.Line, policy, inclusion)
 	}
 	if m.Config.I1 != (simcache.Geometry{}) {
 		row("I1", m.Config.I1, "", "")
@@ -55,7 +56,8 @@ func (m Machine) WriteTables(w io.Writer) error {
 		fmt.Fprintln(t, "\nsimulated data TLB\tentries\tways\tpage\treach")
 	}
 	for i, l := range m.Config.TLB {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", cmp.Or(l.Name, fmt.Sprint("level ", i+1)), l.Entries, l.Ways, simcache.Bytes(l.Page), simcache.Bytes(l.Entries*l.Page))
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", cmp.Or(l.Name, fmt.Sprint("level ", i+1)), l.Entries,
+			l.Ways, simcache.Bytes(l.Page), simcache.Bytes(l.Entries*l.Page))
 	}
 	return t.Flush()
 }

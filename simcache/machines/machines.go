@@ -96,7 +96,8 @@ func Parse(name string, text []byte) (Machine, error) {
 // ParseMeasured is Parse for those who know the words of the section measured:
 // it is read into a struct with yaml tags, nil where the file has none. What it
 // says is for the caller to check; the document tells where it stands.
-func ParseMeasured[S any](name string, text []byte) (m Machine, measured *S, doc *strict.File, err error) {
+func ParseMeasured[S any](name string, text []byte) (m Machine, measured *S, doc *strict.File,
+	err error) {
 	var f file[S]
 	if doc, err = strict.Decode(name, text, &f); err != nil {
 		return Machine{}, nil, nil, err
@@ -112,22 +113,27 @@ func ParseMeasured[S any](name string, text []byte) (m Machine, measured *S, doc
 // What a Config has but a description has no word for, such as Observe, is left
 // out.
 func Format[S any](m Machine, measured *S) ([]byte, error) {
-	f := file[S]{Name: m.Name, Description: m.Description, Sources: m.Sources, WriteBacks: m.Config.WriteBacks, Measured: measured}
+	f := file[S]{Name: m.Name, Description: m.Description, Sources: m.Sources,
+		WriteBacks: m.Config.WriteBacks, Measured: measured}
 	if g := m.Config.I1; g != (simcache.Geometry{}) {
 		f.I1 = &geometry{Size(g.Size), g.Ways, Size(g.Line)}
 	}
 	for _, l := range m.Config.Levels {
 		f.Levels = append(f.Levels, level{
-			Name: l.Name, Size: Size(l.Size), Ways: l.Ways, Line: Size(l.Line), SharedBy: l.SharedBy, Modulo: l.Modulo,
-			Policy: word[simcache.Policy]{l.Policy}, Seed: l.Seed, Inclusion: word[simcache.Inclusion]{l.Inclusion},
-			WritePolicy: word[writePolicy]{writePolicy(l.WriteThrough)}, WriteMiss: word[writeMiss]{writeMiss(l.NoWriteAllocate)},
+			Name: l.Name, Size: Size(l.Size), Ways: l.Ways, Line: Size(l.Line),
+			SharedBy: l.SharedBy, Modulo: l.Modulo,
+			Policy: word[simcache.Policy]{l.Policy}, Seed: l.Seed,
+			Inclusion:   word[simcache.Inclusion]{l.Inclusion},
+			WritePolicy: word[writePolicy]{writePolicy(l.WriteThrough)},
+			WriteMiss:   word[writeMiss]{writeMiss(l.NoWriteAllocate)},
 			VictimLines: l.VictimLines, Prefetch: prefetchOf(l.Prefetch),
 		})
 	}
 	for _, t := range m.Config.TLB {
 		f.TLB = append(f.TLB, tlb{t.Name, t.Entries, t.Ways, Size(t.Page)})
 	}
-	return yaml.MarshalWithOptions(f, yaml.OmitZero(), yaml.IndentSequence(true), yaml.CustomMarshaler[string](quoted))
+	return yaml.MarshalWithOptions(f, yaml.OmitZero(), yaml.IndentSequence(true),
+		yaml.CustomMarshaler[string](quoted))
 }
 
 func prefetchOf(p simcache.Prefetch) prefetch {
@@ -158,7 +164,8 @@ func quoted(text string) ([]byte, error) {
 // config checks the description and makes a Config of it; of an error it tells
 // the path of the part at fault.
 func (f file[S]) config() (c simcache.Config, path string, err error) {
-	for _, check := range []func() (string, error){f.limits, f.unprintable, f.contradicts, f.lacks} {
+	for _, check := range []func() (string, error){f.limits, f.unprintable,
+		f.contradicts, f.lacks} {
 		if path, err := check(); err != nil {
 			return c, path, err
 		}
@@ -172,12 +179,14 @@ func (f file[S]) config() (c simcache.Config, path string, err error) {
 			Geometry: simcache.Geometry{Size: int(l.Size), Ways: l.Ways, Line: int(l.Line)},
 			SharedBy: l.SharedBy,
 			Modulo:   l.Modulo, Policy: l.Policy.value, Seed: l.Seed, Inclusion: l.Inclusion.value,
-			WriteThrough: bool(l.WritePolicy.value), NoWriteAllocate: bool(l.WriteMiss.value), VictimLines: l.VictimLines,
-			Prefetch: simcache.Prefetch{Kind: l.Prefetch.Kind.value, Degree: l.Prefetch.degree()},
+			WriteThrough: bool(l.WritePolicy.value), NoWriteAllocate: bool(l.WriteMiss.value),
+			VictimLines: l.VictimLines,
+			Prefetch:    simcache.Prefetch{Kind: l.Prefetch.Kind.value, Degree: l.Prefetch.degree()},
 		})
 	}
 	for _, t := range f.TLB {
-		c.TLB = append(c.TLB, simcache.TLB{Name: t.Name, Entries: t.Entries, Ways: t.Ways, Page: int(t.Page)})
+		c.TLB = append(c.TLB, simcache.TLB{Name: t.Name, Entries: t.Entries, Ways: t.Ways,
+			Page: int(t.Page)})
 	}
 	c.WriteBacks = f.WriteBacks
 	if err := c.Check(); err != nil {
@@ -199,11 +208,14 @@ func (f file[S]) limits() (path string, err error) {
 	for i, l := range f.Levels {
 		at := fmt.Sprintf("levels[%d].", i)
 		figures = append(figures, figure{at + "size", int(l.Size), maxSize},
-			figure{at + "shared-by", l.SharedBy, maxSharedBy}, figure{at + "victim-lines", l.VictimLines, maxVictimLines}, figure{at + "prefetch.degree", l.Prefetch.degree(), maxDegree})
+			figure{at + "shared-by", l.SharedBy, maxSharedBy},
+			figure{at + "victim-lines", l.VictimLines, maxVictimLines},
+			figure{at + "prefetch.degree", l.Prefetch.degree(), maxDegree})
 	}
 	for i, t := range f.TLB {
 		at := fmt.Sprintf("tlb[%d].", i)
-		figures = append(figures, figure{at + "entries", t.Entries, maxEntries}, figure{at + "page", int(t.Page), maxSize})
+		figures = append(figures, figure{at + "entries", t.Entries, maxEntries},
+			figure{at + "page", int(t.Page), maxSize})
 	}
 	for _, g := range figures {
 		if g.value > g.most {
@@ -217,14 +229,16 @@ func (f file[S]) limits() (path string, err error) {
 func (f file[S]) unprintable() (path string, err error) {
 	names := []struct{ path, name string }{{"name", f.Name}}
 	for i, l := range f.Levels {
-		names = append(names, struct{ path, name string }{fmt.Sprintf("levels[%d].name", i), l.Name})
+		names = append(names, struct{ path, name string }{fmt.Sprintf("levels[%d].name",
+			i), l.Name})
 	}
 	for i, t := range f.TLB {
 		names = append(names, struct{ path, name string }{fmt.Sprintf("tlb[%d].name", i), t.Name})
 	}
 	for _, n := range names {
 		if strings.ContainsFunc(n.name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return n.path, fmt.Errorf("%q has what cannot be printed (want letters and the like, in one line)", n.name)
+			return n.path, fmt.Errorf("%q has what cannot be printed (want letters and the like, "+
+				"in one line)", n.name)
 		}
 	}
 	return "", nil
@@ -237,12 +251,18 @@ func (f file[S]) contradicts() (path string, err error) {
 		at := fmt.Sprintf("levels[%d].", i)
 		switch p := l.Prefetch; {
 		case p.Degree != nil && p.Kind.value == simcache.NoPrefetch:
-			return at + "prefetch", fmt.Errorf("a degree of %d and no prefetcher (want kind: next-line, or stride)", *p.Degree)
+			return at + "prefetch", fmt.Errorf(
+				"a degree of %d and no prefetcher (want kind: next-line, or stride)", *p.Degree)
 		case p.Degree != nil && *p.Degree < 1:
-			return at + "prefetch.degree", fmt.Errorf("a degree of %d (want at least 1, which it is where it is left out, or no prefetcher)", *p.Degree)
+			return at + "prefetch.degree", fmt.Errorf(
+				"a degree of %d (want at least 1, which it is where it is left out, or no "+
+					"prefetcher)", *p.Degree)
 		case l.Seed != 0 && l.Policy.value != simcache.Random:
-			return at + "seed", fmt.Errorf("a seed of %d and nothing that draws (want policy: random)", l.Seed)
-		case l.Name != "" && slices.ContainsFunc(f.Levels[:i], func(before level) bool { return before.Name == l.Name }):
+			return at + "seed", fmt.Errorf("a seed of %d and nothing that draws (want policy: "+
+				"random)", l.Seed)
+		case l.Name != "" && slices.ContainsFunc(f.Levels[:i], func(before level) bool {
+			return before.Name == l.Name
+		}):
 			return at + "name", fmt.Errorf("%s is the name of a level already", l.Name)
 		}
 	}
@@ -279,7 +299,9 @@ func (g geometry) lacks() error {
 	if keys == nil {
 		return nil
 	}
-	return fmt.Errorf("a cache without %s (want size, ways and line, such as size: 32KiB, ways: 8, line: 64; as many ways as size / line make it fully associative)", strings.Join(keys, " and "))
+	return fmt.Errorf("a cache without %s (want size, ways and line, such as size: 32KiB, ways: "+
+		"8, line: 64; as many ways as size / line make it fully associative)",
+		strings.Join(keys, " and "))
 }
 
 // fault is the path of the part of a Config for which it is refused: the first

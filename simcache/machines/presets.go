@@ -27,7 +27,8 @@ func Names() []string {
 func File(name string) ([]byte, error) {
 	text, err := presets.ReadFile("presets/" + strings.ToLower(name) + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("no preset %q%s (known: %s)", name, meant(name), strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("no preset %q%s (known: %s)", name, meant(name),
+			strings.Join(Names(), ", "))
 	}
 	return text, nil
 }
@@ -36,7 +37,8 @@ func File(name string) ([]byte, error) {
 func meant(name string) string {
 	var all []string
 	for _, known := range Names() {
-		if letters(name) != "" && strings.Contains(strings.ReplaceAll(known, "-", ""), letters(name)) {
+		if letters(name) != "" && strings.Contains(strings.ReplaceAll(known, "-", ""),
+			letters(name)) {
 			all = append(all, known)
 		}
 	}

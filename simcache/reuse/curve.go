@@ -11,8 +11,10 @@ import (
 // distances are in lines of one set: the lines of a fully associative cache,
 // the ways of one with more sets.
 type Curve struct {
-	Refs  uint64 // references, each an access
-	Cold  uint64 // references to a line that was not touched before, which miss at any capacity: the compulsory misses
+	Refs uint64 // references, each an access
+	// references to a line that was not touched before, which miss at any capacity: the compulsory
+	// misses
+	Cold  uint64
 	Lines uint64 // distinct lines touched, in all sets: the working set
 	// Distances is the histogram of the other references, by rising distance.
 	Distances []Bin
@@ -22,14 +24,17 @@ type Curve struct {
 
 // A Bin counts the references that hit from a capacity on.
 type Bin struct {
-	Distance uint64 `json:"distance"` // the stack distance, in lines of one set: the smallest capacity that hits
+	// the stack distance, in lines of one set: the smallest capacity that hits
+	Distance uint64 `json:"distance"`
 	Refs     uint64 `json:"refs"`
 }
 
 // Misses is the number of references that miss in a cache with a capacity of
 // so many lines a set: those that are cold or have a larger distance.
 func (c Curve) Misses(capacity uint64) uint64 {
-	i := sort.Search(len(c.Distances), func(i int) bool { return c.Distances[i].Distance > capacity })
+	i := sort.Search(len(c.Distances), func(i int) bool {
+		return c.Distances[i].Distance > capacity
+	})
 	if i == 0 {
 		return c.Refs
 	}
@@ -66,7 +71,8 @@ func (c Curve) Points(also ...uint64) []Point {
 		if before == after {
 			continue
 		}
-		for i < len(c.Distances) && (c.Distances[i].Distance <= low || c.misses[i]-after > (before-after)/aHundredth) {
+		for i < len(c.Distances) && (c.Distances[i].Distance <= low ||
+			c.misses[i]-after > (before-after)/aHundredth) {
 			i++
 		}
 		if knee := c.Distances[i].Distance; knee < high && before-after >= c.Refs/aHundredth {
@@ -77,7 +83,9 @@ func (c Curve) Points(also ...uint64) []Point {
 	for _, capacity := range also {
 		add(capacity, false)
 	}
-	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.Capacity, b.Capacity) })
+	slices.SortStableFunc(points, func(a, b Point) int {
+		return cmp.Compare(a.Capacity, b.Capacity)
+	})
 	return slices.CompactFunc(points, func(a, b Point) bool { return a.Capacity == b.Capacity })
 }
 

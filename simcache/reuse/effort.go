@@ -94,7 +94,8 @@ func (s *Stacks) checkRoom() {
 }
 
 func tooMuch(pages float64) error {
-	return fmt.Errorf("--curve keeps every line that is touched, which takes about %.1f GiB: want at most %d GiB, a smaller shape",
+	return fmt.Errorf("--curve keeps every line that is touched, which takes about %.1f GiB: "+
+		"want at most %d GiB, a smaller shape",
 		max(pages*pageBytes, mostMemory*1.05)/(1<<30), mostMemory>>30)
 }
 
@@ -111,7 +112,8 @@ func pagesOf(nests []nest.Nest, line int) float64 {
 		for _, op := range n.Operands {
 			if n.Iterations() > 0 {
 				first, last := op.Reach(n.Trips)
-				list = append(list, extent{first / uint64(page), last / uint64(page), op.Lines(n.Trips, page)})
+				list = append(list, extent{first / uint64(page), last / uint64(page),
+					op.Lines(n.Trips, page)})
 			}
 		}
 	}

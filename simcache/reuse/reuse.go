@@ -94,7 +94,8 @@ func (s *Stacks) Access(_ nest.Kind, addr uint64, size int) {
 
 // A touch is one look-up of a line by an access, which is one of a stream's.
 type touch struct {
-	value  uint64 // its line; once that is found, the place of its time; once measured, its distance
+	// its line; once that is found, the place of its time; once measured, its distance
+	value  uint64
 	refs   uint64 // references that it ends; 0 for a reference's lines before the last
 	stream int
 }

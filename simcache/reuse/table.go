@@ -58,7 +58,8 @@ func (m *Meter) Program(passes int, p nest.Program) error {
 // Watch passes a trace on and counts its data accesses, clipped as trace.Replay clips
 // them. Cachegrind's quirk, by which block 0 hits in a cold cache, does not affect the
 // curve. It ends with an error where that takes more than 4 GiB.
-func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record, error] {
+func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record,
+	error] {
 	if m == nil {
 		return records
 	}
@@ -160,8 +161,8 @@ func (m *Meter) names(i int) (names []string) {
 	return names
 }
 
-// Rows is the table for people: a line that says what it is of, and rows of cells, the first the header. All cells of
-// the first column are of one width, and so are those of the last, the marks.
+// Rows is the table for people: a line that says what it is of, and rows of cells, the first the
+// header. All cells of the first column are of one width, and so are those of the last, the marks.
 func (t *Table) Rows() (title string, rows [][]string) {
 	english := message.NewPrinter(language.English)
 	shape, unit := "fully associative", "lines"
@@ -173,7 +174,9 @@ func (t *Table) Rows() (title string, rows [][]string) {
 	rows = [][]string{{"capacity", unit, "misses", "of all references", ""}}
 	size, marked := len(rows[0][0]), 0
 	for _, p := range t.Points {
-		row := []string{simcache.Bytes(int(p.Bytes)), english.Sprint(p.Capacity), english.Sprint(p.Misses), fmt.Sprintf("%.2f%%", 100*p.Ratio), strings.Join(p.Marks, ", ")}
+		row := []string{simcache.Bytes(int(p.Bytes)), english.Sprint(p.Capacity),
+			english.Sprint(p.Misses), fmt.Sprintf("%.2f%%", 100*p.Ratio),
+			strings.Join(p.Marks, ", ")}
 		size, marked = max(size, len(row[0])), max(marked, len(row[4]))
 		rows = append(rows, row)
 	}

@@ -14,8 +14,8 @@ func (s *Stacks) Run(n nest.Nest) error { return s.runPasses(1, n) }
 // runPasses counts so many passes over nests, walked one after the other. It
 // refuses what Run and simcache.Config.CheckPasses refuse.
 //
-// After a pass its lines are on top of the stacks, in the order of their last
-// touches in it. So every pass finds the stacks as the second one does, and counts as it: two are walked.
+// After a pass its lines are on top of the stacks, in the order of their last touches in it. So
+// every pass finds the stacks as the second one does, and counts as it: two are walked.
 func (s *Stacks) runPasses(passes int, nests ...nest.Nest) error {
 	if err := (simcache.Config{}).CheckPasses(passes, nests...); err != nil {
 		return err

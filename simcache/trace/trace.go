@@ -71,7 +71,8 @@ const maxSize = 1 << 16
 const lastAddr = 1<<62 - maxSize
 
 // want is what a line may be, with maxSize in words.
-const want = "I, L, S or M with hex address,size as lackey writes it, or a label 0 to 2 and a hex address as din has them; " +
+const want = "I, L, S or M with hex address,size as lackey writes it, or a label 0 to 2 and a " +
+	"hex address as din has them; " +
 	"of 1 to 65536 B within 64 bits of address"
 
 // A SyntaxError is a line that is no record.
@@ -86,7 +87,8 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string {
 	text := e.Text
 	if e.Line == 1 && (strings.HasPrefix(text, "\xFF\xFE") || strings.HasPrefix(text, "\xFE\xFF")) {
-		return fmt.Sprintf("%s: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)", e.File)
+		return fmt.Sprintf("%s: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| "+
+			"Out-File -Encoding utf8)", e.File)
 	}
 	if len(text) > 80 {
 		text = text[:77] + "..."
@@ -135,7 +137,8 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 			}
 		}
 		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-			yield(Record{}, fmt.Errorf("%s:%d: a line of more than %d KiB: this is not a trace", file, n+1, bufio.MaxScanTokenSize>>10))
+			yield(Record{}, fmt.Errorf("%s:%d: a line of more than %d KiB: this is not a trace",
+				file, n+1, bufio.MaxScanTokenSize>>10))
 		} else if errors.Is(err, io.ErrUnexpectedEOF) {
 			yield(Record{}, fmt.Errorf("%s:%d: its gzip stream is cut off", file, n+1))
 		} else if err != nil {
@@ -178,14 +181,16 @@ func parseLackey(line []byte) (Record, bool) {
 
 func parseDin(line []byte) (Record, bool) {
 	fields := bytes.Fields(line)
-	if len(fields) < 2 || len(fields) > 3 || len(fields[0]) != 1 || fields[0][0] < '0' || fields[0][0] > '2' {
+	if len(fields) < 2 || len(fields) > 3 || len(fields[0]) != 1 || fields[0][0] < '0' ||
+		fields[0][0] > '2' {
 		return Record{}, false
 	}
 	size := []byte(strconv.Itoa(dinSize))
 	if len(fields) == 3 {
 		size = fields[2]
 	}
-	return record([]Kind{Read, Write, Fetch}[fields[0][0]-'0'], bytes.TrimPrefix(fields[1], []byte("0x")), size)
+	return record([]Kind{Read, Write, Fetch}[fields[0][0]-'0'],
+		bytes.TrimPrefix(fields[1], []byte("0x")), size)
 }
 
 // record parses the numbers. An access must not run over the end of memory.
@@ -214,7 +219,8 @@ func NewWriter(w io.Writer, format Format) *Writer { return &Writer{bufio.NewWri
 func (w *Writer) Write(r Record) error {
 	var err error
 	if w.format == Lackey {
-		_, err = fmt.Fprintf(w.w, "%s %08x,%d\n", [...]string{"I ", " L", " S", " M"}[r.Kind], r.Addr, r.Size)
+		_, err = fmt.Fprintf(w.w, "%s %08x,%d\n", [...]string{"I ", " L", " S", " M"}[r.Kind],
+			r.Addr, r.Size)
 		return err
 	}
 	for _, label := range [...]string{Fetch: "2", Read: "0", Write: "1", Modify: "01"}[r.Kind] {
@@ -260,9 +266,11 @@ func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, er
 		size := min(r.Size, widest)
 		switch {
 		case least < 4 && r.Addr > lastAddr:
-			return fmt.Errorf("address %#x: lines of %d B want addresses of 62 bits (or lines of 4 B or more)", r.Addr, least)
+			return fmt.Errorf("address %#x: lines of %d B want addresses of 62 bits (or lines of "+
+				"4 B or more)", r.Addr, least)
 		case r.Kind == Fetch && !hasI1:
-			return errors.New("the trace has instruction fetches, and no I1 is simulated (a description has one as i1: {size: 32KiB, ways: 8, line: 64})")
+			return errors.New("the trace has instruction fetches, and no I1 is simulated (a " +
+				"description has one as i1: {size: 32KiB, ways: 8, line: 64})")
 		case r.Kind == Fetch:
 			h.Fetch(r.Addr, size)
 		case r.Kind == Write:
@@ -285,7 +293,8 @@ type Region struct {
 // FeedRegions is [Feed], and returns the counts of the accesses that begin in
 // each region, up to the next one's base. One region alone has all that is
 // counted. Several are in ascending order of addresses.
-func FeedRegions(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error], regions ...Region) ([]simcache.Line, error) {
+func FeedRegions(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error],
+	regions ...Region) ([]simcache.Line, error) {
 	lines := make([]simcache.Line, len(regions))
 	for i, r := range regions {
 		lines[i].Function = r.Name

@@ -22,13 +22,14 @@ const untilBar = 300 * time.Millisecond
 // test that compares all that a command writes sets it to longer than the test may take.
 var LineAfter = 10 * time.Second
 
-// Plain says that terminals are no more than printers, as where TERM is dumb: then a Meter has lines there, too.
+// Plain says that terminals are no more than printers, as where TERM is dumb: then a Meter has
+// lines there, too.
 var Plain bool
 
-// A Meter shows the phases of a command. On a terminal each is a bar with an estimate of
-// what is left, which goes when the phase ends; elsewhere each that takes longer
-// than LineAfter is a line, and one more with how far it is each time that it took twice as long. A nil Meter shows nothing. Its methods may be called by several
-// goroutines.
+// A Meter shows the phases of a command. On a terminal each is a bar with an estimate of what is
+// left, which goes when the phase ends; elsewhere each that takes longer than LineAfter is a line,
+// and one more with how far it is each time that it took twice as long. A nil Meter shows nothing.
+// Its methods may be called by several goroutines.
 type Meter struct {
 	w        io.Writer
 	terminal bool
@@ -225,7 +226,8 @@ func (m *Meter) begin(what string, steps int, timed bool) {
 			case !p.shown:
 				m.show(p)
 			default: // elsewhere than on a terminal, where lines would be too many: when it took twice as long
-				fmt.Fprintf(m.w, "bench: %s: %s\n", p.what, left(time.Since(p.start), int64(p.done), int64(p.total)))
+				fmt.Fprintf(m.w, "bench: %s: %s\n", p.what,
+					left(time.Since(p.start), int64(p.done), int64(p.total)))
 			}
 			if m.phase == p && !m.terminal {
 				p.timer.Reset(time.Since(p.start))
@@ -248,11 +250,15 @@ func (m *Meter) show(p *phase) {
 	}
 	p.bars = mpb.New(options...)
 	if p.total == 0 {
-		p.bar = p.bars.MustAdd(math.MaxInt64, nil, mpb.PrependDecorators(decor.Name(p.what+" "), decor.NewElapsed(decor.ET_STYLE_GO, p.start)))
+		p.bar = p.bars.MustAdd(math.MaxInt64, nil, mpb.PrependDecorators(decor.Name(p.what+" "),
+			decor.NewElapsed(decor.ET_STYLE_GO, p.start)))
 		return
 	}
-	p.bar = p.bars.AddBar(int64(p.total), mpb.BarOptional(mpb.BarRemoveOnComplete(), !p.timed), mpb.PrependDecorators(decor.Name(p.what+" ")),
-		mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string { return left(time.Since(p.start), s.Current, s.Total) })))
+	p.bar = p.bars.AddBar(int64(p.total), mpb.BarOptional(mpb.BarRemoveOnComplete(), !p.timed),
+		mpb.PrependDecorators(decor.Name(p.what+" ")),
+		mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string {
+			return left(time.Since(p.start), s.Current, s.Total)
+		})))
 	p.bar.SetCurrent(int64(p.done))
 	p.draw()
 }
@@ -264,7 +270,8 @@ func left(passed time.Duration, done, total int64) string {
 		return passed.Round(time.Second).String()
 	}
 	share := min(float64(done)/float64(total), 1)
-	return fmt.Sprintf("%.0f%% %v left", 100*share, time.Duration(float64(passed)*(1-share)/share).Round(time.Second))
+	return fmt.Sprintf("%.0f%% %v left", 100*share,
+		time.Duration(float64(passed)*(1-share)/share).Round(time.Second))
 }
 
 // end takes the phase off the terminal.

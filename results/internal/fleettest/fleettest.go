@@ -27,7 +27,8 @@ type Fleet struct {
 // are alike but for 1%, and every second benchmark misses the last cache.
 func (f Fleet) Write(dir string) error {
 	for node := range f.Nodes {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("node%d.txt", node+1)), f.node(node), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("node%d.txt", node+1)), f.node(node),
+			0o666); err != nil {
 			return err
 		}
 	}
@@ -39,10 +40,15 @@ func (f Fleet) node(node int) []byte {
 	var b strings.Builder
 	cache := results.Cache{Name: "L1d", Size: 32 << 10, Ways: 8, Line: 64}
 	last := results.Cache{Name: "L3", Size: 32 << 20, Ways: 16, Line: 64}
-	setup := results.Setup{GOOS: "linux", GOARCH: "amd64", GoVersion: "go1.26.8", CPU: "Example 9000", CPUs: 64, Pages: "4k", Caches: []results.Cache{cache, last}, D1: cache, LL: last}
-	w, err := results.NewWriter(&b, append(setup.Config(), results.Pair{Key: "host", Value: fmt.Sprintf("node%d", node+1)}), []results.Pair{
-		{Key: "date", Value: "2026-11-21T02:00:00Z"}, {Key: "version", Value: "v1.0.0"}, {Key: "commit", Value: "0123456789ab"},
-		{Key: results.SuiteKey, Value: "0123456789ab"}, {Key: results.NodeKey, Value: fmt.Sprintf("node%d", node+1)}})
+	setup := results.Setup{GOOS: "linux", GOARCH: "amd64", GoVersion: "go1.26.8",
+		CPU: "Example 9000", CPUs: 64, Pages: "4k", Caches: []results.Cache{cache, last},
+		D1: cache, LL: last}
+	w, err := results.NewWriter(&b, append(setup.Config(),
+		results.Pair{Key: "host", Value: fmt.Sprintf("node%d", node+1)}), []results.Pair{
+		{Key: "date", Value: "2026-11-21T02:00:00Z"}, {Key: "version", Value: "v1.0.0"},
+		{Key: "commit", Value: "0123456789ab"},
+		{Key: results.SuiteKey, Value: "0123456789ab"},
+		{Key: results.NodeKey, Value: fmt.Sprintf("node%d", node+1)}})
 	scatter := 0.01
 	if f.Scatter != nil {
 		scatter = f.Scatter(node)
@@ -62,8 +68,10 @@ func (f Fleet) node(node int) []byte {
 		for range f.Samples {
 			ns := 1000 * float64(k+1) * slow * math.Exp(own+scatter*random.NormFloat64())
 			if err == nil {
-				err = w.Write(name, 1000, []results.Value{{Value: ns, Unit: "ns/op"}, {Value: ns / 4096, Unit: "ns/elem"}, {Value: 4e12 / ns, Unit: "B/s"},
-					{Value: 1048576, Unit: "D-refs/op"}, {Value: 65536, Unit: "D1-misses/op"}, {Value: misses, Unit: "LL-misses/op"}, {Value: 0, Unit: "TLB-misses/op"}})
+				err = w.Write(name, 1000, []results.Value{{Value: ns, Unit: "ns/op"},
+					{Value: ns / 4096, Unit: "ns/elem"}, {Value: 4e12 / ns, Unit: "B/s"},
+					{Value: 1048576, Unit: "D-refs/op"}, {Value: 65536, Unit: "D1-misses/op"},
+					{Value: misses, Unit: "LL-misses/op"}, {Value: 0, Unit: "TLB-misses/op"}})
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 // Package engine is the seam between package simcache and the engines that simulate for it. Package
-// lookup looks accesses up in levels that know nothing of each other, exact counts nests and programs
-// on such levels without looking all up, and policies has every other kind of level. All are tested
-// against package reference.
+// lookup looks accesses up in levels that know nothing of each other, exact counts nests and
+// programs on such levels without looking all up, and policies has every other kind of level. All
+// are tested against package reference.
 package engine
 
 import (
@@ -130,7 +130,8 @@ func (b *Besides) Repeat(before, after Besides, times uint64) {
 
 // numbers are all counts of the whole level.
 func (b *Besides) numbers() []*uint64 {
-	return []*uint64{&b.Stores, &b.BytesIn, &b.BytesOut, &b.WriteBacks, &b.VictimHits, &b.Prefetches, &b.Useful, &b.Useless,
+	return []*uint64{&b.Stores, &b.BytesIn, &b.BytesOut, &b.WriteBacks, &b.VictimHits,
+		&b.Prefetches, &b.Useful, &b.Useless,
 		&b.Compulsory, &b.Capacity, &b.Conflict, &b.BytesFilled, &b.BytesUsed}
 }
 

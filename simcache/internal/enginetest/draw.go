@@ -100,7 +100,8 @@ func (d Draw) Nest(specs []engine.Level, most int) nest.Nest {
 		op.Strides = make([]int, len(n.Trips))
 		inner := width
 		for l := len(n.Trips) - 1; l >= 0; l-- {
-			choices := []int{0, width, -width, line, -line, 2 * line, 3 * line, sets * line, -sets * line, sets*line + width, sets*line + line,
+			choices := []int{0, width, -width, line, -line, 2 * line, 3 * line, sets * line,
+				-sets * line, sets*line + width, sets*line + line,
 				d(3 * line), -d(3 * line), inner, inner, -inner, inner + width, inner + line}
 			op.Strides[l] = choices[d(len(choices))]
 			if alike && k > 0 && d(8) > 0 {
@@ -142,7 +143,8 @@ func (d Draw) Straddling(line, most int) nest.Nest {
 	}
 	width := 1 << d(5)
 	for range 1 + d(4) {
-		op := nest.Operand{Kind: nest.Kind(d(3)), Base: 1<<32 + uint64(d(4*line)), Width: min(width, line)}
+		op := nest.Operand{Kind: nest.Kind(d(3)), Base: 1<<32 + uint64(d(4*line)),
+			Width: min(width, line)}
 		if d.One(2) {
 			op.Base = 1<<32 + uint64(d(64)*line)
 		}
@@ -152,7 +154,8 @@ func (d Draw) Straddling(line, most int) nest.Nest {
 		op.Strides = make([]int, len(n.Trips))
 		inner := 1
 		for l := len(n.Trips) - 1; l >= 0; l-- {
-			choices := []int{0, width, -width, 2 * width, line, -line, 8 * line, 16 * line, 16*line + width, 1 + d(3*line), -d(3 * line), inner, inner}
+			choices := []int{0, width, -width, 2 * width, line, -line, 8 * line, 16 * line,
+				16*line + width, 1 + d(3*line), -d(3 * line), inner, inner}
 			op.Strides[l] = choices[d(len(choices))]
 			inner = op.Strides[l] * n.Trips[l]
 		}
@@ -171,7 +174,8 @@ func Contents(levels []engine.Level, got interface {
 }, want *reference.Caches) string {
 	for level, l := range levels {
 		for set := range l.Sets {
-			if have, want := got.Contents(nil, level, set), want.Contents(level, set); !slices.Equal(have, want) {
+			if have, want := got.Contents(nil, level, set),
+				want.Contents(level, set); !slices.Equal(have, want) {
 				return fmt.Sprintf("set %d of level %d holds %v, want %v", set, level, have, want)
 			}
 		}

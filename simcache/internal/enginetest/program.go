@@ -12,9 +12,12 @@ func (d Draw) ProgramLevels() []engine.Level {
 	}
 	if d.One(3) {
 		first := 1 << d(4)
-		levels := []engine.Level{{Sets: first, Ways: 1 + d(8), Shift: 5}, {Sets: first << d(4), Ways: []int{16, 1 + d(16), 1 + d(3)}[d(3)], Shift: uint(5 + d(8)/7)}}
+		levels := []engine.Level{{Sets: first, Ways: 1 + d(8), Shift: 5},
+			{Sets: first << d(4), Ways: []int{16, 1 + d(16), 1 + d(3)}[d(3)],
+				Shift: uint(5 + d(8)/7)}}
 		if d.One(5) {
-			levels = append(levels, engine.Level{Sets: first * (1 + d(20)), Ways: 1 + d(16), Shift: levels[1].Shift})
+			levels = append(levels, engine.Level{Sets: first * (1 + d(20)), Ways: 1 + d(16),
+				Shift: levels[1].Shift})
 		}
 		return levels
 	}
@@ -49,8 +52,10 @@ func (d *programmer) program() nest.Program {
 		d.width = min(d.width, 1<<of.Shift)
 	}
 	span := l.Sets * d.line
-	d.strides = []int{d.width, d.width, d.width, 2 * d.width, d.line / 2, d.line, d.line + d.width, 2 * d.line, span, span + d.width, span + d.line,
-		max(d.width, span/2&^(d.width-1)), d.width * (1 + d.Draw(60)), d.line * (1 + d.Draw(16)), -d.width, -d.line, d.width * (1 + d.Draw(400))}
+	d.strides = []int{d.width, d.width, d.width, 2 * d.width, d.line / 2, d.line, d.line + d.width,
+		2 * d.line, span, span + d.width, span + d.line,
+		max(d.width, span/2&^(d.width-1)), d.width * (1 + d.Draw(60)), d.line * (1 + d.Draw(16)),
+		-d.width, -d.line, d.width * (1 + d.Draw(400))}
 	d.odd, d.long = d.One(12), d.One(8)
 	for i := range 1 + d.Draw(3) {
 		d.arrays = append(d.arrays, uint64(1<<30+i<<22+d.Draw(64)*d.line))
@@ -153,7 +158,8 @@ func (d *programmer) accesses(list []nest.Node, depth int) []nest.Node {
 		op := nest.Operand{Kind: nest.Kind(d.Draw(3)), Width: d.width, Strides: make([]int, depth)}
 		for i := range op.Strides {
 			if d.Draw(10) < 7 {
-				op.Strides[i] = []int{d.width, d.width, d.rows[a], d.rows[a], d.strides[d.Draw(len(d.strides))]}[d.Draw(5)]
+				op.Strides[i] = []int{d.width, d.width, d.rows[a], d.rows[a],
+					d.strides[d.Draw(len(d.strides))]}[d.Draw(5)]
 			}
 		}
 		w := d.width

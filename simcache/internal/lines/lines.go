@@ -16,7 +16,8 @@ const Page = 16
 type Map struct {
 	Numbers []uint64 // Page for each page, by its index
 	pages   []page
-	table   []uint64 // indices in pages plus one, a power of two of them, at most half in use; 0 is free
+	// indices in pages plus one, a power of two of them, at most half in use; 0 is free
+	table []uint64
 }
 
 type page struct {

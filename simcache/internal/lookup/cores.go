@@ -55,10 +55,11 @@ func (c *Chain) walkOnCores(n nest.Nest) bool {
 
 // packs reports whether all accesses of a nest can be packed.
 func (c *Chain) packs(n nest.Nest) bool {
-	return len(n.Operands) <= opCount && !slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {
-		_, last := op.Reach(n.Trips)
-		return !c.aligned(op) || last >= c.limit
-	})
+	return len(n.Operands) <= opCount && !slices.ContainsFunc(n.Operands,
+		func(op nest.Operand) bool {
+			_, last := op.Reach(n.Trips)
+			return !c.aligned(op) || last >= c.limit
+		})
 }
 
 // split is the bits of an address that tell classes of sets apart, from the

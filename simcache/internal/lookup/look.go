@@ -16,7 +16,8 @@ func (c *Chain) Add(op int, addr, size uint64, kind nest.Kind) {
 		c.one(op, addr, size, write, kind)
 		return
 	}
-	if ref := addr>>c.grain<<grains | uint64(op)<<opBit | write; c.classes == 0 || c.isOwn(ref) != 0 {
+	if ref := addr>>c.grain<<grains | uint64(op)<<opBit | write; c.classes == 0 ||
+		c.isOwn(ref) != 0 {
 		if c.waiting[0] = append(c.waiting[0], ref); len(c.waiting[0]) >= batch {
 			c.drain(0)
 		}

@@ -53,7 +53,9 @@ func (w *Watch) enter(what any, p nest.Program, operands []nest.Operand) {
 	if w.observe&Classes == 0 {
 		return
 	}
-	known := slices.IndexFunc(w.parts, func(t *part) bool { return reflect.DeepEqual(t.what, what) })
+	known := slices.IndexFunc(w.parts, func(t *part) bool {
+		return reflect.DeepEqual(t.what, what)
+	})
 	if known < 0 {
 		known = len(w.parts)
 		_, isNest := what.(nest.Nest)
@@ -219,8 +221,9 @@ func (t *part) list(all []engine.Reuse, level, number int) []engine.Reuse {
 				continue
 			}
 			r := engine.Reuse{Nest: number, Operand: op, Tensor: operand.Tensor,
-				Since: engine.Since(i), Refs: s.refs, Lines: s.lines, Compulsory: s.classes[compulsory],
-				Capacity: s.classes[capacity], Conflict: s.classes[conflict]}
+				Since: engine.Since(i), Refs: s.refs, Lines: s.lines,
+				Compulsory: s.classes[compulsory],
+				Capacity:   s.classes[capacity], Conflict: s.classes[conflict]}
 			if i >= sinces+depth {
 				r.Since, r.Loop = engine.ThisPass, i-sinces-depth
 			} else if i >= sinces {

@@ -12,7 +12,8 @@ import (
 // grain (the address in units of the chain's smallest line) from bit 14 on, the
 // number of the operand that it belongs to in bits 2 to 13, and two flags.
 const (
-	writes    = 1 << 0                 // it makes the line dirty: at the first level or a write-back
+	// it makes the line dirty: at the first level or a write-back
+	writes    = 1 << 0
 	writeBack = 1 << 1                 // a dirty line from the level before, which is no miss
 	opBit     = 2                      // bit of the operand's number
 	opCount   = 1 << 12                // as many can be told apart; blocked copies have thousands

@@ -91,7 +91,8 @@ func (c *cache) way(set int, block uint64) int {
 	for k, marks := range c.marks[set*c.words:][:c.words] {
 		other := marks ^ wanted
 		for zero := (other - eachByte) &^ other & (eachByte << 7); zero != 0; zero &= zero - 1 {
-			if way := 8*k + bits.TrailingZeros64(zero)/8; way < c.Ways && c.tags[first+way] == block+1 {
+			if way := 8*k + bits.TrailingZeros64(zero)/8; way < c.Ways &&
+				c.tags[first+way] == block+1 {
 				return way
 			}
 		}

@@ -38,8 +38,9 @@ type Engine struct {
 	plain  bool          // see plain
 	watch  *lookup.Watch // that observes, or nil
 	brute  bool          // every reference of a walk is looked up
-	idle   bool          // a hit in the first level leaves it as a hit of the same before has left it
-	still  bool          // the reference under way has done nothing but hit there
+	// a hit in the first level leaves it as a hit of the same before has left it
+	idle  bool
+	still bool // the reference under way has done nothing but hit there
 
 	anew func() *Engine // makes the engine that it was
 }
@@ -405,7 +406,8 @@ func (d *Engine) Ties() error {
 						return fmt.Errorf("level %d lacks block %d of a level before", level, block)
 					}
 					if l.Tie == Exclusive && before == d.levels[level-1] && here {
-						return fmt.Errorf("block %d is in level %d and in the one before", block, level)
+						return fmt.Errorf("block %d is in level %d and in the one before",
+							block, level)
 					}
 				}
 			}

@@ -7,7 +7,8 @@ import "github.com/stridebench/stridebench/layouts/nest"
 // come first; and nothing is observed, prefetched, or kept beside a level.
 func (d *Engine) isPlain() bool {
 	for _, l := range d.levels {
-		passes, beside := l.WriteThrough || l.NoWriteAllocate, l.victims != nil || l.prefetcher != nil
+		passes, beside := l.WriteThrough || l.NoWriteAllocate, l.victims != nil ||
+			l.prefetcher != nil
 		if l.shift != d.levels[0].shift || passes || beside {
 			return false
 		}

@@ -51,7 +51,8 @@ func ReadText(path string) ([]byte, error) {
 // TextOf is ReadText of what is open.
 func TextOf(file io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(file, maxFile+1)) }
 
-// ReadKept is ReadText of a file that a program keeps for itself and that nobody named (see [Regular]).
+// ReadKept is ReadText of a file that a program keeps for itself and that nobody named (see
+// [Regular]).
 func ReadKept(path string) ([]byte, error) {
 	if err := Regular(path); err != nil {
 		return nil, err
@@ -59,8 +60,8 @@ func ReadKept(path string) ([]byte, error) {
 	return ReadText(path)
 }
 
-// Regular refuses what is at a path and is no regular file, such as a pipe, of which opening waits for
-// another program.
+// Regular refuses what is at a path and is no regular file, such as a pipe, of which opening waits
+// for another program.
 func Regular(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a regular file")}
@@ -78,14 +79,17 @@ var conflict = regexp.MustCompile(`(?m)^(<<<<<<<|>>>>>>>) [^\r\n]*`)
 func Decode[T any](name string, text []byte, value *T) (*File, error) {
 	f := &File{name: name}
 	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s: longer than the %d KiB that such a file may have", name, maxFile>>10)
+		return nil, fmt.Errorf("%s: longer than the %d KiB that such a file may have", name,
+			maxFile>>10)
 	}
 	if bytes.HasPrefix(text, []byte{0xFF, 0xFE}) || bytes.HasPrefix(text, []byte{0xFE, 0xFF}) {
-		return nil, fmt.Errorf("%s: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)", name)
+		return nil, fmt.Errorf("%s: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| "+
+			"Out-File -Encoding utf8)", name)
 	}
 	text = bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")) // which marks UTF-8
 	if at := conflict.FindIndex(text); at != nil {
-		return nil, fmt.Errorf("%s:%d:1: the line %q is of a merge that is not resolved: keep one side", name, 1+bytes.Count(text[:at[0]], []byte("\n")), text[at[0]:at[1]])
+		return nil, fmt.Errorf("%s:%d:1: the line %q is of a merge that is not resolved: keep "+
+			"one side", name, 1+bytes.Count(text[:at[0]], []byte("\n")), text[at[0]:at[1]])
 	}
 	if err := f.plain(lexer.Tokenize(string(text))); err != nil {
 		return nil, err
@@ -178,7 +182,8 @@ func (f *File) plain(tokens token.Tokens) error {
 		}
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType:
-			return f.at(t, fmt.Errorf("%q: anchors, aliases, tags and merges are not read (want the value itself)", t.Value))
+			return f.at(t, fmt.Errorf("%q: anchors, aliases, tags and merges are not read (want "+
+				"the value itself)", t.Value))
 		case token.SequenceStartType, token.MappingStartType:
 			depth++
 		case token.SequenceEndType, token.MappingEndType:
@@ -198,14 +203,16 @@ const noMapping = "this is not key: value"
 
 // description says what such a file has.
 func description(root reflect.Type) string {
-	return " (want a description, with keys such as " + strings.Join(tags(root)[:min(len(tags(root)), 4)], ", ") + ")"
+	return " (want a description, with keys such as " +
+		strings.Join(tags(root)[:min(len(tags(root)), 4)], ", ") + ")"
 }
 
 // mapped refuses a document that is no mapping, as a file of another kind mostly is.
 func (f *File) mapped(root reflect.Type) error {
 	for _, doc := range f.tree.Docs {
 		switch n := doc.Body.(type) {
-		case nil, *ast.MappingNode, *ast.MappingValueNode, *ast.NullNode, *ast.CommentGroupNode, *ast.DirectiveNode:
+		case nil, *ast.MappingNode, *ast.MappingValueNode, *ast.NullNode, *ast.CommentGroupNode,
+			*ast.DirectiveNode:
 		default:
 			return f.Refuse(n, errors.New(noMapping+description(root)))
 		}
@@ -216,8 +223,11 @@ func (f *File) mapped(root reflect.Type) error {
 // valued refuses keys with no colon: in braces what follows a comma is one, as in {order: 1,0}.
 func (f *File) valued() (err error) {
 	f.each(func(n ast.Node) {
-		if v, ok := n.(*ast.MappingValueNode); ok && err == nil && v.GetToken().Type != token.MappingValueType {
-			err = f.Refuse(v.Key, fmt.Errorf("%q has no value (in braces commas part the entries: quote a value that has one)", v.Key.GetToken().Value))
+		if v, ok := n.(*ast.MappingValueNode); ok && err == nil &&
+			v.GetToken().Type != token.MappingValueType {
+			err = f.Refuse(v.Key, fmt.Errorf(
+				"%q has no value (in braces commas part the entries: quote a value that has one)",
+				v.Key.GetToken().Value))
 		}
 	})
 	return err
@@ -241,7 +251,8 @@ func (f *File) placed(err error, root reflect.Type) error {
 	case errors.As(err, &unknown):
 		message += f.known(unknown.Token, root)
 	case errors.As(err, &mistyped):
-		message = fmt.Sprintf("%s where %s is wanted", kindOf(mistyped.SrcType), kindOf(mistyped.DstType))
+		message = fmt.Sprintf("%s where %s is wanted", kindOf(mistyped.SrcType),
+			kindOf(mistyped.DstType))
 	case errors.As(err, &overflow):
 		message = fmt.Sprintf("%s is out of range", overflow.SrcNum)
 	case message == "non-map value is specified":
@@ -263,7 +274,10 @@ func (f *File) placed(err error, root reflect.Type) error {
 // used is how the YAML library says that a value is of another kind, and nodes what its kinds are.
 var (
 	used  = regexp.MustCompile(`^(\w+) was used where (\w+) is expected$`)
-	nodes = map[string]string{"sequence": "a list ([A, B], or lines that begin with -)", "mapping": "a mapping (key: value)", "string": "a word", "int": "a number", "float": "a number", "inf": "a number", "nan": "a number", "boolean": "a word", "null": "nothing"}
+	nodes = map[string]string{"sequence": "a list ([A, B], or lines that begin with -)",
+		"mapping": "a mapping (key: value)", "string": "a word", "int": "a number",
+		"float": "a number", "inf": "a number", "nan": "a number", "boolean": "a word",
+		"null": "nothing"}
 )
 
 // kindOf is what a file has for a Go type.
@@ -297,7 +311,8 @@ func (f *File) known(at *token.Token, root reflect.Type) string {
 			return
 		}
 		path := v.Key.GetPath()
-		if t := typeAt(root, path[:max(strings.LastIndex(path, "."), 0)]); t != nil && t.Kind() == reflect.Struct {
+		if t := typeAt(root, path[:max(strings.LastIndex(path, "."), 0)]); t != nil &&
+			t.Kind() == reflect.Struct {
 			words = " (want one of " + strings.Join(tags(t), ", ") + ")"
 		}
 	})
@@ -308,7 +323,8 @@ func (f *File) known(at *token.Token, root reflect.Type) string {
 func (f *File) keysAt(at *token.Token, root reflect.Type) string {
 	words := ""
 	f.each(func(n ast.Node) {
-		if _, plain := n.(ast.ScalarNode); !plain || n.GetToken().Position.Offset != at.Position.Offset {
+		if _, plain := n.(ast.ScalarNode); !plain ||
+			n.GetToken().Position.Offset != at.Position.Offset {
 			return
 		}
 		if t := typeAt(root, n.GetPath()); t != nil && t.Kind() == reflect.Struct {
@@ -319,7 +335,8 @@ func (f *File) keysAt(at *token.Token, root reflect.Type) string {
 }
 
 // whole refuses numbers that the YAML library takes for others: fractions where whole numbers are
-// wanted, which it cuts off, and zeros in front, which make a number octal in YAML 1.1 and nothing in YAML 1.2.
+// wanted, which it cuts off, and zeros in front, which make a number octal in YAML 1.1 and nothing
+// in YAML 1.2.
 func (f *File) whole(root reflect.Type) (err error) {
 	f.each(func(n ast.Node) {
 		if _, ok := n.(ast.ScalarNode); !ok || err != nil {
@@ -342,12 +359,15 @@ func (f *File) whole(root reflect.Type) (err error) {
 }
 
 // zerosInFront finds sign and figures of a number that is written with zeros in front.
-var zerosInFront = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-+]?)0[0_]*([0-9].*)$`) })
+var zerosInFront = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([-+]?)0[0_]*([0-9].*)$`)
+})
 
 // noZerosInFront refuses a number that is written so.
 func noZerosInFront(text string) error {
 	if zeros := zerosInFront().FindStringSubmatch(text); zeros != nil {
-		return fmt.Errorf("%s has zeros in front, which some take for octal (want %s)", text, zeros[1]+zeros[2])
+		return fmt.Errorf("%s has zeros in front, which some take for octal (want %s)", text,
+			zeros[1]+zeros[2])
 	}
 	return nil
 }

@@ -48,7 +48,10 @@ func main() {
 			a.add("Float32", func(m, v Op) { VADDPS(m, v, v) })
 			a.add("Float64", func(m, v Op) { VADDPD(m, v, v) })
 			a.addNarrow("Float16", func(v, wide reg.VecPhysical) { VCVTPH2PS(v, wide) })
-			a.addNarrow("BFloat16", func(v, wide reg.VecPhysical) { VPMOVZXWD(v, wide); VPSLLD(Imm(16), wide, wide) })
+			a.addNarrow("BFloat16", func(v, wide reg.VecPhysical) {
+				VPMOVZXWD(v, wide)
+				VPSLLD(Imm(16), wide, wide)
+			})
 		}
 		fill(l)
 		copyRuns(l, "copy", func(v, m Op) { VMOVUPS(v, m) })
@@ -57,8 +60,12 @@ func main() {
 	for _, stream := range []bool{false, true} {
 		name := map[bool]string{false: "transpose", true: "transposeStream"}[stream]
 		for _, size := range []int{1, 2} {
-			transpose(fmt.Sprint(name, size, "AVX2"), stream, func(t tileArgs) { t.narrowAVX2(size) })
-			transpose(fmt.Sprint(name, size, "AVX512"), stream, func(t tileArgs) { t.narrowAVX512(size) })
+			transpose(fmt.Sprint(name, size, "AVX2"), stream, func(t tileArgs) {
+				t.narrowAVX2(size)
+			})
+			transpose(fmt.Sprint(name, size, "AVX512"), stream, func(t tileArgs) {
+				t.narrowAVX512(size)
+			})
 		}
 		transpose(name+"4AVX2", stream, tile4AVX2)
 		transpose(name+"8AVX2", stream, tile8AVX2)
@@ -238,7 +245,8 @@ func (a adder) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
 		for o := off; o < off+n; o += l.width {
 			a.ask(at, ahead, o)
 			k := o / l.width // which vector; it has two vectors of float32
-			v, low, high := l.vector(sums+3*(k%2)), l.vector(sums+3*(k%2)+1), l.vector(sums+3*(k%2)+2)
+			v, low, high := l.vector(sums+3*(k%2)), l.vector(sums+3*(k%2)+1),
+				l.vector(sums+3*(k%2)+2)
 			VMOVUPS(Mem{Base: at, Disp: o}, v)
 			half := l.half(v)
 			widen(half, low)
@@ -328,11 +336,13 @@ func end() {
 	RET()
 }
 
-// askLines makes the function that asks for lines next to each other, into the second level. It is one of its own,
-// since its loop is the same for tiles of all elements, a call to some sixteen lines.
+// askLines makes the function that asks for lines next to each other, into the second level. It is
+// one of its own, since its loop is the same for tiles of all elements, a call to some sixteen
+// lines.
 func askLines() {
 	TEXT("askLines", NOSPLIT, "func(asked uintptr, lines int)")
-	Doc("askLines asks for so many lines, one behind the other. It never faults, whatever lies there.")
+	Doc("askLines asks for so many lines, one behind the other. It never faults, whatever " +
+		"lies there.")
 	asked, lines := Load(Param("asked"), GP64()), Load(Param("lines"), GP64())
 	Label("line")
 	PREFETCHT1(Mem{Base: asked})

@@ -15,7 +15,8 @@ import (
 // A stream writes past the caches.
 func transpose(name string, stream bool, tile func(t tileArgs)) {
 	TEXT(name, NOSPLIT, transposer)
-	Doc(name + " transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.")
+	Doc(name + " transposes n tiles, which it reads and writes once: 64 B a row, as many rows as " +
+		"that has elements. It asks for lines so many tiles ahead.")
 	Pragma("noescape")
 	t, n := transposed(stream)
 	Label("tile")
@@ -27,11 +28,12 @@ func transpose(name string, stream bool, tile func(t tileArgs)) {
 	end()
 }
 
-// transposePairs makes a function that does so with pairs of tiles of elements of size bytes: the second of each lies
-// beside the first where they are written, and below it where they are read.
+// transposePairs makes a function that does so with pairs of tiles of elements of size bytes: the
+// second of each lies beside the first where they are written, and below it where they are read.
 func transposePairs(name string, size int, stream bool, tile func(t tileArgs)) {
 	TEXT(name, NOSPLIT, transposer)
-	Doc(name + " transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.")
+	Doc(name + " transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice " +
+		"as many rows as that has elements. It asks for lines so many pairs ahead.")
 	Pragma("noescape")
 	t, n := transposed(stream)
 	down, half := GP64(), GP64() // bytes from the first tile to the second where they are read
@@ -146,7 +148,9 @@ func tile4AVX2(t tileArgs) {
 				VUNPCKHPD(b[2+i], b[i], a[2*i+1])
 			}
 		}
-		t.columns(4*q, 4, func(i int) []reg.VecPhysical { return []reg.VecPhysical{ymm[i], ymm[4+i]} })
+		t.columns(4*q, 4, func(i int) []reg.VecPhysical {
+			return []reg.VecPhysical{ymm[i], ymm[4+i]}
+		})
 	}
 }
 
@@ -162,7 +166,9 @@ func tile8AVX2(t tileArgs) {
 			VUNPCKLPD(a[1], a[0], b[0])
 			VUNPCKHPD(a[1], a[0], b[1])
 		}
-		t.columns(2*q, 2, func(i int) []reg.VecPhysical { return []reg.VecPhysical{ymm[4+i], ymm[6+i]} })
+		t.columns(2*q, 2, func(i int) []reg.VecPhysical {
+			return []reg.VecPhysical{ymm[4+i], ymm[6+i]}
+		})
 	}
 }
 
@@ -224,8 +230,10 @@ const blockWidth = 4 * group
 // buffer these are one piece, what they give to each row side by side, so that
 // lines are written whole there, too. The pieces lie bufferPitch apart.
 func transposeBlock(name string, size int, stream bool) {
-	TEXT(name, NOSPLIT, "func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch int)")
-	Doc(name + " reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.")
+	TEXT(name, NOSPLIT, "func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, "+
+		"bufferPitch int)")
+	Doc(name + " reads rows of so many lines of 64 B once, and writes as many rows of 256 B as " +
+		"those have elements, once.")
 	Pragma("noescape")
 	dst, drain := Load(Param("dst"), GP64()), Load(Param("drain"), GP64())
 	src, fill := Load(Param("src"), GP64()), Load(Param("fill"), GP64())
@@ -276,12 +284,16 @@ func transposeBlock(name string, size int, stream bool) {
 // tile it asks for some of the lines that asks names, of what is read next, of which no
 // hardware knows: to the second level, as what is at work here fills the first.
 func gather(name string, size int) {
-	rows, bytes := map[int]int{1: 32, 2: 16, 4: 8, 8: 4}[size], map[bool]int{true: 16, false: 32}[size <= 2]
-	TEXT(name, NOSPLIT, "func(dst, src *byte, rows *int, strips, tiles, dstPitch int, asked uintptr, asks *int)")
-	Doc(fmt.Sprintf("%s transposes strips of tiles, which it reads and writes once: %d rows of %d B. It asks for %d lines a tile.", name, rows, bytes, asksOfTile(size)))
+	rows, bytes := map[int]int{1: 32, 2: 16, 4: 8, 8: 4}[size],
+		map[bool]int{true: 16, false: 32}[size <= 2]
+	TEXT(name, NOSPLIT, "func(dst, src *byte, rows *int, strips, tiles, dstPitch int, asked "+
+		"uintptr, asks *int)")
+	Doc(fmt.Sprintf("%s transposes strips of tiles, which it reads and writes once: %d rows of "+
+		"%d B. It asks for %d lines a tile.", name, rows, bytes, asksOfTile(size)))
 	Pragma("noescape")
 	t := tileArgs{dst: GP64(), src: GP64(), row: GP64()}
-	dst, src, table := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64())
+	dst, src, table := Load(Param("dst"), GP64()), Load(Param("src"), GP64()),
+		Load(Param("rows"), GP64())
 	strips, tiles, left := Load(Param("strips"), GP64()), Load(Param("tiles"), GP64()), GP64()
 	t.dstPitch = Load(Param("dstPitch"), GP64())
 	asked, asks := Load(Param("asked"), GP64()), Load(Param("asks"), GP64())
@@ -297,7 +309,9 @@ func gather(name string, size int) {
 		return Mem{Base: t.src, Index: t.row, Scale: 1}
 	}
 	write := func(columns int, store func(i int, at Mem)) {
-		t.rows(t.dst, t.dstPitch, columns, func(i int, row reg.Register) { store(i, Mem{Base: row}) })
+		t.rows(t.dst, t.dstPitch, columns, func(i int, row reg.Register) {
+			store(i, Mem{Base: row})
+		})
 	}
 	Label("strip")
 	MOVQ(src, t.src)
@@ -378,11 +392,14 @@ func ask(asked, asks reg.Register, n int) {
 // drain makes a function that copies rows of whole lines, each from where one list says
 // to where another does, and asks for a line with each, which so many vectors hold.
 func drain(name string, line []reg.VecPhysical, store func(v, m Op)) {
-	TEXT(name, NOSPLIT, "func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked uintptr, asks *int)")
-	Doc(name + " reads and writes each of the rows of groups of 64 B once. It asks for a line a group.")
+	TEXT(name, NOSPLIT, "func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked "+
+		"uintptr, asks *int)")
+	Doc(name + " reads and writes each of the rows of groups of 64 B once. It asks for a line " +
+		"a group.")
 	Pragma("noescape")
 	r := loadRows()
-	groups, asked, asks := Load(Param("groups"), GP64()), Load(Param("asked"), GP64()), Load(Param("asks"), GP64())
+	groups, asked, asks := Load(Param("groups"), GP64()), Load(Param("asked"), GP64()),
+		Load(Param("asks"), GP64())
 	left := GP64()
 	Label("row")
 	r.next()
@@ -737,10 +754,10 @@ func (t tileArgs) narrowAVX512(size int) {
 	})
 }
 
-// narrowAVX2 does so in halves of lines: eight columns of half of the rows at a
-// time. The first halves wait on the stack for the others, as lines that are written
-// past the caches leave whole or slowly. In register i are rows i and 8+i of elements of 2 bytes, and rows 2i,
-// 2i+1, 16+2i and 16+2i+1 of 1 byte.
+// narrowAVX2 does so in halves of lines: eight columns of half of the rows at a time. The first
+// halves wait on the stack for the others, as lines that are written past the caches leave whole or
+// slowly. In register i are rows i and 8+i of elements of 2 bytes, and rows 2i, 2i+1, 16+2i and
+// 16+2i+1 of 1 byte.
 func (t tileArgs) narrowAVX2(size int) {
 	a, b := ymm[:8], ymm[8:]
 	rows := 32 / size
@@ -753,7 +770,9 @@ func (t tileArgs) narrowAVX2(size int) {
 			if h == 1 {
 				ADDQ(below, src)
 			}
-			t.rows(src, t.srcPitch, rows, func(i int, row reg.Register) { place(size, i, Mem{Base: row}, a, b[0]) })
+			t.rows(src, t.srcPitch, rows, func(i int, row reg.Register) {
+				place(size, i, Mem{Base: row}, a, b[0])
+			})
 			columns := interleave(size, rounds[size], a, b)
 			if h == 0 {
 				for i, v := range columns[:8] {

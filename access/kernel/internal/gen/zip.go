@@ -28,11 +28,13 @@ func zips(n int) {
 
 // zipLoop makes what they share, a loop over groups: body is told where one is in
 // what is written and in what is read, and how far apart the rows lie.
-func zipLoop(name, doc string, stream bool, body func(dst, src, masks, pitch reg.Register), dstStep, srcStep int) {
+func zipLoop(name, doc string, stream bool, body func(dst, src, masks, pitch reg.Register), dstStep,
+	srcStep int) {
 	TEXT(name, NOSPLIT, "func(dst, src, masks *byte, groups, pitch int)")
 	Doc(name + " " + doc)
 	Pragma("noescape")
-	dst, src, masks := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("masks"), GP64())
+	dst, src, masks := Load(Param("dst"), GP64()), Load(Param("src"), GP64()),
+		Load(Param("masks"), GP64())
 	groups, pitch := Load(Param("groups"), GP64()), Load(Param("pitch"), GP64())
 	Label("group")
 	body(dst, src, masks, pitch)
@@ -45,13 +47,16 @@ func zipLoop(name, doc string, stream bool, body func(dst, src, masks, pitch reg
 
 // zip reads half a line of each row, and writes n halves, twice a group.
 func zip(name string, n int, stream bool) {
-	doc := fmt.Sprintf("reads 64 B of each of %d rows a group, and writes these %d B interleaved, once.", n, group*n)
+	doc := fmt.Sprintf("reads 64 B of each of %d rows a group, and writes these %d B "+
+		"interleaved, once.", n, group*n)
 	t := tileArgs{stream: stream}
 	rows, made, free := ymm[:n], ymm[n:2*n], ymm[2*n]
 	zipLoop(name, doc, stream, func(dst, src, masks, pitch reg.Register) {
 		t.row = GP64()
 		for half := range 2 {
-			t.rows(src, pitch, n, func(i int, row reg.Register) { VMOVDQU(Mem{Base: row, Disp: 32 * half}, rows[i]) })
+			t.rows(src, pitch, n, func(i int, row reg.Register) {
+				VMOVDQU(Mem{Base: row, Disp: 32 * half}, rows[i])
+			})
 			for k, to := range made {
 				shuffled(rows, to, free, Mem{Base: masks, Disp: 32 * n * k})
 			}
@@ -71,7 +76,8 @@ func zip(name string, n int, stream bool) {
 // unzip reads n lines, and writes each row's line whole, as those that are written
 // past the caches leave whole or slowly.
 func unzip(name string, n int, stream bool) {
-	doc := fmt.Sprintf("reads %d B a group, and writes 64 B of them to each of %d rows, once.", group*n, n)
+	doc := fmt.Sprintf("reads %d B a group, and writes 64 B of them to each of %d rows, once.",
+		group*n, n)
 	t := tileArgs{stream: stream}
 	free, to := ymm[2*n], ymm[2*n+1]
 	zipLoop(name, doc, stream, func(dst, src, masks, pitch reg.Register) {
@@ -104,9 +110,11 @@ func pick(name string, n int, stream bool) {
 	t := tileArgs{stream: stream}
 	free, to := ymm[2*n], ymm[2*n+1]
 	TEXT(name, NOSPLIT, "func(dst, src, masks *byte, groups int, asked uintptr)")
-	Doc(fmt.Sprintf("%s reads %d B a group, and writes 64 B of them, those of one of %d rows. It asks for lines from asked on.", name, group*n, n))
+	Doc(fmt.Sprintf("%s reads %d B a group, and writes 64 B of them, those of one of %d rows. It "+
+		"asks for lines from asked on.", name, group*n, n))
 	Pragma("noescape")
-	dst, src, masks := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("masks"), GP64())
+	dst, src, masks := Load(Param("dst"), GP64()), Load(Param("src"), GP64()),
+		Load(Param("masks"), GP64())
 	groups, asked := Load(Param("groups"), GP64()), Load(Param("asked"), GP64())
 	Label("group")
 	lanes := lanesOf(src, n)
