@@ -354,10 +354,10 @@ func reorder(op operators.Operator) (lowered, error) {
 	var places []layouts.Blocked
 	for _, o := range []operators.Operand{op.Outputs[0], op.Inputs[0]} {
 		tag, err := layouts.ParseTag(o.Format)
-		if err != nil {
-			return lowered{}, fmt.Errorf("format %s: %w", o.Format, err)
+		var b layouts.Blocked
+		if err == nil {
+			b, err = tag.Layout(o.Shape...)
 		}
-		b, err := tag.Layout(o.Shape...)
 		if err != nil {
 			return lowered{}, fmt.Errorf("format %s: %w", o.Format, err)
 		}

@@ -203,20 +203,43 @@ type leaf struct {
 
 // leaves are the tensors of a side, by its types.
 func leaves(s side) (all []leaf) {
-	var add func(t typeTree, path []int)
-	add = func(t typeTree, path []int) {
-		if t.dtype != "" && t.dtype != undefined {
-			all = append(all, leaf{t.dtype, slices.Clone(path)})
-		}
-		for i, one := range t.list {
-			add(one, append(path, i))
-		}
-	}
 	for i, name := range parse(s.types).list {
-		add(parseType(name.text()), []int{i})
+		all = append(all, leavesOf(name.text(), i)...)
 	}
 	return all
 }
+
+// leavesOf are the tensors of an argument by its type, as convertIValue writes it: "Tensor(float)",
+// "Int", or lists of such, "GenericList[Tensor(float),None]".
+func leavesOf(name string, argument int) (all []leaf) {
+	path := []int{argument}
+	for len(path) < maxTypeDepth {
+		at := strings.IndexAny(name, "([,]")
+		if at < 0 {
+			return all
+		}
+		kind, rest, last := name[:at], name[at+1:], len(path)-1
+		switch name[at] {
+		case '(': // Tensor(c10::complex<float>), Tensor(nullptr (uninitialized))
+			var inner string
+			inner, rest = parenthesis(name[at:])
+			if dtype := dtypeOf(inner); kind == "Tensor" && dtype != undefined {
+				all = append(all, leaf{dtype, slices.Clone(path)})
+			}
+		case '[':
+			path = append(path, 0)
+		case ',':
+			path[last]++
+		case ']':
+			path = path[:max(last, 1)]
+		}
+		name = rest
+	}
+	return all
+}
+
+// maxTypeDepth is how deep lists of lists are followed.
+const maxTypeDepth = 16
 
 // at is what is at a place in lists of lists.
 func (v value) at(path []int) (value, bool) {
@@ -227,55 +250,6 @@ func (v value) at(path []int) (value, bool) {
 		v = v.list[i]
 	}
 	return v, true
-}
-
-// A typeTree is the type of a value: "Tensor(float)", "Int", or that of a list
-// with those of its elements, "GenericList[Tensor(float),None]".
-type typeTree struct {
-	dtype string // of a tensor
-	list  []typeTree
-}
-
-// parseType reads a type as convertIValue writes it.
-func parseType(name string) typeTree {
-	t, _ := typeAt(name, 0)
-	return t
-}
-
-// maxTypeDepth is how deep lists of lists are followed.
-const maxTypeDepth = 16
-
-func typeAt(name string, depth int) (typeTree, string) {
-	end := strings.IndexAny(name, "([,]")
-	if end < 0 {
-		return typeTree{}, ""
-	}
-	switch kind := name[:end]; name[end] {
-	case '(': // Tensor(c10::complex<float>), Tensor(nullptr (uninitialized))
-		inner, rest := parenthesis(name[end:])
-		if kind != "Tensor" {
-			return typeTree{}, rest
-		}
-		return typeTree{dtype: dtypeOf(inner)}, rest
-	case '[':
-		var t typeTree
-		rest := name[end+1:]
-		for rest != "" && rest[0] != ']' {
-			if depth == maxTypeDepth {
-				return t, ""
-			}
-			var one typeTree
-			before := len(rest)
-			one, rest = typeAt(rest, depth+1)
-			t.list = append(t.list, one)
-			rest = strings.TrimPrefix(rest, ",")
-			if len(rest) == before {
-				return t, ""
-			}
-		}
-		return t, strings.TrimPrefix(rest, "]")
-	}
-	return typeTree{}, name[end:]
 }
 
 // parenthesis returns what is in the parenthesis that s starts with, and what is

@@ -214,22 +214,22 @@ func TestSchema(t *testing.T) {
 
 // TestTypes: the types of an execution trace's values.
 func TestTypes(t *testing.T) {
-	for name, want := range map[string]typeTree{
-		"Tensor(float)":                   {dtype: "float32"},
-		"Tensor(c10::complex<float>)":     {dtype: "complex64"},
-		"Tensor(nullptr (uninitialized))": {dtype: "undefined"},
-		"Int":                             {},
-		"GenericList[]":                   {},
-		"GenericList[Int,Int]":            {list: []typeTree{{}, {}}},
-		"GenericList[Tensor(c10::BFloat16),None,Tensor(nullptr (uninitialized)),GenericList[Tensor(long)]]": {list: []typeTree{
-			{dtype: "bfloat16"}, {}, {dtype: "undefined"}, {list: []typeTree{{dtype: "int64"}}}}},
-		"GenericList[": {}, "GenericList[,,": {list: []typeTree{{}, {}}}, "Tensor(": {dtype: "undefined"}, ")": {}, "": {},
+	for name, want := range map[string][]leaf{
+		"Tensor(float)":                   {{"float32", []int{7}}},
+		"Tensor(c10::complex<float>)":     {{"complex64", []int{7}}},
+		"Tensor(nullptr (uninitialized))": nil,
+		"Int":                             nil,
+		"GenericList[]":                   nil,
+		"GenericList[Int,Int]":            nil,
+		"GenericList[Tensor(c10::BFloat16),None,Tensor(nullptr (uninitialized)),GenericList[Tensor(long)],Tensor(int)]": {
+			{"bfloat16", []int{7, 0}}, {"int64", []int{7, 3, 0}}, {"int32", []int{7, 4}}},
+		"GenericList[": nil, "GenericList[,,": nil, "Tensor(": nil, ")": nil, "": nil, "]]Tensor(int)": {{"int32", []int{7}}},
 	} {
-		if diff := cmp.Diff(want, parseType(name), cmp.AllowUnexported(typeTree{})); diff != "" {
+		if diff := cmp.Diff(want, leavesOf(name, 7), cmp.AllowUnexported(leaf{})); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
-	parseType(strings.Repeat("GenericList[", 1e5))
+	leavesOf(strings.Repeat("GenericList[", 1e5), 0)
 }
 
 // TestJoin: the times of a Kineto trace of the same run come into an execution

@@ -228,23 +228,16 @@ func (op Operator) Computes() bool {
 	r := op.Row()
 	dims, known := op.Numbers(Dim)
 	return r.Has(Computes) || r.Has(ComputesDims) && known && len(dims) > 0 ||
-		r.Has(ComputesFlag) && op.True(Whether) || op.goesSingly(r)
+		r.Has(ComputesFlag) && op.True(Whether) || op.halves(r)
 }
 
-// goesSingly reports whether an operator goes element by element for the dtypes of its operands:
-// it computes with float16, of which a CPU converts each to float32 and back (c10/util/Half.h), or
-// makes numbers of a mask of all elements first.
-func (op Operator) goesSingly(r Row) bool {
-	return slices.ContainsFunc(op.Inputs, func(o Operand) bool {
-		switch r.Is(o.Argument) {
-		case Written, Like:
-			return false
-		case Index:
-			whole := len(o.Shape) == len(op.Inputs[0].Shape)
-			return whole && (o.DType == "bool" || o.DType == "uint8")
-		}
-		computes := r.Class == Elementwise || r.Class == Reduction
-		return computes && o.DType == "float16" && o.Role != Output
+// halves reports whether an operator computes with float16, of which a CPU converts each element to
+// float32 and back, one by one (c10/util/Half.h).
+func (op Operator) halves(r Row) bool {
+	computes := r.Class == Elementwise || r.Class == Reduction
+	return computes && slices.ContainsFunc(op.Inputs, func(o Operand) bool {
+		is := r.Is(o.Argument)
+		return o.DType == "float16" && o.Role != Output && is != Written && is != Like
 	})
 }
 
