@@ -140,10 +140,8 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 		return nil, err
 	}
 	for i := range b.Operators {
-		b.Operators[i].price(prices)
-	}
-	b.judge(p)
-	for _, item := range b.Operators {
+		item := &b.Operators[i]
+		item.price(prices)
 		b.Ns += item.Ns
 		b.Layout += item.Layout
 		b.Bytes = plus(b.Bytes, item.Bytes)
@@ -151,6 +149,7 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	if b.Ns > 0 {
 		b.Share = b.Layout / b.Ns
 	}
+	b.judge(p)
 	slices.SortStableFunc(b.Operators, func(x, y Item) int {
 		return cmp.Or(cmp.Compare(y.Layout, x.Layout), cmp.Compare(y.Ns, x.Ns),
 			cmp.Compare(y.Bytes, x.Bytes))

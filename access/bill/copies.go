@@ -66,35 +66,27 @@ func (w *walks) join() bool {
 	from, to := w.ends()
 	// Of what has any dims, PyTorch leaves such out.
 	from = slices.DeleteFunc(from, func(o tensor) bool { return slices.Equal(o.Shape, []int{0}) })
-	along, _ := w.op.Numbers(operators.Dim)
-	if len(from) == 0 || len(to) > 1 || len(along) != 1 {
-		return false
-	}
-	dim, stacks := along[0], w.row.Walk == operators.WalkStacked
-	rank := len(from[0].Shape)
-	if stacks {
-		rank++
-	}
-	if dim < 0 {
-		dim += rank
-	}
-	if dim < 0 || dim >= rank {
+	dim, ok := w.op.Along()
+	if len(from) == 0 || len(to) > 1 || !ok {
 		return false
 	}
 	for i := range from {
-		if o := &from[i]; stacks && dim <= len(o.Shape) {
+		if o := &from[i]; w.row.Walk == operators.WalkStacked && dim <= len(o.Shape) {
 			o.Shape = slices.Insert(slices.Clone(o.Shape), dim, 1)
 			o.Strides = slices.Insert(slices.Clone(o.Strides), dim, 0)
 		}
 	}
 	shape, last := slices.Clone(from[0].Shape), true
+	if dim >= len(shape) {
+		return false
+	}
 	shape[dim] = 0
 	for _, o := range from {
-		if len(o.Shape) != rank {
+		if len(o.Shape) != len(shape) {
 			return false
 		}
 		shape[dim] += o.Shape[dim]
-		last = last && isChannelsLast(o.Operand) && rank == 4 && !contiguous(o.Operand)
+		last = last && isChannelsLast(o.Operand) && len(shape) == 4 && !contiguous(o.Operand)
 	}
 	y := fresh(shape, from[0].DType)
 	if len(to) == 1 {

@@ -75,8 +75,8 @@ func verdict(i *Item, u use) string {
 	for _, o := range strided {
 		names = append(names, tensorText(o))
 	}
-	if names == nil {
-		names = []string{"its operands"}
+	if names == nil { // it is what is written
+		names = []string{"its result"}
 	}
 	return fmt.Sprintf(produce, strings.Join(slices.Compact(names), " and "))
 }

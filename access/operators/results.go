@@ -302,11 +302,15 @@ func (op Operator) chosen(x []int) []int {
 	return slices.Concat(x[:dim], n, x[dim+1:])
 }
 
-// Along is the one dim of the first operand that an argument names.
+// Along is the one dim of the first operand that an argument names, or of a stack of such.
 func (op Operator) Along() (dim int, ok bool) {
 	numbers, _ := op.Numbers(Dim)
 	if len(numbers) != 1 || len(op.Inputs) == 0 {
 		return 0, false
 	}
-	return axis(numbers[0], len(op.Inputs[0].Shape))
+	rank := len(op.Inputs[0].Shape)
+	if op.Row().Walk == WalkStacked {
+		rank++
+	}
+	return axis(numbers[0], rank)
 }
