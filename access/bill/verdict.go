@@ -35,6 +35,7 @@ func verdict(i *Item, u use) string {
 	inside := calledBy(i.Operator, operators.Maker)
 	dim, soft := i.softmaxAlong()
 	strided := i.stridedOperands()
+	mixed, kept := i.formats()
 	switch {
 	case !i.Class.Touches():
 		return noMemory
@@ -44,9 +45,9 @@ func verdict(i *Item, u use) string {
 		return nothing
 	case calledBy(i.Operator, operators.Masks) != "":
 		return masking
-	case i.Backward && !u.rowMajor && i.mixesChannelsLast(), i.Backward && len(strided) > 0 && slices.Contains(strided[0].Strides, 0):
+	case i.Backward && !u.rowMajor && mixed, i.Backward && len(strided) > 0 && slices.Contains(strided[0].Strides, 0):
 		return byBackward
-	case i.keepsChannelsLast(), i.mixesChannelsLast(), !i.Backward && u.images && pixels(strided):
+	case kept, mixed, !i.Backward && u.images && pixels(strided):
 		return channelsLast
 	case i.Backward && u.maker:
 		return byMaker
@@ -170,24 +171,31 @@ func calledBy(op operators.Operator, flag operators.Flag) (found string) {
 	return found
 }
 
-// mixesChannelsLast reports whether some of the operands are channels_last and others row-major, so
-// that one format could be kept. Of what is no plain copy it goes by what is read: pads, gathers,
-// losses and softmax return what is row-major whatever they get.
-func (i *Item) mixesChannelsLast() bool {
+// formats reports whether some of the operands are channels_last and others row-major, so that one
+// format could be kept: of what is no plain copy by what is read, since pads, gathers, losses and
+// softmax return what is row-major whatever they get. kept is of what gets channels_last alone and
+// returns it, as a cat of channels, or reduces it: that it costs a little more so is no reason to
+// leave the format, which products want.
+func (i *Item) formats() (mixed, kept bool) {
 	row := i.Row()
-	copies := row.Has(operators.Blocks)
-	rowWise := i.Class == operators.Rows && !row.Has(operators.ChannelsLast)
-	if i.Class == operators.Gather || rowWise || copies && i.within() {
-		return false
-	}
-	last, rows := false, false
+	copies, returns := row.Has(operators.Blocks), i.Class == operators.Reduction
+	returns = returns || len(i.Outputs) == 0 && row.Walk == operators.WalkJoined
+	all, last, rows := true, false, false
 	for _, o := range slices.Concat(i.Inputs, i.Outputs) {
+		if len(o.Shape) != 4 && len(o.Shape) != 5 {
+			continue
+		}
+		format := isChannelsLast(o)
+		all = all && format
+		format = format && !contiguous(o)
+		returns = returns || format && o.Role != operators.Input
 		if o.Role != operators.Output || copies {
-			last = last || isChannelsLast(o) && !contiguous(o)
-			rows = rows || rowMajor(o)
+			last, rows = last || format, rows || rowMajor(o)
 		}
 	}
-	return last && rows
+	rowWise := i.Class == operators.Rows && !row.Has(operators.ChannelsLast)
+	unfit := i.Class == operators.Gather || rowWise || copies && i.within()
+	return last && rows && !unfit, last && all && returns
 }
 
 // rowMajor reports whether an operand is one of images that are row-major and not channels_last.
@@ -210,25 +218,6 @@ func (i *Item) within() bool {
 	return len(i.Callers) > 0 && !slices.ContainsFunc(all, func(o operators.Operand) bool {
 		return o.Role != operators.Input && !contiguous(o)
 	})
-}
-
-// keepsChannelsLast reports whether an operator gets channels_last alone and returns it, as a cat
-// of channels, or a reduction of it: one that costs a little more so is no reason to leave the
-// format, which products want.
-func (i *Item) keepsChannelsLast() bool {
-	unsaid := i.Class == operators.Reduction
-	unsaid = unsaid || len(i.Outputs) == 0 && i.Row().Walk == operators.WalkJoined
-	returns := false
-	for _, o := range slices.Concat(i.Inputs, i.Outputs) {
-		if len(o.Shape) != 4 && len(o.Shape) != 5 {
-			continue
-		}
-		if !isChannelsLast(o) {
-			return false
-		}
-		returns = returns || (o.Role != operators.Input || unsaid) && !contiguous(o)
-	}
-	return returns
 }
 
 // source is the first operand that is read alone.

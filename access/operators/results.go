@@ -30,7 +30,7 @@ func (op Operator) Results() []Operand {
 	case len(op.Inputs) == 0:
 		return nil
 	case rule == "gradients":
-		return possible(op.gradients())
+		return op.gradients()
 	case shapeOf == nil:
 		return nil
 	}
@@ -42,20 +42,6 @@ func (op Operator) Results() []Operand {
 	all := []Operand{Fresh(shape, x.DType)}
 	if more {
 		all = append(all, Fresh(shape, second))
-	}
-	return possible(all)
-}
-
-// possible is all of these if tensors may have their shapes, of at most 2^48 elements, else nil.
-func possible(all []Operand) []Operand {
-	for _, o := range all {
-		n := 1
-		for _, size := range o.Shape {
-			if size < 0 || size > maxOperand/n {
-				return nil
-			}
-			n *= max(size, 1)
-		}
 	}
 	return all
 }
@@ -108,7 +94,7 @@ func (op Operator) inLetters(operands, results []string) []Operand {
 		}
 		all = append(all, Fresh(shape, dtype))
 	}
-	return possible(all)
+	return all
 }
 
 // bind finds the sizes of the letters in a rule, and the rest that * stands for. It reports false
