@@ -131,8 +131,8 @@ func (w *walks) byElement() bool {
 	return true
 }
 
-// together goes through what is named of a table, the places of the dim outermost but for those
-// before it, or innermost, beside those of others that have as many elements.
+// together goes through what is named of a table, beside what of the others has as many elements.
+// The places of the dim are innermost, or else outermost but for the dims before it.
 func (w *walks) together(p named, innermost bool, others []tensor) {
 	order, apart := scattered(p.all, p.n, p.step*p.table.ItemSize())
 	for i := range apart {

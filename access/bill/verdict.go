@@ -204,8 +204,8 @@ func rowMajor(o operators.Operand) bool {
 	return o.Format == "" && (rank == 4 || rank == 5) && contiguous(o) && !isChannelsLast(o)
 }
 
-// within reports whether a copy to what is row-major is made within others alone that want it so,
-// as a reshape, and not where a program asks for it.
+// within reports whether a copy to what is row-major is made within others alone, such as a reshape.
+// A program does not ask for it then.
 func (i *Item) within() bool {
 	for _, c := range i.Callers {
 		if !slices.ContainsFunc(strings.Split(c.Chain, " > "), func(name string) bool {

@@ -1,6 +1,7 @@
 package bill
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -212,4 +213,73 @@ func tensorText(o operators.Operand) string {
 		t += strings.ReplaceAll(fmt.Sprint(o.Strides), " ", ",")
 	}
 	return t
+}
+
+// Write prints the step for people: the calls that take longest, in their order,
+// and the fusions that save most; in lines of so many columns, unless these are 0.
+func (s *Step) Write(w io.Writer, worst, columns int) error {
+	head := append(lead(s.OnDevice, s.tally, s.Sources), predictedFor(s.OnDevice, s.brief),
+		fmt.Sprintf("%s in sequence take %s; each starts with the caches that the previous one left", explain.Counted(len(s.Calls), "call"), advise.Duration(s.Ns)))
+	for _, line := range head {
+		fmt.Fprintln(w, explain.Fold(line, columns))
+	}
+	longest := slices.Clone(s.Calls)
+	slices.SortStableFunc(longest, func(x, y StepCall) int { return cmp.Compare(y.Ns, x.Ns) })
+	longest = longest[:min(len(longest), worst)]
+	slices.SortFunc(longest, func(x, y StepCall) int { return cmp.Compare(x.Number, y.Number) })
+	head = []string{"operator", "call", "time"}
+	for _, m := range s.Misses {
+		head = append(head, m.Level+" misses")
+	}
+	t := explain.Table{append(head, "still in "+s.Misses[len(s.Misses)-1].Level)}
+	for _, c := range longest {
+		row := []string{c.Op, fmt.Sprint(c.Number), advise.Duration(c.Ns)}
+		for _, m := range c.Misses {
+			row = append(row, explain.Say("%.0f", m.Count))
+		}
+		for range len(s.Misses) - len(c.Misses) {
+			row = append(row, "")
+		}
+		t = append(t, append(row, c.found()))
+	}
+	if err := t.WriteWithin(w, columns); err != nil {
+		return err
+	}
+	if left := len(s.Calls) - len(longest); left > 0 {
+		fmt.Fprintf(w, "Not shown: %s.\n", explain.Counted(left, "shorter call"))
+	}
+	return explain.WriteParagraphs(w, s.words(), columns)
+}
+
+// found says from which calls lines were in the last level still.
+func (c StepCall) found() string {
+	text := ""
+	for _, f := range c.Found {
+		if last := f.Fewer[len(f.Fewer)-1].Count; last > 0 {
+			if text != "" {
+				text += ", "
+			}
+			text += fmt.Sprintf("%s from call %d", explain.Say("%.0f", last), f.From)
+		}
+	}
+	return text
+}
+
+// words say what fusing would save, and what is not simulated.
+func (s *Step) words() []string {
+	var words []string
+	for _, f := range s.Fusions[:min(len(s.Fusions), 3)] {
+		words = append(words, fmt.Sprintf("Fusing call %d (%s) with call %d (%s), which reads its result, would save %s: %s %s misses.",
+			f.First, s.Calls[f.First-1].Op, f.Second, s.Calls[f.Second-1].Op, advise.Duration(f.Ns), explain.Say("%.0f", f.Saved[0].Count), f.Saved[0].Level))
+	}
+	left := 0
+	for _, c := range s.Calls {
+		if c.Problem != "" {
+			left++
+		}
+	}
+	if left > 0 {
+		words = append(words, fmt.Sprintf("Not simulated: %s (--json says why).", explain.Counted(left, "call")))
+	}
+	return words
 }

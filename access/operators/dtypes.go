@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -68,3 +69,63 @@ func dtypeOf(name string) string {
 // itemSize is the size in bytes of an element of a dtype as dtypeOf spells it,
 // 0 if it is not known.
 func itemSize(dtype string) int { return sizes[dtype] }
+
+// weigh counts the bytes of every signature's operands, after it has given the
+// tensors of which a Kineto trace does not say the dtype, those in lists, the
+// dtype that most of the bytes have.
+func (b *bill) weigh(traces []*trace) {
+	calls := make([]int, len(b.all))
+	for _, t := range traces {
+		for i := range t.calls.Len() {
+			calls[t.calls.at(i).signature]++
+		}
+	}
+	bytes := map[string]int64{}
+	lists := 0
+	for i, sig := range b.all {
+		unsaid := false
+		for _, o := range sig.inputs {
+			unsaid = unsaid || o.unsaid()
+			bytes[o.DType] = plus(bytes[o.DType], times(o.Bytes(), calls[i]))
+		}
+		if unsaid {
+			lists += calls[i]
+		}
+	}
+	delete(bytes, undefined)
+	most := mostOf(bytes)
+	if lists > 0 && most != "" {
+		b.profile.Warnings = append(b.profile.Warnings, fmt.Sprintf(
+			"a Kineto trace has no dtypes for lists of tensors (%s): %s is assumed, the dtype of most bytes", inCalls(lists), most))
+	}
+	for i := range b.all {
+		sig := &b.all[i]
+		unread := len(sig.outputs) > 0 && sig.Is(0) == Like
+		for j := range sig.inputs {
+			if sig.inputs[j].unsaid() && most != "" {
+				sig.inputs[j].DType = most
+			}
+			if !unread {
+				sig.bytes = plus(sig.bytes, sig.inputs[j].moved())
+			}
+		}
+		for _, o := range sig.outputs {
+			sig.bytes = plus(sig.bytes, o.moved())
+		}
+	}
+}
+
+// unsaid reports whether o is in a list of tensors of no known dtype.
+func (o Operand) unsaid() bool { return o.InList && o.DType == undefined }
+
+// mostOf returns the key of the largest value, the first in alphabetical order
+// of several; "" of none that is above 0.
+func mostOf(values map[string]int64) string {
+	var most string
+	for key, n := range values {
+		if n > values[most] || n == values[most] && n > 0 && key < most {
+			most = key
+		}
+	}
+	return most
+}

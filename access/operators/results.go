@@ -8,13 +8,13 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// Results are those of an operator that the profile does not have, as a Kineto trace has none,
-// where the row has a rule for them and operands and arguments say what they are. The rule is named,
-// or has the dims of operands and results in letters: "ab,bc->ac" is a product of matrices. There, *
-// is all dims that have no letter, ? any operand, ... any more of these, = an operand in
-// TensorIterator's order, and N and O the numbers of the arguments n and o. Results have the dtype of the first operand, or one after a colon. All
-// others are contiguous: where they may be channels_last instead, as much is written. Of a reduction
-// the rule is the dtype of its second result.
+// Results are those of an operator that the profile does not have, as a Kineto trace has none. The
+// row needs a rule for them, and the rule the operands and arguments. It is named, or has the dims of
+// operands and results in letters: "ab,bc->ac" is a product of matrices. There, * is all dims that
+// have no letter, ? any operand, ... any more of these, and = an operand in TensorIterator's order. N
+// and O are the numbers of the arguments n and o. Results have the dtype of the first operand, or one
+// after a colon. All but = are contiguous: where they may be channels_last, as much is written. Of a
+// reduction the rule is the dtype of its second result.
 func (op Operator) Results() []Operand {
 	written := func(o Operand) bool { return o.Role != Input || o.InList }
 	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, written) {
