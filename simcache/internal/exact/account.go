@@ -1,38 +1,38 @@
 package exact
 
-// Whether summaries pay shows only later: those of a loop may come again after thousands of
-// others were made, or never. So each unit has an account, in touches: of what its entries took
-// to make, and spared where they stood for an instance. All that are in debt may owe a small
-// part of what all accesses of the program take by runs within lines. Once they owe more, no
-// more summaries are made of them, and the others may owe half as much as before: so that all
-// that is made in vain is a small part, too.
+// Whether summaries pay shows late, if ever: a loop's summary may first match after thousands of
+// others were made. So each unit has an account, in touches. Entries credit it for the instances
+// that they replace, and debit it for their making.
+//
+// All units in debt may owe a small part of the cost of running the program in line runs. Beyond
+// that they make no more summaries, and the others may owe half of the former limit. So all wasted
+// work stays small, too.
 
-// owedOf is the part that may be owed, and leastOwed what may be whatever there is.
+// The allowed debt is 1/owedOf of the program's cost, and at least leastOwed.
 const (
 	owedOf    = 32
 	leastOwed = 1 << 21
-	// mostSpared is as much as an account has at most: more pays for all that may come.
+	// mostSpared caps an account: more credit pays for all entries that may follow.
 	mostSpared = 1 << 50
 )
 
-// What summaries take, about, in touches: to make one, to apply one, and to extend one.
+// Approximate costs of making, applying and extending a summary, in touches.
 const (
 	toRecord = 4000
 	toApply  = 200
 	toExtend = 200
 )
 
-// work is about what was done, less what is in accounts.
+// work is the approximate work done, minus the work booked.
 func (m *machine) work() int { return m.did.Touched + toApply*m.did.Applied - m.booked }
 
-// debit takes from a unit's account what was done since then.
 func (m *machine) debit(u *unit, since, more int) {
 	done := m.work() - since
 	m.booked += done
 	m.book(u, -done-more)
 }
 
-// credit adds what an entry spares of so many iterations of an instance, from one on.
+// credit books the savings of an entry: trips iterations of an instance, from y on.
 func (m *machine) credit(n *node, e *entry, y, trips int) {
 	saved := m.slots[n.slot]
 	m.slots[n.slot] = y + trips/2
@@ -44,7 +44,7 @@ func (m *machine) credit(n *node, e *entry, y, trips int) {
 	m.book(n.unit, spared)
 }
 
-// book changes a unit's account.
+// book changes a unit's account. If debts exceed mayOwe, it closes the accounts in debt.
 func (m *machine) book(u *unit, by int) {
 	if u.few {
 		return

@@ -1,16 +1,14 @@
 package exact
 
-// A term is a coefficient of the number in a slot.
 type term struct{ slot, coef int }
 
-// An affine is a constant and terms: a function of the numbers in the slots of
-// a machine, in which the loops that run keep where they are.
+// An affine is a constant plus terms, each a coefficient times a slot's number. Running loops keep
+// their induction variables in the machine's slots.
 type affine struct {
 	c     int
 	terms []term
 }
 
-// at is the value, with these numbers in the slots.
 func (a *affine) at(slots []int) int {
 	v := a.c
 	for _, t := range a.terms {
@@ -19,7 +17,6 @@ func (a *affine) at(slots []int) int {
 	return v
 }
 
-// plus is a + m*b.
 func (a affine) plus(m int, b affine) affine {
 	sum := affine{c: a.c + m*b.c, terms: append([]term(nil), a.terms...)}
 	for _, t := range b.terms {
@@ -28,7 +25,6 @@ func (a affine) plus(m int, b affine) affine {
 	return sum
 }
 
-// add adds to a slot's coefficient.
 func (a *affine) add(slot, coef int) {
 	for i := range a.terms {
 		if a.terms[i].slot == slot {
@@ -43,7 +39,6 @@ func (a *affine) add(slot, coef int) {
 	}
 }
 
-// coef is a slot's coefficient.
 func (a *affine) coef(slot int) int {
 	for _, t := range a.terms {
 		if t.slot == slot {
@@ -53,7 +48,7 @@ func (a *affine) coef(slot int) int {
 	return 0
 }
 
-// split splits off the terms of slots that are inside.
+// split splits off the terms of the slots that inside selects.
 func (a affine) split(inside func(slot int) bool) (out affine, in []term) {
 	out.c = a.c
 	for _, t := range a.terms {
@@ -66,7 +61,6 @@ func (a affine) split(inside func(slot int) bool) (out affine, in []term) {
 	return out, in
 }
 
-// same reports whether two functions are the same.
 func (a *affine) same(b *affine) bool {
 	if a.c != b.c || len(a.terms) != len(b.terms) {
 		return false
@@ -79,14 +73,13 @@ func (a *affine) same(b *affine) bool {
 	return true
 }
 
-// floor is the largest multiple of g, which is a power of two, up to a.
+// floor rounds a down to a multiple of g, a power of two.
 func floor(a, g int) int { return a &^ (g - 1) }
 
 // A reach is the first and the last line that an access may touch.
 type reach struct{ low, high int }
 
-// reachOf is that of an address in iterations first and last of a loop, and in between,
-// from which it goes on by so much.
+// reachOf returns an address's reach over iterations first to last, each moving up to "by" bytes.
 func (m *machine) reachOf(a *affine, slot, first, last, by int, shift uint) reach {
 	m.slots[slot] = first
 	one := reachFrom(a.at(m.slots), by, shift)
@@ -95,12 +88,11 @@ func (m *machine) reachOf(a *affine, slot, first, last, by int, shift uint) reac
 	return reach{min(one.low, other.low), max(one.high, other.high)}
 }
 
-// reachFrom is that of an address that goes on by so much.
 func reachFrom(addr, by int, shift uint) reach {
 	return reach{(addr + min(by, 0)) >> shift, (addr + max(by, 0)) >> shift}
 }
 
-// in reports whether a line may be in a row.
+// in reports whether some line of the reach may be in a row.
 func (r reach) in(s *state, row int) bool {
 	return r.high-r.low >= modulo(row-s.row(uint32(r.low)+1), s.sets)
 }

@@ -8,23 +8,21 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A level that has room for all lines that programs touch, in each of its sets, evicts nothing:
-// a line misses there when it is touched first, which misses in all levels in front, too. So
-// nothing need go on to it, nor be logged for it: the levels in front are simulated as if there
-// were no others, and the first touches are found by a walk that leaves out what comes to no new
-// line ([firsts]).
+// A level in which the working set fits, set by set, evicts nothing. It misses at first touches
+// only, which miss in all nearer levels, too. So the nearer levels are simulated alone, without a
+// miss stream. A walk that skips accesses without new lines finds the first touches ([firsts]).
 
-// An ample is what was run on levels of which the last ones, of lines of one size, have room for
-// it.
+// An ample is a state of levels: the last ones, of one line size, hold the lines of all programs
+// run.
 type ample struct {
-	near    *regions // the levels in front of those; nil if there are none
-	levels  int      // in front
+	near    *regions // the nearer levels; nil if there are none
+	levels  int      // number of nearer levels
 	ran     []nest.Program
 	touched lines
 }
 
-// runAmple runs a program if there are levels with room for it and for all that was run before,
-// and reports whether there are.
+// runAmple runs a program if the last levels hold its lines and all earlier ones, and reports
+// whether it did.
 func (e *regions) runAmple(p nest.Program) (misses []uint64, done bool, err error) {
 	if !e.options.Ample || e.states != nil {
 		return nil, false, nil
@@ -86,7 +84,7 @@ func (e *regions) runAmple(p nest.Program) (misses []uint64, done bool, err erro
 	return misses, true, nil
 }
 
-// refill makes the levels what the programs that were run leave, by running them all.
+// refill runs all earlier programs on the levels, which get their contents.
 func (e *regions) refill() error {
 	if e.ample == nil {
 		return nil

@@ -5,31 +5,30 @@ import (
 	"slices"
 )
 
-// A summary is the state that a stretch of a program leaves where it began empty.
+// A summary is the state that a region of a program leaves if it begins empty. It composes with any
+// state before the region:
 //
-// It composes: to have the state after the stretch where another was before,
-// touch its heads, in order, add its misses, and put its lines on top of
-// each set. For a head meets what it would have met; of all others the outcome is
-// known; and the lines of the stretch are those touched last, in their order.
+//  1. Touch its heads in that state, in order. Each head meets the same lines as in the program.
+//  2. Add its misses. The past cannot change the outcome of the other accesses.
+//  3. Put its lines on top of each set. They are the last lines touched, in order.
 //
-// Where it was applied before and is applied again, sets that nobody changed since
-// have its lines on top. Its heads meet these: what misses is known after one
-// look (again), and the set stays as it is.
+// If a summary is applied twice, sets unchanged in between have its lines on top. Its heads meet
+// these, so one look finds the misses (again), and the sets stay unchanged.
 type summary struct {
 	*state
-	id        uint64 // of its lines where they are now
-	cleanFrom uint64 // its rows changed since then are in changed and before
+	id        uint64 // identifies its lines in their present place
+	cleanFrom uint64 // rows changed since then are in changed and before
 
-	again  []uint64 // by row: a bit for each head that misses when the summary meets its own lines
-	looked []uint64 // a bit for each row of which that is known
-	sum    []uint64 // by operand, from opLow on: the bits of again
+	again  []uint64 // by row: a bit for each head that misses if the summary meets its own lines
+	looked []uint64 // a bit for each row with a known again
+	sum    []uint64 // by operand, from opLow on: the sum over again
 
-	// Where there is a log: of the last application, by row, which heads missed (a bit
-	// each), and a bit for each row of which that is known, and for each of which
-	// nothing need go on to the later levels when it is applied again.
+	// Of the last application, if there is a miss stream. By row: a bit for each head that missed
+	// (sent), whether that is known (knew), and whether a repetition sends nothing to later levels
+	// (quiet).
 	sent, knew, quiet []uint64
-	roomy             []uint64 // a bit for each row that is known to be; see machine.roomy
-	weights           []weight // by row, while it is of more than 0
+	roomy             []uint64 // a bit for each row known to be roomy; see machine.roomy
+	weights           []weight // by row; valid if its "of" is above 0
 }
 
 func newSummary(s *state) *summary {
@@ -38,7 +37,7 @@ func newSummary(s *state) *summary {
 	return &summary{state: s, again: again, looked: looked, sum: list}
 }
 
-// keepLog makes a summary keep a log of so many items at most.
+// keepLog gives a summary a miss stream of at most "most" items.
 func (e *summary) keepLog(most int) {
 	words := len(e.changed)
 	e.log = &log{rows: make([]span, e.sets), most: most}
@@ -47,7 +46,6 @@ func (e *summary) keepLog(most int) {
 	e.weights = make([]weight, e.sets)
 }
 
-// forget forgets what is known of its being applied again.
 func (e *summary) forget() {
 	clear(e.looked)
 	clear(e.sum)
@@ -55,8 +53,8 @@ func (e *summary) forget() {
 	clear(e.weights)
 }
 
-// apply composes a context with the summary of what comes next, but for some of
-// the first state's rows, which are then as changed.
+// apply composes a context with the summary of the next region. It skips some rows of the first
+// state, which then count as changed.
 func (m *machine) apply(c *context, e *summary, skip []int) {
 	s := c.states[0]
 	off := int(e.turn) - int(s.turn)
@@ -92,7 +90,6 @@ func (m *machine) apply(c *context, e *summary, skip []int) {
 	m.did.Applied++
 }
 
-// compose composes the rows in the way that is fastest.
 func (m *machine) compose(c *context, e *summary, skip []int, off, low int) {
 	s := c.states[0]
 	switch {
@@ -116,15 +113,12 @@ func (m *machine) compose(c *context, e *summary, skip []int, off, low int) {
 	}
 }
 
-// fullyKnown reports whether a summary is composed with vectors: where what was there
-// before is known, and most of the rows have heads.
+// fullyKnown reports whether to use vectors: no row is open, and most rows have heads.
 func (m *machine) fullyKnown(s *state, e *summary) bool {
 	return s.open == 0 && vectors(s.ways) && 2*len(e.touched) > s.sets &&
 		(s.rowMisses == nil || len(e.misses) <= 8)
 }
 
-// skip notes which rows of a summary are not applied, and takes its misses there
-// back.
 func (m *machine) skip(s *state, e *summary, skip []int, off, low int) {
 	clear(m.skipped)
 	for _, at := range skip {
@@ -140,14 +134,13 @@ func (m *machine) skip(s *state, e *summary, skip []int, off, low int) {
 	}
 }
 
-// clean forgets which rows were changed, and with that what its own lines are of.
 func (e *summary) clean() {
 	clear(e.changed)
 	clear(e.before)
 	e.owner = 0
 }
 
-// opposite is the row of a state that a row of a summary is for.
+// opposite returns the state's row for a summary's row.
 func (s *state) opposite(row uint32, off int) int {
 	at := int(row) + off
 	if at >= s.sets {
@@ -156,7 +149,7 @@ func (s *state) opposite(row uint32, off int) int {
 	return at
 }
 
-// gather takes together which rows were changed, and forgets what was known of them.
+// gather merges the sets of changed rows, and forgets the knowledge about them.
 func (e *summary) gather() {
 	for i := range e.changed {
 		e.changed[i] |= e.before[i]
@@ -171,15 +164,14 @@ func (e *summary) gather() {
 	}
 }
 
-// credit adds so much for each head of a row that misses again.
 func (e *summary) credit(misses []uint64, row int, by uint64) {
 	for w := e.again[row]; w != 0; w &= w - 1 {
 		misses[int(e.ops[row*e.ways+trailing(w)])-e.opLow] += by
 	}
 }
 
-// applyAgain applies a summary whose lines are on top of all sets that were not
-// changed since, neither there nor in the summary.
+// applyAgain applies a summary whose lines are on top of all sets that changed neither in the state
+// nor in the summary.
 func (m *machine) applyAgain(c *context, e *summary, off, low int) {
 	s := c.states[0]
 	s.turned(m.turned, s.changed, off)
@@ -204,8 +196,8 @@ func (m *machine) applyAgain(c *context, e *summary, off, low int) {
 	}
 }
 
-// look finds which heads of a row miss when they meet the row itself. With fewer
-// lines than ways none does.
+// look finds which heads of a row miss when they meet the row's own lines. None does if these leave
+// a way empty.
 func (e *summary) look(row int) {
 	e.again[row] = 0
 	if int(e.count[row]) < e.ways {
@@ -218,8 +210,7 @@ func (e *summary) look(row int) {
 	e.credit(e.sum, row, 1)
 }
 
-// applyRow composes one row, and returns which heads missed, a bit each, if what was
-// there before is known.
+// applyRow composes one row. If its old contents were known, it returns a bit for each missed head.
 func (s *state) applyRow(e *summary, row, off int) (missing uint64, known bool) {
 	at, from, c := s.opposite(uint32(row), off), row*s.ways, int(e.count[row])
 	lines := s.tags[at*s.ways:][:s.ways]
@@ -247,7 +238,6 @@ func (s *state) applyRow(e *summary, row, off int) (missing uint64, known bool) 
 	return missing, known
 }
 
-// missHeads counts those heads of a summary's row that missed, a bit each.
 func (s *state) missHeads(e *summary, at, row int, missing uint64) {
 	if len(e.misses) <= 8 && missing == 1<<e.count[row]-1 {
 		op := e.opLow
@@ -264,7 +254,7 @@ func (s *state) missHeads(e *summary, at, row int, missing uint64) {
 	}
 }
 
-// adopt makes the heads that were copied to a row that had none its own.
+// adopt takes over c heads that were copied to an empty row.
 func (s *state) adopt(row int, ops []uint16, c int) {
 	s.count[row] = uint16(c)
 	s.meetRow(row)
@@ -278,7 +268,6 @@ func (s *state) adopt(row int, ops []uint16, c int) {
 	}
 }
 
-// applyByRow composes all rows where misses are kept by row.
 func (m *machine) applyByRow(c *context, e *summary, off, low int) {
 	s := c.states[0]
 	size := len(e.misses)
@@ -295,8 +284,7 @@ func (m *machine) applyByRow(c *context, e *summary, off, low int) {
 	}
 }
 
-// applyFull composes all rows with vectors, where what was in them before is known: all
-// of them have all their heads.
+// applyFull composes all rows with vectors. All rows of the state have all their heads.
 func (m *machine) applyFull(c *context, e *summary, skip []int, off, low int) {
 	s := c.states[0]
 	m.kept = m.kept[:0]
@@ -321,7 +309,7 @@ func (m *machine) applyFull(c *context, e *summary, skip []int, off, low int) {
 	}
 }
 
-// countFull counts the heads that missed: of few operands all, less those that did not.
+// countFull counts the heads that missed: with few operands, all heads minus the hits.
 func (m *machine) countFull(misses []uint64, e *summary) {
 	if len(e.misses) > 8 {
 		for row, missing := range m.missing[:e.sets] {
@@ -351,8 +339,7 @@ func (m *machine) countFull(misses []uint64, e *summary) {
 	}
 }
 
-// countRow returns how many heads of a row are of each operand, and takes back those that
-// did not miss.
+// countRow returns a row's heads by operand, a byte each, and subtracts its hits from misses.
 func (m *machine) countRow(misses []uint64, e *summary, row int) uint64 {
 	if m.skipped[row>>6]>>(row&63)&1 != 0 {
 		return 0
@@ -363,14 +350,12 @@ func (m *machine) countRow(misses []uint64, e *summary, row int) uint64 {
 	return e.packed[row]
 }
 
-// creditHeads adds so much for each of some heads of a row, a bit each.
 func (m *machine) creditHeads(misses []uint64, e *summary, row int, heads uint8, by uint64) {
 	for ; heads != 0; heads &= heads - 1 {
 		misses[int(e.ops[row*8+trailing(uint64(heads))])-e.opLow] += by
 	}
 }
 
-// countByRow counts the heads that missed, and all other misses by row.
 func (m *machine) countByRow(s *state, e *summary, off, low int) {
 	size := len(e.misses)
 	for row, missing := range m.missing[:e.sets] {
@@ -392,8 +377,7 @@ func (m *machine) countByRow(s *state, e *summary, off, low int) {
 	}
 }
 
-// meetGo touches heads in a row, in order, and returns a bit for each that was not
-// there.
+// meetGo touches heads in a row, in order, and returns a bit for each absent one.
 func meetGo(row, heads []uint32) (missing uint64) {
 	for h, line := range heads {
 		if !present(row, line) {
@@ -403,14 +387,13 @@ func meetGo(row, heads []uint32) (missing uint64) {
 	return missing
 }
 
-// A mover moves lines by so many: every step-th line from low to low+size.
+// A mover adds "by" to every step-th line from low to low+size.
 type mover struct{ low, size, by, step uint32 }
 
-// move moves the lines of a state, and its sets.
 func (e *state) move(movers []mover, turn int) {
 	e.turnBy(turn)
 	plain := plain(movers)
-	if 2*len(e.touched) > e.sets { // what comes after the heads of a row does not matter
+	if 2*len(e.touched) > e.sets { // tags past the heads of a row do not matter
 		moveLines(e.tags, movers, plain)
 		moveLines(e.heads, movers, plain)
 	} else {
@@ -426,7 +409,6 @@ func (e *state) move(movers []mover, turn int) {
 	e.owner = 0
 }
 
-// plain reports whether all movers move each line from low on.
 func plain(movers []mover) bool {
 	return !slices.ContainsFunc(movers, func(v mover) bool { return v.step != 1 })
 }

@@ -1,14 +1,14 @@
-// Package exact counts programs, and nests, on levels of plain LRU caches without looking up
-// every access. The counts, and the contents left, are those of looking up every one.
+// Package exact counts programs, and nests, on levels of plain LRU caches without looking up every
+// access. Counts and final contents are the same as if every access were looked up.
 //
 // An [Engine] chooses among three ways:
 //
-//   - Reuse intervals ([reuseIntervals]): a large nest that is the first on empty levels, and
-//     whose strides alone decide what misses, is counted without a look-up.
-//   - Summaries ([regions]): regions of a program that do to the caches what other regions did are
-//     not run again.
-//   - Looking up (package lookup): short nests, those without a loop-invariant reference, single
-//     references, and what the others refuse.
+//   - Reuse intervals ([reuseIntervals]): a large nest, the first one on empty levels, needs no
+//     look-up if its strides alone decide what misses.
+//   - Summaries ([regions]): a region is not run again if an earlier one had the same effect on the
+//     caches.
+//   - Looking up (package lookup): short nests, nests without a loop-invariant reference, single
+//     references, and everything that the other ways refuse.
 package exact
 
 import (
@@ -19,25 +19,24 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/lookup"
 )
 
-// A place is where the contents of an engine's levels are.
+// A place says where the contents of an engine's levels are.
 type place uint8
 
 const (
 	empty    place = iota // nowhere: nothing was run yet
 	chained               // in the chain
 	summed                // in the summaries
-	deferred              // nowhere: they are what the deferred nest leaves on empty levels
+	deferred              // nowhere: the deferred nest, run on empty levels, leaves them
 )
 
-// summedFrom is how many accesses a nest has at least that is not just looked up, and
-// intervalsFrom how many until its reuse intervals are asked. Both take some time before they
-// begin, so that less is looked up sooner.
+// The faster ways take time to begin. A nest of fewer than summedFrom iterations is looked up, and
+// reuse intervals need intervalsFrom accesses.
 const (
 	summedFrom    = 1 << 16
 	intervalsFrom = 1 << 20
 )
 
-// An Engine counts on levels of LRU caches, the nearest first.
+// An Engine counts misses on levels of LRU caches, the nearest first.
 type Engine struct {
 	*lookup.Chain
 	levels        []engine.Level
@@ -49,24 +48,24 @@ type Engine struct {
 	summedFrom    int
 }
 
-// New makes an engine of levels, whose chain uses so many cores.
+// New returns an engine of levels. Its chain uses the given number of cores.
 func New(levels []engine.Level, cores int) *Engine {
 	chain := lookup.New(levels, lookup.Options{Cores: cores})
 	return &Engine{Chain: chain, levels: levels, intervalsFrom: intervalsFrom, summedFrom: summedFrom}
 }
 
-// Eager makes the engine look up as little as it can, even where that takes longer: for tests.
+// Eager makes the engine avoid look-ups even if that takes longer. It is for tests.
 func (e *Engine) Eager() { e.intervalsFrom, e.summedFrom = 0, 0 }
 
-// Reset makes the engine what New returned, in the memory that its chain has.
+// Reset returns the engine to the state that New made, and keeps the chain's memory.
 func (e *Engine) Reset() {
 	e.Chain.Reset()
 	*e = Engine{Chain: e.Chain, levels: e.levels,
 		intervalsFrom: e.intervalsFrom, summedFrom: e.summedFrom}
 }
 
-// Progress has a function called, now and then, with the share of the outermost loops' iterations of
-// a program that is done.
+// Progress sets a function to call now and then with the finished share of the iterations of a
+// program's outermost loops.
 func (e *Engine) Progress(done func(share float64)) { e.progress = done }
 
 // LooksUp reports whether an operand is wider than a line.
@@ -80,7 +79,7 @@ func (e *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 	e.Chain.Add(op, addr, size, kind)
 }
 
-// AddAll is Add of each reference in turn.
+// AddAll calls Add for each reference, in order.
 func (e *Engine) AddAll(refs []engine.Reference) {
 	e.toChain()
 	e.Chain.AddAll(refs)
@@ -92,7 +91,7 @@ func (e *Engine) Descend(op int, addr, size uint64) {
 	e.Chain.Descend(op, addr, size)
 }
 
-// Work is how many references were looked up.
+// Work returns the number of references that were looked up.
 func (e *Engine) Work() uint64 {
 	work := e.Chain.Work()
 	if e.sums != nil {
@@ -101,13 +100,14 @@ func (e *Engine) Work() uint64 {
 	return work
 }
 
-// Contents are the blocks of a set of a level, the most recently used first, appended to list.
+// Contents appends the blocks of a set of a level to list, the most recently used first.
 func (e *Engine) Contents(list []uint64, level, set int) []uint64 {
 	e.toChain()
 	return e.Chain.Contents(list, level, set)
 }
 
-// Run simulates passes over canonical nests.
+// Run simulates passes over canonical nests, and returns misses by pass, nest, and operand and
+// level.
 func (e *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
 	if len(nests) == 1 && passes == 1 && e.place == empty {
 		if misses, ok := e.byIntervals(nests[0]); ok {
@@ -118,7 +118,7 @@ func (e *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
 	return engine.RunEach(nests, passes, e.one)
 }
 
-// RunProgram simulates a pass over a program.
+// RunProgram simulates a pass over a program, and returns misses by operand and level.
 func (e *Engine) RunProgram(p nest.Program) []uint64 {
 	n, is := p.Nest()
 	if is {
@@ -131,7 +131,6 @@ func (e *Engine) RunProgram(p nest.Program) []uint64 {
 	return e.Chain.RunProgram(p)
 }
 
-// one simulates a nest.
 func (e *Engine) one(n nest.Nest) []uint64 {
 	if e.place == deferred {
 		e.settle()
@@ -147,15 +146,15 @@ func (e *Engine) one(n nest.Nest) []uint64 {
 
 func accessesOf(n nest.Nest) int { return n.Iterations() * len(n.Operands) }
 
-// comesBack reports whether a nest has a loop-invariant reference. Others come to new bytes in each
-// iteration, so that summaries leave out little.
+// comesBack reports whether a nest has a loop-invariant reference. Other nests touch new bytes in
+// each iteration, so summaries save little.
 func comesBack(n nest.Nest) bool {
 	rests := func(op nest.Operand) bool { return slices.Contains(op.Strides, 0) }
 	return slices.ContainsFunc(n.Operands, rests)
 }
 
-// byIntervals counts a nest on empty levels by its reuse intervals, where these decide. What
-// misses in the first level, which they may leave open, summaries of that level alone count.
+// byIntervals counts a nest on empty levels if its reuse intervals decide. If they leave the first
+// level open, summaries of that level count its misses.
 func (e *Engine) byIntervals(n nest.Nest) (misses []uint64, ok bool) {
 	if accessesOf(n) < e.intervalsFrom {
 		return nil, false
@@ -175,8 +174,8 @@ func (e *Engine) byIntervals(n nest.Nest) (misses []uint64, ok bool) {
 	return misses, err == nil
 }
 
-// bySummaries simulates a pass over a program by summaries, and reports whether it could: where
-// the levels are empty or these know what they hold, and where they have enough numbers for it.
+// bySummaries simulates a pass over a program, and reports whether it could. The levels must be
+// empty, or their contents in the summaries, and line numbers must fit.
 func (e *Engine) bySummaries(p nest.Program) (misses []uint64, ok bool) {
 	if e.place == deferred {
 		e.settle()
@@ -194,14 +193,13 @@ func (e *Engine) bySummaries(p nest.Program) (misses []uint64, ok bool) {
 	return misses, err == nil
 }
 
-// settle runs what was deferred, since its contents are needed.
 func (e *Engine) settle() {
 	n := e.deferred
 	e.place = empty
 	e.one(n)
 }
 
-// toChain brings the contents to the chain, before something is looked up there.
+// toChain moves the contents to the chain, for look-ups.
 func (e *Engine) toChain() {
 	if e.place == deferred {
 		e.settle()
@@ -217,8 +215,7 @@ func (e *Engine) toChain() {
 	e.place = chained
 }
 
-// load copies the contents of a level of the summaries to the chain, unless a block is too large
-// for it as it is.
+// load copies a level's contents to the chain, unless a block number exceeds the chain's width.
 func (e *Engine) load(level int) bool {
 	for set := range e.levels[level].Sets {
 		if !e.Load(level, set, e.sums.Contents(level, set)) {
@@ -228,12 +225,11 @@ func (e *Engine) load(level int) bool {
 	return true
 }
 
-// mostLookedUp is how many look-ups it may take at most that are not left out.
+// mostLookedUp is the most look-ups of nests that summaries are trusted to shorten.
 const mostLookedUp = 1e12
 
-// Effort is about how many references Run looks up, and how many seconds that takes. What
-// summaries leave out is not known beforehand: 0 stands for it, unless there are so many that they
-// are not trusted with it.
+// Effort estimates how many references Run looks up, and the seconds that takes. The savings of
+// summaries are unknown beforehand, so their nests count as 0 up to mostLookedUp.
 func (e *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
 	for _, n := range nests {
 		looked, _ := e.Chain.Effort([]nest.Nest{n}, passes)

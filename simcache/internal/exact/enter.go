@@ -2,34 +2,34 @@ package exact
 
 import "github.com/stridebench/stridebench/layouts/nest"
 
-// mostEntering is how large a table is that says when an access comes to a row.
 const mostEntering = 1 << 14
 
-// An enter is what is needed to run an inner loop in a row alone.
+// An enter is the data to run an inner loop in a single row.
 type enter struct {
 	accesses []entering
-	moves    []int    // those that do not rest
-	here     []int    // scratch: of those that rest, the ones in the row
-	spans    [][2]int // scratch: of the loop in one around, and by what they go on there
+	moves    []int    // accesses that are not loop-invariant
+	here     []int    // scratch: the loop-invariant accesses in the row
+	spans    [][2]int // scratch: of the loop around one: its spans and their steps
 }
 
-// An entering says when an access comes to a row, and where in it.
+// An entering says when an access reaches a row, and its place in the line then.
 type entering struct {
 	stride   int
-	shift    uint     // of units: all places in one are in one line
-	after    []coming // by unit
-	again    []coming // alike, from a unit in the row on: after one iteration at least
-	place, y int      // scratch: where it is in iteration y, in which it is in the row
-	at, own  int      // scratch: its address in the loop around, and by what that goes on
+	shift    uint     // of units; all places in a unit are in one line
+	after    []coming // by unit: the first coming
+	again    []coming // by unit in the row: the next coming, at least one iteration later
+	place, y int      // scratch: its place in iteration y, in which it is in the row
+	at, own  int      // scratch: its address in the loop around, and its stride there
 }
 
-// A coming is after so many iterations, -1 if never, in a unit.
+// A coming is in a unit "after" iterations later, or never if -1.
 type coming struct{ after, unit int32 }
 
-// enter prepares an inner loop to be run in a row alone. The table of an access
-// that moves is by its place relative to the row's, modulo the span of the sets, in
-// units of the greatest power of two that divides lines and stride. As many lines
-// that rest as there are ways would leave none to others.
+// enter prepares an inner loop for a run in a single row, or returns nil.
+//
+// The table of a moving access is indexed by its place relative to the row, modulo the span of the
+// sets. Its unit is the greatest power of two that divides line size and stride. Loop-invariant
+// lines must leave a way to others.
 func (m *machine) enter(n *node) *enter {
 	in, line := n.inside, 1<<m.levels[0].Shift
 	if !in.plain {
@@ -56,7 +56,7 @@ func (m *machine) enter(n *node) *enter {
 	return o
 }
 
-// tables makes an access's tables, for a span and a line of so many units.
+// tables makes an access's tables. The span and a line are in units.
 func (e *entering) tables(span, line int) {
 	e.after, e.again = make([]coming, span), make([]coming, line)
 	for at := range e.after {
@@ -67,7 +67,7 @@ func (e *entering) tables(span, line int) {
 	}
 	for end := range line {
 		at := end
-		for k := int32(1); ; k++ { // back from where it comes to the row
+		for k := int32(1); ; k++ { // backwards from where it reaches the row
 			at = modulo(at-e.stride>>e.shift, span)
 			if e.after[at].after == 0 {
 				e.again[at] = coming{k, int32(end)}
@@ -80,11 +80,14 @@ func (e *entering) tables(span, line int) {
 	}
 }
 
-// inRow puts down the accesses of so many iterations that are in a row of a state: those
-// that move, when they come, and between any two of these those that rest, once for the
-// rest of the one's iteration, once for all iterations between, and once for the start
-// of the other's. It returns the last iteration in which something that moves is in the row, -1 if
-// there is none, and the next after all.
+// inRow lists the accesses of iterations 0 to end that are in a row of a state, in order. Between
+// two touches by moving accesses, it lists the loop-invariant ones:
+//
+//  1. once for the rest of the first one's iteration;
+//  2. once for all iterations between;
+//  3. once for the start of the second one's iteration.
+//
+// It returns the last iteration with a moving access in the row, or -1, and the next one after end.
 func (m *machine) inRow(in *inner, o *enter, s *state, row, end int) (last, next int) {
 	o.begin(m, in, s, row)
 	rest := func(after, before int) {
@@ -112,8 +115,8 @@ func (m *machine) inRow(in *inner, o *enter, s *state, row, end int) (last, next
 	}
 }
 
-// come puts down an access where it comes to the row, and returns when it did last. Where nothing
-// rests there it goes on until another comes.
+// come lists an access in the row, and returns its last iteration there. Without loop-invariant
+// accesses in the row, it continues until another access comes.
 func (m *machine) come(in *inner, o *enter, s *state, i, other int) (y int) {
 	e, at, op, line := &o.accesses[i], in.at[i], in.refs[i].op, 1<<s.shift
 	for {
@@ -128,10 +131,10 @@ func (m *machine) come(in *inner, o *enter, s *state, i, other int) (y int) {
 	}
 }
 
-// noIteration is after all.
 const noIteration = 1 << 60
 
-// begin finds what rests in a row, and when the others first come to it.
+// begin finds the loop-invariant accesses in a row, and the first iteration of each other one
+// there.
 func (o *enter) begin(m *machine, in *inner, s *state, row int) {
 	o.here = o.here[:0]
 	for i := range o.accesses {
@@ -151,8 +154,8 @@ func (o *enter) begin(m *machine, in *inner, s *state, row int) {
 	}
 }
 
-// next returns the access that comes next, before some iteration, -1 if none does, and
-// when; and when another does, or the iteration is.
+// next returns the next access before iteration end, or -1, and its iteration y. Another access
+// comes in iteration other, or end if that is earlier.
 func (o *enter) next(end int) (i, y, other int) {
 	i, y, other = -1, noIteration, noIteration
 	for _, k := range o.moves {
@@ -168,16 +171,14 @@ func (o *enter) next(end int) (i, y, other int) {
 	return i, y, min(other, end)
 }
 
-// move moves an access on to where it comes.
 func (e *entering) move(by []coming) {
 	to := by[e.place>>e.shift]
 	e.y += int(to.after)
 	e.place = int(to.unit)<<e.shift | e.place&(1<<e.shift-1)
 }
 
-// stay moves an access on to the last iteration up to one in which it is in the same
-// line. It reports whether that is a later one. In between, it is alone with what
-// rests: nothing else happens.
+// stay advances an access within its line, up to iteration limit, and reports whether it advanced.
+// Until then only loop-invariant accesses touch the row.
 func (e *entering) stay(limit, line int) bool {
 	if e.stride >= line || e.stride <= -line {
 		return false

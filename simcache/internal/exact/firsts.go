@@ -8,29 +8,26 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A walk to first touches has so many steps at most: words of bits and bounds that are looked
-// at, and touches. It is to take a small part of what making all accesses does, of which it
-// makes one for so many, where these are few.
+// A walk to first touches takes at most leastWalked steps plus 1/walkedOf of the program's
+// accesses, and at most mostWalked. A step is a touch, or a look at a word of bits or at a bound.
 const (
 	mostWalked  = 1 << 28
 	leastWalked = 1 << 14
 	walkedOf    = 8
 )
 
-// Lines are a bit for each that was touched.
+// lines has a bit for each touched line.
 type lines struct {
 	low      int // the line of the first bit
 	bits     []uint64
-	from, to int // the first that was touched, and the one after the last
+	from, to int // the first touched line, and the one after the last
 }
 
-// span is how many lines there are from the first that was touched to the last.
 func (l *lines) span() int { return l.to - l.from }
 
-// mostBits bounds the lines that there are bits for.
 const mostBits = 1 << 26
 
-// grow has bits for lines from one to another, too, and reports whether these are not too many.
+// grow extends the bits to lines from..to, and reports whether they are at most mostBits.
 func (l *lines) grow(from, to int) bool {
 	if l.bits != nil {
 		from, to = min(from, l.low), max(to, l.low+64*len(l.bits)-1)
@@ -47,9 +44,8 @@ func (l *lines) grow(from, to int) bool {
 	return true
 }
 
-// first touches what a program does, and returns how many lines each access touches first; it
-// reports whether the lines between the first and the last are no more than a level has, and the
-// walk not too long.
+// first touches the lines of a program, and returns the number of first touches by operand. It
+// fails if the lines span more than the level, or if the walk exceeds its budget.
 func (l *lines) first(b *builder, program []*node, accesses int, level engine.Level) (
 	misses []uint64, ok bool) {
 	if len(b.accesses) == 0 {
@@ -70,37 +66,33 @@ func (l *lines) first(b *builder, program []*node, accesses int, level engine.Le
 	return f.misses, f.budget >= 0
 }
 
-// firsts finds which access of a program touches a line first. It walks the program without the
-// accesses that come to no new line in a loop: those of which all lines were touched that lie
-// where they may be in it, or in what is left of it.
+// firsts finds which access of a program touches a line first. It walks the program, but skips an
+// access in a loop if all lines within its bounds there were touched before.
 type firsts struct {
 	*lines
 	shift       uint
-	most        int // lines from the first to the last
+	most        int // largest allowed span, in lines
 	slots       []int
-	lows, highs []int     // by slot, bounds of its number
+	lows, highs []int     // by slot: bounds of its number
 	sites       []*site   // by access
-	out         []*site   // what is left out of the loops that are walked
+	out         []*site   // skipped accesses of the loops being walked
 	walks       []walking // scratch
 	misses      []uint64
 	budget      int
 }
 
-// A site is where an access may be: its terms, the largest first, the loops around it, and what
-// these allow, which is at least 1.
+// A site is an access with its terms, the largest first, and the loops around it. These make the
+// access only if each of allows is at least 1.
 type site struct {
 	n      *node
-	live   bool // it may come to new lines in the loops that are walked
+	live   bool // it may touch new lines in the loops being walked
 	terms  []term
 	loops  []*node
 	allows []affine
 }
 
-// A walking access is at an address of an innermost loop, in a line that it touched; it goes on
-// by a step.
 type walking struct{ op, addr, step, line int }
 
-// list lists the accesses.
 func (f *firsts) list(list, loops []*node) {
 	for _, n := range list {
 		switch n.kind {
@@ -127,7 +119,6 @@ func (f *firsts) list(list, loops []*node) {
 	}
 }
 
-// visit walks nodes in order.
 func (f *firsts) visit(list []*node) {
 	for _, n := range list {
 		switch n.kind {
@@ -149,7 +140,6 @@ func (f *firsts) visit(list []*node) {
 	}
 }
 
-// touch touches a line.
 func (f *firsts) touch(op, line int) {
 	f.budget--
 	at := line - f.low
@@ -168,8 +158,8 @@ func (f *firsts) touch(op, line int) {
 	}
 }
 
-// loop walks a loop. Ahead of its first iteration, its second, fourth and so on, the accesses
-// that come to no new line in what is left of it are left out.
+// loop walks a loop. Before iterations 0, 1, 2, 4, 8 and so on, it drops the accesses without new
+// lines in the remaining iterations.
 func (f *firsts) loop(n *node) {
 	trips := n.trips(f.slots)
 	if n.firstSlot >= 0 {
@@ -196,8 +186,7 @@ func (f *firsts) loop(n *node) {
 	f.out = f.out[:left]
 }
 
-// leave leaves out what comes to no new line in what is left of a loop, and reports whether
-// something else does.
+// leave drops these accesses, and reports whether others are left.
 func (f *firsts) leave(n *node, y, trips int) (some bool) {
 	f.slots[n.slot], f.lows[n.slot], f.highs[n.slot] = y, y, trips-1
 	if !n.inner {
@@ -216,7 +205,7 @@ func (f *firsts) leave(n *node, y, trips int) (some bool) {
 	return some
 }
 
-// row is covered for so many iterations of an innermost loop from one on.
+// row is covered for the next trips iterations of an innermost loop.
 func (f *firsts) row(p *site, n *node, trips int) bool {
 	at, by := p.n.addr.at(f.slots), p.n.addr.coef(n.slot)
 	if by <= 1<<f.shift && by >= -1<<f.shift {
@@ -232,7 +221,6 @@ func (f *firsts) row(p *site, n *node, trips int) bool {
 	return true
 }
 
-// inner walks iterations of an innermost loop.
 func (f *firsts) inner(n *node, from, to int) {
 	f.slots[n.slot] = from
 	f.walks = f.walks[:0]
@@ -254,7 +242,7 @@ func (f *firsts) inner(n *node, from, to int) {
 	}
 }
 
-// bound finds bounds of the numbers in the slots of loops within one.
+// bound bounds the induction variables of the loops in list.
 func (f *firsts) bound(list []*node) {
 	for _, n := range list {
 		if n.kind == loop {
@@ -272,7 +260,6 @@ func (f *firsts) bound(list []*node) {
 	}
 }
 
-// boundFirst finds bounds of the first value of a loop, which is the max, or min, of several.
 func (f *firsts) boundFirst(n *node) {
 	for i := range n.firsts {
 		low, high := f.atLeast(&n.firsts[i]), f.atMost(&n.firsts[i])
@@ -285,7 +272,7 @@ func (f *firsts) boundFirst(n *node) {
 	}
 }
 
-// atMost is a bound of a function's values from above, atLeast one from below.
+// atMost returns an upper bound of a function, atLeast a lower one.
 func (f *firsts) atMost(a *affine) int {
 	v := a.c
 	for _, t := range a.terms {
@@ -302,17 +289,17 @@ func (f *firsts) atLeast(a *affine) int {
 	return v
 }
 
-// covered reports whether all lines were touched in which an access may be, within these bounds.
+// covered reports whether all lines that an access may touch, within the bounds, were touched.
 func (f *firsts) covered(p *site) bool {
 	for _, l := range p.loops {
 		if f.highs[l.slot] < f.lows[l.slot] {
-			return true // it is not made
+			return true // it is never made
 		}
 	}
 	return f.all(p, 0, p.n.addr.c)
 }
 
-// all is covered for the terms from one on, what those before it add being known.
+// all is covered for the terms from one on. addr is the sum of the terms before.
 func (f *firsts) all(p *site, term, addr int) bool {
 	if term == len(p.terms) {
 		return f.were(addr>>f.shift, addr>>f.shift)
@@ -348,8 +335,7 @@ func (f *firsts) all(p *site, term, addr int) bool {
 	return true
 }
 
-// narrow narrows the bounds of the slots of some terms to what the loops allow, and reports
-// whether that is nothing.
+// narrow narrows the bounds of slots to what the loops allow, and reports whether none is left.
 func (f *firsts) narrow(p *site, terms []term) (nothing bool) {
 	f.budget -= 2 * len(terms) * len(p.allows)
 	for _, t := range terms {
@@ -360,7 +346,7 @@ func (f *firsts) narrow(p *site, terms []term) (nothing bool) {
 			if coef == 0 {
 				continue
 			}
-			// coef * number + what the others give at most is at least 1.
+			// coef * number + the maximum of the other terms is at least 1.
 			rest := f.atMost(a) - max(coef**low, coef**high) - 1
 			if coef > 0 {
 				*low = max(*low, -nest.FloorDiv(rest, coef))
@@ -375,7 +361,7 @@ func (f *firsts) narrow(p *site, terms []term) (nothing bool) {
 	return false
 }
 
-// were reports whether lines from one to another were all touched.
+// were reports whether all lines from..to were touched.
 func (f *firsts) were(from, to int) bool {
 	from -= f.low
 	to -= f.low

@@ -8,15 +8,15 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A budget bounds the accesses that are listed to answer one question. It is a part of the nest,
-// since to look all of it up takes longer, but not less than the least.
+// A budget bounds the accesses listed to answer one question: a part of the nest's accesses,
+// because looking up all takes longer, with a minimum.
 const (
 	crowdBudget, crowdPart, leastCrowd = 1 << 23, 32, 1 << 12
 	massBudget, massPart, leastMass    = 1 << 28, 4, 1 << 18
 )
 
-// holds reports whether what any so many consecutive iterations touch is at most as many
-// lines of any set as there are ways. Where fewer iterations touch more, that is told sooner.
+// holds reports whether any window of this length touches at most as many lines of each set as
+// there are ways. It tries shorter windows first, which may already touch more.
 func (l *level) holds(refs []operand, iterations int) bool {
 	for some := 4 * l.Lines(); some < iterations; some *= 8 {
 		if !l.holdsIn(refs, some) {
@@ -36,7 +36,7 @@ func (l *level) holdsIn(refs []operand, iterations int) bool {
 	return true
 }
 
-// crowdIn is crowd, which is found once.
+// crowdIn is crowd, memoized.
 func (l *level) crowdIn(o *operand, iterations, enough int) int {
 	asked := crowdOf{l, iterations, enough}
 	crowd, known := o.crowds[asked]
@@ -48,8 +48,8 @@ func (l *level) crowdIn(o *operand, iterations, enough int) int {
 	return crowd
 }
 
-// floods reports whether in any so many consecutive iterations stays of at least as many
-// lines of every set begin as there are ways. Where fewer iterations do, that is told sooner.
+// floods reports whether thrashing is certain: in any window of consecutive iterations, stays begin
+// for at least as many lines of every set as ways. It tries shorter windows first.
 func (l *level) floods(refs []operand, iterations int) bool {
 	for some := 64 * l.Lines(); some < iterations; some *= 8 {
 		if l.floodsIn(refs, some) {
@@ -59,7 +59,7 @@ func (l *level) floods(refs []operand, iterations int) bool {
 	return l.floodsIn(refs, iterations)
 }
 
-// floodsIn asks first what takes no look at accesses.
+// floodsIn first asks what needs no look at accesses.
 func (l *level) floodsIn(refs []operand, iterations int) bool {
 	missing := l.Ways
 	sure := make([]int, len(refs))
@@ -76,7 +76,7 @@ func (l *level) floodsIn(refs []operand, iterations int) bool {
 	return missing <= 0
 }
 
-// brings is mass, which is found once.
+// brings is mass, memoized.
 func (l *level) brings(o *operand, iterations int) int {
 	if mass, ok := l.stream(o, iterations); ok {
 		return mass
@@ -90,13 +90,15 @@ func (l *level) brings(o *operand, iterations int) int {
 	return mass
 }
 
-// stream is mass of an operand of one loop and a stride of at most a line, in passes or not, and
-// reports whether it is one. It comes to one line after the other. In each its first stay begins,
-// if that goes on for no pass.
+// stream is mass of a unit-stride or short-strided operand: one loop with a stride of at most a
+// line, perhaps repeated in passes. It reports whether the operand is one.
 //
-// Say that the iterations come to w lines for the first time in their pass. If they lie in one
-// pass, these follow one another. Else the last of the one pass and the first of the next do, and
-// are w-1 at least: in a set, one less.
+//  1. The operand touches one line after the other. The first stay in each line begins there, if no
+//     stay lasts until the next pass.
+//  2. Say that the iterations touch w lines for the first time in their pass.
+//  3. Within one pass, these lines are consecutive.
+//  4. Otherwise the last lines of one pass and the first lines of the next are consecutive. They
+//     are at least w-1, hence one less in a set.
 func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
 	n, line := o.alone, 1<<l.Shift
 	last := len(n.Trips) - 1
@@ -116,18 +118,19 @@ func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
 	return max(0, mass-1), n.Operands[0].Strides[0] == 0 && long
 }
 
-// mass is at most the least number of lines of one set, whichever, of which a stay of the
-// level before begins in any so many consecutive iterations of an operand.
+// mass returns a lower bound for any window of consecutive iterations of an operand: the lines of
+// any one set in which a stay of the level before begins.
 //
-// Take a loop of which these have so many whole iterations in a row, no more than its trips.
-// They lie in one run of the loop, or at the end of one and at the start of another; cut into
-// eight equal parts, at least seven of these, or all, are each in one run, some in a row at
-// the end and the others in a row at the start. What the operand touches in some in a row
-// is decided by the place in a line that the loops up to this one bring it to, since a move
-// by whole lines turns all sets alike. Of each line at most one access is counted (fresh): one
-// that, as far as its place in the line tells, cannot come back to a line that was touched
-// within as many iterations before it, nor so soon that a stay goes on; in the first iterations
-// of a loop inside of this one, patterns that go on in it do not count (freshness).
+//  1. Choose a loop. The window contains some whole iterations of it in a row, at most its trips.
+//  2. These lie in one run of the loop, or at the end of one run and the start of the next.
+//  3. Cut them into eight equal parts. At least seven parts, or all, lie in one run each: some in a
+//     row at the end, the others in a row at the start.
+//  4. The place in a line at which parts begin decides their lines, up to a move by whole lines.
+//     Such a move turns all sets equally. The loops up to the chosen one decide the place.
+//  5. Count at most one access of each line, a fresh one. By its place in the line, no pattern
+//     brings it back to a line touched in a window before, nor so soon that a stay lasts.
+//  6. In the first iterations of an inner loop, ignore patterns that need an earlier iteration of
+//     that loop (freshness).
 func (l *level) mass(o *operand, iterations int) int {
 	n, line := o.alone, 1<<l.Shift
 	op := n.Operands[0]
@@ -137,7 +140,7 @@ func (l *level) mass(o *operand, iterations int) int {
 		return 0
 	}
 	fresh := o.freshness(max(parts*part, o.misses-1), line, at)
-	if share := o.share(fresh, line); share < 1 { // then more fit into the budget
+	if share := o.share(fresh, line); share < 1 { // then more iterations fit the budget
 		part, at, step = o.part(iterations, line, int(float64(budget)/share))
 		fresh = o.freshness(max(parts*part, o.misses-1), line, at)
 	}
@@ -152,7 +155,7 @@ func (l *level) mass(o *operand, iterations int) int {
 			return known.mass
 		}
 	}
-	var least [parts + 1]int // in so many parts in a row
+	var least [parts + 1]int // by number of parts in a row
 	for k := range least[1:] {
 		least[k+1] = math.MaxInt
 	}
@@ -172,8 +175,8 @@ func (l *level) mass(o *operand, iterations int) int {
 	return mass
 }
 
-// part is how many iterations a part of them has for mass, the loop that it is of, and what its
-// strides and outer ones share. No more than a budget are looked at, from every place in a line.
+// part returns the iterations in a part of mass, the chosen loop, and the common divisor of its and
+// the outer strides. The places in a line share the budget.
 func (o *operand) part(iterations, line, budget int) (part, at, step int) {
 	step = line
 	inside, g := o.alone.Iterations(), line
@@ -188,8 +191,8 @@ func (o *operand) part(iterations, line, budget int) (part, at, step int) {
 	return part, at, step
 }
 
-// share is about which share of all iterations is looked at in a long innermost loop, where those
-// are listed that are fresh (fill): in shorter ones, all.
+// share estimates the share of iterations that fill looks at: in a long innermost loop the fresh
+// ones, in a shorter one all.
 func (o *operand) share(fresh freshness, line int) float64 {
 	step, trips := stepOf(o.alone, line), o.alone.Trips[len(o.alone.Trips)-1]
 	if 2*line/step > trips {
@@ -207,35 +210,33 @@ func (o *operand) share(fresh freshness, line int) float64 {
 	return min(1, float64(max(first, any, 1)*step)/float64(line)+ofRun/float64(trips))
 }
 
-// ofRun is what a run of an innermost loop takes, in iterations that are looked at.
+// ofRun is the cost of one run of an innermost loop, in iterations looked at.
 const ofRun = 16
 
-// A filling is what decides a mass in a level: operands of one tensor's shape have the same.
+// A filling decides the mass in a level. Operands of tensors with one shape have the same.
 type filling struct {
 	trips, strides []int
 	place, step    int
 	fresh          freshness
 }
 
-// A knownMass is the mass of a filling.
 type knownMass struct {
 	of   filling
 	mass int
 }
 
-// parts is how many parts the iterations of a mass are cut into.
 const parts = 8
 
-// fill counts the lines of accesses that are fresh by set. A long innermost loop comes back to
-// a place in a line again and again: then, of each place where it may begin, lists has the first
-// of its iterations that are fresh, where the freshness's loop is in its first and elsewhere.
+// fill counts the lines of fresh accesses by set. A long innermost loop returns to each place in a
+// line periodically. For each starting place, lists has the fresh iterations of one period: in the
+// first iteration of the freshness's loop, and in others.
 func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh freshness,
 	lists [2]map[uint64][]int) {
 	last := len(trips) - 1
 	steps := nest.Steps(trips[:last], strides[:last])
 	inner, within := uint64(strides[last]), uint64(len(fresh.any)-1)
 	period := len(fresh.any) / nest.GCD(len(fresh.any), strides[last])
-	addr := place + 1<<62 // for strides downwards
+	addr := place + 1<<62 // keeps addresses positive if strides are negative
 	is, known := fresh.first, lists[0]
 	for loop := range nest.Walk(trips[:last]) {
 		if loop >= 0 {
@@ -273,15 +274,16 @@ func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh f
 	}
 }
 
-// crowd is at least the number of lines of one set that any t consecutive
-// iterations of a nest of one operand touch. If that is above enough, or would
-// take more than is left of the budget to count, it is something above enough.
+// crowd returns an upper bound of a conflict set: the lines of one set that any t consecutive
+// iterations of a nest of one operand touch. Above enough, or beyond the budget, it returns any
+// number above enough.
 //
-// Take the innermost loops that together make t iterations or more, or else all
-// loops. t iterations lie in one run of these, or in the end of one run and the
-// start of the next. If one iteration of the outermost of these loops makes w,
-// they are part of at most (t-2)/w+2 consecutive iterations of it, or, of two
-// runs, of so many in either. Where in a line these begin, the loops up to it tell.
+//  1. Take the innermost loops that together make t iterations or more, or else all loops.
+//  2. t iterations lie in one run of these loops, or in the end of one run and the start of the
+//     next.
+//  3. Say that one iteration of the outermost of these loops makes w iterations. Then t iterations
+//     are part of at most (t-2)/w+2 consecutive iterations of it, in either run.
+//  4. The loops up to the outermost of these decide where in a line the iterations begin.
 func (l *level) crowd(n nest.Nest, t uint64, enough int, budget *int) int {
 	inside := uint64(1)
 	at := len(n.Trips)
@@ -297,7 +299,7 @@ func (l *level) crowd(n nest.Nest, t uint64, enough int, budget *int) int {
 		trips[0] = int(min(uint64(trips[0]), (t-2)/inside+2))
 	}
 	op := n.Operands[0]
-	begins := op // where the lowest address of an iteration's run may lie
+	begins := op // where the lowest address of a run may lie
 	begins.Strides = op.Strides[:min(at+1, len(op.Strides))]
 	op.Strides = op.Strides[at:]
 	for m, s := range op.Strides {
@@ -314,7 +316,6 @@ func (l *level) crowd(n nest.Nest, t uint64, enough int, budget *int) int {
 	return most
 }
 
-// setOf is the set of an address.
 func (l *level) setOf(addr uint64) uint64 {
 	block := addr >> l.Shift
 	if l.Sets&(l.Sets-1) == 0 {
@@ -323,7 +324,7 @@ func (l *level) setOf(addr uint64) uint64 {
 	return block % uint64(l.Sets)
 }
 
-// stepOf is what a line and all strides are multiples of.
+// stepOf returns the greatest common divisor of a line and all strides.
 func stepOf(alone nest.Nest, line int) int {
 	for _, s := range alone.Operands[0].Strides {
 		line = nest.GCD(line, s)
@@ -331,15 +332,17 @@ func stepOf(alone nest.Nest, line int) int {
 	return line
 }
 
-// drivesOut is how many lines operand o brings at least to the set of a line before it comes back
-// to that line by a pattern, where it missed in all levels before whenever it came to a line.
+// drivesOut returns a lower bound of the lines that operand o itself brings to a line's set before
+// a pattern brings it back to the line. In all levels before, o missed whenever it came to a line.
 //
-// Take a loop m further in than the one that leads the pattern, in which both touches have the same
-// index, and whose stride is a whole number of lines. In the window lie accesses whose index in all
-// other loops is one touch's: for each higher index of m the first one's, and for each lower one
-// the second one's. Both touches are in one line, so that each of these lies as many lines from it
-// as m moves it. Every q-th of them is in its set, q being the sets divided by what they share with
-// the stride.
+//  1. Take a loop m inside the pattern's leading loop. Both touches have the same index of m, and
+//     the stride of m is a whole number of lines.
+//  2. Between the touches lie accesses with one touch's index in all other loops: the first touch's
+//     for each higher index of m, and the second touch's for each lower index.
+//  3. Both touches are in one line. So each of these accesses lies as many lines from it as m moves
+//     it.
+//  4. Every q-th of them is in the line's set. q is the number of sets divided by its greatest
+//     common divisor with the stride in lines.
 func (l *level) drivesOut(o *operand, p *pattern) (most int) {
 	strides := o.alone.Operands[0].Strides
 	for m := p.lead + 1; m < len(strides); m++ {
@@ -351,8 +354,8 @@ func (l *level) drivesOut(o *operand, p *pattern) (most int) {
 	return most
 }
 
-// drivenOut reports whether a line is gone when operand r comes back to it by a pattern: by what
-// the operand itself brings to its set, and what the others bring to every set.
+// drivenOut reports whether a line is evicted before a pattern brings operand r back: by its own
+// lines in that set (drivesOut), and by the others' lines in every set.
 func (l *level) drivenOut(refs []operand, r int, p *pattern) bool {
 	missing := l.Ways - l.drivesOut(&refs[r], p)
 	for i := range refs {
@@ -363,13 +366,14 @@ func (l *level) drivenOut(refs []operand, r int, p *pattern) bool {
 	return missing <= 0
 }
 
-// sweep is mass of an operand whose outermost loop does not move it: in each of that loop's
-// iterations, a period, it touches the same lines.
+// sweep is mass of an operand whose outermost loop does not move it. Each iteration of that loop, a
+// period, touches the same lines.
 //
-// So many consecutive iterations leave out no more than one stretch of a period. They touch each
-// line of the period but those of the stretch. Of these lines they have the first touch of a
-// period, if first touches come from the level before: the stretch does not touch the line, so
-// that it lies in a period before all the line's touches, or after all of them.
+//  1. A window of consecutive iterations leaves out at most one stretch of a period.
+//  2. It touches each line of the period except those in the stretch.
+//  3. Such a line's first touch of a period is in the window. For the stretch does not touch the
+//     line, so it lies before all the line's touches in a period, or after all of them.
+//  4. This counts if first touches of a period come from the level before.
 func (l *level) sweep(o *operand, iterations int) int {
 	n := o.alone
 	if len(n.Trips) == 0 || n.Operands[0].Strides[0] != 0 {
@@ -393,5 +397,4 @@ func (l *level) sweep(o *operand, iterations int) int {
 	return max(0, fewest-l.crowdIn(o, left, fewest))
 }
 
-// sweepBudget bounds the runs of bytes of a period that are listed.
 const sweepBudget = 1 << 20

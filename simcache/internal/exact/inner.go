@@ -5,19 +5,19 @@ import "slices"
 // An inner is a loop around accesses only.
 type inner struct {
 	refs    []moving
-	each    float64  // touches in an iteration, about
+	each    float64  // approximate touches in an iteration
 	plain   bool     // no access straddles lines
-	columns bool     // an access moves by a line or more in each iteration
+	columns bool     // an access moves by a line or more in each iteration (strided)
 	all     []*node  // every access
 	at      []int    // addresses
 	left    []int    // iterations until the line changes
 	strides []int    // scratch: of refs
-	out     []uint64 // scratch: touches of what was absent
-	lines   []uint64 // scratch: of an iteration, below their rows
-	fresh   []bool   // it changed just now
-	alike   bool     // those that move do so by as much, up, a line in whole iterations
-	period  int      // that number
-	order   []int    // scratch: those that move, in the order in which they leave their lines
+	out     []uint64 // scratch: touches of absent lines
+	lines   []uint64 // scratch: an iteration's lines, their rows in the high bits
+	fresh   []bool   // the line changed just now
+	alike   bool     // moving accesses share a positive stride that divides a line
+	period  int      // then iterations per line
+	order   []int    // scratch: moving accesses in the order in which they leave their lines
 	rows    []int    // of the first accesses, at different addresses; none if too many
 }
 
@@ -28,11 +28,11 @@ type moving struct {
 	stride int
 }
 
-// mostFar is how many accesses are made at once.
+// mostFar is the most accesses that everyRow makes at once.
 const mostFar = 512
 
-// everyFar is every with vectors in the first level, where lines are no longer than
-// in the later levels. It takes all its rows for changed.
+// everyFar is every with vectors. Lines of the first level are no longer than those of later ones.
+// It marks all rows as changed.
 func (in *inner) everyFar(c *context, left int) {
 	s := c.states[0]
 	if in.strides == nil {
@@ -70,8 +70,7 @@ func (in *inner) everyFar(c *context, left int) {
 	s.mark(0, s.sets)
 }
 
-// missFar takes note of touches of what was absent, in one level or slices, where no past can
-// change what misses.
+// missFar notes touches of absent lines whose misses no past changes, in one level or slices.
 func (in *inner) missFar(c *context, out []uint64) {
 	s := c.states[0]
 	for _, w := range out {
@@ -86,7 +85,6 @@ func (in *inner) missFar(c *context, out []uint64) {
 	c.flush()
 }
 
-// inside prepares an inner loop.
 func (m *machine) inside(n *node) *inner {
 	in := &inner{plain: true, all: n.body, each: float64(len(n.body))}
 	for _, a := range n.body {
@@ -110,7 +108,6 @@ func (m *machine) inside(n *node) *inner {
 	return in
 }
 
-// scratch makes room for where the accesses are, in lines of a size.
 func (in *inner) scratch(ways, line int) {
 	in.rows, in.order, in.alike, in.strides = nil, nil, false, nil
 	column := func(r moving) bool { return r.stride >= line || -r.stride >= line }
@@ -143,10 +140,9 @@ func (in *inner) scratch(ways, line int) {
 	}
 }
 
-// distinct leaves out accesses at an address that was accessed earlier in the
-// iteration. With at most as many different lines as ways they hit, and all that
-// they do is to order the lines: so some of the last accesses stay, as few as set
-// that order right.
+// distinct drops accesses to an address that the iteration accessed before. With at most as many
+// distinct lines as ways they hit, and only affect the LRU order. A minimal tail of last accesses
+// stays to give that order.
 func distinct(refs []moving, ways int) []moving {
 	same := func(a moving) func(moving) bool {
 		return func(b moving) bool { return a.stride == b.stride && a.base.same(&b.base) }
@@ -174,8 +170,8 @@ func distinct(refs []moving, ways int) []moving {
 	}
 }
 
-// sparse leaves out accesses that only hit from a list of nodes and all lists below,
-// but for innermost loops, which have their own.
+// sparse applies distinct to a list of nodes and all lists below, except in innermost loops, which
+// have their own.
 func (m *machine) sparse(list []*node) (left []*node) {
 	for i := 0; i < len(list); {
 		var refs []moving
@@ -198,7 +194,6 @@ func (m *machine) sparse(list []*node) (left []*node) {
 	return left
 }
 
-// sweep runs iterations y to end of an inner loop.
 func (m *machine) sweep(n *node, c *context, y, end int) {
 	in := n.inside
 	if !in.plain {
@@ -215,7 +210,7 @@ func (m *machine) sweep(n *node, c *context, y, end int) {
 		r := &in.refs[i]
 		in.at[i] = r.base.at(m.slots) + r.stride*y
 	}
-	if in.columns || end-y <= fewTrips { // of few, to find those that need not be made takes longer
+	if in.columns || end-y <= fewTrips { // few: finding the ones to skip costs more
 		in.every(c, end-y)
 		m.did.Touched += len(in.refs) * (end - y)
 		return
@@ -226,11 +221,9 @@ func (m *machine) sweep(n *node, c *context, y, end int) {
 	m.runs(in, c, end-y)
 }
 
-// fewTrips are so few iterations that all are made.
 const fewTrips = 4
 
-// every makes so many iterations, all of them, access by access: one of these leaves
-// its line in each.
+// every makes "left" iterations access by access: all of a strided loop, or a few.
 func (in *inner) every(c *context, left int) {
 	s := c.states[0]
 	if !s.power {
@@ -260,7 +253,7 @@ func (in *inner) every(c *context, left int) {
 	}
 }
 
-// run is how many iterations an access stays in the line where it is.
+// run returns for how many iterations an access stays in its line.
 func (in *inner) run(i int, shift uint) int {
 	const ever = 1 << 62
 	line := int(1) << shift
@@ -274,12 +267,12 @@ func (in *inner) run(i int, shift uint) int {
 	}
 }
 
-// runs makes so many iterations. While no access leaves the line where it is, the
-// iterations after the first hit and change nothing: if no set holds more of the
-// lines than it has ways, all are still there. Otherwise all are made.
+// runs makes "left" iterations.
 //
-// Where one leaves its line, those that stay need no touch if no two accesses share
-// a set, neither now nor in the run before: each is still the first of its set.
+//  1. While no access leaves its line, iterations after the first hit and change nothing, if no set
+//     has more of these lines than ways. Otherwise all iterations are made.
+//  2. When an access leaves its line, the others need no touch if no two accesses share a set, now
+//     and in the run before. Each of their lines is still the first of its set.
 func (m *machine) runs(in *inner, c *context, left int) {
 	s := c.states[0]
 	far := (len(c.states) == 1 || c.sliced) && vectors(s.ways) && s.fewer == nil
@@ -320,8 +313,7 @@ func (m *machine) runs(in *inner, c *context, left int) {
 	}
 }
 
-// stayOn moves accesses on by so many iterations in which none leaves its line but
-// at the end.
+// stayOn advances accesses by k iterations, in which none leaves its line except at the end.
 func (in *inner) stayOn(k int, shift uint) {
 	for i := range in.refs {
 		in.at[i] += in.refs[i].stride * k
@@ -333,14 +325,13 @@ func (in *inner) stayOn(k int, shift uint) {
 	}
 }
 
-// touchAll makes an iteration.
 func (in *inner) touchAll(c *context) {
 	for i := range in.refs {
 		c.touch(in.at[i], in.refs[i].op)
 	}
 }
 
-// places finds the rows of the accesses, and reports whether they are all different.
+// places finds the rows of the accesses, and reports whether they all differ.
 func (in *inner) places(s *state) bool {
 	for i := range in.rows {
 		if in.fresh[i] {
@@ -350,7 +341,6 @@ func (in *inner) places(s *state) bool {
 	return in.apart()
 }
 
-// apart reports whether the rows of the accesses are all different.
 func (in *inner) apart() bool {
 	for i, row := range in.rows {
 		for _, other := range in.rows[:i] {
@@ -362,8 +352,7 @@ func (in *inner) apart() bool {
 	return len(in.rows) > 0
 }
 
-// crowded reports whether a set holds more of the lines of an iteration than it
-// has ways.
+// crowded reports whether a set has more lines of an iteration than ways.
 func (in *inner) crowded(s *state) bool {
 	in.lines = in.lines[:0]
 	for _, a := range in.at {

@@ -11,69 +11,75 @@ import (
 // never is an interval that does not occur.
 const never = math.MaxInt
 
-// A level is one that is asked, and what was found out of it.
+// A level is a cache with the masses found for it.
 type level struct {
 	engine.Level
 	known []knownMass
 }
 
-// An operand is one of a nest, by itself.
+// An operand is one operand of a nest, taken alone.
 type operand struct {
-	alone    nest.Nest // the operand's, canonical: as many iterations, in fewer loops
+	alone    nest.Nest // canonical: the operand's iterations in fewer loops
 	all      []pattern // between any two touches of a line
-	patterns []pattern // of these, those that may lead to its last touch
-	// Of the level before: the least interval from which on all miss there, and the iterations that a
-	// stay lasts at most. Before the first level they are 1 and 0: all come.
+	patterns []pattern // the subset that may lead to a line's last touch
+	// Of the level before: the interval from which on all accesses miss, and the longest stay in
+	// iterations. Before the first level they are 1 and 0: all accesses come.
 	misses, lasting int
-	hits            int             // intervals up to it hit there, or before, and do not come
-	crowds          map[crowdOf]int // that are known
-	masses          map[massOf]int  // likewise
-	sweeps          map[*level]int  // likewise, of level.fewest
+	hits            int             // intervals up to it hit here or before, and go no further
+	crowds          map[crowdOf]int // memoized level.crowd
+	masses          map[massOf]int  // memoized level.mass
+	sweeps          map[*level]int  // memoized fewest of level.sweep
 }
 
-// A crowdOf is what level.crowd is asked of an operand.
 type crowdOf struct {
 	level              *level
 	iterations, enough int
 }
 
-// A massOf is what level.mass is asked of an operand, whose misses the level before decides.
 type massOf struct {
 	level              *level
 	iterations, misses int
 }
 
-// reuseIntervals counts the misses of operands of a nest on empty levels from the intervals between
-// the touches of a line, and reports whether that could be done. The misses of operand r in level
-// i are at r*len(levels)+i. If first is false, those in the first level are not known and left 0.
-// Of a nest that makes passes, of which 1 is the whole nest, the misses of the last one are counted.
+// reuseIntervals counts the misses of a nest's operands on empty levels from their reuse intervals,
+// and reports whether it could. The misses of operand r in level i are at r*len(levels)+i. If first
+// is false, those in the first level are unknown and left 0. Of several passes, only the last one's
+// misses are counted; passes 1 is the whole nest.
 //
-// Say that operands share no line, that all levels have lines of one size, and that no access
-// lies in two. The reuse interval of an access is the number of iterations since its operand last
-// touched the same line, if it ever did. Which intervals occur, and where, follows from the
-// strides alone (pattern).
+// Premises: operands share no line, all levels have lines of one size, and no access straddles two
+// lines. The reuse interval of an access is the number of iterations since its operand last touched
+// the same line, if ever. The strides alone decide which intervals occur, and where (pattern).
 //
-// Level 0. Say that what all operands touch in any h consecutive iterations is, together, at most
-// as many lines of any set as there are ways (holds). An access whose interval is at most h hits:
-// in its window, with its own line, are the accesses of h iterations of each operand. Say that any
-// m-1 consecutive iterations touch at least as many lines of every set as there are ways (floods).
-// An access whose interval is m or more misses: that many iterations lie between, and none of them
-// touches its own line. If no interval is above h and below m, the misses are the accesses with
-// intervals of m or more, and those that have none, since the levels were empty.
+// Level 0:
 //
-// Level i+1. Say that intervals of m or more make misses in level i and in all before it. Call
-// touches of a line in a row, each less than m after the one before it, a stay. The first touch of
-// a stay misses in level i, so it reaches level i+1. Let no stay last longer than s iterations. If
-// an access of interval g reaches level i+1, its line was there at most g+s iterations before: at
-// the first touch of the stay that the touch before it belongs to, or later. So it hits if g+s is
-// at most this level's h. Its window in this level has at least the lines whose stays begin in the
-// g-1 iterations between. So it misses if these are at least as many as the ways in every set; and
-// if g is at least m, it does come. With bounds for this level like those of level 0, its own m no
-// less than the one of level i, its misses are the accesses with large intervals and those with
-// none, all of which reach it.
+//  1. Choose h such that all operands together touch, in any h consecutive iterations, at most as
+//     many lines of any set as there are ways (holds).
+//  2. An access whose interval is at most h hits. Its window, with its own line, has the accesses
+//     of h iterations of each operand.
+//  3. Choose m such that any m-1 consecutive iterations touch at least as many lines of every set
+//     as there are ways (floods).
+//  4. An access whose interval is m or more misses. At least m-1 iterations lie between, and none
+//     of them touches its own line.
+//  5. If no interval is above h and below m, the accesses with intervals of m or more miss. Those
+//     without interval miss, too, because the levels were empty.
 //
-// The levels after the first ask of the first no more than m, so that it may have intervals of all
-// sizes, and be counted otherwise.
+// Level i+1:
+//
+//  1. Intervals of m or more miss in level i and in all levels before it.
+//  2. A stay is a sequence of touches of a line, each less than m iterations after the one before.
+//  3. The first touch of a stay misses in level i, so it reaches level i+1.
+//  4. Let no stay last longer than s iterations. If an access of interval g reaches level i+1, its
+//     line was touched there at most g+s iterations before. That was the first touch of the stay
+//     with the preceding touch, or a later one.
+//  5. So the access hits if g+s is at most this level's h.
+//  6. Its window in this level has at least the lines whose stays begin in the g-1 iterations
+//     between. So it misses if they fill all ways of every set.
+//  7. If g is at least m, the access does reach this level.
+//  8. Find bounds for this level as for level 0, with an m no less than level i's. The misses are
+//     the accesses with large intervals and those with none. All of them reach this level.
+//
+// Later levels need only the first level's m. So the first level may have intervals of all sizes,
+// and be counted in another way.
 func reuseIntervals(levels []engine.Level, refs []operand, passes int) (misses []uint64, first, ok bool) {
 	line := 1 << levels[0].Shift
 	misses, first = make([]uint64, len(refs)*len(levels)), true
@@ -108,7 +114,7 @@ func reuseIntervals(levels []engine.Level, refs []operand, passes int) (misses [
 	return misses, first, true
 }
 
-// operandsOf prepares the operands of a nest, if the rule may be asked of it.
+// operandsOf prepares the operands of a nest, if the premises of reuseIntervals hold.
 func operandsOf(levels []engine.Level, n nest.Nest) (list []operand, ok bool) {
 	line := 1 << levels[0].Shift
 	sameLine := func(l engine.Level) bool { return 1<<l.Shift == line }
@@ -120,7 +126,7 @@ func operandsOf(levels []engine.Level, n nest.Nest) (list []operand, ok bool) {
 		for _, s := range op.Strides {
 			step = nest.GCD(step, s)
 		}
-		if step%op.Width != 0 { // it may lie in two lines
+		if step%op.Width != 0 { // it may straddle two lines
 			return nil, false
 		}
 		alone := n.Only(r).Canonical()
@@ -137,12 +143,11 @@ func operandsOf(levels []engine.Level, n nest.Nest) (list []operand, ok bool) {
 	return list, true
 }
 
-// all reports whether each element of a list is so.
 func all[E any](list []E, is func(E) bool) bool {
 	return !slices.ContainsFunc(list, func(e E) bool { return !is(e) })
 }
 
-// overlap reports whether the stretches of lines that two operands touch have one in common.
+// overlap reports whether two operands' ranges of lines have a line in common.
 func overlap(trips []int, operands []nest.Operand, line int) bool {
 	for i, op := range operands {
 		first, last := op.Reach(trips)
@@ -156,8 +161,8 @@ func overlap(trips []int, operands []nest.Operand, line int) bool {
 	return false
 }
 
-// bounds are two bounds for operand r in a level: intervals up to the one hit, and intervals from
-// the other on miss. It reports whether that is all intervals.
+// bounds returns two bounds for operand r: intervals up to hits hit, and intervals from misses on
+// miss. It reports whether these are all intervals.
 func (l *level) bounds(refs []operand, r int) (hits, misses int, ok bool) {
 	o := &refs[r]
 	var sizes []int
@@ -166,7 +171,7 @@ func (l *level) bounds(refs []operand, r int) (hits, misses int, ok bool) {
 	}
 	slices.Sort(sizes)
 	sizes = slices.Compact(sizes)
-	// the least that is too large
+	// the first size that is too large
 	at, _ := slices.BinarySearchFunc(sizes, true, func(size int, _ bool) int {
 		if l.holds(refs, size+o.lasting) {
 			return -1
@@ -179,7 +184,7 @@ func (l *level) bounds(refs []operand, r int) (hits, misses int, ok bool) {
 	hits = max(hits, o.hits)
 	misses = never
 	comes := all(o.patterns, func(p pattern) bool { return p.least >= o.misses })
-	rest := never // of those that the operand alone does not drive out
+	rest := never // least interval at which the operand alone does not evict the line
 	for _, p := range o.patterns {
 		if p.most > hits {
 			misses = min(misses, p.least)
@@ -202,7 +207,7 @@ func (l *level) bounds(refs []operand, r int) (hits, misses int, ok bool) {
 	})
 }
 
-// surely is the least interval of operand r from which on all miss in the first level.
+// surely returns the least interval of operand r from which on all its accesses miss.
 func (l *level) surely(refs []operand, r int) int {
 	var sizes []int
 	for _, p := range refs[r].patterns {
@@ -222,12 +227,13 @@ func (l *level) surely(refs []operand, r int) int {
 	return sizes[at]
 }
 
-// stay is at least the number of iterations between two touches of a line that have only
-// intervals of less than misses between them.
+// stay returns an upper bound of the iterations between two touches of a line, with only intervals
+// below misses between them.
 //
-// Say that these intervals are at most g. The times between any two touches of a line lie in
-// the ranges of the patterns. If no range begins in the g iterations after one that a stay
-// can reach, it gets no further.
+//  1. Let g be the largest such interval.
+//  2. The time between any two touches of a line lies in the range of a pattern.
+//  3. If no range begins in the g iterations after the end of a range that a stay reaches, the stay
+//     ends there.
 func (o *operand) stay(misses, line int) int {
 	g := 0
 	for _, p := range o.patterns {

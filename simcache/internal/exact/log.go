@@ -7,39 +7,39 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// The levels after the first are asked for what misses in it. Where all lines are
-// as long, and the sets of each level as many as the first's, or a multiple, a row of
-// the first level and those sets of the later levels that hold the same lines, a slice, know
-// nothing of other slices. So only the order within a row matters.
+// Later levels receive the miss stream of the first one.
 //
-// A summary of the first level then keeps a log of each row: its misses that no
-// past can change, in order. All of the row's heads come before these. To
-// apply it to levels, let the heads meet the first; what misses of them, and then the
-// log, goes to the others. Applied to a summary that is being made, what misses of
-// them, unless it becomes a head there, and the log are added to that one's log. So
-// what the later levels hold is in no key, and logs move as lines do.
+//  1. Let all levels have one line size, and sets a multiple of the first level's. A slice is a row
+//     of the first level, with those sets of later levels that hold the same lines. Slices are
+//     independent, so only the order within a row matters.
+//  2. A summary of the first level keeps a miss stream for each row, its log: the misses that no
+//     past can change, in order. All heads of the row precede them.
+//  3. To apply the summary to levels, let the heads meet the first level. The heads that miss, and
+//     then the log, go to the later levels.
+//  4. To apply it to a summary that is being made, let the heads meet that one. Heads that miss
+//     without becoming heads there, and then the log, extend its log.
+//  5. So no key depends on the contents of later levels, and logs move as lines do.
 //
-// Where a summary is applied again, to a row that nobody changed since, the same
-// goes on to the other levels as went there before, if the same heads miss. If no
-// set there gets more of it than it has ways, all of it is there, in this order: so
-// nothing need be sent (quiet). Nor is there anything to send where the log is empty.
+// Say that a summary is applied twice to a row, unchanged in between, and the same heads miss. Then
+// later levels receive the same lines again. If no set there gets more of them than it has ways, it
+// holds them all, in this order, and nothing need be sent (quiet). An empty log sends nothing,
+// either.
 
-// A log is, for each row, the misses that no past can change, in order.
+// A log is the miss stream of each row.
 type log struct {
 	lines []uint32
-	ops   []uint16 // of them
+	ops   []uint16 // of lines
 	rows  []span
-	room  int // for so many items in a row, at first
+	room  int // initial room of a row, in items
 	items int
-	most  int  // items
-	over  bool // there were more
+	most  int  // limit of items
+	over  bool // the limit was exceeded
 }
 
-// A span is where the items of a row are in a list: n of them, with room for more.
+// A span is the place of a row's items in a list: n items from at on, with room for more.
 type span struct{ at, n, room int32 }
 
-// grow makes room for more items in a row of a list of so many, after its end, and
-// returns where they were.
+// grow moves a row to the end of its list, at index list, with more room, and returns its old span.
 func (r *span) grow(more, room, list int) (from span) {
 	from = *r
 	r.room = (max(int32(room), r.n+int32(more), r.n+r.n/2) + 7) &^ 7
@@ -47,11 +47,10 @@ func (r *span) grow(more, room, list int) (from span) {
 	return from
 }
 
-// Logs reports whether summaries of these levels keep logs, so that they tell of all of them.
+// Logs reports whether summaries of these levels keep miss streams, and so cover all levels.
 func Logs(levels []engine.Level) bool { return len(levels) == 1 || sliced(levels) }
 
-// sliced reports whether all lines are as long, and the sets of each level a
-// multiple of the first's.
+// sliced reports whether the levels form slices.
 func sliced(levels []engine.Level) bool {
 	for _, l := range levels {
 		if l.Shift != levels[0].Shift || l.Sets%levels[0].Sets != 0 {
@@ -61,8 +60,7 @@ func sliced(levels []engine.Level) bool {
 	return true
 }
 
-// reset empties a log, which is to have room for so many items in a row at first, and for so
-// many in all.
+// reset empties a log. room is the initial room of a row, all that of all rows, in items.
 func (l *log) reset(room, all int) {
 	clear(l.rows)
 	if cap(l.lines) < all {
@@ -71,7 +69,6 @@ func (l *log) reset(room, all int) {
 	l.lines, l.ops, l.items, l.over, l.room = l.lines[:0], l.ops[:0], 0, false, room
 }
 
-// add appends to a row.
 func (l *log) add(row int, lines []uint32, ops []uint16) {
 	if l.items += len(lines); l.items > l.most {
 		l.over = true
@@ -87,7 +84,6 @@ func (l *log) add(row int, lines []uint32, ops []uint16) {
 	r.n += int32(len(lines))
 }
 
-// addOne appends one line to a row.
 func (l *log) addOne(row int, line uint32, op int) {
 	if l.items++; l.items > l.most {
 		l.over = true
@@ -101,8 +97,7 @@ func (l *log) addOne(row int, line uint32, op int) {
 	r.n++
 }
 
-// addAbsent appends those of so many lines from one on, in so many rows from one on, that
-// were absent, which are so many.
+// addAbsent appends the absent ones of consecutive lines to consecutive rows. sum is their number.
 func (l *log) addAbsent(row int, line uint32, absent []uint8, op, sum int) {
 	if l.items += sum; l.items > l.most {
 		l.over = true
@@ -122,7 +117,6 @@ func (l *log) addAbsent(row int, line uint32, absent []uint8, op, sum int) {
 	}
 }
 
-// grow makes room for so many more items of a row.
 func (l *log) grow(r *span, more int) {
 	from := r.grow(more, l.room, len(l.lines))
 	end := len(l.lines) + int(r.room)
@@ -131,14 +125,12 @@ func (l *log) grow(r *span, more int) {
 	copy(l.ops[r.at:], l.ops[from.at:from.at+from.n])
 }
 
-// row is the log of a row.
 func (l *log) row(row int) (lines []uint32, ops []uint16) {
 	r := l.rows[row]
 	return l.lines[r.at : r.at+r.n], l.ops[r.at : r.at+r.n]
 }
 
-// beyond sends on what misses in a row of the first level, now or where what is
-// run here is applied.
+// beyond sends misses of a row to later levels, or to the log of a summary being made.
 func (c *context) beyond(row int, lines []uint32, ops []uint16) {
 	if log := c.states[0].log; log != nil {
 		log.add(row, lines, ops)
@@ -147,7 +139,7 @@ func (c *context) beyond(row int, lines []uint32, ops []uint16) {
 	}
 }
 
-// sendAbsent sends on those of so many lines from one on that were absent.
+// sendAbsent queues the absent ones of consecutive lines.
 func (c *context) sendAbsent(line uint32, absent []uint8, op int) {
 	at := len(c.lines)
 	c.lines = slices.Grow(c.lines, len(absent))[:at+len(absent)]
@@ -162,7 +154,7 @@ func (c *context) sendAbsent(line uint32, absent []uint8, op int) {
 	}
 }
 
-// flush brings what was put aside.
+// flush sends the queue to later levels.
 func (c *context) flush() {
 	if len(c.lines) > 0 {
 		c.bring(c.lines, c.ops)
@@ -170,7 +162,7 @@ func (c *context) flush() {
 	}
 }
 
-// bring touches lines in the second level, and in the later ones what misses there.
+// bring touches lines in the second level, and those that miss in the later ones.
 func (c *context) bring(lines []uint32, ops []uint16) {
 	if len(c.states) == 2 && c.states[1].bringLines(lines, ops) {
 		return
@@ -184,7 +176,6 @@ func (c *context) bring(lines []uint32, ops []uint16) {
 	}
 }
 
-// applyRow composes one row, and sends on what is beyond it.
 func (c *context) applyRow(e *summary, row, off int) {
 	if e.log != nil && e.ways > 64 {
 		c.applyWide(e, row, c.states[0].opposite(uint32(row), off))
@@ -206,8 +197,7 @@ func (c *context) applyRow(e *summary, row, off int) {
 	}
 }
 
-// applyWide is applyRow for rows of more ways than a word has bits for their heads: so which
-// of them missed is not kept.
+// applyWide is applyRow for rows of more than 64 ways, and forgets which heads missed.
 func (c *context) applyWide(e *summary, row, at int) {
 	from, n := row*e.ways, int(e.count[row])
 	c.bringIn(at, e.heads[from:from+n], e.ops[from:from+n])
@@ -215,9 +205,8 @@ func (c *context) applyWide(e *summary, row, at int) {
 	c.sendLog(e, row, at)
 }
 
-// send sends on what is beyond a summary's row: of its heads those that missed, a bit
-// each, and its log. What can wait for other rows does, the log for all of them: slices
-// know nothing of each other.
+// send sends a summary's row to later levels: the heads that missed, a bit each, and its log. It
+// queues what may wait for other rows, as all logs may, because slices are independent.
 func (c *context) send(e *summary, row, at int, missing uint64) {
 	from, n := row*e.ways, int(e.count[row])
 	i, bit := row>>6, uint64(1)<<(row&63)
@@ -241,8 +230,7 @@ func (c *context) send(e *summary, row, at int, missing uint64) {
 	}
 }
 
-// sendWaiting sends on what waited: heads of rows of which some were there, and then
-// whole rows, and logs.
+// sendWaiting sends the queues: single heads first, then whole rows of heads, and logs.
 func (m *machine) sendWaiting(c *context, e *summary, off int) {
 	c.flush()
 	for i, rows := range c.logs {
@@ -264,14 +252,13 @@ func (m *machine) sendWaiting(c *context, e *summary, off int) {
 	}
 }
 
-// sendLog sends on a row's log.
 func (c *context) sendLog(e *summary, row, at int) {
 	if lines, ops := e.log.row(row); len(lines) > 0 {
 		c.beyond(at, lines, ops)
 	}
 }
 
-// sendFull sends on what is beyond all rows, whose heads that missed are in missing.
+// sendFull sends all rows to later levels. m.missing has the heads that missed.
 func (m *machine) sendFull(c *context, e *summary, off int) {
 	for row, missing := range m.missing[:len(e.sent)] {
 		e.sent[row] = uint64(missing)
@@ -295,8 +282,8 @@ func (m *machine) sendFull(c *context, e *summary, off int) {
 	}
 }
 
-// noneFound has a bit for each of the i-th 64 rows of a summary, which was applied to all
-// rows, of whose heads surely none was there.
+// noneFound returns a bit for each of the i-th 64 rows whose heads were certainly all absent. The
+// summary was applied to all rows.
 func (m *machine) noneFound(i int) (rows uint64) {
 	found := m.found[i<<6 : min(i<<6+64, len(m.found))]
 	for k := 0; k < len(found); k += 8 {
@@ -313,8 +300,8 @@ func (m *machine) noneFound(i int) (rows uint64) {
 	return rows
 }
 
-// sendClean sends on what is beyond the i-th 64 rows of a summary that is applied
-// again, those of them, a bit each, that nobody changed since.
+// sendClean sends the unchanged ones of the i-th 64 rows of a summary applied again, those in
+// clean.
 func (m *machine) sendClean(c *context, e *summary, i int, clean uint64, off int) {
 	for w := clean & e.knew[i] & e.roomy[i]; w != 0; w &= w - 1 {
 		if row := i<<6 + trailing(w); e.sent[row] == e.again[row] {
@@ -328,12 +315,11 @@ func (m *machine) sendClean(c *context, e *summary, i int, clean uint64, off int
 	}
 }
 
-// sendAgain sends on what is beyond a row of a summary that is applied again to a row
-// that nobody changed since. The heads that miss now are known.
+// sendAgain sends a row of a summary applied again to an unchanged row.
 func (m *machine) sendAgain(c *context, e *summary, row, at int) {
 	i, bit := row>>6, uint64(1)<<(row&63)
 	missing := e.again[row]
-	if e.log.rows[row].n == 0 { // its lines are those of its heads: none misses
+	if e.log.rows[row].n == 0 { // its lines are its heads, so none misses
 		e.quiet[i] |= bit
 		m.did.Nothing++
 		return
@@ -349,14 +335,14 @@ func (m *machine) sendAgain(c *context, e *summary, row, at int) {
 	e.knew[i] |= bit
 }
 
-// roomy reports whether no set of the second level gets more lines of a row than it
-// has ways, wherever the summary is moved.
+// roomy reports whether, wherever the summary is, no set of the second level gets more lines of a
+// row than it has ways.
 func (m *machine) roomy(e *summary, row int) bool {
 	n, ways := int(e.count[row])+int(e.log.rows[row].n), m.levels[1].Ways
 	if n <= ways {
 		return true
 	}
-	// Of more lines, no set gets fewer.
+	// More lines never reduce a set's share.
 	if w := e.weights[row]; w.of == 0 || w.lines <= ways && w.lines+n-w.of > ways {
 		from, heads := row*e.ways, int(e.count[row])
 		lines, ops := e.log.row(row)
@@ -370,12 +356,12 @@ func (m *machine) roomy(e *summary, row int) bool {
 	return true
 }
 
-// A weight is a bound for how many lines of a row a set of the second level gets, as
-// of when the row had so many.
+// A weight bounds the lines of a row that one set of the second level gets. "of" is the number of
+// lines in the row when it was found.
 type weight struct{ of, lines int }
 
-// weigh finds such a bound for two lists: an operand's lines move alike, so that the most of
-// each in a set, together, are as many as there can be.
+// weigh finds a weight for two lists. An operand's lines move together. So the bound is the sum, by
+// operand, of the most lines in a set.
 func (m *machine) weigh(e *summary, lines []uint32, ops []uint16,
 	lines2 []uint32, ops2 []uint16) (sum int) {
 	if len(e.misses) > 64 {
@@ -395,7 +381,7 @@ func (m *machine) weigh(e *summary, lines []uint32, ops []uint16,
 	return sum
 }
 
-// spread counts lines, by operand and set of their slice, which has so many.
+// spread counts lines by operand and by set of their slice.
 func (m *machine) spread(e *summary, lines []uint32, ops []uint16, slice uint32) {
 	if sets := uint32(e.sets); e.power && slice&(slice-1) == 0 {
 		shift := trailing(uint64(sets))
@@ -429,8 +415,7 @@ func (c *context) bringIn(row int, lines []uint32, ops []uint16) {
 	c.flush()
 }
 
-// bringRowGo touches lines of a row, writes 1 for each that was absent, else 0, and
-// returns how many were.
+// bringRowGo touches lines of a row. It writes 1 for each absent line, else 0, and returns the sum.
 func bringRowGo(row, lines []uint32, missing []uint8) (sum int) {
 	for i, line := range lines {
 		if missing[i] = 0; !present(row, line) {

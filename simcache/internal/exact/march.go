@@ -1,7 +1,7 @@
 package exact
 
-// marched marches, and reports whether the accesses are apart where it stops. If not,
-// one is where another rests, and an iteration puts the two in order.
+// marched marches n periods, and reports whether the accesses are apart at the end. If not, one
+// shares a row with a loop-invariant access, and an iteration orders the two.
 func (m *machine) marched(in *inner, c *context, n int, far bool) (apart bool) {
 	in.march(c, n, far)
 	in.catchUp(n << c.states[0].shift)
@@ -14,12 +14,13 @@ func (m *machine) marched(in *inner, c *context, n int, far bool) (apart bool) {
 	return apart
 }
 
-// periods is for how many periods from an iteration on, whose accesses have all been
-// made apart, no two accesses that move share a set, neither in one step nor in two
-// that follow each other, so that a line is touched only where it is new. In a
-// period each access that moves goes on by one line. Two of them keep their
-// distance, which must be more than one line; of one that rests, none may reach
-// the row, but far ones.
+// periods returns for how many periods a line needs a touch only when it is new. All accesses of
+// the iteration before were made apart.
+//
+//  1. In a period each moving access advances by one line.
+//  2. No two moving accesses may share a set, in one step or in two consecutive ones. They keep
+//     their distance, so it must exceed one line.
+//  3. No moving access may reach the row of a loop-invariant one, except if far.
 func (in *inner) periods(s *state, left int, apart, far bool) int {
 	if !apart || !in.alike {
 		return 0
@@ -44,12 +45,11 @@ func (in *inner) periods(s *state, left int, apart, far bool) int {
 	return n
 }
 
-// before reports whether an access leaves its line before another does.
 func (in *inner) before(i, j int) bool {
 	return in.left[i] < in.left[j] || in.left[i] == in.left[j] && i < j
 }
 
-// march makes so many periods, line by line.
+// march makes n periods, line by line.
 func (in *inner) march(c *context, n int, far bool) {
 	s := c.states[0]
 	if far {
@@ -58,7 +58,7 @@ func (in *inner) march(c *context, n int, far bool) {
 	}
 	for range n {
 		for _, i := range in.order {
-			addr := in.at[i] + in.refs[i].stride*in.left[i] // the first in its next line
+			addr := in.at[i] + in.refs[i].stride*in.left[i] // the first address in its next line
 			in.at[i] += 1 << s.shift
 			row := in.rows[i] + 1
 			if row == s.sets {
@@ -80,10 +80,9 @@ func (in *inner) march(c *context, n int, far bool) {
 	}
 }
 
-// marchFar is march in one level, or slices, with vectors: one access after the other goes as
-// far as it may. Which of two rows comes first makes no difference in one level, and in
-// slices. The one that goes first is that with the longest way to the next one ahead, up to
-// where that one is; then come those after it, from the nearest on.
+// marchFar is march in one level, or slices, with vectors. The order among rows does not matter
+// there, so each access advances by many lines at once. First goes the access with the longest way
+// to the next one ahead, at most up to that one. The others follow, the nearest first.
 func (in *inner) marchFar(c *context, n int) {
 	s := c.states[0]
 	lead, far := 0, 0
@@ -112,9 +111,8 @@ func (in *inner) marchFar(c *context, n int) {
 	c.flush()
 }
 
-// marchOne moves an access on by so many lines, at most as many as there are sets. A
-// line that rests in a row that it comes through is touched in each iteration, and so
-// before it and after.
+// marchOne advances an access by n lines, at most the number of sets. A loop-invariant line in a
+// row that it passes is touched in each iteration: before and after the access.
 func (in *inner) marchOne(c *context, i, n int) {
 	s := c.states[0]
 	row, line := in.rows[i]+1, uint32(in.at[i]>>s.shift)+2
@@ -142,7 +140,6 @@ func (in *inner) marchOne(c *context, i, n int) {
 	in.rows[i] = (in.rows[i] + n) % s.sets
 }
 
-// marchTo touches so many lines from one on in so many rows from one on.
 func (c *context) marchTo(row int, line uint32, n, op int) {
 	s := c.states[0]
 	missing := s.missing[:n]
@@ -166,7 +163,6 @@ func (c *context) marchTo(row int, line uint32, n, op int) {
 	}
 }
 
-// catchUp moves accesses at addresses of others, which march does not.
 func (in *inner) catchUp(by int) {
 	for i := len(in.rows); i < len(in.refs); i++ {
 		if in.refs[i].stride != 0 {

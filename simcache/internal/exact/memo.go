@@ -6,33 +6,33 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// An entry is a summary of an instance of a unit, or of a chunk of one: trips
-// iterations from some iteration on, at bases.
+// An entry is a memo entry: the summary of an instance of a unit, or of a chunk of one, which is
+// trips iterations at bases.
 type entry struct {
 	*summary
 	key      []int
 	base     []int
 	low, hig []int // the boxes of the references
 	trips    int
-	busy     bool    // it is being recorded or extended
-	context  context // its state, to run in
-	held     int     // bytes that it was found to take
+	busy     bool    // being recorded or extended
+	context  context // of the entry's state
+	held     int     // bytes charged for it
 }
 
-// bucket is how many entries may have one hash.
+// bucket is the most entries with one hash.
 const bucket = 4
 
-// mostKept is how many bytes the summaries of a machine may take, about. A unit's table is made
-// for as many, by what they take without their logs.
+// mostKept bounds the approximate bytes of a machine's summaries, and of a unit's full table
+// without miss streams.
 const mostKept = 1 << 30
 
-// stateSize is about how many bytes a state of a level takes.
+// stateSize returns the approximate bytes of a level's state.
 func stateSize(l engine.Level) int { return l.Lines()*10 + l.Sets*32 }
 
-// buckets is how many buckets a unit's table has, a power of two: fewer where states are
-// large, and of loops around others, whose keys come back soon or hardly ever, so that
-// those that do stay near. Those that are kept by row do so late. Where the keys are known to be
-// few enough, each finds a place.
+// buckets returns the number of buckets in a unit's table, a power of two. It is smaller if states
+// are large, and for loops around others. Their keys return soon or hardly ever, so a small table
+// keeps recent ones near. Keys of a unit kept by row return late. Keys known to be few all get a
+// place.
 func (m *machine) buckets(u *unit) int {
 	if u.few {
 		return mostKeys
@@ -47,9 +47,8 @@ func (m *machine) buckets(u *unit) int {
 	return n
 }
 
-// find returns the entry of the unit's key that stands for most of so many trips,
-// and the list that it is, or belongs, in. Where trips are part of the key, there is
-// one at most; otherwise a longer instance continues what is known of a shorter one.
+// find returns the entry with the unit's key that covers most of the trips, and its bucket. A key
+// with trips has one entry at most. Otherwise a longer instance extends a shorter entry.
 func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bool) {
 	if u.table == nil {
 		u.table = make([]*entry, m.buckets(u)*bucket)
@@ -91,8 +90,8 @@ func hash(key []int) uint64 {
 	return h
 }
 
-// metLonger notes that an entry is longer than what is asked for. Where an innermost loop
-// meets such entries often, there will be one for each number of trips.
+// metLonger notes an entry longer than the instance. If an innermost loop often meets such entries,
+// trips become part of the key.
 func (u *unit) metLonger() {
 	u.longer++
 	if u.inner && u.longer > 8 && 32*u.longer > u.tries {
@@ -100,9 +99,8 @@ func (u *unit) metLonger() {
 	}
 }
 
-// instead returns another entry of a list that stands for an instance, if one was
-// refused: in one of two instances of a key references may meet, and not in the other.
-// It is one of as many trips.
+// instead returns another entry of the bucket, with as many trips, if one was refused. References
+// may meet in one instance of a key, but not in another.
 func (u *unit) instead(m *machine, list []*entry, trips int) *entry {
 	for i, e := range list {
 		is := i > 0 && e != nil && !e.busy && e.trips == trips
@@ -116,8 +114,7 @@ func (u *unit) instead(m *machine, list []*entry, trips int) *entry {
 	return nil
 }
 
-// placed returns an entry to record into, for which another may have to go; nil if
-// all are busy.
+// placed returns an entry to record into, perhaps in place of an old one, or nil if all are busy.
 func placed(list []*entry) *entry {
 	i := slices.Index(list, nil)
 	if i < 0 {
@@ -136,9 +133,8 @@ func placed(list []*entry) *entry {
 	return e
 }
 
-// moves reports whether the entry's stream, moved to the unit's bases, is that of
-// the instance: whether references that move apart touch no line in common, then
-// or now. The boxes of both must be known.
+// moves reports whether the entry, moved to the unit's bases, has the instance's lines. References
+// that move apart must touch no common line, then or now. The boxes of both must be known.
 func (u *unit) moves(m *machine, e *entry) bool {
 	for _, p := range u.pairs {
 		q, r := p[0], p[1]
@@ -157,8 +153,7 @@ func (u *unit) moves(m *machine, e *entry) bool {
 	return true
 }
 
-// column is how many lines a reference moves by in each iteration of an innermost
-// loop, if these are whole lines; else 1.
+// column returns the stride of a reference of an innermost loop in lines, if that is whole; else 1.
 func (u *unit) column(m *machine, r int) int {
 	own := max(u.refs[r].own, -u.refs[r].own)
 	if !u.inner || own&(m.maxLine-1) != 0 {
@@ -167,8 +162,7 @@ func (u *unit) column(m *machine, r int) int {
 	return max(1, own>>m.maxShift)
 }
 
-// interleave reports whether two references walk over columns of the same step
-// that have no line in common.
+// interleave reports whether two strided references have the same stride and no common line.
 func (m *machine) interleave(u *unit, q, r int, low []int) bool {
 	step := u.column(m, q)
 	return step > 1 && step == u.column(m, r) && (low[q]>>m.maxShift-low[r]>>m.maxShift)%step != 0
@@ -179,7 +173,6 @@ func (m *machine) disjoint(low, hig, low2, hig2 int) bool {
 	return low>>m.maxShift > hig2>>m.maxShift || low2>>m.maxShift > hig>>m.maxShift
 }
 
-// shift moves an entry to the unit's bases.
 func (u *unit) shift(m *machine, e *entry) {
 	movers := m.movers[:0]
 	shift := m.levels[0].Shift
@@ -209,7 +202,7 @@ func (u *unit) shift(m *machine, e *entry) {
 	m.did.Moved++
 }
 
-// stepOf is 1, or the step of a column that interleaves with one that moves apart.
+// stepOf returns 1, or a reference's stride in lines if it interleaves with one that moves apart.
 func (u *unit) stepOf(m *machine, e *entry, r int) int {
 	for q := range u.refs {
 		if u.base[q]-e.base[q] != u.base[r]-e.base[r] &&
@@ -220,8 +213,7 @@ func (u *unit) stepOf(m *machine, e *entry, r int) int {
 	return 1
 }
 
-// fetch returns the summary of trips iterations of a node from y on; nil if there
-// is none to be had, and the iterations have to be run.
+// fetch returns the summary of trips iterations of a node from y on, or nil if they must be run.
 func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	u := n.unit
 	u.placeIn(m, y, trips)
@@ -258,8 +250,8 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	return e
 }
 
-// charge counts what an entry takes by now. Where all take more than they may, the unit that has
-// the most of it begins anew, with half as many places.
+// charge updates the bytes of an entry. If the sum exceeds mostKept, the unit with the most bytes
+// gets an empty table with half as many places.
 func (m *machine) charge(u *unit, e *entry) {
 	more := e.bytes() - e.held
 	e.held += more
@@ -273,7 +265,6 @@ func (m *machine) charge(u *unit, e *entry) {
 	m.did.Emptied++
 }
 
-// bytes is about what an entry takes.
 func (e *entry) bytes() int {
 	n := 2*8*len(e.key) + e.state.bytes()
 	if e.log != nil {
@@ -282,7 +273,6 @@ func (e *entry) bytes() int {
 	return n
 }
 
-// record makes an entry of the instance, and reports whether it could.
 func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	u, since := n.unit, m.work()
 	u.boxes(m, y, trips)
@@ -314,8 +304,7 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	return m.fits(n, e, y, trips)
 }
 
-// fits reports whether an entry's log did not grow too long; if it did, there is
-// no entry.
+// fits reports whether an entry's miss stream is within its limit, and else deletes the entry.
 func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	if e.log == nil {
 		return true
@@ -332,8 +321,8 @@ func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	return false
 }
 
-// parts runs what is recorded: a chunk by its halves, down to a period, and a
-// whole instance by chunks if it may be.
+// parts runs the instance to record: a chunk by halves, down to a period, and a whole instance by
+// chunks if possible.
 func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
 	half := trips / 2
 	switch {
@@ -347,7 +336,6 @@ func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
 	}
 }
 
-// extend makes an entry longer, and reports whether it could.
 func (m *machine) extend(n *node, e *entry, y, trips int) bool {
 	u, since := n.unit, m.work()
 	from := e.trips

@@ -2,13 +2,12 @@ package exact
 
 import "slices"
 
-// What rests in an innermost loop may rest in loops around it, too, as the sum of a convolution
-// does while channels and a window are walked over. All that is said of solos holds of a nest of
-// loops, each the only one in the one around: it is of iterations that follow each other,
-// wherever what moves goes between two of them.
+// A reference may be loop-invariant in several loops around it, as the sum of a convolution over
+// channels and a window. Everything about solos holds for a nest of loops, each the only node in
+// the one around. For solos need consecutive iterations, and allow any move between two of them.
 
-// nested prepares a nest's solo, if it has one: of accesses that no loop of it moves. It must
-// come often with few keys.
+// nested prepares a nest's solo, of accesses that none of its loops moves. It returns nil without
+// such accesses, or unless the nest runs often with few keys.
 func (m *machine) nested(n *node, highest []int) *solo {
 	loops := n.perfect()
 	if len(loops) < 2 || n.unit == nil {
@@ -62,11 +61,10 @@ func (m *machine) nested(n *node, highest []int) *solo {
 	return o
 }
 
-// mostNested is how many thresholds of touches a nest makes at most that is summarized without
-// what rests.
+// mostNested bounds the touches of a nest summarized without its loop-invariant references, in
+// thresholds.
 const mostNested = 200
 
-// bare is a loop by itself, with nothing that is known of it.
 func bare(n *node) *node {
 	return &node{
 		kind: n.kind, body: n.body, slot: n.slot, firstSlot: -1, spans: n.spans, step: n.step,
@@ -74,9 +72,8 @@ func bare(n *node) *node {
 	}
 }
 
-// perfect are the loops of a nest, from the outermost on: each but the last is around one loop
-// and nothing else, and none runs more or less often as another of them goes on. It is nil if n
-// is no such nest.
+// perfect returns the loops of a perfect nest, outermost first, or nil. Each loop except the last
+// is around one loop and nothing else. None has trips that depend on another of them.
 func (n *node) perfect() (loops []*node) {
 	for ; ; n = n.body[0] {
 		if n.kind != loop || n.firstSlot >= 0 {
@@ -93,8 +90,8 @@ func (n *node) perfect() (loops []*node) {
 	}
 }
 
-// aloneNested runs a nest by its solo, and reports whether it did: what moves must not touch
-// what rests.
+// aloneNested runs a nest by its solo, and reports whether it did. Moving accesses must not touch
+// the loop-invariant lines.
 func (m *machine) aloneNested(n *node, c *context, trips int) bool {
 	o, s := n.nested, c.states[0]
 	if o.bounds(m, o.moving); !o.findRows(s) {
@@ -123,8 +120,8 @@ func (m *machine) aloneNested(n *node, c *context, trips int) bool {
 	return true
 }
 
-// keeps reports whether no row in which lines rest would be another to what moves for
-// want of their ways.
+// keeps reports whether, in each of these rows, the moving accesses have the same outcomes without
+// the ways of the loop-invariant lines.
 func (o *solo) keeps(s *state, e *entry) bool {
 	return !slices.ContainsFunc(o.rows, func(row int) bool {
 		_, k := o.restingIn(s, row)
@@ -132,7 +129,7 @@ func (o *solo) keeps(s *state, e *entry) bool {
 	})
 }
 
-// bounds sets where accesses are in the first and the last iteration of a nest.
+// bounds finds the addresses in the first and the last iteration of a nest.
 func (o *solo) bounds(m *machine, n *node) {
 	last := n
 	for l := n; ; l = l.body[0] {

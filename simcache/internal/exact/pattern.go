@@ -6,38 +6,40 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A pattern is a way in which an operand comes back to a line: from one iteration to a
-// later one, so many iterations of each loop that moves it, and so many bytes, further. Of
-// the loops that do not move it, those around lead have the same index in both, lead itself
-// a greater one, and those in it any. So two different iterations in which an operand touches
-// one line differ by one of its patterns.
+// A pattern is a way in which an operand returns to a line: a difference between two iterations. It
+// has an index difference for each loop that moves the operand, and a shift in bytes.
+//
+// Of the other loops, those around lead have the same index in both iterations. lead has a greater
+// index in the second, and the loops inside it have any. So two different iterations in which an
+// operand touches one line always differ by one of its patterns.
 type pattern struct {
-	moves []int // by loop; 0 for those that do not move the operand
-	lead  int   // the outermost loop whose index is another
+	moves []int // by loop; 0 for loops that do not move the operand
+	lead  int   // the outermost loop whose index differs
 	shift int   // bytes
-	// From the last iteration that an access can come from by the pattern it is least to
-	// most iterations, and least to longest from any. Of an innermost loop that does not move it
-	// only the first iteration counts for most: the others come back from the one before.
+	// Intervals, in iterations. The last iteration from which the pattern leads to an access lies
+	// least to most before it, and any such iteration least to longest. If the innermost loop does
+	// not move the operand, most holds for its first iteration only: the others return from the
+	// iteration before.
 	least, most, longest int
 }
 
-// mostPatterns is how many patterns of an operand are listed, and patternsPart how many iterations
-// it makes for each.
+// mostPatterns bounds the patterns of an operand. Its iterations, divided by patternsPart, do so,
+// too.
 const mostPatterns, patternsPart = 1 << 16, 1 << 8
 
 // A tracer lists the patterns of an operand.
 type tracer struct {
 	trips, strides []int
 	inside         []int // iterations of one of each loop
-	order          []int // the loops that move the operand, those of the largest strides first
-	reach          []int // what the loops from one in this order on can move the operand by
+	order          []int // the loops that move the operand, by decreasing stride
+	reach          []int // by position in order: the largest move by the loops from there on
 	line           int
 	moves          []int
 	patterns       []pattern
-	most           int // of these that are listed
+	most           int // limit of patterns
 }
 
-// patternsOf lists all patterns of a nest of one operand, unless they are too many.
+// patternsOf lists all patterns of a nest of one operand. It fails if there are too many.
 func patternsOf(n nest.Nest, line int) (all []pattern, ok bool) {
 	t := &tracer{trips: n.Trips, strides: n.Operands[0].Strides, line: line,
 		inside: make([]int, len(n.Trips)), moves: make([]int, len(n.Trips))}
@@ -59,8 +61,8 @@ func patternsOf(n nest.Nest, line int) (all []pattern, ok bool) {
 	return t.patterns, t.list(0, 0) && len(t.patterns) <= t.most
 }
 
-// list lists the patterns that move by so many bytes in the loops before the k-th of
-// the order. It reports false where they become too many.
+// list lists the patterns whose first k loops in order move by shift bytes, unless there are too
+// many.
 func (t *tracer) list(k, shift int) bool {
 	if k == len(t.order) {
 		t.add(shift)
@@ -85,8 +87,8 @@ func (t *tracer) list(k, shift int) bool {
 	return true
 }
 
-// add adds the patterns of the moves: one led by the outermost loop that moves on, if it
-// does so forwards, and one for each loop around it that does not move the operand.
+// add adds the patterns of the moves. The outermost loop with a move leads one, if that is
+// forwards. Each loop around it that does not move the operand leads another.
 func (t *tracer) add(shift int) {
 	for m, d := range t.moves {
 		switch {
@@ -101,7 +103,7 @@ func (t *tracer) add(shift int) {
 	}
 }
 
-// ledBy is the pattern of the moves that a loop leads.
+// ledBy returns the pattern of the moves that a loop leads.
 func (t *tracer) ledBy(lead, shift int) pattern {
 	p := pattern{moves: slices.Clone(t.moves), lead: lead, shift: shift}
 	for m, d := range p.moves {
@@ -126,12 +128,15 @@ func (t *tracer) ledBy(lead, shift int) pattern {
 	return p
 }
 
-// passes reports whether between any two iterations of the pattern lies another that touches the
-// line, so that the pattern never leads to a last touch: one step of a loop after the first, or
-// before the second, where that does not move the operand past the other. A step of the loop that
-// leads is between them if that takes more than one. A step of one further in always is: after
-// the first, unless that is in the loop's last iteration, and then before the second, unless that
-// is in its first.
+// passes reports whether between any two iterations of the pattern lies another touch of the line,
+// so the pattern never leads to a last touch.
+//
+//  1. The touch between is one step of a loop after the first iteration, or before the second. It
+//     is in the line if the step does not move the operand past the other touch.
+//  2. A step of the leading loop lies between the two if the pattern takes at least two.
+//  3. A step of a loop inside lies after the first, unless the first is in that loop's last
+//     iteration. Then a step lies before the second, unless the second is in the loop's first
+//     iteration.
 func (p *pattern) passes(n nest.Nest) bool {
 	for m := p.lead; m < len(n.Trips); m++ {
 		least := 2 - n.Trips[m]
@@ -146,9 +151,8 @@ func (p *pattern) passes(n nest.Nest) bool {
 	return false
 }
 
-// apartFrom are the places in a line, from one up to another, to which none of the patterns leads:
-// one that moves on by so many bytes leads to those from there on, and one that moves back by so
-// many to those so far from the end and before.
+// apartFrom returns the places in a line, from..to, to which no pattern leads. A positive shift
+// leads to the places from shift on, a negative one to those below line+shift.
 func apartFrom(patterns []pattern, line int) (from, to int) {
 	to = line
 	for i := range patterns {
@@ -161,16 +165,16 @@ func apartFrom(patterns []pattern, line int) (from, to int) {
 	return from, to
 }
 
-// A freshness tells of each place in a line, of an access there in the first iteration of a loop
-// and of one in any, whether no pattern with an interval of at most so many iterations can bring
-// it back to its line.
+// A freshness says for each place in a line whether an access there is fresh: no pattern with a
+// short interval brings it back to its line. first is for the first iteration of a loop, any for
+// all others.
 type freshness struct {
-	loop       int // counted from the one that its places were asked for
+	loop       int // counted from the loop that it was asked for
 	first, any []bool
 }
 
-// freshness asks of the loop in whose first iterations most is fresh of those inside of one, but
-// for the innermost.
+// freshness chooses a loop inside the given one, except the innermost. It is the one with the most
+// additional fresh places in its first iterations.
 func (o *operand) freshness(gap, line, behind int) freshness {
 	of := freshness{any: o.fresh(gap, line, -1)}
 	of.first = of.any
@@ -190,8 +194,8 @@ func (o *operand) freshness(gap, line, behind int) freshness {
 	return of
 }
 
-// fresh is that of first iterations of a loop, into which no pattern leads that goes on in it; of
-// any if the loop is -1.
+// fresh returns the fresh places in a loop's first iterations, to which no pattern with an earlier
+// iteration of that loop leads. For loop -1 it returns those in any iteration.
 func (o *operand) fresh(gap, line, loop int) []bool {
 	var near []pattern
 	for _, p := range o.patterns {
@@ -207,13 +211,14 @@ func (o *operand) fresh(gap, line, loop int) []bool {
 	return fresh
 }
 
-// beginnings is the number of accesses whose interval is above hits, or that have none. It
-// reports false where that takes too long to count.
+// beginnings returns the number of accesses with an interval above hits, or with none. It fails if
+// the count takes too long.
 //
-// These are the ones to which no pattern with an interval of at most hits leads. Whether one does
-// is decided by the access's place in the line, and by whether the iteration that it would
-// come from is one of the nest's: by where the index of each loop lies among a few bounds.
-// Between these bounds the places alone count, and each loop moves them by its stride.
+//  1. These are the accesses to which no pattern with an interval of at most hits leads.
+//  2. A pattern leads to an access if the place in the line allows it, and if the earlier iteration
+//     is one of the nest's.
+//  3. The latter depends on where the index of each loop lies among a few bounds.
+//  4. Between two bounds only the places count, and each loop moves them by its stride.
 func (o *operand) beginnings(hits, line, passes int) (count uint64, ok bool) {
 	op, step := o.alone.Operands[0], stepOf(o.alone, line)
 	c := &counter{trips: o.alone.Trips, strides: op.Strides,
@@ -237,24 +242,24 @@ func (o *operand) beginnings(hits, line, passes int) (count uint64, ok bool) {
 	return count, c.budget >= 0
 }
 
-// countBudget is how many additions are spent on counting the beginnings of an operand, and
-// countShare how many for each of its accesses: walking it would take no longer.
+// countBudget bounds the additions for counting an operand's beginnings, and countShare those for
+// each access. A walk takes no longer.
 const (
 	countBudget = 1 << 27
 	countShare  = 64
 )
 
-// A counter counts the accesses of one operand that no pattern leads to.
+// A counter counts the accesses of one operand to which no pattern leads.
 type counter struct {
 	trips, strides []int
 	line           int
 	step, first    int // places are first, first+step, ... below line
 	budget         int
-	from           int // index of the outermost loop from which on accesses are counted
+	from           int // first counted index of the outermost loop
 }
 
-// count is the number of them within loop m and further in, if so many accesses of the
-// loops around are at each place, of which only these patterns may come.
+// count returns their number within loop m and further in. places has the accesses of the loops
+// around by place, and near the patterns that may still lead to them.
 func (c *counter) count(m int, near []pattern, places []uint64) (sum uint64) {
 	if m == len(c.trips) || len(near) == 0 {
 		from, to := apartFrom(near, c.line)
@@ -291,7 +296,6 @@ func (c *counter) count(m int, near []pattern, places []uint64) (sum uint64) {
 	return sum
 }
 
-// begin is the first index of loop m that is counted.
 func (c *counter) begin(m int) int {
 	if m == 0 {
 		return c.from
@@ -299,7 +303,7 @@ func (c *counter) begin(m int) int {
 	return 0
 }
 
-// span is the indices of loop m from which the iteration before is one of the loop's.
+// span returns the indices of loop m whose predecessor by the pattern is an index of the loop, too.
 func (c *counter) span(m int, p *pattern) (from, to int) {
 	d := p.moves[m]
 	if m == p.lead && c.strides[m] == 0 {
@@ -308,7 +312,7 @@ func (c *counter) span(m int, p *pattern) (from, to int) {
 	return max(0, d), c.trips[m] + min(0, d)
 }
 
-// moved is how many accesses are at each place after iterations from up to to of a loop.
+// moved returns the number of accesses at each place after iterations from..to of a loop.
 func (c *counter) moved(places []uint64, stride, from, to int) []uint64 {
 	n := len(places)
 	by := (stride/c.step%n + n) % n
@@ -336,7 +340,7 @@ func (c *counter) moved(places []uint64, stride, from, to int) []uint64 {
 	return moved
 }
 
-// occurring asks of patterns of one operand whether some access comes back by them.
+// An occurring decides whether some access returns by a pattern of one operand.
 type occurring struct {
 	*counter
 	base    int
@@ -352,10 +356,11 @@ func newOccurring(alone nest.Nest, line int) *occurring {
 		base: int(op.Base) & (line - 1), at: make(places, words), old: make(places, words)}
 }
 
-// by reports whether some access comes back by a pattern. Of one that needs its loops to be at
-// certain places, such as from the end of a row to the start of the next, lines may begin there.
+// by reports whether some access returns by a pattern. A pattern may need its loops at certain
+// indices, such as from the end of a row to the start of the next, where lines may begin.
 func (o *occurring) by(p *pattern) bool {
-	// Of accesses that may come by the pattern, every step bytes from the first on.
+	// at has the places of accesses that may return by the pattern, every step bytes from the
+	// first.
 	at := o.base
 	for m, stride := range o.strides {
 		from, _ := o.span(m, p)
@@ -366,16 +371,16 @@ func (o *occurring) by(p *pattern) bool {
 		from, to := o.span(m, p)
 		o.at.spread(stride/o.step, to-from, o.old)
 	}
-	// The access that one comes from lies in its line too.
+	// The access that one returns from lies in the same line.
 	from, to := max(0, p.shift), min(o.line, o.line+p.shift)
 	return o.at.any(max(0, from-o.first+o.step-1)/o.step, (to-o.first+o.step-1)/o.step)
 }
 
-// places are a set of places in a line: a bit for each, and for the same ones again, up to 64. The
+// places is a set of places in a line, a bit each. Fewer than 64 places repeat up to bit 63. The
 // number of words is a power of two.
 type places []uint64
 
-// set makes them the place of a number below n, a power of two.
+// set makes p the place k of n, a power of two.
 func (p places) set(k, n int) {
 	clear(p)
 	for ; k < 64*len(p); k += n {
@@ -383,7 +388,7 @@ func (p places) set(k, n int) {
 	}
 }
 
-// any reports whether one of the places from one up to another is in the set.
+// any reports whether the set has one of the places from..to.
 func (p places) any(from, to int) bool {
 	for ; from < to; from++ {
 		if p[from/64]>>(from%64) == 0 {
@@ -395,7 +400,7 @@ func (p places) any(from, to int) bool {
 	return false
 }
 
-// spread adds all places that these come to in fewer than so many steps of a stride, around.
+// spread adds all places that these reach in fewer than steps strides, modulo the line.
 func (p places) spread(stride, steps int, old places) {
 	steps = min(steps, 64*len(p))
 	for done, more := 1, 0; done < steps; done += more {

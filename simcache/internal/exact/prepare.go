@@ -6,42 +6,42 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A node is a part of a program as it is run here: loops count from 0 to their
-// trips, and addresses are functions of the slots that these counters are in.
+// A node is a part of a program as it runs here. Loops count from 0 to their trips. Addresses are
+// functions of the slots of these induction variables.
 type node struct {
 	kind   kind
-	body   []*node // of a loop, a block; what a branch does where its condition holds
+	body   []*node // of a loop or block, or a branch whose condition holds
 	orelse []*node // of a branch
 
 	// of an access
 	op, width int
 	addr      affine
 	straddles bool // some of its bytes may lie in the next line
-	away      bool // scratch: it is not in the row that is run; see machine.away
+	away      bool // scratch: it is not in the current row; see machine.away
 
 	// of a loop
 	slot      int
-	firstSlot int      // where the first value is, if it is the max or min of several; else -1
-	firsts    []affine // those several
+	firstSlot int      // slot of the first value, if that is the max or min of several; else -1
+	firsts    []affine // their functions
 	up        bool     // the first value is their max
-	spans     []affine // what is left to go at the start: the least of them, by step, is the trips
+	spans     []affine // distances from first to end; the least, divided by step, is the trips
 	step      int      // positive
-	inner     bool     // its body is accesses only
+	inner     bool     // its body has accesses only
 	varies    bool     // it is inner, and its trips depend on other loops
-	varied    bool     // even on the one around
-	inside    *inner   // of such a loop
-	solo      *solo    // of such a loop, or nil
+	varied    bool     // even on the loop around
+	inside    *inner   // of an inner loop
+	solo      *solo    // of an inner loop, or nil
 	nested    *solo    // of a loop around others, or nil
-	enter     *enter   // of such a loop, where it is needed
+	enter     *enter   // of an inner loop, if needed
 	tiny      *tiny    // of a loop around others, or nil
-	light     bool     // a block that keeps no summaries; see prepare
+	light     bool     // a block without summaries; see prepare
 
-	progress func(share float64) // of an outermost loop, where somebody asks
+	progress func(share float64) // of an outermost loop, or nil
 
 	when [][]affine // of a branch: an or of ands of "at least 0"
 
 	opLow, opHigh int   // the accesses in it
-	unit          *unit // what is needed to keep summaries of it; nil if none are kept
+	unit          *unit // for summaries; nil if none are kept
 }
 
 type kind uint8
@@ -53,16 +53,15 @@ const (
 	block // a loop's body of several nodes, as a loop of one trip
 )
 
-// A builder turns a program into nodes.
 type builder struct {
-	vars      []affine // the values of the variables of the loops around, by the slots
+	vars      []affine // the variables of the loops around, by slots
 	low, high []int    // by slot: bounds of its number
 	ops       int
 	around    int     // the slot of the loop around
-	line      int     // the smallest line
-	dead      int     // loops around that never run
+	line      int     // the smallest line size
+	dead      int     // number of loops around that never run
 	accesses  []*node // those that may be made
-	from, to  int     // bounds of the bytes that they touch
+	from, to  int     // bounds of their bytes
 }
 
 func (b *builder) nodes(list []nest.Node) []*node {
@@ -92,8 +91,8 @@ func (b *builder) access(op nest.Operand) *node {
 			m.addr = m.addr.plus(s, b.vars[d])
 		}
 	}
-	// All addresses are base + multiples of g, so that the last bytes that lie in
-	// a line begin at base mod g before its end is g away.
+	// All addresses are base plus multiples of g. So the last place in a line at which the access
+	// may begin is base mod g, counted from g bytes before the line's end.
 	g := b.line
 	for _, t := range m.addr.terms {
 		g = nest.GCD(g, t.coef)
@@ -107,7 +106,6 @@ func (b *builder) access(op nest.Operand) *node {
 	return m
 }
 
-// bounds are bounds of a function's values.
 func (b *builder) bounds(a affine) (low, high int) {
 	low, high = a.c, a.c
 	for _, t := range a.terms {
@@ -127,15 +125,13 @@ func (b *builder) affine(a nest.Affine) affine {
 	return v
 }
 
-// slot makes a slot for numbers from low to high.
 func (b *builder) slot(low, high int) int {
 	b.low, b.high = append(b.low, low), append(b.high, high)
 	return len(b.low) - 1
 }
 
-// loop rewrites v = first, first+step, ... to v = first + step*y for y = 0 to the
-// trips. A first value that is the max of several is no affine function, and is
-// put into a slot of its own where the loop begins.
+// loop rewrites v = first, first+step, ... as v = first + step*y, for y from 0 to the trips. A max
+// of several first values is not affine. It gets a slot of its own, set where the loop begins.
 func (b *builder) loop(l *nest.Loop) *node {
 	m := &node{kind: loop, slot: b.slot(0, 0), firstSlot: -1, up: l.Step > 0}
 	m.step = max(l.Step, -l.Step)
@@ -198,8 +194,7 @@ func (b *builder) branch(c *nest.If) *node {
 	return m
 }
 
-// wrapped makes one node of several that are not all accesses, so that a summary
-// of them together can be kept.
+// wrapped makes a block of several nodes, unless all are accesses, so that one summary covers them.
 func (b *builder) wrapped(list []nest.Node) []*node {
 	low := b.ops
 	made := b.nodes(list)
@@ -217,7 +212,7 @@ func (b *builder) wrapped(list []nest.Node) []*node {
 	return made
 }
 
-// trips is how often a loop runs, with these numbers in the slots around it.
+// trips returns how often a loop runs, with these numbers in the slots around it.
 func (n *node) trips(slots []int) int {
 	if n.firstSlot >= 0 {
 		first := n.firsts[0].at(slots)
@@ -231,7 +226,6 @@ func (n *node) trips(slots []int) int {
 	return n.count(n.least(slots))
 }
 
-// least is the least of the spans.
 func (n *node) least(slots []int) int {
 	span := n.spans[0].at(slots)
 	for i := range n.spans[1:] {
@@ -240,7 +234,6 @@ func (n *node) least(slots []int) int {
 	return span
 }
 
-// count is how often the loop runs over a span.
 func (n *node) count(span int) int {
 	if span <= 0 {
 		return 0
@@ -251,7 +244,6 @@ func (n *node) count(span int) int {
 	return (span + n.step - 1) / n.step
 }
 
-// holds reports whether a branch's condition holds.
 func (n *node) holds(slots []int) bool {
 	for _, all := range n.when {
 		held := true

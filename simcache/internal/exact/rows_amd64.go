@@ -42,9 +42,8 @@ var (
 		cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.BMI1, cpuid.BMI2)
 )
 
-// meet touches heads in a row, in order, and returns a bit for each that was not
-// there; see meetGo. The row may stay as it is if none was and there are as
-// many as it has ways.
+// meet touches heads in a row, in order, and returns a bit for each absent one; see meetGo. If all
+// are absent and fill the row, the row may stay unchanged.
 func meet(row, heads []uint32) (missing uint64) {
 	if hasAVX2 && len(row) == 8 && len(heads) > 0 {
 		return meetAVX2(&row[0], &heads[0], len(heads))
@@ -52,7 +51,6 @@ func meet(row, heads []uint32) (missing uint64) {
 	return meetGo(row, heads)
 }
 
-// moveLines moves lines; see moveGo.
 func moveLines(lines []uint32, movers []mover, plain bool) {
 	if hasAVX2 && plain && len(lines)%8 == 0 && len(movers) > 0 {
 		if n := len(lines) &^ 15; hasAVX512 && n > 0 {
@@ -67,12 +65,12 @@ func moveLines(lines []uint32, movers []mover, plain bool) {
 	moveGo(stepLines(lines, movers), movers)
 }
 
-// vectors reports whether applyRows does rows of so many ways.
+// vectors reports whether applyRows handles rows of this width.
 func vectors(ways int) bool { return hasAVX2 && ways == 8 }
 
-// applyRows makes the heads of a summary meet rows of 8, the first that in row off, and
-// so on around, and puts the summary's lines on top. It writes which missed, a bit each, and
-// as many bytes after these 0 for each row of whose heads surely none was there.
+// applyRows lets a summary's heads meet rows of 8, and puts the summary's lines on top. Its first
+// row meets row off, and so on, cyclically. missing gets a bit for each head that missed. As many
+// bytes after missing, each row gets 0 if certainly none of its heads was present.
 func applyRows(to []uint32, e *summary, off int, missing []uint8) {
 	rows := e.sets - off
 	applyAVX2(&to[8*off], &e.tags[0], &e.heads[0], &e.count[0], rows, &missing[0], len(missing))
@@ -82,22 +80,22 @@ func applyRows(to []uint32, e *summary, off int, missing []uint8) {
 	}
 }
 
-// marchRows touches line, line+1, ... in one row of 8 after the other, writes which
-// were absent, and returns how many.
+// marchRows touches line, line+1, ... in consecutive rows of 8. It writes which were absent, and
+// returns their number.
 func marchRows(rows []uint32, line uint32, missing []uint8) (sum int) {
 	return marchAVX2(&rows[0], line, len(missing), &missing[0])
 }
 
-// everyRow makes so many iterations of accesses in rows of 8, and writes to out what
-// was in none of some places, a bit each: lines, below the numbers of their accesses,
-// below a bit for the place, none if absent. It returns how many.
+// everyRow makes "left" iterations of accesses in rows of 8. It writes to out the touches of lines
+// that were at none of the places, a bit each, and returns their number. A touch is the line, the
+// access number from bit 32 on, and a bit for the place from bit 48 on, none if absent.
 func everyRow(s *state, at, strides []int, left int, places uint32, out []uint64) int {
 	return everyAVX2(&s.tags[0], s.first, s.mask, s.shift, &at[0], &strides[0],
 		len(at), left, places, &out[0])
 }
 
-// bringLines touches lines of a level, and counts by operand those that were absent;
-// it reports whether it could, with vectors.
+// bringLines touches lines of a level, and counts the absent ones by operand. It reports whether it
+// could, with vectors.
 func (s *state) bringLines(lines []uint32, ops []uint16) bool {
 	if !hasAVX2 || s.ways != 16 || !s.power {
 		return false
@@ -110,9 +108,9 @@ func (s *state) bringLines(lines []uint32, ops []uint16) bool {
 	return true
 }
 
-// sendRows touches in the second level what is beyond those of 64 rows of a summary from
-// one on that have a bit, so many rows on and around: all heads, where they have one,
-// too, then the log. It reports whether it could, with vectors.
+// sendRows touches the misses of a summary in the second level. rows has a bit for each of 64 rows,
+// from first on, that sends its log. heads has a bit for each that sends all of its heads before.
+// The rows are off further on in the level, cyclically. It reports whether it could, with vectors.
 func (s *state) sendRows(e *state, rows, heads uint64, first, off int) bool {
 	if !hasAVX2 || s.ways != 16 || !s.power {
 		return false
@@ -125,7 +123,6 @@ func (s *state) sendRows(e *state, rows, heads uint64, first, off int) bool {
 	return true
 }
 
-// bringRow touches lines of a row; see bringRowGo.
 func bringRow(row, lines []uint32, missing []uint8) (sum int) {
 	if vectors(len(row)) && len(lines) > 0 {
 		return rowAVX2(&row[0], &lines[0], len(lines), &missing[0])

@@ -1,8 +1,8 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// Lane j of turns[p] is where lane j of a row comes from when the line in lane p
-// goes to the front: 0 to p-1 move up by one, those behind p stay.
+// Lane j of turns[p] is the source of lane j of a row when the line in lane p moves to the front.
+// Lanes 0 to p-1 move up by one, and those after p stay.
 DATA ·turns+0(SB)/8, $0x0000000100000000
 DATA ·turns+8(SB)/8, $0x0000000300000002
 DATA ·turns+16(SB)/8, $0x0000000500000004
@@ -39,9 +39,9 @@ GLOBL ·turns(SB), RODATA|NOPTR, $256
 
 // func meetAVX2(row, heads *uint32, n int) (missing uint64)
 //
-// The twin of meetGo, for rows of 8.
+// meetAVX2 is meetGo for rows of 8.
 //
-//	SI heads  CX how many  DI row  DX which  AX missing  R9 turns
+//	SI heads  CX number of heads  DI row  DX head  AX missing  R9 turns
 //	Y0 row  Y1 head in all lanes
 TEXT ·meetAVX2(SB), NOSPLIT, $0-32
 	MOVQ row+0(FP), DI
@@ -52,8 +52,7 @@ TEXT ·meetAVX2(SB), NOSPLIT, $0-32
 	XORL DX, DX
 	LEAQ ·turns(SB), R9
 
-	// Mostly, none is there. What lies behind the heads may say otherwise, which
-	// does no harm.
+	// Mostly, all heads are absent. Lines past the heads may be present, which does no harm.
 	VPBROADCASTD (SI), Y1
 	VPCMPEQD Y0, Y1, Y2
 	VPBROADCASTD 4(SI), Y3
@@ -113,7 +112,7 @@ done:
 
 // func moveAVX2(lines *uint32, n int, movers *mover, k int)
 //
-// The twin of moveGo, for 8 lines at a time and movers of step 1.
+// moveAVX2 is moveGo for 8 lines at a time and movers of step 1.
 TEXT ·moveAVX2(SB), NOSPLIT, $0-32
 	MOVQ lines+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -192,7 +191,7 @@ moved:
 
 // func moveAVX512(lines *uint32, n int, movers *mover, k int)
 //
-// The same for 16 lines at a time. K1 are those that no mover has moved.
+// moveAVX512 is moveAVX2 for 16 lines at a time. K1 has the lines that no mover moved.
 TEXT ·moveAVX512(SB), NOSPLIT, $0-32
 	MOVQ lines+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -223,8 +222,8 @@ mover:
 	VZEROUPPER
 	RET
 
-// later is 8 zeros, then the numbers of the lanes: read from lane 8-c on, the lanes from c
-// on are where a line comes from when c lines come before it.
+// later is 8 zeros, then the lane numbers. Read from lane 8-c on, lane c and later ones are the
+// sources of lines that follow c new lines.
 DATA ·later+32(SB)/8, $0x0000000100000000
 DATA ·later+40(SB)/8, $0x0000000300000002
 DATA ·later+48(SB)/8, $0x0000000500000004
@@ -233,12 +232,12 @@ GLOBL ·later(SB), RODATA|NOPTR, $64
 
 // func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8, found int)
 //
-// Of a row with as many heads as ways, only which missed must be found. A line that is
-// at p in the row is, when the head h touches it, behind the heads before h but for
-// those that were before p themselves.
+// In a row with as many heads as ways, only the missed heads must be found. Say that head h touches
+// the line at p in the row. The line then follows the heads before h, except those that were before
+// p themselves.
 //
-//	DI row  BX its lines after that  SI heads  R13 how many  CX rows left  R11 missing
-//	AX which missed  DX head  R12 heads of the row  R15 upTo, from the last way on
+//	DI row  BX its lines afterwards  SI heads  R13 head counts  CX rows left  R11 missing
+//	AX missed heads  DX head  R12 heads of the row  R15 upTo, from the last way on
 //	R14 lanes of the heads before
 TEXT ·applyAVX2(SB), NOSPLIT, $0-56
 	MOVQ to+0(FP), DI
@@ -256,8 +255,7 @@ row:
 	VMOVDQU (DI), Y0
 	MOVWLZX (R13), R12
 
-	// Mostly, no head is there. What lies behind the heads may say otherwise, which
-	// does no harm.
+	// Mostly, all heads are absent. Lines past the heads may be present, which does no harm.
 	VPBROADCASTD (SI), Y1
 	VPCMPEQD Y0, Y1, Y2
 	VPBROADCASTD 4(SI), Y3
@@ -379,8 +377,8 @@ end:
 
 // func marchAVX2(rows *uint32, line uint32, n int, missing *uint8) (sum int)
 //
-// Touches line, line+1, ... in one row of 8 after the other, writes 1 where it was
-// absent, else 0, and returns how many were.
+// marchAVX2 touches line, line+1, ... in consecutive rows of 8. It writes 1 for each absent line,
+// else 0, and returns the sum.
 //
 //	DI row  DX line  CX rows left  R11 missing  AX sum
 TEXT ·marchAVX2(SB), NOSPLIT, $0-40
@@ -424,7 +422,7 @@ end:
 
 // func rowAVX2(row, lines *uint32, n int, missing *uint8) (sum int)
 //
-// The twin of bringRowGo, for a row of 8.
+// rowAVX2 is bringRowGo for a row of 8.
 //
 //	DI row  SI lines  CX lines left  R11 missing  AX sum
 TEXT ·rowAVX2(SB), NOSPLIT, $0-40
@@ -462,9 +460,9 @@ line:
 
 // func everyAVX2(tags *uint32, first, mask uint32, shift uint, at, strides *int, refs, left int, places uint32, out *uint64) (n int)
 //
-// The loop of inner.every in one level, for rows of 8. A touch of what is in none of
-// some places of its row, a bit each, is written to out: its line below the number
-// of its access below a bit for the place where it was, which is none if absent.
+// everyAVX2 is the loop of inner.every in one level, for rows of 8. It writes to out the touches of
+// lines that were at none of the places of their row, a bit each. A touch is the line, the access
+// number from bit 32 on, and a bit for the place from bit 48 on, none if absent.
 //
 //	DI tags  R12 first  R13 mask  BX shift  SI at  R10 strides  R11 out
 //	DX access  AX its line  R8 the row
@@ -532,8 +530,8 @@ touched:
 	VZEROUPPER
 	RET
 
-// BRING_ARGS and BRING_ROW are what bringAVX512, bringAVX2 and sendAVX2 begin with, and each
-// of their lines does: see state.row.
+// BRING_ARGS begins bringAVX512, bringAVX2 and sendAVX2. BRING_ROW begins each of their lines; see
+// state.row.
 //
 //	DI tags  R12 first  R13 mask  AX low  R15 up  R14 down  R11 misses
 //	SI lines  BX ops  CX lines left  R8 row
@@ -569,9 +567,9 @@ touched:
 
 // func bringAVX512(s *state, lines *uint32, ops *uint16, n int)
 //
-// Touches lines in rows of 16, and counts by operand those that were absent.
+// bringAVX512 touches lines in rows of 16, and counts the absent ones by operand.
 //
-//	DX where the line is, then the lanes up to there: all where it is not
+//	DX the line's lane, then the lanes up to it, or all lanes if it is absent
 TEXT ·bringAVX512(SB), NOSPLIT, $0-32
 	MOVQ s+0(FP), R8
 	MOVQ lines+8(FP), SI
@@ -599,16 +597,16 @@ line:
 
 // func sendAVX512(to, e *state, rows, heads uint64, first, off, sets int)
 //
-// Sends on what is beyond those of 64 rows of a summary that have a bit: all of their
-// heads, if they have one there, then their logs, to the slices of a level of 16 ways.
-// Neither level is turned, so that a slice is where the first level's row is.
+// sendAVX512 sends the misses of a summary to the slices of a level of 16 ways. rows has a bit for
+// each of 64 rows that sends its log. heads has a bit for each that sends all of its heads before.
+// Neither level is turned, so a slice has the place of the first level's row.
 //
 //	R12 e  R13 rows left  DI slice  R11 misses  R9 1 if it is the log's turn
-//	SI lines  BX ops  R15 of them left  CX in a block, of up to 32, left, less
-//	AX behind where the block's lines' rows are in the slice, in bytes
-//	R10 a bit for each line of it that was absent, the last one's the lowest
-//	Z8 of a line's number, in bytes, what is the row in the slice, X9 so many bits
-//	up  Z10 ones  Z11 the numbers of 32 lanes
+//	SI lines  BX ops  R15 lines left  CX lines left in a block of up to 32, negated
+//	AX end of the block's row offsets in the slice, in bytes
+//	R10 a bit for each absent line of the block, the last line's the lowest
+//	Z8 mask of a line's row in the slice, in bytes  X9 shift of that row
+//	Z10 ones  Z11 the numbers of 32 lanes
 TEXT ·sendAVX512(SB), NOSPLIT, $488-56
 	MOVQ to+0(FP), R8
 	MOVQ e+8(FP), R12
@@ -630,7 +628,7 @@ row:
 	TESTQ R13, R13
 	JEQ  end
 
-	// What goes on of the next row is on its way while this one's goes.
+	// Prefetch the next row's misses while this row's are sent.
 	BLSRQ R13, DX
 	JEQ  last
 	TZCNTQ DX, DX
@@ -680,7 +678,7 @@ slice:
 	LEAQ (BX)(R8*2), BX
 	XORL R9, R9
 
-	// Mostly, there are heads and a log, which are a block together, put together first.
+	// Mostly, there are heads and a log, which fit in a block. They are joined first.
 	TESTQ R15, R15
 	JEQ  block
 	TZCNTQ R13, R8
@@ -773,8 +771,8 @@ lines:
 	NEGQ CX
 	XORL R10, R10
 
-	// Where the line is in its row, and all lanes before that, or all where it is
-	// not: these move up by one. Then the carry is 1, too.
+	// DX has the lanes up to the line's, or all lanes if it is absent. They move up by one. If the
+	// line is absent, the carry is 1.
 line:
 	MOVL (AX)(CX*4), R8
 	VPBROADCASTD (SI)(CX*4), Z1
@@ -796,7 +794,7 @@ line:
 	VPBROADCASTW CX, Z4
 	VPSUBW Z11, Z4, Z4
 	VMOVDQU16.Z (BX), K3, Z3
-	VPERMW Z3, Z4, Z3 // the last one's first
+	VPERMW Z3, Z4, Z3 // the last line's first
 
 op:
 	TZCNTQ R10, DX
@@ -853,8 +851,7 @@ DATA ·lanes+48(SB)/8, $0x001b001a00190018
 DATA ·lanes+56(SB)/8, $0x001f001e001d001c
 GLOBL ·lanes(SB), RODATA|NOPTR, $64
 
-// upTo is 16 lanes of ones, then 15 of zeros: read from lane 15-j on, the lanes 0 to
-// j are ones.
+// upTo is 16 lanes of ones, then 15 of zeros. Read from lane 15-j on, lanes 0 to j are ones.
 DATA ·upTo+0(SB)/8, $-1
 DATA ·upTo+8(SB)/8, $-1
 DATA ·upTo+16(SB)/8, $-1
@@ -865,8 +862,7 @@ DATA ·upTo+48(SB)/8, $-1
 DATA ·upTo+56(SB)/8, $-1
 GLOBL ·upTo(SB), RODATA|NOPTR, $128
 
-// BRING_LINE is what bringAVX2 and sendAVX2 do with a line, whose row is in two vectors, Y0
-// and Y1.
+// BRING_LINE touches a line for bringAVX2 and sendAVX2. Y0 and Y1 have its row.
 //
 //	Y7 turns of the last lane  DX upTo, from the line's lane on
 #define BRING_LINE \
@@ -900,7 +896,7 @@ GLOBL ·upTo(SB), RODATA|NOPTR, $128
 
 // func bringAVX2(s *state, lines *uint32, ops *uint16, n int)
 //
-// The same as bringAVX512.
+// bringAVX2 is bringAVX512 with AVX2.
 TEXT ·bringAVX2(SB), NOSPLIT, $0-32
 	MOVQ s+0(FP), R8
 	MOVQ lines+8(FP), SI
@@ -918,7 +914,7 @@ line:
 
 // func sendAVX2(to, e *state, rows, heads uint64, first int)
 //
-// The same as sendAVX512, row by row.
+// sendAVX2 is sendAVX512 with AVX2, row by row.
 TEXT ·sendAVX2(SB), NOSPLIT, $16-40
 	MOVQ to+0(FP), R8
 	BRING_ARGS

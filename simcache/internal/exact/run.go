@@ -9,21 +9,20 @@ func trailing(w uint64) int { return bits.TrailingZeros64(w) }
 
 func onesCount(w uint64) int { return bits.OnesCount64(w) }
 
-// A context is the levels that something is run on: the first alone, for a summary
-// of it, or all.
+// A context is the levels that something runs on: all levels, or the first one, for a summary of
+// it.
 type context struct {
 	states []*state
 	sliced bool
-	lines  []uint32 // what is on its way to the second level
+	lines  []uint32 // queued for the second level
 	ops    []uint16
-	logs   []uint64 // a bit for each row whose log still goes there; nil if it goes to a log
-	heads  []uint64 // and all of its heads, before
+	logs   []uint64 // a bit for each row whose log is queued; nil if a log receives it
+	heads  []uint64 // a bit for each row whose heads, all of them, are queued before
 }
 
-// over reports whether what is run is of no more use.
 func (c *context) over() bool { return c.states[0].log != nil && c.states[0].log.over }
 
-// lastShift is the least shift of the levels after the first, or the first's.
+// lastShift returns the least shift of the later levels, or the first's.
 func (c *context) lastShift() uint {
 	least := c.states[len(c.states)-1].shift
 	for _, s := range c.states[1:] {
@@ -41,7 +40,6 @@ func (c *context) touch(addr, op int) {
 	}
 }
 
-// run runs nodes in the context.
 func (m *machine) run(nodes []*node, c *context) {
 	for _, n := range nodes {
 		switch n.kind {
@@ -59,7 +57,6 @@ func (m *machine) run(nodes []*node, c *context) {
 	}
 }
 
-// access makes one access.
 func (m *machine) access(n *node, c *context) {
 	addr := n.addr.at(m.slots)
 	if n.straddles {
@@ -69,9 +66,9 @@ func (m *machine) access(n *node, c *context) {
 	}
 }
 
-// straddle makes an access that may lie in several lines. It misses at a level if
-// any of them does, once, and then asks the next for the same bytes. No summary
-// is made of such accesses: the states are those of levels, whose outcomes are known.
+// straddle makes an access that may lie in several lines. If any is absent at a level, it misses
+// there once, and the next level is asked for the same bytes. No summary has such accesses, so the
+// states are levels with known outcomes.
 func (c *context) straddle(addr, width, op int) {
 	for _, s := range c.states {
 		absent := false
@@ -85,7 +82,6 @@ func (c *context) straddle(addr, width, op int) {
 	}
 }
 
-// instance runs a loop or a block.
 func (m *machine) instance(n *node, c *context) {
 	trips := n.trips(m.slots)
 	if trips == 0 || c.over() {
@@ -113,15 +109,13 @@ func (m *machine) instance(n *node, c *context) {
 	}
 }
 
-// An innermost loop whose trips differ from one instance to the next, or that often runs
-// less often than before, is summarized for numbers of trips that are multiples of step.
-// The rest of its iterations are run.
+// Some innermost loops vary their trips from one instance to the next, or often run fewer trips
+// than before. Their summaries are for multiples of step. The remaining iterations are run.
 const step = 8
 
-// stepwise reports whether that is so of a loop that a unit is of.
+// stepwise reports whether summaries of a unit's loop are for multiples of step.
 func (n *node) stepwise(u *unit) bool { return n.varied && !u.logs || n.varies && u.exact }
 
-// stretchAll runs all iterations by a summary.
 func (m *machine) stretchAll(n *node, c *context, trips int) {
 	most := trips
 	if n.stepwise(n.unit) && trips >= step {
@@ -133,7 +127,6 @@ func (m *machine) stretchAll(n *node, c *context, trips int) {
 	}
 }
 
-// stretch runs iterations by a summary.
 func (m *machine) stretch(n *node, c *context, y, trips int, chunk bool) {
 	e := m.fetch(n, y, trips, chunk)
 	if e == nil {
@@ -143,7 +136,7 @@ func (m *machine) stretch(n *node, c *context, y, trips int, chunk bool) {
 	m.apply(c, e.summary, nil)
 }
 
-// iterations runs iterations y to end of a loop, by chunks if they may be.
+// iterations runs iterations y to end of a loop, by chunks if allowed.
 func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 	if u := n.unit; chunks && u != nil && u.period > 0 && !u.off {
 		m.slots[n.slot] = y
@@ -153,7 +146,7 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 		m.sweep(n, c, y, end)
 		return
 	}
-	same := 0 // so many iterations from y on touch the same lines as it, as far as is known
+	same := 0 // number of iterations from y on known to touch the same lines
 	for ; y < end && !c.over(); y++ {
 		if same == 0 {
 			same = n.sameFrom(m, y, end)
@@ -172,8 +165,8 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 	}
 }
 
-// chunks runs a loop by chunks of its period and its doubles, the largest first, as
-// far as that is worth it, and returns where it stopped.
+// chunks runs a loop by strip-mining, if that pays: in chunks of its period and its doubles, the
+// largest first. It returns the first iteration that was not run.
 func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	least := n.unit.period
 	for !n.inner && each*float64(least) < m.threshold && 2*least <= end-y {
@@ -183,13 +176,13 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 		return y
 	}
 	size := least
-	few := 16 // chunks of one size: applying them takes no longer than composing them would
+	few := 16 // chunks of one size: applying them takes no longer than composing them
 	if m.deep {
 		few = 1
 	}
 	most := n.unit.big
 	if m.deep {
-		most = min(most, 40*m.threshold) // its log, which is all made every time, is to be short
+		most = min(most, 40*m.threshold) // its miss stream is made each time, so it must be short
 	}
 	for few*size < end-y && 2*size <= end-y && each*float64(2*size) < most {
 		size *= 2
@@ -207,9 +200,9 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	return y
 }
 
-// sameFrom is how many iterations from y on, up to end, touch the same lines in
-// the same order as iteration y: those in which no reference leaves the range of
-// its rounding without the own counter. 1 if none or if that is not known.
+// sameFrom returns how many iterations from y on, up to end, touch the lines of iteration y in the
+// same order, or 1 if unknown. In these, no reference leaves the range in which rounding hides the
+// unit's induction variable.
 func (n *node) sameFrom(m *machine, y, end int) int {
 	u := n.unit
 	if u == nil || !u.fixed || !m.keeps {
@@ -234,16 +227,18 @@ func (n *node) sameFrom(m *machine, y, end int) int {
 	return same
 }
 
-// repeat runs so many iterations from y on that touch the same lines, and returns
-// the last. The first leaves the first level with its lines on top, and each after
-// that finds it and leaves it as the one before: so what misses goes on to the
-// second level, which is as it stays after one more, and so on. The misses of the
-// iteration after as many as there are levels are those of all others. None of
-// them is a head, since its line was touched in the iteration before, and is
-// absent only from a set that has all its heads.
+// repeat runs same iterations from y on, which touch the same lines, and returns the last.
 //
-// Where one after the first misses nowhere after the first level, all after it do the
-// same. A log must have all that goes on. It has, once an iteration adds nothing to it.
+//  1. The first iteration leaves the first level with its lines on top. Each later one finds this
+//     state and leaves it unchanged.
+//  2. So each later iteration sends the second level the same misses. Its state is final one
+//     iteration later, and so on for each further level.
+//  3. With n levels, iteration n+1 therefore misses as all later ones do.
+//  4. None of these misses is a head. The iteration before touched the line, so the line can only
+//     be absent from a set that has all its heads.
+//
+// If an iteration after the first misses nowhere beyond the first level, all later ones do the
+// same. A miss stream must be complete, which it is once an iteration adds nothing to it.
 func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 	size, log := n.opHigh-n.opLow, c.states[0].log
 	at, i := len(m.saved), 0
@@ -281,7 +276,7 @@ func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 	return y + same - 1
 }
 
-// estimate is about how many touches an instance makes.
+// estimate returns the approximate touches of an instance, each those of an iteration.
 func (m *machine) estimate(n *node, trips int) float64 {
 	if n.inner {
 		return float64(trips)*n.inside.each + float64(len(n.inside.refs))
@@ -293,7 +288,6 @@ func (m *machine) estimate(n *node, trips int) float64 {
 	return e
 }
 
-// each is about how many touches an iteration makes.
 func (m *machine) each(n *node) float64 {
 	if n.inner {
 		return n.inside.each

@@ -6,49 +6,51 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// In an innermost loop, accesses that do not move, solos, rest on one line each,
-// which is touched in every iteration: with at most as many lines between as there are
-// ways, it stays. So where k lines rest in a set, what moves through it
-// finds a set of k ways less: between two touches of a line that moves, either all k
-// are touched, or less than a whole iteration passed, and both hit either way. There
-// is a second unit of the loop, of the accesses that move alone, whose stream recurs
-// far more often. Its summary knows, by row, what misses with up to mostRests ways
-// less; its heads and its lines are then the first so many.
+// Solos treat the loop-invariant references of an innermost loop. Each of these touches one line,
+// in every iteration.
 //
-// Where what moves touches a line that rests, it does so in a run of iterations,
-// which are made one by one, with those before or after them.
+//  1. The accesses of an iteration touch at most as many lines as there are ways. So a
+//     loop-invariant line stays in its set.
+//  2. If a set has k such lines, the moving accesses see a set with k fewer ways. For between two
+//     touches of a moving line, all k lines are touched, or less than an iteration passes. In the
+//     latter case the second touch hits in either kind of set.
+//  3. So a second unit has the moving accesses alone. Its line sequence recurs far more often.
+//  4. Its summary counts, by row, the additional misses with up to mostRests fewer ways. Its heads
+//     and its lines are then the first ones.
+//
+// Moving accesses that touch a loop-invariant line do so in consecutive iterations. These are made
+// one by one, with those before or after them.
 
-// A solo is a loop without the accesses that do not move.
+// A solo is a loop without its loop-invariant accesses.
 type solo struct {
 	moving *node
 	in     *inner   // the loop, with all accesses
-	moves  []int    // of the loop's inner refs, those that move
-	rests  []int    // and those that do not
-	rows   []int    // scratch: rows of the state that hold a line that rests
+	moves  []int    // the loop's inner refs that move
+	rests  []int    // its loop-invariant refs
+	rows   []int    // scratch: rows of the state with loop-invariant lines
 	at     []int    // scratch: addresses in iteration 0, rounded
-	first  []int    // scratch: addresses in the first iteration that is run by it
-	end    []int    // scratch: and in the last
-	round  []int    // by ref: the greatest power of two that divides its stride and the line
+	first  []int    // scratch: addresses in the first iteration of the solo
+	end    []int    // scratch: addresses in its last one
+	round  []int    // by ref: greatest power of two that divides its stride and the line
 	lines  []uint32 // scratch: the accesses in a row
-	ops    []uint16 // of them
+	ops    []uint16 // of lines
 	last   kept
-	lost   int // how often a row in which lines rest was another to what moves
+	lost   int // runs refused because rows would differ for the moving accesses
 }
 
-// A kept is how a loop was run by a solo the last time. With the same trips, and all
-// accesses where they were but for what no line's end is passed by, it is run alike, and
-// nobody changed or moved the entry in between.
+// A kept is how a solo last ran its loop. The next instance runs equally if trips and rounded
+// addresses are the same, because no access passes a line's end. Nobody changed or moved the entry
+// in between.
 type kept struct {
-	entry           *entry // nil if it was not
+	entry           *entry // nil if the solo did not run it
 	from, to, trips int
 }
 
-// mostRests is how many lines may rest in a row.
+// mostRests is the most loop-invariant lines in a row.
 const mostRests = 3
 
-// solo prepares a loop's solo, if it has one. What moves and is touched twice in an
-// iteration counts twice: between two touches of a line that rests, it may touch a
-// line and the one after.
+// solo prepares a loop's solo, or returns nil. A repeated moving access counts twice: between two
+// touches of a loop-invariant line, it may touch two successive lines.
 func (m *machine) solo(n *node) *solo {
 	in := n.inside
 	if n.unit == nil || !in.plain || len(in.refs) > 16 {
@@ -89,13 +91,12 @@ func (m *machine) solo(n *node) *solo {
 	return s
 }
 
-// newSolo is one of a loop, with room for where its accesses are.
 func newSolo(in *inner) *solo {
 	n := len(in.refs)
 	return &solo{in: in, at: make([]int, n), first: make([]int, n), end: make([]int, n)}
 }
 
-// repeats is 1 where an access of the list before is at the same address, else 0.
+// repeats returns 1 if an earlier access of the list has the same address, else 0.
 func (in *inner) repeats(i int) int {
 	for _, r := range in.refs[:i] {
 		if r.stride == in.refs[i].stride && r.base.same(&in.refs[i].base) {
@@ -105,8 +106,8 @@ func (in *inner) repeats(i int) int {
 	return 0
 }
 
-// alone runs a loop by its solo, but for iterations in which what moves touches what
-// rests, and those before or after.
+// alone runs a loop by its solo. Iterations in which moving accesses touch loop-invariant lines,
+// and those before or after them, are run.
 func (m *machine) alone(n *node, c *context, trips int) {
 	o, in, s := n.solo, n.inside, c.states[0]
 	m.slots[n.slot] = 0
@@ -147,7 +148,6 @@ func (m *machine) alone(n *node, c *context, trips int) {
 	}
 }
 
-// between runs a loop's iterations in which what moves does not touch what rests.
 func (m *machine) between(n *node, c *context) {
 	o, k := n.solo, n.solo.last
 	m.apply(c, k.entry.summary, o.rows)
@@ -158,14 +158,12 @@ func (m *machine) between(n *node, c *context) {
 	m.did.Alone++
 }
 
-// ends sets where accesses are in the first and the last iteration of an innermost loop.
 func (o *solo) ends(first, last int) {
 	for i, r := range o.in.refs {
 		o.first[i], o.end[i] = o.at[i]+r.stride*first, o.at[i]+r.stride*last
 	}
 }
 
-// anew runs a loop as the last time.
 func (m *machine) anew(n *node, c *context) {
 	o, k := n.solo, n.solo.last
 	o.moving.unit.tries++
@@ -180,7 +178,7 @@ func (m *machine) anew(n *node, c *context) {
 	m.did.Anew++
 }
 
-// apart returns iterations in which no access that moves touches a line that rests.
+// apart returns iterations in which no moving access touches a loop-invariant line.
 func (o *solo) apart(in *inner, trips int, shift uint) (from, to int) {
 	to = trips
 	for _, i := range o.moves {
@@ -202,8 +200,8 @@ func (o *solo) apart(in *inner, trips int, shift uint) (from, to int) {
 	return from, to
 }
 
-// meeting returns the first and the last y with low <= y*stride <= high; the first
-// is greater than the last if there is none.
+// meeting returns the first and the last y with low <= y*stride <= high. The first is greater than
+// the last if there is none.
 func meeting(low, high, stride int) (first, last int) {
 	if stride < 0 {
 		low, high, stride = -high, -low, -stride
@@ -218,8 +216,8 @@ func meeting(low, high, stride int) (first, last int) {
 	return first, last
 }
 
-// findRows finds the rows in which lines rest, and reports whether no more do than
-// may in any of them.
+// findRows finds the rows with loop-invariant lines, and reports whether each has at most
+// mostRests.
 func (o *solo) findRows(s *state) bool {
 	o.rows = o.rows[:0]
 	for _, i := range o.rests {
@@ -236,7 +234,7 @@ func (o *solo) findRows(s *state) bool {
 	return true
 }
 
-// restingIn returns the lines that rest in a row, up to one more than may.
+// restingIn returns the loop-invariant lines in a row, at most mostRests+1.
 func (o *solo) restingIn(s *state, row int) (lines [mostRests + 1]uint32, n int) {
 	for _, i := range o.rests {
 		line := uint32(o.at[i]>>s.shift) + 1
@@ -248,7 +246,6 @@ func (o *solo) restingIn(s *state, row int) (lines [mostRests + 1]uint32, n int)
 	return lines, n
 }
 
-// appendRow appends a line's row to a list that has none twice.
 func (s *state) appendRow(rows []int, line uint32) []int {
 	row := s.row(line)
 	for _, r := range rows {
@@ -259,16 +256,15 @@ func (s *state) appendRow(rows []int, line uint32) []int {
 	return append(rows, row)
 }
 
-// rest composes a row in which lines rest with the summary of what moves from the first
-// iteration to the last.
+// rest composes a row that has loop-invariant lines with the summary of the moving accesses.
 //
-// The first iteration is made in order, as it may begin with what moves. After it
-// come the heads, each of which then finds all lines that rest among those touched
-// since. What comes after them is known. The last iteration is made in order again,
-// for what it leaves on top.
+//  1. Make the first iteration in order, because it may begin with moving accesses.
+//  2. Touch the heads. Each finds all loop-invariant lines among those touched since.
+//  3. Add the later misses, which are known.
+//  4. Make the last iteration in order, because it decides the lines on top.
 //
-// What goes on to later levels is in that order, too. Where there is a log, it is what
-// misses with k ways less, too, as the caller knows ([state.keepsTo]).
+// Later levels receive misses in this order, too. The summary's miss stream is valid with k fewer
+// ways, as the caller checked ([state.keepsTo]).
 func (m *machine) rest(o *solo, c *context, e *entry, row int) {
 	s := c.states[0]
 	resting, k := o.restingIn(s, row)
@@ -302,8 +298,8 @@ func (m *machine) rest(o *solo, c *context, e *entry, row int) {
 	m.did.Rested++
 }
 
-// keepsTo reports whether a row would be the same to what moves with k ways less: no
-// line was found in the last of its places.
+// keepsTo reports whether moving accesses behave the same in a row with k fewer ways: none of them
+// found its line in the last k places.
 func (s *state) keepsTo(row, k int) bool {
 	if k > mostRests {
 		return false
@@ -318,7 +314,7 @@ func (s *state) keepsTo(row, k int) bool {
 	return true
 }
 
-// each calls a function for each access of an iteration, in which they are there, that is in a row.
+// each calls touch for each access of an iteration that is in a row. at has the addresses.
 func (o *solo) each(s *state, row int, at []int, touch func(line uint32, op int)) {
 	for i, a := range at {
 		if line := uint32(a>>s.shift) + 1; s.row(line) == row {
@@ -327,15 +323,15 @@ func (o *solo) each(s *state, row int, at []int, touch func(line uint32, op int)
 	}
 }
 
-// off reports whether summaries of what moves do not pay: where nearly each is
-// extended, those of the whole loop do better.
+// off reports whether summaries of the moving accesses do not pay. If nearly each is extended,
+// summaries of the whole loop do better.
 func (o *solo) off() bool {
 	u := o.moving.unit
 	return u.off || u.tries > 3000 && u.extends*10 > u.tries*7 || o.lost > 100 && 8*o.lost > u.tries
 }
 
-// changesWith reports whether a loop in a block is longer, or shorter, in each iteration of an
-// outermost loop, in a slot: then no instance of the block is like another.
+// changesWith reports whether a loop in a block gets longer, or shorter, in each iteration of an
+// outermost loop with the slot. Then all instances of the block differ.
 func (n *node) changesWith(slot int) bool {
 	return n.unit != nil && slices.ContainsFunc(n.unit.gates, func(g gate) bool {
 		return g.of.kind == loop && !g.depends && len(g.outs) == 1 && g.outs[0].coef(slot) != 0

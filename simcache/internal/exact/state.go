@@ -6,46 +6,45 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A state is a level on its way: for each set its lines in LRU order, the one
-// touched last first. Lines are numbered from 1; 0 is an empty way.
+// A state is a level during a run: for each set its lines in LRU order, the last touched first.
+// Lines are numbered from 1; 0 is an empty way.
 //
-// A state begins empty. Each set's heads are its first distinct lines, at most
-// as many as it has ways, in the order of their first touches: the only touches
-// whose outcome what was there before can change. Until as many were met, no line
-// has left the set, and a line that is not there was not touched. After that, a
-// line is in the set exactly if fewer than ways others were touched since, and
-// what was there before is no more.
+//  1. A state begins empty. Each set's heads are its first distinct lines, up to its ways, in the
+//     order of their first touches.
+//  2. Until a set has met that many lines, none was evicted. An absent line was not touched before.
+//  3. After that, a line is present exactly if fewer than ways other lines were touched since. No
+//     line from before the run is left.
+//  4. So the past can change the outcome of the heads' first touches only.
 type state struct {
 	sets, ways int
-	mask       uint32 // sets - 1, where sets is a power of two
-	power      bool   // it is
-	low        uint32 // of a later level: the first's mask, if rows of a slice lie together, else 0
-	up, down   uint   // how far the numbers of a set's slice, and of it there, are moved for that
+	mask       uint32 // sets - 1, if sets is a power of two
+	power      bool   // sets is a power of two
+	low        uint32 // of a later level: the first's mask, if a slice's rows are adjacent, else 0
+	up, down   uint   // shifts of a set's slice, and of its number in the slice; see fold
 	shift      uint
-	turn       uint32   // the row of a line is that of its set, less turn
-	first      uint32   // 1 + turn - sets: what a line's number is reduced by to find its row
+	turn       uint32   // a line's row is its set minus turn
+	first      uint32   // 1 + turn - sets; a line minus first, modulo sets, is its row
 	tags       []uint32 // by row, ways each
 	heads      []uint32
-	ops        []uint16 // of the heads: whose touch it was
-	count      []uint16 // by row: of heads
-	touched    []uint32 // the rows that have heads
-	has        []uint64 // a bit for each of them
-	open       int      // the rows that have fewer heads than ways
-	packed     []uint64 // by row: how many heads are of each of the first 8 operands, a byte each
+	ops        []uint16 // of the heads: the operands that touched them
+	count      []uint16 // by row: number of heads
+	touched    []uint32 // the rows with heads
+	has        []uint64 // a bit for each row with heads
+	open       int      // number of rows with fewer heads than ways
+	packed     []uint64 // by row: heads of each of the first 8 operands, a byte each
 	missing    []uint8  // scratch: by row
 	opLow      int
-	misses     []uint64 // by operand, from opLow on: those that no past can change
+	misses     []uint64 // by operand, from opLow on: misses that no past can change
 
-	rowMisses []uint64            // by row and operand, where they are kept: misses
-	log       *log                // of misses, where it is kept
-	fewer     [][mostRests]uint32 // alike: how many more with one way less, two, and three
+	rowMisses []uint64            // by row and operand: misses; nil if not kept
+	log       *log                // the miss stream; nil if not kept
+	fewer     [][mostRests]uint32 // like rowMisses: additional misses with 1, 2 and 3 fewer ways
 
-	// Of the summary that was applied last: its id, when, and the rows (a bit each)
-	// that were changed since.
+	// Of the last applied summary: its id, the time, and a bit for each row changed since.
 	owner   uint64
 	ownedAt uint64
 	changed []uint64
-	before  []uint64 // the rows that were changed until then, since who asks cleared them
+	before  []uint64 // rows changed before that, since a reader cleared it
 }
 
 func newState(l engine.Level, opLow, opHigh int) *state {
@@ -61,20 +60,18 @@ func newState(l engine.Level, opLow, opHigh int) *state {
 	return s
 }
 
-// bytes is about what a state takes.
 func (s *state) bytes() int {
 	return 10*len(s.tags) + 32*s.sets + 8*len(s.rowMisses) + 4*mostRests*len(s.fewer)
 }
 
-// cut takes the first n off a list: what is needed together is made together.
+// cut takes the first n elements off a list. Slices used together share one allocation.
 func cut[T any](list *[]T, n int) []T {
 	first := (*list)[:n:n]
 	*list = (*list)[n:]
 	return first
 }
 
-// known makes a new state that of a level: what was there before is nothing, and
-// known, so that no touch is a head.
+// known turns a new state into a level: its past is empty and known, so no touch is a head.
 func (s *state) known() *state {
 	for set := range s.count {
 		s.count[set] = uint16(s.ways)
@@ -83,7 +80,6 @@ func (s *state) known() *state {
 	return s
 }
 
-// reset empties a state.
 func (s *state) reset() {
 	for _, row := range s.touched {
 		clear(s.tags[int(row)*s.ways:][:s.ways])
@@ -102,7 +98,7 @@ func (s *state) reset() {
 	s.turnBy(0)
 }
 
-// byRow keeps misses by row, too, if a unit's are, and those with fewer ways.
+// byRow makes a state count misses by row, and those with fewer ways, if the unit needs them.
 func (s *state) byRow(u *unit) {
 	if s.rowMisses == nil && (u.alone || u.byRow) {
 		s.rowMisses = make([]uint64, s.sets*len(s.misses))
@@ -112,13 +108,11 @@ func (s *state) byRow(u *unit) {
 	}
 }
 
-// fewerOf is how many more misses of an operand there were in a row with one way less, with two,
-// and three.
+// fewerOf returns the additional misses of an operand in a row with 1, 2 and 3 fewer ways.
 func (s *state) fewerOf(row, op int) *[mostRests]uint32 {
 	return &s.fewer[row*len(s.misses)+op-s.opLow]
 }
 
-// turnBy turns the sets, by less than there are.
 func (s *state) turnBy(by int) {
 	if s.turn += uint32(by); s.turn >= uint32(s.sets) {
 		s.turn -= uint32(s.sets)
@@ -126,7 +120,6 @@ func (s *state) turnBy(by int) {
 	s.first = 1 + s.turn - uint32(s.sets)
 }
 
-// row is the row of a line.
 func (s *state) row(line uint32) int {
 	if s.power {
 		return s.fold((line - s.first) & s.mask)
@@ -134,11 +127,10 @@ func (s *state) row(line uint32) int {
 	return int(uint32(uint64(line-s.first) % uint64(s.sets)))
 }
 
-// fold is the row of a set.
 func (s *state) fold(set uint32) int { return int(set&s.low<<s.up | set>>s.down) }
 
-// slice makes the rows of a slice lie together: what goes on of one row of a first
-// level comes to them in turn.
+// slice makes the rows of a slice adjacent. They receive the misses of one row of the first level
+// one after another.
 func (s *state) slice(sets int) {
 	if s.power {
 		s.low = uint32(sets - 1)
@@ -157,7 +149,7 @@ func (s *state) touch(line uint32, op int) (absent bool) {
 	return s.bringTo(at, line, op)
 }
 
-// bringTo is touch for a line that is not the first of its row, which is known.
+// bringTo is touch for a line that is not the first of its row "at".
 func (s *state) bringTo(at int, line uint32, op int) (absent bool) {
 	row := s.tags[at*s.ways:][:s.ways]
 	s.changed[at>>6] |= 1 << (at & 63)
@@ -175,7 +167,6 @@ func (s *state) bringTo(at int, line uint32, op int) (absent bool) {
 	return true
 }
 
-// front8 is present for a row of 8 whose first line it is not.
 func front8(r *[8]uint32, line uint32) bool {
 	for p := 1; p < 8; p++ {
 		if r[p] == line {
@@ -192,7 +183,6 @@ func front8(r *[8]uint32, line uint32) bool {
 	return false
 }
 
-// mark takes so many rows from one on for changed.
 func (s *state) mark(row, n int) {
 	for end := row + n; row < end; {
 		k := min(64-row&63, end-row)
@@ -201,8 +191,7 @@ func (s *state) mark(row, n int) {
 	}
 }
 
-// deepHit takes note of a line that is among the last in its row: with fewer ways, it
-// would not be there.
+// deepHit notes a line among the last places of its row: with fewer ways, it would be absent.
 func (s *state) deepHit(at int, line uint32, op int) {
 	row := s.tags[at*s.ways:][:s.ways]
 	for less := 1; less <= min(mostRests, s.ways-1); less++ {
@@ -212,13 +201,12 @@ func (s *state) deepHit(at int, line uint32, op int) {
 	}
 }
 
-// meetRow notes that a row has heads.
 func (s *state) meetRow(row int) {
 	s.touched = append(s.touched, uint32(row))
 	s.has[row>>6] |= 1 << (row & 63)
 }
 
-// turned writes to rows, a bit each, what is in others, so many rows on and around.
+// turned copies the bits of others to rows, cyclically, from row by on.
 func (s *state) turned(rows, others []uint64, by int) {
 	for i := range rows {
 		rows[i] = bitsFrom(others, i<<6+by) | bitsFrom(others, i<<6+by-s.sets)
@@ -228,7 +216,7 @@ func (s *state) turned(rows, others []uint64, by int) {
 	}
 }
 
-// bitsFrom are 64 bits from one on, which may be below the first.
+// bitsFrom returns 64 bits from bit "at" on, which may be negative.
 func bitsFrom(words []uint64, at int) (w uint64) {
 	i, shift := at>>6, at&63
 	if i >= 0 && i < len(words) {
@@ -240,7 +228,6 @@ func bitsFrom(words []uint64, at int) (w uint64) {
 	return w
 }
 
-// miss counts misses that no past can change.
 func (s *state) miss(row, op int, n uint64) {
 	s.misses[op-s.opLow] += n
 	if s.rowMisses != nil {
@@ -248,7 +235,7 @@ func (s *state) miss(row, op int, n uint64) {
 	}
 }
 
-// absent takes note of a line that was not in its row.
+// absent notes a line that was absent from its row.
 func (s *state) absent(row int, line uint32, op int) {
 	n := int(s.count[row])
 	if n == s.ways {
@@ -271,8 +258,7 @@ func (s *state) absent(row int, line uint32, op int) {
 	}
 }
 
-// bring touches a line of a level, and reports whether it was absent, which it
-// leaves to the one who asks to count.
+// bring touches a line of a level, and reports whether it was absent. The caller counts the miss.
 func (s *state) bring(line uint32) (absent bool) {
 	at := s.row(line)
 	s.changed[at>>6] |= 1 << (at & 63)

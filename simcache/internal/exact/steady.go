@@ -8,10 +8,10 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// Missing is how many of the levels, the nearest ones, may miss in a pass over nests that is made
-// again and again. The level after them has room for all that the nests touch. All first touches
-// miss in the levels before it, so that every line comes to it in the first pass, and stays. In the
-// passes after, it misses nothing, and nothing comes to the levels after it.
+// Missing returns how many levels, the nearest ones, may miss in a pass over nests that is repeated
+// many times. The whole working set fits in the next level. All first touches miss before it, so
+// each line reaches it in the first pass, and stays. Later passes have no misses there, and send
+// nothing beyond.
 func Missing(levels []engine.Level, nests []nest.Nest) int {
 	for i, l := range levels {
 		if hasRoom(l, nests) {
@@ -21,9 +21,9 @@ func Missing(levels []engine.Level, nests []nest.Nest) int {
 	return len(levels)
 }
 
-// hasRoom reports whether no set of a level gets more lines of nests than it has ways. Of each
-// stretch of lines that operands reach, a set gets one for each time that the stretch goes around
-// the sets, and one more. Stretches that overlap, or lie few sets apart, count as one.
+// hasRoom reports whether no set of a level gets more lines of nests than it has ways. A range of
+// lines gives a set one line for each round over the sets, and one more. Ranges that overlap, or
+// are few sets apart, count as one.
 func hasRoom(l engine.Level, nests []nest.Nest) bool {
 	type stretch struct{ first, last uint64 }
 	var all []stretch
@@ -48,9 +48,9 @@ func hasRoom(l engine.Level, nests []nest.Nest) bool {
 	return most <= l.Ways
 }
 
-// Steady are the misses of a pass over a canonical nest that is made again and again, once all
-// passes are alike (see simcache.SteadyPass), where reuse intervals decide them. The misses of
-// operand r in level i are at r*len(levels)+i. Else passes is how many are simulated until then.
+// Steady returns the misses of a repeated pass over a canonical nest, once all passes are equal
+// (see simcache.SteadyPass), if reuse intervals decide them. The misses of operand r in level i are
+// at r*len(levels)+i. Otherwise passes is the number of passes to simulate until then.
 func Steady(levels []engine.Level, n nest.Nest) (misses []uint64, passes int) {
 	passes = len(levels) + 1
 	if accessesOf(n) < intervalsFrom {
@@ -59,7 +59,7 @@ func Steady(levels []engine.Level, n nest.Nest) (misses []uint64, passes int) {
 	return steady(levels, n)
 }
 
-// steady asks whatever the size.
+// steady is Steady for a nest of any size.
 func steady(levels []engine.Level, n nest.Nest) (misses []uint64, passes int) {
 	passes = len(levels) + 1
 	many := n.Repeat(passes).Canonical()
@@ -77,11 +77,12 @@ func steady(levels []engine.Level, n nest.Nest) (misses []uint64, passes int) {
 	return nil, passes
 }
 
-// alike reports whether all passes miss where the first does.
+// alike reports whether in all passes the same accesses miss.
 //
-// An access that is not the first of its line in a pass has the same window in each pass. Say that
-// each line is gone from a level when the next pass comes to it. Then the first accesses of lines
-// miss in each pass, as in the first one, and what comes to the next level is the same in each.
+//  1. An access that is not the first of its line in a pass has the same window in each pass.
+//  2. Say that each line is evicted from a level before the next pass touches it.
+//  3. Then the first accesses of lines miss in each pass, as in the first one.
+//  4. So the next level receives the same accesses in each pass.
 func alike(levels []engine.Level, refs []operand) bool {
 	for i := range levels {
 		l, next := &level{Level: levels[i]}, slices.Clone(refs)

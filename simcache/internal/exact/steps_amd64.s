@@ -3,8 +3,8 @@
 
 // func stepAVX2(lines *uint32, n int, steppers *stepper, k int)
 //
-// The twin of moveGo, for 8 lines at a time and movers of any step. Y4 are those that a
-// mover has moved, Y5 where they are then. Shifts by 32 leave 0.
+// stepAVX2 is moveGo for 8 lines at a time and movers of any step. Y4 has the lines that a mover
+// moved, Y5 their new numbers. Shifts by 32 leave 0.
 TEXT ·stepAVX2(SB), NOSPLIT, $0-32
 	MOVQ lines+0(FP), DI
 	MOVQ n+8(FP), CX

@@ -13,38 +13,36 @@ import (
 
 // Options say how regions are run.
 type options struct {
-	Brute     bool // keep no summaries
-	Threshold int  // touches from which on a summary is kept; 0 is the fastest one
-	// Progress, if there is one, is told what share of the outermost loops' iterations is done, now
-	// and then, from the goroutine that runs.
+	Brute     bool // make no summaries
+	Threshold int  // touches from which on a summary pays; 0 is the fastest value
+	// Progress, if set, receives the finished share of the outermost loops' iterations now and
+	// then. The goroutine of the run calls it.
 	Progress func(share float64)
 
-	// Ample has levels that have room for all that is run not be looked up.
+	// Ample skips look-ups in levels in which all working sets fit.
 	Ample bool
 
-	kept int // bytes that summaries may take, about; 0 is mostKept, which tests do not fill
+	kept int // approximate bytes for summaries; 0 is mostKept. Tests set it.
 }
 
-// Regions are levels of LRU caches that programs are run on by summaries of their parts.
+// Regions are levels of LRU caches that run programs by summaries of their regions.
 //
-// A summary of a stretch of a program is what it does to a level that begins empty
-// ([state]). It composes with what came before ([machine.apply]). The summary of one
-// instance of a loop stands for every instance with the same stream of lines, up to moving
-// each reference by whole lines ([unit.placeIn], [unit.moves]). A summary of fewer
-// iterations is continued ([machine.extend]). Long loops are cut into chunks, whose
-// summaries compose by doubling ([machine.chunks]). Iterations that touch the same lines
-// are run a few times and multiplied ([machine.repeat]).
+// A summary of a region is its effect on a level that begins empty ([state]). It composes with the
+// past ([machine.apply]). By warping, it serves every instance of a loop with the same sequence of
+// lines, up to a move of each reference by whole lines ([unit.placeIn], [unit.moves]). More
+// iterations extend it ([machine.extend]). Strip-mining cuts long loops into chunks whose summaries
+// compose by doubling ([machine.chunks]). Iterations that touch the same lines are run a few times
+// and multiplied ([machine.repeat]).
 //
-// Accesses that rest on a line leave the summary of an innermost loop, which then knows
-// what fewer ways make of the others ([machine.alone]). So do accesses that rest in a nest
-// of loops ([machine.aloneNested]). Accesses to small arrays leave the summary of a loop
-// around others, and only their sets are run ([machine.pieces]). Whatever is not worth a
-// summary is run, by runs within lines ([machine.runs]). Units whose summaries do not pay
-// are given up ([machine.book]).
+// Loop-invariant references leave the summary of an innermost loop, which then knows the effect of
+// fewer ways on the others ([machine.alone]), or of a nest of loops ([machine.aloneNested]).
+// Accesses to small arrays leave the summary of a loop around others, and only their sets are run
+// ([machine.pieces]). Everything else runs by runs within lines ([machine.runs]). Units whose
+// summaries do not pay are given up ([machine.book]).
 //
-// Summaries are of the first level, and keep logs of what goes on to the later ones
-// ([log]). Where levels are not [sliced], and around accesses that may straddle lines,
-// only repeated iterations are multiplied, or all accesses are made.
+// Summaries are of the first level, and keep the miss stream for later ones ([log]). If levels are
+// not [sliced], or accesses may straddle lines, only repeated iterations are multiplied, or all
+// accesses are made.
 type regions struct {
 	levels  []engine.Level
 	options options
@@ -54,51 +52,50 @@ type regions struct {
 	did     did
 }
 
-// did is what was done how often.
+// A did counts events.
 type did struct {
-	Touched     int // lines, about
+	Touched     int // approximate number of lines
 	Applied     int // summaries
-	Again       int // of them, to a state that has their lines on top
+	Again       int // of them, to a state with their lines on top
 	Full        int // of them, with vectors
-	Partly      int // of these, where the summary has fewer heads in some rows than ways
-	ByRow       int // of them, to a state that keeps misses by row
+	Partly      int // of these, with fewer heads than ways in some rows
+	ByRow       int // of them, to a state that counts misses by row
 	Recorded    int // entries
 	Extended    int // entries, by more iterations
-	Moved       int // entries, to where an instance is
-	Refused     int // entries, since references that move apart may meet
+	Moved       int // entries, to an instance's place
+	Refused     int // entries: references that move apart may meet
 	Instead     int // entries, after one of the same key was refused
 	Interleaved int // references that move apart and never meet
 	Chunked     int // loops
 	Repeated    int // loops, over iterations that touch the same lines
-	Early       int // of them, after the second, as nothing missed after the first level
-	Alone       int // loops, by what moves in them
+	Early       int // of them, after the second: no misses beyond the first level
+	Alone       int // loops, by their moving accesses
 	Anew        int // of these, as the time before
-	Rested      int // rows that what rests in a loop is in
-	Nested      int // nests in which accesses rest
-	Pieces      int // of loops, in which accesses to small arrays rest
-	Alike       int // iterations of these in a row, with the misses of the one before
-	Marched     int // stretches in which no two accesses share a set
-	Stopped     int // of them, in a row in which a line rests
-	Logged      int // misses, in logs
-	Over        int // entries whose log grew too long
+	Rested      int // rows with loop-invariant lines
+	Nested      int // nests with loop-invariant references
+	Pieces      int // of loops with lines of small arrays
+	Alike       int // consecutive iterations of these with equal misses
+	Marched     int // periods in which no two accesses share a set
+	Stopped     int // of them, in a row with a loop-invariant line
+	Logged      int // misses in miss streams
+	Over        int // entries with too long a miss stream
 	GivenUp     int // times that units owed too much
-	Emptied     int // tables, as all took too much memory
-	Quiet       int // rows of which nothing went on to the later levels, as it is there
-	Nothing     int // rows of which nothing goes on, as the log is empty
-	Crowded     int // rows that have too many lines for that
-	Whole       int // rows of which all goes on, together with others
-	Rear        int // rows of which the log goes on, together with others
-	Ample       int // programs, which some level has room for
+	Emptied     int // tables, because all took too much memory
+	Quiet       int // rows that sent nothing: later levels have it
+	Nothing     int // rows that sent nothing: the log is empty
+	Crowded     int // rows with too many lines for that
+	Whole       int // rows that send all, together with others
+	Rear        int // rows that send the log, together with others
+	Ample       int // programs that fit in some level
 }
 
-// newRegions returns empty caches.
 func newRegions(levels []engine.Level, o options) *regions {
 	return &regions{levels: levels, options: o}
 }
 
-// Run runs a program, and returns its misses: those of operand r at level i of n
-// are at r*n+i. It refuses, before anything is run, a program whose lines 32 bits do
-// not number, levels whose ways 16 bits do not count, and accesses wider than a line.
+// Run runs a program and returns its misses, those of operand r at level i of n at r*n+i. Before it
+// runs anything, it refuses accesses wider than a line, programs with more lines than 32 bits
+// number, and levels with more ways than 16 bits count.
 func (e *regions) Run(p nest.Program) ([]uint64, error) {
 	if engine.Wide(e.levels, p.Operands()) {
 		return nil, errors.New("accesses wider than a line")
@@ -116,7 +113,7 @@ func (e *regions) Run(p nest.Program) ([]uint64, error) {
 	return m.count(), nil
 }
 
-// Work is about how many lines were looked up.
+// Work returns the approximate number of lines looked up.
 func (e *regions) Work() uint64 {
 	work := uint64(e.did.Touched)
 	if e.ample != nil && e.ample.near != nil {
@@ -125,7 +122,7 @@ func (e *regions) Work() uint64 {
 	return work
 }
 
-// Contents are the lines in a set of a level, the one touched last first.
+// Contents returns the lines in a set of a level, the last touched first.
 func (e *regions) Contents(level, set int) []uint64 {
 	if e.refill() != nil || e.states == nil {
 		return nil
@@ -150,27 +147,27 @@ type machine struct {
 	maxShift         uint
 	span             int // bytes after which lines are in the same sets of the first level
 	keeps            bool
-	deep             bool // there are levels after the first: summaries keep logs
+	deep             bool // there are later levels: summaries keep miss streams
 	threshold        float64
-	slots, most      []int // by slot: numbers, and the highest of them in an instance
+	slots, most      []int // by slot: numbers, and their maxima in an instance
 	program          []*node
 	states           []*state
 	clock, ids       uint64
 	lines            []uint32 // scratch
 	linesOps         []uint16 // scratch
-	listed           []listed // scratch: what runs in a row
+	listed           []listed // scratch: nodes of a run in one row
 	sets             []uint32 // scratch: lines, by operand and set of a slice of the second level
 	kept             []uint32 // scratch: rows
-	missed           []int    // scratch: operands of a summary that miss in it
-	missing          []uint8  // scratch: by row of a summary, a bit for each head that missed
-	found            []uint8  // scratch, after it: 0 where surely no head was there
+	missed           []int    // scratch: operands that miss in a summary
+	missing          []uint8  // scratch: by row of a summary, a bit for each missed head
+	found            []uint8  // scratch, after missing: 0 if certainly no head was present
 	skipped          []uint64 // a bit for each row of a summary that is not applied
 	turned           []uint64 // scratch: a bit for each row of a summary
 	saved            []uint64
 	movers           []mover
-	tabled           []*unit // that have a table
-	held, mostKept   int     // bytes that their entries take, and may take, about
-	booked           int     // of what was done, in the accounts of units
+	tabled           []*unit // those with a table
+	held, mostKept   int     // approximate bytes of their entries, and the limit
+	booked           int     // work charged to units
 	owed, mayOwe     int     // by units; see book
 	did              *did
 }
@@ -209,7 +206,7 @@ func (e *regions) machine(p nest.Program) (*machine, error) {
 	return m, nil
 }
 
-// prepare finds what a machine's program may be run by, which is placed.
+// prepare chooses how to run the parts of a machine's program, which is placed.
 func (e *regions) prepare(m *machine, b *builder) {
 	m.program = m.sparse(m.program)
 	m.slots, m.most = make([]int, len(b.low)), make([]int, len(b.low))
@@ -244,9 +241,8 @@ func (e *regions) prepare(m *machine, b *builder) {
 	m.mayOwe = max(leastOwed, int(min(m.sum(m.program), math.MaxInt/2))/owedOf)
 }
 
-// place makes the accesses count from an origin, below all that they and the levels
-// hold. Internally the set of a line is its number from the origin on modulo the
-// sets: the sets of a level, turned.
+// place makes accesses count from an origin below all their lines and those in the levels.
+// Internally a line's set is its number from the origin, modulo the sets: the level's sets, turned.
 func (e *regions) place(m *machine, b *builder) error {
 	from, to := b.from, b.to
 	if len(b.accesses) == 0 {
@@ -270,7 +266,6 @@ func (e *regions) place(m *machine, b *builder) error {
 	return nil
 }
 
-// move makes the accesses count from an origin.
 func (b *builder) move(origin int) {
 	for _, a := range b.accesses {
 		a.addr.c -= origin
@@ -296,7 +291,6 @@ func (e *regions) rebase(origin int) {
 	e.states, e.origin = moved, origin
 }
 
-// context is that of all levels.
 func (m *machine) context() *context {
 	words := len(m.skipped)
 	return &context{
@@ -304,7 +298,6 @@ func (m *machine) context() *context {
 	}
 }
 
-// count runs the program and returns its misses.
 func (m *machine) count() []uint64 {
 	m.run(m.program, m.context())
 	misses := make([]uint64, m.ops*len(m.levels))

@@ -2,20 +2,21 @@ package exact
 
 import "slices"
 
-// Accesses to a small array seldom keep their distance to others, modulo the sets: a
-// summary that knows them does not come back. But they lie in a few lines. So a loop
-// around others is cut into pieces in which each such access rests on a line; the
-// summary of a piece is one without them, which is applied to all other sets; and
-// what happens in the sets of their lines is run, all of it, but nothing else.
+// Accesses to a small array seldom keep their distance to others, modulo the sets. So a summary
+// with them does not recur. But they lie in few lines.
+//
+//  1. Cut a loop around others into pieces in which each such access stays in its line.
+//  2. Apply a piece's summary, made without them, to all sets except the sets of their lines.
+//  3. Run everything that happens in those sets, and nothing else.
 
-// A tiny is a loop's accesses to small arrays, where they are in no loop inside.
+// A tiny is a loop's accesses to small arrays that are in no loop inside.
 type tiny struct {
 	without  *node // the loop without them
 	accesses []*node
-	rows     []int // scratch: that their lines are in
+	rows     []int // scratch: rows of their lines
 }
 
-// tiny prepares a loop's tiny, if it has one.
+// tiny prepares a loop's tiny, or returns nil.
 func (m *machine) tiny(n *node, b *builder) *tiny {
 	if n.kind != loop || n.inner || n.unit == nil {
 		return nil
@@ -46,8 +47,8 @@ func (m *machine) tiny(n *node, b *builder) *tiny {
 	return t
 }
 
-// enterAll prepares all innermost loops of a list to be run in a row alone, and
-// reports whether there are any, and all can be.
+// enterAll prepares all innermost loops of a list for a single row, and reports whether there are
+// any, and all could be.
 func (m *machine) enterAll(list []*node) bool {
 	loops := 0
 	for _, c := range list {
@@ -64,7 +65,7 @@ func (m *machine) enterAll(list []*node) bool {
 	return loops > 0
 }
 
-// leaveOut copies a node without its small accesses. Loops in it stay what they are.
+// leaveOut copies a node without its small accesses. Loops in it stay unchanged.
 func (t *tiny) leaveOut(n *node, small func(*node) bool) *node {
 	d := *n
 	list := func(nodes []*node) (left []*node) {
@@ -85,7 +86,6 @@ func (t *tiny) leaveOut(n *node, small func(*node) bool) *node {
 	return &d
 }
 
-// below are all nodes in a node, leaves first.
 func below(n *node) (list []*node) {
 	for _, c := range slices.Concat(n.body, n.orelse) {
 		list = append(append(list, below(c)...), c)
@@ -110,7 +110,7 @@ func (m *machine) pieces(n *node, c *context, y, end int) {
 	}
 }
 
-// stay is for how many iterations, up to a limit, all accesses stay in their lines.
+// stay returns for how many iterations, up to limit, all accesses stay in their lines.
 func (t *tiny) stay(m *machine, slot, limit int) int {
 	for _, a := range t.accesses {
 		if own := a.addr.coef(slot); own != 0 {
@@ -120,8 +120,8 @@ func (t *tiny) stay(m *machine, slot, limit int) int {
 	return limit
 }
 
-// piece runs iterations in which small accesses rest. It reports whether it did:
-// not where they are in half of all sets.
+// piece runs iterations in which small accesses stay in their lines. It refuses without a summary,
+// or if these take more than half of all sets.
 func (m *machine) piece(n *node, c *context, y, trips int) bool {
 	t, s := n.tiny, c.states[0]
 	m.slots[n.slot] = y
@@ -145,8 +145,8 @@ func (m *machine) piece(n *node, c *context, y, trips int) bool {
 	return true
 }
 
-// away notes which accesses of nodes are not in a row, in any of so many iterations of a
-// loop around, from y on. What other loops are around is not known.
+// away notes which accesses of nodes are never in a row, in trips iterations of a loop from y on.
+// Accesses in other loops inside count as in the row.
 func (m *machine) away(nodes []*node, slot int, s *state, row, y, trips int) {
 	for _, n := range nodes {
 		switch {
@@ -161,10 +161,12 @@ func (m *machine) away(nodes []*node, slot int, s *state, row, y, trips int) {
 	}
 }
 
-// runIn runs iterations y to end of a loop in a row. Of some in which the same lines of
-// the row are touched in the same order, the first leaves them on top, and each after it
-// misses as the second does. None of these misses is a head, since its line was touched
-// in the first.
+// runIn runs iterations y to end of a loop in a row. Consecutive ones may touch the same lines of
+// the row in the same order:
+//
+//  1. The first of these leaves the lines on top.
+//  2. So each later one misses as the second does.
+//  3. None of these misses is a head, because the first touched its line.
 func (m *machine) runIn(n *node, c *context, row, y, end int) {
 	for y < end {
 		m.slots[n.slot], m.listed = y, m.listed[:0]
@@ -179,8 +181,8 @@ func (m *machine) runIn(n *node, c *context, row, y, end int) {
 	}
 }
 
-// bringAlike brings what was put down to a row, so many times. Where these are no more lines than
-// ways, they are all there after the first.
+// bringAlike touches the collected lines in a row, times times. If they fit in the ways, all are
+// there after the first time.
 func (m *machine) bringAlike(c *context, row, times int) {
 	s := c.states[0]
 	c.bringIn(row, m.lines, m.linesOps)
@@ -197,14 +199,14 @@ func (m *machine) bringAlike(c *context, row, times int) {
 	}
 }
 
-// A listed node is an access that may be in a row in some iterations of a loop around, or a loop.
+// A listed node is a loop, or an access that may be in a row in some iterations of the loop around.
 type listed struct {
 	node    *node
-	at, own int // of an access: its address in the first of them, and by what it goes on
+	at, own int // of an access: its first address, and its stride
 }
 
-// list lists nodes in the order in which they run in so many iterations of a loop around, up to
-// a limit, in which all branches take the same way; around other loops than innermost ones in one.
+// list lists nodes in the order in which they run. It returns for how many iterations of the loop
+// around, at most k, all branches go the same way: 1 around a loop that is not innermost.
 func (m *machine) list(nodes []*node, slot, k int) int {
 	for _, n := range nodes {
 		switch {
@@ -228,7 +230,7 @@ func (m *machine) list(nodes []*node, slot, k int) int {
 	return k
 }
 
-// listInner finds where an innermost loop's accesses are, and its spans, and by what they go on.
+// listInner finds the addresses and spans of an innermost loop, and their steps in the loop around.
 func (m *machine) listInner(n *node, slot int) {
 	in, o := n.inside, n.enter
 	m.slots[n.slot] = 0
@@ -242,7 +244,7 @@ func (m *machine) listInner(n *node, slot int) {
 	}
 }
 
-// tripsAfter are an innermost loop's trips, so many iterations after those in which it was listed.
+// tripsAfter returns an innermost loop's trips "by" iterations after it was listed.
 func (n *node) tripsAfter(by int) int {
 	o := n.enter
 	span := o.spans[0][0] + o.spans[0][1]*by
@@ -252,8 +254,8 @@ func (n *node) tripsAfter(by int) int {
 	return n.count(span)
 }
 
-// collect puts down the accesses in a row of what was listed, in order, in a later iteration,
-// and returns for how many, up to a limit, they are the same.
+// collect collects the listed accesses in a row, in order, in a later iteration. It returns for how
+// many iterations, at most k, they are the same.
 func (m *machine) collect(list []listed, s *state, row, by, k int) int {
 	for i := range list {
 		a := &list[i]
@@ -284,15 +286,15 @@ func (m *machine) collectLoop(n *node, s *state, row int) {
 	m.listed = m.listed[:first]
 }
 
-// put puts down a line, unless it is the one before: that one is the first of its row.
+// put collects a line, unless it repeats the line before, which is the first of its row.
 func (m *machine) put(line uint32, op int) {
 	if k := len(m.lines); k == 0 || m.lines[k-1] != line {
 		m.lines, m.linesOps = append(m.lines, line), append(m.linesOps, uint16(op))
 	}
 }
 
-// sameIn is for how many iterations of a loop, up to a limit, an access that is at an address, and
-// goes on by own in each, touches the same line of a row, or none of it.
+// sameIn returns for how many iterations, at most k, an access touches the same line of a row, or
+// none. own is its stride.
 func sameIn(s *state, row, addr, own, k int) int {
 	if own == 0 || !reachFrom(addr, own*(k-1), s.shift).in(s, row) {
 		return k
@@ -300,7 +302,7 @@ func sameIn(s *state, row, addr, own, k int) int {
 	return min(k, stays(addr, own, 1<<s.shift))
 }
 
-// stays is for how many iterations an address that goes on by own in each stays in a line.
+// stays returns for how many iterations an address with stride own stays in its line.
 func stays(addr, own, line int) int {
 	if at := addr & (line - 1); own > 0 {
 		return (line-1-at)/own + 1
@@ -309,8 +311,7 @@ func stays(addr, own, line int) int {
 	}
 }
 
-// steady is for how many iterations of a loop, up to a limit, each part of a condition
-// holds, or does not.
+// steady returns for how many iterations of a loop, at most k, no part of a condition changes.
 func (m *machine) steady(c *node, slot, k int) int {
 	for _, all := range c.when {
 		for i := range all {
@@ -326,8 +327,8 @@ func (m *machine) steady(c *node, slot, k int) int {
 	return k
 }
 
-// collectInner is collect for an innermost loop. Where its trips change, but nothing in
-// the row is touched in the iterations by which they do, it is the same.
+// collectInner is collect for an innermost loop. Its trips may change by iterations that touch
+// nothing in the row.
 func (m *machine) collectInner(n *node, s *state, row, by, k int) int {
 	in, o, trips := n.inside, n.enter, n.tripsAfter(by)
 	for i := range o.accesses {

@@ -8,65 +8,64 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A unit is a loop or a block of which summaries are kept, with what decides
-// its stream of lines.
+// A unit is a loop or a block that has summaries, and everything that decides its sequence of
+// lines.
 type unit struct {
 	refs  []ref
 	gates []gate
-	pairs [][2]int // of refs that may touch one line, for all that is known of the program
-	// period is the least number of iterations after which all references have moved
-	// by whole lines, and alike modulo the span of the sets; 0 if there is none.
+	pairs [][2]int // refs that may touch one line
+	// period is the least number of iterations that moves all references by whole lines, and
+	// equally modulo the span of the sets; 0 if there is none.
 	period int
-	fixed  bool // no bound or condition inside depends on the own counter
-	slot   int  // of the own counter
-	asks   bool // a condition depends on counters of the unit
+	fixed  bool // no bound or condition inside depends on the unit's induction variable
+	slot   int  // of the unit's induction variable
+	asks   bool // a condition depends on induction variables in the unit
 	opLow  int
 	opHigh int
 
 	table    []*entry
-	held     int // bytes that the entries in it take
+	held     int // bytes of its entries
 	tries    int
-	longer   int  // how often an entry was met that is longer than what was asked for
+	longer   int  // number of entries met that were longer than the instance
 	exact    bool // trips are part of the key; see unit.metLonger
 	account  int  // see machine.book
 	extends  int
-	big      float64 // touches of an instance from which on its log would be too long
-	room     int     // items in a row's log that were enough lately, about
-	listed   int     // and in a log, with room for more
-	logs     bool    // summaries keep logs
+	big      float64 // touches of an instance from which on its miss stream is too long
+	room     int     // recently sufficient items of a row's log, about
+	listed   int     // recently sufficient length of a log's lists
+	logs     bool    // summaries keep miss streams
 	inner    bool    // a loop around accesses only
-	off      bool    // summaries of it do not pay
+	off      bool    // its summaries do not pay
 	few      bool    // it has few keys, and many instances; see fewKeys
-	alone    bool    // of what moves in a loop; see solo
-	byRow    bool    // misses are kept by row; see tiny
+	alone    bool    // of a loop's moving accesses; see solo
+	byRow    bool    // misses are counted by row; see tiny
 	key      []int
 	base     []int
 	low, hig []int
 }
 
-// A ref is the address of one or more accesses, as a function of what is outside
-// of the unit, of its own counter, and of the counters inside.
+// A ref is the address of one or more accesses: a function of slots outside the unit, its induction
+// variable, and those inside.
 type ref struct {
 	out    affine
-	own    int    // bytes that it moves by from one iteration to the next
-	in     []term // own counter's included
+	own    int    // stride of the unit's loop in bytes
+	in     []term // with the unit's induction variable
 	g      int    // greatest power of two that divides all inner coefficients and the smallest line
-	within int    // the same without the own counter's
+	within int    // the same without the unit's induction variable
 }
 
-// A gate is a bound or a condition inside of the unit, split alike.
+// A gate is a bound or a condition inside the unit, split like a ref.
 type gate struct {
 	of      *node
 	outs    []affine
 	own     []int
 	ins     [][]term
-	depends bool // on counters of the unit
+	depends bool // on induction variables of the unit
 }
 
 const mostRefs = 64
 
-// units makes the units of a tree, from its leaves on. slots are the counters
-// of the loops in it.
+// units makes the units of a tree, leaves first, and returns its nodes.
 func (m *machine) units(n *node) (inside []*node) {
 	for _, list := range [][]*node{n.body, n.orelse} {
 		for _, c := range list {
@@ -79,8 +78,8 @@ func (m *machine) units(n *node) (inside []*node) {
 	return append(inside, n)
 }
 
-// unit makes the unit of a node around others, or none: where an access may
-// straddle lines, a bound is no affine function, or there is too much to compare.
+// unit makes the unit of a node. It returns nil if an access may straddle lines, if a bound is not
+// affine, or if there is too much to compare.
 func (m *machine) unit(n *node, inside []*node) *unit {
 	u := &unit{
 		fixed: true, slot: n.slot, inner: n.inner, opLow: n.opLow, opHigh: n.opHigh, logs: m.deep,
@@ -128,24 +127,24 @@ func (m *machine) unit(n *node, inside []*node) *unit {
 	return u
 }
 
-// Of a tile of odd sizes thousands of keys come before any comes again, and then each comes
-// often. Where the strides outside tell that there are no more keys than a quarter of mostKeys,
-// and oftenEach times as many instances, all are waited for.
+// A tile of odd sizes meets thousands of keys before any recurs, and then each recurs often. Its
+// unit waits for all keys if the outer strides allow at most mostKeys/4 of them, and oftenEach
+// times as many instances.
 const (
 	mostKeys  = 1 << 16
 	oftenEach = 8
 )
 
-// fewKeys reports whether that is so, where the highest numbers in the slots are these.
+// fewKeys reports whether a unit waits for all keys. highest has the largest numbers in the slots.
 func (m *machine) fewKeys(u *unit, highest []int) bool {
 	keys, instances := m.keys(u, highest, min(mostKeys/4, mostKept/2/stateSize(m.levels[0])))
 	return instances >= oftenEach*float64(keys)
 }
 
-// keys is at least how many keys the instances of a unit have, and how many instances there are:
-// none if there are more keys than most, or if bounds and conditions in it depend on what is
-// outside. The bases of an instance are sums of multiples of the strides outside, so that their
-// part of the keys is a group, or a part of one, which is put together stride by stride.
+// keys returns an upper bound of the keys of a unit's instances, and the number of instances: 0 for
+// more keys than most, or if bounds and conditions inside depend on outer loops. The bases of an
+// instance are sums of multiples of the outer strides. So their part of the keys is a group, or
+// part of one, built stride by stride.
 func (m *machine) keys(u *unit, highest []int, most int) (keys int, instances float64) {
 	for _, g := range u.gates {
 		outside := func(a affine) bool { return len(a.terms) > 0 }
@@ -173,7 +172,7 @@ func (m *machine) keys(u *unit, highest []int, most int) (keys int, instances fl
 	return len(list), instances
 }
 
-// outside is, by slot, how much a step of the loop that is outside moves each reference.
+// outside returns, by slot of an outer loop, its stride for each reference.
 func (u *unit) outside() map[int][]int {
 	strides := map[int][]int{}
 	for r := range u.refs {
@@ -187,7 +186,7 @@ func (u *unit) outside() map[int][]int {
 	return strides
 }
 
-// keyOf is the part of a key that the bases decide, so many strides on.
+// keyOf returns the part of a key that the bases decide, "times" strides from key.
 func (m *machine) keyOf(stride []int, times int, key []int) []int {
 	to := []int{(key[0] + times*stride[0]) & (m.maxLine - 1)}
 	for r, s := range stride[1:] {
@@ -221,8 +220,8 @@ func (u *unit) gate(n, of *node, list []affine, inside func(int) bool) {
 	u.gates = append(u.gates, g)
 }
 
-// period: P*own must be whole lines for every reference, and P times the
-// difference of two of them whole spans.
+// period finds a P such that P*own is whole lines for each reference, and P times the difference of
+// two own strides whole spans.
 func (m *machine) period(u *unit) int {
 	if !u.fixed {
 		return 0
@@ -244,17 +243,18 @@ func (m *machine) period(u *unit) int {
 	return p
 }
 
-// placeIn writes to key what decides the stream of lines of an instance of so many
-// iterations from y on, up to moving, and to base where its references are.
+// placeIn writes to base the places of an instance's references: trips iterations from y on. It
+// writes to key everything that decides the sequence of lines, up to moving:
 //
-// Why that is all: a reference's addresses are base + multiples of g, which is a
-// power of two that divides the line. So their lines are those of base rounded
-// down to a multiple of g. If all rounded bases are moved by whole lines, each
-// line moves by as many as its reference; if these are alike modulo the sets, lines
-// that were in one set still are. The bounds and conditions inside are functions of
-// the same inner counters, whose values at their zeros are in the key; but of a
-// condition that always or never holds in the instance only that: it did so in one
-// that is a part of it, too.
+//  1. A reference's addresses are base + multiples of g, a power of two that divides the line. So
+//     base, rounded down to a multiple of g, decides their lines.
+//  2. If all rounded bases move by whole lines, each line moves by the same distance as its
+//     reference.
+//  3. If these moves agree modulo the sets, lines that shared a set still do.
+//  4. Bounds and conditions inside are functions of the same inner induction variables. The key has
+//     their values at zero.
+//  5. If a condition always or never holds in the instance, the key says only that. The same then
+//     holds for each part of the instance.
 func (u *unit) placeIn(m *machine, y, trips int) {
 	for i := range u.refs {
 		r := &u.refs[i]
@@ -302,15 +302,14 @@ func (g *gate) key(key []int, m *machine, y int) []int {
 	return key
 }
 
-// What a condition does in an instance.
 const (
 	noValue = iota
 	always
 	sometimes
 )
 
-// bounds are bounds of a function of the unit's counters, whose highest values are
-// known, by its value where they are 0.
+// bounds bounds a function of the unit's induction variables with known maxima; v is its value at
+// zero.
 func (g *gate) bounds(m *machine, i, v int) (low, high int) {
 	low, high = v, v
 	for _, t := range g.ins[i] {
@@ -323,10 +322,9 @@ func (g *gate) bounds(m *machine, i, v int) (low, high int) {
 	return low, high
 }
 
-// modSpan is a number modulo the span of the first level's sets.
 func (m *machine) modSpan(a int) int { return modulo(a, m.span) }
 
-// modulo is a modulo b, from 0 on.
+// modulo returns a modulo b, which is never negative.
 func modulo(a, b int) int {
 	if b&(b-1) == 0 {
 		return a & (b - 1)
@@ -337,8 +335,7 @@ func modulo(a, b int) int {
 	return a
 }
 
-// boxes writes, for each reference, the lowest and the highest of its addresses in
-// trips iterations from y on, or bounds of them, to low and hig.
+// boxes writes to low and hig bounds of each reference's addresses in trips iterations from y on.
 func (u *unit) boxes(m *machine, y, trips int) {
 	u.reach(m, y, trips)
 	for i := range u.refs {
@@ -354,7 +351,7 @@ func (u *unit) boxes(m *machine, y, trips int) {
 	}
 }
 
-// reach finds the highest values of the unit's counters, or bounds of them.
+// reach finds upper bounds of the unit's induction variables.
 func (u *unit) reach(m *machine, y, trips int) {
 	m.most[u.slot] = trips - 1
 	for i := len(u.gates) - 1; i >= 0; i-- { // from the outside in
@@ -364,7 +361,7 @@ func (u *unit) reach(m *machine, y, trips int) {
 	}
 }
 
-// most is at most how often an inner loop runs.
+// most returns an upper bound of an inner loop's trips.
 func (g *gate) most(m *machine, y int) int {
 	least := 0
 	for i := range g.outs {
