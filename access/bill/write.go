@@ -85,8 +85,7 @@ func (b *Bill) Worst(most int) []Item {
 
 // rest says in words what is not among the operators shown, the first of the bill.
 func (b *Bill) rest(shown []Item) []string {
-	var calls, views, unpriced, unwritten int
-	var bytes int64
+	calls, views, unpriced, unwritten, bytes := 0, 0, 0, 0, int64(0)
 	var names []string
 	for n, i := range b.Operators {
 		if i.Unwritten {

@@ -183,7 +183,7 @@ func lookUp(op string) Row {
 }
 
 // byRule says what an operator does that has the name of a row's with _backward after it, or of a
-// view's with _copy, or begins as a row's name does that ends in *.
+// view's with _copy, or begins as a row's name does that ends in _*.
 func byRule(name string) (Row, bool) {
 	if base, ok := strings.CutSuffix(name, "_copy"); ok && byName()[base].Class == View {
 		return Row{Class: Copy, Walk: WalkCopy}, true
@@ -200,9 +200,11 @@ func byRule(name string) (Row, bool) {
 			return r, true
 		}
 	}
-	for i := range name {
-		if r, ok := byName()[name[:i]+"*"]; ok {
-			return r, true
+	for i, c := range name {
+		if c == '_' {
+			if r, ok := byName()[name[:i+1]+"*"]; ok {
+				return r, true
+			}
 		}
 	}
 	return Row{}, false
