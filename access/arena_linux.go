@@ -15,13 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapArena maps size bytes from the boundary of a huge page on, of 2 MiB or more,
-// and returns what gives them back. Small pages begin there too: AMD's level 1 finds its way by a
-// hash of the virtual address, by which pages on two sides of a high power of two
-// can be alike, so that lines of either miss whenever they were touched in turn
-// (Lipp et al., "Take A Way", AsiaCCS 2020; 8 KiB then take four times as long).
-//
-// Where nodes are named, their memory is taken.
+// mapArena maps size bytes on the given NUMA nodes, or on any if nodes is nil. The memory starts at
+// a huge page boundary even if its pages are small. AMD predicts the way of level 1 by a hash of
+// the virtual address. Pages on two sides of a high power of two can have equal hashes and evict
+// each other; 8 KiB then take four times as long (Lipp et al., "Take A Way", AsiaCCS 2020).
 func mapArena(size int, pages Pages, nodes []int) (mem arena, free func() error, err error) {
 	page := max(hugePage, pages.Size())
 	length, flags := (size+page-1)/page*page+page, unix.MAP_PRIVATE|unix.MAP_ANON
@@ -43,7 +40,7 @@ func mapArena(size int, pages Pages, nodes []int) (mem arena, free func() error,
 	if pages == PagesTHP {
 		advice = unix.MADV_HUGEPAGE
 	}
-	// A kernel that knows no huge pages (EINVAL) has what is obtained say so.
+	// A kernel without huge pages returns EINVAL; backing then reports no huge pages.
 	if err := unix.Madvise(all, advice); err != nil && !errors.Is(err, unix.EINVAL) {
 		return nil, nil, errors.Join(mapError(size, pages, err), free())
 	}
@@ -51,8 +48,7 @@ func mapArena(size int, pages Pages, nodes []int) (mem arena, free func() error,
 	return all[start:][:size:size], free, nil
 }
 
-// takeFrom takes a mapping's memory, which nobody touched yet, from NUMA nodes (mbind(2)
-// with MPOL_BIND).
+// takeFrom binds an untouched mapping to NUMA nodes (mbind(2) with MPOL_BIND).
 func takeFrom(mem []byte, nodes []int) error {
 	if nodes == nil {
 		return nil
@@ -62,7 +58,7 @@ func takeFrom(mem []byte, nodes []int) error {
 	for _, n := range nodes {
 		mask[n/64] |= 1 << (n % 64)
 	}
-	// The kernel takes one bit less than it is told.
+	// The kernel reads one bit less than maxnode.
 	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(unsafe.Pointer(unsafe.SliceData(mem))),
 		uintptr(len(mem)), mpolBind,
 		uintptr(unsafe.Pointer(unsafe.SliceData(mask))), uintptr(64*len(mask)+1), 0)
@@ -73,10 +69,9 @@ func takeFrom(mem []byte, nodes []int) error {
 	return nil
 }
 
-// populate has the kernel touch all pages at once (madvise(2) with MADV_POPULATE_WRITE, since
-// Linux 5.14), on the node of this thread. To touch one after the other takes an exception each:
-// on a virtual machine 11.7 us a page, for 0.5 us so. Where the kernel does not, they come when
-// they are touched.
+// populate has the kernel touch all pages on the node of this thread (MADV_POPULATE_WRITE, since
+// Linux 5.14). On a virtual machine this takes 0.5 us a page instead of 11.7 us. Older kernels
+// allocate pages on first touch.
 func (mem arena) populate() { _ = unix.Madvise(mem, unix.MADV_POPULATE_WRITE) }
 
 func mapError(size int, pages Pages, err error) error {
@@ -88,11 +83,10 @@ func mapError(size int, pages Pages, err error) error {
 	return fault(FieldPages, pages, fmt.Errorf("mapping %s: %w", gib(size), err))
 }
 
-// backing looks up what the kernel gave for an arena.
 func (mem arena) backing() (Backing, error) { return mem.backingIn("/proc/self/smaps") }
 
-// backingIn is backing by the file where the kernel says what it gave; without /proc, as in a
-// chroot, that is unknown.
+// backingIn reads a file such as /proc/self/smaps. Without it, as in a chroot, Huge is unknown and
+// 0.
 func (mem arena) backingIn(smaps string) (Backing, error) {
 	f, err := os.Open(smaps)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,8 +100,7 @@ func (mem arena) backingIn(smaps string) (Backing, error) {
 	return Backing{Size: len(mem), Huge: min(huge, len(mem))}, err
 }
 
-// hugeBytes reads how much of the mapping that an address is in lies in huge
-// pages, from the text of the kernel's smaps.
+// hugeBytes reads the bytes in huge pages of the mapping that contains addr.
 func hugeBytes(text io.Reader, addr uintptr) (int, error) {
 	lines := bufio.NewScanner(text)
 	inside, size, huge := false, 0, 0

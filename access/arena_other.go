@@ -7,8 +7,7 @@ import (
 	"fmt"
 )
 
-// mapArena allocates size bytes from a page boundary on. This system lets no
-// pages be chosen.
+// mapArena allocates size bytes that start at a page boundary.
 func mapArena(size int, pages Pages, nodes []int) (mem arena, free func() error, err error) {
 	if nodes != nil {
 		return nil, nil, fmt.Errorf("membind %v: only Linux takes memory from nodes", nodes)
@@ -19,8 +18,6 @@ func mapArena(size int, pages Pages, nodes []int) (mem arena, free func() error,
 	return newArena(size), func() error { return nil }, nil
 }
 
-// backing is unknown here.
 func (mem arena) backing() (Backing, error) { return Backing{Size: len(mem)}, nil }
 
-// populate leaves it to whoever touches the memory.
 func (mem arena) populate() {}

@@ -13,23 +13,19 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A chase reads one element after the other, each of which says where the next
-// is, so that no load can begin before the one before it is done: its time is
-// the latency from a load to its use. The order is random, so that nothing can
-// be fetched ahead, and goes round, through every element once. It is no nest of
-// loops: both executors are told the places in their order, Pattern.Ring.
+// Each element of a chase holds the address of the next. No load can begin before the previous one
+// ends, so the time of a load is its latency. The order is random, so that nothing is prefetched.
+// It is a ring and not a nest of loops: both executors follow Pattern.Ring.
 
-// chaseSeed makes the order of a chase, the same in every run: exact counts hang
-// on it.
+// chaseSeed fixes the order of a chase, on which exact counts depend.
 const chaseSeed = 0x535452494445 // "STRIDE"
 
-// maxRing is how many elements a chase goes round at most: 1 GiB in lines.
+// maxRing is the most elements of a chase: 1 GiB, at one element a line.
 const maxRing = 1 << 24
 
-// ring makes the order of a Chase: a random permutation of the view's elements,
-// closed to a ring, so that every ring is as likely as any other (as from
-// Sattolo's algorithm, "An algorithm to generate a random cyclic permutation",
-// 1986). The offsets are in elements from Origin.
+// ring makes the order of a Chase: a random permutation of the view's elements, closed to a ring.
+// Every ring is equally likely, as from Sattolo's algorithm ("An algorithm to generate a random
+// cyclic permutation", 1986). The offsets are in elements from Origin.
 func (p *Pattern) ring() error {
 	s, view := p.Spec, p.operands[0].view
 	switch {
@@ -62,14 +58,13 @@ func (p *Pattern) ring() error {
 	}
 	random := rand.NewPCG(chaseSeed, uint64(p.Elems))
 	for i := len(p.Ring) - 1; i > 0; i-- {
-		j, _ := bits.Mul64(random.Uint64(), uint64(i+1)) // 0 to i
+		j, _ := bits.Mul64(random.Uint64(), uint64(i+1)) // in [0, i]
 		p.Ring[i], p.Ring[j] = p.Ring[j], p.Ring[i]
 	}
 	p.Bytes = p.Elems * s.DType.Size()
 	return nil
 }
 
-// steadyChase is a pass of a Chase in the steady state.
 func (p *Pattern) steadyChase(levels []simcache.Level) (simcache.Counts, error) {
 	size := p.Spec.DType.Size()
 	addrs := make([]uint64, len(p.Ring))
@@ -79,7 +74,6 @@ func (p *Pattern) steadyChase(levels []simcache.Level) (simcache.Counts, error) 
 	return simcache.SteadyRing(simcache.Config{Levels: levels}, size, addrs)
 }
 
-// bindChase makes the runner of a Chase.
 func bindChase(p Pattern, mem arena) runner {
 	data := unsafe.Slice((*uintptr)(unsafe.Pointer(unsafe.SliceData(mem))), p.Memory/8)
 	link := func() {
@@ -92,7 +86,7 @@ func bindChase(p Pattern, mem arena) runner {
 	place := func(step int) unsafe.Pointer {
 		return unsafe.Pointer(&data[p.Ring[step%len(p.Ring)]])
 	}
-	// part returns 1 if it ended where it should.
+	// part returns 1 if the chase ended at the right element, and 0 if not.
 	part := func(from, links int) float64 {
 		if chase(place(from), links) != place(from+links) {
 			return 0
@@ -103,19 +97,17 @@ func bindChase(p Pattern, mem arena) runner {
 		length: len(p.Ring),
 		part:   part,
 		prepare: func() {
-			for i := range data { // or what is not linked has no memory
+			for i := range data { // so that elements outside the ring have memory too
 				data[i] = uintptr(initial(i))
 			}
 			link()
 		},
-		restore: link,
-		// passes returns how many ended where they began: all of them.
+		restore:   link,
 		passes:    func(n int) float64 { return float64(n) * part(0, n*len(p.Ring)) },
 		reference: func() (float64, error) { return 1, checkRing(p, data) },
 	}
 }
 
-// chase follows so many links.
 func chase(from unsafe.Pointer, links int) unsafe.Pointer {
 	for range links {
 		from = *(*unsafe.Pointer)(from)
@@ -123,8 +115,6 @@ func chase(from unsafe.Pointer, links int) unsafe.Pointer {
 	return from
 }
 
-// checkRing compares the links with the order that they should make, and that
-// with the elements of the view.
 func checkRing(p Pattern, data []uintptr) error {
 	missing := make([]bool, len(data))
 	for at := range p.operands[0].view.Offsets() {

@@ -2,10 +2,10 @@ package access
 
 import "fmt"
 
-// A Field is one of a Spec, by the name that it has in files and flags.
+// A Field is the name of a field of a Spec in files and flags.
 type Field string
 
-// The fields of a Spec that can be at fault.
+// The fields of a Spec that a FieldError can name.
 const (
 	FieldShape  Field = "shape"
 	FieldPad    Field = "pad"
@@ -26,25 +26,24 @@ const (
 	FieldFrom     Field = "from"
 	FieldTo       Field = "to"
 
-	// of no Spec, but of where its memory is from
+	// not of a Spec, but of the memory's pages
 	FieldPages Field = "pages"
 )
 
-// A FieldError says which field of a Spec is at fault, with its value as text,
-// and why.
+// A FieldError names a field of a Spec, its value as text, and why it is refused.
 type FieldError struct {
 	Field Field
 	Value string
 	Err   error
 }
 
-// Error is "pad -1: negative".
+// Error returns such as "pad -1: negative".
 func (e *FieldError) Error() string { return fmt.Sprintf("%s %s: %v", e.Field, e.Value, e.Err) }
 
-// Unwrap is why.
+// Unwrap returns the reason.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// fault makes a FieldError; the value is printed with %v, texts in quotes.
+// fault makes a FieldError, unless err is nil.
 func fault(f Field, value any, err error) error {
 	if err == nil {
 		return nil

@@ -10,11 +10,10 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// This file lowers tensors that are stored in blocked formats. A dim that is
-// split into blocks is several loops, and a dim that the blocks do not divide
-// parts the walk: each part is a nest.
+// This file lowers tensors in blocked formats. A dim in blocks becomes several loops. A dim that
+// the blocks do not divide splits the walk into pieces, each a nest.
 
-// inFormats lowers a Reorder, and a Sum or Fill of an x in a format.
+// inFormats lowers a Reorder, and a Sum or Fill whose x has a format.
 func (p *Pattern) inFormats() error {
 	s := p.Spec
 	if err := s.checkFormats(); err != nil {
@@ -53,7 +52,6 @@ func (p *Pattern) inFormats() error {
 	return p.lower(regions, s.DType.Size())
 }
 
-// checkFormats refuses what does not go with a format.
 func (s Spec) checkFormats() error {
 	switch {
 	case s.Op == Reorder && s.From.Rank() == 0:
@@ -87,7 +85,6 @@ func (s Spec) checkFormats() error {
 	return nil
 }
 
-// addFormat places a tensor in a format.
 func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, f Field) error {
 	b, err := t.Layout(p.Spec.Shape...)
 	if err != nil {
@@ -98,8 +95,8 @@ func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, f Fiel
 	return p.add(tensor, kind, store, store)
 }
 
-// cut parts the tensors, each part being a list of views of one shape, which are
-// walked in the order.
+// cut splits the tensors into pieces: views of one shape, one per tensor, with dims in walking
+// order.
 func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	s := p.Spec
 	walked := slices.Clone(p.formats)
@@ -134,8 +131,8 @@ func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	return pieces, nil
 }
 
-// formatReference is reference for tensors in formats: it goes by the places of
-// indices, and knows nothing of parts. What y has besides is to be zero.
+// formatReference is reference for tensors in formats. It computes the place of each index, without
+// pieces. Padding of y must be zero.
 func formatReference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64, error) {
 	c := formatChecker[T]{p: p, data: data, last: len(p.formats) - 1}
 	for w := range c.values {
@@ -165,19 +162,17 @@ func formatReference[T layouts.Element](p Pattern, data []T, of func(int) T) (fl
 	return 0, nil
 }
 
-// A formatChecker compares elements with what they should be.
 type formatChecker[T layouts.Element] struct {
 	p       Pattern
 	data    []T
 	places  [][][]int // by operand and dim
-	values  [period]T // what an element is to be where the one that is read is the index
+	values  [period]T // by the initial value of the element read
 	last    int       // operand
-	start   int       // of its tensor
-	written []bool    // of its elements
+	start   int       // of the last operand's tensor
+	written []bool    // by element of the last operand
 	sum     int
 }
 
-// walk goes over the dims from d on.
 func (c *formatChecker[T]) walk(d int, at []int) error {
 	if d == len(c.p.Spec.Shape) {
 		from, to := initial(at[0]), at[c.last]

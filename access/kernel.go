@@ -12,33 +12,28 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// An arena is the memory of a pattern's tensors: byte i of it stands for the
-// address Origin + i of the nests. It starts on a page boundary, so that
-// alignments are the simulator's.
+// An arena is the memory of a pattern's tensors. Byte i is at address Origin+i of the nests. It
+// starts at a page boundary, so its alignment is the simulator's.
 type arena []byte
 
 // A runner walks one pattern natively, in exactly the order of its nests.
 type runner struct {
 	// prepare writes every element of the arena (see initial).
 	prepare func()
-	// restore, where it is not nil, writes again what passes of other patterns
-	// over the same memory may have written over.
+	// restore, if not nil, rewrites what other patterns' passes may have overwritten.
 	restore func()
-	// part, where it is not nil, walks so many of the length elements of a pass,
-	// from one on, and returns what a pass does if it came to the right one.
+	// part, if not nil, walks elems of a pass's length elements, starting at from. It returns 1 if
+	// it ended at the right element.
 	part   func(from, elems int) float64
 	length int
-	// passes walks the nests so many times and returns the sum of all, of a Sum.
+	// passes walks the nests n times and returns the sum of all passes, for a Sum.
 	passes func(n int) float64
-	// reference compares the arena after one prepared pass with the plain
-	// meaning of the operation, and returns the plain sum, of a Sum.
+	// reference checks the arena after prepare and one pass. It returns the plain sum, for a Sum.
 	reference func() (float64, error)
-	// inPlace: a pass reads what it wrote, so that only the first one does what the
-	// reference says.
+	// inPlace: a pass reads its own output, so only the first pass matches reference.
 	inPlace bool
 }
 
-// newRunner dispatches on the dtype, once.
 func newRunner(p Pattern, mem arena) (runner, error) {
 	if len(mem) < p.Memory {
 		return runner{}, fmt.Errorf("the arena holds %d B of the pattern's %d", len(mem), p.Memory)
@@ -51,7 +46,7 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 		return runner{}, err
 	}
 	switch p.Spec.DType {
-	case layouts.Bool, layouts.Uint8: // a bool is a byte to a walk
+	case layouts.Bool, layouts.Uint8: // walks treat a bool as a byte
 		return bindReal[uint8, int64](p, mem)
 	case layouts.Int8:
 		return bindReal[int8, int64](p, mem)
@@ -77,12 +72,9 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 	return runner{}, fmt.Errorf("no native kernels for %s", p.Spec.DType)
 }
 
-// ErrForeign is the error of a kernel that this CPU does not run; what it would
-// touch is planned on every CPU.
+// ErrForeign is the error for a kernel that this CPU does not run. It can be planned on every CPU.
 var ErrForeign = errors.New("this CPU does not run it")
 
-// computable refuses to compute by a kernel that this CPU does not run
-// (ErrForeign).
 func (s Spec) computable() error {
 	if set := s.Kernel.set; set != nil && !set.Runs() {
 		return fault(FieldKernel, s.Kernel, fmt.Errorf("%w (it runs %s)", ErrForeign,
@@ -94,15 +86,15 @@ func (s Spec) computable() error {
 	return nil
 }
 
-// kernels are what an element type brings.
+// kernels are the native loops for one element type.
 type kernels[T layouts.Element] struct {
-	of   func(int) T // small whole numbers
+	of   func(int) T // of a small whole number
 	sum  func(mem []T, nests []elementNest) float64
 	fill func(mem []T, b *block, value T) // nil for fillBlock
 	copy func(mem []T, b *block)          // nil for copyBlock
 	zero func(mem []T, b *block)          // nil for fillBlock
 	add  func(mem []T, b *block)
-	// vector makes the passes of a Sum or Fill by a set of package kernel.
+	// vector makes the passes of a Sum or Fill with a set of package kernel.
 	vector func(set *kernel.Set, op Op, mem []T, nests []elementNest) func(passes int) float64
 }
 
@@ -133,9 +125,8 @@ func realKernels[T realNumber, A int64 | float64]() kernels[T] {
 	}
 }
 
-// narrowKernels are those of a floating-point number of 16 bits, which is computed
-// with as a float32, as PyTorch does. Sum and add are not made of float and round:
-// calls of functions that are not known take longer than the loads.
+// narrowKernels are for 16-bit floats, computed as float32 as in PyTorch. Callers pass sum and add
+// whole: calling a conversion function for each element takes longer than the loads.
 func narrowKernels[T layouts.Half | layouts.BFloat](round func(float32) T,
 	sum func(mem []T, b *block) float64, add func(mem []T, b *block)) kernels[T] {
 	return kernels[T]{
@@ -157,7 +148,6 @@ func narrowKernels[T layouts.Half | layouts.BFloat](round func(float32) T,
 	}
 }
 
-// bindNumber is bindReal for elements that package kernel sums.
 func bindNumber[T int32 | float32 | float64, A int64 | float64](p Pattern,
 	mem arena) (runner, error) {
 	k := realKernels[T, A]()
@@ -165,8 +155,8 @@ func bindNumber[T int32 | float32 | float64, A int64 | float64](p Pattern,
 	return bind(p, mem, k)
 }
 
-// bindComplex64 moves both parts in one access, and computes with one after the
-// other (see Pattern.halves).
+// bindComplex64 moves both parts in one access, and computes with one after the other (see
+// Pattern.halves).
 func bindComplex64(p Pattern, mem arena) (runner, error) {
 	return bind(p, mem, kernels[complex64]{
 		of:  func(i int) complex64 { return complex(float32(i), 0) },
@@ -179,8 +169,7 @@ func bindComplex64(p Pattern, mem arena) (runner, error) {
 	})
 }
 
-// bindComplex128 copies both parts in one access, and does all else with one after
-// the other.
+// bindComplex128 copies both parts in one access, and does all else with one after the other.
 func bindComplex128(p Pattern, mem arena) (runner, error) {
 	return bind(p, mem, kernels[complex128]{
 		of:   func(i int) complex128 { return complex(float64(i), 0) },
@@ -191,7 +180,6 @@ func bindComplex128(p Pattern, mem arena) (runner, error) {
 	})
 }
 
-// sumComplex adds up elements whose parts are of type F.
 func sumComplex[T complex64 | complex128, F float32 | float64](mem []T,
 	nests []elementNest) float64 {
 	var re, im float64
@@ -204,12 +192,10 @@ func sumComplex[T complex64 | complex128, F float32 | float64](mem []T,
 	return re + im
 }
 
-// as is memory seen as elements of another type of the same size.
 func as[U, T any](mem []T) []U {
 	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem))
 }
 
-// bind makes a runner for elements of type T.
 func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error) {
 	storage, err := layouts.StorageOver(layouts.DTypeOf[T](), mem)
 	if err != nil {
@@ -231,7 +217,7 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 	var nests []elementNest
 	for _, n := range p.Nests {
 		if p.plan != nil || p.block > 0 {
-			break // which are walked themselves
+			break // walked by Plan.Run or runBlocks
 		}
 		if p.halves() {
 			n = whole(n)
@@ -266,7 +252,6 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 	}, nil
 }
 
-// walk is one pass over the nests. It returns the sum, of a Sum.
 func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) float64 {
 	if op == Sum {
 		return k.sum(mem, nests)
@@ -279,7 +264,7 @@ func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) 
 		case Copy:
 			n.each(func(b *block) { k.copy(mem, b) })
 		case Add:
-			if len(n.strides) == 2 { // of one tensor, in order Torch
+			if len(n.strides) == 2 { // one tensor, in order Torch
 				n.each(func(b *block) { k.copy(mem, b) })
 				continue
 			}
@@ -295,27 +280,25 @@ func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) 
 	return 0
 }
 
-// start is the place of an operand's tensor in the arena, in elements.
 func (p Pattern) start(op operand) int { return int(op.base-Origin) / p.Spec.DType.Size() }
 
-// An elementNest is a canonical Nest in elements of the arena, on its way: at
-// is where each operand stands.
+// An elementNest is a canonical Nest in units of elements.
 type elementNest struct {
-	outer   []int   // trips of all loops but the two innermost
-	n1, n0  int     // trips of the two innermost
-	strides [][]int // by operand, outermost loop first
+	outer   []int   // trips, without the two innermost loops
+	n1, n0  int     // trips of the innermost loops
+	strides [][]int // by operand
 	steps   [][]int // by operand, of the outer loops (nest.Steps)
-	at      []int   // by operand
+	at      []int   // current element, by operand
 }
 
-// inElements converts a nest of elements of size bytes. Where wide, an access
-// may be a vector, whose elements are then iterations of the innermost loop.
+// inElements converts a nest to elements of size bytes. If wide, vectors become iterations of the
+// innermost loop.
 func inElements(n nest.Nest, size int, wide bool) (elementNest, error) {
 	n = n.Canonical()
 	if wide {
 		n = elementwise(n, size)
 	}
-	for len(n.Trips) < 2 { // make the block two loops deep
+	for len(n.Trips) < 2 { // a block has two loops
 		n.Trips = slices.Insert(n.Trips, 0, 1)
 		for i := range n.Operands {
 			n.Operands[i].Strides = slices.Insert(n.Operands[i].Strides, 0, 0)
@@ -338,8 +321,7 @@ func inElements(n nest.Nest, size int, wide bool) (elementNest, error) {
 	return e, nil
 }
 
-// elementwise turns accesses of vectors into a loop over their elements, which
-// is one with the loop around it where the vectors lie side by side.
+// elementwise turns vector accesses into a loop over their elements.
 func elementwise(n nest.Nest, size int) nest.Nest {
 	width := n.Operands[0].Width
 	if width == size || slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {
@@ -369,13 +351,11 @@ func (n *elementNest) blocks(block func()) {
 	copy(n.at, start)
 }
 
-// block returns the strides of operand i in the two innermost loops.
 func (n *elementNest) block(i int) (at, s1, s0 int) {
 	s := n.strides[i]
 	return n.at[i], s[len(s)-2], s[len(s)-1]
 }
 
-// sumBlock reads one element of size(T) bytes an iteration.
 func sumBlock[T realNumber, A int64 | float64](mem []T, n *elementNest) (sum A) {
 	at, s1, s0 := n.block(0)
 	n0 := n.n0
@@ -390,8 +370,7 @@ func sumBlock[T realNumber, A int64 | float64](mem []T, n *elementNest) (sum A) 
 	return sum
 }
 
-// sumRun reads a run in ascending order. Four sums, so that loads need not
-// wait for additions.
+// sumRun reads a run in ascending order. Four sums keep loads from waiting for additions.
 func sumRun[T realNumber, A int64 | float64](run []T) A {
 	var a, b, c, d A
 	for ; len(run) >= 8; run = run[8:] {
@@ -426,19 +405,17 @@ func sumStrided[T realNumber, A int64 | float64](mem []T, at, step, n int) A {
 	return a + b + c + d
 }
 
-// A block is the two innermost loops of a nest, with where each operand stands.
-// The loops over it read it at the start of a row, so that what the body of the
-// innermost one uses stays in registers: it touches the tensors and nothing else.
-// Bodies that are shorter than a jump back are repeated, four times or more: how
-// fast such loops are hangs on where their code happens to lie.
+// A block is the two innermost loops of a nest. Loops read it at the start of a row, so that the
+// innermost body uses only registers and touches only the tensors. Bodies faster than the jump back
+// are unrolled at least four times, because the speed of such loops depends on the alignment of
+// their code.
 type block struct {
 	rows, n  int    // trips
-	at       [3]int // by operand
+	at       [3]int // element, by operand
 	row, run [3]int // strides
-	next     [3]int // from behind the end of a row to the next one
+	next     [3]int // from the end of a row to the next row
 }
 
-// each calls do with every block of the nest.
 func (n *elementNest) each(do func(b *block)) {
 	b := block{rows: n.n1, n: n.n0}
 	n.blocks(func() {
@@ -450,7 +427,6 @@ func (n *elementNest) each(do func(b *block)) {
 	})
 }
 
-// fillBlock writes one element of size(T) bytes an iteration.
 func fillBlock[T any](mem []T, b *block, value T) {
 	at, step := b.at[0], b.run[0]
 	if step == 1 {
@@ -487,7 +463,6 @@ func fillBlock[T any](mem []T, b *block, value T) {
 	}
 }
 
-// copyBlock reads one element and writes one, 2*size(T) bytes an iteration.
 func copyBlock[T any](mem []T, b *block) {
 	if b.run[0] == 1 && b.run[1] == 1 {
 		copyRuns(mem, b)
@@ -526,7 +501,6 @@ func copyRuns[T any](mem []T, b *block) {
 	}
 }
 
-// addBlock reads two elements and writes one, 3*size(T) bytes an iteration.
 func addBlock[T realNumber](mem []T, b *block) {
 	x, w, to := b.at[0], b.at[1], b.at[2]
 	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
@@ -543,7 +517,6 @@ func addBlock[T realNumber](mem []T, b *block) {
 	}
 }
 
-// sumHalf reads one element an iteration.
 func sumHalf(mem []layouts.Half, b *block) (sum float64) {
 	at, step := b.at[0], b.run[0]
 	for r := b.rows; r > 0; r-- {
@@ -564,7 +537,6 @@ func sumHalf(mem []layouts.Half, b *block) (sum float64) {
 	return sum
 }
 
-// sumBFloat reads one element an iteration.
 func sumBFloat(mem []layouts.BFloat, b *block) (sum float64) {
 	at, step := b.at[0], b.run[0]
 	for r := b.rows; r > 0; r-- {
@@ -585,8 +557,7 @@ func sumBFloat(mem []layouts.BFloat, b *block) (sum float64) {
 	return sum
 }
 
-// addHalf reads two elements and writes one, as addBlock does. Numbers that are no
-// normal ones, or whose sum is none, are added between runs of others.
+// addHalf adds as addBlock does. It adds operands and sums that are not normal numbers itself.
 func addHalf(mem []layouts.Half, b *block) {
 	x, w, to := b.at[0], b.at[1], b.at[2]
 	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
@@ -607,9 +578,8 @@ func addHalf(mem []layouts.Half, b *block) {
 	}
 }
 
-// addNormal adds elements up to one that is no normal number, or whose sum is none:
-// it returns how many are left of n, and the sum that it did not write. It has the
-// registers for itself.
+// addNormal stops before an operand or sum that is not a normal number. It returns the number of
+// elements left of n, and the sum that it did not write. Without inlining, it has all registers.
 //
 //go:noinline
 func addNormal(mem []layouts.Half, x, w, to, xStep, wStep, toStep, n int) (left int, sum float32) {
@@ -630,7 +600,6 @@ func addNormal(mem []layouts.Half, x, w, to, xStep, wStep, toStep, n int) (left 
 	return 0, 0
 }
 
-// addBFloat reads two elements and writes one, as addBlock does.
 func addBFloat(mem []layouts.BFloat, b *block) {
 	x, w, to := b.at[0], b.at[1], b.at[2]
 	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
@@ -647,8 +616,6 @@ func addBFloat(mem []layouts.BFloat, b *block) {
 	}
 }
 
-// sumParts reads the two parts of one element an iteration, the real one first.
-// They are sums of their own already.
 func sumParts[F float32 | float64](mem [][2]F, b *block) (re, im F) {
 	at, step := b.at[0], b.run[0]
 	for r := b.rows; r > 0; r-- {
@@ -663,7 +630,6 @@ func sumParts[F float32 | float64](mem [][2]F, b *block) (re, im F) {
 	return re, im
 }
 
-// addComplex reads two elements and writes one, the real parts first.
 func addComplex[F float32 | float64](mem [][2]F, b *block) {
 	x, w, to := b.at[0], b.at[1], b.at[2]
 	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]

@@ -6,24 +6,22 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 )
 
-// A Kernel is what walks a pattern. The zero Kernel is Scalar. Kernels can be
-// compared with ==.
+// A Kernel walks a pattern natively. The zero Kernel is Scalar. Kernels can be compared with ==.
 type Kernel struct {
 	set     *kernel.Set
 	builtin bool
 }
 
-// The kernels that are no set of package kernel.
+// The kernels that are not sets of package kernel.
 var (
-	Scalar  = Kernel{}              // plain loops, one element an iteration, in the pattern's order
+	Scalar  = Kernel{}              // plain loops in the pattern's order, one element an iteration
 	Builtin = Kernel{builtin: true} // Go's copy
 )
 
-// VectorKernel is a set of package kernel.
+// VectorKernel returns the kernel of a set of package kernel.
 func VectorKernel(set *kernel.Set) Kernel { return Kernel{set: set} }
 
-// VectorKernels are the sets of package kernel that this CPU runs, the best one
-// last.
+// VectorKernels returns the sets of package kernel that this CPU runs, the best one last.
 func VectorKernels() []Kernel {
 	var all []Kernel
 	for _, set := range kernel.Sets() {
@@ -48,14 +46,14 @@ func ParseKernel(name string) (Kernel, error) {
 	return VectorKernel(set), nil
 }
 
-// Own tells whether the kernel may walk the spec as no other one does: a set of
-// package kernel may be another one but for some copies.
+// Own reports whether the kernel may walk the spec as no other kernel does. Some sets of package
+// kernel differ in some copies only.
 func (k Kernel) Own(s Spec) bool {
 	return k.set == nil || k.set.Own(s.DType.Size()) &&
 		(s.Op == Copy || s.Op == Reorder || k.set.Own(0))
 }
 
-// String is "scalar", "builtin", or the name of a set such as "avx2".
+// String returns "scalar", "builtin", or the name of a set such as "avx2".
 func (k Kernel) String() string {
 	switch {
 	case k.set != nil:

@@ -13,39 +13,36 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 )
 
-// LoadOptions say how latency under load is measured.
+// LoadOptions configure MeasureLoaded.
 type LoadOptions struct {
-	Chase   int           // bytes that the chase goes through, a load for each line of 64 B
-	Stream  int           // bytes that each of the other threads streams, at least streamChunk
-	Loads   []float64     // shares of the time in which the others stream, each from 0 to 1
-	Count   int           // samples of each
-	MinTime time.Duration // least length of a sample, about
+	Chase   int           // bytes of the chase, a load per line of 64 B
+	Stream  int           // bytes of each other thread, at least streamChunk
+	Loads   []float64     // shares of the time to stream, 0 to 1
+	Count   int           // samples of each load
+	MinTime time.Duration // approximate least length of a sample
 	Pages   Pages
-	CPUs    []int // to pin to, the chase to the first; nil for cpu.Workers
+	CPUs    []int // the first for the chase; nil for cpu.Workers
 }
 
-// A LoadSample is the latency of a load, in ns, while so many bytes a second went
-// over the memory: what the other threads read, and a line for each load of the
-// chase.
+// A LoadSample is a latency under a measured bandwidth. The bandwidth counts what the other threads
+// read, and a line for each load of the chase.
 type LoadSample struct {
-	Load      int // index into the loads
+	Load      int // index into LoadOptions.Loads
 	Ns        float64
 	Bandwidth float64
 }
 
-// streamChunk is what a stream reads between two looks at the clock, in bytes: some
-// microseconds.
+// streamChunk is the bytes between two readings of the clock: some microseconds.
 const streamChunk = 32 << 10
 
-// MeasureLoaded measures the latency of dependent loads while other threads stream,
-// as Intel's Memory Latency Checker does (--loaded_latency): one thread
-// follows a chain of addresses (see Chase), and each other one reads memory of its own
-// in vectors, and pauses after each streamChunk as long as it takes to stream for the
-// share of time that is asked for. Samples of all loads are taken by turns. A sample
-// begins when the streams are under way; it has many parts, some 0.1 ms each, and is
-// the one at the lower quartile of those during which every stream read something: on
-// a machine that is busy with others, streams do not run at times, and the chase does
-// not either. It refuses to measure on one CPU.
+// MeasureLoaded measures the latency of dependent loads while other threads stream, as Intel's
+// Memory Latency Checker does (--loaded_latency). One thread follows a chain of addresses (see
+// Chase). Each other thread reads its own memory in vectors, and pauses after each streamChunk to
+// reach the requested share of time.
+//
+// Samples of all loads are interleaved. A sample has many parts of about 0.1 ms. It is the part at
+// the lower quartile of those during which every stream read something: on a busy machine, streams
+// and the chase are sometimes descheduled. MeasureLoaded returns an error if there is only one CPU.
 func MeasureLoaded(ctx context.Context, o LoadOptions) ([]LoadSample, error) {
 	if o.CPUs == nil {
 		o.CPUs = workers()
@@ -62,7 +59,7 @@ func MeasureLoaded(ctx context.Context, o LoadOptions) ([]LoadSample, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = free() }() // it is a mapping of ours, whole
+	defer func() { _ = free() }() // a whole mapping of ours cannot fail to unmap
 	_, unpin := pin(o.CPUs[0])
 	defer unpin()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -89,14 +86,13 @@ func MeasureLoaded(ctx context.Context, o LoadOptions) ([]LoadSample, error) {
 	return all, nil
 }
 
-// A loader has one worker chase and the others stream.
 type loader struct {
 	LoadOptions
 	team  *team
 	chase runner
-	at    int // in the chase
+	at    int // of the chase
 	data  []int32
-	start int // of the streams in data
+	start int // of the streams, in data
 	ended atomic.Bool
 	read  []tally // by stream
 }
@@ -107,7 +103,6 @@ type tally struct {
 	_ [120]byte
 }
 
-// prepare has each worker be the first to touch its memory.
 func (l *loader) prepare() {
 	n := l.Stream / 4
 	l.team.enter()
@@ -121,13 +116,12 @@ func (l *loader) prepare() {
 	})
 }
 
-// partLinks are the loads of a part of a sample.
+// partLinks is the loads of a part of a sample.
 const partLinks = 1024
 
-// tries is how often a sample is taken anew in most of which some stream did not run.
+// tries bounds the repetitions of a sample in most of whose parts a stream was idle.
 const tries = 8
 
-// sample chases for as long as a sample takes, after half as long to get under way.
 func (l *loader) sample(load int) (LoadSample, error) {
 	var parts, some []loadPart
 	var err error
@@ -148,13 +142,12 @@ func (l *loader) sample(load int) (LoadSample, error) {
 	return LoadSample{load, p.ns, p.bandwidth}, nil
 }
 
-// A loadPart is one of a sample.
 type loadPart struct {
 	ns, bandwidth float64 // see LoadSample
 	idle          bool    // some stream read nothing
 }
 
-// parts are those of one sample.
+// parts measures one sample, after a warm-up of half a sample.
 func (l *loader) parts(load int) (parts []loadPart, err error) {
 	l.ended.Store(false)
 	l.team.enter()
@@ -177,7 +170,6 @@ func (l *loader) parts(load int) (parts []loadPart, err error) {
 	return parts, err
 }
 
-// part chases on for a part.
 func (l *loader) part() (p loadPart, err error) {
 	links := min(partLinks, l.chase.length)
 	before := make([]int64, len(l.read))
@@ -201,8 +193,6 @@ func (l *loader) part() (p loadPart, err error) {
 	return p, nil
 }
 
-// stream reads chunk after chunk until the chase has ended, and pauses between them
-// so as to stream for a share of the time.
 func (l *loader) stream(worker int, share float64) {
 	if share <= 0 {
 		return

@@ -19,67 +19,58 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// Options say how patterns are measured.
+// Options configure Measure.
 type Options struct {
 	Count int // samples of each pattern, at least 1
-	// passes that take longer, and twice MinTime, have LongCount samples, if that is fewer; 0 for
-	// none
+	// Patterns whose passes take longer than Long and twice MinTime have at most LongCount samples.
+	// Zero turns this off.
 	Long      time.Duration
-	LongCount int // at least 1 if Long is not 0
-	// least length of a sample, about; it is made of as many passes as that takes
+	LongCount int // at least 1, with Long
+	// approximate least length of a sample
 	MinTime   time.Duration
-	MaxMemory int     // bytes that the tensors of a pattern may take; 0 for no limit
+	MaxMemory int     // most bytes of a pattern's tensors; 0 for no limit
 	Pages     Pages   // of the tensors' memory
-	Memory    *Memory // that small pages are borrowed from; nil for a mapping of its own
-	// Obtained, where it is not nil, is told what the memory is made of before
-	// the first sample.
+	Memory    *Memory // lends small pages; nil for a mapping per call
+	// Obtained, if not nil, gets the pages that were obtained, before the first sample.
 	Obtained func(Backing)
-	// CPUs are those that threads are pinned to, one each, in this order; nil for
-	// cpu.Workers.
+	// CPUs are what threads are pinned to, one each, in this order; nil for cpu.Workers.
 	CPUs []int
-	// Bind are the NUMA nodes that the tensors' memory is taken from; nil for
-	// wherever the thread that first touches it runs.
+	// Bind are the NUMA nodes of the tensors' memory; nil for first touch.
 	Bind []int
-	// Pinned, where it is not nil, is told the CPU that the thread is pinned to, -1
-	// if it, or another one that takes part, is pinned to none.
+	// Pinned, if not nil, gets the CPU of the measuring thread, or -1 if a thread is not pinned.
 	Pinned func(cpu int)
-	// Counters, where it is not nil, opens what is counted beside the clock, on the thread that
-	// measures; of patterns that several threads walk nothing is. It is started before the clock is
-	// read and stopped after: what it costs is in no time, and disturbs what little of the caches a
-	// call of the kernel does.
+	// Counters, if not nil, opens counters on the measuring thread. They start before the clock is
+	// read and stop after it, so no time includes them. They disturb the caches only as a system
+	// call does. Patterns of several threads are not counted.
 	Counters func() (counters.Reader, error)
 }
 
-// Samples is how many samples of a pattern a run takes unless it is told, and SampleTime how long
-// one is at least.
+// Samples and SampleTime are the defaults of Count and MinTime.
 const (
 	Samples    = 15
 	SampleTime = time.Millisecond
 )
 
-// A Sample is one measurement of a pattern: passes over it, with the clock read
-// after every so many. Of a pass of a Chase that is longer than a sample need
-// be, a part is timed, as long as a sample takes: every part of it is like
-// another, and many samples tell more than a long one.
+// A Sample is one measurement of a pattern: passes over it, with regular readings of the clock. If
+// a pass of a Chase takes longer than a sample needs, only a part is timed. All parts are
+// equivalent, and many short samples show more than a long one.
 type Sample struct {
-	Pattern int // index into the patterns measured
-	Of      int // samples of the pattern that are taken in all
+	Pattern int // index of the pattern
+	Of      int // samples of the pattern
 	Passes  int
-	Part    float64 // of each pass that was timed: 1 of all but a long Chase
+	Part    float64 // of each pass that was timed: below 1 for a long Chase
 	Elapsed time.Duration
-	Events  map[counters.Event]float64 // in all that was timed; those that were counted
+	Events  map[counters.Event]float64 // counted in all that was timed
 
 	perPass float64
 }
 
-// PerPass is the time of one whole pass in ns: the least of those between two
-// readings of the clock, since all passes do the same and what else the machine
-// does only adds to them. Parts of a Chase are not the same; of these it is the
-// median.
+// PerPass returns the time of one whole pass in ns: the least between two readings of the clock.
+// All passes do the same work, and other activity on the machine only adds to it. Parts of a Chase
+// differ, so it returns their median.
 func (s Sample) PerPass() float64 { return s.perPass }
 
-// EventsPerPass is how often an event happened in one whole pass; it is not known
-// if it was not counted.
+// EventsPerPass returns the number of events in one whole pass, and whether they were counted.
 func (s Sample) EventsPerPass(e counters.Event) (n float64, known bool) {
 	n, known = s.Events[e]
 	return n / s.passes(), known
@@ -87,18 +78,17 @@ func (s Sample) EventsPerPass(e counters.Event) (n float64, known bool) {
 
 func (s Sample) passes() float64 { return float64(s.Passes) * s.Part }
 
-// MemoryError tells that a pattern needs more memory than there is.
+// A MemoryError is the error for tensors that do not fit in memory.
 type MemoryError struct {
 	Need, Have int // bytes
 }
 
-// Error gives both figures.
+// Error gives both sizes.
 func (e *MemoryError) Error() string {
 	return fmt.Sprintf("the tensors need %s of memory, this machine has %s available", gib(e.Need),
 		gib(e.Have))
 }
 
-// gib is a size in GiB, or in MiB where that would be 0.
 func gib(bytes int) string {
 	if bytes < 1<<30 {
 		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
@@ -106,36 +96,28 @@ func gib(bytes int) string {
 	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
 }
 
-// Measure times patterns that are to be compared with each other and yields
-// the samples as they come. All use the same memory, one after the other, so
-// that none has the luckier pages. Samples are interleaved: a round takes some
-// of each pattern, starting with another pattern every time, so that a drift
-// of the machine falls on all alike.
+// Measure times patterns that are to be compared with each other, and yields samples as they are
+// taken. All patterns use the same memory in turns, so that none has better pages. Samples are
+// interleaved: a round takes some of each pattern, and each round starts with another pattern. A
+// drift of the machine then affects all patterns equally.
 //
-// What is timed is the steady state: every pass follows one of the same pattern,
-// and not what the pattern before left behind. So in each round one pass is
-// walked off the clock, and then a burst of samples is taken with nothing but
-// the clock and the counters between them. A burst is a sample where that has
-// warmPasses or more, and else as many as make so many passes: then the passes
-// off the clock take a small part of the time, however long they are. Of a pattern
-// that has fewer samples for its long passes (Options.Long) the first pass is a sample: what
-// the caches held before it is a small part of what a long pass reads. The
-// rounds of patterns with long bursts, which have fewer of them, are spread over
-// those of the others.
+// Measure times the steady state: every timed pass follows a pass of the same pattern. Each round
+// walks one pass off the clock, then takes a burst of samples with only the clock and the counters
+// between them. A burst has at least warmPasses passes, so that the passes off the clock take
+// little of the time. The first pass of a pattern with long passes (Options.Long) is a sample: what
+// the caches held before hardly matters to it. Patterns with long bursts have fewer rounds, spread
+// over the rounds of the others.
 //
-// In its first round each pattern is compared with a plain reference. The
-// goroutine is locked to its thread and, where the system lets us, pinned to
-// one CPU; the garbage collector is off.
+// The first round compares each pattern with a plain reference. The goroutine is locked to its
+// thread and, where the system allows it, pinned to one CPU. The garbage collector is off.
 //
-// A pattern that has parts (Pattern.Parts) is walked by as many threads, each
-// pinned to a CPU of its own. They spin before each reading of the clock until all
-// are there, walk their parts as often as one reading takes, and the time is from
-// the first one's start to the last one's end. On a machine of several NUMA nodes
-// such a pattern has memory of its own, of which each thread is the first to touch
-// what it uses.
+// A pattern with parts (Pattern.Parts) is walked by one thread per part, each pinned to a CPU of
+// its own. Before each reading of the clock, the threads spin until all are ready. The time is from
+// the earliest start to the latest end. On a machine of several NUMA nodes such a pattern has its
+// own memory, and each thread touches its part first.
 //
-// When the context is done, Measure ends with its error after the passes of one reading of
-// the clock, and after a pass of the reference where a first sample is to be checked.
+// When the context is done, Measure yields its error. It first ends the passes of one reading of
+// the clock, or the pass of the reference that checks a first sample.
 func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
 		if o.CPUs == nil {
@@ -155,10 +137,9 @@ func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sampl
 	}
 }
 
-// errStopped tells that nobody wants more samples.
+// errStopped reports that the consumer wants no more samples.
 var errStopped = errors.New("stopped")
 
-// workers are the CPUs that threads are pinned to.
 var workers = sync.OnceValue(func() (cpus []int) {
 	for _, l := range cpu.Workers() {
 		cpus = append(cpus, l.CPU)
@@ -202,8 +183,8 @@ func measure(ctx context.Context, patterns []Pattern, o Options, yield func(Samp
 	})
 }
 
-// inRounds has every meter take what is due in each round, of which each begins with
-// the next one. How many rounds there are shows in the first.
+// inRounds calls take for every meter in each round, and starts each round with the next meter. The
+// first round determines the number of rounds.
 func inRounds(meters []meter, take func(m *meter, round, rounds int) error) error {
 	for round, rounds := 0, 1; round < rounds; round++ {
 		for i := range meters {
@@ -218,7 +199,6 @@ func inRounds(meters []meter, take func(m *meter, round, rounds int) error) erro
 	return nil
 }
 
-// checkTogether refuses patterns that cannot be measured together.
 func checkTogether(patterns []Pattern, most int) error {
 	for _, p := range patterns {
 		if err := Measurable(p, most); err != nil {
@@ -234,11 +214,9 @@ func checkTogether(patterns []Pattern, most int) error {
 	return nil
 }
 
-// together refuses two patterns that cannot share their memory, as patterns that
-// are measured do: of what a sum reads, which is checked at every sample, no
-// other may write a byte. What copies and additions read is not checked, and a
-// chase writes its links anew before each sample, so that others may write what
-// these read.
+// together refuses two patterns that cannot share memory. No other pattern may write the input of a
+// sum, which is checked at every sample. Input of copies and additions is not checked, and a chase
+// rewrites its links before each sample.
 func together(p, q Pattern) error {
 	if p.Spec.DType != q.Spec.DType {
 		return fmt.Errorf("dtypes %s and %s", p.Spec.DType, q.Spec.DType)
@@ -258,26 +236,24 @@ func together(p, q Pattern) error {
 	return nil
 }
 
-// A meter measures one pattern.
 type meter struct {
 	runner
 	reader counters.Reader // or nil
 	index  int             // of the pattern
 	count  int             // samples
 	name   string
-	sum    float64 // that every pass returns, once it is known
-	passes int     // from one reading of the clock to the next
-	links  int     // where that is a part of a pass; 0 for whole passes
-	at     int     // where in the pass the next part begins
-	reads  int     // readings of a sample, but for the first
+	sum    float64 // of one pass, once known
+	passes int     // between two readings of the clock
+	links  int     // if that is part of a pass, else 0
+	at     int     // where the next part begins
+	reads  int     // readings of a sample, after the first
 	times  []time.Duration
-	team   *team    // that walks parts of it, or nil
+	team   *team    // or nil
 	parts  []runner // by worker
-	writes bool     // to its memory, as all do but sums
-	clean  *bool    // all of the memory, which others share, is as it was prepared
+	writes bool     // its memory
+	clean  *bool    // all shared memory holds initial values
 }
 
-// newMeters makes a meter for each pattern, and writes all of the memory.
 func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader counters.Reader,
 	o Options) ([]meter, error) {
 	var meters []meter
@@ -304,7 +280,7 @@ func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader c
 		}
 		m.touch(p, arenas[i])
 		m.prepare()
-		*m.clean = p.Spec.Op != Chase // of which each has links of its own
+		*m.clean = p.Spec.Op != Chase // each Chase has its own links
 		if o.Obtained == nil {
 			continue
 		}
@@ -320,16 +296,15 @@ func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader c
 	return meters, nil
 }
 
-// warmPasses is the least number of timed passes for one off the clock.
+// warmPasses is the least timed passes per pass off the clock.
 const warmPasses = 10
 
-// rounds is in how many rounds the meter takes part.
+// rounds is the number of rounds with samples of the meter.
 func (m *meter) rounds() int {
 	burst := max(1, int(math.Ceil(warmPasses/(float64(m.passes*m.reads)*m.share()))))
 	return (m.count + burst - 1) / burst
 }
 
-// share is how much of a pass is timed.
 func (m *meter) share() float64 {
 	if m.links == 0 {
 		return 1
@@ -337,8 +312,8 @@ func (m *meter) share() float64 {
 	return float64(m.links) / float64(m.length)
 }
 
-// due is how many samples the meter takes in a round: its own rounds, of which the first is
-// round 0, are spread over all.
+// due is the meter's samples in a round. Its own rounds, with round 0 as the first, are spread over
+// all.
 func (m *meter) due(round, rounds int) int {
 	own := m.rounds()
 	if round*own%rounds >= own {
@@ -348,15 +323,13 @@ func (m *meter) due(round, rounds int) int {
 	return m.count*(k+1)/own - m.count*k/own
 }
 
-// A shot is a sample with what its passes summed to.
 type shot struct {
 	Sample
 	sum float64
 }
 
-// round takes the samples that are due. In the first round the pattern is
-// prepared before and checked after. Those taken before the context is done are
-// returned with its error.
+// round takes the samples that are due. The first round prepares the pattern before and checks it
+// after. It returns samples also with an error.
 func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Sample, error) {
 	if round > 0 && m.due(round, rounds) == 0 {
 		return nil, nil
@@ -375,7 +348,7 @@ func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Samp
 	}
 	var samples []Sample
 	for _, s := range shots {
-		// The sum is read, so that no pass can be left out, and must be right.
+		// Checking the sum also keeps passes from being optimized away.
 		if want := float64(s.Passes) * m.sum; s.sum != want {
 			return samples, fmt.Errorf("%d timed passes summed to %v, plainly it is %v", s.Passes,
 				s.sum, want)
@@ -386,16 +359,15 @@ func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Samp
 	return samples, err
 }
 
-// burst takes the samples of a round. In the first round it leaves the memory as one
-// pass does.
+// burst takes the samples of a round. The first round leaves the memory as one pass does.
 func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots []shot, err error) {
 	if round == 0 {
-		if m.part != nil || !*m.clean { // the links of a Chase are its own
+		if m.part != nil || !*m.clean { // a Chase has its own links
 			m.prepare()
 		}
 		*m.clean = *m.clean && !m.writes
 		var first shot     // the pass off the clock
-		if m.part == nil { // or preparing goes the same way
+		if m.part == nil { // preparing a chase warms the caches too
 			if first, err = m.shot(ctx); err != nil {
 				return nil, err
 			}
@@ -423,7 +395,7 @@ func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots 
 	return shots, err
 }
 
-// newArena allocates size bytes from a page boundary on, of the heap.
+// newArena allocates size bytes of the heap, from a page boundary.
 func newArena(size int) arena {
 	page := max(alignment, os.Getpagesize())
 	mem := make([]byte, size+page)
@@ -431,8 +403,8 @@ func newArena(size int) arena {
 	return mem[start:][:size]
 }
 
-// warm walks a pass off the clock. Where parts are timed, a restore is as good: it
-// goes the same way.
+// warm walks a pass off the clock. Where parts are timed, restore replaces it: it touches memory in
+// the same order.
 func (m *meter) warm() {
 	if m.restore != nil {
 		m.restore()
@@ -443,25 +415,24 @@ func (m *meter) warm() {
 	m.at = 0
 }
 
-// readingTime is how far apart readings of the clock are, unless a sample is
-// shorter or a pass longer. The shorter they are, the fewer are disturbed, and
-// the clock, which takes some 60 ns to read, should be none of what is read
-// (docs/measuring.md has the figures).
+// readingTime is the time between readings of the clock, unless a sample is shorter or a pass
+// longer. Short intervals are disturbed less, but a reading, of about 60 ns, must not matter
+// (docs/measuring.md).
 const readingTime = 100 * time.Microsecond
 
-// leastLinks is the part of a chase with which it is tried how long one takes.
+// leastLinks is the first number of links that calibrate times.
 const leastLinks = 1024
 
-// longestInterruption is how long a pass may be kept waiting by something else, about.
+// longestInterruption is about the longest that another program delays a pass.
 const longestInterruption = 50 * time.Millisecond
 
-// mostPasses is how many passes no pattern takes in a reading: a pass takes no less than a
-// thousandth of a cycle.
+// mostPasses take longer than a reading for any pattern: a pass takes at least a thousandth of a
+// cycle.
 const mostPasses = 1 << 30
 
-// tried takes a shot, and another where the first took at least as long as is sought, which it may
-// have done because it was interrupted, unless as many passes before it took a known time. It
-// returns the least time, too.
+// tried takes a shot, and a second one if the first lasted at least as sought, perhaps because of
+// an interruption. It takes only one if that is too long for an interruption, or if the same passes
+// already took a known time, before. It also returns the least time.
 func (m *meter) tried(ctx context.Context, sought, before time.Duration) (shots []shot,
 	least time.Duration, err error) {
 	s, err := m.shot(ctx)
@@ -481,11 +452,10 @@ func (m *meter) tried(ctx context.Context, sought, before time.Duration) (shots 
 	return []shot{s, again}, min(s.Elapsed, again.Elapsed), nil
 }
 
-// calibrate finds how many passes last as long as readings are apart, or which
-// part of one, and how many readings make a sample: twice as many passes until
-// the time can be told, then as many as follow from it. Passes that took twice
-// as long as a sample has to are the first samples; one that is just long enough
-// may be so by chance. A pass before took a time, unless that is 0.
+// calibrate finds the passes, or the part of one, between two readings, and the readings of a
+// sample. It doubles the passes until their time is measurable, then extrapolates. Passes of at
+// least twice minTime become the first samples; shorter ones might reach minTime only by chance.
+// One pass already took the time before, unless that is 0.
 func (m *meter) calibrate(ctx context.Context, minTime, before time.Duration) ([]shot, error) {
 	apart := min(minTime, readingTime)
 	for m.links = leastLinks; m.part != nil && m.links < m.length; m.links *= 2 {
@@ -522,14 +492,11 @@ func (m *meter) calibrate(ctx context.Context, minTime, before time.Duration) ([
 	}
 }
 
-// setReads makes a sample of as many readings as minTime holds, which are apart by
-// so much.
 func (m *meter) setReads(minTime, apart time.Duration) {
 	m.reads = max(1, int((minTime+apart-1)/max(apart, 1)))
 }
 
-// shot takes a sample, of passes that follow others of the pattern. When the context
-// is done, it ends after a reading of the clock.
+// shot takes a sample. If the context is done, it ends after a reading of the clock.
 func (m *meter) shot(ctx context.Context) (shot, error) {
 	if m.reader != nil {
 		if err := m.reader.Start(); err != nil {
@@ -572,8 +539,8 @@ func (m *meter) shot(ctx context.Context) (shot, error) {
 	return s, err
 }
 
-// gap is the least, or the median, in ns, of what lies between ascending times,
-// of which the first is counted from 0. It makes them the gaps.
+// gap returns the least or the median interval in ns between times, the first counted from 0. It
+// overwrites times.
 func gap(times []time.Duration, median bool) float64 {
 	for i := len(times) - 1; i > 0; i-- {
 		times[i] -= times[i-1]
@@ -585,9 +552,9 @@ func gap(times []time.Duration, median bool) float64 {
 	return float64(times[0])
 }
 
-// Measurable refuses a pattern that Measure cannot time: one without an
-// element, with ErrForeign one by a kernel that this CPU does not run, and, with a
-// MemoryError, one whose tensors need more than maxMemory bytes (0 is no limit).
+// Measurable returns an error if Measure cannot time a pattern: if it has no element, if this CPU
+// does not run its kernel (ErrForeign), or if its tensors need more than maxMemory bytes
+// (MemoryError). A maxMemory of 0 sets no limit.
 func Measurable(p Pattern, maxMemory int) error {
 	if p.Elems == 0 {
 		return errors.New("the view has no element to time")

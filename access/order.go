@@ -10,34 +10,32 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// An Order is the order in which the dims of a view are walked. The zero Order
-// is Row. Orders can be compared with ==.
+// An Order is the order in which the dims of a view are walked. The zero Order is Row. Orders can
+// be compared with ==.
 type Order struct {
 	col   bool
 	torch bool
 	lies  lies
-	// of a permutation, a byte each, the outermost first; below 0 they count from the end
+	// of a permutation, a byte each, the outermost first; negative ones count from the end
 	dims string
 }
 
-// The orders that hold for any rank.
+// The orders for any rank.
 var (
-	Row = Order{}          // as the dims stand, the last one innermost
-	Col = Order{col: true} // the first one innermost
-	// Torch is the order in which PyTorch 1.13 walks the operands (layouts.Elementwise,
-	// Into, Reduction, Copy): dims sorted by strides, those of what is written first,
-	// and merged; a transposed matrix is copied by blocks. What an Add writes is laid
-	// out as PyTorch does.
+	Row = Order{}          // the last dim innermost
+	Col = Order{col: true} // the first dim innermost
+	// Torch is the order in which PyTorch 1.13 walks the operands (layouts.Elementwise, Into,
+	// Reduction, Copy). It sorts dims by strides, the output's first, and merges them, or copies a
+	// transposed matrix by blocks. The output of an Add has PyTorch's strides.
 	Torch = Order{torch: true}
 )
 
-// The orders of tensors in formats (Spec.From), whose dims may be split.
+// The orders of tensors in formats (Spec.From), which may split dims.
 var (
-	AsFrom = Order{lies: likeX} // as x lies in memory
-	AsTo   = Order{lies: likeY} // as y lies in memory
+	AsFrom = Order{lies: likeX} // by the strides of x
+	AsTo   = Order{lies: likeY} // by the strides of y
 )
 
-// lies says which operand's place in memory makes an order.
 type lies uint8
 
 const (
@@ -45,9 +43,8 @@ const (
 	likeY
 )
 
-// Permutation is the order in which dims are walked as they are listed, the
-// outermost first; below 0 they count from the end. It refuses dims that no
-// tensor has (beyond 127).
+// Permutation returns the order of the listed dims, the outermost first. Negative dims count from
+// the end. It returns an error for a dim outside -128 to 127.
 func Permutation(dims ...int) (Order, error) {
 	var b strings.Builder
 	for _, d := range dims {
@@ -59,8 +56,8 @@ func Permutation(dims ...int) (Order, error) {
 	return Order{dims: b.String()}, nil
 }
 
-// ParseOrder reads "row", "col", "torch", "from", "to" or a permutation such as "1,0";
-// the empty text is Row. Whether a permutation has each dim once is for a view to say.
+// ParseOrder reads "row", "col", "torch", "from", "to" or a permutation such as "1,0"; the empty
+// text is Row. It does not check that a permutation has each dim once.
 func ParseOrder(text string) (Order, error) {
 	switch text {
 	case "", "row":
@@ -89,14 +86,14 @@ func ParseOrder(text string) (Order, error) {
 	return Permutation(dims...)
 }
 
-// orderElsewhere is what others call the orders: people, NumPy and BLAS.
+// orderElsewhere has the names of people, NumPy and BLAS.
 var orderElsewhere = map[string]string{
 	"rows": "row", "row-major": "row", "rowmajor": "row", "c": "row",
 	"cols": "col", "column": "col", "columns": "col", "col-major": "col", "column-major": "col",
 	"colmajor": "col", "f": "col",
 }
 
-// String is what ParseOrder reads: "row", "col", "torch", "from", "to" or "1,0".
+// String returns what ParseOrder reads.
 func (o Order) String() string {
 	switch {
 	case o.torch:
@@ -117,8 +114,7 @@ func (o Order) String() string {
 	return strings.Join(parts, ",")
 }
 
-// of returns the dims of a view of a rank, the outermost first. It refuses a
-// permutation of others.
+// of returns the dims of a view, the outermost first.
 func (o Order) of(rank int) ([]int, error) {
 	if o.lies != 0 {
 		return nil, errors.New("no tensor here has a format (from goes with one for x, to with " +

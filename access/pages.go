@@ -9,27 +9,25 @@ import (
 	"sync"
 )
 
-// hugePage is the size that reserved huge pages are asked for and all memory is
-// aligned to.
+// hugePage is the bytes of a reserved huge page. All memory is aligned to it.
 const hugePage = 2 << 20
 
-// Pages are what the memory of the tensors is made of.
+// Pages are the kind of pages that back the tensors.
 type Pages uint8
 
-// The kinds of pages. Other systems than Linux have the first only.
+// The kinds of pages. Only Linux has more than the first.
 const (
-	// the system's: 4 KiB; 16 KiB on Apple silicon, 64 KiB on some arm64 Linuxes
+	// the system's: 4 KiB, or 16 KiB on Apple silicon, or 64 KiB on some arm64 Linuxes
 	PagesSmall Pages = iota
-	PagesTHP         // transparent huge pages, as many as the kernel gives
+	PagesTHP         // transparent huge pages, as the kernel gives them
 	PagesHuge        // reserved huge pages (hugetlb) of 2 MiB, or an error
 )
 
-// pagesNames are those of this system.
 func pagesNames() []string {
 	return []string{fmt.Sprintf("%dk", os.Getpagesize()>>10), "thp", "hugetlb"}
 }
 
-// String is "4k" ("16k" or "64k" where the system's pages are), "thp" or "hugetlb".
+// String returns "4k" (or "16k" or "64k", by the system's page size), "thp" or "hugetlb".
 func (p Pages) String() string {
 	if names := pagesNames(); int(p) < len(names) {
 		return names[p]
@@ -37,8 +35,7 @@ func (p Pages) String() string {
 	return fmt.Sprintf("Pages(%d)", uint8(p))
 }
 
-// Size is the page size in bytes that the TLB is simulated with, whatever the
-// kernel then gives: the system's, and for huge pages theirs.
+// Size returns the page size in bytes of the simulated TLB, whatever pages the kernel gives.
 func (p Pages) Size() int {
 	switch p {
 	case PagesSmall:
@@ -49,9 +46,9 @@ func (p Pages) Size() int {
 	return hugePage
 }
 
-// transparentPage is the size of transparent huge pages: as many small ones as one
-// page of a page table can point to, so 2 MiB by 4 KiB, 32 MiB by 16 KiB and
-// 512 MiB by 64 KiB. Linux states it (Documentation/admin-guide/mm/transhuge.rst).
+// transparentPage is the size of transparent huge pages, which one page of a page table maps: 2 MiB
+// for pages of 4 KiB, 32 MiB for 16 KiB, 512 MiB for 64 KiB
+// (Documentation/admin-guide/mm/transhuge.rst).
 var transparentPage = sync.OnceValue(func() int {
 	text, _ := os.ReadFile("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
 	if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n >= hugePage &&
@@ -69,6 +66,6 @@ func ParsePages(name string) (Pages, error) {
 	return 0, fmt.Errorf("no such pages (this system has %s)", strings.Join(pagesNames(), ", "))
 }
 
-// Backing is what was obtained for one arena, in bytes: its size, and how much
-// of it lies in huge pages. It is known once the memory was written.
+// Backing is what one arena obtained, in bytes: its size, and the part in huge pages. It is known
+// after the memory was written.
 type Backing struct{ Size, Huge int }

@@ -2,8 +2,8 @@ package access
 
 import "github.com/stridebench/stridebench/simcache/cpu"
 
-// pin locks the goroutine to its thread and the thread to a CPU, and returns what
-// undoes both. Where the kernel refuses, the thread stays unpinned and the CPU is -1.
+// pin locks the goroutine to its thread and the thread to a CPU. If the kernel refuses, pinned is
+// -1.
 func pin(to int) (pinned int, undo func()) {
 	undo, err := cpu.RunOn(to)
 	if err != nil {
@@ -12,5 +12,4 @@ func pin(to int) (pinned int, undo func()) {
 	return to, undo
 }
 
-// pinThread pins the thread that calls it.
 func pinThread(to int) error { return cpu.Pin(to) }

@@ -13,11 +13,9 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// initial is the value of element i of a prepared arena: whole numbers below
-// period that differ from their neighbours. Memory that was never written is
-// one shared page of zeros to most systems, and reading it times nothing. Sums
-// of small whole numbers are exact, in whatever order, and two of them fit
-// every type.
+// initial is element i of a prepared arena: a whole number below period that differs from its
+// neighbors. Most systems back unwritten memory by one shared page of zeros, which reads faster.
+// Sums of small whole numbers are exact in any order, and every type holds a sum of two.
 func initial(i int) int { return i * 31 % period }
 
 const period = 57
@@ -25,18 +23,18 @@ const period = 57
 // fillValue is what Fill writes; no element of a prepared arena holds it.
 const fillValue = 127
 
-// leastPart is how many elements are worth a goroutine to write them, at least.
+// leastPart is the least elements that are worth a goroutine.
 const leastPart = 1 << 17
 
-// prepareAll is prepare by all CPUs, each a part of the elements. On a machine of several
-// nodes memory lies where the thread is that touches it first, and the one that calls writes all.
+// prepareAll is prepare on all CPUs. On a machine of several nodes the caller writes everything,
+// because memory lies on the node that touches it first.
 func prepareAll[T layouts.Element](data []T, of func(int) T) {
 	parts := min(runtime.GOMAXPROCS(0), len(data)/leastPart)
 	if parts <= 1 || severalNodes() {
 		prepare(data, of)
 		return
 	}
-	each := (len(data)/parts/period + 1) * period // so that each part begins as the first does
+	each := (len(data)/parts/period + 1) * period // each part begins with initial(0)
 	var group sync.WaitGroup
 	for from := 0; from < len(data); from += each {
 		group.Go(func() { prepare(data[from:min(from+each, len(data))], of) })
@@ -44,7 +42,6 @@ func prepareAll[T layouts.Element](data []T, of func(int) T) {
 	group.Wait()
 }
 
-// prepare writes the initial value of every element.
 func prepare[T layouts.Element](data []T, of func(int) T) {
 	whole := min(len(data), 64*period)
 	for i := range whole {
@@ -55,10 +52,9 @@ func prepare[T layouts.Element](data []T, of func(int) T) {
 	}
 }
 
-// reference goes over the views of the operands index by index, as the
-// operation is defined, and compares what should be written with what was: of a
-// Sum it returns the plain sum instead. It knows nothing of nests. All CPUs take
-// part, each a range of the first dim.
+// reference applies the operation to the operands' views, index by index, without nests. It
+// compares the output with the data, or returns the plain sum, for a Sum. Each CPU checks a range
+// of the first dim.
 func reference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64, error) {
 	views := make([]layouts.Layout, len(p.operands))
 	for i, op := range p.operands {
@@ -94,16 +90,14 @@ func reference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64,
 	return float64(sum), nil
 }
 
-// A checker compares elements with what they should be.
 type checker[T layouts.Element] struct {
 	p      Pattern
 	data   []T
-	values [2 * period]T // of the whole numbers
-	filled [2 * period]T // all of them fillValue
+	values [2 * period]T // of the whole numbers, as T
+	filled [2 * period]T // fillValue, repeated
 }
 
-// part goes over the indexes from from to to of the first dim, row by row of the
-// last, and returns the sum of the initial values, of a Sum.
+// part checks the indices from from to to-1 of the first dim. It returns the sum, for a Sum.
 func (c *checker[T]) part(views []layouts.Layout, from, to int) (sum int, err error) {
 	if from == to || views[0].Numel() == 0 {
 		return 0, nil
@@ -111,7 +105,7 @@ func (c *checker[T]) part(views []layouts.Layout, from, to int) (sum int, err er
 	rows := views[0].Shape()
 	rows = rows[:len(rows)-1]
 	rows[0] = to - from
-	at, steps := make([]int, len(views)), make([][]int, len(views)) // at in elements of the arena
+	at, steps := make([]int, len(views)), make([][]int, len(views)) // at: elements of the arena
 	for i, v := range views {
 		at[i] = c.p.start(c.p.operands[i]) + v.Offset() + from*v.Stride(0)
 		steps[i] = nest.Steps(rows, v.Strides())
@@ -130,12 +124,10 @@ func (c *checker[T]) part(views []layouts.Layout, from, to int) (sum int, err er
 	return sum, nil
 }
 
-// row goes over the last dim.
 func (c *checker[T]) row(views []layouts.Layout, at []int) (sum int, err error) {
 	d := views[0].Rank() - 1
 	n, last := views[0].Size(d), len(at)-1
-	// What the operands that are read hold: the initial value of the next element
-	// is as much larger, modulo the period.
+	// Along the last dim, initial values grow by a constant, modulo the period.
 	var a, aStep, b, bStep int
 	if c.p.Spec.Op != Fill {
 		a, aStep = initial(at[0]), (initial(views[0].Stride(d))+period)%period
@@ -152,7 +144,7 @@ func (c *checker[T]) row(views []layouts.Layout, at []int) (sum int, err error) 
 	}
 	to, by := at[last], views[last].Stride(d)
 	if by == 1 && n > 2*period && same(c.data[to:to+n-period], c.data[to+period:to+n]) {
-		n = period // what should be written comes again after a period, and what was does
+		n = period // data and expected values both repeat
 	}
 	for range n {
 		if c.data[to] != values[a+b] {
@@ -166,14 +158,13 @@ func (c *checker[T]) row(views []layouts.Layout, at []int) (sum int, err error) 
 	return 0, nil
 }
 
-// progression is the sum of n numbers modulo the period, of which each is so much more than the
-// one before it, from the first on.
+// progression is the sum of n terms, each reduced modulo the period.
 func progression(first, step, n int) (sum int) {
 	for range n % period {
 		sum += first
 		first = wrapped(first + step)
 	}
-	round := 0 // what begins anew after a period
+	round := 0 // sum of a whole period
 	if n >= period {
 		for range period {
 			round += first
@@ -183,14 +174,12 @@ func progression(first, step, n int) (sum int) {
 	return sum + n/period*round
 }
 
-// same tells whether two slices of one length hold the same bytes.
 func same[T layouts.Element](a, b []T) bool {
 	size := len(a) * int(unsafe.Sizeof(a[0]))
 	return bytes.Equal(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), size),
 		unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), size))
 }
 
-// wrapped is a sum of two numbers below the period modulo the period.
 func wrapped(sum int) int {
 	if sum >= period {
 		sum -= period

@@ -11,13 +11,13 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// This file has what Measure does for patterns that several threads walk.
+// This file has the part of Measure for several threads.
 
-// severalNodes tells whether it matters who touches memory first.
+// severalNodes reports whether first touch determines where memory lies.
 var severalNodes = func() bool { return len(cpu.Nodes()) > 1 }
 
-// mapArenas maps the memory of each pattern: one for all, but for those whose threads
-// are to have their parts near them.
+// mapArenas maps one arena for all patterns. On several NUMA nodes, a pattern with parts has its
+// own, so that each part lies near its thread.
 func mapArenas(patterns []Pattern, o Options) (arenas []arena, free func(), err error) {
 	apart := severalNodes() && o.Bind == nil
 	own := func(p Pattern) bool { return apart && p.shared != nil }
@@ -38,7 +38,7 @@ func mapArenas(patterns []Pattern, o Options) (arenas []arena, free func(), err 
 	var frees []func() error
 	free = func() {
 		for _, f := range frees {
-			_ = f() // it is a mapping of ours, whole
+			_ = f() // our mapping, whole
 		}
 	}
 	var shared arena
@@ -62,18 +62,17 @@ func mapArenas(patterns []Pattern, o Options) (arenas []arena, free func(), err 
 	return arenas, free, nil
 }
 
-// A Memory is what measurements that follow each other borrow, so that most find pages that
-// were touched before: the first touch of one takes up to 12 us on virtual machines. It is
-// as large as the largest of them, of small pages. The zero value is ready to use, by one
-// measurement at a time.
+// A Memory lends memory to successive measurements, so that most find touched pages: the first
+// touch takes up to 12 us on virtual machines. It has small pages and the size of its largest
+// measurement. The zero value is ready to use, by one measurement at a time.
 type Memory struct {
 	mem   arena
 	free  func() error
 	nodes []int
 }
 
-// lend maps an arena, or takes the one that there is. Apart, each thread is to touch first what
-// it uses, and of huge pages it has to be found out how many are had.
+// lend lends an arena. It maps a separate one if threads have to touch their parts first (apart),
+// and for huge pages, which have to be counted.
 func (m *Memory) lend(size int, apart bool, o Options) (arena, func() error, error) {
 	if m == nil || apart || o.Pages != PagesSmall {
 		mem, free, err := mapArena(size, o.Pages, o.Bind)
@@ -94,15 +93,14 @@ func (m *Memory) lend(size int, apart bool, o Options) (arena, func() error, err
 	return m.mem[:size:size], func() error { return nil }, nil
 }
 
-// Close gives the memory back; the next measurement maps its own.
+// Close unmaps the memory; the next measurement maps it again.
 func (m *Memory) Close() {
 	if m.free != nil {
-		_ = m.free() // it is a mapping of ours, whole
+		_ = m.free() // our mapping, whole
 	}
 	*m = Memory{}
 }
 
-// newTeams makes a team for each number of parts, and returns what ends them.
 func newTeams(patterns []Pattern, o Options) (teams map[int]*team, end func(), err error) {
 	teams = map[int]*team{}
 	end = func() {
@@ -128,7 +126,6 @@ func newTeams(patterns []Pattern, o Options) (teams map[int]*team, end func(), e
 	return teams, end, nil
 }
 
-// among has the passes of a pattern walked by a team, if it has parts.
 func (m *meter) among(p Pattern, mem arena, t *team) error {
 	if p.shared == nil {
 		return nil
@@ -148,12 +145,10 @@ func (m *meter) among(p Pattern, mem arena, t *team) error {
 	return nil
 }
 
-// together walks so many passes of all parts, each worker its own.
 func (m *meter) together(passes int) (sum float64, took time.Duration) {
 	return m.team.timed(func(worker int) float64 { return m.parts[worker].passes(passes) })
 }
 
-// turn runs what may walk the pattern.
 func (m *meter) turn(do func()) {
 	if m.team == nil {
 		do()
@@ -164,9 +159,8 @@ func (m *meter) turn(do func()) {
 	m.team.leave()
 }
 
-// touch has each worker touch the pages of its part before anyone else does, so
-// that the kernel takes them from its node; pages of several parts are who comes
-// first's.
+// touch has each worker touch its part first, so that the kernel takes the pages from its node. The
+// first worker to touch a page of several parts gets it.
 func (m *meter) touch(p Pattern, mem arena) {
 	if m.team == nil {
 		return
@@ -184,8 +178,7 @@ func (m *meter) touch(p Pattern, mem arena) {
 	})
 }
 
-// eachPage calls f for the pages of the arena that the pattern touches, in no order and
-// for some more than once.
+// eachPage calls f for the touched pages of the arena, in any order, some more than once.
 func (p Pattern) eachPage(size int, f func(page int)) {
 	for _, n := range p.Nests {
 		if n.Iterations() == 0 {
@@ -193,7 +186,7 @@ func (p Pattern) eachPage(size int, f func(page int)) {
 		}
 		for _, op := range n.Operands {
 			first, _ := op.Reach(n.Trips)
-			run, steps := op.Span(n.Trips, size-1) // no gap holds a page
+			run, steps := op.Span(n.Trips, size-1) // no hole holds a page
 			runs := nest.Nest{Operands: []nest.Operand{{Base: first}}}
 			for _, s := range steps {
 				runs.Trips, runs.Operands[0].Strides = append(runs.Trips, s.Trips),

@@ -18,20 +18,20 @@ import (
 // Counts are the simulated events of one pass.
 type Counts struct {
 	simcache.Counts
-	TLBMisses uint64 // walks of the page table; 0 without a TLB
-	// Shared says that several threads share the last level, and that its misses were
-	// not counted (Pattern.InTurns says why).
+	TLBMisses uint64 // page table walks; 0 without a TLB
+	// Shared reports that threads share the last level, whose misses were not counted.
+	// Pattern.InTurns returns the reason.
 	Shared bool
 }
 
-// Simulate counts one pass over each pattern in the steady state
-// (simcache.SteadyPass), on these caches and the TLB, if it has one; this is the op
-// that Measure times. Of a pattern with parts each is walked by a thread on a core of its
-// own, which has a TLB and shares levels with others as simcache.Threads says; all counts
-// are added up. Patterns of the same accesses are counted once. It
-// works on all CPUs, so it must not run beside Measure. It calls step, unless that is
-// nil, from several goroutines, one at a time: for each pattern when its misses in the
-// caches are counted, and once more for those in a TLB.
+// Simulate counts one pass over each pattern in the steady state (simcache.SteadyPass), in the
+// caches and the TLB, if any. Measure times the same pass. Each part of a pattern with parts has
+// its own core, with a TLB, and shares levels with others as simcache.Threads describes. Their
+// counts are added up.
+//
+// Patterns with the same accesses are counted once. Simulate uses all CPUs, so it must not run
+// during Measure. It calls step, unless nil, from several goroutines, but one at a time. It does so
+// for each pattern after the caches, and again after a TLB.
 func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern,
 	step func()) ([]Counts, error) {
 	if step == nil {
@@ -45,7 +45,7 @@ func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern,
 	for _, of := range alike {
 		s.times[of]++
 	}
-	// Those of most accesses first, so that no CPU is left with one in the end.
+	// The longest first, so that no CPU works alone at the end.
 	slices.SortStableFunc(first, func(a, b int) int {
 		return cmp.Compare(patterns[b].accesses(), patterns[a].accesses())
 	})
@@ -59,21 +59,19 @@ func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern,
 	return s.counts, err
 }
 
-// A simulation is Simulate under way.
 type simulation struct {
 	ctx      context.Context
 	group    *errgroup.Group
-	adding   sync.Mutex // held to add to counts, and to step
+	adding   sync.Mutex // guards counts and calls of step
 	patterns []Pattern
 	counts   []Counts
 	step     func()
-	times    []int // by pattern: how many make its accesses
+	times    []int // by pattern: patterns with its accesses
 }
 
-// begin counts a pattern.
 func (s *simulation) begin(caches simcache.Config, i int) {
 	p := s.patterns[i]
-	// The TLB is a hierarchy of its own: neither waits for the other's steady state.
+	// The TLB is a separate hierarchy: neither waits for the other's steady state.
 	if caches.TLB != nil {
 		s.alone(simcache.PageLevels(caches.TLB), i, func(c simcache.Counts) {
 			s.counts[i].TLBMisses += c.LLMisses()
@@ -90,13 +88,12 @@ func (s *simulation) begin(caches simcache.Config, i int) {
 		}, s.told(i, 1, add))
 	default:
 		s.alone(caches.Levels[:1], i, func(c simcache.Counts) {
-			c.DLmr, c.DLmw = 0, 0 // those of the only level
+			c.DLmr, c.DLmw = 0, 0 // the only level is also the last
 			add(c)
 		})
 	}
 }
 
-// alone counts what each thread of a pattern does where it shares no level.
 func (s *simulation) alone(levels []simcache.Level, i int, add func(simcache.Counts)) {
 	walked := s.patterns[i].walked()
 	add = s.told(i, len(walked), add)
@@ -105,7 +102,7 @@ func (s *simulation) alone(levels []simcache.Level, i int, add func(simcache.Cou
 	}
 }
 
-// told is add, and tells of the step of a pattern when it has been called so often.
+// told returns add with a step of the pattern on its left-th call.
 func (s *simulation) told(i, left int, add func(simcache.Counts)) func(simcache.Counts) {
 	return func(c simcache.Counts) {
 		if add(c); left > 1 {
@@ -118,7 +115,6 @@ func (s *simulation) told(i, left int, add func(simcache.Counts)) func(simcache.
 	}
 }
 
-// count adds up what is counted when a CPU is free.
 func (s *simulation) count(count func() (simcache.Counts, error), add func(simcache.Counts)) {
 	s.group.Go(func() error {
 		if err := s.ctx.Err(); err != nil {
@@ -132,8 +128,8 @@ func (s *simulation) count(count func() (simcache.Counts, error), add func(simca
 	})
 }
 
-// distinctPatterns are the indices of patterns of which no earlier one makes the same
-// accesses, and for each of all the index of the one that does.
+// distinctPatterns returns the patterns whose accesses no earlier one makes. For each pattern it
+// also returns the first with the same accesses.
 func distinctPatterns(patterns []Pattern) (first, alike []int) {
 	seen := map[string]int{}
 	for i, p := range patterns {
@@ -148,8 +144,7 @@ func distinctPatterns(patterns []Pattern) (first, alike []int) {
 	return first, alike
 }
 
-// Fingerprint tells patterns apart by their accesses, which are all that a simulation is
-// told: those of the same are counted alike. It is 32 hex digits.
+// Fingerprint returns 32 hex digits for the accesses, which determine the counts of a simulation.
 func (p Pattern) Fingerprint() string {
 	hash := sha256.New()
 	for _, part := range p.walked() {
@@ -164,14 +159,13 @@ func (p Pattern) Fingerprint() string {
 		fmt.Fprintln(hash)
 	}
 	if p.Ring != nil {
-		view := p.operands[0].view // of which the ring is made
+		view := p.operands[0].view // determines the ring
 		fmt.Fprintln(hash, "chase", chaseSeed, p.Spec.DType.Size(), view.Shape(), view.Strides(),
 			view.Offset())
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
-// accesses is how many a pass makes.
 func (p Pattern) accesses() (sum int) {
 	for _, n := range p.Nests {
 		sum += n.Iterations() * len(n.Operands)
@@ -179,7 +173,6 @@ func (p Pattern) accesses() (sum int) {
 	return sum + len(p.Ring)
 }
 
-// walked is what each thread walks.
 func (p Pattern) walked() []Pattern {
 	if p.shared == nil {
 		return []Pattern{p}
@@ -187,7 +180,6 @@ func (p Pattern) walked() []Pattern {
 	return p.shared
 }
 
-// steady is a pass of one thread.
 func (p Pattern) steady(levels []simcache.Level) (simcache.Counts, error) {
 	if p.Spec.Op != Chase {
 		return simcache.SteadyPass(simcache.Config{Levels: levels}, p.Nests...)

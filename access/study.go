@@ -8,10 +8,10 @@ import (
 	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
-// A Study is a pattern that is simulated and not timed, for what one count of a
-// pass does not tell. Its results are exact.
+// A Study is a pattern that is simulated but not timed, for results that the counts of a pass do
+// not contain. Results are exact.
 type Study struct {
-	Name  string // of its results, but for the key in which they differ; stable for good
+	Name  string // prefix of its results; never changes
 	Spec  Spec
 	count func(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error)
 }
@@ -19,17 +19,17 @@ type Study struct {
 // A Studied is one result of a study.
 type Studied struct {
 	Name   string
-	Unit   string // of the misses
-	Misses uint64 // of a pass in the steady state
-	Refs   uint64 // 0 where misses are not a share of something
+	Unit   string // of Misses
+	Misses uint64 // per pass in the steady state
+	Refs   uint64 // 0 if misses are not a share of references
 }
 
-// Studies returns the studies of the suite. They take no time to speak of, so
-// that the quick suite has them too.
+// Studies returns the studies of the suite. They take so little time that the quick suite has them
+// too.
 //
-// Sets are the misses of the sets of D1 as a few columns are summed by columns:
-// rows a power of two of bytes apart crowd into few sets. MissRatio are the
-// misses of fully associative LRU caches by their capacity, with D1's lines.
+// Sets counts the misses of each set of D1 when a few columns are summed by columns. Rows a power
+// of two bytes apart have few conflict sets. MissRatio counts the misses of fully associative LRU
+// caches by capacity, with D1's line size.
 func Studies() []Study {
 	const n, columns = 512, 16
 	var all []Study
@@ -58,7 +58,7 @@ func Studies() []Study {
 	return all
 }
 
-// Run simulates the study for a first level of this geometry.
+// Run simulates the study for a first level of the given geometry.
 func (s Study) Run(d1 simcache.Geometry) ([]Studied, error) {
 	p, err := s.Spec.Pattern()
 	if err != nil {
@@ -67,25 +67,22 @@ func (s Study) Run(d1 simcache.Geometry) ([]Studied, error) {
 	return s.count(s.Name, p, d1)
 }
 
-// result is one result, under the study's name with the key in which it differs.
 func result(name, key string, value any, unit string, misses, refs uint64) Studied {
 	return Studied{Name: fmt.Sprintf("%s/%s=%v/kernel=%v", name, key, value, Scalar), Unit: unit,
 		Misses: misses, Refs: refs}
 }
 
-// maxSets is how many results of sets there are: where D1 has more, each is of
-// as many neighbours as it takes.
+// maxSets bounds the results of sets. Each sums neighboring sets if D1 has more.
 const maxSets = 64
 
-// setMisses counts the misses of each set of D1.
 func setMisses(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error) {
 	h, err := simcache.NewHierarchy(simcache.Config{Levels: []simcache.Level{{Name: "D1",
 		Geometry: d1}}, Observe: simcache.SetMisses})
 	if err != nil {
 		return nil, err
 	}
-	// The state of LRU caches after a pass does not depend on what was before it,
-	// so the second pass is in the steady state.
+	// The state of LRU caches depends on the last pass only, so the second pass is in the steady
+	// state.
 	var misses [2][]uint64
 	for pass := range misses {
 		for _, n := range p.Nests {
@@ -108,14 +105,14 @@ func setMisses(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error) 
 	return all, nil
 }
 
-// missRatios counts the misses of LRU caches of capacities that are powers of
-// two, and those between them, from 1 KiB to 8 MiB.
+// missRatios counts the misses of LRU caches of 1 KiB to 8 MiB, in powers of two and the middles
+// between them.
 func missRatios(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error) {
 	stacks, err := reuse.New(d1.Line, 1)
 	if err != nil {
 		return nil, err
 	}
-	var curves [2]reuse.Curve // of one pass and of two
+	var curves [2]reuse.Curve // after one pass and after two
 	for pass := range curves {
 		for _, n := range p.Nests {
 			if err := stacks.Run(n); err != nil {

@@ -9,29 +9,26 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// A Benchmark is a spec under a name of the suite.
+// A Benchmark is a spec with its name in the suite.
 type Benchmark struct {
-	Name string // without the word Benchmark; stable for good
+	Name string // without the prefix Benchmark; never changes
 	Spec Spec
 }
 
 // A Comparison is a group of benchmarks whose samples are interleaved.
 type Comparison []Benchmark
 
-// Suite returns the default benchmarks, in the order in which they run. The
-// quick suite leaves out the large and the redundant ones; what it keeps has
-// the same names.
+// Suite returns the default benchmarks, in the order in which they run. The quick suite leaves out
+// the large and the redundant ones, and keeps the names of the others.
 //
-// In the names, shape is that of the tensor x before any view, pad the number
-// of elements by which its rows lie further apart than they are long, and
-// kernel what walks it: scalar is a plain loop in the order that the name says,
-// builtin Go's copy, and the others are sets of package kernel, of which the
-// suite has the best that this CPU runs. A copy by one of these has an order of
-// its own. Size is the working set in bytes, stride the distance from one element
-// read to the next.
+// In a name, shape is the shape of the tensor x before any view. Rows are pad elements further
+// apart than long. Kernel scalar is a plain loop in the named order, builtin is Go's copy, and the
+// others are sets of package kernel. The suite has the best set that this CPU runs. Sets copy in
+// their own order. Size is the working set in bytes, stride the distance between successive
+// elements.
 //
-// Where the capacities of the machine's caches were measured, in bytes, Latency
-// and Mountain have half and twice of each as well.
+// If capacities of the machine's caches are given, in bytes, Latency and Mountain also have half
+// and twice each capacity.
 func Suite(quick bool, capacities ...int) []Comparison {
 	var suite []Comparison
 	for _, n := range []int{64, 128, 256, 512, 1024, 2048, 4000, 4096, 6000} {
@@ -59,21 +56,18 @@ func Suite(quick bool, capacities ...int) []Comparison {
 	return suite
 }
 
-// The views of the suite.
 func transposed() layouts.Chain { return layouts.MustParseChain("transpose(0,1)") }
 
-// sliced has every so many elements of a vector.
 func sliced(elems, step int) layouts.Chain {
 	return layouts.MustParseChain(fmt.Sprintf("slice(0,0,%d,%d)", elems, step))
 }
 
-// named completes a benchmark by the kernel: the last key of its name.
 func named(name string, kernel Kernel, spec Spec) Benchmark {
 	spec.Kernel = kernel
 	return Benchmark{name + "/kernel=" + kernel.String(), spec}
 }
 
-// vector is the best set of vector kernels that this CPU runs, or nothing.
+// vector is the best set of vector kernels that this CPU runs, if any.
 func vector() []Kernel {
 	if sets := VectorKernels(); len(sets) > 1 {
 		return sets[len(sets)-1:]
@@ -81,8 +75,7 @@ func vector() []Kernel {
 	return nil
 }
 
-// alsoVector adds to a comparison the same benchmarks by the vector kernels,
-// where these can walk it.
+// alsoVector adds the same benchmarks by vector kernels, where these can walk them.
 func alsoVector(c Comparison) Comparison {
 	for _, set := range vector() {
 		for _, b := range c {
@@ -95,12 +88,12 @@ func alsoVector(c Comparison) Comparison {
 	return c
 }
 
-// rowPad is a cache line of int32: the padding that makes rows of a power of
-// two fall into different sets.
+// rowPad is a cache line of int32. As padding, it moves rows a power of two apart into different
+// sets.
 const rowPad = 16
 
-// traverse sums an n x n matrix by rows and by columns; where n is a power of
-// two, also with padded rows.
+// traverse sums an n x n matrix by rows and by columns, also with padded rows if n is a power of
+// two.
 func traverse(n int) Comparison {
 	var c Comparison
 	for _, order := range []Order{Row, Col} {
@@ -121,19 +114,17 @@ func traverse(n int) Comparison {
 	return c
 }
 
-// stream sums an n x n matrix as it lies, by the plain loop, which is that of
-// traverse by rows, and in vectors, which are as fast as the memory: `benchstat
-// -col /kernel` shows what the loop costs.
+// stream sums an n x n matrix in memory order, by the plain loop and by vectors, which run at the
+// speed of the memory. `benchstat -col /kernel` shows the cost of the loop.
 func stream(n int) Comparison {
 	return alsoVector(Comparison{named(fmt.Sprintf("Stream/op=sum/shape=%dx%d/dtype=int32",
 		n, n), Scalar,
 		Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: Row})})
 }
 
-// pitch sums an n x n matrix by columns, its rows a power of two of bytes apart
-// and a cache line more. The two are alone with each other, so that
-// `benchstat -col /pad` shows what a power of two costs where it bites: n lines
-// of a column fit into the caches, but not into the sets that they fall into.
+// pitch sums an n x n matrix by columns, with and without padded rows. It has only these two, so
+// that `benchstat -col /pad` shows the cost of a power of two. The n lines of a column fit the
+// caches, but not their conflict sets.
 func pitch(n int) Comparison {
 	var c Comparison
 	for _, pad := range []int{0, rowPad} {
@@ -145,8 +136,8 @@ func pitch(n int) Comparison {
 	return c
 }
 
-// copyRows copies from a 4096x4096 matrix: whole, also by Go's copy, from padded
-// rows, and every k-th column.
+// copyRows copies from a 4096x4096 matrix: whole, also by Go's copy, from padded rows, and every
+// k-th column.
 func copyRows(quick bool) Comparison {
 	const n = 4096
 	copyOf := func(layout, key string, pad int, view string) Benchmark {
@@ -171,7 +162,6 @@ func copyRows(quick bool) Comparison {
 	return c
 }
 
-// transposes copies the transposed n x n matrix, in order and in tiles.
 func transposes(n int) Comparison {
 	name := fmt.Sprintf("Copy/layout=transpose/shape=%dx%d/dtype=float32", n, n)
 	spec := Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed()}
@@ -180,8 +170,8 @@ func transposes(n int) Comparison {
 	return alsoVector(Comparison{named(name, Scalar, spec), named(name+"/tile=32", Scalar, tiled)})
 }
 
-// channels copies a batch of images from NCHW to NHWC and back. The shape in
-// the name is NCHW in both, as PyTorch writes it for either memory format.
+// channels copies images from NCHW to NHWC and back. Both names have the shape NCHW, as PyTorch
+// writes it for either memory format.
 func channels() Comparison {
 	copyOf := func(layout string, shape []int, view string) Benchmark {
 		return named(
@@ -196,8 +186,7 @@ func channels() Comparison {
 	})
 }
 
-// broadcasts adds a row, a column and a scalar to a large matrix, and, to
-// compare them with, a matrix of its size.
+// broadcasts adds a row, a column, a scalar and, for comparison, a matrix to a matrix.
 func broadcasts(quick bool) Comparison {
 	const n = 4000
 	withs := [][]int{{n, n}, {1, n}, {n, 1}, {1, 1}}
@@ -215,11 +204,10 @@ func broadcasts(quick bool) Comparison {
 	return c
 }
 
-// lineBytes is the distance between the elements of a pointer chase, each in a
-// cache line of its own; larger lines than this are rare.
+// lineBytes is the distance between the elements of a pointer chase, each in its own cache line.
+// Larger lines are rare.
 const lineBytes = 64
 
-// latency follows a chain of addresses, one in each line, in a random order.
 func latency(quick bool, capacities []int) Comparison {
 	sizes := []int{16 << 10, 128 << 10, 1 << 20, 8 << 20}
 	if !quick {
@@ -236,17 +224,15 @@ func latency(quick bool, capacities []int) Comparison {
 	return c
 }
 
-// ChaseSpec is a chase of so many elements, the one so many bytes (a multiple of
-// 8) behind the other.
+// ChaseSpec returns a chase of elems elements, which lie bytes apart, a multiple of 8.
 func ChaseSpec(elems, bytes int) Spec {
 	step := bytes / layouts.Int64.Size()
 	return Spec{Op: Chase, Shape: []int{elems * step}, DType: layouts.Int64,
 		View: sliced(elems*step, step)}
 }
 
-// mountain sums every stride-th element of working sets of many sizes: the
-// memory mountain (Bryant and O'Hallaron, "Computer Systems: A Programmer's
-// Perspective").
+// mountain sums every stride-th element of working sets of many sizes: the memory mountain (Bryant
+// and O'Hallaron, "Computer Systems: A Programmer's Perspective").
 func mountain(quick bool, capacities []int) Comparison {
 	sizes, strides := []int{16 << 10, 256 << 10, 16 << 20}, []int{1, 8, 64}
 	if !quick {
@@ -267,9 +253,8 @@ func mountain(quick bool, capacities []int) Comparison {
 	return c
 }
 
-// around adds to ascending sizes the half and the double of each capacity. They
-// are rounded to a power of two or to the middle between two, so that a
-// capacity that is measured a little differently gives the same names.
+// around adds half and twice each capacity. It rounds them to a power of two or to the middle
+// between two, so that slightly different measurements give the same names.
 func around(sizes, capacities []int) []int {
 	const most = 256 << 20
 	for _, c := range capacities {
@@ -288,7 +273,6 @@ func around(sizes, capacities []int) []int {
 	return slices.Compact(sizes)
 }
 
-// sizeName is a number of bytes in a name, as in 64KiB.
 func sizeName(bytes int) string {
 	if bytes%(1<<20) == 0 {
 		return fmt.Sprintf("%dMiB", bytes>>20)
@@ -296,8 +280,7 @@ func sizeName(bytes int) string {
 	return fmt.Sprintf("%dKiB", bytes>>10)
 }
 
-// tiles copies the transposed n x n matrix in tiles of several sizes; a tile as
-// large as the matrix is the plain order.
+// tiles copies the transposed n x n matrix in tiles; one of n gives the plain order.
 func tiles(n int, quick bool) Comparison {
 	sizes := []int{2, 4, 8, 16, 32, 64, 128, 256, n}
 	if quick {
@@ -315,9 +298,8 @@ func tiles(n int, quick bool) Comparison {
 	return c
 }
 
-// contiguous is what decides whether contiguous() pays: a sum over the
-// transposed n x n matrix, the copy that contiguous() makes of it, and a sum
-// over that copy, the last two also in vectors.
+// contiguous shows whether contiguous() pays off. It compares a sum over the transposed n x n
+// matrix with the copy that contiguous() makes and a sum over the copy.
 func contiguous(n int) Comparison {
 	sum := Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Float32, View: transposed()}
 	copied, after := sum, sum

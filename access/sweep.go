@@ -7,19 +7,18 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// A Sweep is a spec of which some fields take several values; of a list that is
-// empty the spec's own.
+// A Sweep is a spec with several values for some fields. An empty list keeps the spec's own value.
 type Sweep struct {
 	Spec    Spec
 	DTypes  []layouts.DType
 	Pads    []int
 	Views   []layouts.Chain
-	Tiles   [][]int // nil for none
+	Tiles   [][]int // nil for no tiles
 	Orders  []Order
 	Kernels []Kernel
 }
 
-// Specs are all combinations, the last list's values changing fastest.
+// Specs returns all combinations; the last list's values change fastest.
 func (s Sweep) Specs() []Spec {
 	specs := []Spec{s.Spec}
 	specs = vary(specs, s.DTypes, func(s *Spec, v layouts.DType) { s.DType = v })
@@ -30,7 +29,6 @@ func (s Sweep) Specs() []Spec {
 	return vary(specs, s.Kernels, func(s *Spec, v Kernel) { s.Kernel = v })
 }
 
-// vary has of each spec one with each of the values.
 func vary[T any](specs []Spec, values []T, set func(*Spec, T)) []Spec {
 	if len(values) == 0 {
 		return specs
@@ -45,8 +43,8 @@ func vary[T any](specs []Spec, values []T, set func(*Spec, T)) []Spec {
 	return all
 }
 
-// Comparisons are the specs under their names. Those are compared whose elements are of
-// one dtype, both as they are stored and as they are walked, which a view may change.
+// Comparisons returns the named specs. A comparison has one dtype, both as stored and as walked,
+// since a view may change it.
 func (s Sweep) Comparisons() []Comparison {
 	var all []Comparison
 	index := map[[2]layouts.DType]int{}
@@ -63,8 +61,6 @@ func (s Sweep) Comparisons() []Comparison {
 	return all
 }
 
-// walked is the dtype of the view, or of x where there is no such view, which is an error
-// of Pattern.
 func (s Spec) walked() layouts.DType {
 	if _, x, err := s.stored(); err == nil {
 		if _, dtype, err := x.ApplyTo(s.View, s.DType); err == nil {
@@ -74,10 +70,9 @@ func (s Spec) walked() layouts.DType {
 	return s.DType
 }
 
-// Possible are the Comparisons without what one of several kernels cannot do, where another one of
-// them can: of the same dtype, say in another order. It says how many benchmarks it left out and
-// why the first one. A comparison of which no kernel can do any stays whole, and is an error of
-// Spec.Pattern later.
+// Possible returns the Comparisons without the benchmarks that one of several kernels cannot walk.
+// It also returns how many it left out, and the reason for the first one. A comparison that no
+// kernel can walk stays, and Spec.Pattern reports the error later.
 func (s Sweep) Possible() (all []Comparison, left int, why error) {
 	all = s.Comparisons()
 	if len(s.Kernels) < 2 {
@@ -101,8 +96,7 @@ func (s Sweep) Possible() (all []Comparison, left int, why error) {
 	return all, left, why
 }
 
-// ParseTile reads sizes as layouts.ParseShape does, or "none" for no tiles, which is
-// nil.
+// ParseTile reads sizes as layouts.ParseShape does, or "none", which is nil.
 func ParseTile(text string) ([]int, error) {
 	if text == "none" {
 		return nil, nil

@@ -7,45 +7,42 @@ import (
 	"time"
 )
 
-// A team is workers that do a step together, over and over: the goroutine that
-// makes it and others, each locked to a thread that is pinned to a CPU. Within a
-// turn, from enter to leave, all of them spin between steps, so that a step begins
-// at the same time everywhere and waking a thread is in no time. Between turns
-// they sleep, so as not to disturb what else is measured.
+// A team is the goroutine that makes it and others, each locked to a thread that is pinned to a
+// CPU. They run steps together. Within a turn, from enter to leave, workers spin between steps. A
+// step then begins everywhere at once, and no time includes waking a thread. Between turns they
+// sleep, so that they do not disturb other measurements.
 type team struct {
 	size   int
-	pinned bool // all are
+	pinned bool // all workers are
 	wake   []chan struct{}
 	ended  sync.WaitGroup
-	procs  int // of Go's scheduler, before
+	procs  int // GOMAXPROCS before newTeam
 	_      [64]byte
-	step   atomic.Uint32 // number of the step; 0 is none
+	step   atomic.Uint32 // number of the step, from 1
 	_      [64]byte
-	ready  atomic.Int32 // workers that are about to begin the step
+	ready  atomic.Int32 // about to begin the step
 	_      [64]byte
-	done   atomic.Int32 // workers that have ended it
+	done   atomic.Int32 // have ended the step
 	_      [64]byte
-	work   func(worker int) // of the step; nil to leave
+	work   func(worker int) // of the step; nil ends the turn
 	clocks []clock          // by worker
 }
 
-// A clock is when a worker began and ended a step, and what its part summed to. It
-// has cache lines of its own.
+// A clock is the start, end and sum of a worker's step, in cache lines of its own.
 type clock struct {
 	start, end time.Duration // since the team's epoch
 	sum        float64
 	_          [104]byte
 }
 
-// epoch is what clocks count from.
 var epoch = time.Now()
 
-// newTeam makes a team of one worker for each CPU, of which the first is the
-// goroutine that calls it: it is pinned by the caller. A CPU of -1 is none.
+// newTeam makes a team of one worker per CPU. The first is the calling goroutine, which the caller
+// pins. A CPU of -1 leaves its worker unpinned.
 func newTeam(cpus []int) *team {
 	t := &team{size: len(cpus), pinned: true, clocks: make([]clock, len(cpus))}
-	// Where a worker's thread could not run beside the others, all would wait for it.
-	// One more is for the rest of the program.
+	// All workers wait if a worker's thread cannot run. One more thread is for the rest of the
+	// program.
 	if t.procs = runtime.GOMAXPROCS(0); t.procs <= t.size {
 		runtime.GOMAXPROCS(t.size + 1)
 	}
@@ -56,7 +53,7 @@ func newTeam(cpus []int) *team {
 		t.wake = append(t.wake, wake)
 		pinned.Add(1)
 		t.ended.Go(func() {
-			runtime.LockOSThread() // for good: the thread ends with the goroutine
+			runtime.LockOSThread() // the thread ends with the goroutine
 			if pinThread(cpus[i]) != nil {
 				failed.Store(true)
 			}
@@ -71,7 +68,6 @@ func newTeam(cpus []int) *team {
 	return t
 }
 
-// turn is a worker's, from enter to leave.
 func (t *team) turn(worker int) {
 	for step := uint32(1); ; step++ {
 		for spins := 1; t.step.Load() < step; spins++ {
@@ -88,7 +84,6 @@ func (t *team) turn(worker int) {
 	}
 }
 
-// meet returns when all workers are there.
 func (t *team) meet() {
 	t.ready.Add(1)
 	for spins := 1; t.ready.Load() < int32(t.size); spins++ {
@@ -96,15 +91,13 @@ func (t *team) meet() {
 	}
 }
 
-// rest lets others run now and then, of a worker that waits: where CPUs are shared
-// with other programs, it may be long.
+// rest yields now and then: the wait may be long if other programs share the CPUs.
 func rest(spins int) {
 	if spins%(1<<16) == 0 {
 		runtime.Gosched()
 	}
 }
 
-// enter begins a turn.
 func (t *team) enter() {
 	t.step.Store(0)
 	for _, w := range t.wake {
@@ -112,7 +105,6 @@ func (t *team) enter() {
 	}
 }
 
-// do has every worker do its part of a step, and returns when all have.
 func (t *team) do(work func(worker int)) {
 	t.work = work
 	t.ready.Store(0)
@@ -128,11 +120,10 @@ func (t *team) do(work func(worker int)) {
 	}
 }
 
-// leave ends a turn.
 func (t *team) leave() { t.do(nil) }
 
-// timed has every worker do its part, which returns a sum, and returns the sum of
-// all and the time from the first one's start to the last one's end.
+// timed runs a step. It returns the sum of all parts, and the time from the earliest start to the
+// latest end.
 func (t *team) timed(part func(worker int) float64) (sum float64, took time.Duration) {
 	t.do(func(i int) {
 		c := &t.clocks[i]
@@ -148,7 +139,6 @@ func (t *team) timed(part func(worker int) float64) (sum float64, took time.Dura
 	return sum, end - start
 }
 
-// end ends the workers, outside of a turn.
 func (t *team) end() {
 	for _, w := range t.wake {
 		close(w)

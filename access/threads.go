@@ -8,23 +8,21 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// GrainSize is the number of elements below which PyTorch gives a walk to one
-// thread, and of which it gives each thread about as many at least:
-// at::internal::GRAIN_SIZE (aten/src/ATen/TensorIterator.h).
+// GrainSize is at::internal::GRAIN_SIZE (aten/src/ATen/TensorIterator.h), in elements. PyTorch
+// gives a smaller walk to one thread, and each thread of a larger walk about GrainSize or more.
 const GrainSize = 32768
 
-// Parts are what each thread walks of a pattern whose spec has several, in the
-// memory of the whole: each nest is cut as nest.Nest.Cut says, by as many threads
-// as there are, but by one for each Grain of elements at most, as PyTorch's
-// parallel_for does (aten/src/ATen/ParallelOpenMP.h). What of several nests cannot be cut is
-// the first thread's. Kernels, and their buffers, are those of each part. There is
-// none where the pattern cannot be cut: a Chase, a copy by PyTorch's blocks, which
-// has one buffer, what is written by iterations of all loops alike, and at most a
-// grain of elements.
+// Parts returns what each thread walks of a pattern with several threads, cut by nest.Nest.Cut.
+// There is at most one part for each Grain of elements, as in PyTorch's parallel_for
+// (aten/src/ATen/ParallelOpenMP.h). If one of several nests cannot be cut, the first thread walks
+// it. Each part has its own kernel and buffers.
+//
+// Parts returns nil for a pattern that cannot be cut, or has at most a grain of elements. A Chase
+// cannot be cut, nor a copy by PyTorch's blocks, which has one buffer, nor output that iterations
+// of every loop write.
 func (p Pattern) Parts() []Pattern { return p.shared }
 
-// share makes the parts of a pattern that walks these nests before a kernel changes
-// them, if it can be cut.
+// share makes the parts, if any, from the nests before a kernel changes them.
 func (p *Pattern) share(nests []nest.Nest) {
 	s := p.Spec
 	grain := s.Grain
@@ -51,11 +49,11 @@ func (p *Pattern) share(nests []nest.Nest) {
 	for _, list := range lists {
 		part := *p
 		part.Spec.Threads, part.Nests, part.plan, part.Memory = 0, list, nil, memory
-		if part.useKernel() != nil { // which takes runs that the cut leaves none of
+		if part.useKernel() != nil { // too short for the kernel's runs
 			return
 		}
 		part.Bytes, part.Elems = moved(list), portion(p.Elems, elements(list, tensor), whole)
-		parts, memory = append(parts, part), part.Memory // behind its buffers come the next one's
+		parts, memory = append(parts, part), part.Memory // each part has its own buffers
 	}
 	for i := range parts {
 		parts[i].Memory = memory
@@ -63,24 +61,22 @@ func (p *Pattern) share(nests []nest.Nest) {
 	p.shared, p.Memory = parts, memory
 }
 
-// portion is n*part/whole, of a part that is no more than whole, also where the product is
-// more than an int.
+// portion returns n*part/whole, for part up to whole, even if the product overflows an int.
 func portion(n, part, whole int) int {
 	high, low := bits.Mul64(uint64(n), uint64(part))
 	of, _ := bits.Div64(high, low, uint64(whole))
 	return int(of)
 }
 
-// rewrites tells whether what is written has elements at one place, which two
-// nests may write.
+// rewrites reports whether output elements share memory, which two nests may write.
 func (p *Pattern) rewrites() bool {
 	return slices.ContainsFunc(p.operands, func(op operand) bool {
 		return op.kind != nest.Read && op.view.Overlaps()
 	})
 }
 
-// elements is how often nests go over an element of the tensor that they begin with:
-// not where they write zeros or a result besides.
+// elements counts the visits to elements of the first operand's tensor. It leaves out nests that
+// write zeros or a result.
 func elements(nests []nest.Nest, tensor string) (n int) {
 	for _, nest := range nests {
 		if nest.Operands[0].Tensor == tensor {
@@ -90,7 +86,6 @@ func elements(nests []nest.Nest, tensor string) (n int) {
 	return n
 }
 
-// threadsName is what a name ends with where threads are asked for.
 func (s Spec) threadsName() string {
 	switch {
 	case s.Threads == 0:
@@ -101,11 +96,9 @@ func (s Spec) threadsName() string {
 	return fmt.Sprintf("/threads=%d/grain=%d", s.Threads, s.Grain)
 }
 
-// Threaded has each benchmark once for each number of threads, the names saying
-// which, and, in elements, the grain where it is not GrainSize. They stay compared.
-// Left out are benchmarks of more than one thread whose pattern has no parts; alone
-// are the names of these, without threads. What a spec does not allow is for its
-// Pattern to say.
+// Threaded returns each benchmark once for each number of threads. Names have the threads and,
+// unless it is GrainSize, the grain in elements. It leaves out several threads for patterns without
+// parts, whose names, without threads, are alone. The Pattern of a spec reports other errors.
 func Threaded(all []Comparison, threads []int, grain int) (threaded []Comparison, alone []string) {
 	for _, c := range all {
 		var more Comparison

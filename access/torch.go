@@ -11,25 +11,22 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// This file lowers what is walked as PyTorch walks it: the order, and the strides
-// of results, are those of layouts.Elementwise, Into, Reduction and Copy.
+// This file lowers walks in PyTorch's order. The order, and the strides of results, come from
+// layouts.Elementwise, Into, Reduction and Copy.
 
-// An Operand is a tensor as a value: where its elements lie, of what type they
-// are, and what is done to them.
+// An Operand is a tensor as a value: its layout, its dtype, and its role in the operation.
 type Operand struct {
 	Layout layouts.Layout
 	DType  layouts.DType
 	Role   Role
-	// At is the address of the storage's first element, a multiple of the element's
-	// size. Operands that have one are simulated and priced only. Others, with 0, get
-	// memory of their own.
+	// At is the address of the storage's first element, a multiple of the element's size. Operands
+	// with an address are only simulated and priced. Others get their own memory.
 	At uint64
 }
 
-// A Role is what an operation does to an operand.
+// A Role says whether an operation reads or writes an operand.
 type Role uint8
 
-// The roles.
 const (
 	Input   Role = iota // read
 	Output              // written
@@ -38,7 +35,7 @@ const (
 
 var roleNames = []string{"input", "output", "in-place"}
 
-// String is "input", "output" or "in-place".
+// String returns "input", "output" or "in-place".
 func (r Role) String() string {
 	if int(r) >= len(roleNames) {
 		return fmt.Sprintf("Role(%d)", uint8(r))
@@ -54,12 +51,11 @@ func ParseRole(name string) (Role, error) {
 	return 0, fmt.Errorf("no such role (known: %s)", strings.Join(roleNames, ", "))
 }
 
-// String is "8x4 float32", or "8x4(1,8) float32" with the strides where the operand
-// is not contiguous.
+// String returns "8x4 float32". If the operand is not contiguous, it returns "8x4(1,8) float32",
+// with strides in elements.
 func (o Operand) String() string { return formatLayout(o.Layout) + " " + o.DType.String() }
 
-// formatLayout is part of names of benchmarks: the shape, and the strides, in
-// elements, of what is not contiguous. The offset is no part of it.
+// formatLayout returns the shape, and strides unless contiguous. It leaves the offset out.
 func formatLayout(l layouts.Layout) string {
 	text := layouts.FormatShape(l.Shape())
 	if l.IsContiguous() {
@@ -68,16 +64,14 @@ func formatLayout(l layouts.Layout) string {
 	return text + strings.ReplaceAll(fmt.Sprint(l.Strides()), " ", ",")
 }
 
-// A torchWalk is what PyTorch walks: the layouts of a pattern's operands in its
-// order of dims and merged, or a copy by blocks.
+// A torchWalk is the operands' layouts, merged and in PyTorch's order, or a copy by blocks.
 type torchWalk struct {
 	views []layouts.Layout // by operand
-	block int              // edge of the blocks; 0 for a walk
-	// reduced are the loops of the views that a reduction goes along, as a bit each.
+	block int              // edge of the blocks, or 0
+	// reduced reports whether a reduction goes along a loop of the views.
 	reduced func(loop int) bool
 }
 
-// lowerTorch makes the nests of operands that are placed.
 func (p *Pattern) lowerTorch() error {
 	switch s := p.Spec; {
 	case s.Tile != nil:
@@ -121,7 +115,6 @@ func (p *Pattern) lowerTorch() error {
 	return nil
 }
 
-// torchWalk asks layouts how the operands are walked.
 func (p *Pattern) torchWalk() (torchWalk, error) {
 	if p.Spec.Op == Sum {
 		x := p.operands[0]
@@ -169,11 +162,11 @@ func (p *Pattern) torchWalk() (torchWalk, error) {
 	return torchWalk{views: append(slices.Clone(it.Walk[1:]), it.Walk[0])}, nil
 }
 
-// outermost is the walk of an operation that goes through the rest of its operands for each element
-// of some dims, in the order in which these are named, as index_select does for each number.
+// outermost walks the other dims for each element of Spec.Dims, as index_select does for each
+// index.
 func (p *Pattern) outermost() (w torchWalk, err error) {
 	last := len(p.operands) - 1
-	around := make([]layouts.Layout, len(p.operands)) // the dims that are named
+	around := make([]layouts.Layout, len(p.operands)) // Spec.Dims first
 	var inputs []layouts.Layout
 	var y layouts.Layout
 	for i, op := range p.operands {
@@ -206,7 +199,6 @@ func (p *Pattern) outermost() (w torchWalk, err error) {
 	return w, nil
 }
 
-// outer are all dims of a rank, some of them first.
 func outer(dims []int, rank int) []int {
 	order := slices.Clone(dims)
 	for d := range rank {
@@ -217,7 +209,6 @@ func outer(dims []int, rank int) []int {
 	return order
 }
 
-// nestOf lowers views of one shape, one for each operand, to bytes.
 func (p *Pattern) nestOf(views []layouts.Layout) nest.Nest {
 	n := nest.Nest{Trips: views[0].Shape()}
 	for i, op := range p.operands[:len(views)] {
@@ -227,8 +218,7 @@ func (p *Pattern) nestOf(views []layouts.Layout) nest.Nest {
 	return n
 }
 
-// access is the access of an element of so many bytes at an offset from the
-// operand's base, with strides in elements.
+// access returns an access of size bytes. The offset and the strides are in elements.
 func (op operand) access(size, offset int, strides []int) nest.Operand {
 	a := nest.Operand{Tensor: op.tensor, Kind: op.kind, Base: op.base + uint64(offset*size),
 		Width: size, Strides: slices.Clone(strides)}
@@ -238,7 +228,6 @@ func (op operand) access(size, offset int, strides []int) nest.Operand {
 	return a
 }
 
-// dtypeOf is the type of an operand's elements.
 func (p *Pattern) dtypeOf(op operand) layouts.DType {
 	if op.of > 0 {
 		return p.Spec.Operands[op.of-1].DType
@@ -246,17 +235,15 @@ func (p *Pattern) dtypeOf(op operand) layouts.DType {
 	return p.Spec.DType
 }
 
-// columns are how many bytes of a row PyTorch sums at once where it goes down the
-// columns of something stored by rows: four vectors of AVX2, and of what is left over
-// one (ATen/native/cpu/SumKernel.cpp, vectorized_outer_sum).
+// columns are the bytes of a row that PyTorch sums at once down the columns: four vectors of AVX2,
+// then one (ATen/native/cpu/SumKernel.cpp, vectorized_outer_sum).
 var columns = [2]int{4 * 32, 32}
 
-// fewColumns is how many it sums at once where they do not fill a vector (scalar_outer_sum there).
+// fewColumns is the number at once if they do not fill a vector (scalar_outer_sum there).
 const fewColumns = 4
 
-// reduce lowers a reduction: reads in the order of the walk, then a write for each
-// element of the result, which PyTorch makes between the reads. Of columns that
-// lie side by side it takes several down the rows together.
+// reduce lowers a reduction: reads in the order of the walk, then writes of the result. PyTorch
+// writes between the reads. It sums several columns that lie side by side down the rows together.
 func (p *Pattern) reduce(w torchWalk) {
 	x := p.nestOf(w.views[:1])
 	last := len(x.Trips) - 1
@@ -283,8 +270,8 @@ func (p *Pattern) reduce(w torchWalk) {
 	p.Nests = append(p.Nests, n)
 }
 
-// down lowers what goes down rows, the innermost loop, of columns of so many bytes, the loop around
-// it, as long as several can be taken at once, and returns what is left over.
+// down lowers a walk down rows, the innermost loop, for several columns at once, the next loop. It
+// returns the rest.
 func (p *Pattern) down(x nest.Nest, size int) nest.Nest {
 	last := len(x.Trips) - 1
 	most := []int{columns[0] / size, columns[1] / size}
@@ -307,10 +294,9 @@ func (p *Pattern) down(x nest.Nest, size int) nest.Nest {
 	return x
 }
 
-// atOnce is how many of so many columns are summed at once, most of them if there is nothing around
-// them. PyTorch sums what is left over behind those of each slice; it would come behind those of
-// all slices here, where its lines are gone. So of slices it is the most that leaves nothing over,
-// unless that is less than half.
+// atOnce is the number of columns to sum at once: most, or less for slices. PyTorch sums the
+// remaining columns after each slice. Here they would come after all slices, when their lines are
+// evicted. So for slices it is the largest divisor of count that is at least half of most, if any.
 func atOnce(count, most int, sliced bool) int {
 	for n := most; sliced && 2*n >= most; n-- {
 		if count%n == 0 {
@@ -320,11 +306,10 @@ func atOnce(count, most int, sliced bool) int {
 	return most
 }
 
-// blocked lowers copy_ of a transposed matrix: block after block of the
-// destination, columns of the source to rows of a buffer, the buffer transposed in
-// place, its rows to rows of the destination. The three passes over a block are
-// told as one, in which each of x, the buffer and y has its own order; the strips
-// that are left at the ends come last.
+// blocked lowers copy_ of a transposed matrix. Each block of the destination goes through a buffer:
+// columns of the source become its rows, the buffer is transposed in place, and its rows become
+// rows of the destination. One nest describes all three passes over a block, with an order for each
+// of x, the buffer and y. Partial blocks come last.
 func (p *Pattern) blocked(edge int) {
 	p.block = edge
 	x, y := p.operands[0], p.operands[1]
@@ -356,10 +341,8 @@ func (p *Pattern) blocked(edge int) {
 	}
 }
 
-// A part of a dim is so many blocks of a length, from a start.
 type part struct{ start, count, length int }
 
-// parts are the whole blocks of a dim and what is left.
 func parts(size, edge int) []part {
 	var all []part
 	if size >= edge {
@@ -371,7 +354,6 @@ func parts(size, edge int) []part {
 	return all
 }
 
-// runBlocks walks natively what blocked says.
 func runBlocks[T layouts.Element](p Pattern, mem []T) {
 	x, y := p.operands[0], p.operands[1]
 	edge := p.block
@@ -398,8 +380,7 @@ func runBlocks[T layouts.Element](p Pattern, mem []T) {
 	}
 }
 
-// placeOperands lays the operands of the spec out in memory: what is read first,
-// in their order, and then what is written.
+// placeOperands places the operands in memory: first those that are read, in their order.
 func (p *Pattern) placeOperands() error {
 	s := &p.Spec
 	if err := s.checkOperands(); err != nil {
@@ -428,7 +409,7 @@ func (p *Pattern) placeOperands() error {
 			return place(*output, nest.Write)
 		}
 		return nil
-	case output == nil: // of Add: as PyTorch allocates it
+	case output == nil: // of Add: PyTorch allocates it
 		it, err := layouts.Elementwise(shapes...)
 		if err != nil {
 			return fault(FieldOperands, s.operands(), err)
@@ -453,7 +434,7 @@ func (p *Pattern) placeOperands() error {
 	return nil
 }
 
-// tensorNames are what nests, and names of benchmarks, call the operands: in, in2, out, self.
+// tensorNames are used in nests and benchmarks: in, in2, out, self.
 func tensorNames(operands []Operand) []string {
 	names, count := make([]string, len(operands)), map[Role]int{}
 	for i, o := range operands {
@@ -465,9 +446,8 @@ func tensorNames(operands []Operand) []string {
 	return names
 }
 
-// Number is the number, in the spec's Operands, of a tensor of the nests. It reports
-// false of buffers, of a result that the spec does not have, and of a spec without
-// operands.
+// Number returns the index in Spec.Operands of a tensor of the nests. It returns false for tensors
+// that are not in Spec.Operands, such as buffers.
 func (p Pattern) Number(tensor string) (n int, ok bool) {
 	for _, op := range p.operands {
 		if op.tensor == tensor && op.of > 0 {
@@ -477,7 +457,6 @@ func (p Pattern) Number(tensor string) (n int, ok bool) {
 	return 0, false
 }
 
-// checkOperands refuses operands that the operation does not go with.
 func (s *Spec) checkOperands() error {
 	count := map[Role]int{}
 	for _, o := range s.Operands {
@@ -517,7 +496,6 @@ func (s *Spec) checkOperands() error {
 	return nil
 }
 
-// operands are the operands as text, for errors.
 func (s *Spec) operands() string {
 	var all []string
 	for _, o := range s.Operands {
@@ -526,13 +504,11 @@ func (s *Spec) operands() string {
 	return strings.Join(all, ", ")
 }
 
-// uniform reports whether all operands are of the spec's dtype.
 func (s *Spec) uniform() bool {
 	return !slices.ContainsFunc(s.Operands, func(o Operand) bool { return o.DType != s.DType })
 }
 
-// expand gives the operands that are read the shape of the result, in which they are
-// compared with what they should be.
+// expand gives the inputs the shape of the result, for reference.
 func (p *Pattern) expand(to layouts.Layout) error {
 	for i := range p.operands {
 		view, err := p.operands[i].own.Expand(to.Shape()...)
@@ -544,8 +520,8 @@ func (p *Pattern) expand(to layouts.Layout) error {
 	return nil
 }
 
-// addOperand places operand number of of the spec, from 1. Of the storage before
-// it only what its offset is beyond whole pages is there.
+// addOperand places operand number of of the spec, counted from 1. It skips whole pages of storage
+// before its elements.
 func (p *Pattern) addOperand(tensor string, kind nest.Kind, l layouts.Layout, of int) error {
 	if at := p.Spec.Operands[of-1].At; at > 0 {
 		p.operands = append(p.operands, operand{tensor: tensor, kind: kind, base: at, view: l,
@@ -572,8 +548,8 @@ func (p *Pattern) addOperand(tensor string, kind nest.Kind, l layouts.Layout, of
 	return nil
 }
 
-// overlapsAsked is how many elements of an operand are looked at, at most, to know whether
-// they share memory. Of more, the first check of what was written tells.
+// overlapsAsked bounds the elements whose overlaps are computed. Beyond, the first check of the
+// output finds them.
 const overlapsAsked = 1 << 20
 
 // computableOperands refuses operands that no native loop walks.
@@ -608,8 +584,6 @@ func (s Spec) computableOperands() error {
 	return nil
 }
 
-// operandsName is the benchmark name of a spec of operands, without the word
-// Benchmark.
 func (s Spec) operandsName() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Operands/op=%v", s.Op)
@@ -627,8 +601,8 @@ func (s Spec) operandsName() string {
 	return b.String() + s.threadsName()
 }
 
-// Contiguous is the spec with all of its operands contiguous, the same shapes. What
-// a stride of 0 repeats is one element in memory still.
+// Contiguous returns the spec with contiguous operands of the same shapes. A dim of stride 0 still
+// repeats one element.
 func (s Spec) Contiguous() (Spec, error) {
 	operands := slices.Clone(s.Operands)
 	for i, o := range operands {

@@ -7,16 +7,15 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// mostInTurns is how many references of a pass are looked up at most of threads that
-// take turns: about half a second for two passes, of which there may be some before the
-// first sample of a comparison.
+// mostInTurns bounds the references of a pass that are looked up for threads that take turns. It is
+// about half a second for two passes, and there may be several before the first sample of a
+// comparison.
 const mostInTurns = 20e6
 
-// InTurns is about how many references of a pass Simulate looks up since threads that
-// share a level take turns (simcache.Threads): none where nothing is shared, or all that
-// they touch fits the last level, so that it misses nothing in whatever order they come. The error
-// says why it does not count the misses of the last level, where it does not: then each
-// thread is counted alone, on its first level.
+// InTurns returns about how many references of a pass Simulate looks up because threads that share
+// a level take turns (simcache.Threads). It returns 0 if no level is shared, or if the working set
+// fits the last level. It returns an error if Simulate does not count the misses of the last level.
+// Then each thread is counted alone, on its first level.
 func (p Pattern) InTurns(caches simcache.Config) (lookUps float64, err error) {
 	if !caches.Shares(len(p.shared)) || caches.Holds(p.walkedNests()...) {
 		return 0, nil
@@ -31,7 +30,7 @@ func (p Pattern) InTurns(caches simcache.Config) (lookUps float64, err error) {
 	return lookUps, nil
 }
 
-// Threads are the nests of each part.
+// Threads returns the nests of each part.
 func (p Pattern) Threads() (all [][]nest.Nest) {
 	for _, part := range p.shared {
 		all = append(all, part.Nests)
@@ -39,7 +38,6 @@ func (p Pattern) Threads() (all [][]nest.Nest) {
 	return all
 }
 
-// walkedNests are those of all threads.
 func (p Pattern) walkedNests() (all []nest.Nest) {
 	for _, part := range p.walked() {
 		all = append(all, part.Nests...)

@@ -13,12 +13,12 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// builtinWidth is what an access of Go's copy is simulated as: a vector of
-// AVX2. It chooses its instructions by length and CPU and does not tell.
+// builtinWidth is the simulated width of Go's copy, in bytes: a vector of AVX2. Go selects its
+// instructions by length and CPU.
 const builtinWidth = 32
 
-// useKernel makes the nests those that the spec's kernel walks. What a kernel
-// cannot do in the order that the spec promises is refused.
+// useKernel replaces the nests by the kernel's. It refuses what the kernel cannot do in the
+// promised order.
 func (p *Pattern) useKernel() error {
 	s := p.Spec
 	switch {
@@ -58,15 +58,14 @@ func (p *Pattern) useKernel() error {
 	return p.inVectors(set.Width(s.DType.Size()))
 }
 
-// inVectors widens the accesses of every nest: whole lines of 64 B of its
-// innermost loop in vectors, then what is left at the ends, element by element.
-// A sum goes by whole lines first where its vectors are elements, too.
+// inVectors widens the accesses: vectors for whole lines of 64 B of the innermost loop, then single
+// elements. A sum goes by whole lines first even if a vector is one element.
 func (p *Pattern) inVectors(width int) error {
 	size := p.Spec.DType.Size()
 	var nests []nest.Nest
 	for _, n := range p.Nests {
 		n = n.Canonical()
-		if len(n.Trips) == 0 { // one element, which is a run
+		if len(n.Trips) == 0 { // a run
 			n.Trips = []int{1}
 			for i := range n.Operands {
 				n.Operands[i].Strides = []int{size}
@@ -103,11 +102,10 @@ func (p *Pattern) inVectors(width int) error {
 	return nil
 }
 
-// besides says in which order elements would lie side by side, if they do in one; a copy
-// that is not by plain loops takes none.
+// besides names the order in which elements lie side by side, if any, except for kernels' copies.
 func (p *Pattern) besides() string {
 	view := p.View()
-	dims, inner := make([]int, view.Rank()), math.MaxInt // the least stride of dims that are walked
+	dims, inner := make([]int, view.Rank()), math.MaxInt // least stride
 	for d := range dims {
 		if dims[d] = d; view.Size(d) > 1 {
 			inner = min(inner, max(view.Stride(d), -view.Stride(d)))
@@ -127,7 +125,6 @@ func (p *Pattern) besides() string {
 	return fmt.Sprintf(": in order %s they do, and scalar walks them in any", listed(dims))
 }
 
-// listed are values parted by commas.
 func listed[T any](values []T) string {
 	var all []string
 	for _, v := range values {
@@ -136,8 +133,7 @@ func listed[T any](values []T) string {
 	return strings.Join(all, ",")
 }
 
-// planCopy makes the nests those of the plan that the kernel makes of a copy, which
-// is a nest that reads an element and writes it.
+// planCopy replaces the nests by the kernel's plan for n, a copy of elements.
 func (p *Pattern) planCopy(set *kernel.Set, n nest.Nest) {
 	x, y := n.Operands[0], n.Operands[1]
 	var loops []kernel.Loop
@@ -145,9 +141,9 @@ func (p *Pattern) planCopy(set *kernel.Set, n nest.Nest) {
 		loops = append(loops, kernel.Loop{N: trips, To: y.Strides[l], From: x.Strides[l]})
 	}
 	p.plan = kernel.NewPlan(set, p.Spec.DType.Size(), loops)
-	// Both slices that it is run on are the arena.
+	// Run gets the arena as both slices.
 	p.plan.Move(int(y.Base-Origin), int(x.Base-Origin))
-	if p.plan.Buffers > 0 { // which lie in the arena, too, behind the tensors
+	if p.plan.Buffers > 0 { // in the arena, after the tensors
 		p.buffers = aligned(p.Memory)
 		p.Memory = p.buffers + p.plan.Buffers
 	}
@@ -157,10 +153,9 @@ func (p *Pattern) planCopy(set *kernel.Set, n nest.Nest) {
 	}
 }
 
-// Buffers is what nests call the buffers of a kernel, as if they were a tensor.
+// Buffers is the tensor name of a kernel's buffers in nests.
 const Buffers = "buffers"
 
-// stepNest says what a step of a plan touches.
 func (p *Pattern) stepNest(s kernel.Step, x, y operand) nest.Nest {
 	var n nest.Nest
 	for _, l := range s.Loops {
@@ -183,8 +178,6 @@ func (p *Pattern) stepNest(s kernel.Step, x, y operand) nest.Nest {
 	return n
 }
 
-// bindVector gives a runner the passes of a set of vector kernels. It is nil
-// for a kernel that has none.
 func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []elementNest,
 	k kernels[T]) func(passes int) float64 {
 	switch {
@@ -207,7 +200,6 @@ func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []eleme
 	return k.vector(p.Spec.Kernel.set, p.Spec.Op, data, nests)
 }
 
-// each repeats what returns no sum.
 func each(pass func()) func(passes int) float64 {
 	return func(passes int) float64 {
 		for range passes {
@@ -217,7 +209,6 @@ func each(pass func()) func(passes int) float64 {
 	}
 }
 
-// vectorKernels sums or fills elements whose type kernel.Sum knows.
 func vectorKernels[T int32 | float32 | float64](set *kernel.Set, op Op, data []T,
 	nests []elementNest) func(passes int) float64 {
 	if op == Fill {
@@ -226,7 +217,6 @@ func vectorKernels[T int32 | float32 | float64](set *kernel.Set, op Op, data []T
 	return vectorSum(set, data, nests)
 }
 
-// vectorSum sums elements.
 func vectorSum[T kernel.Number](set *kernel.Set, data []T,
 	nests []elementNest) func(passes int) float64 {
 	return func(passes int) float64 {
@@ -236,7 +226,6 @@ func vectorSum[T kernel.Number](set *kernel.Set, data []T,
 	}
 }
 
-// vectorFill fills elements of any real type.
 func vectorFill[T kernel.Element](set *kernel.Set, data []T, nests []elementNest,
 	value T) func(passes int) float64 {
 	return func(passes int) float64 {
@@ -245,9 +234,8 @@ func vectorFill[T kernel.Element](set *kernel.Set, data []T, nests []elementNest
 	}
 }
 
-// repeat hands the rows of all nests to a kernel, so many times. One run alone
-// is handed over with the repetitions, as rows that lie on each other: a call
-// costs as much as a short run.
+// repeat calls a kernel for the rows of all nests, passes times. A single run is one call, with the
+// passes as rows at the same place: a call takes about the time of a short run.
 func repeat(passes int, nests []elementNest, do func(kernel.Rows)) {
 	if len(nests) == 1 && len(nests[0].outer) == 0 && nests[0].n1 == 1 && nests[0].beside() {
 		at, _, _ := nests[0].block(0)
@@ -262,7 +250,7 @@ func repeat(passes int, nests []elementNest, do func(kernel.Rows)) {
 					do(kernel.Rows{At: at, N: n.n0, Count: n.n1, Pitch: s1})
 					return
 				}
-				for range n.n1 { // rows of one element, which is what vectors left
+				for range n.n1 { // single elements, which vectors left
 					do(kernel.Rows{At: at, N: 1, Count: n.n0, Pitch: s0})
 					at += s1
 				}
@@ -271,15 +259,13 @@ func repeat(passes int, nests []elementNest, do func(kernel.Rows)) {
 	}
 }
 
-// beside tells whether the elements of the innermost loop lie side by side.
 func (n *elementNest) beside() bool {
 	return !slices.ContainsFunc(n.strides, func(s []int) bool { return s[len(s)-1] != 1 })
 }
 
-// copyBuiltin copies the rows of a block by Go's copy.
 func copyBuiltin[T layouts.Element](data []T, b *block, k kernels[T]) {
 	from, to := b.at[0], b.at[1]
-	if b.run != [3]int{1, 1} { // rows of one element
+	if b.run != [3]int{1, 1} { // or single elements
 		k.copy(data, b)
 		return
 	}
@@ -290,9 +276,9 @@ func copyBuiltin[T layouts.Element](data []T, b *block, k kernels[T]) {
 	}
 }
 
-// PastCaches tells whether what the pattern writes goes past the caches, as far
-// as a kernel decides it by size: sets of package kernel do where they gain by
-// it, and Go's copy does from 1 MiB on that lies side by side.
+// PastCaches reports whether the pattern's writes bypass the caches, if the kernel decides that by
+// size. Sets of package kernel do so where it pays off, Go's copy for contiguous writes of 1 MiB or
+// more.
 func (p Pattern) PastCaches() bool {
 	switch {
 	case p.plan != nil:

@@ -8,57 +8,53 @@ import (
 	"strings"
 )
 
-// This file has the blocked formats of oneDNN, PyTorch's library for products
-// and convolutions on a CPU (its documentation, "Understanding Memory Formats",
-// and dnnl_types.h, dnnl_format_tag_t). A format is written as a tag:
+// This file has oneDNN's blocked formats ("Understanding Memory Formats"; dnnl_types.h,
+// dnnl_format_tag_t). A tag writes a format:
 //
 //	tag   = order {block}
 //	order = a letter for each dim, the outermost in memory first
 //	block = size letter
 //
-// Letters a, b, c ... are the dims. A dim with blocks is in upper case in the
-// order: there it counts whole blocks, whose elements lie in the blocks after,
-// the first of them outermost. ABcd16b16a2b is a matrix of blocks of 16 by 32,
-// in which pairs of b are together.
+// Letters a, b, c ... name the dims. An upper-case letter counts whole blocks of its dim. The
+// blocks hold the elements, the outermost block first. ABcd16b16a2b has blocks of 16 (a) by 32 (b)
+// and keeps pairs of b together.
 
 // A Tag is a format of oneDNN.
 type Tag struct {
 	order   []int // dims, the outermost in memory first
 	blocks  []block
-	written string // what ParseTag read
+	written string // as ParseTag read it
 }
 
-// A block is so many elements of a dim.
 type block struct{ dim, size int }
 
 const (
-	maxTagRank = 12      // oneDNN's DNNL_MAX_NDIMS, of dims and of blocks
-	maxBlock   = 1 << 16 // of a dim, far above what formats have
+	maxTagRank = 12      // oneDNN's DNNL_MAX_NDIMS, the limit of dims and of blocks
+	maxBlock   = 1 << 16 // elements of a dim, far above what formats have
 )
 
-// domains are the dims in logical order of what has names of its own: vectors,
-// activations (batch n, channels c, depth d, height h, width w), weights
-// (groups g, channels o out and i in), and of recurrent nets time t, layers l,
+// domains list dims in logical order. Activations have batch n, channels c, depth d, height h,
+// width w. Weights have groups g, channels o out and i in. Recurrent nets have time t, layers l,
 // directions d and gates g.
 var domains = []string{"x", "nc", "ncw", "nchw", "ncdhw", "oi", "oiw", "oihw", "oidhw", "goiw",
 	"goihw", "goidhw",
 	"tn", "tnc", "ldnc", "ldigo", "ldio", "ldgo"}
 
-// A TagError says what is wrong with a tag, and at which byte.
+// A TagError says why a tag is refused.
 type TagError struct {
 	Tag    string
-	At     int // offset of what is wrong in Tag, len(Tag) where something is missing
+	At     int // offset in Tag, len(Tag) where something is missing
 	Reason string
 }
 
-// Error names the tag, the character counted from 1, and what would be right.
+// Error names the tag, the character (counted from 1) and the reason.
 func (e *TagError) Error() string {
 	return fmt.Sprintf("format %q, character %d: %s", e.Tag, e.At+1, e.Reason)
 }
 
-// ParseTag reads a tag in letters of dims (aBcd16b) or in names of a domain
-// (nChw16c, OIhw16i16o, ldigo), by their rule and not from a list: formats that
-// a version of oneDNN does not have are read too. Errors are [TagError]s.
+// ParseTag reads a tag in letters of dims (aBcd16b) or in names of a domain (nChw16c, OIhw16i16o,
+// ldigo). It applies oneDNN's rule, also to formats that a version of oneDNN lacks. Errors are
+// [TagError]s.
 func ParseTag(text string) (Tag, error) {
 	t, dims, err := parseOrder(text)
 	if err != nil {
@@ -105,8 +101,6 @@ func tagError(text string, at int, format string, args ...any) error {
 	return &TagError{text, at, fmt.Sprintf(format, args...)}
 }
 
-// parseOrder reads the order of the dims, and says their letters in logical
-// order.
 func parseOrder(text string) (t Tag, dims string, err error) {
 	end := 0
 	for end < len(text) && isLetter(text[end]) {
@@ -138,10 +132,8 @@ func parseOrder(text string) (t Tag, dims string, err error) {
 
 func isLetter(c byte) bool { return lower(c) >= 'a' && lower(c) <= 'z' }
 
-// lower is an ASCII letter in lower case.
 func lower(c byte) byte { return c | 0x20 }
 
-// logicalDims are the letters in the order of the dims.
 func logicalDims(letters string) (dims string, ok bool) {
 	sorted := func(s string) string {
 		b := []byte(s)
@@ -159,8 +151,6 @@ func logicalDims(letters string) (dims string, ok bool) {
 	return "", false
 }
 
-// blockSize reads a number up to the letter behind it, at next. If it is none,
-// why says so of what is there.
 func blockSize(text string, at int) (size, next int, why string) {
 	for next = at; next < len(text) && text[next] >= '0' && text[next] <= '9'; next++ {
 	}
@@ -180,12 +170,11 @@ func blockSize(text string, at int) (size, next int, why string) {
 	return size, next, ""
 }
 
-// Equal reports whether two tags are one format.
+// Equal reports whether two tags are the same format.
 func (t Tag) Equal(u Tag) bool {
 	return slices.Equal(t.order, u.order) && slices.Equal(t.blocks, u.blocks)
 }
 
-// blockOf is the product of the blocks of a dim, 1 without any.
 func (t Tag) blockOf(dim int) int {
 	product := 1
 	for _, b := range t.blocks {
@@ -196,11 +185,10 @@ func (t Tag) blockOf(dim int) int {
 	return product
 }
 
-// Rank is the number of dims.
+// Rank returns the number of dims.
 func (t Tag) Rank() int { return len(t.order) }
 
-// String is the tag in letters of dims, as oneDNN prints it: nChw16c is
-// "aBcd16b".
+// String returns the tag in letters of dims, as oneDNN does: nChw16c is "aBcd16b".
 func (t Tag) String() string {
 	var b strings.Builder
 	for _, d := range t.order {
@@ -217,24 +205,23 @@ func (t Tag) String() string {
 	return b.String()
 }
 
-// Written is the tag as ParseTag read it, in names of a domain or not, for errors.
+// Written returns the tag as ParseTag read it.
 func (t Tag) Written() string { return t.written }
 
-// A Blocked places the elements of a tensor whose dims may be split into
-// blocks. A dim whose size is no multiple of its blocks is padded, with
-// elements that are in memory and have no index.
+// A Blocked places the elements of a tensor whose dims may be split into blocks. A dim whose size
+// its blocks do not divide is padded. Padding is in memory and has no index.
 type Blocked struct {
 	shape  []int
 	dims   [][]digit
 	offset int
 }
 
-// A digit is a part of a dim's index, as digits are of a number: the first is
-// how many whole blocks come before, the last counts single elements.
+// A digit is a part of a dim's index. The first digit counts whole blocks, the last counts
+// elements.
 type digit struct{ size, stride int }
 
-// Layout lays a shape out in the format, at offset 0. It refuses another number
-// of dims, negative sizes, and a padded shape that an int cannot count.
+// Layout lays a shape out at offset 0. It refuses another number of dims, negative sizes, and a
+// padded shape that an int cannot count.
 func (t Tag) Layout(shape ...int) (Blocked, error) {
 	if len(shape) != t.Rank() {
 		return Blocked{}, fmt.Errorf("format %s has %d dims, shape %s has %d", t.Written(),
@@ -274,7 +261,7 @@ func (t Tag) Layout(shape ...int) (Blocked, error) {
 	return b, nil
 }
 
-// Plain is a layout as one without blocks.
+// Plain returns a layout as a Blocked without blocks.
 func Plain(l Layout) Blocked {
 	b := Blocked{shape: l.Shape(), dims: make([][]digit, l.Rank()), offset: l.offset}
 	for d, n := range l.shape {
@@ -286,7 +273,7 @@ func Plain(l Layout) Blocked {
 // Shape returns a copy of the sizes, without padding.
 func (b Blocked) Shape() []int { return slices.Clone(b.shape) }
 
-// Permute puts dim dims[i] at place i, as [Layout.Permute] does.
+// Permute is [Layout.Permute] of b.
 func (b Blocked) Permute(dims ...int) (Blocked, error) {
 	logical, err := Layout{shape: b.shape, strides: make([]int, len(b.shape))}.Permute(dims...)
 	if err != nil {
@@ -302,8 +289,7 @@ func (b Blocked) Permute(dims ...int) (Blocked, error) {
 	return p, nil
 }
 
-// Places is how far each index of a dim, from 0 on, moves an element: the offset
-// of an element is that of the tensor and one of these for each dim.
+// Places returns the elements that each index of a dim, from 0 on, adds to an element's offset.
 func (b Blocked) Places(dim int) []int {
 	places := make([]int, b.shape[dim])
 	for i := range places {
@@ -312,7 +298,7 @@ func (b Blocked) Places(dim int) []int {
 	return places
 }
 
-// Padded is the shape with the padding.
+// Padded returns the shape with its padding.
 func (b Blocked) Padded() []int {
 	padded := make([]int, len(b.dims))
 	for d, digits := range b.dims {
@@ -324,10 +310,9 @@ func (b Blocked) Padded() []int {
 	return padded
 }
 
-// Nested is all that lies in memory, padding included, as a layout in which
-// each dim is the dims that it is split into, whole blocks first: of aBcd16b and
-// a shape 2x17x5x5, 2x(2x16)x5x5. Walking it in row-major order is walking the
-// padded tensor so. Its Numel is the size of a format's storage.
+// Nested returns all memory, padding included, as a layout. A dim becomes its parts, whole blocks
+// first: aBcd16b with shape 2x17x5x5 gives 2x(2x16)x5x5. Its row-major walk is the padded tensor's.
+// Its Numel is the size of the storage.
 func (b Blocked) Nested() Layout {
 	l := Layout{shape: []int{}, strides: []int{}, offset: b.offset}
 	for _, digits := range b.dims {
@@ -338,8 +323,7 @@ func (b Blocked) Nested() Layout {
 	return l
 }
 
-// At returns the offset of the element of the given index, in elements. It
-// refuses what [Layout.At] does; what is padding has no index.
+// At is [Layout.At] of b. Padding has no index.
 func (b Blocked) At(index ...int) (int, error) {
 	if _, err := (Layout{shape: b.shape, strides: make([]int, len(b.shape))}).At(
 		index...); err != nil {
@@ -355,7 +339,6 @@ func (b Blocked) At(index ...int) (int, error) {
 	return at, nil
 }
 
-// placed is how far the index of a dim moves an element.
 func placed(digits []digit, index int) int {
 	at := 0
 	for _, g := range slices.Backward(digits[1:]) {
@@ -365,8 +348,7 @@ func placed(digits []digit, index int) int {
 	return at + index*digits[0].stride
 }
 
-// Offsets yields the offset of every element, without padding, in row-major
-// order of the indices.
+// Offsets is [Layout.Offsets] of b, without padding.
 func (b Blocked) Offsets() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if !slices.Contains(b.shape, 0) {
@@ -375,7 +357,6 @@ func (b Blocked) Offsets() iter.Seq[int] {
 	}
 }
 
-// walk yields the elements of the dims from d on, as far as that is wanted.
 func (b Blocked) walk(d, at int, yield func(int) bool) bool {
 	if d == len(b.shape) {
 		return yield(at)
@@ -388,8 +369,8 @@ func (b Blocked) walk(d, at int, yield func(int) bool) bool {
 	return true
 }
 
-// String is "shape 2x17x5x5, padded to 2x32x5x5, strides (800, (400, 1), 80,
-// 16), offset 0": of a split dim, the strides of its parts.
+// String returns a text such as "shape 2x17x5x5, padded to 2x32x5x5, strides (800, (400, 1), 80,
+// 16), offset 0".
 func (b Blocked) String() string {
 	strides := make([]string, len(b.dims))
 	for d, digits := range b.dims {
@@ -409,11 +390,9 @@ func (b Blocked) String() string {
 		strings.Join(strides, ", "), b.offset)
 }
 
-// Pieces cuts tensors of one shape into parts that a walk can take together,
-// as for a conversion from one format to another: each piece has a layout for
-// each tensor, all of one shape, and every element is in one piece. Without
-// padding there is one piece; else dims end in parts of a block. It refuses
-// different shapes, and blocks of which neither divides the other.
+// Pieces cuts tensors of one shape into parts for a joint walk, such as a conversion. A piece has
+// one layout for each tensor, all of one shape, and every element is in one piece. Without padding
+// there is one piece. Pieces refuses different shapes, and blocks where neither divides the other.
 func Pieces(bs ...Blocked) ([][]Layout, error) {
 	if len(bs) == 0 {
 		return nil, nil
@@ -441,8 +420,7 @@ func Pieces(bs ...Blocked) ([][]Layout, error) {
 	return pieces, nil
 }
 
-// commonPlaces are the values of one in each digit of dim d of any tensor, from
-// the largest to 1.
+// commonPlaces returns the place values of dim d's digits in all tensors, the largest first.
 func commonPlaces(bs []Blocked, d int) ([]int, error) {
 	places := []int{1}
 	for _, b := range bs {
@@ -464,8 +442,8 @@ func commonPlaces(bs []Blocked, d int) ([]int, error) {
 	return places, nil
 }
 
-// cut puts dim d of n elements behind the dims of a piece: the elements that
-// fill whole blocks, of the rest those that fill whole smaller ones, and so on.
+// cut appends dim d, of n elements, to a piece: first whole blocks, then whole smaller blocks of
+// the rest.
 func cut(piece []Layout, bs []Blocked, d, n int, places []int) (pieces [][]Layout) {
 	start := 0
 	for i, place := range places {
@@ -477,8 +455,7 @@ func cut(piece []Layout, bs []Blocked, d, n int, places []int) (pieces [][]Layou
 	return pieces
 }
 
-// extended puts behind the dims of a piece count blocks of dim d from an index
-// on: places[0] elements each, in digits of the other places.
+// extended appends count blocks of places[0] elements of dim d to a piece, from index start on.
 func extended(piece []Layout, bs []Blocked, d, start, count int, places []int) []Layout {
 	part := make([]Layout, len(piece))
 	for r, l := range piece {
@@ -497,19 +474,18 @@ func extended(piece []Layout, bs []Blocked, d, start, count int, places []int) [
 	return part
 }
 
-// Padding is the places of the padding, each in one layout, which a conversion
-// to the format fills with zeros.
+// Padding returns the places of the padding, each in one layout. Conversions fill them with zeros.
 func (b Blocked) Padding() []Layout {
 	var all []Layout
 	one := []Blocked{b}
 	inside := [][]Layout{{{offset: b.offset}}} // pieces of the dims before d, without padding
 	for d, n := range b.shape {
-		places, _ := commonPlaces(one, d) // of one tensor, each divides the next
+		places, _ := commonPlaces(one, d) // no error: in one tensor each divides the next
 		outside := [][]Layout{}
 		for _, p := range inside {
 			outside = append(outside, cutRest(p, one, d, n, places)...)
 		}
-		for _, p := range outside { // with all of the dims behind
+		for _, p := range outside { // with all later dims
 			l := p[0]
 			for _, digits := range b.dims[d+1:] {
 				for _, g := range digits {
@@ -527,8 +503,7 @@ func (b Blocked) Padding() []Layout {
 	return slices.DeleteFunc(all, func(l Layout) bool { return l.Numel() == 0 })
 }
 
-// cutRest is cut for what is between the n elements and the end of their last
-// block: what fills the smallest blocks up, then larger ones.
+// cutRest is cut for the padding after the n elements, the smallest blocks first.
 func cutRest(piece []Layout, bs []Blocked, d, n int, places []int) (pieces [][]Layout) {
 	for i := len(places) - 1; i > 0; i-- {
 		if missing := n % places[i-1]; missing > 0 {

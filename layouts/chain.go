@@ -8,44 +8,42 @@ import (
 	"strings"
 )
 
-// A viewOp is one operation of a chain: its parameters in PyTorch's order, and
-// what it makes of a site and bound arguments. An operation with several rows in
-// the table has several lists of parameters.
+// A viewOp is an operation of a chain. An operation with several lists of parameters has several
+// rows.
 type viewOp struct {
 	name   string
 	params []param
-	view   func(l Layout, a arguments, storage int) (Layout, error) // of a view of the same dtype
-	site   func(s site, a arguments) (site, error)                  // of all others
-	// of one that makes several tensors, of which a subscript takes one
+	view   func(l Layout, a arguments, storage int) (Layout, error) // views of the same dtype
+	site   func(s site, a arguments) (site, error)                  // all others
+	// parts makes several tensors; a subscript selects one.
 	parts func(l Layout, a arguments) (several, error)
-	// copied makes what site does for a tensor, where that is no view.
+	// copied makes the copy that site plans.
 	copied    func(t *Tensor, a arguments) (*Tensor, error)
-	attribute bool   // it is written without parentheses
-	conj      bool   // of complex numbers it is the conjugates, too
-	cast      bool   // it is named after the dtype that it converts to
-	since     string // the version of PyTorch that has it first, "" where 1.13 has it
+	attribute bool   // written without parentheses
+	conj      bool   // also conjugates complex numbers
+	cast      bool   // named after the dtype that it converts to
+	since     string // first version of PyTorch that has it, "" where 1.13 has it
 }
 
 // A site is a view in the making.
 type site struct {
 	layout  Layout
-	storage int   // its elements
-	dtype   DType // Undefined where none is known
-	conj    bool  // its complex numbers are seen as their conjugates
-	fresh   bool  // it is a copy, in a storage of its own
-	why     error // it is not a view, or nil
+	storage int   // in elements
+	dtype   DType // Undefined where unknown
+	conj    bool  // its complex numbers are seen conjugated
+	fresh   bool  // a copy, in its own storage
+	why     error // reason for the copy, or nil
 }
 
-// A param is a parameter of a viewOp: one integer, or a tuple or list of them.
 type param struct {
 	name     string
-	other    string // name, in PyTorch, where it takes the other kind of argument
+	other    string // PyTorch's name for a list, where it differs
 	kind     paramKind
-	optional bool // it may be left out
-	none     bool // and be None, which is as if it were left out
-	keyword  bool // it goes by name only
-	// least is how many integers may stand by place for the list, or more,
-	// where it comes last: view(3, 4) is view((3, 4)). 0 is for none.
+	optional bool // may be left out
+	none     bool // may be None, as if left out
+	keyword  bool // goes by name only
+	// least is the fewest positional integers that form a trailing list, as in view(3, 4). 0 allows
+	// none.
 	least int
 }
 
@@ -58,8 +56,8 @@ const (
 	aDType
 	aFormat
 	aNumber  // of a factory: an integer, float, complex number or bool
-	aNest    // of a factory: a number, or lists of numbers, nested
-	anything // that says nothing of the layout
+	aNest    // of a factory: a number, or nested lists of numbers
+	anything // does not affect the layout
 )
 
 func one(name string) param   { return param{name: name} }
@@ -79,11 +77,9 @@ var (
 	sectionsParam = param{name: "sections", other: "indices", kind: intOrList}
 )
 
-// viewOps are the operations that a chain may have, in PyTorch's spelling and
-// argument order, by name. slice is that of ATen, x[start:end:step]. PyTorch's
-// unflatten wants its sizes in a tuple; here they may stand by place, if they
-// are two or more. Of expand_as and its like the shape of the other tensor is
-// given.
+// viewOps are the operations of chains, in PyTorch's spelling and argument order. slice is ATen's
+// x[start:end:step]. unflatten also takes two or more positional sizes, where PyTorch wants a
+// tuple. expand_as and its like take the shape of the other tensor.
 var viewOps = sortedOps([]viewOp{
 	{name: "adjoint", conj: true, view: func(l Layout, _ arguments, _ int) (Layout, error) {
 		return l.matrices("adjoint", false)
@@ -217,7 +213,7 @@ var viewOps = sortedOps([]viewOp{
 
 	{name: "vsplit", params: []param{sectionsParam}, parts: splitting(2, 0)},
 
-	// PyTorch's H and mH are also the conjugates of complex numbers, which move nothing.
+	// PyTorch's H and mH also conjugate complex numbers, which moves nothing.
 	{name: "T", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) {
 		return l.reversed()
 	}},
@@ -279,7 +275,7 @@ func moveSeveral(l Layout, a arguments, _ int) (Layout, error) {
 	return l.movedims(a.list(0), a.list(1))
 }
 
-// sortedOps adds the methods that are named after dtypes, such as half().
+// sortedOps adds the methods named after dtypes, such as half().
 func sortedOps(ops []viewOp) []viewOp {
 	for name, dtype := range map[string]DType{"bool": Bool, "byte": Uint8, "char": Int8,
 		"short": Int16, "int": Int32, "long": Int64,
@@ -303,7 +299,6 @@ func isAttribute(name string) bool {
 	})
 }
 
-// usage is "narrow(dim, start, length)".
 func (op viewOp) usage() string {
 	if op.attribute {
 		return op.name
@@ -335,9 +330,8 @@ func (op viewOp) usage() string {
 	return text
 }
 
-// bind gives each argument to its parameter, as PyTorch's argument parser does
-// (torch/csrc/utils/python_arg_parser.cpp). Optional parameters may lack an
-// argument.
+// bind binds each argument to its parameter, as PyTorch's argument parser does
+// (torch/csrc/utils/python_arg_parser.cpp).
 func (op viewOp) bind(args []value) (arguments, error) {
 	args = op.gathered(args)
 	bound := make(arguments, len(op.params))
@@ -377,8 +371,7 @@ func (op viewOp) bind(args []value) (arguments, error) {
 	return bound, nil
 }
 
-// gathered makes one list of the integers that stand by place for the last parameter that
-// goes by place, if that is such a list.
+// gathered makes a list of trailing positional integers, if the last positional parameter is one.
 func (op viewOp) gathered(args []value) []value {
 	last := len(op.params) - 1
 	for last >= 0 && op.params[last].keyword {
@@ -398,8 +391,7 @@ func (op viewOp) gathered(args []value) []value {
 	return append(append(slices.Clone(args[:last]), all), args[end:]...)
 }
 
-// byName asks whether a dtype was meant that is given for a memory format, or the other way
-// round, "" if neither.
+// byName returns a hint if a dtype was given for a memory format or the reverse.
 func (op viewOp) byName(v value, at int) string {
 	takesFormat := slices.ContainsFunc(op.params, func(p param) bool { return p.kind == aFormat })
 	if v.kind != word || !takesFormat {
@@ -420,14 +412,12 @@ func (op viewOp) byName(v value, at int) string {
 	return ""
 }
 
-// wantsDType reports whether the arguments are one name for a parameter that is a dtype: no other
-// row takes it.
+// wantsDType reports a single name for a dtype parameter, which no other row takes.
 func (op viewOp) wantsDType(args []value) bool {
 	return len(args) == 1 && args[0].kind == word && len(op.params) == 1 &&
 		op.params[0].kind == aDType && (args[0].key == "" || args[0].key == op.params[0].name)
 }
 
-// takes is the name by which the parameter takes a value.
 func (p param) takes(v value) string {
 	if p.other != "" && v.kind == sequence {
 		return p.other
@@ -435,7 +425,6 @@ func (p param) takes(v value) string {
 	return p.name
 }
 
-// take returns what v is to the parameter.
 func (p param) take(v value) (argument, error) {
 	if v.kind == none && p.none {
 		return argument{given: true, none: true}, nil
@@ -470,7 +459,6 @@ func (p param) take(v value) (argument, error) {
 	return argument{given: true, list: true, ints: ints}, nil
 }
 
-// takeWord reads a dtype or a memory format.
 func (p param) takeWord(v value) (a argument, err error) {
 	a.given = true
 	switch {
@@ -493,12 +481,11 @@ func (p param) takeWord(v value) (a argument, err error) {
 	return a, err
 }
 
-// pythonTypes are the dtypes that PyTorch takes types of Python for, unlike its own of these
-// names: torch.float is float32 (torch/csrc/utils/python_arg_parser.h, toScalarType).
+// pythonTypes are Python's types as dtypes. PyTorch's own types of these names differ: torch.float
+// is float32 (torch/csrc/utils/python_arg_parser.h, toScalarType).
 var pythonTypes = map[string]DType{"float": Float64, "int": Int64, "bool": Bool,
 	"complex": Complex128}
 
-// An argument is what a parameter was given.
 type argument struct {
 	given, none, list bool
 	ints              []int
@@ -507,7 +494,6 @@ type argument struct {
 	value             value // of a factory
 }
 
-// arguments are those of each parameter.
 type arguments []argument
 
 func (a arguments) int(i int) int     { return a[i].ints[0] }
@@ -515,7 +501,6 @@ func (a arguments) list(i int) []int  { return a[i].ints }
 func (a arguments) isList(i int) bool { return a[i].list }
 func (a arguments) given(i int) bool  { return a[i].given }
 
-// or is argument i, or otherwise if it was left out or None.
 func (a arguments) or(i, otherwise int) int {
 	if !a[i].given || a[i].none {
 		return otherwise
@@ -523,7 +508,6 @@ func (a arguments) or(i, otherwise int) int {
 	return a[i].ints[0]
 }
 
-// formatOr is argument i, or otherwise if it was left out or None.
 func (a arguments) formatOr(i int, otherwise MemoryFormat) MemoryFormat {
 	if !a[i].given || a[i].none {
 		return otherwise
@@ -531,10 +515,8 @@ func (a arguments) formatOr(i int, otherwise MemoryFormat) MemoryFormat {
 	return a[i].format
 }
 
-// format is argument i, or Preserve if it was left out or None.
 func (a arguments) format(i int) MemoryFormat { return a.formatOr(i, Preserve) }
 
-// dtype is argument i, or otherwise if it was left out or None.
 func (a arguments) dtype(i int, otherwise DType) DType {
 	if !a[i].given || a[i].none {
 		return otherwise
@@ -542,12 +524,11 @@ func (a arguments) dtype(i int, otherwise DType) DType {
 	return a[i].dtype
 }
 
-// copyingOps are operations of PyTorch's that look like views.
+// copyingOps look like views and copy.
 var copyingOps = []string{"repeat", "tile", "roll", "repeat_interleave"}
 
-// ViewOps lists the operations of a chain with their arguments, such as
-// "narrow(dim, start, length)", in alphabetic order, without those that are named
-// after dtypes.
+// ViewOps returns the operations, such as "narrow(dim, start, length)", in alphabetic order,
+// without those named after dtypes.
 func ViewOps() []string {
 	var usages []string
 	for _, op := range viewOps {
@@ -558,29 +539,27 @@ func ViewOps() []string {
 	return usages
 }
 
-// A Chain is view operations with their arguments, one after the other, as
-// ParseChain reads them. The zero Chain has none: it is the layout itself.
+// A Chain is view operations with their arguments, in order. The zero Chain is empty.
 type Chain struct {
 	text  string
 	steps []step
 }
 
-// A step is an operation of a chain and its arguments, or a subscript. Of an
-// operation that makes several tensors the subscript says which.
+// A step is an operation or a subscript. The subscript of an operation that makes several tensors
+// is part of its step.
 type step struct {
 	op    *viewOp
 	args  arguments
 	index []value
-	at    int // where it begins in the text, in bytes
+	at    int // byte offset in the text
 }
 
-// ParseChain reads a chain of operations spelled as PyTorch's methods:
-// "transpose(0,1).narrow(1,0,100)", or with the tensor in front, as "x.t()[:, ::2]".
-// Arguments are Python's, by place or by name: integers, None, tuples and lists of
-// integers, where (3) is 3, and (3,) and [3] are lists of it; dtypes and memory
-// formats. Spaces are free, and the empty text is the empty chain.
-// What PyTorch 1.13 refuses whatever the layout is refused. Errors name the
-// operation at fault.
+// ParseChain reads a chain of operations spelled as PyTorch's methods, such as
+// "transpose(0,1).narrow(1,0,100)" or "x.t()[:, ::2]". Arguments are Python's, by place or by name:
+// integers, None, tuples and lists of integers, dtypes and memory formats. (3) is 3, and (3,) and
+// [3] are lists. Spaces are free, and the empty text is the empty chain.
+//
+// ParseChain refuses what PyTorch 1.13 refuses for every layout. Errors name the operation.
 func ParseChain(text string) (Chain, error) {
 	calls, err := parseChain(text)
 	if err != nil {
@@ -593,7 +572,6 @@ func ParseChain(text string) (Chain, error) {
 	return Chain{text, steps}, nil
 }
 
-// stepsOf binds calls. Errors have the place of the one at fault.
 func stepsOf(calls []call) (steps []step, err error) {
 	for _, c := range calls {
 		if last := len(steps) - 1; c.form == subscript && last >= 0 && steps[last].wantsIndex() {
@@ -612,11 +590,9 @@ func stepsOf(calls []call) (steps []step, err error) {
 	return steps, nil
 }
 
-// wantsIndex reports an operation that makes several tensors, of which no index chose one yet.
 func (s step) wantsIndex() bool { return s.op != nil && s.op.parts != nil && s.index == nil }
 
-// MustParseChain is ParseChain for a text that is known to be a chain: it panics
-// where that refuses it.
+// MustParseChain is ParseChain, and panics on an error.
 func MustParseChain(text string) Chain {
 	c, err := ParseChain(text)
 	if err != nil {
@@ -625,7 +601,7 @@ func MustParseChain(text string) Chain {
 	return c
 }
 
-// String is the text that the chain was read from.
+// String returns the text of the chain.
 func (c Chain) String() string { return c.text }
 
 // Equal reports whether two chains were read from the same text.
@@ -634,17 +610,17 @@ func (c Chain) Equal(d Chain) bool { return c.text == d.text }
 // Empty reports whether the chain has no operation.
 func (c Chain) Empty() bool { return len(c.steps) == 0 }
 
-// Apply makes a view by the operations of a chain, in order. It refuses what
-// PyTorch 1.13 refuses, operations that copy, with a [CopyError], and those that
-// the dtype decides. Errors name the operation at fault. The storage, for
-// as_strided, ends with the layout's last element.
+// Apply returns the view that the operations make, in order. It refuses what PyTorch 1.13 refuses,
+// and operations that need a dtype; [Layout.ApplyTo] takes those. An operation that copies is a
+// [CopyError]. Errors name the operation. For as_strided, the storage ends with the layout's last
+// element.
 func (l Layout) Apply(c Chain) (Layout, error) {
 	view, _, err := l.ApplyTo(c, Undefined)
 	return view, err
 }
 
-// ApplyTo is Apply for elements of a dtype. It returns that of the view, which
-// view(dtype), real and their like change; the layout is then in elements of it.
+// ApplyTo is Apply for elements of a dtype. It also returns the view's dtype, which view(dtype),
+// real and their like change. The view counts elements of that dtype.
 func (l Layout) ApplyTo(c Chain, dtype DType) (Layout, DType, error) {
 	s := l.site(dtype)
 	for _, step := range c.steps {
@@ -659,7 +635,6 @@ func (l Layout) ApplyTo(c Chain, dtype DType) (Layout, DType, error) {
 	return s.layout, s.dtype, nil
 }
 
-// site is the layout in the storage that ends with its last element.
 func (l Layout) site(dtype DType) site {
 	s := site{layout: l, dtype: dtype}
 	if _, high := l.Extent(); l.Numel() > 0 {
@@ -668,13 +643,13 @@ func (l Layout) site(dtype DType) site {
 	return s
 }
 
-// A CopyError says that an operation of a chain copies, where a view is wanted.
+// A CopyError says that an operation copies where a view is wanted.
 type CopyError struct {
 	Op  string
 	Why error // nil where it always copies
 }
 
-// Error names the operation.
+// Error names the operation and the reason.
 func (e *CopyError) Error() string {
 	why := ""
 	if e.Why != nil {
@@ -683,10 +658,9 @@ func (e *CopyError) Error() string {
 	return fmt.Sprintf("%s copies here%s; only views can be walked", e.Op, why)
 }
 
-// Unwrap is why.
+// Unwrap returns Why.
 func (e *CopyError) Unwrap() error { return e.Why }
 
-// apply makes of a site the next one.
 func (s step) apply(from site) (site, error) {
 	to, err := from, error(nil)
 	switch {
@@ -701,7 +675,7 @@ func (s step) apply(from site) (site, error) {
 		if to, err = s.op.site(from, s.args); err != nil || !to.fresh {
 			return to, err
 		}
-		// as PyTorch, which would have to allocate it
+		// PyTorch would have to allocate the copy.
 		if _, err = to.layout.bytes(to.dtype); err != nil {
 			return to, fmt.Errorf("%s: %w", s.op.name, err)
 		}
@@ -709,8 +683,7 @@ func (s step) apply(from site) (site, error) {
 	return to, err
 }
 
-// bind finds the operation of a call: of several rows of a name, the first that
-// takes the arguments.
+// bind finds the first row that takes the arguments.
 func (c call) bind() (step, error) {
 	if slices.Contains(copyingOps, c.name) {
 		return step{}, fmt.Errorf("%s copies in PyTorch: a chain has views only, such as expand "+

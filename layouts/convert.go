@@ -2,11 +2,10 @@ package layouts
 
 import "fmt"
 
-// To returns t itself if it has the dtype, else a copy converted to it, in the
-// memory format of t. Conversions are Go's, which are C's and PyTorch's where
-// the value fits; bool is whether a value is not zero. Of a complex number the
-// real part is converted, to bool too, as in PyTorch 1.13 (1j is False; later
-// versions look at both parts). The dtypes are looked at once, not per element.
+// To returns t itself if it has the dtype, else a converted copy in t's memory format. Conversions
+// are Go's, which agree with C's and PyTorch's where the value fits. A bool is whether a value is
+// not zero. A complex number gives its real part, also to bool, as in PyTorch 1.13: 1j is False.
+// Later versions look at both parts.
 func (t *Tensor) To(dtype DType) (*Tensor, error) {
 	if t.DType() == dtype {
 		return t, nil
@@ -99,8 +98,7 @@ func through[F, M any](t *Tensor, middle, dtype DType, f func(F) M) (*Tensor, er
 	return m.To(dtype)
 }
 
-// mapped makes a tensor of dtype, whose elements are of type T, of f of each
-// element.
+// mapped returns a tensor of dtype with f of each element.
 func mapped[F, T any](t *Tensor, dtype DType, f func(F) T) (*Tensor, error) {
 	layout := Layout{shape: t.layout.shape, strides: t.layout.preservedStrides()}
 	c, err := zerosIn(dtype, layout)

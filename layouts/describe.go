@@ -8,18 +8,16 @@ import (
 	"strings"
 )
 
-// shownElements is the largest storage and view that SideBySide shows.
+// shownElements is the largest size that SideBySide shows.
 const shownElements = 400
 
-// overlapsShown is the largest number of elements for which Facts says whether they
-// overlap, since it has to look at each.
+// overlapsShown is the largest size for which Facts looks for overlap.
 const overlapsShown = 1 << 20
 
-// Facts lists the shape, strides and offset of a view and says in which ways it is
-// contiguous, a line each. Figures in bytes are for elements of dtype.
+// Facts returns the shape, strides and offset of a view and how it is contiguous, a line each.
+// Bytes are for elements of dtype.
 func (l Layout) Facts(dtype DType) string { return l.facts(dtype) }
 
-// facts are Facts, and more of them.
 func (l Layout) facts(dtype DType, more ...[2]string) string {
 	byteStrides := make([]*big.Int, l.Rank())
 	for d := range byteStrides {
@@ -47,13 +45,12 @@ func (l Layout) facts(dtype DType, more ...[2]string) string {
 	return inColumns(append(facts, more...))
 }
 
-// inBytes is exact: a dim of size 1 may have any stride, in bytes more than an int can count, and
-// so may what is empty, offset and all.
+// inBytes is exact: strides of dims of size 1 and of empty layouts may be more bytes than an int
+// can count.
 func inBytes(elements int, dtype DType) *big.Int {
 	return new(big.Int).Mul(big.NewInt(int64(elements)), big.NewInt(int64(dtype.Size())))
 }
 
-// inColumns writes names and what is behind them, which begins in one column.
 func inColumns(facts [][2]string) string {
 	width := 0
 	for _, f := range facts {
@@ -73,7 +70,7 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// WhyContiguous applies the contiguity rule dim by dim (see Explain), a line each.
+// WhyContiguous applies the contiguity rule dim by dim, a line each; see [Layout.Explain].
 func (l Layout) WhyContiguous() string {
 	if l.Numel() == 0 {
 		return "A tensor without elements is contiguous, whatever its strides.\n"
@@ -99,10 +96,10 @@ func (r Reason) String() string {
 		r.Stride, r.Want)
 }
 
-// SideBySide shows a storage, in rows as long as the last dim of the stored layout, beside a view
-// of it, or above it where there are too few columns for both (0 are enough). The elements are 0,
-// 1, 2, ..., so that each says where it lies in the storage. For a view with negative strides,
-// which PyTorch's tensors cannot have, it says so and shows the order of the walk instead.
+// SideBySide shows a storage next to a view of it, or above it if columns are too few (0 are
+// enough). Rows of the storage have the length of the last dim of stored. Elements are their places
+// in the storage. A view with negative strides, which PyTorch's tensors cannot have, is shown as
+// the order of its walk.
 func SideBySide(stored, view Layout, columns int) (string, error) {
 	walk := ""
 	if slices.ContainsFunc(view.strides, func(stride int) bool { return stride < 0 }) {
@@ -127,8 +124,6 @@ func SideBySide(stored, view Layout, columns int) (string, error) {
 	return sideBySide(storageRows(storage, stored), x, columns), nil
 }
 
-// sideBySide shows the rows of a storage beside a view of it, or above it where there are too few
-// columns.
 func sideBySide(rows string, view *Tensor, columns int) string {
 	const head = "storage, in order"
 	left := strings.Split(rows, "\n")
@@ -156,7 +151,6 @@ func sideBySide(rows string, view *Tensor, columns int) string {
 	return b.String()
 }
 
-// walkText says in which order a flipped view walks the storage.
 func walkText(l Layout) string {
 	var places []string
 	for at := range l.Offsets() {
@@ -165,8 +159,8 @@ func walkText(l Layout) string {
 	return "It visits the storage in this order:\n" + strings.Join(places, " ") + "\n"
 }
 
-// rowOf is the longest row, of at most so many elements, that a dim is a multiple of; or
-// as many if that would be a short one.
+// rowOf returns the longest row, up to most, that divides a dim's size, or most if that is shorter
+// than half.
 func rowOf(size, most int) int {
 	for row := min(size, most); row >= most/2 || row == size; row-- {
 		if size%row == 0 {
@@ -176,8 +170,8 @@ func rowOf(size, most int) int {
 	return most
 }
 
-// storageRows prints a storage without brackets, in rows of the stored last dim, or of
-// parts of it, at most 16 elements long.
+// storageRows prints a storage in rows of at most 16 elements, which divide the stored last dim if
+// possible.
 func storageRows(storage *Tensor, stored Layout) string {
 	row := 16
 	if last := stored.Rank() - 1; last >= 0 && stored.Size(last) > 0 {

@@ -9,7 +9,7 @@ import (
 // A DType is the type of a tensor's elements, named as in PyTorch.
 type DType uint8
 
-// The element types. Undefined is that of a tensor that was never written.
+// The element types. Undefined is the type of a tensor that was never written.
 const (
 	Bool DType = iota
 	Uint8
@@ -45,7 +45,7 @@ var dtypes = [...]struct {
 	Undefined:  {"undefined", 0},
 }
 
-// String is PyTorch's name of the type, such as "float32".
+// String returns PyTorch's name of the type.
 func (d DType) String() string {
 	if d > Undefined {
 		return fmt.Sprintf("DType(%d)", uint8(d))
@@ -53,8 +53,7 @@ func (d DType) String() string {
 	return dtypes[d].name
 }
 
-// Size is the size of one element in bytes, 0 of Undefined and of what is no
-// type.
+// Size returns the bytes of one element, 0 for Undefined and invalid types.
 func (d DType) Size() int {
 	if d > Undefined {
 		return 0
@@ -62,7 +61,7 @@ func (d DType) Size() int {
 	return dtypes[d].size
 }
 
-// DTypeNames lists the names that ParseDType takes.
+// DTypeNames returns the names that ParseDType takes, without other spellings.
 func DTypeNames() []string {
 	names := make([]string, Undefined)
 	for i := range names {
@@ -71,7 +70,6 @@ func DTypeNames() []string {
 	return names
 }
 
-// otherNames are further spellings: PyTorch's own, and usual short ones.
 var otherNames = map[string]DType{
 	"byte": Uint8, "char": Int8, "short": Int16, "int": Int32, "long": Int64,
 	"half": Float16, "float": Float32, "double": Float64, "cfloat": Complex64,
@@ -81,8 +79,7 @@ var otherNames = map[string]DType{
 	"i64": Int64, "u8": Uint8,
 }
 
-// ParseDType reads a name such as "float32", also spelled "torch.float32" or
-// "float".
+// ParseDType reads a name such as "float32", "torch.float32", "float" or "f32".
 func ParseDType(name string) (DType, error) {
 	short := strings.TrimPrefix(name, "torch.")
 	for d := range Undefined {
@@ -96,14 +93,12 @@ func ParseDType(name string) (DType, error) {
 	return Undefined, fmt.Errorf("no such dtype (known: %s)", strings.Join(DTypeNames(), ", "))
 }
 
-// A Half is an IEEE 754 half-precision number, the element of Float16. Sums of it
-// are of what it is as a float32.
+// A Half is an IEEE 754 half-precision number, the element of Float16. Sums add it as a float32.
 type Half uint16
 
-// Float returns the number, which float32 holds exactly. What is not a number
-// becomes quiet.
+// Float returns the number, which float32 holds exactly. A NaN becomes quiet.
 func (h Half) Float() float32 {
-	// By integers, since loops over halves need their registers for no constants.
+	// Integer arithmetic leaves the registers of loops over halves free of constants.
 	b := uint32(h&0x7FFF)<<13 + (127-15)<<23
 	switch h & 0x7C00 {
 	case 0:
@@ -116,7 +111,6 @@ func (h Half) Float() float32 {
 	return math.Float32frombits(b | uint32(h>>15)<<31)
 }
 
-// subnormal is the bits of a half without an exponent, apart from the sign.
 func subnormal(h Half) uint32 {
 	if h&0x3FF == 0 {
 		return 0
@@ -124,8 +118,7 @@ func subnormal(h Half) uint32 {
 	return math.Float32bits(float32(h&0x3FF) / (1 << 24))
 }
 
-// HalfOf rounds to the nearest half-precision number, ties to even. What is not a
-// number becomes the quiet one of its sign.
+// HalfOf rounds to nearest, ties to even. A NaN becomes the quiet one of its sign.
 func HalfOf(v float32) Half {
 	b := math.Float32bits(v)
 	sign, size := Half(b>>16&0x8000), b&0x7FFFFFFF
@@ -134,7 +127,7 @@ func HalfOf(v float32) Half {
 		return sign | 0x7E00
 	case size >= (127+16)<<23:
 		return sign | 0x7C00
-	case size >= (127-14)<<23: // rounding may carry into the exponent, and from there to infinity: both are right
+	case size >= (127-14)<<23: // a carry to the exponent or infinity is right
 		return sign | Half(roundShift(size-(127-15)<<23, 13))
 	case size < (127-25)<<23:
 		return sign
@@ -142,15 +135,14 @@ func HalfOf(v float32) Half {
 	return sign | Half(roundShift(size&0x7FFFFF|0x800000, uint(126-size>>23))) // in units of 2^-24
 }
 
-// A BFloat is the upper half of a float32, the element of BFloat16. Sums
-// of it are of what it is as a float32.
+// A BFloat is the upper half of a float32, the element of BFloat16. Sums add it as a float32.
 type BFloat uint16
 
 // Float returns the number, which float32 holds exactly.
 func (b BFloat) Float() float32 { return math.Float32frombits(uint32(b) << 16) }
 
-// BFloatOf rounds to the nearest number, ties to even. What is not a number
-// becomes 0x7FC0, whatever its sign (c10/util/BFloat16.h).
+// BFloatOf rounds to nearest, ties to even. A NaN becomes 0x7FC0, whatever its sign
+// (c10/util/BFloat16.h).
 func BFloatOf(v float32) BFloat {
 	if v != v {
 		return 0x7FC0
@@ -174,7 +166,7 @@ type Element interface {
 	bool | uint8 | int8 | int16 | int32 | int64 | Half | BFloat | float32 | float64 | complex64 | complex128
 }
 
-// DTypeOf is the DType of a Go type.
+// DTypeOf returns the DType of a Go type.
 func DTypeOf[T Element]() DType {
 	switch any(*new(T)).(type) {
 	case bool:

@@ -8,16 +8,16 @@ import (
 	"unicode"
 )
 
-// An Expression is a tensor as PyTorch makes it and a chain of operations on it, such as
-// torch.arange(24).reshape(2, 3, 4).transpose(0, 1), as ParseExpression reads it.
+// An Expression is a tensor as PyTorch makes it and a chain on it, such as
+// torch.arange(24).reshape(2, 3, 4).transpose(0, 1).
 type Expression struct {
 	text  string
 	from  *factory
 	made  made
-	chain Chain // whose steps have places in text
+	chain Chain // its steps have places in text
 }
 
-// flipped is flip in an expression, where it copies as PyTorch's does.
+// flipped is flip where it copies, as in PyTorch.
 var flipped = viewOp{name: "flip", site: func(s site, a arguments) (site, error) {
 	flipped, err := s.layout.Flip(a.list(0)...)
 	if err != nil {
@@ -27,15 +27,15 @@ var flipped = viewOp{name: "flip", site: func(s site, a arguments) (site, error)
 	return s.copied(flipped.shape, strides, errors.New("PyTorch has no negative strides")), err
 }, copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Flip(a.list(0)...) }}
 
-// ParseExpression reads what makes a tensor, as Python code for PyTorch does, and a chain of
-// operations on it, as [ParseChain] reads them:
+// ParseExpression reads Python code that makes a tensor with PyTorch, and a chain on it as
+// [ParseChain] does:
 //
 //	expression = [name "="] ["torch."] factory "(" arguments ")" chain
 //
-// Factories are arange, zeros, ones, empty, rand, randn, full, and tensor of nested lists.
-// Dtypes are PyTorch's where none is given: arange of integers is of int64, zeros of float32.
-// What says nothing of the layout, such as device= and requires_grad=, is read and left out.
-// Errors begin with the place of what is at fault, such as "character 14".
+// Factories are arange, zeros, ones, empty, rand, randn, full, and tensor of nested lists. Default
+// dtypes are PyTorch's: arange of integers is int64, zeros is float32. Arguments that do not affect
+// the layout, such as device= and requires_grad=, are ignored. Errors begin with the place of the
+// fault, such as "character 14".
 func ParseExpression(text string) (Expression, error) {
 	text = strings.TrimRightFunc(text, unicode.IsSpace)
 	p := &parser{text: text, rest: strings.TrimSpace(text), literals: true}
@@ -46,7 +46,6 @@ func ParseExpression(text string) (Expression, error) {
 	return e, nil
 }
 
-// atPlace puts the place before an error: its own, or else at.
 func atPlace(text string, err error, at int) error {
 	if strings.HasPrefix(err.Error(), "character ") { // it has one
 		return err
@@ -105,7 +104,6 @@ func isFactory(name string) bool {
 	return slices.ContainsFunc(factories, func(f factory) bool { return f.name == name })
 }
 
-// noFactory says what an expression begins with, which has name in its place.
 func (p *parser) noFactory(name string) error {
 	const want = "such as torch.arange(12) or torch.zeros(3, 4)"
 	switch {
@@ -125,7 +123,7 @@ func (p *parser) noFactory(name string) error {
 	return fmt.Errorf("%q is not read here: want one of %s", name, known)
 }
 
-// makes calls a factory: of several rows of a name, the first that takes the arguments.
+// makes calls the first factory of a name that takes the arguments.
 func makes(name string, args []value) (*factory, made, error) {
 	var refusal error
 	for i := range factories {
@@ -151,17 +149,17 @@ func makes(name string, args []value) (*factory, made, error) {
 	return nil, made{}, refusal
 }
 
-// String is the text that the expression was read from.
+// String returns the text of the expression.
 func (e Expression) String() string { return e.text }
 
-// Layout is where the elements of the result lie in its storage, and their dtype. Operations
-// that copy make a storage of their own. Errors begin with the place of the operation at fault.
+// Layout returns where the elements of the result lie in its storage, and their dtype. Operations
+// that copy make their own storage. Errors begin with the place of the operation.
 func (e Expression) Layout() (Layout, DType, error) {
 	s, _, err := e.site()
 	return s.layout, s.dtype, err
 }
 
-// rows is the last layout on the way that is all of the first storage in order, as after reshape.
+// rows returns the last layout of the chain that is all of the first storage in order.
 func (e Expression) rows() Layout {
 	s, rows := e.made.layout.site(e.made.dtype), e.made.layout
 	for _, step := range e.chain.steps {
@@ -176,7 +174,7 @@ func (e Expression) rows() Layout {
 	return rows
 }
 
-// site is the result; known says that the chain leaves known elements known.
+// site returns the result. known says that the chain leaves known elements known.
 func (e Expression) site() (s site, known bool, err error) {
 	s, known = e.made.layout.site(e.made.dtype), true
 	for _, step := range e.chain.steps {
@@ -188,8 +186,8 @@ func (e Expression) site() (s site, known bool, err error) {
 	return s, known, nil
 }
 
-// Tensor is the result. Elements that PyTorch draws at random or leaves unwritten are 0.
-// It refuses conjugates, which no storage holds, and empty_like.
+// Tensor returns the result. Elements that PyTorch draws at random or leaves unwritten are 0. It
+// refuses conjugates, which no storage holds, and empty_like.
 func (e Expression) Tensor() (*Tensor, error) {
 	_, known, err := e.site()
 	if err == nil && !known {
@@ -212,10 +210,9 @@ func (e Expression) base() (*Tensor, error) {
 	return e.made.elements()
 }
 
-// Text explains the result in words, and draws its storage beside it if both are small, in
-// columns as far as they suffice (0 are enough). Elements that PyTorch draws at random or leaves
-// unwritten are shown as their places in the storage. Errors begin with the place of the
-// operation at fault.
+// Text explains the result in words, and draws it next to its storage if both are small, or below
+// if columns are too few (0 are enough). Elements that PyTorch draws at random or leaves unwritten
+// appear as their places in the storage. Errors begin with the place of the operation.
 func (e Expression) Text(columns int) (words, drawing string, err error) {
 	s, known, err := e.site()
 	if err != nil {

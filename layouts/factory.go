@@ -13,19 +13,17 @@ import (
 // This file has PyTorch's functions that make a tensor (aten/src/ATen/native/TensorFactories.cpp,
 // torch/csrc/utils/tensor_new.cpp).
 
-// A factory makes a tensor of arguments. One with several rows in the table has several lists
-// of parameters.
+// A factory makes a tensor, from one of its rows of parameters.
 type factory struct {
 	viewOp // its name and parameters
 	make   func(a arguments) (made, error)
-	why    string // its elements are not known, "" where they are
+	why    string // why its elements are unknown, "" where they are known
 }
 
-// A made tensor is what a factory returns.
 type made struct {
 	layout   Layout
 	dtype    DType
-	elements func() (*Tensor, error) // nil where PyTorch does not say what they are
+	elements func() (*Tensor, error) // nil where PyTorch does not define them
 }
 
 var factories = []factory{
@@ -62,7 +60,7 @@ var factories = []factory{
 	}},
 }
 
-// of is a factory's name and parameters: these, dtype, and those that say nothing of the layout.
+// of adds the parameters dtype and those that do not affect the layout.
 func of(name string, params ...param) viewOp {
 	dtype := dtypeParam
 	dtype.optional, dtype.none, dtype.keyword = true, true, true
@@ -85,14 +83,12 @@ func optional(p param) param {
 	return p
 }
 
-// A scalar is a number of Python's.
 type scalar struct {
-	dtype DType // that of a tensor of such numbers: Bool, Int64, Float32 or Complex64
-	n     int64 // of the first two
+	dtype DType // of a tensor of such numbers: Bool, Int64, Float32 or Complex64
+	n     int64 // for Bool and Int64
 	c     complex128
 }
 
-// namedNumbers are the numbers that people write by name.
 var namedNumbers = map[string]scalar{
 	"True": {Bool, 1, 1}, "False": {Bool, 0, 0},
 	"inf": {Float32, 0, complex(math.Inf(1), 0)}, "nan": {Float32, 0, complex(math.NaN(), 0)},
@@ -129,12 +125,10 @@ func scalarOf(v value) (scalar, error) {
 	return scalar{}, v.fault("%s is not a number (want one such as 3, 0.5, 2j or True)", v)
 }
 
-// fault is an error of what was written for a value.
 func (v value) fault(format string, args ...any) error {
 	return &placedError{fmt.Errorf(format, args...), v.at}
 }
 
-// scalars are those of a list of numbers.
 func scalars(values ...value) (all []scalar, widest DType, err error) {
 	for _, v := range values {
 		s, err := scalarOf(v)
@@ -146,7 +140,6 @@ func scalars(values ...value) (all []scalar, widest DType, err error) {
 	return all, widest, nil
 }
 
-// arange is start, start+step, ... up to, not including, end.
 func arange(start, end, step value, given argument) (made, error) {
 	numbers, widest, err := scalars(start, end, step)
 	if err != nil {
@@ -154,7 +147,7 @@ func arange(start, end, step value, given argument) (made, error) {
 	}
 	dtype := arguments{given}.dtype(0, max(widest, Int64))
 	from, to, by := real(numbers[0].c), real(numbers[1].c), real(numbers[2].c)
-	if dtype == Int64 { // each is cut off before they are counted, of other integers after
+	if dtype == Int64 { // int64 is truncated before the count, other integers after it
 		from, to, by = math.Trunc(from), math.Trunc(to), math.Trunc(by)
 	}
 	count := math.Ceil((to - from) / by)
@@ -180,7 +173,6 @@ func arange(start, end, step value, given argument) (made, error) {
 	}}, err
 }
 
-// steps are count numbers of dtype, from the first one on, by apart.
 func steps[T int64 | float64](count int, first, by T, dtype DType) (*Tensor, error) {
 	data := make([]T, count)
 	for i := range data {
@@ -193,7 +185,6 @@ func steps[T int64 | float64](count int, first, by T, dtype DType) (*Tensor, err
 	return t.To(dtype)
 }
 
-// filled is a contiguous tensor of one number.
 func filled(shape []int, v value, dtype DType) (made, error) {
 	l, err := Contiguous(shape...)
 	if err != nil {
@@ -212,7 +203,7 @@ func filled(shape []int, v value, dtype DType) (made, error) {
 	}}, err
 }
 
-// full is filled, with the dtype of the number. It refuses one that the dtype cannot hold.
+// full has the number's dtype by default, and refuses a number that the dtype cannot hold.
 func full(shape []int, v value, given argument) (made, error) {
 	s, err := scalarOf(v)
 	if err != nil {
@@ -228,7 +219,6 @@ func full(shape []int, v value, given argument) (made, error) {
 	return filled(shape, v, dtype)
 }
 
-// unknown is a tensor of a memory format, of whose elements nothing is known.
 func unknown(shape []int, f MemoryFormat, dtype DType) (made, error) {
 	l, err := Contiguous(shape...)
 	if err == nil && f == Preserve {
@@ -240,7 +230,7 @@ func unknown(shape []int, f MemoryFormat, dtype DType) (made, error) {
 	return made{layout: l, dtype: dtype}, err
 }
 
-// random is unknown, of numbers that are not whole.
+// random draws floating-point and complex numbers only.
 func random(a arguments) (made, error) {
 	dtype := a.dtype(1, Float32)
 	if dtype.kind() < kindFloating {
@@ -249,7 +239,6 @@ func random(a arguments) (made, error) {
 	return unknown(a.list(0), RowMajor, dtype)
 }
 
-// tensorOf is a contiguous tensor of nested lists of numbers.
 func tensorOf(data value, given argument) (made, error) {
 	var shape []int
 	for v := data; v.kind == sequence; v = v.items[0] {
@@ -259,7 +248,7 @@ func tensorOf(data value, given argument) (made, error) {
 	}
 	var flat []value
 	var err error
-	if !slices.Contains(shape, 0) { // else PyTorch looks at none
+	if !slices.Contains(shape, 0) { // else PyTorch looks at no element
 		if flat, err = flatten(data, shape, 0); err != nil {
 			return made{}, err
 		}
@@ -282,7 +271,6 @@ func tensorOf(data value, given argument) (made, error) {
 	return made{l, dtype, func() (*Tensor, error) { return tensorFrom(all, dtype, shape) }}, err
 }
 
-// flatten lists the numbers of nested lists, which have the sizes of shape from dim on.
 func flatten(v value, shape []int, dim int) (flat []value, err error) {
 	switch {
 	case dim == len(shape) && v.kind != sequence:
@@ -306,7 +294,7 @@ func flatten(v value, shape []int, dim int) (flat []value, err error) {
 	return flat, nil
 }
 
-// tensorFrom is a contiguous tensor of numbers, cut off where dtype is of integers.
+// tensorFrom truncates numbers for integer dtypes.
 func tensorFrom(all []scalar, dtype DType, shape []int) (t *Tensor, err error) {
 	switch dtype.kind() {
 	case kindComplex:
@@ -339,7 +327,8 @@ func tensorFrom(all []scalar, dtype DType, shape []int) (t *Tensor, err error) {
 	return t.To(dtype)
 }
 
-// overflows reports a number beyond a type of integers. PyTorch lets unsigned ones wrap below 0.
+// overflows reports a number beyond an integer type. As in PyTorch, negative integers wrap in
+// Uint8.
 func (s scalar) overflows(d DType) bool {
 	if d.kind() != kindInteger || d == Int64 && s.dtype <= Int64 {
 		return false
@@ -353,7 +342,7 @@ func (s scalar) overflows(d DType) bool {
 	return !(v >= -most && v <= most-1)
 }
 
-// largest is the largest number of a floating-point type, 0 of others.
+// largest returns the largest number of a floating-point type below Float64.
 func largest(d DType) float64 {
 	return map[DType]float64{Float16: 65504, BFloat16: 0x1.FEp127,
 		Float32: math.MaxFloat32, Complex64: math.MaxFloat32}[d]

@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// This file has the operations of a chain that change the dtype, or may copy.
-
-// parseMemoryFormat reads "channels_last" and so on, also as torch.channels_last.
 func parseMemoryFormat(name string) (MemoryFormat, error) {
 	for f := RowMajor; f <= Preserve; f++ {
 		if strings.TrimPrefix(name, "torch.") == f.String() {
@@ -20,8 +17,7 @@ func parseMemoryFormat(name string) (MemoryFormat, error) {
 		"channels_last, channels_last_3d or preserve_format)", name)
 }
 
-// stridesIn are those of a copy in a memory format. It refuses negative sizes, which only
-// views of no elements have.
+// stridesIn returns the strides of a copy. It refuses negative sizes, which only empty views have.
 func (l Layout) stridesIn(op string, f MemoryFormat) ([]int, error) {
 	if i := slices.IndexFunc(l.shape, func(n int) bool { return n < 0 }); i >= 0 {
 		return nil, fmt.Errorf("%s: the copy would have negative size %d in dim %d", op,
@@ -38,7 +34,6 @@ func (l Layout) stridesIn(op string, f MemoryFormat) ([]int, error) {
 	return strides, nil
 }
 
-// copyIn is a copy in a memory format.
 func (s site) copyIn(op string, f MemoryFormat) (site, error) {
 	strides, err := s.layout.stridesIn(op, f)
 	if err != nil {
@@ -52,20 +47,18 @@ func (s site) copied(shape, strides []int, why error) site {
 	return site{layout: l, storage: l.Numel(), dtype: s.dtype, fresh: true, why: why}
 }
 
-// A FormatError says that a layout does not lie in a memory format, so that contiguous()
-// in it copies.
+// A FormatError says that a layout does not lie in a memory format, so contiguous() copies.
 type FormatError struct {
 	Layout Layout
 	Format MemoryFormat
 }
 
-// Error names both.
+// Error names the layout and the format.
 func (e *FormatError) Error() string {
 	return fmt.Sprintf("%v does not lie in %v",
 		e.Layout, e.Format)
 }
 
-// contiguous is the site itself where it lies in the format, else a copy.
 func (s site) contiguous(f MemoryFormat) (site, error) {
 	strides, err := s.layout.contiguousStridesIn(f)
 	if err != nil || strides == nil {
@@ -74,9 +67,9 @@ func (s site) contiguous(f MemoryFormat) (site, error) {
 	return s.copied(s.layout.shape, strides, &FormatError{s.layout, f}), nil
 }
 
-// contiguousStridesIn are those of the copy that contiguous() makes, nil where it makes none. As
-// PyTorch, it takes preserve_format for contiguous_format where that is so already, and refuses
-// it elsewhere (aten/src/ATen/native/TensorProperties.cpp, contiguous).
+// contiguousStridesIn returns the strides of contiguous()'s copy, nil without a copy. As in
+// PyTorch, preserve_format means contiguous_format for a contiguous tensor and is refused for
+// others (aten/src/ATen/native/TensorProperties.cpp, contiguous).
 func (l Layout) contiguousStridesIn(f MemoryFormat) ([]int, error) {
 	switch {
 	case (f == Preserve || f == RowMajor) && l.IsContiguous():
@@ -96,7 +89,6 @@ func (l Layout) isContiguousIn(f MemoryFormat) bool {
 	return f == RowMajor && l.IsContiguous() || f != RowMajor && l.isDense(f)
 }
 
-// to is the site itself where neither dtype nor memory format are others.
 func (s site) to(dtype DType, f MemoryFormat) (site, error) {
 	if dtype == s.dtype && f == Preserve {
 		return s, nil
@@ -121,7 +113,6 @@ func (l Layout) suggested() MemoryFormat {
 	return RowMajor
 }
 
-// reshape is a view of another shape where there is one, else a copy.
 func (s site) reshape(op string, sizes []int) (site, error) {
 	shape, err := inferSize(op, sizes, "the tensor", s.layout.Numel())
 	if err != nil {
@@ -142,7 +133,6 @@ func (s site) shaped(op string, shape []int) (site, error) {
 	return s, err
 }
 
-// ravel is contiguous() in one dim.
 func (s site) ravel() (site, error) {
 	if s.layout.IsContiguous() {
 		return s.reshape("ravel", []int{-1})
@@ -151,7 +141,6 @@ func (s site) ravel() (site, error) {
 		fmt.Errorf("%v is not contiguous", s.layout)), nil
 }
 
-// flatten is a view where there is one, else a copy.
 func (s site) flatten(start, end int) (site, error) {
 	a, b, err := s.layout.flattened(start, end)
 	if err != nil || a == b && s.layout.Rank() > 0 {
@@ -160,8 +149,7 @@ func (s site) flatten(start, end int) (site, error) {
 	return s.shaped("flatten", s.layout.merged(a, b))
 }
 
-// viewAs is the same bytes as elements of another dtype
-// (ATen/native/TensorShape.cpp and TensorConversions.cpp, view_dtype).
+// viewAs is view_dtype (ATen/native/TensorShape.cpp and TensorConversions.cpp).
 func (s site) viewAs(dtype DType) (site, error) {
 	l := s.layout
 	from, to := s.dtype.Size(), dtype.Size()
@@ -202,8 +190,7 @@ func (s site) viewAs(dtype DType) (site, error) {
 	return s.resized(1, by)
 }
 
-// resized has elements of times, or parts, as many bytes, side by side along the
-// last dim.
+// resized returns the same bytes as times/parts times the elements, along the last dim.
 func (s site) resized(times, parts int) (site, error) {
 	l := s.layout.clone()
 	last := l.Rank() - 1
@@ -227,7 +214,6 @@ func (s site) resized(times, parts int) (site, error) {
 	return s, err
 }
 
-// asReal has the parts of complex numbers in one more dim.
 func (s site) asReal(op string) (site, error) {
 	real, ok := map[DType]DType{Complex64: Float32, Complex128: Float64}[s.dtype]
 	if !ok {
@@ -248,7 +234,6 @@ func (s site) asReal(op string) (site, error) {
 	return s, err
 }
 
-// part is the real part, of real numbers too, or the imaginary one.
 func (s site) part(op string, index int) (site, error) {
 	if index == 0 && s.dtype.kind() != kindComplex && s.dtype != Undefined {
 		return s, nil

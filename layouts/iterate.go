@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// This file is PyTorch's rule for operators that look at each element once
-// (1.13, aten/src/ATen/TensorIterator.cpp): the strides of their results, and
-// the order in which they go through memory.
+// This file follows TensorIterator (PyTorch 1.13, aten/src/ATen/TensorIterator.cpp) for operators
+// that look at each element once.
 
-// A SetUp is how TensorIterator found the order of a walk.
+// A SetUp says how TensorIterator found the order of a walk.
 type SetUp uint8
 
-// The set-ups. All but Sorted are for operands of one shape, whose elements
-// are walked as they lie, in one loop.
+// The set-ups. All but Sorted need operands of one shape, and walk the elements in memory order in
+// one loop.
 const (
 	Sorted          SetUp = iota // dims sorted by the operands' strides
 	AllRowMajor                  // all operands are contiguous
@@ -22,28 +21,26 @@ const (
 	SameStrides                  // all are dense, with the same strides
 )
 
-// String is "sorted", "contiguous", "channels_last" or "same_strides".
+// String returns "sorted", "contiguous", "channels_last" or "same_strides".
 func (s SetUp) String() string {
 	return [...]string{"sorted", "contiguous", "channels_last", "same_strides"}[s]
 }
 
-// An Iteration is how PyTorch walks over the operands of an operator.
+// An Iteration says how PyTorch walks over the operands of an operator.
 type Iteration struct {
 	SetUp SetUp
-	// Output is the result in the operator's own dims: a fresh one, at offset 0,
-	// unless there was a destination.
+	// Output is the result in the operator's own dims. Without a destination it is fresh, at offset
+	// 0.
 	Output Layout
-	// Walk has the output and then each input, all of one shape: dims are
-	// reordered and merged. PyTorch goes through them together in row-major
-	// order, where it has one thread, or fewer than 32,768 elements.
+	// Walk has the output and then each input, all of one shape, with dims reordered and merged.
+	// PyTorch walks them together in row-major order, on one thread or below 32,768 elements.
 	Walk []Layout
 }
 
-// Elementwise is how PyTorch computes x + y, relu(x) or where(c, x, y): inputs
-// are broadcast, and the result is allocated with strides that follow theirs.
-// An input of another dtype than the operator computes in is converted first,
-// and goes in as [Layout.Preserved]. A number is a 0-d input. It refuses no
-// inputs, and shapes that do not broadcast.
+// Elementwise returns how PyTorch computes x + y, relu(x) or where(c, x, y). Inputs are broadcast,
+// and the strides of the allocated result follow theirs. PyTorch first converts an input of another
+// dtype; pass its [Layout.Preserved]. A number is a 0-d input. Elementwise refuses an empty list,
+// and shapes that do not broadcast.
 func Elementwise(inputs ...Layout) (Iteration, error) {
 	if len(inputs) == 0 {
 		return Iteration{}, errors.New("elementwise: no input says what shape the result has")
@@ -56,11 +53,10 @@ func Elementwise(inputs ...Layout) (Iteration, error) {
 	return it.iterate()
 }
 
-// Into is how PyTorch writes a result to a destination: x.add_(y) is Into(x,
-// x, y), add(x, y, out=z) is Into(z, x, y), fill_ has no inputs. The
-// destination rules the order. It refuses inputs that do not broadcast to the
-// destination's shape (out= is resized then, and is as if it were allocated),
-// and, if there are inputs, a destination expanded by a stride of 0.
+// Into returns how PyTorch writes a result to a destination: x.add_(y) is Into(x, x, y), add(x, y,
+// out=z) is Into(z, x, y), fill_ has no inputs. The destination rules the order. Into refuses
+// inputs that do not broadcast to its shape. (PyTorch then resizes out=, as if it were allocated.)
+// With inputs, Into also refuses a destination expanded by a stride of 0.
 func Into(output Layout, inputs ...Layout) (Iteration, error) {
 	shape, err := broadcastShape("into", append([]Layout{output}, inputs...))
 	if err != nil {
@@ -80,11 +76,10 @@ func Into(output Layout, inputs ...Layout) (Iteration, error) {
 	return it.iterate()
 }
 
-// Reduction is how PyTorch computes input.sum(dims, keepdim), and other
-// reductions by TensorIterator (prod, mean, amax, any ...): the result is
-// row-major, and the reduced dims are the inner loops, in which the output has
-// stride 0. No dims are all dims. It refuses dims that the input does not have
-// or that are named twice.
+// Reduction returns how PyTorch computes input.sum(dims, keepdim) and other reductions by
+// TensorIterator (prod, mean, amax, any ...). The result is row-major. Reduced dims are the inner
+// loops, in which the output has stride 0. No dims are all dims. Reduction refuses dims that the
+// input lacks or that come twice.
 func Reduction(input Layout, keepdim bool, dims ...int) (Iteration, error) {
 	reduced := make([]bool, max(input.Rank(), 1))
 	for _, dim := range dims {
@@ -113,8 +108,8 @@ func Reduction(input Layout, keepdim bool, dims ...int) (Iteration, error) {
 	if err != nil {
 		return Iteration{}, err
 	}
-	// The output as the iterator sees it has the input's rank. Unless it keeps
-	// them, reduced dims have stride 0 even where the input's size is 1.
+	// The iterator's output has the input's rank. Without keepdim, reduced dims have stride 0 even
+	// if the input's size is 1.
 	seen := Layout{shape: full, strides: result.Strides()}
 	if !keepdim {
 		seen.strides = make([]int, len(full))
@@ -132,12 +127,10 @@ func Reduction(input Layout, keepdim bool, dims ...int) (Iteration, error) {
 	return found, err
 }
 
-// Preserved is the fresh layout of a copy that keeps the memory format
-// (preserve_format: clone, empty_like, and conversion to another dtype): the
-// strides of a dense layout, else dense ones in the same order of strides
-// (ATen/native/TensorFactories.cpp, empty_like; ATen/ExpandUtils.cpp,
-// infer_dense_strides). It refuses an expanded shape of more elements than an
-// int can count.
+// Preserved returns the fresh layout of a copy in preserve_format (clone, empty_like, conversion to
+// another dtype). A dense layout keeps its strides; others get dense strides in the same order
+// (ATen/native/TensorFactories.cpp, empty_like; ATen/ExpandUtils.cpp, infer_dense_strides). It
+// refuses an expanded shape whose elements an int cannot count.
 func (l Layout) Preserved() (Layout, error) {
 	if _, err := checkedNumel(l.shape); err != nil {
 		return Layout{}, fmt.Errorf("preserved layout: %w", err)
@@ -145,8 +138,8 @@ func (l Layout) Preserved() (Layout, error) {
 	return derived("preserved layout", l.shape, l.preservedStrides(), 0)
 }
 
-// expanded is the first dim in which elements share memory by a stride of 0, -1
-// if none does (ATen/MemoryOverlap.cpp, has_internal_overlap).
+// expanded returns the first dim in which elements share memory by a stride of 0, or -1
+// (ATen/MemoryOverlap.cpp, has_internal_overlap).
 func (l Layout) expanded() int {
 	if l.IsDense() {
 		return -1
@@ -159,15 +152,13 @@ func (l Layout) expanded() int {
 	return -1
 }
 
-// An iterator is what TensorIterator is asked.
 type iterator struct {
-	shape   []int   // of all operands together
+	shape   []int   // common to all operands
 	output  *Layout // nil: to be allocated
 	inputs  []Layout
 	reduces bool
 }
 
-// defined lists the operands that exist, a given output first.
 func (it iterator) defined() []Layout {
 	if it.output == nil {
 		return it.inputs
@@ -187,7 +178,7 @@ func (it iterator) iterate() (Iteration, error) {
 		strides := denseStrides(it.shape, order)
 		aligned = slices.Insert(aligned, 0, strides)
 		if slices.Equal(order, RowMajor.order(len(it.shape))) {
-			strides = contiguousStrides(it.shape) // which are others only if a size is 0
+			strides = contiguousStrides(it.shape) // differ only if a size is 0
 		}
 		var err error
 		if found.Output, err = derived("elementwise", it.shape, strides, 0); err != nil {
@@ -212,8 +203,7 @@ func (it iterator) iterate() (Iteration, error) {
 	return found, nil
 }
 
-// setUp is compute_fast_setup_type. All have the same shape only if no operand
-// needs broadcasting, to which a 0-d one does.
+// setUp is compute_fast_setup_type. Broadcasting, of a 0-d operand too, means Sorted.
 func (it iterator) setUp() SetUp {
 	operands := it.defined()
 	contiguous, channelsLast, same := !it.reduces, !it.reduces, !it.reduces
@@ -236,7 +226,6 @@ func (it iterator) setUp() SetUp {
 	return Sorted
 }
 
-// asTheyLie walks dense operands of one order in one loop.
 func (it iterator) asTheyLie(setUp SetUp) (Iteration, error) {
 	found := Iteration{SetUp: setUp}
 	if it.output != nil {
@@ -260,7 +249,6 @@ func (it iterator) asTheyLie(setUp SetUp) (Iteration, error) {
 	return found, nil
 }
 
-// offsets are those of the operands, the output first.
 func (it iterator) offsets() []int {
 	offsets := make([]int, 1, 1+len(it.inputs))
 	if it.output != nil {
@@ -272,8 +260,8 @@ func (it iterator) offsets() []int {
 	return offsets
 }
 
-// aligned are the strides of the defined operands for the dims of the common
-// shape: 0 where an operand has no such dim or is broadcast from size 1.
+// aligned returns the operands' strides for the common shape, 0 for a dim that an operand lacks or
+// broadcasts.
 func (it iterator) aligned() [][]int {
 	var all [][]int
 	for _, l := range it.defined() {
@@ -289,11 +277,10 @@ func (it iterator) aligned() [][]int {
 	return all
 }
 
-// strideOrder lists the dims from the innermost to the outermost as
-// reorder_dimensions does: an insertion sort from dims n-1..0, ascending by the
-// strides of the first operand; the next ones decide where it does not. Of
-// equal strides the smaller size comes first, and a stride of 0 says nothing.
-// Of a reduction, operand 0 is the output, and its dims of stride 0 come first.
+// strideOrder returns the dims from the innermost to the outermost, as reorder_dimensions does. It
+// is an insertion sort of dims n-1..0 by ascending strides of the first operand; later operands
+// decide ties. For equal strides the smaller size comes first. A stride of 0 decides nothing. In a
+// reduction, dims of stride 0 of operand 0, the output, come first.
 func strideOrder(shape []int, operands [][]int, reduction bool) []int {
 	compare := func(a, b int) int {
 		for r, strides := range operands {
@@ -330,8 +317,8 @@ func strideOrder(shape []int, operands [][]int, reduction bool) []int {
 	return dims
 }
 
-// denseStrides lays a shape out densely, order[0] innermost. A size of 0 makes
-// the strides of the dims outside of it 0, as in PyTorch.
+// denseStrides lays a shape out densely, order[0] innermost. As in PyTorch, a size of 0 makes the
+// strides of outer dims 0.
 func denseStrides(shape, order []int) []int {
 	strides := make([]int, len(shape))
 	step := 1
@@ -342,8 +329,7 @@ func denseStrides(shape, order []int) []int {
 	return strides
 }
 
-// reordered are the entries of the dims in the order of a walk, the outermost
-// dim first, where order starts with the innermost.
+// reordered returns entries in the reverse of order, the outermost dim first.
 func reordered(list, order []int) []int {
 	out := make([]int, len(order))
 	for i, d := range order {
@@ -352,14 +338,13 @@ func reordered(list, order []int) []int {
 	return out
 }
 
-// coalesced merges neighbouring dims, from the innermost, where one has size 1
-// or every operand goes on evenly (coalesce_dimensions). It shortens each
-// operand's strides, and returns the shape.
+// coalesced merges neighbouring dims, from the innermost, if one has size 1 or every operand
+// continues evenly (coalesce_dimensions). It shortens the operands' strides.
 func coalesced(shape []int, operands [][]int) []int {
 	if len(shape) < 2 {
 		return shape
 	}
-	in := len(shape) - 1 // the dim that dims outside of it are merged into
+	in := len(shape) - 1 // the dim that outer dims are merged into
 	for out := in - 1; out >= 0; out-- {
 		merge := shape[in] == 1 || shape[out] == 1
 		if !merge {

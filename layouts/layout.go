@@ -1,28 +1,25 @@
-// Package layouts provides strided tensors as PyTorch defines them, without the
-// computation. A [Layout] says where the elements of a tensor lie (shape,
-// strides, offset). View operations turn one Layout into another. A [Storage] is
-// the memory that Layouts describe, and a [Tensor] is a Layout over a Storage.
+// Package layouts provides strided tensors as PyTorch defines them, without the computation. A
+// [Layout] says where the elements of a tensor lie (shape, strides, offset). View operations turn
+// one Layout into another. A [Storage] is memory, and a [Tensor] is a Layout over a Storage.
 //
-// A Layout is a value that never changes and never touches data, so an order of
-// access is also a Layout: reading a matrix by columns is reading its transposed
-// view by rows. Package access builds its patterns on this.
+// A Layout never changes and never touches data. So an order of access is also a Layout: reading a
+// matrix by columns is reading its transposed view by rows. Package access builds its patterns on
+// this.
 //
 // Sizes, strides and offsets are counted in elements, as in PyTorch.
 //
 //  1. [Contiguous] lays out a shape; [New] takes any shape and strides.
-//  2. [ParseChain] reads a chain of view operations, spelled as in PyTorch, and
-//     [Layout.Apply] applies it; [Layout.ApplyTo] also operations that change the
-//     dtype, [Tensor.Apply] also those that copy. Most operations also have a method.
-//     [ParseExpression] reads what makes a tensor and a chain on it.
-//  3. [Layout.Offsets] walks a Layout, [Layout.Explain] says what makes it
-//     contiguous or not, and [Broadcast] brings several Layouts to one shape.
-//  4. [NewTensor] puts a Layout over a [Storage], where elements are read and
-//     written.
-//  5. [Elementwise], [Into], [Reduction] and [Copy] give the order in which PyTorch
-//     walks the operands of an operator, and the strides of its result.
-//  6. [ParseTag] reads a blocked format of oneDNN, such as nChw16c, in which a
-//     [Blocked] places elements.
-//  7. [Tensor.Sparse] is the arrays that a sparse format stores of a tensor.
+//  2. [ParseChain] reads view operations, spelled as in PyTorch. [Layout.Apply] applies them,
+//     [Layout.ApplyTo] also changes the dtype, and [Tensor.Apply] also copies. Most operations
+//     have a method too. [ParseExpression] reads a tensor and its view operations.
+//  3. [Layout.Offsets] walks a Layout, [Layout.Explain] says why it is contiguous or not, and
+//     [Broadcast] brings several Layouts to one shape.
+//  4. [NewTensor] puts a Layout over a [Storage], where elements are read and written.
+//  5. [Elementwise], [Into], [Reduction] and [Copy] return the order in which PyTorch walks the
+//     operands of an operator, and the strides of its result.
+//  6. [ParseTag] reads a blocked format of oneDNN, such as nChw16c. A [Blocked] places its
+//     elements.
+//  7. [Tensor.Sparse] returns the arrays that a sparse format stores.
 package layouts
 
 import (
@@ -38,21 +35,19 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Layout places the elements of an n-dimensional tensor: element
-// (i0, i1, ...) lies at offset + i0*stride0 + i1*stride1 + ... elements from
-// the start of its storage. The zero Layout is a 0-d tensor at offset 0.
-//
-// Strides may be zero (an expanded dimension) or negative (a flipped one;
-// PyTorch has none of these, but a walk does).
+// A Layout places the elements of an n-dimensional tensor. Element (i0, i1, ...) lies at offset +
+// i0*stride0 + i1*stride1 + ... elements from the start of its storage. The zero Layout is a 0-d
+// tensor at offset 0. Strides may be zero (an expanded dim) or negative (a flipped dim, which
+// PyTorch's tensors do not have).
 type Layout struct {
 	shape   []int
 	strides []int
 	offset  int
 }
 
-// New returns the Layout of the given shape and strides at offset, all in
-// elements. It refuses lists of different length, negative sizes, and a
-// number of elements or an offset of any element that overflows an int.
+// New returns the Layout of the given shape and strides at offset, all in elements. It refuses
+// lists of different lengths, negative sizes, and a number of elements or an element's offset that
+// overflows an int.
 func New(shape, strides []int, offset int) (Layout, error) {
 	if _, err := checkedNumel(shape); err != nil {
 		return Layout{}, fmt.Errorf("new layout: %w", err)
@@ -60,8 +55,7 @@ func New(shape, strides []int, offset int) (Layout, error) {
 	return derived("new layout", shape, strides, offset)
 }
 
-// derived is New for the view that op makes, and for sizes that op sets in
-// place: checkedSizes says which negative ones pass.
+// derived is New for the view that op makes, and for sizes that op sets in place; see checkedSizes.
 func derived(op string, shape, strides []int, offset int) (Layout, error) {
 	if len(shape) != len(strides) {
 		return Layout{}, fmt.Errorf("%s: shape %s has %d dims, strides %v have %d",
@@ -79,12 +73,10 @@ func derived(op string, shape, strides []int, offset int) (Layout, error) {
 	return l, nil
 }
 
-// Contiguous returns the row-major Layout of shape at offset 0: the last
-// stride is 1, and stride[d] = stride[d+1]*max(shape[d+1], 1)
-// (c10/core/TensorImpl.h, empty_tensor_restride).
+// Contiguous returns the row-major Layout of shape at offset 0. The last stride is 1, and stride[d]
+// = stride[d+1]*max(shape[d+1], 1) (c10/core/TensorImpl.h, empty_tensor_restride).
 func Contiguous(shape ...int) (Layout, error) { return fresh("contiguous layout", shape) }
 
-// fresh is Contiguous for the operation op.
 func fresh(op string, shape []int) (Layout, error) {
 	if _, err := checkedNumel(shape); err != nil {
 		return Layout{}, fmt.Errorf("%s: %w", op, err)
@@ -103,9 +95,8 @@ func contiguousStrides(shape []int) []int {
 	return strides
 }
 
-// checkedNumel returns the product of sizes. It refuses negative sizes, and
-// overflow of the product with every 0 taken as 1, since that is what strides
-// are made of.
+// checkedNumel returns the product of sizes. It refuses negative sizes, and overflow of the product
+// with every 0 taken as 1, since strides are such products.
 func checkedNumel(shape []int) (int, error) {
 	numel, span := 1, 1
 	for d, n := range shape {
@@ -125,11 +116,10 @@ func checkedNumel(shape []int) (int, error) {
 	return numel, nil
 }
 
-// checkedSizes refuses what checkedNumel does, but lets negative sizes pass where
-// PyTorch does: as sizes of a view of no element, or of a tensor resized in
-// place, where the product of the sizes up to the 0, as unsigned, does not
-// overflow (c10/util/safe_numerics.h, safe_multiplies_u64). Where it allocates,
-// PyTorch refuses them all, and so does checkedNumel.
+// checkedSizes is checkedNumel, but passes negative sizes where PyTorch does: in a view of no
+// element, or a tensor resized in place. There the product of the sizes up to the 0, as unsigned,
+// must not overflow (c10/util/safe_numerics.h, safe_multiplies_u64). PyTorch refuses negative sizes
+// where it allocates.
 func checkedSizes(shape []int) error {
 	below := slices.IndexFunc(shape, func(n int) bool { return n < 0 })
 	if below < 0 || !slices.Contains(shape, 0) {
@@ -148,7 +138,7 @@ func checkedSizes(shape []int) error {
 	return err
 }
 
-// Rank is the number of dimensions, PyTorch's dim().
+// Rank returns the number of dims, PyTorch's dim().
 func (l Layout) Rank() int { return len(l.shape) }
 
 // Shape returns a copy of the sizes.
@@ -157,16 +147,16 @@ func (l Layout) Shape() []int { return slices.Clone(l.shape) }
 // Strides returns a copy of the strides, in elements.
 func (l Layout) Strides() []int { return slices.Clone(l.strides) }
 
-// Size is the size of dim d, 0 <= d < Rank().
+// Size returns the size of dim d, 0 <= d < Rank().
 func (l Layout) Size(d int) int { return l.shape[d] }
 
-// Stride is the stride of dim d in elements, 0 <= d < Rank().
+// Stride returns the stride of dim d in elements, 0 <= d < Rank().
 func (l Layout) Stride(d int) int { return l.strides[d] }
 
-// Offset is the offset of the first element (of index 0, 0, ...) in elements.
+// Offset returns the offset of the first element, in elements.
 func (l Layout) Offset() int { return l.offset }
 
-// Numel is the number of elements: 1 for a 0-d layout, 0 if any size is 0.
+// Numel returns the number of elements: 1 for a 0-d layout, 0 if any size is 0.
 func (l Layout) Numel() int {
 	n := 1
 	for _, s := range l.shape {
@@ -175,19 +165,17 @@ func (l Layout) Numel() int {
 	return n
 }
 
-// IsContiguous reports whether the elements lie in row-major order without
-// gaps. Dimensions of size 1 are skipped, whatever their stride, and an empty
-// layout is contiguous (c10/core/TensorImpl.cpp, compute_contiguous).
+// IsContiguous reports whether the elements lie in row-major order without gaps. Dims of size 1 may
+// have any stride, and an empty layout is contiguous (c10/core/TensorImpl.cpp, compute_contiguous).
 func (l Layout) IsContiguous() bool { return l.Numel() == 0 || l.isDense(RowMajor) }
 
-// Extent returns the lowest and the highest offset of any element. For an
-// empty layout both are the layout's own offset.
+// Extent returns the lowest and the highest offset of any element, both the layout's own if it is
+// empty.
 func (l Layout) Extent() (low, high int) {
 	low, high, _ = l.extent()
 	return low, high
 }
 
-// extent is Extent that tells of overflow.
 func (l Layout) extent() (low, high int, ok bool) {
 	low, high = l.offset, l.offset
 	if slices.Contains(l.shape, 0) {
@@ -209,9 +197,8 @@ func (l Layout) extent() (low, high int, ok bool) {
 	return low, high, true
 }
 
-// At returns the offset of the element of the given index, in elements. It
-// refuses an index of the wrong length or out of range; negative entries count
-// from the end, as in Python.
+// At returns the offset of the element at index, in elements. Negative entries count from the end.
+// It refuses an index of the wrong length or out of range.
 func (l Layout) At(index ...int) (int, error) {
 	if len(index) != len(l.shape) {
 		return 0, fmt.Errorf("index %v has %d entries for %d dims", index, len(index), len(l.shape))
@@ -230,9 +217,8 @@ func (l Layout) At(index ...int) (int, error) {
 	return at, nil
 }
 
-// Offsets yields the offset of every element in row-major order of the
-// indices. It is the plain meaning of a Layout, which everything faster is
-// tested against.
+// Offsets yields the offset of every element in row-major order of the indices. Everything faster
+// is tested against it.
 func (l Layout) Offsets() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		at, steps := l.offset, nest.Steps(l.shape, l.strides)
@@ -247,8 +233,7 @@ func (l Layout) Offsets() iter.Seq[int] {
 	}
 }
 
-// offsets yields the offsets of each element in two layouts of one shape, in
-// row-major order of the indices.
+// offsets yields each element's offsets in two layouts of one shape.
 func offsets(l, m Layout) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		at, steps := m.offset, nest.Steps(m.shape, m.strides)
@@ -272,7 +257,7 @@ func (l Layout) Equal(m Layout) bool {
 		slices.Equal(l.strides, m.strides)
 }
 
-// String is "shape 3x4, strides (4, 1), offset 0".
+// String returns "shape 3x4, strides (4, 1), offset 0".
 func (l Layout) String() string {
 	strides := make([]string, len(l.strides))
 	for d, s := range l.strides {
@@ -282,7 +267,7 @@ func (l Layout) String() string {
 		FormatShape(l.shape), strings.Join(strides, ", "), l.offset)
 }
 
-// FormatShape writes sizes as "3x4"; the empty shape is "scalar".
+// FormatShape returns sizes as "3x4"; the empty shape is "scalar".
 func FormatShape(shape []int) string {
 	if len(shape) == 0 {
 		return "scalar"
@@ -297,7 +282,7 @@ func FormatShape(shape []int) string {
 	return b.String()
 }
 
-// formatTuple writes sizes or strides as Python does: "(3, 4)", "(3,)", "()".
+// formatTuple writes "(3, 4)", "(3,)" or "()", as Python does.
 func formatTuple[T any](n []T) string {
 	text := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(n), "[]")), ", ")
 	if len(n) == 1 {
@@ -306,9 +291,8 @@ func formatTuple[T any](n []T) string {
 	return "(" + text + ")"
 }
 
-// ParseShape reads sizes written as "3x4", or as Python does: "3,4", "(3, 4)",
-// "[3, 4]" or "torch.Size([3, 4])". It refuses what is no list of non-negative
-// integers, and a shape whose elements an int cannot count.
+// ParseShape reads sizes written as "3x4", "3,4", "(3, 4)", "[3, 4]" or "torch.Size([3, 4])". It
+// refuses anything but non-negative integers, and a shape whose elements an int cannot count.
 func ParseShape(text string) ([]int, error) {
 	shape, err := parseShape(text)
 	if err == nil {
@@ -321,7 +305,6 @@ func ParseShape(text string) ([]int, error) {
 	return nil, err
 }
 
-// betweenSizes is what others write between the sizes of a shape.
 var betweenSizes = regexp.MustCompile(`\s*[xX×*,;]\s*|\s+`)
 
 func parseShape(text string) ([]int, error) {

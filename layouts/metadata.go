@@ -7,18 +7,17 @@ import (
 	"slices"
 )
 
-// This file is the part of a tensor that changes in place, as
-// c10/core/TensorImpl keeps it: sizes and strides that are set rather than
-// derived, storage that comes with the first write, grows, and is kept or given
-// back. Metadata may thus reach beyond the storage; reading tells.
+// This file has what changes in place in a tensor, as in c10/core/TensorImpl. Storage comes with
+// the first write, grows, and is kept or given up. Metadata may reach beyond it, which reads
+// refuse.
 
 type metadata struct {
 	frozen   bool // set by Detach: sizes, strides and offset must not change
 	reserved bool // set by Reserve and Extend: Resize keeps storage that is large enough
 }
 
-// Uninitialized returns a contiguous tensor without a dtype and without
-// memory; the first write gives it both (TensorImpl::raw_mutable_data).
+// Uninitialized returns a contiguous tensor without dtype and memory, which the first write gives
+// it (TensorImpl::raw_mutable_data).
 func Uninitialized(shape ...int) (*Tensor, error) {
 	layout, err := fresh("uninitialized", shape)
 	if err != nil {
@@ -27,9 +26,9 @@ func Uninitialized(shape ...int) (*Tensor, error) {
 	return (&Storage{dtype: Undefined}).seen(layout), nil
 }
 
-// MutableData returns the whole storage for writing. It allocates the storage
-// of a tensor that has none, with the dtype of T, for as many elements as the
-// tensor reaches (none if it is empty), and refuses a storage of another dtype.
+// MutableData returns the whole storage for writing. A tensor without storage gets one of T's dtype
+// for the elements that it reaches. MutableData refuses a storage of another dtype, and a tensor
+// that reaches beyond its storage.
 func MutableData[T Element](t *Tensor) ([]T, error) {
 	dtype := DTypeOf[T]()
 	if t.storage.dtype != Undefined && t.storage.dtype != dtype {
@@ -48,8 +47,7 @@ func MutableData[T Element](t *Tensor) ([]T, error) {
 	return words[T](t.storage), nil
 }
 
-// bytes is the size of the storage that the layout reaches in elements of
-// dtype, 0 of an empty one.
+// bytes returns the bytes of storage that the layout reaches in elements of dtype.
 func (l Layout) bytes(dtype DType) (int, error) {
 	if l.Numel() == 0 {
 		return 0, nil
@@ -64,8 +62,6 @@ func (l Layout) bytes(dtype DType) (int, error) {
 
 var errFrozen = errors.New("the metadata of a detached tensor must not change")
 
-// set changes sizes and strides at the same offset for the operation op, unless
-// they are frozen.
 func (t *Tensor) set(op string, shape, strides []int) error {
 	if t.meta.frozen {
 		return fmt.Errorf("%s: %w", op, errFrozen)
@@ -78,10 +74,8 @@ func (t *Tensor) set(op string, shape, strides []int) error {
 	return nil
 }
 
-// SetSizesAndStrides sets both. A negative stride is filled in: 1 for the last
-// dim, else max(size, 1)*stride of the dim behind it
-// (TensorImpl::set_sizes_and_strides). Whether elements lie in the storage is
-// told when they are read.
+// SetSizesAndStrides sets both, unchecked against the storage. A negative stride becomes 1 for the
+// last dim, else max(size, 1)*stride of the next dim (TensorImpl::set_sizes_and_strides).
 func (t *Tensor) SetSizesAndStrides(sizes, strides []int) error {
 	if len(sizes) != len(strides) {
 		return fmt.Errorf("set sizes and strides: %d sizes do not go with %d strides", len(sizes),
@@ -102,9 +96,8 @@ func (t *Tensor) SetSizesAndStrides(sizes, strides []int) error {
 	return t.set("set sizes and strides", sizes, filled)
 }
 
-// ResizeDim sets the number of dims. Those that it adds have size and stride 0,
-// so that the tensor is empty until they are set
-// (c10/core/impl/SizesAndStrides.h, resize).
+// ResizeDim sets the number of dims. New dims have size and stride 0, so the tensor is empty until
+// they are set (c10/core/impl/SizesAndStrides.h, resize).
 func (t *Tensor) ResizeDim(rank int) error {
 	if rank < 0 {
 		return fmt.Errorf("resize dim: %d is not a number of dims", rank)
@@ -115,7 +108,6 @@ func (t *Tensor) ResizeDim(rank int) error {
 	return t.set("resize dim", shape, strides)
 }
 
-// setContiguous sets sizes with row-major strides.
 func (t *Tensor) setContiguous(op string, sizes []int) error {
 	if err := checkedSizes(sizes); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
@@ -123,8 +115,8 @@ func (t *Tensor) setContiguous(op string, sizes []int) error {
 	return t.set(op, sizes, contiguousStrides(sizes))
 }
 
-// A KeepRule says when Resize keeps a storage that is larger than needed, as
-// Caffe2's flags caffe2_keep_on_shrink and caffe2_max_keep_on_shrink_memory.
+// A KeepRule says when Resize keeps a storage that is larger than needed. Its fields are Caffe2's
+// caffe2_keep_on_shrink and caffe2_max_keep_on_shrink_memory.
 type KeepRule struct {
 	OnShrink   bool
 	MaxSurplus int // bytes
@@ -133,10 +125,9 @@ type KeepRule struct {
 // KeepAlways is Caffe2's default.
 var KeepAlways = KeepRule{OnShrink: true, MaxSurplus: math.MaxInt}
 
-// Resize sets contiguous sizes. Where their number of elements changes, a
-// storage that is too small is given up, and so is one that the rule does not
-// keep; the next write allocates anew, and other tensors keep the old one. A
-// reserved storage is kept whatever the rule, if it is large enough
+// Resize sets contiguous sizes. If the number of elements changes, it gives up a storage that is
+// too small or that the rule does not keep. The next write then allocates, and other tensors keep
+// the old storage. The rule does not apply to a reserved storage that is large enough
 // (TensorImpl::HandleResize, FreeMemory).
 func (t *Tensor) Resize(rule KeepRule, sizes ...int) error {
 	before := t.layout.Numel()
@@ -158,9 +149,9 @@ func (t *Tensor) Resize(rule KeepRule, sizes ...int) error {
 	return nil
 }
 
-// ResizeTo is PyTorch's resize_: it does nothing if the sizes are the same,
-// else sets contiguous ones, keeps the offset, and grows the storage, with its
-// content, where it is too small; it never shrinks (ATen/native/Resize.h).
+// ResizeTo is PyTorch's resize_. Equal sizes change nothing. Others are set, contiguous at the same
+// offset. A storage that is too small grows and keeps its content; none shrinks
+// (ATen/native/Resize.h).
 func (t *Tensor) ResizeTo(sizes ...int) error {
 	if slices.Equal(sizes, t.layout.shape) {
 		return nil
@@ -176,7 +167,6 @@ func (t *Tensor) ResizeTo(sizes ...int) error {
 	return nil
 }
 
-// grow makes the storage, if there is one, hold the layout.
 func (t *Tensor) grow(op string) error {
 	need, err := t.layout.bytes(t.DType())
 	if err != nil {
@@ -190,9 +180,9 @@ func (t *Tensor) grow(op string) error {
 	return nil
 }
 
-// Reserve makes room for outer entries of the first dim, without changing the
-// sizes; content is lost where the storage must grow, and storage that other
-// tensors may see is refused (TensorImpl::ReserveSpace).
+// Reserve makes room for outer entries of the first dim and keeps the sizes. Content is lost if the
+// storage must grow. Reserve refuses a shared storage, and a tensor that is not contiguous
+// (TensorImpl::ReserveSpace).
 func (t *Tensor) Reserve(outer int) error {
 	switch {
 	case t.layout.Rank() == 0 || !t.layout.IsContiguous():
@@ -222,9 +212,8 @@ func (t *Tensor) Reserve(outer int) error {
 	return nil
 }
 
-// Extend adds num entries to the first dim and keeps the content. Where the
-// storage must grow, it grows to at least growth percent above the old size of
-// that dim, and is reserved from then on (TensorImpl::Extend).
+// Extend adds num entries to the first dim and keeps the content. A storage that must grow grows to
+// at least growth percent above that dim's old size, and is then reserved (TensorImpl::Extend).
 func (t *Tensor) Extend(num int, growth float64) error {
 	if t.layout.Rank() == 0 || !t.layout.IsContiguous() || num < 0 || growth < 0 {
 		return fmt.Errorf("extend by %d, growing by %v%%, wants a contiguous tensor of at least "+
@@ -260,8 +249,8 @@ func (t *Tensor) Extend(num int, growth float64) error {
 	return t.setContiguous("extend", sizes)
 }
 
-// ReshapeInPlace sets contiguous sizes with as many elements as before. It
-// wants a contiguous tensor (TensorImpl::Reshape).
+// ReshapeInPlace sets contiguous sizes of the same number of elements. It wants a contiguous tensor
+// (TensorImpl::Reshape).
 func (t *Tensor) ReshapeInPlace(sizes ...int) error {
 	if err := checkedSizes(sizes); err != nil {
 		return fmt.Errorf("reshape in place: %w", err)
@@ -274,9 +263,9 @@ func (t *Tensor) ReshapeInPlace(sizes ...int) error {
 	return t.setContiguous("reshape in place", sizes)
 }
 
-// Detach returns a tensor with a copy of the metadata that shares the storage.
-// Unless allowed, its sizes and strides must not change afterwards
-// (TensorImpl::shallow_copy_and_detach, allow_tensor_metadata_change).
+// Detach returns a tensor with a copy of the metadata that shares the storage. Its sizes and
+// strides must not change unless allowMetadataChange (TensorImpl::shallow_copy_and_detach,
+// allow_tensor_metadata_change).
 func (t *Tensor) Detach(allowMetadataChange bool) *Tensor {
 	d := t.storage.seen(t.layout)
 	d.meta = t.meta

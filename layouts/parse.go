@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// This file reads the text of a chain of calls as Python reads it:
+// This file reads the text of a chain as Python reads it:
 //
 //	chain     = [tensor] {"." call | "." attribute | subscript}
 //	call      = name "(" [argument {"," argument} [","]] ")"
@@ -21,19 +21,15 @@ import (
 //	subscript = "[" item {"," item} [","] "]"
 //	item      = value | "..." | [value] ":" [value] [":" [value]]
 //
-// where one value in parentheses without a comma is the value itself, and the first
-// dot may be missing. It knows no operation: what arguments one takes is said in
-// viewOps.
+// One value in parentheses without a comma is the value itself. The first dot may be missing.
 
-// A call is one operation of a chain as it is written.
 type call struct {
 	name string
 	args []value
 	form form
-	at   int // where it begins, in bytes
+	at   int // byte offset of its start
 }
 
-// A form is how a call is written.
 type form uint8
 
 const (
@@ -48,21 +44,20 @@ const (
 	number   valueKind = iota
 	word               // a name, such as torch.float16
 	none               // None
-	sequence           // a tuple or a list, which PyTorch tells apart in subscripts only
+	sequence           // a tuple or a list, which PyTorch distinguishes in subscripts only
 	ellipsis           // of a subscript
 	slice              // of a subscript: start, end, step
-	literal            // another number, or a string, in the arguments of a factory
+	literal            // another number or a string, for a factory
 )
 
-// A value is one argument, or one item of a sequence.
 type value struct {
 	kind  valueKind
-	at    int // where it begins, in bytes
+	at    int // byte offset of its start
 	n     int
 	text  string // of a word or a literal
 	items []value
 	list  bool   // a sequence in brackets
-	key   string // of an argument that goes by name
+	key   string // name of a keyword argument
 }
 
 // String writes the value as Python does, a list as a tuple.
@@ -90,31 +85,29 @@ func (v value) String() string {
 	return "(" + text + ")"
 }
 
-// maxNesting is how deep Python lets parentheses nest.
+// maxNesting is Python's limit.
 const maxNesting = 200
 
-// A parser holds a text, and what of it is yet to be read, without spaces in front.
+// A parser holds a text and its unread rest, without leading spaces.
 type parser struct {
 	text, rest string
-	asked      bool // about what might be meant, of which nothing more is asked
-	literals   bool // arguments may be literals: those of a factory
+	asked      bool // it reads a suggestion, and makes none itself
+	literals   bool // arguments may be literals, as for a factory
 }
 
 func (p *parser) skip(n int) { p.rest = strings.TrimSpace(p.rest[n:]) }
 
 func (p *parser) at(c byte) bool { return p.rest != "" && p.rest[0] == c }
 
-// offset is where what is yet to be read begins, in bytes.
 func (p *parser) offset() int { return len(p.text) - len(p.rest) }
 
-// place is that of what is yet to be read, counted from 1.
 func (p *parser) place() string { return placeOf(p.text, p.offset()) }
 
 func placeOf(text string, at int) string {
 	return fmt.Sprintf("character %d", utf8.RuneCountInString(text[:at])+1)
 }
 
-// A placedError is an error of what begins at a place of the text, in bytes.
+// A placedError is an error at a byte offset of the text.
 type placedError struct {
 	error
 	at int
@@ -122,7 +115,6 @@ type placedError struct {
 
 func (e *placedError) Unwrap() error { return e.error }
 
-// unexpected says where there is something else than what is wanted, and what would be right.
 func (p *parser) unexpected(want string) error {
 	switch {
 	case p.rest == "":
@@ -137,8 +129,7 @@ func (p *parser) unexpected(want string) error {
 	return fmt.Errorf("%s: want %s, have %q%s", p.place(), want, p.rest, p.instead())
 }
 
-// instead asks whether a subscript was meant that lacks its brackets, or what stands in
-// parentheses.
+// instead asks whether a subscript without its brackets was meant, or the content of parentheses.
 func (p *parser) instead() string {
 	if p.asked || identifier().MatchString(p.rest) && !indexWord().MatchString(p.rest) {
 		return ""
@@ -152,7 +143,7 @@ func (p *parser) instead() string {
 		rest = strings.TrimSpace(rest[1:end] + rest[end+1:])
 	}
 	if !p.at('(') {
-		end, word := len(rest), len(indexWord().FindString(rest)) // which may have a dot
+		end, word := len(rest), len(indexWord().FindString(rest)) // the word may have a dot
 		if next := nextCall().FindStringIndex(rest[word:]); next != nil {
 			end = word + next[0]
 		}
@@ -172,7 +163,6 @@ func (p *parser) instead() string {
 	return fmt.Sprintf(": did you mean %s?", q.text)
 }
 
-// closing is where the parenthesis is closed that a text begins with, -1 if nowhere.
 func closing(text string) int {
 	depth := 0
 	for i, c := range text {
@@ -190,21 +180,19 @@ func closing(text string) int {
 
 var (
 	identifier = compiled(`^[\pL_][\pL\pN_]*`)
-	// tensorName is what a chain may begin with, which says nothing of the view:
-	// the name of the tensor.
+	// tensorName matches the tensor that a chain may begin with.
 	tensorName = compiled(`^(x$|[\pL_][\pL\pN_]*\s*[.\[])`)
 	keyword    = compiled(`^([\pL_][\pL\pN_]*)\s*=`)
-	// indexWord is what a subscript without its brackets may begin with.
+	// indexWord matches the start of a subscript without its brackets.
 	indexWord = compiled(`^(None|((np|numpy|torch)\.)?newaxis|Ellipsis)\s*([,:]|$)`)
 	newaxis   = compiled(`^((np|numpy|torch)\.)?newaxis$`)
 	nextCall  = compiled(`\.\s*[\pL_]`)
-	// integers are whole numbers and products of them.
+	// integers matches integers and products of them.
 	integers   = compiled(`^([-+\s]*(0[xX][\da-fA-F_]+|\d[\d_]*)\s*(\*|$))+$`)
 	dottedName = compiled(`^[\pL_][\pL\pN_.]*$`)
 )
 
-// compiled is an expression that is compiled when it is used first: most commands never read a
-// view, and each of them would pay for it.
+// compiled compiles an expression at its first use: most commands never read a view.
 func compiled(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
@@ -214,7 +202,6 @@ func parseChain(text string) ([]call, error) {
 	return (&parser{text: text, rest: strings.TrimSpace(text)}).chain()
 }
 
-// chain reads all of the text.
 func (p *parser) chain() ([]call, error) {
 	if method := asMethod(p.rest); method != "" {
 		return nil, errors.New(method)
@@ -222,7 +209,7 @@ func (p *parser) chain() ([]call, error) {
 	if indexWord().MatchString(p.rest) {
 		return nil, p.unexpected("name(arguments)")
 	}
-	first := true // nothing came before, not even the tensor
+	first := true // nothing was read yet, not even the tensor
 	if name := identifier().FindString(p.rest); tensorName().MatchString(p.rest) &&
 		!isAttribute(name) {
 		p.skip(len(name))
@@ -231,7 +218,6 @@ func (p *parser) chain() ([]call, error) {
 	return p.calls(first)
 }
 
-// calls reads what follows a tensor; first says that nothing was read yet.
 func (p *parser) calls(first bool) (calls []call, err error) {
 	for p.rest != "" {
 		if p.at('[') {
@@ -283,7 +269,6 @@ func (p *parser) call() (call, error) {
 	return call{name: name, args: args, at: at}, nil
 }
 
-// subscript reads what stands in brackets after a tensor.
 func (p *parser) subscript() (call, error) {
 	text := p.rest
 	c := call{name: "[]", form: subscript, at: p.offset()}
@@ -314,7 +299,6 @@ func (p *parser) subscript() (call, error) {
 	return c, nil
 }
 
-// item reads one item of a subscript.
 func (p *parser) item() (value, error) {
 	if strings.HasPrefix(p.rest, "...") {
 		p.skip(3)
@@ -346,8 +330,6 @@ func (p *parser) item() (value, error) {
 
 var errNotClosed = errors.New("the parenthesis is not closed")
 
-// values reads up to the closing character, and says whether there was a
-// comma.
 func (p *parser) values(closing byte, depth int) (values []value, comma bool, err error) {
 	if depth > maxNesting {
 		return nil, false, fmt.Errorf("more than %d parentheses are nested", maxNesting)
@@ -412,9 +394,9 @@ func (p *parser) value(depth int) (value, error) {
 	text := strings.TrimSpace(p.rest[:end])
 	p.skip(end)
 	switch {
-	case text == "None" || newaxis().MatchString(text): // which is None
+	case text == "None" || newaxis().MatchString(text):
 		return value{kind: none, at: at}, nil
-	case p.literals && p.at('(') && (text == "torch.Size" || text == "torch.device"): // which is its argument
+	case p.literals && p.at('(') && (text == "torch.Size" || text == "torch.device"):
 		return p.value(depth)
 	case dottedName().MatchString(text):
 		return value{kind: word, at: at, text: text}, nil
@@ -428,7 +410,6 @@ func (p *parser) value(depth int) (value, error) {
 	return value{kind: number, at: at, n: n}, err
 }
 
-// quoted reads a string.
 func (p *parser) quoted() (value, error) {
 	at, end := p.offset(), strings.IndexByte(p.rest[1:], p.rest[0])
 	if end < 0 {
@@ -440,7 +421,7 @@ func (p *parser) quoted() (value, error) {
 	return v, nil
 }
 
-// parseProduct reads an integer, or a product of several such as 2*3*4.
+// parseProduct reads an integer, or a product such as 2*3*4.
 func parseProduct(text string) (int, error) {
 	first, rest, more := strings.Cut(text, "*")
 	n, err := parseInt(strings.TrimSpace(first))

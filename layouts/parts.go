@@ -7,18 +7,14 @@ import (
 	"slices"
 )
 
-// This file has what subscripts take: parts of a tensor, and of the several tensors
-// that an operation makes one (aten/src/ATen/native/TensorShape.cpp;
-// torch/csrc/autograd/python_variable_indexing.cpp).
+// This file has subscripts, and operations that make several tensors
+// (aten/src/ATen/native/TensorShape.cpp; torch/csrc/autograd/python_variable_indexing.cpp).
 
-// several are the tensors that an operation makes: n of them, of which at makes
-// one.
 type several struct {
 	n  int
 	at func(i int) (Layout, error)
 }
 
-// part takes one of the tensors that an operation makes.
 func (s step) part(l Layout) (Layout, error) {
 	parts, err := s.op.parts(l, s.args)
 	if err != nil {
@@ -39,7 +35,7 @@ func (s step) part(l Layout) (Layout, error) {
 	return parts.at(i)
 }
 
-// chunks cuts a dim into so many parts of one size, rounded up, or fewer.
+// chunks cuts a dim into n parts of one size, rounded up, or fewer.
 func (l Layout) chunks(n, dim int) (several, error) {
 	size, err := l.splittable(dim)
 	switch {
@@ -53,7 +49,7 @@ func (l Layout) chunks(n, dim int) (several, error) {
 	return l.split((size-1)/n+1, dim)
 }
 
-// split cuts a dim into parts of one size, but for the last.
+// split cuts a dim into parts of one size; the last may be smaller.
 func (l Layout) split(part, dim int) (several, error) {
 	size, err := l.splittable(dim)
 	switch {
@@ -69,7 +65,6 @@ func (l Layout) split(part, dim int) (several, error) {
 	}}, nil
 }
 
-// splitSizes cuts a dim into parts of sizes that add up to its own.
 func (l Layout) splitSizes(sizes []int, dim int) (several, error) {
 	size, err := l.splittable(dim)
 	if err != nil {
@@ -93,7 +88,7 @@ func (l Layout) splitSizes(sizes []int, dim int) (several, error) {
 	}}, nil
 }
 
-// sections cuts a dim into so many parts, the first ones larger by one.
+// sections cuts a dim into n parts; the first ones are larger by one.
 func (l Layout) sections(n, dim int) (several, error) {
 	size, err := l.splittable(dim)
 	switch {
@@ -108,7 +103,6 @@ func (l Layout) sections(n, dim int) (several, error) {
 	}}, nil
 }
 
-// splitAt cuts a dim at indices, which are as in slices.
 func (l Layout) splitAt(indices []int, dim int) (several, error) {
 	if _, err := l.splittable(dim); err != nil {
 		return several{}, err
@@ -125,8 +119,8 @@ func (l Layout) splitAt(indices []int, dim int) (several, error) {
 	}}, nil
 }
 
-// splitAlong is hsplit, vsplit or dsplit, which want rank dims or more: it cuts a dim, of fewer
-// dims the last, at indices or into parts of one size.
+// splitAlong is hsplit, vsplit or dsplit, which want rank dims or more. It splits the last dim if
+// dim is beyond it.
 func (l Layout) splitAlong(rank, dim int, where argument) (several, error) {
 	if l.Rank() < rank {
 		return several{}, fmt.Errorf("a tensor of %d dims (want %d or more)", l.Rank(), rank)
@@ -142,13 +136,11 @@ func (l Layout) splitAlong(rank, dim int, where argument) (several, error) {
 	return l.sections(where.ints[0], dim)
 }
 
-// unbind takes each index of a dim.
 func (l Layout) unbind(dim int) (several, error) {
 	size, err := l.splittable(dim)
 	return several{size, func(i int) (Layout, error) { return l.Select(dim, i) }}, err
 }
 
-// splittable is the size of a dim that is split.
 func (l Layout) splittable(dim int) (int, error) {
 	if l.Rank() == 0 {
 		return 0, errors.New("a 0-d tensor has no dim to split")
@@ -160,8 +152,8 @@ func (l Layout) splittable(dim int) (int, error) {
 	return l.shape[d], nil
 }
 
-// subscript is x[...]: integers select, slices slice, None adds a dim, and ...
-// stands for the dims that are not named.
+// subscript is x[...]: integers select, slices slice, None adds a dim, and ... skips the unnamed
+// dims.
 func (l Layout) subscript(items []value) (Layout, error) {
 	named := 0
 	for _, v := range items {
@@ -198,7 +190,6 @@ func (l Layout) subscript(items []value) (Layout, error) {
 	return view, nil
 }
 
-// sliced is start:end:step of a dim.
 func (l Layout) sliced(dim int, bounds []value) (Layout, error) {
 	numbers := [3]int{0, math.MaxInt, 1}
 	for i, b := range bounds {
@@ -213,7 +204,6 @@ func (l Layout) sliced(dim int, bounds []value) (Layout, error) {
 	return l.Slice(dim, numbers[0], numbers[1], numbers[2])
 }
 
-// reversed has all dims in reverse.
 func (l Layout) reversed() (Layout, error) {
 	m := l.clone()
 	slices.Reverse(m.shape)
@@ -221,8 +211,7 @@ func (l Layout) reversed() (Layout, error) {
 	return m.checked("T")
 }
 
-// matrices has the last two dims swapped: those of a matrix only, or of any number
-// of them.
+// matrices swaps the last two dims. only refuses more than two dims.
 func (l Layout) matrices(op string, only bool) (Layout, error) {
 	switch {
 	case l.Rank() == 0:
@@ -234,7 +223,6 @@ func (l Layout) matrices(op string, only bool) (Layout, error) {
 	return l.Transpose(-2, -1)
 }
 
-// movedims takes several dims to other places; the others keep their order.
 func (l Layout) movedims(src, dst []int) (Layout, error) {
 	if len(src) != len(dst) {
 		return Layout{}, fmt.Errorf("movedim: %d dims for %d places", len(src), len(dst))

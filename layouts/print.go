@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// maxPrinted is the number of elements from which PyTorch prints an excerpt: of
-// each dim edge indices at both ends.
+// PyTorch prints an excerpt beyond maxPrinted elements: edge indices at both ends of each dim.
 const (
 	maxPrinted = 1000
 	edge       = 3
@@ -17,8 +16,8 @@ const (
 // lineWidth is PyTorch's default.
 const lineWidth = 80
 
-// String prints the tensor as PyTorch does with its default options
-// (torch/_tensor_str.py): of more than 1000 elements an excerpt.
+// String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py), beyond
+// 1000 elements as an excerpt.
 func (t *Tensor) String() string {
 	if err := t.readable(); err != nil {
 		return fmt.Sprintf("tensor(<%v>, %s)", err, t.layout)
@@ -43,12 +42,10 @@ func (t *Tensor) String() string {
 	return addSuffixes(prefix+body, suffixes, len(prefix), false)
 }
 
-// isDefault reports a dtype that PyTorch prints no name of, since the elements
-// tell it.
+// isDefault reports whether PyTorch leaves out the dtype, which the elements show.
 func (d DType) isDefault() bool { return d == Float32 || d == Int64 || d == Bool || d == Complex64 }
 
-// addSuffixes writes what is said behind the elements, from a line of its own on
-// if newline says so, and closes the parenthesis.
+// addSuffixes closes the parenthesis after suffixes, on a line of their own if newline.
 func addSuffixes(text string, suffixes []string, indent int, newline bool) string {
 	last := len(text) - strings.LastIndex(text, "\n") + 1
 	for i, s := range suffixes {
@@ -63,7 +60,6 @@ func addSuffixes(text string, suffixes []string, indent int, newline bool) strin
 	return text + ")"
 }
 
-// format writes the elements in nested brackets, each as wide as the widest.
 func (t *Tensor) format(indent int) string {
 	cells, width := t.excerpt().cells()
 	next := 0
@@ -101,7 +97,6 @@ func (t *Tensor) format(indent int) string {
 	return write(0, indent)
 }
 
-// shown are the indices of a dim that are printed, and whether these are all.
 func (t *Tensor) shown(dim int) (indices []int, all bool) {
 	n := t.layout.shape[dim]
 	all = t.layout.Numel() <= maxPrinted || n <= 2*edge
@@ -114,7 +109,6 @@ func (t *Tensor) shown(dim int) (indices []int, all bool) {
 	return indices, all
 }
 
-// excerpt is the elements that are printed.
 func (t *Tensor) excerpt() *Tensor {
 	places, shape := []int{t.layout.offset}, t.layout.Shape()
 	for d := range shape {
@@ -131,7 +125,6 @@ func (t *Tensor) excerpt() *Tensor {
 	return must(t.gather(places, shape...))
 }
 
-// cells formats every element in row-major order, padded to the same width.
 func (t *Tensor) cells() (cells []string, width int) {
 	switch t.DType() {
 	case Bool, Uint8, Int8, Int16, Int32, Int64:
@@ -164,7 +157,7 @@ func (t *Tensor) cells() (cells []string, width int) {
 	return floatCells(must(Values[float64](must(t.To(Float64)))))
 }
 
-// must is for conversions of a tensor that has been found readable.
+// must is for conversions of a readable tensor.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -183,8 +176,7 @@ func pad(cells []string) ([]string, int) {
 	return cells, width
 }
 
-// floatCells chooses between whole numbers, four decimals and exponents as
-// torch/_tensor_str.py's _Formatter does.
+// floatCells chooses a notation as _Formatter of torch/_tensor_str.py does.
 func floatCells(values []float64) ([]string, int) {
 	least, most, whole, finite := math.Inf(1), 0.0, true, false
 	for _, v := range values {

@@ -1,18 +1,18 @@
 package layouts
 
-// ResultType is the dtype in which PyTorch computes an operator of several
-// dtypes: those of tensors with dims, then those of 0-d tensors, then those of
-// numbers (an integer is Int64, a float Float32, a complex Complex64). A later
-// group counts only if it is of a higher kind than the ones before: complex over
-// floating, floating over integers, integers over Bool
-// (ATen/native/TypeProperties.cpp, result_type). Inputs of other dtypes are
-// converted, see [Elementwise]. It is Undefined of no dtype, and where it is
-// none of ours (Float16 with a complex number).
+// ResultType returns the dtype in which PyTorch computes an operator on tensors with dims, 0-d
+// tensors and numbers (Int64, Float32 or Complex64). A later group counts only if its kind is
+// higher: complex over floating, floating over integers, integers over Bool
+// (ATen/native/TypeProperties.cpp, result_type). Inputs of other dtypes are converted; see
+// [Elementwise].
+//
+// ResultType returns Undefined without dtypes, and if no DType fits (Float16 with a complex
+// number).
 func ResultType(tensors, zeroDim, numbers []DType) DType {
 	return overrule(promoteAll(tensors), overrule(promoteAll(zeroDim), promoteAll(numbers)))
 }
 
-// The kinds of dtypes, in the order in which they rule.
+// The kinds of dtypes, the lowest first.
 const (
 	kindNone = iota
 	kindBool
@@ -35,7 +35,7 @@ func (d DType) kind() int {
 	return kindInteger
 }
 
-// overrule is combine_categories: high is of the group that comes first.
+// overrule is combine_categories; high is of the earlier group.
 func overrule(high, low DType) DType {
 	switch {
 	case high.kind() == kindNone:
@@ -57,8 +57,8 @@ func promoteAll(list []DType) DType {
 	return all
 }
 
-// promote is the smallest dtype that holds both (c10/core/ScalarType.h,
-// promoteTypes); a floating or complex one holds any integer.
+// promote returns the smallest dtype that holds both (c10/core/ScalarType.h, promoteTypes). A
+// floating or complex dtype holds any integer.
 func promote(a, b DType) DType {
 	if a.kind() > b.kind() || a.kind() == b.kind() && a.Size() > b.Size() {
 		a, b = b, a

@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// A MemoryFormat is an order of the dimensions in memory.
+// A MemoryFormat is an order of the dims in memory.
 type MemoryFormat uint8
 
-// The memory formats (c10/core/MemoryFormat.h). Shapes are NCHW and NCDHW in
-// all of them; ChannelsLast and ChannelsLast3d lay C innermost.
+// The memory formats (c10/core/MemoryFormat.h). Shapes are NCHW and NCDHW in all of them;
+// ChannelsLast and ChannelsLast3d lay C innermost.
 const (
 	RowMajor MemoryFormat = iota // PyTorch's contiguous_format
 	ChannelsLast
 	ChannelsLast3d
-	Preserve // of a copy: as the tensor lies; PyTorch's preserve_format
+	Preserve // of a copy: the tensor's own format, PyTorch's preserve_format
 )
 
-// order lists the dims from the innermost in memory to the outermost, nil for
-// a format that rank does not have.
+// order returns the dims from the innermost in memory, nil if the format lacks the rank.
 func (f MemoryFormat) order(rank int) []int {
 	switch {
 	case f == RowMajor:
@@ -35,23 +34,21 @@ func (f MemoryFormat) order(rank int) []int {
 	return nil
 }
 
-// String is PyTorch's name.
+// String returns PyTorch's name.
 func (f MemoryFormat) String() string {
 	return [...]string{"contiguous_format", "channels_last", "channels_last_3d",
 		"preserve_format"}[f]
 }
 
-// IsChannelsLast reports whether the elements lie as channels_last wants them:
-// rank 4, and dense in the order of dims 1, 3, 2, 0, where dims of size 1 are
-// skipped. It can be true beside IsContiguous.
-// (c10/core/TensorImpl.cpp, compute_channels_last_contiguous_2d.)
+// IsChannelsLast reports whether the elements lie in channels_last: rank 4, and dense in the order
+// of dims 1, 3, 2, 0. Dims of size 1 are skipped. IsContiguous can be true as well
+// (c10/core/TensorImpl.cpp, compute_channels_last_contiguous_2d).
 func (l Layout) IsChannelsLast() bool { return l.isDense(ChannelsLast) }
 
 // IsChannelsLast3d is IsChannelsLast for rank 5, in the order 1, 4, 3, 2, 0.
 func (l Layout) IsChannelsLast3d() bool { return l.isDense(ChannelsLast3d) }
 
-// isDense reports whether the strides are those of the format, dims of size 1
-// apart.
+// isDense reports whether the strides are the format's, but in dims of size 1.
 func (l Layout) isDense(f MemoryFormat) bool {
 	order := f.order(l.Rank())
 	if order == nil {
@@ -70,13 +67,11 @@ func (l Layout) isDense(f MemoryFormat) bool {
 	return true
 }
 
-// HasChannelsLastStrides reports the older rule, which looks at strides alone:
-// rank 4 with strides N >= H >= W >= C, C not 0. It decides what PyTorch's
-// suggest_memory_format says, and sizes of 1 count (c10/core/MemoryFormat.h,
-// is_channels_last_strides_2d).
+// HasChannelsLastStrides applies the older rule, on strides alone: rank 4 with strides N >= H >= W
+// >= C, C not 0. Sizes of 1 count. PyTorch's suggest_memory_format uses it
+// (c10/core/MemoryFormat.h, is_channels_last_strides_2d).
 func (l Layout) HasChannelsLastStrides() bool { return l.hasFormatStrides(ChannelsLast) }
 
-// hasFormatStrides is HasChannelsLastStrides for either format.
 func (l Layout) hasFormatStrides(f MemoryFormat) bool {
 	order := f.order(l.Rank())
 	if order == nil || l.strides[1] == 0 {
@@ -94,9 +89,8 @@ func (l Layout) hasFormatStrides(f MemoryFormat) bool {
 	return true
 }
 
-// IsDense reports whether the elements fill a stretch of memory without gaps
-// and without meeting, in some order of the dims
-// (c10/core/TensorImpl.cpp, compute_non_overlapping_and_dense).
+// IsDense reports whether the elements fill memory without gaps or overlap, in some order of the
+// dims (c10/core/TensorImpl.cpp, compute_non_overlapping_and_dense).
 func (l Layout) IsDense() bool {
 	if l.IsContiguous() {
 		return true
@@ -120,14 +114,13 @@ func (l Layout) IsDense() bool {
 	return true
 }
 
-// Overlaps reports whether two different indices share an element. It is exact,
-// and looks at every element where strides alone do not decide it.
+// Overlaps reports whether two indices share an element. It is exact, and looks at every element if
+// strides alone do not decide.
 func (l Layout) Overlaps() bool {
 	if l.Numel() < 2 || l.IsDense() {
 		return false
 	}
-	// Sorted by size, strides that each exceed the reach of the smaller ones
-	// keep all elements apart.
+	// Sorted strides that each exceed the reach of the smaller ones keep all elements apart.
 	var dims []int
 	for d, n := range l.shape {
 		if n > 1 {
@@ -160,8 +153,8 @@ func (l Layout) Overlaps() bool {
 	return false
 }
 
-// ByteStrides are the strides in bytes of dtype, as NumPy prints them. Those of dims of size 1, and
-// of what is empty, wrap where an int cannot count the bytes.
+// ByteStrides returns the strides in bytes of dtype, as NumPy prints them. Strides of empty layouts
+// and of dims of size 1 wrap beyond an int.
 func (l Layout) ByteStrides(dtype DType) []int {
 	strides := l.Strides()
 	for d := range strides {
@@ -170,8 +163,7 @@ func (l Layout) ByteStrides(dtype DType) []int {
 	return strides
 }
 
-// Explain says dimension by dimension, from the last, why a layout is
-// contiguous or which dim breaks it, as the rule of IsContiguous goes.
+// Explain applies the rule of IsContiguous to each dim, from the last to the first that breaks it.
 func (l Layout) Explain() []Reason {
 	var reasons []Reason
 	want := 1
@@ -188,20 +180,15 @@ func (l Layout) Explain() []Reason {
 	return reasons
 }
 
-// A Reason is one step of the contiguity rule: the stride that dim has, and
-// the one that it should have, the product of the sizes after it. A dim of
+// A Reason is one step of the contiguity rule. Want is the product of the sizes after Dim. A dim of
 // size 1 is skipped.
 type Reason struct {
 	Dim, Size, Stride, Want int
 	Skipped, Holds          bool
 }
 
-// preservedStrides are the strides that a copy keeping the memory format has
-// (clone, empty_like, flip): those of a dense layout, else dense ones in the
-// same order of strides (ATen/native/TensorFactories.cpp, empty_like;
-// ATen/ExpandUtils.cpp, infer_dense_strides).
-//
-// Strides that are negative count by their size, as PyTorch's flip is a copy that keeps them.
+// preservedStrides returns the strides of [Layout.Preserved]. Negative strides count by magnitude:
+// PyTorch's flip is a copy that keeps the memory format.
 func (l Layout) preservedStrides() []int {
 	upright := Layout{shape: l.shape, strides: l.Strides()}
 	for d, stride := range upright.strides {
@@ -213,9 +200,8 @@ func (l Layout) preservedStrides() []int {
 	return denseStrides(l.shape, strideOrder(l.shape, [][]int{upright.strides}, false))
 }
 
-// formatStrides are fresh strides of a shape in a memory format
-// (c10/core/MemoryFormat.h, get_channels_last_strides_2d), nil for a rank that
-// has none.
+// formatStrides returns dense strides, nil if the format lacks the rank (c10/core/MemoryFormat.h,
+// get_channels_last_strides_2d).
 func formatStrides(shape []int, f MemoryFormat) []int {
 	if f == RowMajor {
 		return contiguousStrides(shape)

@@ -28,32 +28,30 @@ func ParseSparseFormat(name string) (SparseFormat, error) {
 	return 0, fmt.Errorf("no sparse format %q (known: %s)", name, strings.Join(sparseFormats, ", "))
 }
 
-// String is the name without PyTorch's "torch.sparse_".
+// String returns the name without PyTorch's "torch.sparse_".
 func (f SparseFormat) String() string { return sparseFormats[f] }
 
 func (f SparseFormat) blocked() bool  { return f == BSR || f == BSC }
 func (f SparseFormat) byColumn() bool { return f == CSC || f == BSC }
 
-// A Sparse is a tensor as a sparse format stores it.
+// A Sparse is a tensor in a sparse format.
 type Sparse struct {
 	Format SparseFormat
 	Shape  []int
-	Arrays []SparseArray // all that is stored, the values last
+	Arrays []SparseArray // the values last
 }
 
-// A SparseArray is one of the arrays that make up a sparse tensor: contiguous,
-// of the values' dtype or of int64.
+// A SparseArray is a contiguous array of a sparse tensor, of the values' dtype or of int64.
 type SparseArray struct {
-	Name    string // as the method of PyTorch that gives it
+	Name    string // PyTorch's method that returns it
 	Tensor  *Tensor
-	Meaning string // what an entry is, for people
+	Meaning string // meaning of an entry, for people
 }
 
-// Sparse stores the tensor in a sparse format, as to_sparse, to_sparse_csr and
-// so on do in PyTorch 1.13: what is not zero (not a number is not, -0 is) and of
-// blocks, those with any element that is not. COO takes any rank, the others
-// matrices. BSR and BSC want the block, rows and columns that divide the
-// matrix; the others take none.
+// Sparse stores the tensor in a sparse format, as to_sparse, to_sparse_csr and their like do in
+// PyTorch 1.13. It stores the elements that are not zero, or the blocks with such elements. A NaN
+// is stored, -0 is not. COO takes any rank, the others matrices. BSR and BSC want a block, rows and
+// columns that divide the matrix; the others take none.
 func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 	if err := t.readable(); err != nil {
 		return nil, err
@@ -87,11 +85,9 @@ func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 	return t.compressed(format, block)
 }
 
-// maxSparse keeps empty and expanded tensors, which take no memory themselves,
-// from taking all of it.
+// maxSparse keeps empty and expanded tensors from taking all memory.
 const maxSparse = 1 << 26
 
-// coordinates stores the index of each element beside its value.
 func (t *Tensor) coordinates() (*Sparse, error) {
 	shape := t.layout.shape
 	var places []int
@@ -123,8 +119,7 @@ func (t *Tensor) coordinates() (*Sparse, error) {
 	}}, nil
 }
 
-// compressed stores, of each row of blocks, the columns in which there is one,
-// or the other way round. Blocks of one element are elements.
+// compressed stores the columns of the blocks in each row of blocks, or the reverse.
 func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	major, minor := 0, 1 // dims
 	if format.byColumn() {
@@ -171,7 +166,6 @@ func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	}}, nil
 }
 
-// gather is a contiguous tensor of the elements at some places of the storage.
 func (t *Tensor) gather(places []int, shape ...int) (*Tensor, error) {
 	c, err := zeros("sparse", t.DType(), shape)
 	if err != nil {
@@ -184,7 +178,6 @@ func (t *Tensor) gather(places []int, shape ...int) (*Tensor, error) {
 	return c, nil
 }
 
-// nonzero tells of a place in the storage whether its element is not zero.
 func (t *Tensor) nonzero() func(at int) bool {
 	switch t.DType() {
 	case Float16, BFloat16: // apart from the sign
@@ -206,11 +199,11 @@ func (t *Tensor) nonzero() func(at int) bool {
 	}
 }
 
-// Stored is how many values are stored, or of BSR and BSC how many blocks.
+// Stored returns the number of stored values, or of blocks for BSR and BSC.
 func (s *Sparse) Stored() int { return s.Arrays[len(s.Arrays)-1].Tensor.layout.shape[0] }
 
-// String prints the tensor as PyTorch does with its default options
-// (torch/_tensor_str.py): of arrays of more than 1000 elements an excerpt.
+// String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py). An
+// array of more than 1000 elements is an excerpt.
 func (s *Sparse) String() string {
 	const prefix = "tensor("
 	indent := strings.Repeat(" ", len(prefix))
@@ -228,7 +221,6 @@ func (s *Sparse) String() string {
 		s.Format == COO)
 }
 
-// contents is what stands within tensor( ) of an array of a sparse tensor.
 func (t *Tensor) contents(indent int) string {
 	if t.layout.Numel() == 0 {
 		return "[], size=" + formatTuple(t.layout.shape)

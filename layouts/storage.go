@@ -6,26 +6,23 @@ import (
 	"unsafe"
 )
 
-// A Storage is the memory of one tensor and of all its views: a row of
-// elements of one DType.
+// A Storage is the memory of one tensor and of all its views: elements of one DType.
 type Storage struct {
 	dtype   DType
 	mem     []byte
-	tensors atomic.Int32 // how many were ever made that see it
+	tensors atomic.Int32 // ever made over it
 }
 
-// seen makes a tensor of a layout within the storage. Tensors of one storage
-// may be made by several goroutines.
+// seen returns a tensor of a layout within the storage. Several goroutines may call it.
 func (s *Storage) seen(l Layout) *Tensor {
 	s.tensors.Add(1)
 	return &Tensor{storage: s, layout: l}
 }
 
-// shared reports whether more than one tensor may see the storage.
 func (s *Storage) shared() bool { return s.tensors.Load() > 1 }
 
-// NewStorage allocates n elements, all zero. It refuses a negative n and a
-// size in bytes that overflows an int.
+// NewStorage allocates n elements, all zero. It refuses a negative n and a size in bytes that
+// overflows an int.
 func NewStorage(dtype DType, n int) (*Storage, error) {
 	size, ok := mulInt(n, dtype.Size())
 	if n < 0 || !ok {
@@ -34,8 +31,7 @@ func NewStorage(dtype DType, n int) (*Storage, error) {
 	return &Storage{dtype: dtype, mem: allocate(size)}, nil
 }
 
-// allocate returns zeroed bytes that are aligned for every DType, none for a
-// size of 0.
+// allocate returns zeroed bytes that are aligned for every DType.
 func allocate(size int) []byte {
 	if size == 0 {
 		return []byte{}
@@ -44,9 +40,8 @@ func allocate(size int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*16)[:size:size]
 }
 
-// StorageOver makes a storage of the caller's memory, which it neither copies
-// nor clears. The memory must be aligned to the element and hold a whole
-// number of elements.
+// StorageOver returns a storage over the caller's memory, which it neither copies nor clears. The
+// memory must be aligned to the element and hold whole elements.
 func StorageOver(dtype DType, mem []byte) (*Storage, error) {
 	size := dtype.Size()
 	if size == 0 || len(mem)%size != 0 {
@@ -58,7 +53,7 @@ func StorageOver(dtype DType, mem []byte) (*Storage, error) {
 	return &Storage{dtype: dtype, mem: mem}, nil
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (s *Storage) Len() int {
 	if s.dtype == Undefined {
 		return 0
@@ -66,10 +61,9 @@ func (s *Storage) Len() int {
 	return len(s.mem) / s.dtype.Size()
 }
 
-// Bytes is the capacity in bytes.
+// Bytes returns the capacity in bytes.
 func (s *Storage) Bytes() int { return len(s.mem) }
 
-// inBounds refuses a layout that reaches beyond the storage.
 func (s *Storage) inBounds(l Layout) error {
 	low, high := l.Extent()
 	if l.Numel() > 0 && (low < 0 || high >= s.Len()) {
@@ -78,9 +72,8 @@ func (s *Storage) inBounds(l Layout) error {
 	return nil
 }
 
-// Data returns the elements as a Go slice that shares the storage's memory. It
-// refuses a type that is not the storage's, and a storage that was never
-// written.
+// Data returns the elements as a Go slice that shares the storage's memory. It refuses another type
+// than the storage's, and a storage that was never written.
 func Data[T Element](s *Storage) ([]T, error) {
 	if s.dtype == Undefined {
 		return nil, errUninitialized
@@ -91,8 +84,7 @@ func Data[T Element](s *Storage) ([]T, error) {
 	return words[T](s), nil
 }
 
-// words returns the elements as values of their size, without asking for their
-// type.
+// words checks no type: W only needs the size of an element.
 func words[W any](s *Storage) []W {
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s.mem))), s.Len())
 }

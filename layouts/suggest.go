@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// elsewhere are names that other libraries have, or that PyTorch has for something else,
-// and what is asked for with them here.
+// elsewhere has hints for names of other libraries, and for other things of PyTorch.
 var elsewhere = map[string]string{
 	"rearrange": "einops' patterns are permute, with flatten and unflatten for groups: 'a b -> b " +
 		"a' is permute(1, 0)",
@@ -38,11 +37,10 @@ const (
 	computes = "it computes, and a view does not"
 )
 
-// tensorFunction is what looks like a function of a tensor, such as torch.permute(x, (1, 0)).
+// tensorFunction matches a function of a tensor, such as torch.permute(x, (1, 0)).
 var tensorFunction = compiled(`^(torch|np|numpy|jnp|einops)\s*\.\s*([\pL_][\pL\pN_]*)\s*\(\s*([\pL_][\pL\pN_]*)\s*(?:,\s*(.*)|\).*)$`)
 
-// asMethod says how a function of a tensor is written as one of its methods, "" if the
-// text is none.
+// asMethod returns a hint to write a function of a tensor as a method, or "".
 func asMethod(text string) string {
 	m := tensorFunction().FindStringSubmatch(text)
 	if m == nil || elsewhere[m[2]] != "" {
@@ -64,7 +62,6 @@ func asMethod(text string) string {
 		m[3], name, rest)
 }
 
-// didYouMean asks for the operations that are spelled most like a name.
 func didYouMean(name string) string {
 	if here := elsewhere[name]; here != "" {
 		return here
@@ -104,7 +101,6 @@ func didYouMean(name string) string {
 	return "did you mean " + strings.Join(usages, " or ") + "?"
 }
 
-// alike is with how many of the same letters two words begin.
 func alike(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -113,8 +109,8 @@ func alike(a, b string) int {
 	return n
 }
 
-// distance is how many letters have to be put in, left out, replaced or swapped
-// with the next one to make one word of another (optimal string alignment).
+// distance is optimal string alignment: letters inserted, dropped, replaced, or swapped with the
+// next one.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

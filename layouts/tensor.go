@@ -14,8 +14,7 @@ type Tensor struct {
 
 var errUninitialized = errors.New("the tensor is uninitialized: nothing was ever written to it")
 
-// NewTensor sees storage through layout. It refuses a layout with an element
-// outside of the storage.
+// NewTensor returns a tensor of layout over storage, which must hold all elements.
 func NewTensor(storage *Storage, layout Layout) (*Tensor, error) {
 	if err := storage.inBounds(layout); err != nil {
 		return nil, fmt.Errorf("new tensor: %w", err)
@@ -26,7 +25,6 @@ func NewTensor(storage *Storage, layout Layout) (*Tensor, error) {
 // Zeros returns a contiguous tensor of zeros in storage of its own.
 func Zeros(dtype DType, shape ...int) (*Tensor, error) { return zeros("zeros", dtype, shape) }
 
-// zeros is Zeros for the operation op.
 func zeros(op string, dtype DType, shape []int) (*Tensor, error) {
 	layout, err := fresh(op, shape)
 	if err != nil {
@@ -39,7 +37,6 @@ func zeros(op string, dtype DType, shape []int) (*Tensor, error) {
 	return t, nil
 }
 
-// zerosIn allocates for a dense layout at offset 0.
 func zerosIn(dtype DType, layout Layout) (*Tensor, error) {
 	storage, err := NewStorage(dtype, layout.Numel())
 	if err != nil {
@@ -60,7 +57,7 @@ func Arange(dtype DType, n int) (*Tensor, error) {
 	return t.To(dtype)
 }
 
-// FromSlice returns a contiguous tensor of a shape that holds a copy of data.
+// FromSlice returns a contiguous tensor of shape with a copy of data, which must fill it.
 func FromSlice[T Element](data []T, shape ...int) (*Tensor, error) {
 	t, err := zeros("from slice", DTypeOf[T](), shape)
 	if err != nil {
@@ -74,16 +71,15 @@ func FromSlice[T Element](data []T, shape ...int) (*Tensor, error) {
 	return t, nil
 }
 
-// DType is the type of the elements, Undefined before the first write.
+// DType returns the type of the elements, Undefined before the first write.
 func (t *Tensor) DType() DType { return t.storage.dtype }
 
-// Layout is where the elements lie.
+// Layout returns where the elements lie.
 func (t *Tensor) Layout() Layout { return t.layout }
 
-// Storage is the memory, shared by all views.
+// Storage returns the memory, which all views share.
 func (t *Tensor) Storage() *Storage { return t.storage }
 
-// view shares the storage with the tensor of another layout.
 func (t *Tensor) view(l Layout, err error) (*Tensor, error) {
 	if err != nil {
 		return nil, err
@@ -91,82 +87,76 @@ func (t *Tensor) view(l Layout, err error) (*Tensor, error) {
 	return t.storage.seen(l), nil
 }
 
-// The view operations. Each takes what the operation of the same name on the
-// Layout takes, fails where that fails, and shares the storage.
+// The view operations.
 
-// Transpose is a view with two dimensions swapped; see Layout.Transpose.
+// Transpose is [Layout.Transpose] over the same storage.
 func (t *Tensor) Transpose(d0, d1 int) (*Tensor,
 	error) {
 	return t.view(t.layout.Transpose(d0, d1))
 }
 
-// Permute is a view with dimension dims[i] at place i; see Layout.Permute.
+// Permute is [Layout.Permute] over the same storage.
 func (t *Tensor) Permute(dims ...int) (*Tensor, error) { return t.view(t.layout.Permute(dims...)) }
 
-// T is the transposed view of a matrix; see Layout.T.
+// T is [Layout.T] over the same storage.
 func (t *Tensor) T() (*Tensor, error) { return t.view(t.layout.T()) }
 
-// Narrow is a view of length elements of dim from start; see Layout.Narrow.
+// Narrow is [Layout.Narrow] over the same storage.
 func (t *Tensor) Narrow(dim, start, length int) (*Tensor, error) {
 	return t.view(t.layout.Narrow(dim, start, length))
 }
 
-// Select is a view of one index of dim, which it drops; see Layout.Select.
+// Select is [Layout.Select] over the same storage.
 func (t *Tensor) Select(dim, index int) (*Tensor,
 	error) {
 	return t.view(t.layout.Select(dim, index))
 }
 
-// Slice is a view of every step-th index of dim; see Layout.Slice.
+// Slice is [Layout.Slice] over the same storage.
 func (t *Tensor) Slice(dim, start, end, step int) (*Tensor, error) {
 	return t.view(t.layout.Slice(dim, start, end, step))
 }
 
-// Unsqueeze is a view with a dimension of size 1 before dim; see
-// Layout.Unsqueeze.
+// Unsqueeze is [Layout.Unsqueeze] over the same storage.
 func (t *Tensor) Unsqueeze(dim int) (*Tensor, error) { return t.view(t.layout.Unsqueeze(dim)) }
 
-// Squeeze is a view without the given dimensions of size 1, or without any; see
-// Layout.Squeeze.
+// Squeeze is [Layout.Squeeze] over the same storage.
 func (t *Tensor) Squeeze(dims ...int) (*Tensor, error) { return t.view(t.layout.Squeeze(dims...)) }
 
-// Expand is a view that repeats dimensions of size 1; see Layout.Expand. It is
-// PyTorch's broadcast_to as well.
+// Expand is [Layout.Expand] over the same storage, and PyTorch's broadcast_to.
 func (t *Tensor) Expand(sizes ...int) (*Tensor, error) { return t.view(t.layout.Expand(sizes...)) }
 
-// View is a view of another shape; see Layout.View. Reshape copies where there
-// is none.
+// View is [Layout.View] over the same storage. [Tensor.Reshape] copies if that fails.
 func (t *Tensor) View(sizes ...int) (*Tensor, error) { return t.view(t.layout.View(sizes...)) }
 
-// Unflatten is a view with a dimension split; see Layout.Unflatten.
+// Unflatten is [Layout.Unflatten] over the same storage.
 func (t *Tensor) Unflatten(dim int, sizes ...int) (*Tensor, error) {
 	return t.view(t.layout.Unflatten(dim, sizes...))
 }
 
-// Movedim is a view with a dimension at another place; see Layout.Movedim.
+// Movedim is [Layout.Movedim] over the same storage.
 func (t *Tensor) Movedim(src, dst int) (*Tensor,
 	error) {
 	return t.view(t.layout.Movedim(src, dst))
 }
 
-// Unfold is a view of windows along a dimension; see Layout.Unfold.
+// Unfold is [Layout.Unfold] over the same storage.
 func (t *Tensor) Unfold(dim, size, step int) (*Tensor, error) {
 	return t.view(t.layout.Unfold(dim, size, step))
 }
 
-// Diagonal is a view of a diagonal of two dimensions; see Layout.Diagonal.
+// Diagonal is [Layout.Diagonal] over the same storage.
 func (t *Tensor) Diagonal(offset, dim1, dim2 int) (*Tensor, error) {
 	return t.view(t.layout.Diagonal(offset, dim1, dim2))
 }
 
-// AsStrided is a view of any layout within the storage; see AsStrided.
+// AsStrided is [AsStrided] over the whole storage.
 func (t *Tensor) AsStrided(shape, strides []int, offset int) (*Tensor, error) {
 	return t.view(AsStrided(t.storage.Len(), shape, strides, offset))
 }
 
-// Apply makes a view by a chain of operations, as Layout.ApplyTo does; as_strided
-// may reach the whole storage. The view shares the storage. Operations that copy
-// do so.
+// Apply applies a chain of operations, as [Layout.ApplyTo] does; as_strided may reach the whole
+// storage. A view shares the storage. Operations that copy do so.
 func (t *Tensor) Apply(chain Chain) (*Tensor, error) {
 	conj := false
 	for _, step := range chain.steps {
@@ -190,8 +180,7 @@ func (t *Tensor) Apply(chain Chain) (*Tensor, error) {
 	return t, nil
 }
 
-// reinterpreted sees the bytes of the storage as elements of another dtype, of which it has as many
-// as fit.
+// reinterpreted drops the bytes after the last whole element.
 func (t *Tensor) reinterpreted(s site) (*Tensor, error) {
 	if err := t.readable(); err != nil {
 		return nil, err
@@ -204,8 +193,8 @@ func (t *Tensor) reinterpreted(s site) (*Tensor, error) {
 	return NewTensor(storage, s.layout)
 }
 
-// Reshape returns a view of the given sizes (one may be -1) where strides allow
-// it, else a view of a contiguous copy (ATen/native/TensorShape.cpp, reshape).
+// Reshape returns a view of the given sizes (one may be -1), or of a contiguous copy if strides do
+// not allow it (ATen/native/TensorShape.cpp, reshape).
 func (t *Tensor) Reshape(sizes ...int) (*Tensor, error) {
 	shape, err := inferSize("reshape", sizes, "the tensor", t.layout.Numel())
 	if err != nil {
@@ -225,8 +214,7 @@ func (t *Tensor) reshape(shape []int) (*Tensor, error) {
 	return c.View(shape...)
 }
 
-// Flatten merges the dimensions start to end, both included: a view where
-// strides allow it, else a copy.
+// Flatten is [Layout.Flatten]. If strides do not allow it, the result is over a contiguous copy.
 func (t *Tensor) Flatten(start, end int) (*Tensor, error) {
 	a, b, err := t.layout.flattened(start, end)
 	if err != nil {
@@ -238,12 +226,11 @@ func (t *Tensor) Flatten(start, end int) (*Tensor, error) {
 	return t.reshape(t.layout.merged(a, b))
 }
 
-// Contiguous returns t itself if it is contiguous, else a row-major copy in
-// storage of its own.
+// Contiguous returns t itself if it is contiguous, else a row-major copy.
 func (t *Tensor) Contiguous() (*Tensor, error) { return t.ContiguousIn(RowMajor) }
 
 // ContiguousIn returns t itself if its elements lie densely in the memory format, else a copy that
-// does. Channels-last formats want rank 4 and 5. It refuses Preserve, unless t is contiguous.
+// does. ChannelsLast wants rank 4, ChannelsLast3d rank 5, Preserve a contiguous t.
 func (t *Tensor) ContiguousIn(f MemoryFormat) (*Tensor, error) {
 	strides, err := t.layout.contiguousStridesIn(f)
 	if err != nil {
@@ -255,8 +242,7 @@ func (t *Tensor) ContiguousIn(f MemoryFormat) (*Tensor, error) {
 	return t.copyOf(t.layout, strides)
 }
 
-// Clone returns a copy that keeps the memory format: the strides of a dense
-// tensor, else dense ones in the same order.
+// Clone returns a copy that keeps the memory format; see [Layout.Preserved].
 func (t *Tensor) Clone() (*Tensor, error) { return t.copyOf(t.layout, t.layout.preservedStrides()) }
 
 // CloneIn returns a copy in the memory format.
@@ -268,9 +254,8 @@ func (t *Tensor) CloneIn(f MemoryFormat) (*Tensor, error) {
 	return t.copyOf(t.layout, strides)
 }
 
-// ToIn is To, in the memory format. It returns t itself if it has the dtype, and the
-// format is Preserve or the one that PyTorch takes its strides for
-// (suggest_memory_format).
+// ToIn is To, in the memory format. It returns t itself if it has the dtype, and the format is
+// Preserve or suggest_memory_format of its strides.
 func (t *Tensor) ToIn(dtype DType, f MemoryFormat) (*Tensor, error) {
 	s, err := site{layout: t.layout, dtype: t.DType()}.to(dtype, f)
 	if err != nil {
@@ -286,8 +271,7 @@ func (t *Tensor) ToIn(dtype DType, f MemoryFormat) (*Tensor, error) {
 	return c.CloneIn(f)
 }
 
-// EmptyLike returns a tensor of zeros of the same shape and dtype in the memory
-// format. (PyTorch's is not written.)
+// EmptyLike returns zeros of the same shape and dtype in the memory format. (PyTorch writes none.)
 func (t *Tensor) EmptyLike(f MemoryFormat) (*Tensor, error) {
 	strides, err := t.layout.stridesIn("empty_like", f)
 	if err != nil {
@@ -296,8 +280,8 @@ func (t *Tensor) EmptyLike(f MemoryFormat) (*Tensor, error) {
 	return zerosIn(t.DType(), Layout{shape: t.layout.Shape(), strides: strides})
 }
 
-// Flip returns a copy with the given dimensions reversed, in the memory format
-// of t; PyTorch's flip copies too (ATen/native/TensorTransformations.cpp).
+// Flip returns a copy with the given dims reversed, in t's memory format. PyTorch's flip copies too
+// (ATen/native/TensorTransformations.cpp).
 func (t *Tensor) Flip(dims ...int) (*Tensor, error) {
 	flipped, err := t.layout.Flip(dims...)
 	if err != nil {
@@ -306,16 +290,16 @@ func (t *Tensor) Flip(dims ...int) (*Tensor, error) {
 	return t.copyOf(flipped, t.layout.preservedStrides())
 }
 
-// Repeat returns a row-major copy that repeats the tensor along each dim;
-// leading counts add dims (ATen/native/TensorShape.cpp, repeat).
+// Repeat returns a row-major copy that repeats the tensor along each dim. Leading counts add dims
+// (ATen/native/TensorShape.cpp, repeat).
 func (t *Tensor) Repeat(counts ...int) (*Tensor, error) {
 	lead := len(counts) - t.layout.Rank()
 	if lead < 0 {
 		return nil, fmt.Errorf("repeat: %d counts for a tensor of %d dims", len(counts),
 			t.layout.Rank())
 	}
-	// Repeating a dim of n elements k times is expanding a new dim of size 1 in
-	// front of it to k; flattening the two gives k*n.
+	// To repeat a dim of n elements k times, a new dim of size 1 before it is expanded to k, and
+	// both are flattened.
 	var expanded, shape []int
 	for i, k := range counts {
 		n := 1
@@ -358,9 +342,8 @@ func (t *Tensor) Repeat(counts ...int) (*Tensor, error) {
 	return c.View(shape...)
 }
 
-// copyOf copies the elements that source names in t's storage, in the order of
-// their indices, to a new tensor of the same shape with the given dense
-// strides. It moves bare words: what they are does not matter.
+// copyOf copies the elements of source in t's storage to a tensor of the given dense strides. It
+// moves words, whatever their type.
 func (t *Tensor) copyOf(source Layout, strides []int) (*Tensor, error) {
 	if err := t.readable(); err != nil {
 		return nil, err
@@ -394,8 +377,6 @@ func copyWords[W any](c, t *Tensor, source Layout) {
 	}
 }
 
-// readable refuses tensors that were never written, or whose metadata were set
-// to reach beyond the storage.
 func (t *Tensor) readable() error {
 	if t.storage.dtype == Undefined || t.storage.mem == nil && t.layout.Numel() > 0 {
 		return errUninitialized
@@ -403,8 +384,7 @@ func (t *Tensor) readable() error {
 	return t.storage.inBounds(t.layout)
 }
 
-// At returns the element of the given index; negative entries count from the
-// end.
+// At returns the element at index; negative entries count from the end.
 func At[T Element](t *Tensor, index ...int) (T, error) {
 	if err := t.readable(); err != nil {
 		return *new(T), err
@@ -420,9 +400,8 @@ func At[T Element](t *Tensor, index ...int) (T, error) {
 	return data[at], nil
 }
 
-// Set writes the element of the given index, which every view of the storage
-// then shows. The first write to an uninitialized tensor allocates its storage
-// with the dtype of T.
+// Set writes the element at index. The first write to an uninitialized tensor allocates its
+// storage, with the dtype of T.
 func Set[T Element](t *Tensor, value T, index ...int) error {
 	at, err := t.layout.At(index...)
 	if err != nil {
@@ -436,8 +415,7 @@ func Set[T Element](t *Tensor, value T, index ...int) error {
 	return nil
 }
 
-// Address is the address of the element of the given index in this process.
-// It is the storage's plus the byte offset, and moves with the storage.
+// Address returns the element's address in this process, which changes when the storage moves.
 func (t *Tensor) Address(index ...int) (uintptr, error) {
 	if err := t.readable(); err != nil {
 		return 0, err

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// dim resolves a dimension that may count from the end, as in PyTorch.
 func (l Layout) dim(op string, d int) (int, error) { return resolveDim(op, d, len(l.shape)) }
 
 func resolveDim(op string, d, rank int) (int, error) {
@@ -21,7 +20,6 @@ func resolveDim(op string, d, rank int) (int, error) {
 	return d, nil
 }
 
-// checked is the view that op makes, if PyTorch lets its sizes pass.
 func (l Layout) checked(op string) (Layout, error) {
 	if err := checkedSizes(l.shape); err != nil {
 		return Layout{}, fmt.Errorf("%s: %w", op, err)
@@ -33,7 +31,7 @@ func (l Layout) clone() Layout {
 	return Layout{slices.Clone(l.shape), slices.Clone(l.strides), l.offset}
 }
 
-// Transpose swaps two dimensions.
+// Transpose swaps two dims.
 func (l Layout) Transpose(d0, d1 int) (Layout, error) {
 	a, err := l.dim("transpose", d0)
 	if err != nil {
@@ -52,7 +50,7 @@ func (l Layout) Transpose(d0, d1 int) (Layout, error) {
 	return m.checked("transpose")
 }
 
-// Permute puts dimension dims[i] at place i; dims names each dimension once.
+// Permute puts dim dims[i] at place i; dims names each dim once.
 func (l Layout) Permute(dims ...int) (Layout, error) {
 	if len(dims) != l.Rank() {
 		return Layout{}, fmt.Errorf("permute: %d dims are named, the tensor has %d",
@@ -74,8 +72,8 @@ func (l Layout) Permute(dims ...int) (Layout, error) {
 	return m.checked("permute")
 }
 
-// Narrow keeps length elements of dim from start on. A negative start counts
-// from the end of the dimension.
+// Narrow keeps length elements of dim from start on. A negative start counts from the end of the
+// dim.
 func (l Layout) Narrow(dim, start, length int) (Layout, error) {
 	if l.Rank() == 0 {
 		return Layout{}, fmt.Errorf("narrow: a 0-d tensor has no dim to narrow")
@@ -85,7 +83,7 @@ func (l Layout) Narrow(dim, start, length int) (Layout, error) {
 		return Layout{}, err
 	}
 	n := l.shape[d]
-	if start == -1 && n == 0 { // PyTorch wraps it as it wraps the dim of a scalar
+	if start == -1 && n == 0 { // as PyTorch wraps the dim of a scalar
 		start = 0
 	}
 	if start < -n || start > n {
@@ -109,9 +107,8 @@ func (l Layout) Narrow(dim, start, length int) (Layout, error) {
 	return m.checked("narrow")
 }
 
-// Slice keeps every step-th index of dim from start up to, not including,
-// end. Negative bounds count from the end, bounds are clamped as Python does,
-// and step is positive.
+// Slice keeps every step-th index of dim from start up to, not including, end. Negative bounds
+// count from the end, and bounds are clamped as in Python. step is positive.
 func (l Layout) Slice(dim, start, end, step int) (Layout, error) {
 	if l.Rank() == 0 {
 		return Layout{}, fmt.Errorf("slice: a 0-d tensor has no dim to slice")
@@ -133,7 +130,7 @@ func (l Layout) Slice(dim, start, end, step int) (Layout, error) {
 	m := l.clone()
 	m.shape[d] = (end - start) / step
 	if length := end - start; length < 0 {
-		m.shape[d] = (length + step - 1) / step // as PyTorch counts a size below 0
+		m.shape[d] = (length + step - 1) / step // as PyTorch counts a negative size
 	} else if length%step != 0 {
 		m.shape[d]++
 	}
@@ -146,9 +143,8 @@ func (l Layout) Slice(dim, start, end, step int) (Layout, error) {
 	return m.checked("slice")
 }
 
-// sliceBounds resolves the bounds of a slice of a dim of size n to 0..n, in the
-// order of PyTorch's conditions, which decides where n is below 0
-// (ATen/native/TensorShape.cpp, slice).
+// sliceBounds resolves bounds to 0..n. The order of the conditions is PyTorch's, and matters if n
+// is negative (ATen/native/TensorShape.cpp, slice).
 func sliceBounds(start, end, n int) (from, to int) {
 	if start < 0 {
 		start += n
@@ -169,12 +165,10 @@ func sliceBounds(start, end, n int) (from, to int) {
 	return start, end
 }
 
-// Expand repeats dimensions of size 1 to the given sizes by a stride of 0. A
-// size of -1 keeps the dimension; leading sizes add dimensions. A dimension
-// whose size does not change keeps its stride, a new leading one of size 1
-// gets the stride of a contiguous one (ATen/ExpandUtils.cpp,
-// inferExpandGeometry). As in PyTorch, a size below -1 passes where the result
-// is empty anyway.
+// Expand repeats dims of size 1 by a stride of 0. A size of -1 keeps the dim, and leading sizes add
+// dims. A dim whose size does not change keeps its stride. A new leading dim of size 1 gets the
+// stride of a contiguous one (ATen/ExpandUtils.cpp, inferExpandGeometry). As in PyTorch, a size
+// below -1 passes if the result is empty.
 func (l Layout) Expand(sizes ...int) (Layout, error) {
 	lead := len(sizes) - l.Rank()
 	if lead < 0 {
@@ -209,8 +203,8 @@ func (l Layout) Expand(sizes ...int) (Layout, error) {
 	return derived(fmt.Sprintf("expand to %v", sizes), m.shape, m.strides, m.offset)
 }
 
-// Flip reverses the given dimensions by negative strides. PyTorch has no such
-// view, its flip copies; as a Layout it is an order to walk in.
+// Flip reverses the given dims by negative strides. PyTorch's flip copies; this one is an order of
+// access.
 func (l Layout) Flip(dims ...int) (Layout, error) {
 	m := l.clone()
 	seen := make([]bool, max(l.Rank(), 1))
@@ -232,8 +226,7 @@ func (l Layout) Flip(dims ...int) (Layout, error) {
 	return m, nil
 }
 
-// Select takes one index of dim and drops the dimension. A negative index
-// counts from the end.
+// Select takes one index of dim and drops the dim. A negative index counts from the end.
 func (l Layout) Select(dim, index int) (Layout, error) {
 	if l.Rank() == 0 {
 		return Layout{}, fmt.Errorf("select: a 0-d tensor has no dim to select from")
@@ -261,9 +254,9 @@ func (l Layout) Select(dim, index int) (Layout, error) {
 	return m.checked("select")
 }
 
-// View gives the same elements, in the same row-major order, another shape;
-// one size may be -1 and is inferred. It fails where no strides can express
-// it without a copy (aten/src/ATen/TensorUtils.cpp, computeStride).
+// View returns the same elements, in the same row-major order, in another shape. One size may be -1
+// and is inferred. The error wraps a [NoViewError] if the shape needs a copy
+// (aten/src/ATen/TensorUtils.cpp, computeStride).
 func (l Layout) View(sizes ...int) (Layout, error) {
 	shape, err := inferSize("view", sizes, "the tensor", l.Numel())
 	if err != nil {
@@ -276,8 +269,7 @@ func (l Layout) View(sizes ...int) (Layout, error) {
 	return derived("view", shape, strides, l.offset)
 }
 
-// inferSize replaces one -1 by what is left of numel, the elements of what is
-// divided (ATen/InferSize.h).
+// inferSize replaces one -1 by the rest of numel (ATen/InferSize.h).
 func inferSize(op string, sizes []int, what string, numel int) ([]int, error) {
 	shape, infer, known := slices.Clone(sizes), -1, 1
 	for d, n := range sizes {
@@ -307,9 +299,8 @@ func inferSize(op string, sizes []int, what string, numel int) ([]int, error) {
 	return shape, nil
 }
 
-// viewStrides walks the old dimensions from the last to the first and gathers
-// chunks that lie contiguously in memory; each chunk must be filled exactly by
-// new dimensions.
+// viewStrides gathers old dims, from the last, into chunks that lie contiguously in memory. New
+// dims must fill each chunk exactly.
 func (l Layout) viewStrides(shape []int) ([]int, error) {
 	if l.Numel() == 0 {
 		if slices.Equal(shape, l.shape) {
@@ -350,10 +341,9 @@ func (l Layout) viewStrides(shape []int) ([]int, error) {
 	return strides, nil
 }
 
-// A NoViewError says why no strides express a shape: one of its dims would go
-// on from dim Inner of the layout to dim Outer, but the stride of Outer is not
-// what it would be if the elements of the two lay evenly, size times stride of
-// Inner. Neither of the two dims has size 1, and all dims between them have.
+// A NoViewError says why no strides express a shape. A dim of Shape would merge dims Inner and
+// Outer of the layout. Outer's stride is not Inner's size times Inner's stride. Neither dim has
+// size 1, and all dims between them have.
 type NoViewError struct {
 	Layout       Layout
 	Shape        []int
@@ -370,8 +360,6 @@ func (e *NoViewError) Error() string {
 		l.strides[e.Inner], e.Inner)
 }
 
-// cannotMerge is the error of a chunk that ended at dim d, where shape wants it
-// to go on: a chunk ends before a dim of another size than 1.
 func (l Layout) cannotMerge(d int, shape []int) error {
 	inner := d
 	for l.shape[inner] == 1 {
@@ -380,8 +368,8 @@ func (l Layout) cannotMerge(d int, shape []int) error {
 	return &NoViewError{l, shape, d - 1, inner}
 }
 
-// Flatten merges the dimensions start to end, both included, into one. It
-// fails where their strides do not allow it; the tensor's Flatten copies there.
+// Flatten merges the dims start to end, both included. It fails if their strides do not allow it;
+// [Tensor.Flatten] then copies.
 func (l Layout) Flatten(start, end int) (Layout, error) {
 	a, b, err := l.flattened(start, end)
 	if err != nil {
@@ -398,7 +386,6 @@ func (l Layout) Flatten(start, end int) (Layout, error) {
 	return derived("flatten", shape, strides, l.offset)
 }
 
-// flattened resolves the range of dims that flatten merges, both ends included.
 func (l Layout) flattened(start, end int) (a, b int, err error) {
 	if a, err = l.dim("flatten", start); err != nil {
 		return 0, 0, err
@@ -412,7 +399,6 @@ func (l Layout) flattened(start, end int) (a, b int, err error) {
 	return a, b, nil
 }
 
-// merged is the shape with dims a to b made one; a 0-d shape becomes 1.
 func (l Layout) merged(a, b int) []int {
 	if l.Rank() == 0 {
 		return []int{1}
@@ -424,8 +410,8 @@ func (l Layout) merged(a, b int) []int {
 	return slices.Concat(l.shape[:a], []int{size}, l.shape[b+1:])
 }
 
-// Unflatten splits a dimension into several, whose sizes multiply to its own;
-// one may be -1 and is inferred. It is how a walk is tiled.
+// Unflatten splits a dim into several, whose sizes multiply to its own. One may be -1 and is
+// inferred. It strip-mines a walk.
 func (l Layout) Unflatten(dim int, sizes ...int) (Layout, error) {
 	if l.Rank() == 0 {
 		return Layout{}, fmt.Errorf("unflatten: a 0-d tensor has no dim to split")
@@ -449,8 +435,8 @@ func (l Layout) Unflatten(dim int, sizes ...int) (Layout, error) {
 	return derived("unflatten", shape, strides, l.offset)
 }
 
-// Unsqueeze inserts a dimension of size 1 before dim, or at the end.
-// (ATen/native/TensorShape.cpp, inferUnsqueezeGeometry.)
+// Unsqueeze inserts a dim of size 1 before dim, or at the end (ATen/native/TensorShape.cpp,
+// inferUnsqueezeGeometry).
 func (l Layout) Unsqueeze(dim int) (Layout, error) {
 	d, err := resolveDim("unsqueeze", dim, l.Rank()+1)
 	if err != nil {
@@ -467,7 +453,7 @@ func (l Layout) Unsqueeze(dim int) (Layout, error) {
 		slices.Insert(slices.Clone(l.strides), d, stride), l.offset)
 }
 
-// T swaps the two dimensions of a matrix; fewer dimensions stay as they are.
+// T swaps the two dims of a matrix and returns fewer dims unchanged.
 func (l Layout) T() (Layout, error) {
 	switch l.Rank() {
 	case 0, 1:
@@ -479,8 +465,7 @@ func (l Layout) T() (Layout, error) {
 		"any two)", l.Rank())
 }
 
-// Squeeze drops the dimensions of size 1: of the given ones, or of all if none
-// is given.
+// Squeeze drops the given dims, or all dims, that have size 1.
 func (l Layout) Squeeze(dims ...int) (Layout, error) {
 	drop := make([]bool, max(l.Rank(), 1))
 	for d := range drop {
@@ -502,7 +487,6 @@ func (l Layout) Squeeze(dims ...int) (Layout, error) {
 	return m.checked("squeeze")
 }
 
-// squeezeAll drops those of the given dimensions that have size 1, each named once.
 func (l Layout) squeezeAll(dims []int) (Layout, error) {
 	seen := make([]bool, max(l.Rank(), 1))
 	for _, dim := range dims {
@@ -521,8 +505,7 @@ func (l Layout) squeezeAll(dims []int) (Layout, error) {
 	return l.Squeeze(dims...)
 }
 
-// Movedim takes the dimension src to the place dst; the others keep their
-// order.
+// Movedim moves dim src to place dst; the others keep their order.
 func (l Layout) Movedim(src, dst int) (Layout, error) {
 	from, err := l.dim("movedim", src)
 	if err != nil {
@@ -541,9 +524,8 @@ func (l Layout) Movedim(src, dst int) (Layout, error) {
 	return l.Permute(slices.Insert(order, to, from)...)
 }
 
-// Unfold replaces a dimension by the number of windows of size elements, step
-// apart, that fit in it, and appends a dimension for the index within a window
-// (ATen/native/TensorShape.cpp, unfold).
+// Unfold replaces a dim by the number of windows of size elements, step apart, that fit in it. The
+// last dim is then the index within a window (ATen/native/TensorShape.cpp, unfold).
 func (l Layout) Unfold(dim, size, step int) (Layout, error) {
 	d, err := l.dim("unfold", dim)
 	if err != nil {
@@ -571,8 +553,8 @@ func (l Layout) Unfold(dim, size, step int) (Layout, error) {
 	return derived("unfold", shape, strides, l.offset)
 }
 
-// Diagonal drops two dimensions and appends their diagonal, offset above the
-// main one, or below it if negative (ATen/native/TensorShape.cpp, diagonal).
+// Diagonal replaces two dims by their diagonal as the last dim, offset above the main one, or below
+// if negative (ATen/native/TensorShape.cpp, diagonal).
 func (l Layout) Diagonal(offset, dim1, dim2 int) (Layout, error) {
 	a, err := l.dim("diagonal", dim1)
 	if err != nil {
@@ -609,9 +591,8 @@ func (l Layout) Diagonal(offset, dim1, dim2 int) (Layout, error) {
 	return derived("diagonal", append(m.shape, size), append(m.strides, stride), m.offset)
 }
 
-// AsStrided is any layout within a storage of length elements, whatever it is
-// called on. Strides and offset must not be negative, and no element may lie
-// beyond the storage (ATen/native/Resize.h, checkInBoundsForStorage).
+// AsStrided returns any layout within a storage of length elements. It refuses a negative stride or
+// offset, and an element beyond the storage (ATen/native/Resize.h, checkInBoundsForStorage).
 func AsStrided(length int, shape, strides []int, offset int) (Layout, error) {
 	l, err := derived("as_strided", shape, strides, offset)
 	if err != nil {
@@ -632,9 +613,8 @@ func AsStrided(length int, shape, strides []int, offset int) (Layout, error) {
 	return l, nil
 }
 
-// Broadcast returns the common shape of several and the layouts expanded to
-// it: aligned at the last dim, sizes are equal or 1 (ATen/ExpandUtils.cpp,
-// infer_size).
+// Broadcast returns the layouts expanded to their common shape. Aligned at the last dim, sizes must
+// be equal or 1 (ATen/ExpandUtils.cpp, infer_size).
 func Broadcast(ls ...Layout) ([]Layout, error) {
 	shape, err := broadcastShape("broadcast", ls)
 	if err != nil {
@@ -649,7 +629,6 @@ func Broadcast(ls ...Layout) ([]Layout, error) {
 	return out, nil
 }
 
-// broadcastShape is the common shape of several operands of op.
 func broadcastShape(op string, ls []Layout) ([]int, error) {
 	var shape []int
 	for _, l := range ls {

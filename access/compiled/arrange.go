@@ -2,14 +2,13 @@ package compiled
 
 import "path/filepath"
 
-// place returns where an array of some bytes goes, and moves the origin behind it.
 func (a *Arrangement) place(size uint64) uint64 {
 	at := a.Origin
 	a.Origin = (at + size + a.Align - 1) / a.Align * a.Align
 	return at
 }
 
-// arrangeParameter places what a driver allocated, and reports whether it did.
+// arrangeParameter places an array if a driver allocated it, and reports whether one did.
 func (d *decoder) arrangeParameter(s span, by Place) bool {
 	names := d.arrange.Parameters
 	if filepath.Base(by.File) != ParameterFile || by.Line < 1 || by.Line > len(names) {
@@ -21,7 +20,6 @@ func (d *decoder) arrangeParameter(s span, by Place) bool {
 	return true
 }
 
-// lineCode returns the code of a region.
 func (p *Program) lineCode(r Region) (spans []span) {
 	for i, e := range p.lines {
 		if filepath.Base(e.at.File) != r.File || e.at.Line < r.From || e.at.Line > r.To {

@@ -15,11 +15,10 @@ import (
 //go:embed runtime/accesses.c
 var runtimeSource []byte
 
-// Command returns the command of a compiler (gcc, g++, gfortran, clang, clang++ and their
-// versions) such that what it builds reports its accesses, see [Program.Run]. It links a
-// runtime unless the command only compiles, for which it needs a folder until it has ended.
-// A shared library is linked without one: it calls that of the program. Args begin with the
-// compiler.
+// Command returns a compiler's command whose program reports its accesses to [Program.Run]. Args
+// begin with the compiler: gcc, g++, gfortran, clang, clang++ or a version of these. Unless it only
+// compiles, the command links a runtime, whose files stay in dir until it ends. Clang links none
+// into a shared library, which calls the program's.
 func Command(ctx context.Context, dir string, args []string) (*exec.Cmd, error) {
 	if _, err := exec.LookPath(args[0]); err != nil {
 		return nil, fmt.Errorf("no compiler %s: %w", args[0], err)
@@ -29,12 +28,12 @@ func Command(ctx context.Context, dir string, args []string) (*exec.Cmd, error) 
 	if clang {
 		all = append(all, "-fno-sanitize-link-runtime", "-Qunused-arguments",
 			"-mllvm", "-tsan-instrument-read-before-write", // else a[i]++ is one access
-			"-gdwarf-4") // whose addresses of variables debug/dwarf reads
+			"-gdwarf-4") // debug/dwarf reads its addresses of variables
 	}
 	switch amd64 := runtime.GOARCH == "amd64"; {
-	case amd64 && clang: // which does not report accesses of more than 16 B
+	case amd64 && clang: // Clang reports accesses of at most 16 B
 		all = append(all, "-mprefer-vector-width=128")
-	case amd64: // else GCC writes out what memset and memcpy do
+	case amd64: // else GCC expands memset and memcpy inline
 		all = append(all, "-mstringop-strategy=libcall", "-fno-builtin-memset")
 	}
 	switch {
@@ -48,14 +47,13 @@ func Command(ctx context.Context, dir string, args []string) (*exec.Cmd, error) 
 	return compiler(ctx, args[0], all...), buildRuntime(ctx, args[0], dir)
 }
 
-// compiler is a command that removes its temporary files where the context ends it.
+// compiler returns a command that the context interrupts, so that it removes its temporary files.
 func compiler(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	return cmd
 }
 
-// links reports whether a compiler's arguments make it link a program.
 func links(args []string) bool {
 	inputs := false
 	for _, arg := range args[1:] {
@@ -68,10 +66,10 @@ func links(args []string) bool {
 	return inputs
 }
 
-// runtimeObject is what GCC links into a program of -fsanitize=thread beside libtsan.
+// runtimeObject is what GCC links with -fsanitize=thread in addition to libtsan.
 const runtimeObject = "libtsan_preinit.o"
 
-// buildRuntime compiles the runtime for a compiler, with a libtsan in which there is nothing.
+// buildRuntime compiles the runtime, with an empty libtsan.
 func buildRuntime(ctx context.Context, name, dir string) error {
 	source := filepath.Join(dir, "runtime.c")
 	if err := os.WriteFile(source, runtimeSource, 0o600); err != nil {

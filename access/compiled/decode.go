@@ -7,7 +7,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// What a word without a place begins, see runtime.c: it has three more.
+// A word without a place begins a message of four words; see runtime/accesses.c.
 const (
 	saysPlace = 1 + iota
 	saysAlloc
@@ -18,27 +18,25 @@ const (
 	saysBy
 )
 
-// A decoder turns words of the ring into accesses.
 type decoder struct {
 	program *Program
 	sink    Sink
-	places  []place // by the runtime's number, from 1 on
+	places  []place // by the runtime's number, from 1
 	objects *objects
-	said    [4]uint64 // of what is said, so far
-	words   int       // of it that have come
+	said    [4]uint64 // the words of a message
+	words   int       // of said, that have come
 	arrange Arrangement
-	callers [6]uint64 // of what allocates next, the innermost first
+	callers [6]uint64 // of the next allocation, the innermost first
 	by      map[[7]uint64]Place
 	outcome Outcome
-	batch   []simcache.Reference // that the sink does not have yet
-	ranges  []byteRange          // one after the other, that are no accesses yet
-	special bool                 // words are under way, or ranges are there
+	batch   []simcache.Reference // not yet passed to the sink
+	ranges  []byteRange          // not yet accesses
+	special bool                 // a message is incomplete, or ranges are held
 }
 
-// batchSize is how many accesses a sink is given at a time, few enough for a first-level cache.
+// batchSize is the number of accesses passed to a sink at a time; they fit an L1 cache.
 const batchSize = 512
 
-// access lets an access wait for the sink.
 func (d *decoder) access(source int, addr uint64, size int) {
 	r := simcache.Reference{Addr: addr, Source: int32(source), Size: int32(size)}
 	if d.batch = append(d.batch, r); len(d.batch) >= batchSize {
@@ -46,14 +44,12 @@ func (d *decoder) access(source int, addr uint64, size int) {
 	}
 }
 
-// flush gives the sink what waits.
 func (d *decoder) flush() {
 	d.sink.Accesses(d.batch)
 	d.batch = d.batch[:0]
 }
 
-// allocator returns the line that allocated something: the innermost of the calls that is not
-// in a header of the system.
+// allocator returns the line that allocated memory: the innermost call outside system headers.
 func (d *decoder) allocator(pc uint64) Place {
 	key := [7]uint64{pc}
 	copy(key[1:], d.callers[:])
@@ -76,19 +72,17 @@ type place struct {
 	kind  nest.Kind
 	where Place
 
-	last    placed // what it accessed last
-	changed uint64 // objects.changed when that was looked up
-	source  int    // of that
+	last    placed // the object it last accessed
+	changed uint64 // objects.changed when last was looked up
+	source  int    // for last
 	sources map[sourceKey]int
 }
 
-// A sourceKey is what a source of a place is of.
 type sourceKey struct {
 	object int
 	kind   nest.Kind
 }
 
-// decode reads words.
 func (d *decoder) decode(words []uint64) error {
 	batch := d.batch
 	for _, w := range words {
@@ -122,7 +116,7 @@ func (d *decoder) decode(words []uint64) error {
 	return nil
 }
 
-// take takes a word that is not only an access, and reports whether it is one.
+// take handles a word that may belong to a message, and reports whether it is an access.
 func (d *decoder) take(w uint64) (isAccess bool, err error) {
 	if d.words == 0 && w>>48 != 0 {
 		d.release()
@@ -137,8 +131,8 @@ func (d *decoder) take(w uint64) (isAccess bool, err error) {
 	return false, err
 }
 
-// source returns the source of a place's accesses to what is at an address, and the
-// addresses that belong to it; -1 for what is not reported.
+// source returns the source of a place's accesses to an address, and the addresses that share it;
+// -1 if they are not reported.
 func (d *decoder) source(p *place, addr uint64, kind nest.Kind) (int, placed) {
 	within := d.objects.find(addr)
 	if within.hidden {
@@ -154,10 +148,9 @@ func (d *decoder) source(p *place, addr uint64, kind nest.Kind) (int, placed) {
 	return source, within
 }
 
-// kinds of accesses, as the runtime numbers them.
+// kinds are numbered as in the runtime.
 var kinds = [...]nest.Kind{nest.Read, nest.Write, nest.Modify}
 
-// say does what the runtime says between accesses.
 func (d *decoder) say() error {
 	a, b, c := d.said[1], d.said[2], d.said[3]
 	switch d.said[0] {

@@ -7,23 +7,21 @@ import (
 	"sort"
 )
 
-// A span is addresses.
 type span struct{ from, size uint64 }
 
 func (s span) end() uint64 { return s.from + s.size }
 
-// objects are what addresses belong to: variables, what was allocated, and the stack. What is
-// allocated in one line is one object.
+// objects maps addresses to variables, allocations, and the stack. Allocations of one line are one
+// object.
 type objects struct {
 	names   []string
 	number  map[string]int
-	large   []placed // in the order of addresses, none of which overlaps
+	large   []placed // sorted by address, without overlap
 	small   map[uint64]*page
 	stack   span
-	changed uint64 // how often anything was allocated
+	changed uint64 // number of allocations
 }
 
-// A placed object is one at its place.
 type placed struct {
 	span
 	object int
@@ -31,17 +29,16 @@ type placed struct {
 	hidden bool   // its accesses are not reported
 }
 
-// A page has the objects of its granules of 16 B, which is what malloc aligns to. They are
-// counted from 1 on; 0 is none.
+// A page has the objects of its granules of 16 B, malloc's alignment, from 1; 0 is none.
 type page [pageSize / granule]int32
 
 const (
 	pageSize = 4096
 	granule  = 16
-	large    = 64 << 10 // bytes from which on an allocation is large
+	large    = 64 << 10 // bytes of the smallest large allocation
 )
 
-// Elsewhere is the object of what belongs to none that is known.
+// Elsewhere is the object of addresses of no known object.
 const Elsewhere = "other memory"
 
 func newObjects(stack uint64) *objects {
@@ -51,7 +48,6 @@ func newObjects(stack uint64) *objects {
 	return o
 }
 
-// named returns the number of an object.
 func (o *objects) named(name string) int {
 	n, known := o.number[name]
 	if !known {
@@ -61,7 +57,6 @@ func (o *objects) named(name string) int {
 	return n
 }
 
-// allocate names what was allocated at a place in the code.
 func (o *objects) allocate(addr, size uint64, by Place) {
 	name := "heap"
 	if by.File != "" {
@@ -84,12 +79,10 @@ func (o *objects) allocate(addr, size uint64, by Place) {
 	}
 }
 
-// search is the first large object that ends behind an address.
 func (o *objects) search(addr uint64) int {
 	return sort.Search(len(o.large), func(i int) bool { return o.large[i].end() > addr })
 }
 
-// clear forgets large objects that lie in a span.
 func (o *objects) clear(s span) (at int) {
 	from := o.search(s.from)
 	to := from
@@ -100,10 +93,9 @@ func (o *objects) clear(s span) (at int) {
 	return from
 }
 
-// put puts a large object in the place of what lay there.
 func (o *objects) put(p placed) { o.large = slices.Insert(o.large, o.clear(p.span), p) }
 
-// find returns the object at an address, with addresses around it that belong to it too.
+// find returns the object at an address, with other addresses of it.
 func (o *objects) find(addr uint64) placed {
 	if i := o.search(addr); i < len(o.large) && o.large[i].from <= addr {
 		return o.large[i]

@@ -12,46 +12,46 @@ import (
 	"strings"
 )
 
-// A Program is an executable that was built by a [Command].
+// A Program is an executable that a [Command] built.
 type Program struct {
 	path    string
-	bias    uint64      // where it is in memory less where its file says
-	lines   []lineEntry // in the order of addresses
-	code    []code      // functions, the outer ones of inlined ones first
+	bias    uint64      // its address in memory minus that in the file
+	lines   []lineEntry // sorted by address
+	code    []code      // functions, each before those inlined in it
 	globals []global
-	Locals  []Local // whose accesses may be missing
+	Locals  []Local // arrays whose accesses may be missing
 }
 
-// A Local is an array of a function's own. An optimising compiler does not report its accesses
-// unless its address leaves the function.
+// A Local is a function's own array. An optimizing compiler does not report its accesses unless its
+// address leaves the function.
 type Local struct {
 	Name string
 	Place
 }
 
-// A lineEntry is a row of a line table; at has no file where code of no line begins.
+// A lineEntry is a row of a line table. at is empty where code without lines begins.
 type lineEntry struct {
 	addr uint64
 	at   Place
 }
 
-// Code is machine code of a function, which may be inlined in another.
+// A code is machine code of a function, perhaps inlined.
 type code struct {
 	from, to uint64
 	name     string // with its namespaces and classes
 	inlined  bool
-	call     Place // that it was inlined for
+	call     Place // the call that was inlined
 }
 
-// A global is a variable with an address, or an array of the file that is not used, at 0.
+// A global is a variable with an address, or an unused array of the file, at 0.
 type global struct {
 	span
 	name  string
-	array bool // it is one, or a struct that holds one
+	array bool // an array, or a struct that holds one
 }
 
-// Open reads what names the places and objects of a program. The error says what would be
-// right if bench cc did not build it.
+// Open reads the names of a program's places and objects. If bench cc did not build the program,
+// the error says how to.
 func Open(path string) (*Program, error) {
 	file, err := elf.Open(path)
 	if err != nil {
@@ -79,7 +79,6 @@ func Open(path string) (*Program, error) {
 	return p, nil
 }
 
-// readDWARF reads the lines, functions and variables of all units.
 func (p *Program) readDWARF(data *dwarf.Data) error {
 	w := &walker{data: data, program: p, reader: data.Reader(),
 		known: map[dwarf.Offset]declaration{}}
@@ -97,7 +96,7 @@ func (p *Program) readDWARF(data *dwarf.Data) error {
 			return err
 		}
 	}
-	for _, f := range w.found { // now that all have names
+	for _, f := range w.found { // now all have names
 		if f.Tag == dwarf.TagVariable || f.Tag == dwarf.TagMember {
 			w.variable(f)
 		} else if err := w.function(f); err != nil {
@@ -111,7 +110,6 @@ func (p *Program) readDWARF(data *dwarf.Data) error {
 	return nil
 }
 
-// readLines adds the line table of a unit.
 func (w *walker) readLines(unit *dwarf.Entry) error {
 	w.files = nil
 	table, err := w.data.LineReader(unit)
@@ -135,7 +133,6 @@ func (w *walker) readLines(unit *dwarf.Entry) error {
 	}
 }
 
-// A walker goes through the entries of DWARF.
 type walker struct {
 	data    *dwarf.Data
 	program *Program
@@ -143,24 +140,22 @@ type walker struct {
 	known   map[dwarf.Offset]declaration
 	found   []found
 	files   []*dwarf.LineFile // of the unit
-	plain   bool              // the unit is GCC's of -O0, which reports locals too
+	plain   bool              // GCC -O0 made the unit; it reports locals too
 }
 
-// A declaration is what an entry says of itself.
 type declaration struct {
 	name            string       // with its scope, or ""
 	typed, instance dwarf.Offset // its type, and the entry that it is an instance of, or 0
 }
 
-// A found entry is of a function, an inlined call or a variable.
 type found struct {
 	*dwarf.Entry
 	files  []*dwarf.LineFile
-	within dwarf.Offset // the function that it is in, 0 if it is in none
+	within dwarf.Offset // the function around it, or 0
 	plain  bool
 }
 
-// children reads what is in an entry, in a scope such as "std::vector<int>::" and a function.
+// children reads the children of an entry in a scope such as "std::vector<int>::".
 func (w *walker) children(parent *dwarf.Entry, scope string, within dwarf.Offset) error {
 	if !parent.Children {
 		return nil
@@ -185,7 +180,7 @@ func (w *walker) children(parent *dwarf.Entry, scope string, within dwarf.Offset
 			d.typed, _ = e.Val(dwarf.AttrType).(dwarf.Offset)
 			specified, _ := e.Val(dwarf.AttrSpecification).(dwarf.Offset)
 			origin, _ := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
-			d.instance = max(specified, origin) // it has one of these at most
+			d.instance = max(specified, origin) // an entry has at most one
 			w.known[e.Offset] = d
 			w.found = append(w.found, found{e, w.files, within, w.plain})
 			if e.Tag == dwarf.TagSubprogram {
@@ -198,7 +193,7 @@ func (w *walker) children(parent *dwarf.Entry, scope string, within dwarf.Offset
 	}
 }
 
-// declaration is that of an entry, with the name and type of what it is an instance of.
+// declaration merges an entry with the entries that it is an instance of.
 func (w *walker) declaration(at dwarf.Offset) (all declaration) {
 	for range 8 { // an inlined call, the function, its declaration
 		d := w.known[at]
@@ -208,7 +203,6 @@ func (w *walker) declaration(at dwarf.Offset) (all declaration) {
 	return all
 }
 
-// line is the file and line that attributes of an entry name.
 func (f found) line(file, line dwarf.Attr) (at Place) {
 	if i, is := f.Val(file).(int64); is && int(i) < len(f.files) && f.files[i] != nil {
 		n, _ := f.Val(line).(int64)
@@ -217,7 +211,6 @@ func (f found) line(file, line dwarf.Attr) (at Place) {
 	return at
 }
 
-// function adds the code of a function, if it has any.
 func (w *walker) function(f found) error {
 	ranges, err := w.data.Ranges(f.Entry)
 	for _, r := range ranges {
@@ -230,7 +223,7 @@ func (w *walker) function(f found) error {
 	return err
 }
 
-// variable adds one that has an address, the name of one that has a symbol, or an array.
+// variable adds a variable with an address, or an array of the program's own.
 func (w *walker) variable(f found) {
 	const atAddress = 0x03 // DW_OP_addr
 	d := w.declaration(f.Offset)
@@ -257,7 +250,6 @@ func (w *walker) variable(f found) {
 	}
 }
 
-// hasArray reports whether a type is an array, or a struct with one.
 func hasArray(t dwarf.Type) bool {
 	switch t := t.(type) {
 	case *dwarf.TypedefType:
@@ -274,7 +266,6 @@ func hasArray(t dwarf.Type) bool {
 	return false
 }
 
-// place names the code at an address of the file.
 func (p *Program) place(addr uint64) (at Place) {
 	after := sort.Search(len(p.lines), func(i int) bool { return p.lines[i].addr > addr })
 	if after > 0 {
@@ -285,13 +276,13 @@ func (p *Program) place(addr uint64) (at Place) {
 			break
 		}
 		if addr < c.to {
-			at.Function = c.name // the last one is the innermost
+			at.Function = c.name // the last match is the innermost
 		}
 	}
 	return at
 }
 
-// ownPlace is place, or where that was inlined into what is no header of the system.
+// ownPlace is place, but with the caller's line for code inlined from system headers.
 func (p *Program) ownPlace(addr uint64) Place {
 	at := p.place(addr)
 	for i := len(p.code) - 1; i >= 0 && ofSystem(at.File); i-- {
@@ -302,19 +293,16 @@ func (p *Program) ownPlace(addr uint64) Place {
 	return at
 }
 
-// ofSystem reports whether a file is a header of the compiler or of the system.
 func ofSystem(file string) bool {
 	return strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/opt/")
 }
 
-// matches reports whether a function has a name: all of it, or what follows its scopes, with
-// or without the arguments of a template.
+// matches reports whether a function has a name, perhaps without scopes and template arguments.
 func (c code) matches(name string) bool {
 	own, _, _ := strings.Cut(c.name, "<")
 	return strings.HasSuffix("::"+c.name, "::"+name) || strings.HasSuffix("::"+own, "::"+name)
 }
 
-// functionCode returns the code of a function, and whether it is inlined anywhere.
 func (p *Program) functionCode(name string) (spans []span, inlined bool) {
 	for _, c := range p.code {
 		if c.matches(name) {

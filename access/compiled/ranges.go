@@ -7,24 +7,23 @@ import (
 )
 
 const (
-	rangeWidth = 16  // of the accesses that stand for a range, such as that of a memset
-	smallRange = 256 // bytes up to which compilers copy by single moves, from the start on
-	ofLibrary  = 4   // the bit of a kind that says that memset, memcpy or memmove does it
+	rangeWidth = 16  // bytes of each access of a range, such as a memset's
+	smallRange = 256 // bytes up to which compilers copy by single moves, from the start
+	ofLibrary  = 4   // bit of a kind: memset, memcpy or memmove makes the access
 )
 
-// A byteRange is bytes that are accessed one after the other.
 type byteRange struct {
-	place       int // its number
+	place       int
 	addr, bytes uint64
 	kind        nest.Kind
 	library     bool // by memset, memcpy or memmove
 
-	next   uint64 // the first byte that was not accessed yet
+	next   uint64 // the first byte not accessed yet
 	source int
-	within placed // that the source belongs to
+	within placed // the addresses of source's object
 }
 
-// hold keeps a range until it is known whether the next one belongs to it.
+// hold keeps a range until the next one shows whether it belongs to it.
 func (d *decoder) hold(r byteRange) {
 	if len(d.ranges) > 0 && r.bytes != d.ranges[0].bytes || len(d.ranges) == 4 {
 		d.release()
@@ -33,9 +32,8 @@ func (d *decoder) hold(r byteRange) {
 	d.ranges = append(d.ranges, r)
 }
 
-// release makes accesses of the ranges that are held. A range that is read and one that is
-// written are a copy, which goes through both at once. What memset or memcpy does for the
-// compiler was already told before it was called.
+// release turns the held ranges into accesses. A read and a written range are a copy and advance
+// together. A library's range is dropped if the compiler reported it before the call.
 func (d *decoder) release() {
 	held := d.ranges
 	for len(held) > 0 {
@@ -55,14 +53,13 @@ func (d *decoder) release() {
 	d.ranges, d.special = d.ranges[:0], false
 }
 
-// isToldBy reports whether a range is of the library, and one of those that the compiler told of.
 func (r byteRange) isToldBy(told []byteRange) bool {
 	return r.library && slices.ContainsFunc(told, func(t byteRange) bool {
 		return !t.library && t.kind == r.kind && t.addr == r.addr
 	})
 }
 
-// walk goes through ranges at once, the first of them first.
+// walk alternates between ranges, the first one first.
 func (d *decoder) walk(ranges []byteRange) {
 	for more := true; more; {
 		more = false
@@ -72,7 +69,6 @@ func (d *decoder) walk(ranges []byteRange) {
 	}
 }
 
-// step makes the next access of a range, and reports whether there was one.
 func (d *decoder) step(r *byteRange) bool {
 	end := r.addr + r.bytes
 	if r.next == end {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The sizes of runtime.c.
+// The sizes in runtime/accesses.c.
 const (
 	ringWords  = 1 << 21
 	ringPart   = 1 << 14
@@ -18,12 +18,12 @@ const (
 	ringFormat = 2
 )
 
-// A ring is the memory that a program reports its accesses through; the runtime's struct shared.
+// A ring is the runtime's struct shared, through which a program reports its accesses.
 type ring struct {
 	Version     uint64
-	Done        uint64        // words that are written, once the program has ended
-	Taken       atomic.Uint64 // words that may be written over
-	Published   atomic.Uint64 // words that are whole while the program runs
+	Done        uint64        // words written in all, set when the program ends
+	Taken       atomic.Uint64 // words that may be overwritten
+	Published   atomic.Uint64 // words that are complete while the program runs
 	Bias, Stack uint64
 	Calls       uint64
 	First, Last uint64
@@ -33,7 +33,7 @@ type ring struct {
 	Word [ringWords]uint64
 }
 
-// newRing maps a ring, and returns the file that a program maps it from.
+// newRing maps a ring, and returns its file for the program.
 func newRing() (*ring, *os.File, error) {
 	fd, err := unix.MemfdCreate("accesses", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -51,7 +51,6 @@ func newRing() (*ring, *os.File, error) {
 	return (*ring)(unsafe.Pointer(&memory[0])), file, nil
 }
 
-// unmap gives the memory back.
 func (r *ring) unmap() error {
 	return unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(r)), unsafe.Sizeof(*r)))
 }

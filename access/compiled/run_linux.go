@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run runs the program, and gives its accesses to a sink in their order. It ends when the
-// program does, when nothing more is reported, or with the context, all of which end the
-// program. The outcome is of what was counted so far even with an error.
+// Run runs the program and passes its accesses to a sink in order. It ends when the program, the
+// reporting or the context ends, and kills processes still running. Even with an error, the outcome
+// covers the counted part.
 func (p *Program) Run(ctx context.Context, o Options, sink Sink) (outcome Outcome, err error) {
 	r, file, err := newRing()
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *Program) Run(ctx context.Context, o Options, sink Sink) (outcome Outcom
 	cmd.Stdin, cmd.Stderr = o.Stdin, &said
 	cmd.ExtraFiles = []*os.File{file}
 	cmd.Env = append([]string{"STRIDEBENCH_ACCESSES=3"}, o.Environment...)
-	cmd.WaitDelay = time.Second // of children that hold its output
+	cmd.WaitDelay = time.Second // for children that hold its output
 	fixed, err := start(cmd)
 	if err != nil {
 		return outcome, err
@@ -52,7 +52,6 @@ func (p *Program) Run(ctx context.Context, o Options, sink Sink) (outcome Outcom
 	return d.outcome, failed
 }
 
-// choose says which code is counted.
 func (p *Program) choose(r *ring, o Options) error {
 	spans, inlined := p.functionCode(o.Function)
 	if o.Region.To > 0 {
@@ -78,10 +77,10 @@ func (p *Program) choose(r *ring, o Options) error {
 	return nil
 }
 
-// start starts a command in a process group of its own, with addresses that do not change
-// from run to run where the kernel allows it.
+// start starts a command in its own process group, with the same addresses in each run if the
+// kernel allows it.
 func start(cmd *exec.Cmd) (fixed bool, err error) {
-	runtime.LockOSThread() // which personality is of
+	runtime.LockOSThread() // a personality belongs to a thread
 	defer runtime.UnlockOSThread()
 	const noRandomize = 0x0040000
 	old, _, errno := syscall.Syscall(unix.SYS_PERSONALITY, 0xffffffff, 0, 0)
@@ -93,10 +92,9 @@ func start(cmd *exec.Cmd) (fixed bool, err error) {
 	return errno == 0, cmd.Start()
 }
 
-// follow decodes until the program has ended, or is ended here.
 func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // what it says is in cmd.ProcessState
+	go func() { ended <- cmd.Wait() }() // the result is in cmd.ProcessState
 	taken, pause := uint64(0), time.NewTicker(200*time.Microsecond)
 	defer pause.Stop()
 	var failed error
@@ -115,7 +113,7 @@ func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 			} else {
 				d.outcome.Code = how.ExitStatus()
 			}
-			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left running
+			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // children left running
 			if r.Version != ringFormat {
 				return fmt.Errorf("it does not report (built by another bench, or it cannot "+
 					"start): %v",
@@ -132,7 +130,6 @@ func (d *decoder) follow(ctx context.Context, r *ring, cmd *exec.Cmd) error {
 	return errors.Join(failed, context.Cause(ctx))
 }
 
-// upTo decodes words up to one.
 func (d *decoder) upTo(r *ring, taken *uint64, to uint64) error {
 	if to > *taken && d.objects == nil {
 		d.begin(r)
@@ -149,7 +146,7 @@ func (d *decoder) upTo(r *ring, taken *uint64, to uint64) error {
 	return nil
 }
 
-// begin names what is in the program's memory from the start.
+// begin names the globals and the stack.
 func (d *decoder) begin(r *ring) {
 	d.program.bias = r.Bias
 	d.objects = newObjects(r.Stack)
@@ -165,7 +162,6 @@ func (d *decoder) begin(r *ring) {
 	}
 }
 
-// A lastLine keeps the last 400 bytes of what is written to it.
 type lastLine []byte
 
 func (l *lastLine) Write(b []byte) (int, error) {
@@ -174,7 +170,6 @@ func (l *lastLine) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// last is the last line.
 func (l lastLine) last() string {
 	text := strings.TrimSpace(string(l))
 	return text[strings.LastIndexByte(text, '\n')+1:]

@@ -1,6 +1,6 @@
-// Package counters reads what the CPU counts while a thread runs: instructions,
-// cycles, cache and TLB misses, in user space only. The CPU and the Linux kernel
-// determine which of these counters exist; a virtual machine often has none.
+// Package counters reads what the CPU counts while a thread runs: instructions, cycles, cache and
+// TLB misses, in user space only. The CPU and the Linux kernel determine which counters exist. A
+// virtual machine often has none.
 package counters
 
 import (
@@ -15,8 +15,8 @@ import (
 // An Event is something that can be counted.
 type Event uint8
 
-// The events. Misses are of reads, as the CPU defines them: of lines that were
-// asked for, by the program or by a prefetcher.
+// The events. Misses are of reads, as the CPU defines them: lines that the program or a prefetcher
+// asked for.
 const (
 	L1DMisses Event = iota
 	LLCMisses
@@ -29,23 +29,21 @@ const (
 var eventNames = []string{"L1d-misses", "LLC-misses", "dTLB-misses", "instructions", "cycles",
 	"page-faults"}
 
-// String is the event's name in a unit: "L1d-misses".
+// String returns the event's name in a unit, such as "L1d-misses".
 func (e Event) String() string { return eventNames[e] }
 
-// Hardware are the events that the CPU counts.
+// Hardware lists the events that the CPU counts.
 var Hardware = []Event{L1DMisses, LLCMisses, DTLBMisses, Instructions, Cycles}
 
-// A Reader counts events of one thread, that which opened it. Between Start and
-// Stop the events are counted; both are calls of the kernel, so that a clock is
-// read after Start and before Stop. What the thread does in user space to return
-// from the one and to call the other is counted too: some hundred instructions.
+// A Reader counts events of the thread that opened it, between Start and Stop. Both call the
+// kernel, so read a clock after Start and before Stop. The user code around these calls counts too:
+// some hundred instructions.
 type Reader interface {
-	// Events are what is counted, in the order of the values of Stop.
+	// Events returns the counted events, in the order of Stop's values.
 	Events() []Event
 	Start() error
-	// Stop returns how often each event happened since Start: an estimate where
-	// the CPU had the counters for a part of the time only, and nil where it
-	// never had.
+	// Stop returns how often each event happened since Start: an estimate if the CPU had the
+	// counters only part of the time, nil if it never had them.
 	Stop() ([]float64, error)
 	Close() error
 }
@@ -56,8 +54,8 @@ type Missing struct {
 	Err   error
 }
 
-// Explain says why counters are not to be had, and what would help. The level is
-// that of kernel.perf_event_paranoid, "" if unknown.
+// Explain says why counters are unavailable, and what would help. The level is
+// kernel.perf_event_paranoid, "" if unknown.
 func Explain(err error, level string) string {
 	switch {
 	case errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EOPNOTSUPP):
@@ -73,15 +71,15 @@ func Explain(err error, level string) string {
 	return err.Error()
 }
 
-// A reading is what the kernel returns of a group: how long it was enabled and
-// how long it was counting, in ns, and its counts, all since it was opened.
+// A reading is a group's time enabled and time counting, in ns, and its counts, since it was
+// opened.
 type reading struct {
 	enabled, running uint64
 	counts           []uint64
 }
 
-// parseReading decodes the format of PERF_FORMAT_GROUP with both times (see
-// perf_event_open(2)): the number of events, the times, the counts.
+// parseReading decodes PERF_FORMAT_GROUP with both times: the number of events, the times, the
+// counts (see perf_event_open(2)).
 func parseReading(text []byte, events int) (reading, error) {
 	if want := 8 * (3 + events); len(text) != want {
 		return reading{}, fmt.Errorf("the kernel returned %d B of counters, not %d",
@@ -97,8 +95,8 @@ func parseReading(text []byte, events int) (reading, error) {
 	return reading{words[1], words[2], words[3:]}, nil
 }
 
-// since is what was counted since another reading, scaled to the whole time
-// where the group was counting for a part of it; nil where it never was.
+// since returns the counts since another reading, scaled up if the group counted only part of the
+// time; nil if it never counted.
 func (r reading) since(before reading) []float64 {
 	enabled, running := r.enabled-before.enabled, r.running-before.running
 	if running == 0 {

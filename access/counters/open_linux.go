@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// config is what perf_event_open calls the event.
 func (e Event) config() (kind uint32, config uint64) {
 	readMisses := func(cache uint64) (uint32, uint64) {
 		return unix.PERF_TYPE_HW_CACHE, cache | unix.PERF_COUNT_HW_CACHE_OP_READ<<8 | unix.PERF_COUNT_HW_CACHE_RESULT_MISS<<16
@@ -29,8 +28,7 @@ func (e Event) config() (kind uint32, config uint64) {
 	return unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_PAGE_FAULTS
 }
 
-// A group are events that are on the CPU's counters together or not at all, so
-// that they are of the same passes.
+// A group is events that are counted together or not at all, so for the same passes.
 type group struct {
 	events []Event
 	fds    []int // the first leads
@@ -38,9 +36,9 @@ type group struct {
 	buffer []byte
 }
 
-// Open counts events of the calling thread, which the caller keeps its goroutine
-// on (runtime.LockOSThread). An event that the CPU or the kernel has not is left
-// out and returned as missing; if all are, the error is that of the first.
+// Open counts events of the calling thread, to which the caller must lock its goroutine
+// (runtime.LockOSThread). Events that the CPU or kernel lacks are returned as missing. If all are
+// missing, the error is the first one's.
 func Open(events ...Event) (Reader, []Missing, error) {
 	g := &group{}
 	var missing []Missing
@@ -55,7 +53,7 @@ func Open(events ...Event) (Reader, []Missing, error) {
 			Read_format: unix.PERF_FORMAT_GROUP | unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
 			Bits:        unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
 		if leader < 0 {
-			attr.Bits |= unix.PerfBitDisabled // and with the leader the whole group
+			attr.Bits |= unix.PerfBitDisabled // disables the whole group
 		}
 		fd, err := unix.PerfEventOpen(&attr, 0, -1, leader, unix.PERF_FLAG_FD_CLOEXEC)
 		if err != nil {
@@ -84,8 +82,7 @@ func (g *group) Start() error {
 		unix.PERF_IOC_FLAG_GROUP))
 }
 
-// Stop implements Reader. The kernel never sets times back, so counts are
-// differences too.
+// Stop implements Reader. The kernel never resets times, so counts are differences too.
 func (g *group) Stop() ([]float64, error) {
 	if err := unix.IoctlSetInt(g.fds[0], unix.PERF_EVENT_IOC_DISABLE,
 		unix.PERF_IOC_FLAG_GROUP); err != nil {
@@ -116,8 +113,7 @@ func (g *group) Close() error {
 	return all
 }
 
-// Paranoia is the kernel's setting of who may count, "" if it has none (see
-// Explain).
+// Paranoia returns the kernel's setting of who may count, or "" (see Explain).
 func Paranoia() string {
 	text, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
 	if err != nil {

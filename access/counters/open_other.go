@@ -7,10 +7,10 @@ import (
 	"runtime"
 )
 
-// Open counts nothing: it knows how to on Linux only.
+// Open returns an error: counters are read on Linux only.
 func Open(...Event) (Reader, []Missing, error) {
 	return nil, nil, errors.New("counters are read on Linux only, this is " + runtime.GOOS)
 }
 
-// Paranoia is "".
+// Paranoia returns "".
 func Paranoia() string { return "" }

@@ -7,14 +7,12 @@ import (
 	"modernc.org/cc/v4"
 )
 
-// What bounds calls that are read in place: how many are inside of each other, and how many
-// there are of all.
+// maxCalls bounds the depth of calls that are read in place, maxAllCalls their number.
 const (
 	maxCalls    = 16
 	maxAllCalls = 1000
 )
 
-// function is the function of the file that a call calls by its name, nil if there is none.
 func (b *builder) function(e *expr) *cc.FunctionDefinition {
 	v := e.args[0].decl
 	if e.args[0].op != opVar || v == nil || v.Type() == nil || v.Type().Kind() != cc.Function {
@@ -23,8 +21,8 @@ func (b *builder) function(e *expr) *cc.FunctionDefinition {
 	return b.functions[v.Name()]
 }
 
-// own is the function of the file that a call calls and whose body is read in its place, as it
-// touches memory or gets a pointer.
+// own returns the called function if its body is read in place: it touches memory or gets a
+// pointer.
 func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	f := b.function(e)
 	if f == nil || b.touches(f) {
@@ -38,24 +36,22 @@ func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	return nil
 }
 
-// names tells whether a call is one of a function by its name, and not of what a pointer points
-// to.
+// names reports whether a call names a function; else it calls through a pointer.
 func (e *expr) names() bool {
 	called := e.args[0]
 	return called.op == opOther ||
 		called.op == opVar && called.decl != nil && called.decl.Type().Kind() == cc.Function
 }
 
-// ending are the functions of C that do not return to where they were called.
+// ending lists the functions of C that do not return to their caller.
 var ending = strings.Fields("exit _Exit quick_exit abort longjmp")
 
-// touches tells whether a function of the file, or one that it calls, uses arrays or pointers, or
-// does what is refused.
+// touches reports whether a function or its callees use arrays or pointers, or do what is refused.
 func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 	if known, is := b.touching[f]; is {
 		return known
 	}
-	b.touching[f] = true // where it calls itself
+	b.touching[f] = true // a recursive call finds this
 	each(f.CompoundStatement, func(n cc.Node) {
 		switch n := n.(type) {
 		case *cc.PostfixExpression:
@@ -80,8 +76,8 @@ func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 	return touches
 }
 
-// single refuses a call that is read in place beside other accesses of an expression, of which
-// C leaves the order open, and one behind a condition.
+// single refuses a call that is read in place next to other accesses of an expression, because C
+// leaves their order open. It also refuses such a call under a condition.
 func (b *builder) single(e *expr) {
 	accesses := 0
 	var call *expr
@@ -96,7 +92,7 @@ func (b *builder) single(e *expr) {
 				accesses++
 			}
 			accesses++
-			return // what is in its arguments comes in front
+			return // its arguments are evaluated before it
 		}
 		for n, a := range e.args {
 			find(a, behind || n > 0 && (e.op == "?:" || e.op == "&&" || e.op == "||"))
@@ -108,7 +104,7 @@ func (b *builder) single(e *expr) {
 	}
 }
 
-// call builds the arguments of a call, of which GCC evaluates the last one first.
+// call builds the arguments of a call. GCC evaluates the last one first.
 func (b *builder) call(e *expr) {
 	name := e.args[0].text()
 	f := b.function(e)
@@ -154,9 +150,8 @@ func (b *builder) call(e *expr) {
 	}
 }
 
-// computes tells whether a call is one of a function that does nothing but compute what it
-// returns, as GCC knows: one of those of the library that set no errno, if the file has none
-// of its name, or one that is declared so.
+// computes reports whether GCC knows that a call only computes its result: of a library function
+// that sets no errno, or one declared const or pure.
 func (b *builder) computes(e *expr) bool {
 	called := e.args[0]
 	name := strings.TrimPrefix(called.text(), "__builtin_")
@@ -175,8 +170,7 @@ func (b *builder) computes(e *expr) bool {
 	return false
 }
 
-// computing are functions of the library that GCC knows to do nothing but compute, of numbers
-// of any type.
+// computing lists the library functions that only compute.
 var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven trunc
 	copysign fmax fmin fma asinh atan cbrt cos erf nearbyint rint sin tan tanh
 	cabs carg cimag creal cacos cacosh casin casinh catan catanh ccos ccosh cexp clog conj cproj
@@ -184,13 +178,10 @@ var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven t
 	isfinite signbit isgreater isgreaterequal isless islessequal islessgreater isunordered
 	finite strlen strcmp strncmp memcmp atoi atol atof ffs`)
 
-// comparisons are functions that GCC takes for operators, of which it evaluates the first
-// operand first.
+// comparisons lists the functions that GCC treats as operators, evaluating the first operand first.
 var comparisons = strings.Fields(
 	"isgreater isgreaterequal isless islessequal islessgreater isunordered")
 
-// inline builds the body of a function in the place of its call, with parameters that have the
-// values of the arguments.
 func (b *builder) inline(e *expr, f *cc.FunctionDefinition) {
 	name := f.Declarator.Name()
 	if b.allCalls++; f == b.main || slices.Contains(b.calls, f) {
@@ -228,7 +219,6 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) {
 
 const inCallAt = ", in the call at "
 
-// site says in which call something is.
 func (b *builder) site() string {
 	if len(b.sites) == 0 {
 		return ""
@@ -236,8 +226,7 @@ func (b *builder) site() string {
 	return inCallAt + b.sites[len(b.sites)-1].String()
 }
 
-// arguments builds the evaluation of the arguments of a call, the last one first, and gives
-// the parameters their values.
+// arguments evaluates a call's arguments, the last one first, and binds the parameters.
 func (b *builder) arguments(e *expr, of []*cc.Declarator) {
 	values := make([]value, len(of))
 	for n := len(of) - 1; n >= 0; n-- {
@@ -256,7 +245,7 @@ func (b *builder) arguments(e *expr, of []*cc.Declarator) {
 			}
 		}
 	}
-	// extents of what one points to may be parameters
+	// Integers are bound first: extents of pointers' targets may use them.
 	for _, pointers := range []bool{false, true} {
 		for n, v := range of {
 			to := values[n]
@@ -276,8 +265,8 @@ func (b *builder) arguments(e *expr, of []*cc.Declarator) {
 	}
 }
 
-// returned is what a call returns of a function of the file that does nothing but return an
-// integer's expression, as of int least(int a, int b) { return a < b ? a : b; }.
+// returned returns the value of a function that only returns an integer expression, such as int
+// least(int a, int b) { return a < b ? a : b; }.
 func (b *builder) returned(e *expr) integer {
 	unknown := e.unknown(
 		"what a call of %s returns is not known: write the expression, or a macro, in its place",
@@ -292,7 +281,7 @@ func (b *builder) returned(e *expr) integer {
 	last := list[max(len(list), 1)-1:]
 	if len(last) == 0 || len(list) > 2 || len(of) != len(e.args)-1 ||
 		last[0].Case != cc.BlockItemStmt || last[0].Statement.Case != cc.StatementJump {
-		panic(unknown) // the parser declares __func__ in front of it
+		panic(unknown) // the parser declares __func__ first
 	}
 	value := last[0].Statement.JumpStatement.ExpressionList
 	if isNil(value) || len(list) == 2 && list[0].Case != cc.BlockItemDecl {

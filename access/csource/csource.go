@@ -1,29 +1,28 @@
-// Package csource reads the affine loops of a C file as a program of package nest: every access
-// to an array, in the order in which C makes them. What is not affine is refused ([Error]), with
-// its place and a reason: what is read is exact or it is not read.
+// Package csource reads the affine loops of a C file as a program of package nest: every access to
+// an array, in C's order. What it reads is exact. What is not affine is refused with an [Error]
+// that has its place and a reason.
 //
-// What is read lies between #pragma scop and #pragma endscop, or is the body of a function. The
-// table in docs/exact.md says what is understood. What counts as an access, and in which order:
+// It reads the text between #pragma scop and #pragma endscop, or the body of a function. The table
+// in docs/exact.md lists what it understands. Accesses and their order:
 //
 //   - Only references to arrays are accesses. Scalars live in registers.
-//   - A statement reads in the order of its text, after macros are expanded, then it writes. Of
-//     the arguments of a call the last one comes first, as GCC (x86-64) has it.
-//   - A compound assignment reads its left side first, but last if the right one calls a function
-//     that may do more than compute (sqrt may set errno). A reference that is written twice is two
-//     accesses.
-//   - Of a condition on data within an expression the condition and both arms are counted, and
-//     all operands of && and ||; a [Note] says so. Of a condition on the loops' variables the
-//     arm that C takes is counted. An "if" on data is refused.
-//   - A pointer is what it was made of, with the subscripts that it had then.
-//   - A call of a function of the file that uses arrays is its body, behind the arguments.
-//   - An index out of its extent is refused where an access is made with it.
+//   - A statement reads in the order of its text after macro expansion, then it writes. Call
+//     arguments are evaluated from the last one, as GCC does on x86-64.
+//   - A compound assignment reads its left side first, but last if the right side calls a function
+//     that may do more than compute: sqrt may set errno. A reference written twice is two accesses.
+//   - A condition on data within an expression counts with both arms, and && and || with all
+//     operands. A [Note] says so. A condition on the loops' variables counts with the arm that C
+//     takes. An "if" on data is refused.
+//   - A pointer is the address that it was assigned, with the subscripts' values of that time.
+//   - A call of a function of the file that uses arrays is its body, after the arguments.
+//   - An index outside its extent is refused where an access uses it.
 //
-// Arrays lie in the order of their declarations, used or not, the first at
-// Options.Origin and each next at the next multiple of Options.Align: those of
-// the file, and the parameters and variables of the function that is read.
+// Arrays are placed in declaration order, used or not: the file's, then the parameters and
+// variables of the function that is read. The first lies at Options.Origin, each next one at the
+// next multiple of Options.Align.
 //
-// A file is read as far as the function needs it. No compiler is asked, and a file means the
-// same on every machine: that of 64-bit Linux, where an int has 4 bytes and a long 8.
+// A file is read as far as the function needs it. No compiler is asked, and a file means the same
+// on every machine: 64-bit Linux, with an int of 4 bytes and a long of 8.
 package csource
 
 import (
@@ -39,68 +38,65 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// DefaultAlign is the bytes to whose multiples arrays are aligned that nothing else is
-// asked for: those of a cache line.
+// DefaultAlign is the default alignment of arrays in bytes: a cache line.
 const DefaultAlign = 64
 
-// Options say how a file is read. The zero value will do.
+// Options say how a file is read. The zero value is valid.
 type Options struct {
-	// Defines are macros, NAME=VALUE, or NAME for NAME=1; the values of variables, where the file
-	// declares an integer of the name, such as a parameter int n; the values of fields, p->n=64;
-	// and of parameters that are pointers how much they point to, x[n*n] of a double *x.
+	// Defines are macros: NAME=VALUE, or NAME for NAME=1. Where the file declares an integer of
+	// that name, such as a parameter int n, they set its value. p->n=64 sets a field. x[n*n] says
+	// how much a parameter double *x points to.
 	Defines     []string
 	IncludeDirs []string // folders that #include looks in
 	Function    string   // read the body of this function; "" for the region between the pragmas
-	// bytes, a power of two; arrays start at multiples of it. 0 for DefaultAlign
+	// Align is the alignment of arrays in bytes, a power of two; 0 means DefaultAlign.
 	Align int
-	// Origin is the address of the first array, a multiple of Align; 0 for 1<<32. Where an address
-	// without its variables would be below 0, as of a[i-c] for a large c, it is the first multiple
-	// of Origin for which none is.
+	// Origin is the address of the first array, a multiple of Align; 0 means 1<<32. The address of
+	// a[i-c] without i may be below 0 for a large c. The first array then lies at the first
+	// multiple of Origin that keeps all such addresses at 0 or above.
 	Origin uint64
 }
 
-// A File is what a C file does.
+// A File is what Read finds in a C file.
 type File struct {
-	Function   string // that was read, or that the region is in
+	Function   string // that was read, or that holds the region
 	Program    nest.Program
 	Accesses   []Access // by their numbers in the program
 	Statements []Statement
-	Arrays     []Array // in the order of their declaration, used or not
+	Arrays     []Array // in declaration order, used or not
 	Notes      []Note
 	Align      int // of Options
-	// Carried is the depth of the outermost loop from whose one iteration to the next a scalar may
-	// keep a value, or a call something that is not known; more than there are loops if none does.
+	// Carried is the depth of the outermost loop that carries a scalar's value, or an unknown
+	// effect of a call, from one iteration to the next. It exceeds the number of loops if none
+	// does.
 	Carried int
 }
 
-// An Access is a reference to an array in the text, be it by a pointer. Where a loop's bound is
-// one of two that a condition chooses, or a subscript, the program has an access for each case,
-// with the same place in the text.
+// An Access is a reference to an array, also through a pointer. Where a condition chooses one of
+// two bounds or subscripts, the program has an access for each case, at the same place in the text.
 type Access struct {
-	Array     int // its place in File.Arrays
-	Statement int // its place in File.Statements
+	Array     int // index in File.Arrays
+	Statement int // index in File.Statements
 	Pos       Pos
-	Text      string // as written; after macros where one makes several accesses, or in a header
+	Text      string // as written; after macros if one makes several accesses, or in a header
 }
 
-// A Statement is an expression statement, a return, or a declaration with an
-// initial value.
+// A Statement is an expression statement, a return, or a declaration with an initial value.
 type Statement struct {
 	Pos  Pos
-	Text string // as written; after macros where one makes several, or in a header
+	Text string // as written; after macros if one makes several statements, or in a header
 }
 
-// An Array is an array of numbers or structs, or a struct that holds arrays, which has no
-// extents.
+// An Array is an array of numbers or structs, or a struct that holds arrays, which has no extents.
 type Array struct {
 	Name    string
 	Type    string // of an element
-	Element int    // bytes of one
+	Element int    // bytes of an element
 	Extents []int
 	Base    uint64 // address
 }
 
-// Source is the file's text for who says what was counted.
+// Source returns the file's text for package explain.
 func (f *File) Source() explain.Source {
 	s := explain.Source{Function: f.Function, Align: f.Align, Carried: f.Carried}
 	for _, a := range f.Arrays {
@@ -118,24 +114,24 @@ func (f *File) Source() explain.Source {
 	return s
 }
 
-// A Note is something that a reader of counts should know.
+// A Note is something that a reader of the counts should know.
 type Note struct {
 	Pos    Pos
 	Text   string
-	Define string // of Options.Defines, where the note says that it has no effect
+	Define string // the Options.Defines entry that the note says has no effect
 }
 
-// String is the place and the text.
+// String returns the place and the text.
 func (n Note) String() string { return fmt.Sprintf("%v: %s", n.Pos, n.Text) }
 
-// A Pos is a place in a file; columns are bytes, from 1. What comes from a macro
-// is where the macro is used.
+// A Pos is a place in a file; columns are bytes, from 1. A macro's expansion is where the macro is
+// used.
 type Pos struct {
 	File         string
-	Line, Column int // 0 where there is none
+	Line, Column int // 0 if unknown
 }
 
-// String is file:line:column, or the file where that is all that is known.
+// String returns file:line:column, or the file alone if the line is unknown.
 func (p Pos) String() string {
 	if p.Line == 0 {
 		return p.File
@@ -143,19 +139,19 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// An Error is what is refused, where, and why.
+// An Error says where and why text is refused.
 type Error struct {
 	Pos  Pos
 	Expr string // as written, after macros; may be empty
 	Why  string
-	// Outside says that an index is outside of its array, which no compiler mends.
+	// Outside says that an index is outside its array, which no compiler mends.
 	Outside bool
 
-	data bool // it depends on data
-	room bool // of an array that takes its place all the same
+	data bool // the reason depends on data
+	room bool // the array still takes up its place
 }
 
-// Error is the place, the expression where there is one, and why.
+// Error returns the place, the expression if there is one, and the reason.
 func (e *Error) Error() string {
 	if e.Expr == "" {
 		return fmt.Sprintf("%v: %s", e.Pos, e.Why)
@@ -163,17 +159,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%v: %s: %s", e.Pos, e.Expr, e.Why)
 }
 
-// highest is below what arrays begin at most.
 const highest = 1 << 62
 
-// maxRounds is how often a file is built, once more for each loop that is read in turns.
+// maxRounds bounds how often a file is built: again for each strip-mined loop or moved origin.
 const maxRounds = 100
 
-// Most is how many bytes of a file are read at most.
+// Most is the largest size of a file in bytes.
 const Most = maxFile
 
-// Read reads a C file of a name, which need not exist. An error about the file is
-// an [*Error].
+// Read reads a C file's text. The file name need not exist. An error about the text is an [*Error].
 func Read(name string, text []byte, opts Options) (*File, error) {
 	if opts.Align == 0 {
 		opts.Align = DefaultAlign
@@ -226,16 +220,15 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	return nil, &Error{Pos: Pos{File: name}, Why: "too many loops would have to be read in turns"}
 }
 
-// A named is a statement or an access, its text after macros, and the part of the parser's tree
-// that it is.
+// A named is a statement or an access, with its text after macros.
 type named struct {
 	at   Pos
 	text *string
 	node cc.Node
 }
 
-// name gives those of a list that macros have changed the text that the file has, unless others
-// of another text are at the same place.
+// name replaces texts after macros by the text in the file, unless members of the list with
+// different texts share a place.
 func (b *builder) name(list []named, lines []string) {
 	texts, several := map[Pos]string{}, map[Pos]bool{}
 	for _, n := range list {
@@ -257,8 +250,9 @@ func (b *builder) name(list []named, lines []string) {
 	}
 }
 
-// textBetween is the text of a line from a column up to a token that begins at another, or, where
-// a macro makes the token, up to the end of the macro and its arguments; "" if it has no end.
+// textBetween returns a line's text from a column to the end of the token at another column. If a
+// macro makes the token, the text includes the macro's arguments; it is "" if they continue on
+// another line.
 func textBetween(line string, from, to int, token string) string {
 	if from < 0 || to < from || to >= len(line) {
 		return ""
@@ -286,7 +280,6 @@ func textBetween(line string, from, to int, token string) string {
 	return ""
 }
 
-// unreadable are notes on the functions that are not understood, and not called.
 func (b *builder) unreadable() (notes []Note) {
 	for _, name := range slices.Sorted(maps.Keys(b.unit.leftOut)) {
 		e := b.unit.leftOut[name]

@@ -6,19 +6,16 @@ import (
 	"slices"
 )
 
-// A textPart is a declaration of a text, outside of all brackets: where it begins and ends, in
-// bytes. A function has a body.
+// A textPart is a declaration outside all brackets, as a range of bytes.
 type textPart struct {
-	from, body, to int // body is where a function's begins, 0 where there is none
+	from, body, to int // body is where a function's body begins, or 0
 	name           string
-	cut            int // 1 of a function without its body, 2 if all of it is blank
+	cut            int // 1 for a function without its body, 2 if all of it is blank
 }
 
-// What stands in front of a body: its function's name and parameters.
 var functionHead = regexp.MustCompile(`([\w:~]+)\s*\([^{};=]*$`)
 
-// partsOf are the declarations of a text whose brackets match, as far as they can be told
-// without its macros.
+// partsOf returns the declarations of a text whose brackets match, without expanding macros.
 func partsOf(text []byte) (list []*textPart) {
 	depth, from, body := 0, 0, 0
 	name := ""
@@ -47,11 +44,10 @@ func partsOf(text []byte) (list []*textPart) {
 	return list
 }
 
-// blank is a text without comments, constants in quotes and, if asked for, directives:
-// they are spaces now.
+// blank overwrites comments, quoted constants and, if asked for, directives with spaces.
 func blank(text []byte, directives bool) []byte {
 	code := slices.Clone(text)
-	start := true // of a line
+	start := true
 	for at := 0; at < len(text); at++ {
 		rest, from := text[at:], at
 		switch c := text[at]; {
@@ -79,7 +75,6 @@ func blank(text []byte, directives bool) []byte {
 	return code
 }
 
-// wipe makes spaces of a stretch of a text, but for the ends of lines.
 func wipe(text []byte, from, to int) {
 	for i := from; i < min(to, len(text)); i++ {
 		if text[i] != '\n' {
@@ -88,10 +83,8 @@ func wipe(text []byte, from, to int) {
 	}
 }
 
-// scopes are what stands around declarations of C in files of C++.
 var scopes = regexp.MustCompile(`\bextern\s+"C"\s*(\{)?|\bnamespace\s+\w*\s*(\{)`)
 
-// unscoped is a text without the scopes of C++ around its declarations.
 func unscoped(text []byte) []byte {
 	text = slices.Clone(text)
 	for {
@@ -115,9 +108,8 @@ func unscoped(text []byte) []byte {
 	}
 }
 
-// cut cuts the parts out of the text that errors are about, but for the one that is to be
-// read: a function loses its body first, and then all of it is blank. It tells whether it could
-// cut anything.
+// cut removes the parts that errors are about, except the one to be read: first a function's body,
+// then the rest. It reports whether it removed anything.
 func (u *unit) cut(failed []*Error, function string) (some bool) {
 	if u.parts == nil {
 		u.marked = unscoped(u.marked)
@@ -158,7 +150,6 @@ func (u *unit) cut(failed []*Error, function string) (some bool) {
 	return some
 }
 
-// offset is where a place lies in a text.
 func offset(text []byte, at Pos) int {
 	from := 0
 	for range at.Line - 1 {
@@ -167,9 +158,7 @@ func offset(text []byte, at Pos) int {
 	return from + max(at.Column-1, 0)
 }
 
-// nameOfCPP is that of a file of C++.
 var nameOfCPP = regexp.MustCompile(`\.(cpp|cc|cxx|C|hpp|cu)$`)
 
-// ofCPP are the words of C++ that C has otherwise.
 const ofCPP = "#define bool _Bool\n#define true 1\n#define false 0\n#define nullptr ((void " +
 	"*)0)\n#define constexpr const\n"

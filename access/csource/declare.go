@@ -11,7 +11,6 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A builder makes a program of a region.
 type builder struct {
 	file   *File
 	unit   *unit
@@ -24,51 +23,51 @@ type builder struct {
 	arrays    map[*cc.Declarator]int
 	unread    map[*cc.Declarator]*Error // arrays that are not understood
 	Given                               // by defines
-	told      map[*cc.Declarator]bool   // variables that have the value of a define for good
-	sized     map[*cc.Declarator]int    // how much parameters that are pointers point to
-	written   map[*cc.Declarator]bool   // variables that more than their declaration gives a value
-	// how many declarations of a variable are written, by its name
+	told      map[*cc.Declarator]bool   // variables that a define fixes
+	sized     map[*cc.Declarator]int    // number of elements that pointer parameters point to
+	written   map[*cc.Declarator]bool   // variables written after their declaration
+	// changed counts the written declarations of a variable, by its name.
 	changed  map[string]int
 	touching map[*cc.FunctionDefinition]bool
 
-	values *binding               // of the variables at this place
+	values *binding               // of the variables, at this place
 	loops  []loopVar              // around this place
-	depths map[*cc.Declarator]int // in how many loops variables are declared
-	// around it, whose bodies are read in the place of the calls
+	depths map[*cc.Declarator]int // how many loops surround a variable's declaration
+	// calls holds the functions whose bodies are read in place around here.
 	calls      []*cc.FunctionDefinition
 	sites      []Pos // of these calls
 	allCalls   int
 	asked      *header         // the loop whose condition is evaluated
-	turns      map[cc.Node]int // iterations of those of loops
-	again      bool            // a loop got turns: all is built once more
-	below      int             // how far below 0 an address without its variables is, in bytes
+	turns      map[cc.Node]int // iterations of a strip of each strip-mined loop
+	again      bool            // build all again: a loop was strip-mined, or below is above 0
+	below      int             // how far an address without its variables is below 0, in bytes
 	nodes      []nest.Node
 	accesses   []access // by number
 	statement  int
 	statements []named
 }
 
-// A loopVar is the variable of a loop, of which each part has it.
+// A loopVar is the induction variable of a loop, or of a part of a split loop.
 type loopVar struct {
 	decl *cc.Declarator
 	t    ctype
-	at   nest.Affine // its value
+	at   nest.Affine
 
-	node cc.Node // C's loop, with its step and the iterations of a turn, if any
+	node cc.Node // C's loop, with its step and the iterations of a strip, if any
 	step int
 	turn int
 	part part
 	loop *nest.Loop // of this part; nil in its own head
 }
 
-// An access is an operand of the tree that is built, and what must not hold there.
+// An access is an operand of the program, with its checks.
 type access struct {
 	Access
 	node   cc.Node
 	checks []check
 }
 
-// A check is what must not hold where an operand of the tree is reached.
+// A check is a condition that must not hold where its operand is reached.
 type check struct {
 	bad  nest.Condition
 	says *Error
@@ -112,7 +111,6 @@ func newBuilder(u *unit, ast *cc.AST, g Given, opts Options, turns map[cc.Node]i
 	return b, nil
 }
 
-// external are the declarations of the file.
 func (b *builder) external() (all []*cc.ExternalDeclaration) {
 	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if u.ExternalDeclaration != nil {
@@ -122,8 +120,8 @@ func (b *builder) external() (all []*cc.ExternalDeclaration) {
 	return all
 }
 
-// findWritten finds the variables that are written or whose address is taken. One that is
-// declared again, with extern, is another one for the parser.
+// findWritten finds variables that are written or whose address is taken. Each extern redeclaration
+// has its own declarator in the parser.
 func (b *builder) findWritten() {
 	b.written, b.changed = map[*cc.Declarator]bool{}, map[string]int{}
 	add := func(v *cc.Declarator, _ cc.Node) {
@@ -144,13 +142,12 @@ func (b *builder) findWritten() {
 	}
 }
 
-// keeps tells whether a variable keeps the value that it has first.
+// keeps reports whether a variable keeps its first value.
 func (b *builder) keeps(v *cc.Declarator) bool {
 	return !b.written[v] && !v.AddressTaken() && !volatile(v) && (v.Linkage() == cc.None ||
 		b.changed[v.Name()] == 0)
 }
 
-// constant binds a variable that keeps its value to it.
 func (b *builder) constant(init *cc.InitDeclarator) {
 	v := init.Declarator
 	if init.Case != cc.InitDeclaratorInit || init.Initializer.Case != cc.InitializerExpr ||
@@ -163,7 +160,6 @@ func (b *builder) constant(init *cc.InitDeclarator) {
 	}
 }
 
-// find finds what is to be read.
 func (b *builder) find() error {
 	fail := func(why string, args ...any) error {
 		return &Error{Pos: Pos{File: b.unit.name}, Why: fmt.Sprintf(why, args...)}
@@ -201,7 +197,6 @@ func (b *builder) find() error {
 	return nil
 }
 
-// defined says which functions there are.
 func (b *builder) defined() string {
 	names := slices.Sorted(maps.Keys(b.functions))
 	if len(names) == 0 {
@@ -210,7 +205,6 @@ func (b *builder) defined() string {
 	return "; there are " + strings.Join(names, ", ")
 }
 
-// items are the statements and declarations of a block.
 func items(block *cc.CompoundStatement) []*cc.BlockItem {
 	var list []*cc.BlockItem
 	if block == nil {
@@ -222,7 +216,6 @@ func items(block *cc.CompoundStatement) []*cc.BlockItem {
 	return list
 }
 
-// mark is which mark a statement is, "" if it is none.
 func mark(item *cc.BlockItem) string {
 	if s := item.Statement; s != nil && s.Case == cc.StatementExpr &&
 		!isNil(s.ExpressionStatement.ExpressionList) {
@@ -236,14 +229,13 @@ func mark(item *cc.BlockItem) string {
 	return ""
 }
 
-// between is what lies between the marks in the blocks of a function.
 func between(body *cc.CompoundStatement) (list []*cc.BlockItem, found bool) {
 	each(body, func(n cc.Node) {
 		block, is := n.(*cc.CompoundStatement)
 		if !is {
 			return
 		}
-		var inside []*cc.BlockItem // from a mark on
+		var inside []*cc.BlockItem
 		for _, item := range items(block) {
 			switch m := mark(item); {
 			case m == beginMark:
@@ -258,8 +250,8 @@ func between(body *cc.CompoundStatement) (list []*cc.BlockItem, found bool) {
 	return list, found
 }
 
-// declared calls f for what is declared, in the order of the text: in the file, as a parameter of
-// the function that is read, in its body. A parameter has no init.
+// declared calls f for declarators in textual order: the file's, then the parameters (without init)
+// and variables of the function that is read.
 func (b *builder) declared(f func(d *cc.Declarator, init *cc.InitDeclarator)) {
 	list := func(n cc.Node) {
 		d, is := n.(*cc.Declaration)
@@ -285,7 +277,6 @@ func (b *builder) declared(f func(d *cc.Declarator, init *cc.InitDeclarator)) {
 	}
 }
 
-// parameters are those of a function that have names.
 func parameters(of *cc.FunctionDefinition) (all []*cc.Declarator) {
 	t, is := of.Declarator.Type().(*cc.FunctionType)
 	if !is {
@@ -299,7 +290,7 @@ func parameters(of *cc.FunctionDefinition) (all []*cc.Declarator) {
 	return all
 }
 
-// arrayType is the type of an array, also of one that is a parameter.
+// arrayType returns the type of an array, also of an array parameter.
 func arrayType(d *cc.Declarator) *cc.ArrayType {
 	if d == nil || d.Type() == nil {
 		return nil
@@ -314,8 +305,8 @@ func arrayType(d *cc.Declarator) *cc.ArrayType {
 
 func isArray(d *cc.Declarator) bool { return arrayType(d) != nil }
 
-// isPlaced tells whether a declarator is an array, or a struct that holds arrays, which is as
-// an array of one without a subscript.
+// isPlaced reports whether a declarator is an array, or a struct that holds arrays: one element
+// without a subscript.
 func isPlaced(d *cc.Declarator) bool {
 	return isArray(d) || d != nil && d.Type() != nil && isStruct(d.Type()) && holdsArrays(d.Type())
 }
@@ -326,15 +317,14 @@ func holdsArrays(of cc.Type) bool {
 	})
 }
 
-// elements are the types that an array can be of.
 var elements = []cc.Kind{
 	cc.Bool, cc.Char, cc.SChar, cc.UChar, cc.Short, cc.UShort, cc.Int, cc.UInt, cc.Long, cc.ULong,
 	cc.LongLong, cc.ULongLong,
 	cc.Enum, cc.Float, cc.Double, cc.LongDouble, cc.ComplexFloat, cc.ComplexDouble,
 }
 
-// declare places an array behind at, if a declarator is one. One that is not
-// understood is refused where it is used, and noted where it is not.
+// declare places a declarator's array at address at, and returns the next free address. Arrays that
+// are not understood are refused where they are used, else noted.
 func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 	size, sized := b.sized[d]
 	if !isPlaced(d) && !sized {
@@ -342,7 +332,7 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 	}
 	for other, i := range b.arrays {
 		if d.Linkage() != cc.None && other.Linkage() != cc.None && other.Name() == d.Name() {
-			b.arrays[d] = i // it is declared once more
+			b.arrays[d] = i
 			return at
 		}
 	}
@@ -380,7 +370,7 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 	return end
 }
 
-// bytesOf is the size of an array, no integer, so that it is never out of range.
+// bytesOf returns the size of an array as a float, which cannot overflow.
 func bytesOf(a Array) float64 {
 	bytes := float64(a.Element)
 	for _, n := range a.Extents {
@@ -389,8 +379,7 @@ func bytesOf(a Array) float64 {
 	return bytes
 }
 
-// arrayOf is an array that has no place yet. A parameter that is a pointer points to so many
-// elements.
+// arrayOf returns an array without an address. A pointer parameter points to size elements.
 func (b *builder) arrayOf(d *cc.Declarator, size int) (a Array, err *Error) {
 	t := d.Type()
 	if array := arrayType(d); array != nil {
@@ -429,14 +418,13 @@ func (b *builder) arrayOf(d *cc.Declarator, size int) (a Array, err *Error) {
 		err.room = true
 		return a, err
 	}
-	if d.IsParam() || d.IsVolatile() { // it may overlap another, or be read by others
+	if d.IsParam() || d.IsVolatile() { // it may overlap another array, or others may read it
 		b.file.Carried = 0
 	}
 	return a, nil
 }
 
-// extent is how many elements an array has, by the values of variables if it is written so, 0
-// if it is not known.
+// extent returns the number of elements of an array by the variables' values, or 0 if unknown.
 func (b *builder) extent(array *cc.ArrayType) (n int) {
 	if !array.IsVLA() && array.Len() >= 0 {
 		return int(array.Len())
@@ -455,7 +443,7 @@ func (b *builder) extent(array *cc.ArrayType) (n int) {
 	return 0
 }
 
-// declared is the array as a declaration has it, such as m[3][4].
+// declared returns the array as declared, such as m[3][4].
 func (a Array) declared() string {
 	text := a.Name
 	for _, extent := range a.Extents {
@@ -464,7 +452,6 @@ func (a Array) declared() string {
 	return text
 }
 
-// typeName is the type in a word or two: without its fields.
 func typeName(t cc.Type) string {
 	if s, is := t.(interface{ Tag() cc.Token }); is && isStruct(t) {
 		tag := s.Tag()

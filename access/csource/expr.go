@@ -9,19 +9,18 @@ import (
 	"modernc.org/cc/v4"
 )
 
-// An expr is an expression of C in the terms that matter here. Brackets are gone.
+// An expr is a C expression reduced to what csource needs, without parentheses.
 type expr struct {
-	op   string // see below
+	op   string
 	args []*expr
 	node cc.ExpressionNode
 	decl *cc.Declarator // of a variable
-	why  string         // of what is not understood
+	why  string         // why it is not understood
 
 	field *cc.Field
 }
 
-// The operators are C's, in its spelling ("+", "&&", "?:", "=", "+=", ","), and
-// these.
+// The operators are C's, in its spelling ("+", "&&", "?:", "=", "+=", ","), and these.
 const (
 	opConst   = "const"   // an integer whose value the parser knows
 	opOther   = "value"   // a value without variables: of another type, or a text
@@ -31,15 +30,14 @@ const (
 	opDeref   = "deref"   // *args[0]
 	opAddress = "address" // &args[0]
 	opCall    = "call"    // args[0](args[1:]...)
-	opCast    = "cast"    // of args[0] to the node's type
+	opCast    = "cast"    // args[0] converted to the node's type
 	opNegate  = "negate"  // -args[0]
 	opPlus    = "plus"    // +args[0]
 	opBefore  = "before"  // ++args[0], --args[0]
 	opBehind  = "behind"  // args[0]++, args[0]--
-	opNothing = "nothing" // what is not understood, and why
+	opNothing = "nothing" // not understood; why says the reason
 )
 
-// text is the expression as it is written, after macros, on one line.
 func (e *expr) text() string { return source(e.node) }
 
 func (e *expr) pos() Pos { return place(e.node) }
@@ -49,7 +47,7 @@ func place(n cc.Node) Pos {
 	return Pos{p.Filename, p.Line, p.Column}
 }
 
-// source is the text of a part of the tree, shortened.
+// source returns the text of a node after macros, on one line, shortened.
 func source(n cc.Node) string {
 	if isNil(n) {
 		return ""
@@ -69,9 +67,8 @@ func source(n cc.Node) string {
 	return b.String()
 }
 
-// spaced reports whether there is a space in front of the last token: where the
-// text has one, but for the inside of brackets, and behind an operator that has
-// one in front of it. Macros leave too many and too few.
+// spaced reports whether to write a space before the last token: where the text has one outside
+// brackets, and after an operator that has one before it. Macros leave too many and too few.
 func spaced(tokens []cc.Token) bool {
 	n := len(tokens)
 	last, before := tokens[n-1].SrcStr(), tokens[n-2].SrcStr()
@@ -86,7 +83,6 @@ func spaced(tokens []cc.Token) bool {
 		tokens[n-3].SrcStr())
 }
 
-// ends reports whether a token ends an operand.
 func ends(token string) bool {
 	return word(token[len(token)-1]) || strings.Contains(")]", token)
 }
@@ -95,7 +91,6 @@ func isNil(n cc.Node) bool {
 	return n == nil || reflect.ValueOf(n).Kind() == reflect.Pointer && reflect.ValueOf(n).IsNil()
 }
 
-// expression reads an expression of the parser's tree.
 func expression(n cc.ExpressionNode) *expr {
 	e := &expr{node: n}
 	switch n := n.(type) {
@@ -152,7 +147,7 @@ func (e *expr) nothing(why string) *expr {
 	return e
 }
 
-// constant is an integer that the parser knows.
+// constant makes e an integer constant if the parser knows its value.
 func (e *expr) constant() *expr {
 	switch e.node.Value().(type) {
 	case cc.Int64Value, cc.UInt64Value:
@@ -172,7 +167,7 @@ func (e *expr) primary(n *cc.PrimaryExpression) *expr {
 		case *cc.Parameter:
 			e.op, e.decl = opVar, to.Declarator
 			return e
-		case *cc.Enumerator: // which is an int, as for the parser, or as long as its enum
+		case *cc.Enumerator: // an int for the parser too, or as long as its enum
 			v, is := to.Value().(cc.Int64Value)
 			if u, unsigned := to.Value().(cc.UInt64Value); unsigned && u <= math.MaxInt32 {
 				v, is = cc.Int64Value(u), true
@@ -261,7 +256,7 @@ func (e *expr) unary(n *cc.UnaryExpression) *expr {
 	return e.nothing("it is not understood")
 }
 
-// binary is a production of two operands, or of one alone. The left one is of the same production.
+// binary reads a production of one or two operands; the left one is of the same production.
 func (e *expr) binary(n cc.ExpressionNode) *expr {
 	var left, right cc.ExpressionNode
 	op := ""
@@ -291,7 +286,6 @@ func (e *expr) binary(n cc.ExpressionNode) *expr {
 	return e.set(op, left, right)
 }
 
-// assigns tells whether it gives its first argument a value.
 func (e *expr) assigns() bool {
 	switch e.op {
 	case opBefore, opBehind, "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=":
@@ -300,7 +294,7 @@ func (e *expr) assigns() bool {
 	return false
 }
 
-// way is 1 of ++ and -1 of --.
+// way returns 1 for ++ and -1 for --.
 func (e *expr) way() int {
 	switch n := e.node.(type) {
 	case *cc.PostfixExpression:
@@ -315,7 +309,6 @@ func (e *expr) way() int {
 	return 1
 }
 
-// any reports whether some part of an expression is as asked.
 func (e *expr) any(is func(*expr) bool) bool {
 	if is(e) {
 		return true
@@ -328,7 +321,7 @@ func (e *expr) any(is func(*expr) bool) bool {
 	return false
 }
 
-// each calls f with the nodes below a part of the parser's tree.
+// each calls f for a node and all nodes below it.
 func each(n cc.Node, f func(cc.Node)) {
 	if isNil(n) {
 		return
@@ -350,8 +343,8 @@ func each(n cc.Node, f func(cc.Node)) {
 	}
 }
 
-// below are, by the types of nodes, the fields that may be nodes: looking for them anew takes most
-// of the time of a walk.
+// below caches the fields of a node type that may be nodes. Finding them takes most of a walk's
+// time.
 var below sync.Map
 
 func fieldsBelow(t reflect.Type) []int {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 )
 
-// predefinedMacros is what a compiler for 64-bit Linux defines before a file's first line, as far
-// as a kernel may ask for it, and size_t, which kernels that are shown without their headers use.
-// No compiler is asked, so that a file means the same on every machine; what tells one compiler
-// from another, as __GNUC__ does, is not defined, and a note says so where a file asks for it.
+// predefinedMacros holds what a compiler for 64-bit Linux predefines, as far as a kernel may need
+// it, and size_t, which kernels shown without headers use. No compiler is asked, so a file means
+// the same on every machine. Macros that identify a compiler, such as __GNUC__, are not defined; a
+// note says so where a file asks for one.
 const predefinedMacros = `
 #define __STDC__ 1
 #define __STDC_HOSTED__ 1
@@ -218,8 +218,8 @@ typedef __WCHAR_TYPE__ __predefined_wchar_t;
 typedef __PTRDIFF_TYPE__ __predefined_ptrdiff_t;
 `
 
-// headers are those of the language's library, as far as the files of kernels and what surrounds
-// them (a main, timers) need them to be parsed. A function need not be declared to be called.
+// headers holds the standard headers, as far as kernels and their surroundings (a main, timers)
+// need them to be parsed. A call needs no declaration.
 var headers = map[string]string{
 	"assert.h": "#undef assert\n#ifdef NDEBUG\n#define assert(x) ((void)0)\n#else\n#define " +
 		"assert(x) ((void)!(x))\n#endif\n#undef static_assert\n#define static_assert " +
@@ -458,7 +458,6 @@ func guarded(name, text string) string {
 		name, name, text)
 }
 
-// integerTypes are the types of stdint.h and their limits.
 const integerTypes = `
 typedef __INT8_TYPE__ int8_t;
 typedef __UINT8_TYPE__ uint8_t;
@@ -551,7 +550,6 @@ typedef unsigned long uintmax_t;
 #define UINTMAX_C(c) c ## UL
 `
 
-// formats are the macros of inttypes.h for printf and scanf.
 const formats = `
 #define PRId8 "d"
 #define SCNd8 "hhd"

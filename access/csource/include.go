@@ -14,33 +14,30 @@ import (
 	"modernc.org/cc/v4"
 )
 
-// files is what #include can see: the folders that were named, and the headers
-// that are built in. It follows which file is read, from inside of which.
+// files is what #include can find: the named folders and the built-in headers.
 type files struct {
 	dirs    []string
 	failed  error
 	entered int
-	once    map[string]bool // files that are not read again
+	once    map[string]bool // not read again
 	texts   [][]byte        // of all that was read
 	notes   []Note          // on pragmas
 
-	missing map[string]bool // files that are not found, and are as if they were empty
-	missed  []Note          // on these
+	missing map[string]bool // not found, treated as empty
+	missed  []Note          // on the missing files
 }
 
-// maxEntered is how often files are read at most.
+// maxEntered bounds how often files are read.
 const maxEntered = 500
 
-// enterMark begins each file that is read, which does not change the numbers of its lines.
+// enterMark begins each file that is read, without changing line numbers.
 const enterMark = "__stridebench_enter"
 
-// framed is a file's text behind the mark. The scanner does not end a line that ends with a
-// backslash, nor a name, without another line.
+// framed adds the mark. The scanner needs another line to end a name or a backslash at the end.
 func framed(text []byte) []byte {
 	return slices.Concat([]byte("#pragma "+enterMark+"\n#line 1\n"), text, []byte("\n\n"))
 }
 
-// checkFolders refuses folders that are none.
 func checkFolders(dirs []string) error {
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err != nil {
@@ -52,10 +49,8 @@ func checkFolders(dirs []string) error {
 	return nil
 }
 
-// start forgets which files were read, for the next time that all is read.
 func (f *files) start() { f.entered, f.once, f.texts, f.notes = 0, map[string]bool{}, nil, nil }
 
-// pragma is told of each pragma that is read.
 func (f *files) pragma(words []cc.Token) error {
 	if len(words) == 0 {
 		return nil
@@ -115,7 +110,7 @@ func (f *files) Open(path string) (fs.File, error) {
 	return nil, fs.ErrNotExist
 }
 
-// readIn reads a file in a folder. A link that leads out of it leads nowhere.
+// readIn reads a file in a folder. It does not follow links out of the folder.
 func readIn(dir, name string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -134,13 +129,12 @@ func readIn(dir, name string) ([]byte, error) {
 	return withoutMark(text), err
 }
 
-// byteMark is what some editors begin files with.
+// byteMark is the byte order mark that some editors write.
 const byteMark = "\xef\xbb\xbf"
 
-// withoutMark is a text as compilers read it.
 func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte(byteMark)) }
 
-// A file is a text that is open, of which the parser asks for nothing but whether it is a folder.
+// The parser only asks whether a file is a folder.
 type file struct {
 	*bytes.Reader
 	fs.FileInfo

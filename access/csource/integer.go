@@ -9,8 +9,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A ctype is an integer type of C: so many bits, with a sign or without. One of a single
-// bit is _Bool, to which a value is converted by whether it is 0 (C11, 6.3.1.2).
+// A ctype is an integer type of C. One bit means _Bool: a conversion to it compares with 0 (C11,
+// 6.3.1.2).
 type ctype struct {
 	bits   int
 	signed bool
@@ -25,7 +25,7 @@ func typeOf(t cc.Type) (ctype, bool) {
 	if t.Kind() == cc.Bool {
 		return boolType, true
 	}
-	// of which GCC makes an unsigned type unless one is negative
+	// GCC makes an enum's type unsigned unless a value is negative.
 	if enum, is := t.(*cc.EnumType); is {
 		return ctype{int(t.Size()) * 8, enum.Min() < 0}, true
 	}
@@ -37,7 +37,7 @@ func (t ctype) String() string {
 		false: "unsigned"}[t.signed], t.bits)
 }
 
-// limits are the least and the greatest value, the latter at most an int's.
+// limits returns the least and greatest value, the latter at most math.MaxInt.
 func (t ctype) limits() (low, high int) {
 	switch {
 	case t.signed:
@@ -55,7 +55,6 @@ func (t ctype) promoted() ctype {
 	return t
 }
 
-// common is the type that two operands are converted to.
 func common(a, b ctype) ctype {
 	a, b = a.promoted(), b.promoted()
 	switch {
@@ -67,26 +66,23 @@ func common(a, b ctype) ctype {
 	return ctype{a.bits, a.signed && b.signed}
 }
 
-// An integer is what an expression of integers is.
 type integer struct {
 	piece
 	t ctype
 }
 
-// fails is the error about an expression.
 func (e *expr) fails(why string, args ...any) *Error {
 	return &Error{Pos: e.pos(), Expr: e.text(), Why: fmt.Sprintf(why, args...)}
 }
 
-// unknown is the error about an expression whose value depends on data.
+// unknown is fails for a value that depends on data.
 func (e *expr) unknown(why string, args ...any) *Error {
 	err := e.fails(why, args...)
 	err.data = true
 	return err
 }
 
-// integer evaluates an expression of integers: constants as C does, variables of loops
-// exactly as long as no unsigned type wraps.
+// integer evaluates constants as C does, and loop variables exactly if no unsigned type wraps.
 func (b *builder) integer(e *expr) integer {
 	defer located(e.node)
 	switch e.op {
@@ -140,7 +136,6 @@ func constantOf(e *expr) integer {
 	panic(e.fails("its value is not known"))
 }
 
-// variable is a loop's, or one whose value is known here.
 func (b *builder) variable(e *expr) integer {
 	for _, l := range b.loops {
 		if l.decl == e.decl {
@@ -171,7 +166,7 @@ func (b *builder) cast(e *expr) integer {
 	}
 	of := e.args[0]
 	if real := of.node.Type(); real != nil && cc.IsFloatingPointType(real) {
-		if v, known := e.node.Value().(cc.Int64Value); known && t != boolType { // of which .5 is 1
+		if v, known := e.node.Value().(cc.Int64Value); known && t != boolType { // _Bool of .5 is 1
 			return integer{constant(int(v)), t}
 		}
 	}
@@ -191,10 +186,9 @@ func (b *builder) sign(e *expr) integer {
 	return result(e, constant(from).plus(-1, x.piece), x.t)
 }
 
-// ternary is one of two integers.
 func (b *builder) ternary(e *expr) integer {
 	when := b.condition(e.args[0])
-	// What is not taken need not be understood.
+	// The arm that is not taken need not be understood.
 	if always(when) || never(when) {
 		taken := e.args[1]
 		if never(when) {
@@ -246,7 +240,6 @@ func (b *builder) arithmetic(e *expr) integer {
 	return result(e, b.divided(e, x, n), t)
 }
 
-// byConstants is what C makes of two constants.
 func byConstants(e *expr, m, n int, t ctype) piece {
 	switch shift := e.op == "<<" || e.op == ">>"; {
 	case n == 0 && (e.op == "/" || e.op == "%"):
@@ -296,7 +289,7 @@ func wrapped(e *expr, n int, t ctype) integer {
 	return integer{constant(n), t}
 }
 
-// widened is an integer as one of another type, if that has all values of its own.
+// widened returns i with another type if that type holds all its values.
 func (i integer) widened(t ctype) integer {
 	low, high := t.limits()
 	least, most := i.t.limits()
@@ -308,8 +301,7 @@ func (i integer) widened(t ctype) integer {
 	return i
 }
 
-// convert gives a value another type. Constants wrap; a value of variables has to
-// stay in range wherever the place is reached.
+// convert gives a value another type. Constants wrap; a value of variables must always be in range.
 func (b *builder) convert(e *expr, i integer, t ctype) integer {
 	if i = i.widened(t); i.t == t {
 		return i
@@ -324,21 +316,19 @@ func (b *builder) convert(e *expr, i integer, t ctype) integer {
 	}
 	low, high := t.limits()
 	low0, high0 := i.t.limits()
-	// What was computed as unsigned may have wrapped before.
+	// An unsigned result may have wrapped before.
 	why := fmt.Sprintf("it would wrap as %v, or as %v", i.t, t)
 	b.within(e, i.piece, max(low, low0), min(high, high0), why)
 	return integer{i.piece, t}
 }
 
-// settled demands that a value of variables which is computed as unsigned does
-// not wrap, where that makes a difference.
+// settled demands that an unsigned value does not wrap, where that makes a difference.
 func (b *builder) settled(e *expr, i integer) {
 	if !i.t.signed {
 		b.stays(e, i)
 	}
 }
 
-// stays demands that a value of variables stays in its type.
 func (b *builder) stays(e *expr, i integer) {
 	if _, fixed := i.number(); fixed {
 		return
@@ -351,13 +341,11 @@ func (b *builder) stays(e *expr, i integer) {
 	b.within(e, i.piece, low, high, fmt.Sprintf(why, i.t))
 }
 
-// decided is a condition on the loops' variables, or why it is not known.
 func (b *builder) decided(e *expr) (c nest.Condition, err *Error) {
 	err = tried(func() { c = b.condition(e) })
 	return c, err
 }
 
-// condition evaluates a condition on the loops' variables.
 func (b *builder) condition(e *expr) nest.Condition {
 	defer located(e.node)
 	var c nest.Condition
@@ -381,7 +369,6 @@ func (b *builder) condition(e *expr) nest.Condition {
 	return b.plain(c)
 }
 
-// compared are the sides of a comparison, in their common type.
 func (b *builder) compared(e *expr) (x, y piece) {
 	left, right := b.integer(e.args[0]), b.integer(e.args[1])
 	t := common(left.t, right.t)

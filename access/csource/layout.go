@@ -6,7 +6,6 @@ import (
 	"modernc.org/cc/v4"
 )
 
-// fieldsOf are the fields of a struct or a union, none of what is neither.
 func fieldsOf(t cc.Type) (all []*cc.Field) {
 	of, is := t.(interface {
 		NumFields() int
@@ -23,21 +22,20 @@ func fieldsOf(t cc.Type) (all []*cc.Field) {
 	return all
 }
 
-// bitFields tells whether a type has bit-fields anywhere, of which the parser does not have
-// the layout in all cases.
+// bitFields reports whether a type has bit-fields. The parser lays some of them out wrong.
 func bitFields(t cc.Type) bool {
 	return slices.ContainsFunc(fieldsOf(elementOf(t)), func(f *cc.Field) bool {
 		return f.IsBitfield() || bitFields(f.Type())
 	})
 }
 
-// otherwise tells whether the parser may lay a type out otherwise than GCC.
+// otherwise reports whether the parser may lay a type out differently than GCC.
 func (b *builder) otherwise(t cc.Type) bool {
 	t = elementOf(t)
 	return (isStruct(t) || t.Kind() == cc.Enum) && b.unit.packed || bitFields(t)
 }
 
-// sizeOf is at most the size of a type, no integer, so that it is never out of range.
+// sizeOf returns an upper bound of a type's size, as a float, which cannot overflow.
 func sizeOf(t cc.Type) (bytes float64) {
 	if array, is := t.(*cc.ArrayType); is {
 		return float64(array.Len()) * sizeOf(array.Elem())
@@ -48,8 +46,8 @@ func sizeOf(t cc.Type) (bytes float64) {
 	return max(bytes, float64(t.Size()))
 }
 
-// doubtful refuses the first part of the parser's tree of which the parser may have another
-// value than GCC, and which it computes by itself: some sizes, and some constants.
+// doubtful refuses sizes and constants that the parser computes itself, perhaps differently than
+// GCC.
 func (b *builder) doubtful(below cc.Node) (found *Error) {
 	each(below, func(n cc.Node) {
 		if found != nil {
@@ -94,8 +92,7 @@ func doubtfulConstant(constant cc.Node) (found *Error) {
 	return found
 }
 
-// doubtfulSize refuses a sizeof or an _Alignof but for those of types and of variables, their
-// elements and fields.
+// doubtfulSize refuses sizeof and _Alignof except of types, variables, elements and fields.
 func (b *builder) doubtfulSize(u *cc.UnaryExpression) *Error {
 	var t cc.Type
 	switch u.Case {

@@ -9,28 +9,24 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A header is what the head of a loop says.
 type header struct {
 	s     *cc.IterationStatement
 	v     loopVar
 	name  string
 	first piece
 	step  int
-	rows  []piece // at least 0 as long as the loop goes on
+	rows  []piece // the loop runs while all are at least 0
 	wraps bool    // the variable is compared as unsigned
-	ahead int     // and so is what lies so far above it
+	ahead int     // and so are values up to ahead above it
 }
 
-// fails is the error about the head of the loop.
 func (h *header) fails(why string, args ...any) *Error {
 	return &Error{Pos: place(h.s), Expr: "for (" + h.name + " ...)", Why: fmt.Sprintf(why, args...)}
 }
 
-// maxLoops is how many loops are inside of each other at most: what is found out about a
-// nest takes time with a power of them.
+// maxLoops bounds the depth of a nest: analysis time grows with a power of it.
 const maxLoops = 64
 
-// forLoop builds a for.
 func (b *builder) forLoop(s *cc.IterationStatement) {
 	h := header{s: s}
 	condition, step := s.ExpressionList2, s.ExpressionList3
@@ -62,7 +58,6 @@ func (b *builder) forLoop(s *cc.IterationStatement) {
 	b.bind(v, value{failed: refuse(s, "its value behind the loop is not understood")})
 }
 
-// first gives the variable of a for its first value.
 func (b *builder) first(s *cc.IterationStatement, own *cc.Declarator) {
 	var first *expr
 	if s.Case == cc.IterationStatementForDecl {
@@ -85,7 +80,6 @@ func (b *builder) first(s *cc.IterationStatement, own *cc.Declarator) {
 	b.bind(own, value{i: b.integer(first)})
 }
 
-// loopVariable says of the header's variable its name and type, or why it can be none.
 func (b *builder) loopVariable(h *header, v *cc.Declarator) {
 	h.v.decl, h.name = v, v.Name()
 	var ok bool
@@ -131,7 +125,7 @@ func (b *builder) step(h *header, e *expr) {
 	}
 }
 
-// goesOn reads the condition of a loop: comparisons under &&.
+// goesOn reads a loop's condition: comparisons joined by &&.
 func (b *builder) goesOn(h *header, e *expr) {
 	switch e.op {
 	case "&&":
@@ -158,8 +152,8 @@ func (b *builder) goesOn(h *header, e *expr) {
 	h.rows = append(h.rows, row)
 }
 
-// notPast reads a condition of a loop, that a function is not 0 which is the variable or its
-// opposite and something: it ends as by < or > where steps of 1 begin in front of the end.
+// notPast reads a condition f != 0 on a function f with the variable's coefficient 1 or -1. With
+// steps of 1 that start before the end, it equals < or >.
 func (b *builder) notPast(h *header, e *expr, way piece) {
 	own := len(b.loops) - 1
 	if way.kind != leaf || h.first.kind != leaf || !usesVar(way.affine, own) || max(h.step,
@@ -167,7 +161,7 @@ func (b *builder) notPast(h *header, e *expr, way piece) {
 		panic(e.fails("!= is understood of a variable with steps of 1: write <"))
 	}
 	c := way.affine.Coef[own]
-	row := constant(0).plus(-c*h.step, way) // above 0 as long as the loop goes on
+	row := constant(0).plus(-c*h.step, way) // above 0 while the loop runs
 	first := plus(without(row.affine, own), -h.step, h.first.affine)
 	if low, _, ok := b.span(first); !ok || low < 0 || max(c, -c) != 1 {
 		panic(e.fails("the loop may begin beyond the end that != names: write <"))
@@ -175,11 +169,10 @@ func (b *builder) notPast(h *header, e *expr, way piece) {
 	h.rows = append(h.rows, row.plus(1, constant(-1)))
 }
 
-// maxSplits bounds how often the bounds of a loop are one of two.
 const maxSplits = 8
 
-// split builds the loop, once for each case of its bounds where these are neither
-// the least nor the greatest of several as a loop can have it.
+// split builds the loop once for each case of its bounds. A first value that is a greatest (going
+// down, a least) and a row that is a least need no cases.
 func (b *builder) split(h header, depth int) {
 	wanted := greatest
 	if h.step < 0 {
@@ -219,7 +212,6 @@ func (b *builder) split(h header, depth int) {
 	b.when(c.when, arm(c.args[0]), arm(c.args[1]))
 }
 
-// loop builds a loop whose bounds are affine.
 func (b *builder) loop(h header) {
 	own, wanted, sign := len(b.loops), greatest, 1
 	if h.step < 0 {
@@ -239,7 +231,7 @@ func (b *builder) loop(h header) {
 				l.To = append(l.To, end)
 				continue
 			}
-			if usesVar(a, own) { // it holds ever after if it holds at first
+			if usesVar(a, own) { // if it holds at first, it holds ever after
 				if len(l.From) != 1 {
 					panic(h.fails("a condition on the first value, and there are several"))
 				}
@@ -257,7 +249,7 @@ func (b *builder) loop(h header) {
 	}, nothing)
 }
 
-// iterations builds the body of a loop: in turns, if a remainder within asked for them.
+// iterations builds the body of a loop, strip-mined if a remainder within asks for it.
 func (b *builder) iterations(h *header, l *nest.Loop) {
 	own, turn := len(b.loops), b.turns[h.s]
 	defer func() { b.loops = b.loops[:own] }()
@@ -279,7 +271,6 @@ func (b *builder) iterations(h *header, l *nest.Loop) {
 
 func usesVar(a nest.Affine, depth int) bool { return depth < len(a.Coef) && a.Coef[depth] != 0 }
 
-// without is a function without the variable of a depth.
 func without(a nest.Affine, depth int) nest.Affine {
 	a.Coef = slices.Clone(a.Coef)
 	a.Coef[depth] = 0
@@ -289,8 +280,8 @@ func without(a nest.Affine, depth int) nest.Affine {
 	return a
 }
 
-// quotient is the end, which is not reached, of a variable v that goes up (sign 1)
-// as long as rest - c*v >= 0, or down (sign -1) as long as rest + c*v >= 0.
+// quotient returns the exclusive end of v that goes up (sign 1) while rest - c*v >= 0, or down
+// (sign -1) while rest + c*v >= 0.
 func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
 	end := nest.Affine{Coef: make([]int, len(rest.Coef))}
 	for d, k := range rest.Coef {
@@ -304,8 +295,8 @@ func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
 	return end, true
 }
 
-// ends demands that the value after the last one, too, is one of the type, and so is what lies
-// ahead of it, by the bounds of the loops around.
+// ends demands that the value after the last one, plus ahead, fits the type. The bounds of the
+// loops around must show it.
 func (b *builder) ends(h *header, l *nest.Loop) {
 	low, high := h.v.t.limits()
 	if h.wraps {

@@ -10,36 +10,34 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// An lvalue is what an expression such as a[i][j], body[i].position[k].x or *(p + 1) refers
-// to: a number, a struct, or an array of these. A pointer is the lvalue that it points to.
+// An lvalue is what an expression such as a[i][j], body[i].position[k].x or *(p + 1) refers to: a
+// number, a struct, or an array of these. A pointer is the lvalue that it points to.
 type lvalue struct {
-	array    int     // its place in File.Arrays, -1 where it is in none
-	variable bool    // it begins at a variable that is no array, of which numbers live in registers
+	array    int     // index in File.Arrays, or -1
+	variable bool    // it begins at a variable that is not an array; its numbers live in registers
 	steps    []step  // by subscripts and pointers, in the order of the text
-	moves    bool    // the last step ends here, so another subscript can move a pointer to it
-	offset   int     // bytes of the fields from where their structs begin
-	extents  []int   // of it, none if it is no array
-	of       cc.Type // of one of its elements, or of itself
-	declared string  // what it begins at, with its extents, and its fields
+	moves    bool    // the last step ends here, so a subscript can move a pointer to it
+	offset   int     // bytes from the structs to the fields
+	extents  []int   // none if it is not an array
+	of       cc.Type // type of an element, or of the lvalue itself
+	declared string  // its beginning, with extents and fields
 	failed   *Error  // why it is not understood, unless it is in a register
 }
 
-// A step chooses one of so many, which lie so far apart.
+// A step chooses one of extent elements that lie bytes apart.
 type step struct {
 	extent, bytes int
-	alone         bool // no subscript but a pointer, to something that is no element of an array
+	alone         bool // a pointer to something that is not an array element
 	at            piece
-	by            []move // what at is the sum of
+	by            []move // at is their sum
 }
 
-// A move is an integer that is added to an index, or subtracted from it.
 type move struct {
 	e    *expr
 	i    integer
 	sign int
 }
 
-// bytes are those of an lvalue.
 func (l *lvalue) bytes() int {
 	bytes := int(l.of.Size())
 	for _, n := range l.extents {
@@ -48,7 +46,6 @@ func (l *lvalue) bytes() int {
 	return bytes
 }
 
-// address is a pointer to an lvalue.
 func (l lvalue) address() lvalue {
 	if !l.moves {
 		alone := step{extent: 1, bytes: l.bytes(), alone: true, at: constant(0)}
@@ -57,7 +54,6 @@ func (l lvalue) address() lvalue {
 	return l
 }
 
-// decayed is a pointer to the first element of an array.
 func (l lvalue) decayed() lvalue {
 	extent := l.extents[0]
 	l.extents = l.extents[1:]
@@ -66,8 +62,8 @@ func (l lvalue) decayed() lvalue {
 	return l
 }
 
-// register tells whether it is a number of a variable that is no array, which lives in a
-// register as other variables do.
+// register reports whether l is a number of a variable that is not an array. It lives in a
+// register.
 func (l *lvalue) register() bool {
 	return l.variable && len(l.extents) == 0 && cc.IsArithmeticType(l.of) &&
 		!slices.ContainsFunc(l.steps, func(s step) bool {
@@ -75,11 +71,9 @@ func (l *lvalue) register() bool {
 		})
 }
 
-// stored tells whether the expression refers to an element of an array, to a field, or to
-// what a pointer points to.
+// stored reports whether e is an array element, a field, or a pointer's target.
 func (e *expr) stored() bool { return e.op == opIndex || e.op == opField || e.op == opDeref }
 
-// base is what the subscripts and fields of an expression begin at.
 func (e *expr) base() *expr {
 	for e.stored() {
 		e = e.args[0]
@@ -87,7 +81,6 @@ func (e *expr) base() *expr {
 	return e
 }
 
-// reference builds an access to an array.
 func (b *builder) reference(e *expr, kind nest.Kind) {
 	defer located(e.node)
 	if _, given := b.givenField(e); given && kind == nest.Read {
@@ -117,11 +110,11 @@ func (b *builder) reference(e *expr, kind nest.Kind) {
 	b.place(e, kind, l, indices, nil)
 }
 
-// wrong is an error about an expression that whoever asked has at hand.
+// wrong returns an error whose place located adds.
 func wrong(why string, args ...any) *Error { return &Error{Why: fmt.Sprintf(why, args...)} }
 
-// isVolatile tells whether a variable, an element or a field is. The parser does not say so of
-// all: of arrays their declarators do.
+// isVolatile reports whether a variable, element or field is volatile. For arrays, the parser says
+// so only of the declarator.
 func isVolatile(e *expr) bool {
 	for ; ; e = e.args[0] {
 		t := e.node.Type()
@@ -135,7 +128,6 @@ func isVolatile(e *expr) bool {
 	}
 }
 
-// lvalue is what an expression refers to.
 func (b *builder) lvalue(e *expr) (l lvalue) {
 	switch e.op {
 	case opVar:
@@ -152,7 +144,6 @@ func (b *builder) lvalue(e *expr) (l lvalue) {
 	panic(wrong("%s", noArray(e)))
 }
 
-// root is a variable.
 func (b *builder) root(e *expr) lvalue {
 	v := e.decl
 	if number, known := b.arrays[v]; known {
@@ -179,9 +170,8 @@ func (b *builder) root(e *expr) lvalue {
 	panic(wrong("%s", noArray(e)))
 }
 
-// field is a field of a struct.
 func (b *builder) field(l lvalue, f *cc.Field) lvalue {
-	l.offset += int(f.Offset()) // also of structs without a name around it
+	l.offset += int(f.Offset()) // also within structs without a name
 	l.declared += "." + f.Name()
 	l.moves = false
 	if l.extents, l.of = b.form(f.Type()); f.IsBitfield() || slices.ContainsFunc(l.extents,
@@ -195,8 +185,7 @@ func (b *builder) field(l lvalue, f *cc.Field) lvalue {
 	return l
 }
 
-// form is what a type is an array of, and its extents, none if it is no array. One that is not
-// known is 0.
+// form returns the extents of an array type, 0 if unknown, and its element type.
 func (b *builder) form(t cc.Type) (extents []int, of cc.Type) {
 	for {
 		array, is := t.(*cc.ArrayType)
@@ -207,7 +196,6 @@ func (b *builder) form(t cc.Type) (extents []int, of cc.Type) {
 	}
 }
 
-// elementOf is the type of the elements of an array of any extents.
 func elementOf(t cc.Type) cc.Type {
 	for {
 		array, is := t.(*cc.ArrayType)
@@ -218,7 +206,6 @@ func elementOf(t cc.Type) cc.Type {
 	}
 }
 
-// isStruct tells whether a type is a struct or a union.
 func isStruct(t cc.Type) bool { return t.Kind() == cc.Struct || t.Kind() == cc.Union }
 
 // place builds an access for each case of its subscripts.
@@ -262,7 +249,6 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 		Strides: strides}, acc)
 }
 
-// outside says that a step leads out of its extent.
 func (l *lvalue) outside(d int) string {
 	if l.steps[d].alone {
 		return "it lies outside the object that the pointer points to, which is not an array " +
@@ -272,7 +258,6 @@ func (l *lvalue) outside(d int) string {
 		l.steps[d].extent-1)
 }
 
-// noArray says why something with subscripts is no array, and how to write one.
 func noArray(e *expr) string {
 	return e.text() + " is not an array of constant extents" +
 		" (-D 'x[1000]' says how much a parameter x points to)"
@@ -281,13 +266,12 @@ func noArray(e *expr) string {
 const pointerChanges = "a pointer that changes is not understood: declare one with its value," +
 	" such as double *row = m[i], or write the array and its subscripts"
 
-// isPointer tells whether a declarator is a pointer, and no array that is a parameter.
+// isPointer excludes array parameters.
 func isPointer(d *cc.Declarator) bool {
 	return d != nil && d.Type() != nil && d.Type().Kind() == cc.Ptr && !isArray(d)
 }
 
-// unsaid tells whether an expression does not say where it points, as a call of malloc, NULL,
-// or a text does not.
+// unsaid reports whether e does not say where it points: a call such as malloc, NULL, or a text.
 func unsaid(e *expr) bool {
 	for e.op == opCast {
 		e = e.args[0]
@@ -295,7 +279,6 @@ func unsaid(e *expr) bool {
 	return e.op == opCall || e.op == opConst || e.op == opOther
 }
 
-// pointer is what an expression points to.
 func (b *builder) pointer(e *expr) (l lvalue) {
 	switch e.op {
 	case opVar:
@@ -338,7 +321,6 @@ func (b *builder) pointer(e *expr) (l lvalue) {
 	return l.decayed()
 }
 
-// moved is a pointer that is moved by so many.
 func (b *builder) moved(l lvalue, by *expr, sign int) lvalue {
 	var i integer
 	if err := tried(func() { i = b.integer(by) }); err != nil {
@@ -354,8 +336,8 @@ func (b *builder) moved(l lvalue, by *expr, sign int) lvalue {
 	return l
 }
 
-// unwrapped demands of the subscripts of a step that they stay in their types. Of a single one
-// that varies the bounds see to it, unless there are elements beyond its type.
+// unwrapped demands that a step's subscripts stay within their types. For one varying subscript,
+// the array's bounds ensure it, unless elements lie beyond its type.
 func (b *builder) unwrapped(s step) {
 	var vary []move
 	rest := 0
@@ -384,13 +366,12 @@ func (b *builder) unwrapped(s step) {
 	}
 }
 
-// pointerAs is what an expression points to as a pointer of another type.
 func (b *builder) pointerAs(e *expr, t cc.Type) lvalue {
 	defer located(e.node)
 	return b.asType(e, b.pointer(e), t)
 }
 
-// asType is a pointer of another type, which lies and moves as it did.
+// asType gives a pointer another type of the same layout.
 func (b *builder) asType(e *expr, l lvalue, t cc.Type) lvalue {
 	p, is := t.(*cc.PointerType)
 	if !is {
@@ -406,8 +387,7 @@ func (b *builder) asType(e *expr, l lvalue, t cc.Type) lvalue {
 	return l
 }
 
-// sameSize tells whether a type is laid out as another of its size may be: a number for a
-// number, a struct for a struct.
+// sameSize reports whether a type may replace another: a number or struct for one of its size.
 func sameSize(t, as cc.Type) bool {
 	if isStruct(t) {
 		return isStruct(as) && !t.IsIncomplete() && t.Size() == as.Size() && !bitFields(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A piece is an integer as a function of the loops' variables: affine, the least
-// or the greatest of several, or one of two as a condition says.
+// A piece is an integer as a function of the loops' variables: affine, the least or greatest of
+// several pieces, or one of two by a condition.
 type piece struct {
 	kind   pieceKind
 	affine nest.Affine    // of a leaf
@@ -31,8 +31,7 @@ const (
 // maxCases bounds the cases of one integer or condition.
 const maxCases = 64
 
-// An excess is a reason why arithmetic gives up. Building panics with it, and with an [*Error] of
-// what is refused.
+// An excess is why arithmetic gives up. Building panics with an excess or an [*Error].
 type excess string
 
 const (
@@ -40,8 +39,7 @@ const (
 	manyCases excess = "it has too many cases"
 )
 
-// located is deferred, and makes an excess, or an error about nothing, one about a part of the
-// text.
+// located is deferred. It gives an excess, or an error without a place, the place of a node.
 func located(n cc.Node) {
 	switch why := recover().(type) {
 	case nil:
@@ -57,7 +55,7 @@ func located(n cc.Node) {
 	}
 }
 
-// tried is the error that f panics with.
+// tried returns the error that f panics with.
 func tried(f func()) (err *Error) {
 	defer func() {
 		var is bool
@@ -71,7 +69,6 @@ func tried(f func()) (err *Error) {
 	return nil
 }
 
-// bound gives up where there are too many cases.
 func bound(cases int) {
 	if cases > maxCases {
 		panic(manyCases)
@@ -80,7 +77,7 @@ func bound(cases int) {
 
 func constant(n int) piece { return piece{affine: nest.Constant(n)} }
 
-// number is the value of a piece that does not depend on a variable.
+// number returns the value of a piece without variables.
 func (p piece) number() (n int, ok bool) {
 	return p.affine.Const, p.kind == leaf && !slices.ContainsFunc(p.affine.Coef, func(
 		c int) bool {
@@ -88,7 +85,7 @@ func (p piece) number() (n int, ok bool) {
 	})
 }
 
-// each applies f to all leaves. least becomes greatest if f turns them round.
+// each applies f to all leaves. If f reverses the order, least and greatest swap.
 func (p piece) each(turned bool, f func(nest.Affine) nest.Affine) piece {
 	if p.kind == leaf {
 		return piece{affine: f(p.affine)}
@@ -103,7 +100,7 @@ func (p piece) each(turned bool, f func(nest.Affine) nest.Affine) piece {
 	return q
 }
 
-// plus is p + factor*q.
+// plus returns p + factor*q.
 func (p piece) plus(factor int, q piece) piece {
 	switch {
 	case q.kind == leaf:
@@ -130,7 +127,6 @@ func (p piece) size() int {
 	return n
 }
 
-// choice writes the least or the greatest of several as a choice.
 func (p piece) choice() piece {
 	if p.kind == choice {
 		return p
@@ -146,7 +142,7 @@ func (p piece) choice() piece {
 	return piece{kind: choice, when: compare(op, first, rest), args: []piece{first, rest}}
 }
 
-// all are functions whose least (or greatest) the piece is, if it is that.
+// all returns the functions whose least (or greatest) the piece is, if it is one.
 func (p piece) all(kind pieceKind) (list []nest.Affine, ok bool) {
 	if p.kind == leaf {
 		return []nest.Affine{p.affine}, true
@@ -159,7 +155,7 @@ func (p piece) all(kind pieceKind) (list []nest.Affine, ok bool) {
 	return list, ok
 }
 
-// compare is the condition under which two pieces are as the operator says.
+// compare returns the condition p op q.
 func compare(op string, p, q piece) nest.Condition {
 	switch op {
 	case "<", "<=":
@@ -181,7 +177,6 @@ func compare(op string, p, q piece) nest.Condition {
 	return difference.atLeast0()
 }
 
-// atLeast0 is the condition that a piece is not negative.
 func (p piece) atLeast0() nest.Condition {
 	switch p.kind {
 	case leaf:
@@ -205,7 +200,7 @@ func (p piece) atLeast0() nest.Condition {
 	return all
 }
 
-// either is then where when holds and otherwise where it does not.
+// either returns then where when holds, and otherwise elsewhere.
 func either(when, then, otherwise nest.Condition) nest.Condition {
 	if always(then) && never(otherwise) {
 		return when
@@ -213,7 +208,7 @@ func either(when, then, otherwise nest.Condition) nest.Condition {
 	return or(and(when, then), and(not(when), otherwise))
 }
 
-// always and never say what is known of a condition without values.
+// always and never ignore the variables' values.
 func always(c nest.Condition) bool {
 	return slices.ContainsFunc(c, func(all []nest.Affine) bool { return len(all) == 0 })
 }
@@ -251,7 +246,7 @@ func not(c nest.Condition) nest.Condition {
 	return result
 }
 
-// plus is a + factor*b.
+// plus returns a + factor*b.
 func plus(a nest.Affine, factor int, b nest.Affine) nest.Affine {
 	sum := nest.Affine{Const: sumOf(a.Const, factor, b.Const),
 		Coef: make([]int, max(len(a.Coef), len(
@@ -266,7 +261,7 @@ func plus(a nest.Affine, factor int, b nest.Affine) nest.Affine {
 	return sum
 }
 
-// sumOf is x + factor*y.
+// sumOf returns x + factor*y, and panics with tooLarge on overflow.
 func sumOf(x, factor, y int) int {
 	high, low := bits.Mul64(uint64(max(factor, -factor)), uint64(max(y, -y)))
 	product := factor * y
@@ -278,7 +273,7 @@ func sumOf(x, factor, y int) int {
 	return total
 }
 
-// same reports whether two pieces are written alike.
+// same compares pieces as written.
 func (p piece) same(q piece) bool {
 	return p.kind == q.kind && equal(p.affine, q.affine) && sameCondition(p.when, q.when) &&
 		slices.EqualFunc(p.args, q.args, piece.same)
@@ -296,10 +291,10 @@ func sameCondition(a, b nest.Condition) bool {
 	})
 }
 
-// choose is then where when holds and otherwise where it does not: the least or
-// the greatest of the two where that is what it says, as in i < n ? i : n.
+// choose returns then where when holds, and otherwise elsewhere: as their least or greatest if when
+// compares them, as in i < n ? i : n.
 func (b *builder) choose(when nest.Condition, then, otherwise piece) piece {
-	const few = 6 // whose comparison has no more than maxCases
+	const few = 6 // their comparison has at most maxCases
 	switch size := then.size() * otherwise.size(); {
 	case always(when) || then.same(otherwise):
 		return then

@@ -12,31 +12,27 @@ import (
 	"modernc.org/cc/v4"
 )
 
-// Limits of what is read: a file of C says what it says in much less, and a
-// parser that calls itself for each bracket must not run out of stack.
+// Limits. The parser recurses for each bracket and must not run out of stack.
 const (
-	maxFile     = 256 << 10 // bytes of one file, the headers included
+	maxFile     = 256 << 10 // bytes of one file, a header too
 	maxText     = 4 << 20   // bytes after the preprocessor
-	maxWork     = 150_000   // tokens that the preprocessor handles, see cc.Config.ExpansionLimit
-	maxNesting  = 500       // brackets that one can be inside of
+	maxWork     = 150_000   // tokens, see cc.Config.ExpansionLimit
+	maxNesting  = 500       // depth of brackets
 	maxCuts     = 200       // how often a file is parsed, with less of it each time
 	builtinPath = "<built-in>"
 
-	predefinedName = "<predefined>" // as the parser calls it
+	predefinedName = "<predefined>" // the parser's name for it
 	trailerName    = "<end>"
 )
 
-// Where the region begins and ends, the text has these statements in place of
-// the pragmas: the parser keeps no pragma, and a place in the tree is what is
-// wanted.
+// These statements replace the pragmas of the region, because the parser keeps no pragmas.
 const (
 	beginMark = "__stridebench_scop_begin"
 	endMark   = "__stridebench_scop_end"
 )
 
-// trailer is read behind the file. Where a declaration is not complete, the parser looks for its
-// rest and has errors without end to tell if it finds none. The file may have macros of the name
-// of a keyword.
+// trailer follows the file. If a declaration is incomplete, the parser looks for its rest and would
+// otherwise report errors without end. The file may define macros named like keywords.
 var trailer = "#undef extern\n#undef int\n" + strings.Repeat(
 	"; extern int __predefined_declarator;\n", 4)
 
@@ -46,30 +42,28 @@ var (
 	position    = regexp.MustCompile(`(?s)^(.*?):(\d+):(\d+): (.*)$`)
 	internals   = regexp.MustCompile(` \([a-z0-9_]+\.go:\d+:[^)]*\)`)
 	notFound    = regexp.MustCompile(`include file not found: ["<](.*)[">]`)
-	// otherTypes are the attributes that make another type of what is declared, give it the place
-	// of something else, or call a function; and another name for the linker.
+	// otherTypes matches attributes that change a type, alias an object or call a function, and asm
+	// names.
 	otherTypes = regexp.MustCompile(`\b__attribute(?:__)?\s*\(\s*\((?:[^()]|\([^()]*\))*?\b(?:__)?(mode|vector_size|alias|weakref|cleanup)(?:__)?\s*\(|\]\s*(asm|__asm|__asm__)\b|\bu8"`)
-	// packs are what may change how structs are laid out: what the parser makes of it is not what
-	// every compiler does.
+	// packs matches what may change the layout of structs; parser and compilers differ on it.
 	packs = regexp.MustCompile(`\b(_Alignas|alignas|__attribute__|__attribute|__declspec)\b|#\s*pragma\s+pack\b|_Pragma\s*\(\s*"pack`)
 )
 
-// A unit is what the parser is given of a file.
 type unit struct {
 	name       string
-	marked     []byte // what of it is parsed
+	marked     []byte // the parsed text
 	predefined string
 	trailer    string
 	files      *files
 	cfg        *cc.Config
-	packed     bool // something may change how structs are laid out
+	packed     bool // something may change the layout of structs
 
-	parts   []*textPart // where not all of it is parsed
+	parts   []*textPart // set once some of the text is not parsed
 	leftOut map[string]*Error
 }
 
-// parse preprocesses, parses and type checks a file. Where that fails, it leaves out what is not
-// to be read.
+// parse preprocesses, parses and type checks a file. On failure it tries again without what need
+// not be read.
 func parse(name string, text []byte, opts Options, sized string) (u *unit, ast *cc.AST, err error) {
 	if u, err = newUnit(name, text, opts, sized); err != nil {
 		return nil, nil, err
@@ -153,7 +147,6 @@ func newUnit(name string, text []byte, opts Options, sized string) (*unit, error
 	return u, nil
 }
 
-// sources are what the parser reads, from the start.
 func (u *unit) sources() []cc.Source {
 	u.files.start()
 	marks := "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"
@@ -164,7 +157,6 @@ func (u *unit) sources() []cc.Source {
 	}
 }
 
-// translate preprocesses, parses and checks types.
 func (u *unit) translate() (*cc.AST, []*Error) {
 	var expanded limited
 	if err := cc.Preprocess(u.cfg, u.sources(), &expanded); err != nil {
@@ -184,7 +176,6 @@ func (u *unit) translate() (*cc.AST, []*Error) {
 	return ast, nil
 }
 
-// errors are the parser's errors.
 func (u *unit) errors(err error) (all []*Error) {
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		e := &Error{Pos: Pos{File: u.name}, Why: internals.ReplaceAllString(line, "")}
@@ -197,7 +188,7 @@ func (u *unit) errors(err error) (all []*Error) {
 		e.Why = ofGrowing.ReplaceAllString(e.Why,
 			"$1 is a macro that makes a string of an argument, or pastes two, which is not "+
 				"understood")
-		if e.Pos.File == trailerName { // what the parser misses is not there
+		if e.Pos.File == trailerName { // what the parser misses is not in the file
 			e.Pos = Pos{File: u.name, Line: 1 + bytes.Count(u.marked, []byte("\n")), Column: 1}
 			e.Why = "the file ends before this declaration does"
 		}
@@ -206,7 +197,7 @@ func (u *unit) errors(err error) (all []*Error) {
 	return all
 }
 
-// overridden notes which macros from outside the file defines anew.
+// overridden notes the -D macros that the file redefines.
 func overridden(ast *cc.AST, defines []string) (notes []Note) {
 	for _, define := range defines {
 		name, _ := Defined(define)
@@ -222,8 +213,7 @@ func overridden(ast *cc.AST, defines []string) (notes []Note) {
 	return notes
 }
 
-// unused notes which macros from outside no text that was read has in it: a name that is spelt
-// wrong leaves everything as it was.
+// unused notes the -D macros that no text uses, such as misspelt ones.
 func (u *unit) unused(defines []string) (notes []Note) {
 	texts := append(slices.Clone(u.files.texts), u.marked)
 	for _, header := range headers {
@@ -238,7 +228,7 @@ func (u *unit) unused(defines []string) (notes []Note) {
 		macro, _ := Defined(define)
 		made := bytes.Contains(u.marked, []byte("##"))
 		if made || strings.HasPrefix(macro, "_") || regexp.MustCompile(`\b`+macro+`\b`).Match(all) {
-			continue // what begins so is for headers that are not read
+			continue // such names are for headers that are not read
 		}
 		notes = append(notes, Note{Define: define, Pos: Pos{File: u.name}, Text: fmt.Sprintf(
 			"-D %s has no effect: nothing in it is called %s", define, macro)})
@@ -246,7 +236,6 @@ func (u *unit) unused(defines []string) (notes []Note) {
 	return notes
 }
 
-// limited is text up to a limit.
 type limited struct{ text []byte }
 
 func (l *limited) Write(p []byte) (int, error) {
@@ -257,10 +246,10 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unparsable says why a text without comments and macros is none for the parser, if it is not: it
-// is nested too deeply, or its brackets do not match, with which the parser runs into the end.
+// unparsable says why the parser cannot read a text without comments and macros: deep nesting, or
+// unmatched brackets, with which it runs past the end.
 func unparsable(text []byte) string {
-	var open []byte // what closes the brackets that are open
+	var open []byte // closes the open brackets
 	for at := 0; at < len(text); at++ {
 		switch c := text[at]; c {
 		case '"', '\'':
@@ -288,7 +277,6 @@ func word(c byte) bool {
 		'A' <= c && c <= 'Z'
 }
 
-// quoted is the place behind a string or character constant.
 func quoted(text []byte, at int) int {
 	quote := text[at]
 	for at++; at < len(text) && text[at] != quote && text[at] != '\n'; at++ {
@@ -303,22 +291,20 @@ var (
 	defineFn  = regexp.MustCompile(`(?m)^([ \t]*#[ \t]*define[ \t]+(\w+)\(([^)\n]*)\))((?:.*\\\r?\n)*.*)$`)
 	ofGrowing = regexp.MustCompile(`undefined: __growing_(\w+)`)
 	pasted    = regexp.MustCompile(`(\w+)\s*##|##\s*(\w+)`)
-	// ofPragma is a string that goes no further.
+	// ofPragma matches a harmless stringized argument.
 	ofPragma = regexp.MustCompile(`\b_Pragma\s*\(\s*#\s*\w+\s*\)`)
-	// continued is the end of a line that goes on in the next one: compilers pass over spaces
-	// behind the backslash.
+	// continued matches a backslash, spaces and a line end: compilers skip the spaces.
 	continued = regexp.MustCompile(`\\[ \t\v\f]+(\r?\n)`)
-	// errorLine may have a quote that is not closed.
+	// errorLine matches a line that may have an unclosed quote.
 	errorLine = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(error|warning)\b.*$`)
-	// tellers are macros that GCC has and others have not, or that it has for some CPUs.
+	// tellers matches macros that only GCC has, or only for some CPUs.
 	tellers = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b.*?\b(__GNUC\w*|__NO_INLINE__|__VERSION__|__has_\w*attribute|__has_builtin|__SSE\w*__|__AVX\w*__|__FMA__|__ARM\w*)\b`)
-	// odd are directives that the parser does not have as GCC has them.
+	// odd matches directives that the parser handles differently than GCC.
 	odd = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(elifn?def\b|line\b|\d)`)
 )
 
-// tamed is a text without what would take the preprocessor without end: macros that are growing
-// stand for a name that nothing declares, so that what uses one is not understood. It refuses a
-// text that is too long.
+// tamed refuses long texts, and removes macros that would keep the preprocessor busy forever. A
+// growing macro becomes an undeclared name, so its uses are not understood.
 func tamed(name string, text []byte) ([]byte, error) {
 	if len(text) > maxFile {
 		return nil, &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
@@ -346,8 +332,8 @@ func tamed(name string, text []byte) ([]byte, error) {
 	}), nil
 }
 
-// growing tells whether a macro can make tokens grow without bound, which the number of tokens
-// does not tell: one that pastes two arguments or makes a string of one.
+// growing reports whether a macro pastes two arguments or makes a string of one: its tokens can
+// grow without bound, and a limit on their number does not help.
 func growing(params, body string) bool {
 	body = ofPragma.ReplaceAllString(body, "")
 	names := append(strings.FieldsFunc(params, func(r rune) bool {

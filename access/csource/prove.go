@@ -11,12 +11,11 @@ func (b *builder) emit(op nest.Operand, a access) {
 	b.accesses = append(b.accesses, a)
 }
 
-// mostAhead is how far above the variable of a loop its condition may look.
+// mostAhead is how far above a loop's variable its condition may look.
 const mostAhead = 1 << 20
 
-// goesAhead reports whether a value in the condition of a loop is its variable, or lies a
-// little above it in a loop that goes up: then it stays in range if the first value and the
-// last one do, which the loop is asked to see to.
+// goesAhead reports whether p is the loop's variable, or a little above it in a loop that goes up.
+// It then stays in range if the first and last values do, which the loop has to check.
 func (b *builder) goesAhead(p piece) bool {
 	if p.kind != leaf {
 		return false
@@ -31,11 +30,11 @@ func (b *builder) goesAhead(p piece) bool {
 	return true
 }
 
-// within demands that a value stays between low and high, by the bounds of the loops around.
+// within demands that a value stays in a range by the bounds of the loops around.
 func (b *builder) within(e *expr, p piece, low, high int, why string) {
 	if b.asked != nil {
 		if _, most := b.asked.v.t.limits(); low == 0 && high >= most && b.goesAhead(p) {
-			return // the loop sees to it
+			return // the loop checks it
 		}
 	}
 	if least, most, ok := b.spanOf(p); !ok || least < low || most > high {
@@ -43,7 +42,7 @@ func (b *builder) within(e *expr, p piece, low, high int, why string) {
 	}
 }
 
-// build builds the region, and proves that no access leaves its array.
+// build builds the region and proves that no access leaves its array.
 func (b *builder) build(lines []string) error {
 	all := items(b.main.CompoundStatement)
 	whole := len(b.region) > 0 && b.region[len(b.region)-1] == all[len(all)-1]
@@ -76,8 +75,7 @@ func (b *builder) build(lines []string) error {
 	return nil
 }
 
-// prove checks the operands of nodes, each in a program of nothing but what is
-// around it.
+// prove checks each operand in a program of the loops and conditions around it.
 func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) {
 	for _, node := range nodes {
 		inside := around[:len(around):len(around)]
@@ -98,7 +96,6 @@ func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) {
 	}
 }
 
-// proved proves that what must not hold inside of loops and conditions does not.
 func proved(c check, around []nest.Node) {
 	inside := []nest.Node{nest.Operand{Width: 1}}
 	var names []string

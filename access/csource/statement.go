@@ -9,8 +9,7 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// items builds the statements and declarations of a block. Where it is all of a function, a
-// return may end it.
+// items builds the items of a block. A return may end a function's block.
 func (b *builder) items(list []*cc.BlockItem, function bool) {
 	for i, item := range list {
 		switch s := item.Statement; {
@@ -28,7 +27,6 @@ func (b *builder) items(list []*cc.BlockItem, function bool) {
 	}
 }
 
-// declaration builds the initial values of variables.
 func (b *builder) declaration(d *cc.Declaration) {
 	if d.Case == cc.DeclarationAuto {
 		panic(refuse(d, "__auto_type is not understood"))
@@ -38,13 +36,12 @@ func (b *builder) declaration(d *cc.Declaration) {
 	}
 }
 
-// declares builds the initial value of a variable.
 func (b *builder) declares(init *cc.InitDeclarator) {
 	v := init.Declarator
 	b.depths[v] = len(b.loops)
 	switch {
 	case v.Name() == "__func__" || v.IsTypename() || v.IsStatic() || v.Linkage() != cc.None:
-		return // it is not computed here
+		return
 	case init.Case != cc.InitDeclaratorInit:
 		if tracked(v) && !b.told[v] {
 			b.bind(v, value{failed: refuse(v, "it has no value yet")})
@@ -58,7 +55,6 @@ func (b *builder) declares(init *cc.InitDeclarator) {
 	b.gives(v, expression(init.Initializer.AssignmentExpression))
 }
 
-// gives builds an expression whose value a variable gets.
 func (b *builder) gives(v *cc.Declarator, e *expr) {
 	if !isPointer(v) || unsaid(e) {
 		b.effect(e)
@@ -69,14 +65,12 @@ func (b *builder) gives(v *cc.Declarator, e *expr) {
 	}
 }
 
-// begin begins a statement.
 func (b *builder) begin(n cc.Node) {
 	b.statement = len(b.file.Statements)
 	b.file.Statements = append(b.file.Statements, Statement{place(n), source(n)})
 	b.statements = append(b.statements, named{at: place(n), node: n})
 }
 
-// value builds an expression that is a statement.
 func (b *builder) value(n cc.ExpressionNode) {
 	if !isNil(n) {
 		b.begin(n)
@@ -84,7 +78,6 @@ func (b *builder) value(n cc.ExpressionNode) {
 	}
 }
 
-// stmt builds a statement.
 func (b *builder) stmt(s *cc.Statement) {
 	defer located(s)
 	switch s.Case {
@@ -105,7 +98,6 @@ func (b *builder) stmt(s *cc.Statement) {
 	}
 }
 
-// branch builds an if.
 func (b *builder) branch(s *cc.SelectionStatement) {
 	if s.Case == cc.SelectionStatementSwitch {
 		panic(refuse(s, "a switch is not understood"))
@@ -133,13 +125,12 @@ func (b *builder) iteration(s *cc.IterationStatement) {
 		b.forLoop(s)
 	case s.Case == cc.IterationStatementDo && isConstant(expression(s.ExpressionList)) &&
 		never(b.condition(expression(s.ExpressionList))):
-		b.stmt(s.Statement) // of a macro that is a statement
+		b.stmt(s.Statement) // the body of a macro that is a statement
 	default:
 		panic(refuse(s, "a while is not understood: write a for with affine bounds"))
 	}
 }
 
-// effect builds an expression that may assign: a statement, or what is assigned.
 func (b *builder) effect(e *expr) {
 	switch {
 	case e.op == ",":
@@ -160,9 +151,9 @@ func (b *builder) effect(e *expr) {
 	b.data(e)
 }
 
-// carriedFrom is the depth of the outermost loop from whose one iteration to the next what
-// is assigned may keep a value: an element keeps none that its array does not show, a
-// variable of one iteration none beyond it.
+// carriedFrom returns the depth of the outermost loop whose iterations may pass on left's value,
+// and maxLoops if none may. The accesses to an element show what it carries. A variable declared in
+// an iteration ends with it.
 func (b *builder) carriedFrom(left *expr) int {
 	for left.op == opField {
 		left = left.args[0]
@@ -180,7 +171,6 @@ func (b *builder) carriedFrom(left *expr) int {
 	return b.depths[d]
 }
 
-// assign builds an assignment. The right side may be one, too.
 func (b *builder) assign(e *expr) {
 	left := e.args[0]
 	if left.op != opVar || !isPointer(left.decl) || e.op != "=" {
@@ -199,7 +189,7 @@ func (b *builder) assign(e *expr) {
 		b.reference(left, nest.Write)
 		return
 	}
-	more := e.args[1:] // none of ++
+	more := e.args[1:] // none for ++
 	behind := len(more) > 0 && b.rightFirst(more[0])
 	if behind {
 		b.effect(more[0])
@@ -211,7 +201,6 @@ func (b *builder) assign(e *expr) {
 	b.reference(left, nest.Write)
 }
 
-// assignVariable builds an assignment to a variable.
 func (b *builder) assignVariable(e, left *expr) {
 	v := left.decl
 	if slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl == v }) {
@@ -233,10 +222,9 @@ func (b *builder) assignVariable(e, left *expr) {
 	}
 }
 
-// rightFirst tells whether GCC completes the right side of a compound assignment before it
-// reads the left one: where that calls a function that may do more than compute. That is not
-// known of an assignment, of a call behind a condition, and of one with constants, which GCC may
-// have the result of.
+// rightFirst reports whether GCC evaluates the right side of a compound assignment before it reads
+// the left: if the right calls a function that may do more than compute. The order is unknown for
+// an assignment, a conditional call, and a call with constants, which GCC may evaluate.
 func (b *builder) rightFirst(right *expr) (first bool) {
 	doubt := false
 	right.any(func(e *expr) bool {
@@ -257,14 +245,13 @@ func (b *builder) rightFirst(right *expr) (first bool) {
 	return first
 }
 
-// isConstant tells whether an expression has no variable in it.
 func isConstant(e *expr) bool {
 	return !e.any(func(e *expr) bool {
 		return e.op == opVar && (e.decl == nil || e.decl.Type().Kind() != cc.Function)
 	})
 }
 
-// scalar refuses a variable that is none.
+// scalar refuses variables that are not scalars.
 func (b *builder) scalar(e *expr) {
 	if e.op != opVar || e.decl == nil {
 		return
@@ -282,7 +269,7 @@ func (b *builder) scalar(e *expr) {
 	}
 }
 
-// data builds an expression whose value is used: reads, in the order of the text.
+// data builds the reads of an expression in the order of the text.
 func (b *builder) data(e *expr) {
 	switch e.op {
 	case opConst, opOther:
@@ -325,13 +312,13 @@ func (b *builder) data(e *expr) {
 	}
 }
 
-// reads reports whether an expression refers to arrays, or calls what does.
+// reads reports whether e refers to arrays, also in a call.
 func (b *builder) reads(e *expr) bool {
 	return e.any(func(e *expr) bool { return e.stored() || e.op == opCall && b.own(e) != nil })
 }
 
-// shortCircuit builds && and ||, whose second operand is evaluated where the first
-// one does not decide. What depends on data may be either.
+// shortCircuit builds && and ||. The second operand is read unless the first decides; data may go
+// either way.
 func (b *builder) shortCircuit(e *expr) {
 	can := b.outcomes(e.args[0])
 	goesOn := can.hold
@@ -345,8 +332,8 @@ func (b *builder) shortCircuit(e *expr) {
 	b.when(goesOn, func() { b.data(e.args[1]) }, nothing)
 }
 
-// outcomes are where a condition can hold and where it can fail: everywhere, as far
-// as it depends on data. They are known where they exclude each other.
+// outcomes says where a condition can hold and can fail; both everywhere if it depends on data.
+// known means that hold and fail exclude each other.
 type outcomes struct {
 	hold, fail nest.Condition
 	known      bool
@@ -377,8 +364,7 @@ func (b *builder) outcomes(e *expr) (o outcomes) {
 	return o
 }
 
-// conditional builds a ?:, of a condition on the loops' variables the arm that is
-// taken, of one on data all that can be.
+// conditional builds a ?:, with both possible arms if it depends on data.
 func (b *builder) conditional(e *expr) {
 	can := b.outcomes(e.args[0])
 	then, otherwise := func() { b.data(e.args[1]) }, func() { b.data(e.args[2]) }
@@ -399,7 +385,6 @@ func (b *builder) note(e *expr, text string) {
 	}
 }
 
-// refuse says what is not understood, and why.
 func refuse(n cc.Node, why string, args ...any) *Error {
 	err := wrong(why, args...)
 	err.Pos, err.Expr = place(n), source(n)

@@ -6,23 +6,22 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A value is what a variable has at a place of the text: an integer, what a pointer points
-// to, or the reason why neither is known.
+// A value is what a variable has at a place of the text: an integer, the target of a pointer, or
+// the reason why it is unknown.
 type value struct {
-	i      integer // as it was computed, before it is converted to the variable's type
+	i      integer // before conversion to the variable's type
 	to     *lvalue
 	failed *Error
 }
 
-// A binding gives a variable a value. It hides those of the same variable in the bindings
-// that it is in front of. Bindings never change, so the values at a place are one pointer.
+// A binding gives a variable a value and hides outer ones. Bindings never change, so a pointer
+// holds all values at a place.
 type binding struct {
 	v *cc.Declarator
 	value
 	outer *binding
 }
 
-// of is the value of a variable, if it has one.
 func (at *binding) of(v *cc.Declarator) (value, bool) {
 	for ; at != nil; at = at.outer {
 		if at.v == v {
@@ -34,8 +33,7 @@ func (at *binding) of(v *cc.Declarator) (value, bool) {
 
 func (b *builder) bind(v *cc.Declarator, to value) { b.values = &binding{v, to, b.values} }
 
-// tracked tells whether the values of a variable are followed: nothing but the statements of
-// its function changes it.
+// tracked reports whether only statements of its function change a variable.
 func tracked(v *cc.Declarator) bool {
 	if v == nil || v.Type() == nil || v.Linkage() != cc.None || v.IsStatic() || v.AddressTaken() ||
 		volatile(v) {
@@ -45,13 +43,11 @@ func tracked(v *cc.Declarator) bool {
 	return isInteger || isPointer(v)
 }
 
-// volatile tells whether a variable is. Of a pointer that is a parameter the parser says it of
-// what it points to, too.
+// volatile excludes pointers: the parser also calls a pointer parameter volatile for its target.
 func volatile(v *cc.Declarator) bool {
 	return v.IsVolatile() && v.Type() != nil && v.Type().Kind() != cc.Ptr
 }
 
-// give binds a variable to the value of an expression, as far as that is known.
 func (b *builder) give(v *cc.Declarator, e *expr) {
 	if !tracked(v) || b.told[v] && b.keeps(v) {
 		return
@@ -59,7 +55,6 @@ func (b *builder) give(v *cc.Declarator, e *expr) {
 	b.bind(v, b.valueOf(v, e))
 }
 
-// valueOf is what a variable gets of an expression.
 func (b *builder) valueOf(v *cc.Declarator, e *expr) value {
 	if isPointer(v) {
 		var l lvalue
@@ -71,8 +66,7 @@ func (b *builder) valueOf(v *cc.Declarator, e *expr) value {
 	return value{i: i, failed: err}
 }
 
-// forget binds the variables that are written below a part of the parser's tree to no value. One
-// that is written from data depends on data.
+// forget unbinds the variables written below a node. If written from data, they depend on data.
 func (b *builder) forget(below cc.Node) {
 	writes(below, func(v *cc.Declarator, n cc.Node) {
 		if known, _ := b.values.of(v); !tracked(v) || known.failed != nil && known.failed.data {
@@ -87,8 +81,7 @@ func (b *builder) forget(below cc.Node) {
 	})
 }
 
-// writes calls f with what gives a variable a value below a part of the parser's tree, but for
-// the initial values.
+// writes calls f for each variable written below a node, but not for initial values.
 func writes(below cc.Node, f func(v *cc.Declarator, n cc.Node)) {
 	each(below, func(n cc.Node) {
 		var left cc.ExpressionNode
@@ -114,7 +107,7 @@ func writes(below cc.Node, f func(v *cc.Declarator, n cc.Node)) {
 	})
 }
 
-// when emits what f emits under a condition, and what g emits under its opposite.
+// when emits f under a condition and g under its opposite.
 func (b *builder) when(c nest.Condition, f, g func()) {
 	switch {
 	case always(c):
@@ -135,7 +128,6 @@ func (b *builder) when(c nest.Condition, f, g func()) {
 	}
 }
 
-// body builds what f emits, as nodes of their own.
 func (b *builder) body(f func()) []nest.Node {
 	outside := b.nodes
 	b.nodes = nil
@@ -147,7 +139,6 @@ func (b *builder) body(f func()) []nest.Node {
 
 func nothing() {}
 
-// merge makes one of the values behind the two arms of a condition.
 func (b *builder) merge(c nest.Condition, before, then *binding) {
 	otherwise := b.values
 	merged := map[*cc.Declarator]bool{}
@@ -158,7 +149,7 @@ func (b *builder) merge(c nest.Condition, before, then *binding) {
 				merged[v] = true
 				x, known1 := then.of(v)
 				y, known2 := otherwise.of(v)
-				if known1 && known2 { // else it is declared in one of the arms
+				if known1 && known2 { // else one of the arms declares it
 					b.bind(v, b.oneOf(c, v, x, y))
 				}
 			}
@@ -166,7 +157,6 @@ func (b *builder) merge(c nest.Condition, before, then *binding) {
 	}
 }
 
-// oneOf is the value that a variable has as a condition says.
 func (b *builder) oneOf(c nest.Condition, v *cc.Declarator, x, y value) value {
 	fails := func(why string) value {
 		return value{failed: &Error{Pos: place(v), Expr: v.Name(),

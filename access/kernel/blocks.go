@@ -6,37 +6,32 @@ import (
 )
 
 const (
-	// blockWidth is the bytes of a row of a block where it is written.
+	// blockWidth is the bytes of a row of a block in the output.
 	blockWidth = 4 * line
 
-	// A block is so many lines wide where it is read: short ones of which two of
-	// elements of 4 bytes stay in a first-level cache, or, since prefetchers like
-	// long rows, as many as leave two in half of a second-level cache. Blocks of
-	// narrower elements have more rows.
+	// The lines of a row of a block in the input. Two short blocks of 4-byte elements fit a
+	// first-level cache. Two long ones fill half of a second-level cache, because prefetchers favor
+	// long rows.
 	shortBlock, narrowBlock, longBlock = 4, 16, 32
 
-	// mostRuns bounds the steps of a plan.
 	mostRuns = 1 << 10
 )
 
-// collide is the pitch whose multiples put a line of every row into one set of
-// a first-level cache, which has too few ways for a tile.
+// collide is the pitch whose multiples map a line of every row to one set of a first-level cache,
+// which then thrashes.
 var collide = 4096
 
-// longFrom is the number of bytes from which on blocks are long: a copy of as
-// many leaves the caches in any case.
+// longFrom is the least bytes written for long blocks. Such a copy leaves the caches anyway.
 var longFrom = 16 << 20
 
-// A blockMover transposes a block from src to the buffer fill, and copies the
-// block in the buffer drain to dst. Pieces of buffers lie bufferPitch apart.
+// A blockMover transposes a block from src to the buffer fill, and copies the block in the buffer
+// drain to dst.
 type blockMover = func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch int)
 
-// blocks plans a transposed copy through buffers, and tells whether it did:
-// where the rows that are read or those that are written collide, the lines of
-// a tile evict each other. Blocks are blockWidth bytes high where they are read,
-// and as wide where they are written. They are copied in runs along the loop by
-// which they are closest, so that those that share pages follow each other;
-// what whole blocks leave at the ends comes last.
+// blocks plans a transposed copy through buffers, and reports whether it did: only if the rows of
+// the input or the output collide. Blocks are blockWidth bytes high in the input, and blockWidth
+// bytes wide in the output. Runs of blocks follow the loop of the smallest strides, so that blocks
+// on the same pages follow each other. Partial blocks come last.
 func (p *Plan) blocks(outer []Loop, to, from Loop) bool {
 	side, high := line/p.size, blockWidth/p.size
 	if !slices.Contains(p.set.blocks, p.size) || to.To != p.size || from.From != p.size ||
@@ -78,10 +73,8 @@ func (p *Plan) blocks(outer []Loop, to, from Loop) bool {
 	return true
 }
 
-// span is the larger of a loop's strides.
 func (l Loop) span() int { return max(abs(l.To), abs(l.From)) }
 
-// trips is how often loops run what is in them.
 func trips(loops []Loop) int {
 	n := 1
 	for _, l := range loops {
@@ -90,7 +83,6 @@ func trips(loops []Loop) int {
 	return n
 }
 
-// each calls f for every index of the loops.
 func each(loops []Loop, to, from int, f func(to, from int)) {
 	if len(loops) == 0 {
 		f(to, from)
@@ -103,17 +95,15 @@ func each(loops []Loop, to, from int, f func(to, from int)) {
 	}
 }
 
-// behind shifts the steps that plan adds.
 func (p *Plan) behind(to, from int, plan func()) {
 	n := len(p.Steps)
 	plan()
 	shift(p.Steps[n:], to, from)
 }
 
-// blockRun copies blocks along one loop: it reads the first into a buffer, then
-// each by turns with writing the one before, and writes the last. The first of
-// these steps runs all of them. It is all done by one function, so that the first
-// drains a buffer, too, to a place that nobody reads, and the last fills one.
+// blockRun copies the blocks along one loop: it alternates between reading a block and writing the
+// previous one. The run of its first step does all its steps. One function fills and drains, so the
+// first call drains to scratch memory, and the last one fills a buffer.
 func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 	b := p.block(lines, to, from)
 	p.Buffers = max(p.Buffers, 2*b.size+blockWidth)
@@ -136,7 +126,7 @@ func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 			(at|uintptr(from.To)|uintptr(run.To))%line == 0
 	}}, nil, b.body(b.rows(), b.piece(0), b.drained(1), b.nowhere()))
 
-	// Buffers change places from each to the next.
+	// Buffers are swapped from each block to the next.
 	turns := run.N - 1
 	if turns > 1 {
 		add(Step{To: at, From: of + run.From, run: nothing},
@@ -152,17 +142,16 @@ func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 		b.body(b.again(turns%2), b.piece(run.N%2), b.drained(turns%2), b.lines()))
 }
 
-// nothing is left to do for a step that another runs.
 func nothing(*Step, []byte, []byte, int, int) {}
 
-// A block says how blocks go through two buffers. A buffer has pieces, which are
-// what eight rows give to all lines, so far apart that they do not collide.
+// A block describes how blocks go through two buffers. A buffer consists of pieces, each of eight
+// rows, which do not collide.
 type block struct {
 	elem               int // bytes of an element
 	linesRead          int // of a row
 	dstPitch, srcPitch int
-	pitch              int // of pieces
-	size               int // of a buffer, behind which the other one lies
+	pitch              int // between pieces
+	size               int // of a buffer; two are adjacent
 }
 
 func (p *Plan) block(lines int, to, from Loop) block {
@@ -170,13 +159,12 @@ func (p *Plan) block(lines int, to, from Loop) block {
 	return block{p.size, lines, from.To, to.From, pitch, blockWidth / p.size / 8 * pitch}
 }
 
-// half is the least that is done by turns, half a line of eight rows: each list
-// has the accesses of it, as they are in the first half of the first line of the
-// first piece.
+// half is the unit in which reads and writes alternate: half a line of eight rows. The functions
+// below return its accesses, for the first line of the first piece.
 const half = line / 2
 
-// body is what is done to a line of eight rows, one half after the other: read is
-// read and becomes piece, drained is read and becomes written.
+// body is the accesses for a line of eight rows, one half after the other: read becomes piece, and
+// drained becomes written.
 func (b block) body(read, piece, drained, written func(side int) []Access) []Access {
 	var body []Access
 	for side := range 2 {
@@ -187,7 +175,6 @@ func (b block) body(read, piece, drained, written func(side int) []Access) []Acc
 	return body
 }
 
-// eight are accesses of half a line each.
 func eight(access func(i int) Access) []Access {
 	all := make([]Access, 8)
 	for i := range all {
@@ -197,14 +184,13 @@ func eight(access func(i int) Access) []Access {
 	return all
 }
 
-// rows are read of the source.
 func (b block) rows() func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(i int) Access { return Access{Offset: i*b.srcPitch + side*half} })
 	}
 }
 
-// again are reads of a buffer, as rows that lie on each other.
+// again reads a buffer, as rows at the same place.
 func (b block) again(buffer int) func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(int) Access {
@@ -213,8 +199,8 @@ func (b block) again(buffer int) func(side int) []Access {
 	}
 }
 
-// piece is written to a buffer: columns of eight rows or, of elements of 8 bytes,
-// of four and then of the four others.
+// piece writes columns of eight rows to a buffer; of 8-byte elements, four rows and then the other
+// four.
 func (b block) piece(buffer int) func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(i int) Access {
@@ -228,7 +214,7 @@ func (b block) piece(buffer int) func(side int) []Access {
 	}
 }
 
-// drained is a row of the block in a buffer, a part of each piece.
+// drained reads a row of the block in a buffer, a part of each piece.
 func (b block) drained(buffer int) func(side int) []Access {
 	part := 8 * b.elem // of a piece
 	width := min(part, half)
@@ -243,7 +229,6 @@ func (b block) drained(buffer int) func(side int) []Access {
 	}
 }
 
-// lines are written to the destination.
 func (b block) lines() func(side int) []Access {
 	return func(side int) []Access {
 		return eight(func(i int) Access {
@@ -252,7 +237,7 @@ func (b block) lines() func(side int) []Access {
 	}
 }
 
-// nowhere is written where no block is drained.
+// nowhere writes to scratch memory, if no block is drained.
 func (b block) nowhere() func(side int) []Access {
 	return func(int) []Access {
 		return eight(func(i int) Access {
@@ -261,8 +246,8 @@ func (b block) nowhere() func(side int) []Access {
 	}
 }
 
-// turning are accesses of a buffer within loops over pairs of blocks and over the
-// blocks of a pair, of which the second uses the other buffer, so many bytes on.
+// turning adds loops over pairs of blocks, and over the blocks of a pair, which use alternate
+// buffers.
 func turning(accesses func(side int) []Access, on int) func(side int) []Access {
 	return func(side int) []Access {
 		all := accesses(side)
@@ -273,8 +258,7 @@ func turning(accesses func(side int) []Access, on int) func(side int) []Access {
 	}
 }
 
-// move runs the steps of blockRun: first reads the first block, next each other
-// and writes the one before.
+// move runs the steps of blockRun. Function first reads only.
 func (b block) move(dst, src, buffers []byte, run Loop, at, of int, first, next blockMover) {
 	fill, drain, nowhere := &buffers[0], &buffers[b.size], &buffers[2*b.size]
 	first(nowhere, drain, &src[of], fill, b.linesRead, 0, b.srcPitch, b.pitch)

@@ -1,10 +1,10 @@
-// Package kernel moves bytes at the speed of the memory: sums, fills and copies
-// of runs, and transposed copies, in vectors of AVX2, AVX-512 or NEON where the
-// CPU has them and in plain Go elsewhere. Whatever the set of kernels, the result
-// is the same on every input, of floating-point sums to the last bit.
+// Package kernel moves bytes at the speed of the memory: sums, fills and copies of runs, and
+// transposed copies. It uses vectors of AVX2, AVX-512 or NEON if the CPU has them, and else plain
+// Go. Every set of kernels returns the same result on every input, bit for bit, also of
+// floating-point sums.
 //
-// The assembly of amd64 is written by internal/gen (make generate), that of arm64
-// by hand.
+// internal/gen writes the assembly of amd64 (make generate). The assembly of arm64 is written by
+// hand.
 package kernel
 
 import (
@@ -14,38 +14,36 @@ import (
 	"unsafe"
 )
 
-// line is the cache line that tiles are wide, and the least that the vector
-// kernels move: rows are cut into whole lines, and what is left is moved
-// element by element, after all rows.
+// line is the bytes of a cache line, and the least that vector kernels move. Rows are cut into
+// whole lines; the rest is moved element by element, after all rows.
 const line = 64
 
-// A Set is one implementation of all kernels. What it plans is the same on every
-// CPU; it runs where the CPU has its instructions.
+// A Set is one implementation of all kernels. Every CPU makes the same plans, but only CPUs with
+// its instructions run it.
 type Set struct {
 	name   string
 	width  int          // bytes of a vector; 0 for an element
-	tiles  map[int]tile // that it transposes in registers, by the bytes of an element
-	pairs  []int        // bytes of the elements of which it transposes two tiles together
-	blocks []int        // bytes of the elements that it moves in blocks
-	// by which it transposes what goes by panels, by the bytes of an element
+	tiles  map[int]tile // in registers, by bytes of an element
+	pairs  []int        // bytes of elements that have pairs of tiles
+	blocks []int        // bytes of elements that have blocks
+	// small tiles of panels, by bytes of an element
 	panels map[int]smallTile
-	spares bool // panels, where tiles are close
-	like   *Set // what it is but for more blocks and panels, or nil
+	spares bool // prefers tiles to panels if about equal
+	like   *Set // the set without the extra blocks and panels
 
-	halves  bool       // it adds up floats of 16 bits
-	streams bool       // it has stores past the caches
-	zips    bool       // it interleaves rows in registers
-	run     *functions // nil where this CPU does not run it
-	tuning  *Tuning    // nil for Default
+	halves  bool       // sums 16-bit floats
+	streams bool       // has non-temporal stores
+	zips    bool       // interleaves rows in registers
+	run     *functions // nil if this CPU does not run it
+	tuning  *Tuning    // or nil for Default
 }
 
-// A tile says how one is transposed in registers: high rows are read at a time,
-// part bytes of each, and become columns of so many elements.
+// A tile describes a transpose in registers: part bytes of high rows are read at a time, and become
+// columns of high elements.
 type tile struct{ part, high int }
 
-// functions are the vector kernels, nil where there are none. Pitches and steps
-// are in bytes, groups are lines. What streams writes past the caches. Those of
-// tiles and blocks are by the bytes of an element.
+// functions are vector kernels, or nil. Pitches and steps are in bytes, groups are lines. Streams
+// write past the caches. Maps are by the bytes of an element unless noted.
 type functions struct {
 	add                        adders[adder]
 	addAsk                     adders[asker]
@@ -55,52 +53,48 @@ type functions struct {
 	pairs, pairsStream         map[int]transposer
 	block, blockStream         map[int]blockMover
 	gather                     map[int]gatherer
-	drain, drainStream         map[int]drainer // by the bytes of a vector
+	drain, drainStream         map[int]drainer // by bytes of a vector
 	move                       func(dst *byte, to *int, src *byte, from *int, rows, bytes int)
-	zip, zipStream             map[int]zipper // by the number of rows
+	zip, zipStream             map[int]zipper // by number of rows
 	unzip, unzipStream         map[int]zipper
 	pick, pickStream           map[int]picker
-	ask                        func(asked uintptr, lines int) // of what is next to each other
-	fence                      func()                         // ends what wrote past the caches
+	ask                        func(asked uintptr, lines int) // prefetches adjacent lines
+	fence                      func()                         // ends stores past the caches
 }
 
-// Adders add rows up, by the type of their elements.
 type adders[F any] struct{ int32, float32, float64, float16, bfloat16 F }
 
 type adder = func(lanes, x *byte, groups, rows, pitch int)
 
-// An asker is an adder that asks for lines so many bytes ahead.
+// An asker is an adder that prefetches lines, ahead bytes ahead.
 type asker = func(lanes, x *byte, groups, rows, pitch, ahead int)
 
-// A transposer transposes n tiles, or pairs of them. It asks for lines so many tiles ahead, where
-// it does so at all.
+// A transposer transposes n tiles or pairs of tiles, and prefetches the lines of a tile ahead tiles
+// ahead, if at all.
 type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
 
-// A gatherer transposes small tiles, so many side by side where they are read, in
-// strips one below the other, of rows that begin where a list says. It asks for lines
-// where asks says, which are read next.
+// A gatherer transposes strips of small tiles, which lie side by side in the input. Rows begin at
+// the offsets in rows. It prefetches the next lines to read, at the offsets in asks.
 type gatherer = func(dst, src *byte, rows *int, strips, tiles, dstPitch int,
 	asked uintptr, asks *int)
 
-// A drainer copies rows of so many groups from where one list says to where another does,
-// and asks for a line a group.
+// A drainer copies rows between the offsets of two lists, and prefetches a line with each group.
 type drainer = func(dst *byte, to *int, src *byte, from *int, rows, groups int,
 	asked uintptr, asks *int)
 
-// pairs are the bytes of elements of which a tile has few rows.
 var pairs = []int{8, 16}
 
 var (
-	// portable runs everywhere.
 	portable = &Set{name: "portable", halves: true, run: &functions{}}
 	avx2     = &Set{
 		name: "avx2", width: 32, halves: true, streams: true, zips: true,
 		tiles: map[int]tile{1: {8, 64}, 2: {16, 32}, 4: {16, 16}, 8: {16, 8}, 16: {32, 4}},
 		pairs: pairs, blocks: []int{4, 8}, panels: smallTiles, spares: true,
 	}
-	// avx2blocks is a set of its own, since blocks and panels change what is touched, and are
-	// better than tiles on some CPUs, and worse on others, of what tiles leave little beside,
-	// and of what is too long for the caches, whose rows neither collide nor are parts of lines.
+	// avx2blocks is a set of its own because blocks and panels change the accesses. They are faster
+	// than tiles on some CPUs and slower on others, for two kinds of copies. Tiles leave little of
+	// the first kind. The second kind is too long for the caches, and its rows neither collide nor
+	// end within a line.
 	avx2blocks = &Set{
 		name: "avx2-blocks", width: 32, halves: true, streams: true, zips: true,
 		tiles: avx2.tiles, pairs: pairs, blocks: []int{1, 2, 4, 8}, panels: smallTiles, like: avx2,
@@ -116,20 +110,18 @@ var (
 	}
 )
 
-// All are the sets that there are, whatever this CPU runs: any of them can be
-// planned with.
+// All returns all sets. Every CPU can plan with any of them.
 func All() []*Set { return []*Set{portable, avx2blocks, avx2, avx512, neon} }
 
-// Sets are those of All that this CPU runs, the best one last; the first is
-// always "portable".
+// Sets returns the sets that this CPU runs, from "portable" to the best one.
 func Sets() []*Set {
 	return slices.DeleteFunc(All(), func(s *Set) bool { return !s.Runs() })
 }
 
-// Best is the last of Sets.
+// Best returns the last of Sets.
 func Best() *Set { sets := Sets(); return sets[len(sets)-1] }
 
-// Names are those of sets, in order and parted by a comma and a space.
+// Names joins the names of sets by ", ".
 func Names(sets []*Set) string {
 	var names []string
 	for _, s := range sets {
@@ -138,7 +130,7 @@ func Names(sets []*Set) string {
 	return strings.Join(names, ", ")
 }
 
-// ByName finds one of All.
+// ByName returns the set of a name, or an error that lists the names.
 func ByName(name string) (*Set, error) {
 	for _, s := range All() {
 		if s.name == name {
@@ -148,10 +140,10 @@ func ByName(name string) (*Set, error) {
 	return nil, fmt.Errorf("no such set of kernels (there are %s)", Names(All()))
 }
 
-// Runs tells whether this CPU runs the set.
+// Runs reports whether this CPU runs the set.
 func (s *Set) Runs() bool { return s.run != nil }
 
-// functions are what runs the set. It panics where this CPU does not.
+// functions panics if this CPU does not run the set.
 func (s *Set) functions() *functions {
 	if !s.Runs() {
 		panic(fmt.Sprintf("kernel: this CPU does not run %s (it runs %s)", s.name, Names(Sets())))
@@ -159,15 +151,15 @@ func (s *Set) functions() *functions {
 	return s.run
 }
 
-// Own tells whether the set copies elements of size bytes as no other one does:
-// avx2-blocks is avx2 but for permutations more of which go through buffers.
+// Own reports whether the set copies elements of size bytes as no other set does. Only avx2-blocks
+// is like another set, avx2, for some sizes.
 func (s *Set) Own(size int) bool {
 	_, panels := s.panels[size]
 	return s.like == nil || panels || slices.Contains(s.blocks, size) &&
 		!slices.Contains(s.like.blocks, size)
 }
 
-// Like is the set whose vectors this one uses, which is itself of all but avx2-blocks.
+// Like returns the set whose vectors this one uses: avx2 for avx2-blocks, else the set itself.
 func (s *Set) Like() *Set {
 	if s.like != nil {
 		return s.like
@@ -175,20 +167,20 @@ func (s *Set) Like() *Set {
 	return s
 }
 
-// Name is "portable", "avx2-blocks", "avx2", "avx512" or "neon".
+// Name returns "portable", "avx2-blocks", "avx2", "avx512" or "neon".
 func (s *Set) Name() string { return s.name }
 
-// Halves reports whether the set has sums of floats of 16 bits.
+// Halves reports whether the set has sums of 16-bit floats.
 func (s *Set) Halves() bool { return s.halves }
 
-// Width is the bytes that one access to a run of elements of size bytes covers.
+// Width returns the bytes of one access to a run of elements of size bytes.
 func (s *Set) Width(size int) int { return max(s.width, size) }
 
-// Rows are runs of N elements in a slice: Count of them, the first at At, each
-// Pitch elements (which may be 0 or negative) after the one before.
+// Rows are Count runs of N elements in a slice. The first is at At, and each further one Pitch
+// elements after the previous one. Pitch may be 0 or negative.
 type Rows struct{ At, N, Count, Pitch int }
 
-// check panics if a run leaves the slice of length n, as an index would.
+// check panics if a run leaves a slice of length n.
 func (r Rows) check(n int) {
 	last := r.At + (r.Count-1)*r.Pitch
 	if low, high := min(r.At, last), max(r.At, last)+r.N; r.N < 0 || r.Count < 0 || r.Count > 0 &&
@@ -197,8 +189,6 @@ func (r Rows) check(n int) {
 	}
 }
 
-// split cuts rows into whole lines of elements of size bytes, and what is left
-// at the ends.
 func (r Rows) split(size int) (whole, rest Rows) {
 	whole, rest = r, r
 	whole.N -= r.N % (line / size)
@@ -207,7 +197,6 @@ func (r Rows) split(size int) (whole, rest Rows) {
 	return whole, rest
 }
 
-// bytesAt points to element i.
 func bytesAt[T any](x []T, i int) *byte { return (*byte)(unsafe.Pointer(&x[i])) }
 
 // Element is a type whose size divides a vector.
@@ -215,8 +204,7 @@ type Element interface {
 	~int8 | ~uint8 | ~int16 | ~uint16 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
 }
 
-// Fill writes value to the runs, N*Count elements. It panics where this CPU does
-// not run the set.
+// Fill writes value to N*Count elements. It panics if this CPU does not run the set.
 func Fill[T Element](s *Set, x []T, value T, r Rows) {
 	r.check(len(x))
 	whole, rest := r.split(int(unsafe.Sizeof(value)))

@@ -4,8 +4,8 @@ import "github.com/klauspost/cpuid/v2"
 
 func init() { give(cpuid.CPU.Supports) }
 
-// give gives the sets that the CPU has the instructions for, and whose registers
-// the system saves, their functions.
+// give installs the functions of sets whose instructions the CPU has and whose registers the system
+// saves.
 func give(has func(...cpuid.FeatureID) bool) {
 	if has(cpuid.AVX, cpuid.AVX2, cpuid.F16C) {
 		avx2.run = &functions{
@@ -64,7 +64,7 @@ func give(has func(...cpuid.FeatureID) bool) {
 				16: transposePairs16AVX512},
 			pairsStream: map[int]transposer{8: transposePairsStream8AVX512,
 				16: transposePairsStream16AVX512},
-			// Wider vectors would gain nothing, as these wait for memory.
+			// Wider vectors gain nothing: these kernels wait for memory.
 			zip: avx2.run.zip, zipStream: avx2.run.zipStream, unzip: avx2.run.unzip,
 			unzipStream: avx2.run.unzipStream,
 			gather:      avx2.run.gather, drain: avx2.run.drain, drainStream: avx2.run.drainStream,

@@ -1,13 +1,12 @@
 package kernel
 
-// Every arm64 CPU that Go runs on has NEON: Go's own assembly takes it for granted.
+// Every arm64 CPU that Go runs on has NEON, which Go's own assembly requires.
 func init() {
 	transposers := map[int]transposer{1: transpose1NEON, 2: transpose2NEON, 4: transpose4NEON,
 		8: transpose8NEON, 16: transpose16NEON}
 	neon.run = &functions{
 		add: adders[adder]{int32: addInt32NEON, float32: addFloat32NEON, float64: addFloat64NEON},
-		// NEON can only hint at stores past the caches: the set has none, and what
-		// would stream is the ordinary copy.
+		// NEON has only hints for stores past the caches, so streams are ordinary copies.
 		fill: fillNEON, copy: copyNEON, stream: copyNEON,
 		transpose: transposers, transposeStream: transposers,
 	}

@@ -9,34 +9,31 @@ import (
 )
 
 const (
-	// mostPanel bounds the bytes of a panel, so that it and its buffers stay in a
-	// second-level cache, and its accesses few.
+	// mostPanel bounds the bytes of a panel. It and its buffers then stay in a second-level cache.
 	mostPanel = 48 << 10
-	// shortRow is how many bytes a row that is read has, where hardware foresees it.
+	// shortRow is the bytes from which hardware prefetches a row.
 	shortRow = 4 * line
-	// mostBeside is how many times what tiles leave beside them is less than all, where
-	// they do better than panels, sparedBeside of sets that spare these.
+	// Panels beat tiles that leave over 1/mostBeside of all elements, or 1/sparedBeside in sets
+	// that spare panels.
 	mostBeside, sparedBeside = 32, 10
-	// longRun is how many bytes are written side by side where it does not matter that
-	// the lines at their ends are written in two parts.
+	// longRun is the bytes of a run whose partial lines do not matter.
 	longRun = 64 * line
-	// leastVector and mostVector are the bytes of the vectors that are written past the caches.
+	// leastVector and mostVector are the bytes of vectors written past the caches.
 	leastVector, mostVector = 16, 32
-	// ways is how many lines stay in one set of a cache of the first or second level.
+	// ways is the assumed associativity of caches of the first and second level.
 	ways = 8
-	// secondWay is how far apart what lies in one set of a second-level cache is: 512 KiB of
-	// 8 ways, or 1 MiB of 16.
+	// secondWay is the bytes of a way of a second-level cache, of 512 KiB and 8 ways or 1 MiB and
+	// 16 ways.
 	secondWay = 64 << 10
 )
 
-// A small tile is what panels are transposed by: rows of so many bytes.
+// A small tile is rows of some bytes, in which panels are transposed.
 type smallTile struct{ rows, bytes int }
 
-// smallTiles are those of AVX2, by the bytes of an element.
+// smallTiles are for AVX2, by the bytes of an element.
 var smallTiles = map[int]smallTile{1: {32, 16}, 2: {16, 16}, 4: {8, 32}, 8: {4, 32}}
 
-// order is that of the rows as they are read: the two that share a register, of
-// elements of 1 byte, lie 16 apart.
+// order is the reading order of rows. Rows of 1-byte elements that share a register lie 16 apart.
 func (t smallTile) order() []int {
 	all := make([]int, t.rows)
 	for i := range all {
@@ -48,31 +45,29 @@ func (t smallTile) order() []int {
 	return all
 }
 
-// A panel says how a transposed copy goes through a buffer: rows that lie next to each
-// other where they are written, of columns that do so where they are read. It is
-// transposed to a buffer, of which each column is written at once. So the ends of both,
-// which are no whole tiles, are done with the rest, and rows that are no whole lines become
-// lines that are whole. Rows that would evict each other are collected in a buffer first.
+// A panel describes a transposed copy through a buffer. Its rows are adjacent in the output and its
+// columns in the input. It is transposed to the buffer, from which each column is written at once.
+// So partial tiles at the ends need no separate step, and rows that are not whole lines become
+// whole lines. Rows that would evict each other are first collected in a buffer.
 type panel struct {
 	elem          int
 	tile          smallTile
-	rows, columns []int // where each begins in what is read and written
+	rows, columns []int // offsets in the input and output
 	patches       []patch
-	collected     lists // rows to the buffer, or none
-	pitch         int   // of columns in the buffer
-	transposed    int   // where these begin in it
-	drained       lists // runs of columns to where they belong
-	width         int   // bytes of each
-	vector        int   // bytes by which these are written
-	asks          []int // the lines that are read, one for each that is asked for of the next panel
-	asksOfTile    int   // of these
+	collected     lists // rows to the buffer
+	pitch         int   // between columns in the buffer
+	transposed    int   // offset of the columns in it
+	drained       lists // runs of columns to the output
+	width         int   // of a run
+	vector        int   // bytes of a written vector
+	asks          []int // lines to prefetch for the next panel
+	asksOfTile    int   // per tile
 }
 
-// Lists are rows that are copied: where each is, and where it goes to.
 type lists struct{ from, to []int }
 
-// panels plans a transposed copy by panels, and tells whether it did: if lines, only
-// where all that is written is whole lines.
+// panels plans a transposed copy by panels, and reports whether it did. With lines, all writes must
+// be whole lines.
 func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 	tile, ok := p.set.panels[p.size]
 	if !ok || to.To != p.size || from.From != p.size || !p.panelled(outer, to, from, lines) {
@@ -92,11 +87,11 @@ func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 	return true
 }
 
-// panelled tells whether panels are better than tiles: of what is too long for the caches,
-// if they write whole lines; where tiles leave much; or where they read short rows, which
-// hardware does not foresee, and a loop goes on where these end, or write to pages that they
-// left for others when what lies beside it comes, since they walk loops as these are nested
-// in what is read.
+// panelled reports whether panels beat tiles. They do if tiles leave many elements. They do if
+// tiles read short rows that another loop continues, since hardware does not prefetch across these.
+// With whole lines, they also win for some long copies (see long), and if tiles return late to an
+// output page. Tiles nest loops as the input does, so another loop can come between adjacent parts
+// of the output.
 func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 	goesOn := func(l Loop) bool { return l.From == from.N*from.From }
 	late := func(l Loop) bool {
@@ -109,7 +104,6 @@ func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 		lines && (slices.ContainsFunc(outer, late) || p.long(to, from))
 }
 
-// beside tells whether tiles leave much beside them.
 func (p *Plan) beside(to, from Loop) bool {
 	side, most := line/p.size, mostBeside
 	if p.set.spares {
@@ -119,26 +113,26 @@ func (p *Plan) beside(to, from Loop) bool {
 	return beside*most > to.N*from.N
 }
 
-// long tells whether panels are better as what is written is too long for the caches: of
-// sets that spare panels only if rows collide of which there are no blocks, or are no whole
-// lines, which tiles do not write past the caches.
+// long reports whether panels win because the output is too long for the caches. In sets that spare
+// panels, tiles must also be unsuited: rows collide and have no blocks, or are not whole lines,
+// which tiles do not write past the caches.
 func (p *Plan) long(to, from Loop) bool {
 	tiled := to.From%collide != 0 && from.To%collide != 0 || slices.Contains(p.set.blocks, p.size)
 	return p.written() >= longFrom && (!p.set.spares || !tiled || from.To%line != 0)
 }
 
-// A cut says what panels are: of loops, the one along which elements lie next to each
-// other where they are written first and the one where they are read second, so many trips.
+// A cut is the trips of each loop within a panel. Elements are adjacent along the first loop in the
+// output, along the second in the input.
 type cut struct {
 	size  int
 	loops []Loop
 	trips []int
-	down  []int // the loops of its rows that have more than one, the fastest first
-	along []int // and of its columns
+	down  []int // loops with several rows, the fastest first
+	along []int // loops with several columns
 }
 
-// choose finds the best cut, if there is any: each side is the loop along which it lies
-// closest, or some of it, or all of it and the loops that go on where it ends.
+// choose returns the best cut, if any. Each side is the loop of adjacent elements, or a part of it,
+// or all of it and loops that continue it.
 func (p *Plan) choose(tile smallTile, loops []Loop) (best cut, found bool) {
 	least := 0.0
 	columns := sides(loops, 1, p.size, func(l Loop) int { return l.From })
@@ -156,7 +150,7 @@ func (p *Plan) choose(tile smallTile, loops []Loop) (best cut, found bool) {
 			}
 			takes := c.takes(tile)
 			if found && takes >= least {
-				continue // whatever comes again
+				continue // again only adds
 			}
 			if takes += c.again(); !found || takes < least {
 				best, least, found = c, takes, true
@@ -166,11 +160,10 @@ func (p *Plan) choose(tile smallTile, loops []Loop) (best cut, found bool) {
 	return best, found
 }
 
-// A side is so many trips of some loops, the fastest first.
 type side []struct{ loop, trips int }
 
-// sides are those that begin with the first loop: of stride size, and then as many as all
-// before have.
+// sides returns the sides that begin with loop first. Each further loop continues where the loops
+// before it end.
 func sides(loops []Loop, first, size int, stride func(Loop) int) (all []side) {
 	var whole side
 	for run, at := size, first; at >= 0; {
@@ -192,8 +185,7 @@ func sides(loops []Loop, first, size int, stride func(Loop) int) (all []side) {
 	return all
 }
 
-// take has the panel have a side, and tells whether it can: columns of a loop of both would
-// not lie next to each other.
+// take adds a side, if it can. A loop in both sides would separate the columns.
 func (c *cut) take(s side, loops *[]int) bool {
 	for _, l := range s {
 		if l.trips == 1 {
@@ -208,7 +200,6 @@ func (c *cut) take(s side, loops *[]int) bool {
 	return true
 }
 
-// count is how many trips those loops have together.
 func (c *cut) count(loops []int) int {
 	n := 1
 	for _, l := range loops {
@@ -217,10 +208,9 @@ func (c *cut) count(loops []int) int {
 	return n
 }
 
-// bytes are those of a panel.
 func (c *cut) bytes() int { return c.count(c.down) * c.count(c.along) * c.size }
 
-// places are where the loops get to in what is read or written, the first loop fastest.
+// places returns the offsets of the loops' iterations, the first loop fastest.
 func (c *cut) places(loops []int, stride func(Loop) int) []int {
 	all := []int{0}
 	for _, l := range loops {
@@ -234,8 +224,7 @@ func (c *cut) places(loops []int, stride func(Loop) int) []int {
 	return all
 }
 
-// stretch is how many bytes lie side by side of a panel where it is read: its rows, and
-// the loops that go on where these end.
+// stretch is the contiguous bytes of a panel in the input: a row, and loops that continue it.
 func (c *cut) stretch() int {
 	run := c.count(c.along) * c.size
 	for range c.down {
@@ -248,8 +237,7 @@ func (c *cut) stretch() int {
 	return run
 }
 
-// width is how many bytes are written side by side: a column, or all of some loops of
-// columns, each of which goes on where what is in it ends.
+// width is the contiguous bytes in the output: a column, and loops that continue it.
 func (c *cut) width() int {
 	run := c.count(c.down) * c.size
 	for _, l := range c.along {
@@ -261,18 +249,15 @@ func (c *cut) width() int {
 	return run
 }
 
-// writeBits has those of the width and of all distances between runs that are written.
 func (c *cut) writeBits() int {
 	return c.bits(c.width(), c.along, func(l Loop) int { return l.To })
 }
 
-// readBits has those of the stretch and of all distances between those that are read.
 func (c *cut) readBits() int {
 	return c.bits(c.stretch(), c.down, func(l Loop) int { return l.From })
 }
 
-// bits has those of a run and of all distances between runs: by those of the loops of a
-// panel that do not lengthen it, and by all that are outside.
+// bits has the bits of run and of all distances between runs.
 func (c *cut) bits(run int, within []int, stride func(Loop) int) int {
 	bits := run
 	for i, l := range c.loops {
@@ -287,22 +272,22 @@ func (c *cut) bits(run int, within []int, stride func(Loop) int) int {
 	return bits
 }
 
-// streams tells whether what is written is whole lines, where the first one begins on one.
+// streams reports whether all writes are whole lines, if the first begins on a line.
 func (c *cut) streams() bool { return wholeLines(c.writeBits(), c.width()) }
 
-// wholeLines tells whether runs of so many bytes can be written past the caches.
+// wholeLines reports whether runs can be written past the caches.
 func wholeLines(bits, run int) bool {
 	return bits%line == 0 || run >= longRun && bits%leastVector == 0
 }
 
-// takes is how long a byte takes, a guess in units of one that is read or written in long
-// runs, for an EPYC of 2021 (Zen 3) and one of 2022 (Zen 4) alike: at the ends of a run are
-// parts of lines, and what is asked for begins anew, where hardware, which takes two lines side
-// by side for the beginning of more, has asked for what lies beyond it, too; what is not
-// written in whole lines is read first, and short runs whole pages apart are slow; of tiles
-// that overlap all is done; each panel begins anew, and so does what is left of a loop, far
-// from where it was; and what is asked for of large panels, hardware asks for once more, and
-// caches lose. What comes again is not among it.
+// takes guesses the time of a byte, relative to a byte of a long run. It fits an EPYC of 2021 (Zen
+// 3) and one of 2022 (Zen 4).
+//
+// At the ends of a run, lines are partial and prefetching starts again. Hardware also prefetches
+// beyond a run, because two adjacent lines start a stream. Partial output lines are read first.
+// Short runs whole pages apart are slow. Overlapping tiles are transposed whole. Each panel starts
+// again, and so does the rest of a loop, far from where it was. Hardware repeats the prefetches of
+// large panels, and caches lose lines. The time of again is not included.
 func (c *cut) takes(tile smallTile) float64 {
 	read, write, bytes := float64(c.stretch()), float64(c.width()), float64(c.bytes())
 	reads, writes := 1+60/read, 1+60/write
@@ -326,7 +311,7 @@ func (c *cut) takes(tile smallTile) float64 {
 	return reads + writes + .7*tiles + 500/bytes + .5*max(0, bytes/(16<<10)-1.1)
 }
 
-// again is how much longer it takes where rows come twice that evict each other from the
+// again is the additional time of rows that are read twice because they evict each other from the
 // second level.
 func (c *cut) again() float64 {
 	if c.evicted() {
@@ -335,8 +320,7 @@ func (c *cut) again() float64 {
 	return 0
 }
 
-// evicted tells whether most of the panel lies in sets of a second-level cache that do not
-// hold all of theirs.
+// evicted reports whether most of the panel lies in overfull sets of a second-level cache.
 func (c *cut) evicted() bool {
 	var sets [secondWay / line]int // bytes in each
 	row := c.count(c.along) * c.size
@@ -354,14 +338,13 @@ func (c *cut) evicted() bool {
 	return 2*held < c.bytes()
 }
 
-// pagesApart tells whether runs that are written one after the other lie whole pages apart.
 func (c *cut) pagesApart() bool {
 	i := slices.IndexFunc(c.along, func(l int) bool { return abs(c.loops[l].To) >= c.width() })
 	return i >= 0 && c.loops[c.along[i]].To%collide == 0
 }
 
-// panelStep is one panel after the other, from element start of the second loop on; each
-// asks for what the next one reads.
+// panelStep adds panel after panel, from element start of the second loop. Each panel prefetches
+// the input of the next.
 func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 	loops := []Loop{{N: 1}}
 	for i, l := range c.loops {
@@ -369,7 +352,7 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 			loops = append(loops, Loop{n, c.trips[i] * l.To, c.trips[i] * l.From})
 		}
 	}
-	// Along what is read, so that what hardware asks for beyond a row is of use.
+	// In input order, to use what hardware prefetches beyond a row.
 	slices.SortStableFunc(loops[1:], func(x, y Loop) int {
 		return cmp.Or(abs(y.From)-abs(x.From), abs(y.To)-abs(x.To))
 	})
@@ -392,14 +375,14 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 	s.in = len(loops)
 	s.run = func(s *Step, dst, src []byte, at, of int) {
 		f := p.set.functions()
-		var drain drainer // nil where what is read next is in a cache
+		var drain drainer // nil if the next input is in a cache
 		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
 			drain = f.drainStream[b.vector]
 		} else if p.written() >= longFrom || b.vector == leastVector {
 			drain = f.drain[b.vector]
 		}
 		one := func(to, from, next int) {
-			asked := uintptr(unsafe.Pointer(&src[next])) // by hardware only
+			asked := uintptr(unsafe.Pointer(&src[next])) // only prefetched
 			asks := b.fill(f, &src[from], p.buffers, asked)
 			b.drain(f, drain, &dst[to], p.buffers, asked, asks)
 		}
@@ -415,7 +398,6 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 	p.Steps = append(p.Steps, s)
 }
 
-// newPanel makes the lists of a panel.
 func newPanel(size int, tile smallTile, c *cut) *panel {
 	b := &panel{
 		elem: size, tile: tile, width: c.width(), vector: mostVector, asksOfTile: asksOfTile(size),
@@ -448,7 +430,6 @@ func newPanel(size int, tile smallTile, c *cut) *panel {
 
 func (l *lists) add(from, to int) { l.from, l.to = append(l.from, from), append(l.to, to) }
 
-// sort puts the rows in the order of one of the lists.
 func (l *lists) sort(by []int) {
 	order := make([]int, len(by))
 	for i := range order {
@@ -462,8 +443,7 @@ func (l *lists) sort(by []int) {
 	*l = sorted
 }
 
-// oddLines is the pitch of rows of so many bytes of a buffer: whole lines, an odd number
-// of which does not collide.
+// oddLines is a pitch of an odd number of lines, which does not collide.
 func oddLines(bytes int) int {
 	if bytes <= line/2 {
 		return line / 2
@@ -471,7 +451,6 @@ func oddLines(bytes int) int {
 	return ((bytes+line-1)/line | 1) * line
 }
 
-// collides tells whether the rows of a tile evict each other from a first-level cache.
 func (b *panel) collides() bool {
 	sets := map[int]int{}
 	for _, at := range b.rows[:b.tile.rows] {
@@ -485,10 +464,9 @@ func (b *panel) collides() bool {
 	return false
 }
 
-// ask makes the list of lines that are asked for: those of each stretch that is read, by
-// their last byte, as the first was asked for with what lies before. There is one to ask
-// for whenever something asks, so that they come as fast as memory can: what is asked for
-// faster is dropped.
+// ask lists the lines to prefetch: all lines of each stretch, by their last byte, since the first
+// byte's line was prefetched with what precedes it. They are spread evenly over a panel, because
+// the CPU drops prefetches that outpace the memory.
 func (b *panel) ask() {
 	at := slices.Sorted(slices.Values(b.rows))
 	var lines []int
@@ -509,16 +487,14 @@ func (b *panel) ask() {
 	for i := range calls {
 		b.asks = append(b.asks, lines[i*len(lines)/calls])
 	}
-	b.asks = append(b.asks, 0) // none is behind the list
+	b.asks = append(b.asks, 0) // an end to point to
 }
 
-// asksOfTile is how many lines a gatherer asks for with each tile.
 func asksOfTile(size int) int { return map[int]int{1: 4, 2: 2, 4: 2, 8: 1}[size] }
 
-// A patch is what one call transposes of a panel: tiles from a row and a column on.
 type patch struct{ row, column, strips, tiles int }
 
-// patch makes the patches: of whole tiles, and of those that end where the rows or columns do.
+// patch makes patches of whole tiles, and of tiles that overlap these at the ends.
 func (b *panel) patch() {
 	across := b.tile.bytes / b.elem
 	for _, row := range covered(len(b.rows), b.tile.rows) {
@@ -528,8 +504,8 @@ func (b *panel) patch() {
 	}
 }
 
-// covered are the whole tiles of so many elements among n, and one that ends where these
-// do if they leave any: where each begins, and how many.
+// covered returns start and count of the whole tiles among n elements, and of one at the end if
+// these leave any.
 func covered(n, tile int) [][2]int {
 	all := [][2]int{{0, n / tile}}
 	if n%tile > 0 {
@@ -538,7 +514,7 @@ func covered(n, tile int) [][2]int {
 	return all
 }
 
-// fill transposes a panel to the buffer, and returns what is left to ask for.
+// fill transposes a panel to the buffer, and returns the remaining prefetches.
 func (b *panel) fill(f *functions, src *byte, buffers []byte, asked uintptr) []int {
 	if len(b.collected.from) > 0 {
 		f.move(&buffers[0], &b.collected.to[0], src, &b.collected.from[0], len(b.rows),
@@ -555,8 +531,7 @@ func (b *panel) fill(f *functions, src *byte, buffers []byte, asked uintptr) []i
 	return asks
 }
 
-// drain writes what is in the buffer: whole lines of all runs, by a drainer if it is to ask
-// for what is read next, and then what is left of them.
+// drain writes the buffer: whole lines of all runs, by a drainer if it prefetches, then the rest.
 func (b *panel) drain(f *functions, drain drainer, dst *byte, buffers []byte, asked uintptr,
 	asks []int) {
 	from, whole := &buffers[b.transposed], b.width/line*line
@@ -573,9 +548,8 @@ func (b *panel) drain(f *functions, drain drainer, dst *byte, buffers []byte, as
 	}
 }
 
-// body is what fill and drain touch, within so many loops.
 func (b *panel) body(loops int) (all []Access) {
-	still := make([]int, loops) // of a buffer, which is the same for all panels
+	still := make([]int, loops) // buffers do not move
 	for i, from := range b.collected.from {
 		for _, u := range units(len(b.columns)*b.elem, mostVector) {
 			all = append(all, Access{Offset: from + u[0], Width: u[1]},
@@ -611,9 +585,8 @@ func (b *panel) body(loops int) (all []Access) {
 	return all
 }
 
-// body is what transposing a tile of elements of size bytes touches: its rows, from so
-// many bytes of each on, and then its columns, pitch bytes apart in the buffer. Strides are
-// those of the rows, if these lie in a buffer too, and of the buffer.
+// body is the accesses of transposing a tile: its rows at offset from, then its columns in the
+// buffer. Argument strides is for the rows, still for the buffer.
 func (t smallTile) body(size int, rows []int, from int, strides []int, to, pitch int,
 	still []int) (all []Access) {
 	for _, row := range t.order() {
@@ -626,8 +599,7 @@ func (t smallTile) body(size int, rows []int, from int, strides []int, to, pitch
 	return all
 }
 
-// units are the pieces in which so many bytes are moved, and where each begins: a vector of
-// so many each and, of what is left, powers of two.
+// units cuts bytes into offsets and sizes: vectors, then smaller powers of two.
 func units(bytes, vector int) (all [][2]int) {
 	at := 0
 	for width := vector; width > 0; width /= 2 {

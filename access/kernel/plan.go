@@ -7,79 +7,82 @@ import (
 	"unsafe"
 )
 
-// A Loop is one loop around a copy: N trips, and the bytes from one to the next
-// in what is written and in what is read.
+// A Loop is one loop around a copy: N trips, and the bytes from one to the next in the output and
+// in the input.
 type Loop struct{ N, To, From int }
 
-// A Plan is a copy of any number of loops cut into steps, which run one after
-// the other, in an order of the plan's own. Each element is written once and read once,
-// or where a panel ends in no whole tile, twice (at the ends of both of its sides four
-// times), or where rows are taken apart one after the other, once for each of these.
-// Where what is written overlaps itself or what is read, the result is not defined.
+// A Plan is a copy by any number of loops, cut into steps. Each element is written once and read
+// once, with two exceptions. A panel with partial tiles reads elements at its ends twice, or four
+// times in its corners. Rows that are separated one after the other are read once for each of them.
+// The result is undefined if the output overlaps itself or the input.
 type Plan struct {
 	Steps   []Step
-	Buffers int // bytes of memory that it wants beside what is read and written
+	Buffers int // bytes that Run needs for buffers
 
 	set   *Set
 	size  int
 	loops []Loop // merged
 
-	buffers []byte // of the Run under way
+	buffers []byte // of the current Run
 }
 
-// A Step is a nest of loops around a body, the outermost first, from the bytes
-// To and From on. It is all that there is to know of what is touched, and in
-// which order.
+// A Step is a nest of loops around a body, the outermost first, starting at the bytes To and From.
+// It defines all accesses of the step and their order.
 type Step struct {
 	Loops    []Loop
 	To, From int
 	Body     []Access // in order
 
-	run func(s *Step, dst, src []byte, to, from int) // the inner loops from there on
-	in  int                                          // how many those are
-	// rows tells that run goes by the two innermost Loops as they are, so that one of them may
-	// stand for many runs.
+	run func(s *Step, dst, src []byte, to, from int) // the inner loops
+	in  int                                          // number of these
+	// rows means that run uses the two innermost Loops as they are, so that Run may replace one to
+	// repeat a run.
 	rows bool
-	// past tells whether run writes past the caches from that address on; nil
-	// where it never does.
-	past func(s *Step, to uintptr) bool
-	// small is the tile that a panel is transposed by, of a step of panels.
+	// past, unless nil, reports whether run writes past the caches from an address.
+	past  func(s *Step, to uintptr) bool
 	small smallTile
-	// picked is, of a step that reads the same for several rows, how many these are: the trips
-	// of the loop around the innermost one.
+	// picked is the trips of the loop around the innermost one, which read the same bytes for
+	// several rows.
 	picked int
 }
 
-// An Access is one of a body's, of Width bytes. One of the copy itself, which has
-// no Strides, is at Offset from where the loops are in what is written or read.
-// One of the buffers is at their byte Offset at first, and as many bytes further
-// on from one trip of each loop to the next.
+// An Access is Width bytes in a body. An access of the copy has no Strides, and is at Offset from
+// the loops' position in the output or input. An access of the buffers starts at their byte Offset,
+// and moves by a stride with each trip of a loop.
 type Access struct {
 	Write         bool
 	Offset, Width int
 	Strides       []int
 }
 
-// Buffered tells whether the access is one of the plan's buffers.
+// Buffered reports whether the access is to the plan's buffers.
 func (a Access) Buffered() bool { return a.Strides != nil }
 
-// NewPlan plans a copy of elements of size bytes (1, 2, 4, 8 or 16; it panics
-// on others), as the loops say, in whatever order they are given.
+// NewPlan plans a copy of elements of size bytes by the loops, which may be in any order. It panics
+// unless size is 1, 2, 4, 8 or 16.
 //
-// Loops are put in the order of what is written, and merged where they can be. If the elements that
-// lie closest in what is written and in what is read do so along one loop, that is the innermost,
-// in whole vectors where they lie side by side. If they do so along two, these are walked in tiles
-// of a cache line by a line (by two lines of elements of 8 and 16 bytes, of what is too long for
-// the caches), and elements that lie side by side in both are transposed in registers: a few rows
-// of up to 8 bytes an element that are interleaved or taken apart, such as channels of images, run
-// by run, of avx2-blocks what is too long for the caches a few lines of a row at a time, those of 4
-// and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict themselves.
-// Those of short rows, and those that leave much beside whole tiles (of avx2-blocks, anything), go
-// by panels, and if these write whole lines, so do those that tiles would write to pages left long
-// ago, and what is too long for the caches, of other sets than avx2-blocks only where rows collide
-// of which there are no blocks, or are no whole lines. Short rows that follow on each other, of
-// elements of 2 bytes and more, are read in the order of addresses by what is too long for the
-// caches, in tiles. What vectors and tiles leave at the ends comes last.
+// It sorts the loops by the output and merges them where possible. If one loop has the least
+// strides in both the output and the input, that loop is the innermost. It goes by whole vectors if
+// its elements are contiguous. If two different loops have the least strides, both are walked in
+// tiles of a cache line by a line. Tiles are transposed in registers if elements are contiguous in
+// both. The rest at the ends of vectors and tiles comes last.
+//
+// The sets of AVX2 and AVX-512 make exceptions. A copy is long if it is too long for the caches.
+//
+// A few rows, such as channels of images, are interleaved or separated run by run, for elements of
+// up to 8 bytes. Set avx2-blocks separates long copies a few lines of a row at a time.
+//
+// In avx2, elements of 4 and 8 bytes go through buffers if tiles would thrash. In avx2-blocks,
+// elements of 1 and 2 bytes do so too.
+//
+// Short rows go by panels, and so do copies if tiles leave over a tenth (in avx2-blocks, 1/32). So
+// do two more kinds, if panels write whole lines: copies that tiles would write to pages left long
+// ago, and long copies. In sets other than avx2-blocks, rows of long copies must also collide
+// without blocks for them, or not be whole lines.
+//
+// Long copies of short rows that follow each other are read in the order of addresses, in tiles.
+// Their elements have 2 bytes or more. Other long copies of elements of 8 and 16 bytes go by tiles
+// of two lines.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {
 		panic(fmt.Sprintf("kernel: no elements have %d B", size))
@@ -103,8 +106,8 @@ func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	return p
 }
 
-// merge drops loops of one trip, sorts the others by what is written, and fuses
-// those that are one loop in both.
+// merge drops loops of one trip, sorts the others by the output, and fuses loops that are one in
+// both.
 func merge(loops []Loop) []Loop {
 	merged := slices.DeleteFunc(slices.Clone(loops), func(l Loop) bool { return l.N == 1 })
 	slices.SortStableFunc(merged, func(a, b Loop) int {
@@ -122,7 +125,7 @@ func merge(loops []Loop) []Loop {
 
 func abs(n int) int { return max(n, -n) }
 
-// closest is the loop of the least stride that is not 0, or -1.
+// closest returns the loop of the least stride other than 0, or -1.
 func closest(loops []Loop, stride func(Loop) int) int {
 	best := -1
 	for i, l := range loops {
@@ -133,7 +136,6 @@ func closest(loops []Loop, stride func(Loop) int) int {
 	return best
 }
 
-// without returns loops but for those of these indices.
 func without(loops []Loop, indices ...int) []Loop {
 	var rest []Loop
 	for i, l := range loops {
@@ -144,7 +146,6 @@ func without(loops []Loop, indices ...int) []Loop {
 	return rest
 }
 
-// runs copies runs of so many bytes.
 func (p *Plan) runs(outer []Loop, bytes int) {
 	whole := bytes - bytes%line
 	if p.set.width == 0 {
@@ -168,20 +169,18 @@ func (p *Plan) runs(outer []Loop, bytes int) {
 	}
 }
 
-// rowsPast is Step.past of rows of vectors.
 func (p *Plan) rowsPast(s *Step, to uintptr) bool {
 	rows, run := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
 	return to%line == 0 && rows.To%line == 0 && run.N*run.To >= p.set.Tuning().Runs
 }
 
-// PastCaches tells whether the plan writes past the caches what is not left at
-// the ends, where the slice that it writes to starts on a line.
+// PastCaches reports whether the plan writes past the caches, except for the rest at the ends. It
+// assumes an output slice that starts on a line.
 func (p *Plan) PastCaches() bool {
 	return len(p.Steps) > 0 && p.Steps[0].past != nil &&
 		p.Steps[0].past(&p.Steps[0], uintptr(p.Steps[0].To))
 }
 
-// copyRows copies rows of vectors.
 func (p *Plan) copyRows(s *Step, dst, src []byte, to, from int) {
 	rows, run := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
 	bytes := run.N * run.To
@@ -193,7 +192,6 @@ func (p *Plan) copyRows(s *Step, dst, src []byte, to, from int) {
 	move(&dst[to], &src[from], bytes/line, rows.N, rows.To, rows.From)
 }
 
-// elements copies element by element.
 func (p *Plan) elements(to, from int, loops []Loop) {
 	for len(loops) < 2 {
 		loops = slices.Insert(slices.Clone(loops), 0, Loop{N: 1})
@@ -202,10 +200,8 @@ func (p *Plan) elements(to, from int, loops []Loop) {
 		run: copyElements(p.size), in: 2, rows: true})
 }
 
-// element is the body that copies size bytes.
 func element(size int) []Access { return []Access{{Width: size}, {Write: true, Width: size}} }
 
-// copyElements is the kernel for two loops around an element.
 func copyElements(size int) func(s *Step, dst, src []byte, to, from int) {
 	switch size {
 	case 1:
@@ -220,13 +216,12 @@ func copyElements(size int) func(s *Step, dst, src []byte, to, from int) {
 	return copyEach[[2]uint64]
 }
 
-// copyEach reads and writes size(T) bytes an iteration.
 func copyEach[T any](s *Step, dst, src []byte, to, from int) {
 	outer, inner := &s.Loops[len(s.Loops)-2], &s.Loops[len(s.Loops)-1]
 	d, r := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
 	fromStep, toStep := inner.From, inner.To
 	for row := outer.N; row > 0; row-- {
-		for i := inner.N; i > 0; i-- { // which touches nothing else: all else is in registers
+		for i := inner.N; i > 0; i-- { // all but the elements is in registers
 			*(*T)(unsafe.Add(d, to)) = *(*T)(unsafe.Add(r, from))
 			from += fromStep
 			to += toStep
@@ -236,7 +231,7 @@ func copyEach[T any](s *Step, dst, src []byte, to, from int) {
 	}
 }
 
-// Move shifts the plan by so many bytes of what is written and of what is read.
+// Move shifts the plan by to bytes of the output and from bytes of the input.
 func (p *Plan) Move(to, from int) { shift(p.Steps, to, from) }
 
 func shift(steps []Step, to, from int) {
@@ -246,9 +241,9 @@ func shift(steps []Step, to, from int) {
 	}
 }
 
-// Run copies from src to dst, so many times, through buffers: at least as many
-// bytes as Buffers, which had best start on a line. It panics, before anything is
-// written, if the plan leaves any of them, or if this CPU does not run its set.
+// Run copies from src to dst, times times. It needs Buffers bytes of buffers, which should start on
+// a line. It panics before it writes if the plan leaves any slice, or if this CPU does not run its
+// set.
 func (p *Plan) Run(dst, src, buffers []byte, times int) {
 	if fence := p.set.functions().fence; fence != nil {
 		defer fence()
@@ -258,7 +253,7 @@ func (p *Plan) Run(dst, src, buffers []byte, times int) {
 	}
 	p.buffers = buffers
 	defer func() { p.buffers = nil }()
-	if times > 0 && p.oneRun() { // in the assembly, where a call would cost as much as a run
+	if times > 0 && p.oneRun() { // repeated in assembly: a call takes the time of a run
 		s := p.Steps[0]
 		s.Loops = []Loop{{N: times}, s.Loops[1]}
 		s.run(&s, dst, src, s.To, s.From)
@@ -272,13 +267,11 @@ func (p *Plan) Run(dst, src, buffers []byte, times int) {
 	}
 }
 
-// oneRun tells whether the plan is one run of vectors or elements.
 func (p *Plan) oneRun() bool {
 	return len(p.Steps) == 1 && p.Steps[0].rows && len(p.Steps[0].Loops) == 2 &&
 		p.Steps[0].Loops[0].N == 1
 }
 
-// walk runs the inner loops for every index of the loops.
 func (s *Step) walk(loops []Loop, dst, src []byte, to, from int) {
 	if len(loops) == 0 {
 		s.run(s, dst, src, to, from)
@@ -291,7 +284,6 @@ func (s *Step) walk(loops []Loop, dst, src []byte, to, from int) {
 	}
 }
 
-// check panics if the step leaves slices of so many bytes.
 func (s *Step) check(dst, src, buffers int) {
 	to, from := s.Strides()
 	for _, a := range s.Body {
@@ -315,8 +307,8 @@ func (s *Step) check(dst, src, buffers int) {
 	}
 }
 
-// Strides are the bytes from one trip of each loop to the next in what is written
-// and in what is read. Accesses of the buffers have their own.
+// Strides returns the bytes between trips of each loop in the output and in the input. Accesses of
+// buffers have their own.
 func (s *Step) Strides() (to, from []int) {
 	to, from = make([]int, len(s.Loops)), make([]int, len(s.Loops))
 	for i, l := range s.Loops {

@@ -6,48 +6,45 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// laneBytes is the sum of a kernel that is under way.
 const laneBytes = 512
 
-// flush is the number of elements after which lanes are added up, so that 56 or
-// less in each is exact in a lane of float32.
+// flush is the elements after which lanes are added to the total. A float32 lane is then exact for
+// whole numbers up to 56.
 const flush = 1 << 24
 
-// A Sum adds elements up in a fixed order, which the vector kernels and the
-// portable one share:
+// A Sum adds elements up in a fixed order, which the vector kernels and the portable one share.
 //
-// There are 512 B of lanes, 128 of int32 or float32 or 64 of float64, and of elements of 16 bits 64
-// of float32, all 0 at first. Add adds element i of a run to lane i modulo their number, in the
-// type of the lanes, run after run: first the whole lines of 64 B of every run, then what is left
-// of every run, as runs of their own. After at most 2^24 elements, and by Total, the lanes are
-// added to the total in order, in float64 for floats and int64 for int32, and are 0 again. Lanes of
-// int32 wrap around.
+// It has 512 B of lanes, all 0 at first: 128 of int32 or float32, 64 of float64, and 64 of float32
+// for 16-bit elements. Add adds element i of a run to lane i modulo their number, in the lanes'
+// type, run after run. It adds the whole lines of 64 B of every run first, then the rest of every
+// run, as runs of their own. After at most 2^24 elements, and by Total, the lanes are added to the
+// total in order, and are 0 again. The total is a float64 for floats and an int64 for int32. Lanes
+// of int32 wrap around.
 //
-// Where it is NaN, which NaN it is is not defined.
+// If the result is NaN, its bits are undefined.
 type Sum[T Number] struct {
 	lanes [laneBytes]byte
 	added int
 	exact int64
 	float float64
 	set   *Set
-	add   adder // nil where there is none
+	add   adder // or nil
 	ask   asker
-	// bytes ahead that lines are asked for of the rows that are added, 0 where they are not
+	// prefetch distance for the current rows in bytes, or 0
 	ahead int
 }
 
-// Number is what can be added up.
+// Number is the types that a Sum adds up.
 type Number interface {
 	int32 | float32 | float64 | layouts.Half | layouts.BFloat
 }
 
-// NewSum returns a sum of nothing. It panics where this CPU does not run the set.
+// NewSum returns a sum of nothing. It panics if this CPU does not run the set.
 func NewSum[T Number](s *Set) *Sum[T] {
 	f := s.functions()
 	return &Sum[T]{set: s, add: of[T](f.add), ask: of[T](f.addAsk)}
 }
 
-// of is the function for a type.
 func of[T Number, F any](a adders[F]) F {
 	switch any(*new(T)).(type) {
 	case float32:
@@ -62,7 +59,7 @@ func of[T Number, F any](a adders[F]) F {
 	return a.int32
 }
 
-// Add reads N*Count elements.
+// Add adds N*Count elements of x.
 func (s *Sum[T]) Add(x []T, r Rows) {
 	r.check(len(x))
 	var zero T
@@ -73,9 +70,8 @@ func (s *Sum[T]) Add(x []T, r Rows) {
 	s.addRows(x, rest, s.addElements)
 }
 
-// addRows hands rows to add in parts that fit in between two flushes.
 func (s *Sum[T]) addRows(x []T, r Rows, add func(x []T, r Rows)) {
-	if r.N > flush { // in parts, run by run
+	if r.N > flush { // run by run
 		for i := range r.Count {
 			run := Rows{r.At + i*r.Pitch, r.N, 1, 0}
 			for ; run.N > 0; run.At, run.N = run.At+flush, run.N-flush {
@@ -97,7 +93,6 @@ func (s *Sum[T]) addRows(x []T, r Rows, add func(x []T, r Rows)) {
 	}
 }
 
-// addLines adds rows of whole lines.
 func (s *Sum[T]) addLines(x []T, r Rows) {
 	if s.add == nil {
 		s.addElements(x, r)
@@ -112,7 +107,6 @@ func (s *Sum[T]) addLines(x []T, r Rows) {
 	s.add(&s.lanes[0], at, lines, r.Count, pitch)
 }
 
-// addElements adds the same in plain Go.
 func (s *Sum[T]) addElements(x []T, r Rows) {
 	switch x := any(x).(type) {
 	case []layouts.Half:
@@ -132,7 +126,6 @@ func (s *Sum[T]) addElements(x []T, r Rows) {
 	}
 }
 
-// addWidened adds elements of 16 bits.
 func addWidened[T any](lanes []float32, x []T, r Rows, float func(T) float32) {
 	for range r.Count {
 		for i, v := range x[r.At:][:r.N] {
@@ -142,7 +135,6 @@ func addWidened[T any](lanes []float32, x []T, r Rows, float func(T) float32) {
 	}
 }
 
-// wide are the lanes of elements of 16 bits.
 func (s *Sum[T]) wide() []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(&s.lanes)), laneBytes/2/4)
 }
@@ -152,7 +144,6 @@ func (s *Sum[T]) view() []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&s.lanes)), laneBytes/int(unsafe.Sizeof(zero)))
 }
 
-// flush adds the lanes to the total.
 func (s *Sum[T]) flush() {
 	s.added = 0
 	if unsafe.Sizeof(*new(T)) == 2 {
@@ -173,7 +164,7 @@ func (s *Sum[T]) flush() {
 	}
 }
 
-// Total is the sum of what was added, after which the Sum goes on.
+// Total returns the sum so far. More can be added after it.
 func (s *Sum[T]) Total() float64 {
 	s.flush()
 	return float64(s.exact) + s.float

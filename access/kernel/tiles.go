@@ -5,12 +5,12 @@ import (
 	"unsafe"
 )
 
-// A strip is the tiles that are walked one after the other before those beside them: more reach
-// over more pages than a TLB holds, fewer prefetch too little.
+// A strip is the tiles that are walked before the adjacent ones. Longer strips reach more pages
+// than a TLB holds; shorter ones prefetch too little.
 const leastStrip, pagesOfStrip, page = 64, 1024, 4096
 
-// transposed copies what lies side by side along one loop where it is written
-// and along another where it is read.
+// transposed copies elements that are adjacent along one loop in the output and another in the
+// input.
 func (p *Plan) transposed(outer []Loop, to, from Loop) {
 	switch {
 	case to.N*from.N == 0:
@@ -23,22 +23,20 @@ func (p *Plan) transposed(outer []Loop, to, from Loop) {
 }
 
 const (
-	// sequentialBlock is how many bytes of rows are read before those behind them, of which a
-	// second-level cache holds two.
+	// sequentialBlock is the bytes of rows in a block. A second-level cache holds two blocks.
 	sequentialBlock = 128 << 10
-	// leastAlong is how many tiles of it lie beside each other where they are written, at least, if
-	// their rows are in few sets.
+	// leastAlong is the least tiles of a block along the output, if its rows are in few sets.
 	leastAlong = 4
-	// leastLines is how many lines are asked for at once, as long as it is no more than a tile has.
+	// leastLines is the lines to prefetch at once, unless a tile has more.
 	leastLines = 16
 )
 
-// sequential plans a copy of short rows, each of which lies where the one before ends, by tiles
-// that read these in the order of addresses, and tells whether it did. A block is as many rows as
-// sequentialBlock bytes hold, in tiles walked along what is written, strip beside strip, while all
-// lines of the next block are asked for, one after the other. (A Zen 4 copies 1.1 to 2.5 times as
-// fast so as by tiles or panels, of 2 to 8 bytes; of 1 and 16 it is the same, and in the caches
-// tiles walked along what is written take 0.6 to 0.8 of the time.)
+// sequential plans a copy of rows that are short and follow each other, and reports whether it did.
+// Its tiles read the rows in the order of addresses. A block of sequentialBlock bytes is walked
+// along the output, strip after strip, while the lines of the next block are prefetched in order.
+//
+// On a Zen 4 this is 1.1 to 2.5 times as fast as tiles or panels for elements of 2 to 8 bytes. It
+// is equally fast for 1 and 16. In the caches, tiles along the output take 0.6 to 0.8 of its time.
 func (p *Plan) sequential(outer []Loop, to, from Loop) bool {
 	side := line / p.size
 	parted := func(l Loop) bool { return l.To%line != 0 }
@@ -56,17 +54,15 @@ func (p *Plan) sequential(outer []Loop, to, from Loop) bool {
 	return true
 }
 
-// A part of a row of tiles is so many trips over so many of them each, from one on.
 type part struct{ start, trips, tiles int }
 
-// parts are those of n tiles, so many a trip, and what is left of them.
 func parts(n, tiles int) []part {
 	all := []part{{0, n / tiles, tiles}, {n / tiles * tiles, 1, n % tiles}}
 	return slices.DeleteFunc(all, func(c part) bool { return c.trips*c.tiles == 0 })
 }
 
-// evenly is the most of n that are done at once, up to so many, if that leaves nothing of n: what
-// is left is done after all else.
+// evenly returns the largest suitable divisor of n up to most, or most: the rest is done after all
+// else.
 func evenly(n, most int) int {
 	for at := most; at >= max(most/4, min(most, leastAlong)); at-- {
 		if n%at == 0 {
@@ -76,9 +72,9 @@ func evenly(n, most int) int {
 	return most
 }
 
-// follows tells whether rows are such as sequential reads: of a copy that leaves the caches, whole
-// lines, one row behind the other but for an eighth of them, written to no more pages than a TLB
-// holds, and of no pitch by which tiles evict themselves.
+// follows reports whether sequential pays off. The copy leaves the caches, in whole lines. Gaps
+// between rows are at most an eighth of a row. The output has no more pages than a TLB holds, and
+// tiles do not thrash.
 func (p *Plan) follows(to, from Loop) bool {
 	_, inRegisters := p.set.tiles[p.size]
 	side, row, most := line/p.size, from.N*p.size, sequentialBlock
@@ -92,7 +88,6 @@ func (p *Plan) follows(to, from Loop) bool {
 		from.To%collide != 0 && to.From%collide != 0
 }
 
-// blocksOfRows walks blocks of rows, of which each trip of the part is one.
 func (p *Plan) blocksOfRows(outer []Loop, to, from Loop, c part) {
 	side := line / p.size
 	along, across := Loop{c.tiles, side * to.To, side * to.From},
@@ -102,7 +97,7 @@ func (p *Plan) blocksOfRows(outer []Loop, to, from Loop, c part) {
 		across, along})
 	s.To, s.From, s.in = c.start*along.To, c.start*along.From, 2
 	atOnce := min(c.tiles, max(1, leastLines/side))
-	// of the next block for as many tiles
+	// of the next block, with each move
 	lines := (atOnce*along.From + across.N*line - 1) / (across.N * line)
 	s.run = func(s *Step, dst, src []byte, at, of int) {
 		f := p.set.functions()
@@ -110,7 +105,7 @@ func (p *Plan) blocksOfRows(outer []Loop, to, from Loop, c part) {
 		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
 			move = f.transposeStream[p.size]
 		}
-		asked := uintptr(unsafe.Pointer(&src[of])) + uintptr(c.tiles*along.From) // by hardware only
+		asked := uintptr(unsafe.Pointer(&src[of])) + uintptr(c.tiles*along.From) // only prefetched
 		for range across.N {
 			for i := 0; i < c.tiles; i += atOnce {
 				f.ask(asked, lines)
@@ -125,9 +120,8 @@ func (p *Plan) blocksOfRows(outer []Loop, to, from Loop, c part) {
 	p.Steps = append(p.Steps, s)
 }
 
-// tiles does so tile by tile, each a line by a line: as many elements of each
-// loop as fit one. Of the two loops the one of more tiles is walked inside, that
-// of what is read if they are equal since only reads wait (or see onward).
+// tiles walks tiles of a line by a line. The inner loop has more tiles or, if they are equal, is
+// the input's, because only reads wait (or see onward).
 func (p *Plan) tiles(outer []Loop, to, from Loop) {
 	side := line / p.size
 	onward := from.N/side < to.N/side || p.onward(outer, to, from)
@@ -142,19 +136,17 @@ func (p *Plan) tiles(outer []Loop, to, from Loop) {
 	p.edges(outer, to, from, side)
 }
 
-// pairs tells whether two tiles beside one another where they are written are done together, of
-// what is too long for the caches: 16 rows of elements of 8 bytes are read by turns then, and two
-// lines side by side are written of each column. (A Zen 4 copies 1.0 to 1.5 times as fast so, of 16
-// bytes too, and half as fast by 32 rows.)
+// pairs reports whether two adjacent tiles of the output are done together, in long copies. Then 16
+// rows of 8-byte elements are read alternately, and two adjacent lines of each column are written.
+// On a Zen 4 this is 1.0 to 1.5 times as fast, also for 16 bytes, but half as fast with 32 rows.
 func (p *Plan) pairs(to, from Loop, onward bool) bool {
 	return !onward && slices.Contains(p.set.pairs, p.size) && p.written() >= longFrom &&
 		to.To == p.size && from.From == p.size &&
 		to.From%collide != 0 && from.To%collide != 0
 }
 
-// strips walks tiles, so many together beside one another where they are written, in strips,
-// so that what is next is known for long; the loops around are put outside of these as they are
-// nested in the memory that they run along.
+// strips walks tiles in strips, so that prefetching foresees them for long. It does together tiles
+// at once. The outer loops are nested in the order of the memory along which strips run.
 func (p *Plan) strips(outer []Loop, to, from Loop, onward bool, together int) {
 	side := line / p.size
 	t := Loop{to.N / side / together, together * side * to.To, together * side * to.From}
@@ -163,7 +155,7 @@ func (p *Plan) strips(outer []Loop, to, from Loop, onward bool, together int) {
 	if !onward {
 		along, across, stride = f, t, func(l Loop) int { return abs(l.From) }
 	}
-	// of the rows that tiles go down
+	// between rows down which tiles go
 	pitch := map[bool]int{false: abs(from.To), true: abs(to.From)}[onward]
 	strip := max(leastStrip, pagesOfStrip*page/(side*max(1, min(pitch, page))))
 	loops := append(slices.Clone(outer), across)
@@ -182,25 +174,24 @@ func (p *Plan) strips(outer []Loop, to, from Loop, onward bool, together int) {
 	}
 }
 
-// fewSets is the pitch whose multiples put rows into a quarter of the sets of a first-level
-// cache, or fewer. longWalk is how many bytes have to be written one beside the other by walks
-// along what is written, which read a line here and there.
+// fewSets is the pitch whose multiples map rows to a quarter or less of a first-level cache's sets.
+// longWalk is the least contiguous output bytes of walks along the output, which read scattered
+// lines.
 const fewSets, longWalk = 256, 16 * line
 
-// onward tells whether tiles are walked along what is written although they are not more
-// there: where its rows lie in few sets, tile after tile down these would be stored to the
-// same. (A Zen 5 takes 10 ns for each such line, past the caches too.) Of narrow elements,
-// pieces of lines are written, so that it is no better where those that are read collide, nor
-// is it where another loop would come between, within the rows that are written.
+// onward reports whether tiles are walked along the output although it has no more of them. It does
+// so if the output's rows lie in few sets, where tiles down the rows would conflict: a Zen 5 takes
+// 10 ns for each such line, also past the caches. Tiles of narrow elements write pieces of lines,
+// so this gains nothing if the input's rows collide. Nor does it gain if another loop comes
+// between, within the output's rows.
 func (p *Plan) onward(outer []Loop, to, from Loop) bool {
 	within := func(l Loop) bool { return abs(l.To) < abs(from.To) }
 	return from.To%fewSets == 0 && to.N*p.size >= longWalk && !slices.ContainsFunc(outer, within) &&
 		(p.size > 2 || to.From%collide != 0)
 }
 
-// edges copies what the tiles leave at the ends of the two loops: of the rows that are
-// read so many at a time as tiles have, whose last lines then stay in a cache for all of
-// what is left of them.
+// edges copies what tiles leave at the ends of the two loops. It reads only the rows of a tile at a
+// time, whose last lines then stay in a cache.
 func (p *Plan) edges(outer []Loop, to, from Loop, side int) {
 	edge := func(l Loop) (start int, rest Loop) {
 		start = l.N / side * side
@@ -224,9 +215,8 @@ func (p *Plan) edges(outer []Loop, to, from Loop, side int) {
 	}
 }
 
-// tile is what is done at each tile: transposing it in registers, where there are vectors for it,
-// or copying it element by element. Onward tells whether the next tile lies beside it in what is
-// written, and together how many are done as one, of what is transposed in registers.
+// tile returns the step for a tile, transposed in registers or copied element by element. Onward
+// means that the next tile is adjacent in the output.
 func (p *Plan) tile(to, from Loop, onward bool, together int) Step {
 	side := line / p.size
 	read, inRegisters := p.set.tiles[p.size]
@@ -257,9 +247,8 @@ func (p *Plan) tile(to, from Loop, onward bool, together int) Step {
 	}}
 }
 
-// tileBody adds what transposing a tile in registers touches: part after part of
-// the rows that are read, from one on, srcPitch bytes apart, become lines that are written,
-// dstPitch bytes apart, whole or in pieces of as many elements as rows are read.
+// tileBody adds the accesses of transposing a tile in registers, from input row from. Part after
+// part of the rows becomes output lines, whole or in pieces of read.high elements.
 func (p *Plan) tileBody(body []Access, read tile, from, srcPitch, dstPitch int) []Access {
 	side, piece := line/p.size, read.high*p.size
 	for part := 0; part < line; part += read.part {
@@ -278,8 +267,8 @@ func (p *Plan) tileBody(body []Access, read tile, from, srcPitch, dstPitch int) 
 	return body
 }
 
-// tilesFrom is the number of bytes from which on tiles are written past the caches:
-// as runs are, if they are written onward in so few rows that hardware foresees them.
+// tilesFrom is the least bytes of a copy whose tiles bypass the caches. If onward, tiles write so
+// few rows that hardware foresees them, as runs.
 func (p *Plan) tilesFrom(onward bool) int {
 	switch t := p.set.Tuning(); {
 	case p.size <= 2:
@@ -291,11 +280,10 @@ func (p *Plan) tilesFrom(onward bool) int {
 	}
 }
 
-// written is the number of bytes that the plan writes.
 func (p *Plan) written() int { return p.size * trips(p.loops) }
 
-// aligned tells whether the step writes whole lines only, from that address on,
-// where the rows of a tile lie pitch bytes apart.
+// aligned reports whether the step writes only whole lines, from an address and with a pitch of
+// rows.
 func (s *Step) aligned(to uintptr, pitch int) bool {
 	off := to | uintptr(pitch)
 	for _, l := range s.Loops {

@@ -7,48 +7,45 @@ import (
 	"strings"
 )
 
-// A Tuning is what a set may do in one way or another without a word, because
-// every access stays as it is: which stores it uses, and how far ahead it asks
-// for lines. What is best differs from CPU to CPU (package tune measures it).
+// A Tuning holds choices of a set that change no access: which stores it uses, and how far ahead it
+// prefetches lines. The best choices depend on the CPU (package tune measures them).
 type Tuning struct {
-	// Bytes written from which on stores go past the caches, of whole lines:
-	// of runs, each of which is as long, and of what is written like a few of these:
-	// copies that interleave rows or take them apart, and tiles of elements of 4 bytes
-	// and more, one beside the other where they are written; of such tiles one below
-	// the other; of narrow ones, of 1 and 2 bytes; and of blocks, which go through
-	// buffers.
+	// Least bytes written from which stores of whole lines bypass the caches. Runs is for each run,
+	// and for copies written like a few runs: interleaved or separated rows, and tiles of elements
+	// of 4 bytes or more along the output. Tiles is for such tiles down the output, Narrow for
+	// tiles of 1 and 2 bytes, Blocks for blocks through buffers.
 	Runs, Tiles, Narrow, Blocks int
-	// Ahead is how many tiles ahead lines are asked for, 0 to MaxAhead.
+	// Ahead is how many tiles ahead lines are prefetched, 0 to MaxAhead.
 	Ahead int
-	// Reads is the bytes read from which on sums ask for lines ahead, too, instead of
-	// leaving that to hardware alone, and how many bytes ahead, 1 to MaxReadsAhead.
+	// Reads is the least bytes read for which sums prefetch lines too, in addition to hardware.
+	// ReadsAhead is the distance in bytes, 1 to MaxReadsAhead.
 	Reads, ReadsAhead int
 }
 
 // Never is a number of bytes that no copy writes.
 const Never = math.MaxInt
 
-// MaxAhead is the most tiles that there is a use in asking for.
+// MaxAhead is the most tiles ahead that are useful.
 const MaxAhead = 64
 
-// MaxReadsAhead is the most bytes ahead that a sum asks for lines: of more, a second level
-// of 256 KiB has lost some before their turn comes.
+// MaxReadsAhead is the most bytes ahead that a sum prefetches. Beyond it, a second level of 256 KiB
+// evicts lines before their use.
 const MaxReadsAhead = 128 << 10
 
-// leastAsked is the bytes below which no sum asks for lines: looking it up would take longer.
+// leastAsked is the bytes below which a lookup takes longer than prefetching saves.
 const leastAsked = 1 << 20
 
-// Default is how sets are tuned unless Tune says otherwise, the same on every CPU:
-// from 32 MiB on past the caches, which is more than one core has of most last
-// levels and about where C libraries do so in a memcpy. Sums ask for nothing.
+// Default returns the tuning of sets without Tune, the same on every CPU. Stores bypass the caches
+// from 32 MiB: one core has less of most last levels, and C libraries switch at about that size in
+// memcpy. Sums do not prefetch.
 func Default() Tuning {
 	const most = 32 << 20
 	return Tuning{Runs: most, Tiles: most, Narrow: most, Blocks: most, Ahead: 2, Reads: Never,
 		ReadsAhead: 16 << 10}
 }
 
-// Tuning is how the set is tuned. One that has no stores past the caches, as
-// portable and neon, never uses them, however it is tuned, and its sums ask for nothing.
+// Tuning returns the tuning of the set. A set without stores past the caches, such as portable and
+// neon, uses none, and its sums do not prefetch.
 func (s *Set) Tuning() Tuning {
 	t := Default()
 	if s.tuning != nil {
@@ -60,9 +57,8 @@ func (s *Set) Tuning() Tuning {
 	return t
 }
 
-// Tune tunes the set, for all plans, also those that were made before. It must not
-// be called while anything else uses the set. It panics if Check refuses the
-// tuning.
+// Tune tunes the set, for all plans, including existing ones. Nothing else may use the set during
+// the call. It panics if Check refuses the tuning.
 func (s *Set) Tune(t Tuning) {
 	if err := t.Check(); err != nil {
 		panic("kernel: " + err.Error())
@@ -70,11 +66,10 @@ func (s *Set) Tune(t Tuning) {
 	s.tuning = &t
 }
 
-// Streams tells whether the set has stores that go past the caches: only then is
-// there anything to tune.
+// Streams reports whether the set has stores past the caches. Other sets have nothing to tune.
 func (s *Set) Streams() bool { return s.streams }
 
-// Check refuses a tuning that says what there is not.
+// Check returns an error for a field out of range.
 func (t Tuning) Check() error {
 	for _, past := range t.thresholds() {
 		if past.from < 1 {
@@ -95,12 +90,11 @@ func (t Tuning) Check() error {
 	return nil
 }
 
-// asks is how many bytes ahead a sum of rows of n bytes asks for lines, 0 where it does not:
-// few bytes are sooner read, and beyond the end of a short row that the next one does not
-// follow lies what nobody reads.
+// asks returns how many bytes ahead a sum prefetches, or 0. Few bytes are read sooner than
+// prefetched. Beyond a short row, unless the next one follows it, lies memory that nobody reads.
 func (t Tuning) asks(n, rows, pitch int) int {
 	bytes := n
-	if pitch != 0 { // else they lie on each other
+	if pitch != 0 { // not at the same place
 		bytes *= rows
 	}
 	follows := pitch >= n && pitch-n <= n/8
@@ -120,10 +114,9 @@ func (t Tuning) thresholds() []threshold {
 		{"blocks", t.Blocks}}
 }
 
-// String is such as "past caches: runs 16MiB tiles 4MiB narrow never blocks
-// 8MiB; ahead: 2": the bytes written from which on stores go past the caches. Where sums
-// ask for lines, "; reads: 32MiB, 16KiB ahead" before the end says from how many bytes on and
-// where they lie.
+// String returns such as "past caches: runs 16MiB tiles 4MiB narrow never blocks 8MiB; ahead: 2".
+// If sums prefetch, it has "; reads: 32MiB, 16KiB ahead" in between: the least bytes read, and the
+// distance.
 func (t Tuning) String() string {
 	words := []string{"past caches:"}
 	for _, past := range t.thresholds() {

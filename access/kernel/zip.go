@@ -6,30 +6,28 @@ import (
 )
 
 const (
-	// mostZipped is the most rows that are interleaved in registers, as the channels
-	// of images are: two registers for each row are all that there are.
+	// mostZipped is the most rows that are interleaved in registers, such as channels of images.
+	// Each row needs two registers.
 	mostZipped = 7
-	// lane is what shuffles of bytes reach, half of a vector.
+	// lane is the bytes within which shuffles move bytes.
 	lane = line / 4
-	// picked is how many lines are read at a time where rows take turns, so that a first-level
-	// cache holds them, and leastPicked how many a row must have.
+	// picked is the lines that are read once for each row; a first-level cache holds them.
+	// leastPicked is the least lines of a row.
 	picked, leastPicked = 384, 32
 )
 
-// A zipper interleaves rows that lie pitch bytes apart, or takes apart what it then
-// writes to such rows: a line of each of them a group, by masks.
+// A zipper interleaves rows that lie pitch bytes apart, or separates its input into such rows, by
+// masks. A group has a line of each row.
 type zipper = func(dst, src, masks *byte, groups, pitch int)
 
-// A picker takes one row out of what is read, by its masks, a line a group, and asks for
-// a line with each.
+// A picker extracts one row of its input by masks, and prefetches a line with each.
 type picker = func(dst, src, masks *byte, groups int, asked uintptr)
 
-// zipped plans a copy that interleaves a few rows or takes them apart, and tells
-// whether it did: where these are all that lies side by side along one loop, and
-// follow each other along the other one. What is no whole line of a row comes last.
+// zipped plans a copy that interleaves or separates a few rows, and reports whether it did. Only
+// these rows may be adjacent along one loop, and they follow each other along the other. The rest,
+// less than a line of a row, comes last.
 func (p *Plan) zipped(outer []Loop, to, from Loop) bool {
 	side := line / p.size
-	// rest copies what is no whole line of rows, the elements of the loop along.
 	rest := func(along *Loop) bool {
 		start := along.N / side * side
 		if along.N -= start; along.N > 0 {
@@ -53,7 +51,6 @@ func (p *Plan) zipped(outer []Loop, to, from Loop) bool {
 	return false
 }
 
-// zip reads to.N rows, and writes one.
 func (p *Plan) zip(outer []Loop, to, from Loop) {
 	n := to.N
 	s := Step{Loops: append(slices.Clone(outer), Loop{from.N * p.size / line, n * line, line}),
@@ -63,7 +60,6 @@ func (p *Plan) zip(outer []Loop, to, from Loop) {
 	})
 }
 
-// unzip reads one row, and writes from.N rows.
 func (p *Plan) unzip(outer []Loop, to, from Loop) {
 	n := from.N
 	s := Step{Loops: append(slices.Clone(outer), Loop{to.N * p.size / line, line, n * line}),
@@ -74,9 +70,8 @@ func (p *Plan) unzip(outer []Loop, to, from Loop) {
 		})
 }
 
-// picks reads one row a few lines at a time, once for each of from.N rows, of which it
-// writes so many lines one after the other, those of the next row then: memory takes lines
-// side by side sooner than those of several rows by turns.
+// picks reads a few lines once for each row, and writes lines of one row before the next row's.
+// Memory takes adjacent lines sooner than lines of several rows in turns.
 func (p *Plan) picks(outer []Loop, from Loop, lines int) {
 	n := from.N
 	masks := unzipMasks(p.size, n)
@@ -94,7 +89,7 @@ func (p *Plan) picks(outer []Loop, from Loop, lines int) {
 			if s.past(s, uintptr(unsafe.Pointer(&dst[to]))) {
 				pick = p.set.functions().pickStream[n]
 			}
-			asked := uintptr(unsafe.Pointer(&src[of])) + uintptr(n*groups*line) // what is read next
+			asked := uintptr(unsafe.Pointer(&src[of])) + uintptr(n*groups*line) // the next lines
 			for row := range n {
 				pick(&dst[to+row*from.To], &src[of], &masks[row*n*2*lane], groups,
 					asked+uintptr(row*groups*line))
@@ -105,8 +100,8 @@ func (p *Plan) picks(outer []Loop, from Loop, lines int) {
 	}
 }
 
-// zipBody is what a group of n rows touches: half a line of each is read and becomes
-// as many halves that are written, and then the others.
+// zipBody is the accesses of a group of n rows: half a line of each becomes n halves, then the
+// other halves follow.
 func zipBody(n, pitch int) (all []Access) {
 	for half := range 2 {
 		for row := range n {
@@ -120,9 +115,8 @@ func zipBody(n, pitch int) (all []Access) {
 	return all
 }
 
-// unzipBody is the reverse: n lines are read in lanes, of which n make one of each
-// row, two of them by turns since they make half a line; then each row's line is
-// written.
+// unzipBody is the reverse. It reads n lines in lanes; n lanes make a lane of each row. It reads
+// two lanes alternately, since they make half a line, then writes each row's line.
 func unzipBody(n, pitch int) []Access {
 	all := lanesBody(n)
 	for row := range n {
@@ -131,10 +125,8 @@ func unzipBody(n, pitch int) []Access {
 	return all
 }
 
-// pickBody is what a group of one of n rows touches.
 func pickBody(n int) []Access { return append(lanesBody(n), lineBody(0)...) }
 
-// lanesBody are n lines that are read in lanes.
 func lanesBody(n int) (all []Access) {
 	for half := range 2 {
 		for part := range n {
@@ -146,14 +138,12 @@ func lanesBody(n int) (all []Access) {
 	return all
 }
 
-// lineBody is a line that is written in halves.
 func lineBody(at int) []Access {
 	return []Access{{Write: true, Offset: at, Width: line / 2},
 		{Write: true, Offset: at + line/2, Width: line / 2}}
 }
 
-// zipStep adds a step of groups, which are the last of its loops. Rows lie pitch bytes
-// apart, and those that are written apart bytes.
+// zipStep adds a step whose innermost loop is groups. Written rows lie apart bytes apart.
 func (p *Plan) zipStep(s Step, masks []byte, pitch, apart int,
 	functions func(f *functions) (zip, stream zipper)) {
 	s.in, s.past = 1, p.zipPast(apart)
@@ -167,16 +157,16 @@ func (p *Plan) zipStep(s Step, masks []byte, pitch, apart int,
 	p.Steps = append(p.Steps, s)
 }
 
-// zipPast is Step.past of rows that are written so many bytes apart: they go past the
-// caches as runs do, since what is read and written are a few of these.
+// zipPast is Step.past of rows. They bypass the caches as runs do, since input and output are a few
+// runs.
 func (p *Plan) zipPast(apart int) func(s *Step, to uintptr) bool {
 	return func(s *Step, to uintptr) bool {
 		return p.written() >= p.set.Tuning().Runs && s.aligned(to, apart)
 	}
 }
 
-// zipMasks say for each of the n lanes that n rows' become where its bytes are in
-// each of these, twice, for both halves of a vector.
+// zipMasks has the places of each output lane's bytes in each row's lane, twice, for both halves of
+// a vector.
 func zipMasks(size, n int) []byte {
 	return masks(n, func(made, of, at int) (int, bool) {
 		element, within := (made*lane+at)/size, at%size
@@ -184,7 +174,7 @@ func zipMasks(size, n int) []byte {
 	})
 }
 
-// unzipMasks say so of each row's lane that n lanes become.
+// unzipMasks has the same for each row's lane and n input lanes.
 func unzipMasks(size, n int) []byte {
 	return masks(n, func(made, of, at int) (int, bool) {
 		from := (at/size*n+made)*size + at%size
@@ -192,15 +182,15 @@ func unzipMasks(size, n int) []byte {
 	})
 }
 
-// masks for shuffles of bytes: where tells for a byte of each lane that is made where
-// it is in another one, if it is in that.
+// masks makes masks for byte shuffles. Function where returns the place of byte at of lane made in
+// lane of, if it is there.
 func masks(n int, where func(made, of, at int) (int, bool)) (all []byte) {
 	for made := range n {
 		for of := range n {
 			for at := range 2 * lane {
 				from, in := where(made, of, at%lane)
 				if !in {
-					from = 0x80 // which makes a 0
+					from = 0x80 // makes a 0
 				}
 				all = append(all, byte(from))
 			}

@@ -1,6 +1,6 @@
-// Package mtx reads sparse matrices from Matrix Market files, the form in which
-// collections such as SuiteSparse hand them out (its definition: R. Boisvert, R.
-// Pozo, K. Remington, "The Matrix Market Exchange Formats", NISTIR 5935).
+// Package mtx reads sparse matrices from Matrix Market files, the format of collections such as
+// SuiteSparse (R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats", NISTIR
+// 5935).
 package mtx
 
 import (
@@ -16,41 +16,41 @@ import (
 	"strings"
 )
 
-// A CSR is a matrix with compressed rows.
+// A CSR is a matrix in compressed sparse rows.
 type CSR struct {
 	Rows, Columns int
-	Starts        []int     // row i is the entries from Starts[i] to before Starts[i+1]
-	Column        []int32   // of each entry, from 0, ascending in a row, each once
-	Values        []float64 // of each entry, nil of a pattern
+	Starts        []int     // row i is the entries from Starts[i] up to Starts[i+1]
+	Column        []int32   // of each entry, from 0; ascending and unique in a row
+	Values        []float64 // of each entry; nil for a pattern
 }
 
-// Limits of what is read: an entry's row and column are int32s, and a matrix
-// that is almost all empty rows is refused, whose file could say any number.
+// Limits: rows and columns fit an int32. A matrix with almost only empty rows is refused, because a
+// small file could claim any number of them.
 const (
 	maxSize      = math.MaxInt32
 	maxLine      = 64 << 10 // bytes
-	maxEmptyRows = 1 << 24  // beside 64 for each entry
+	maxEmptyRows = 1 << 24  // plus 64 for each entry
 )
 
 // An Error is a fault of a file.
 type Error struct {
-	Name   string // of the file
-	Line   int    // from 1
+	Name   string
+	Line   int // from 1
 	Reason string
 }
 
-// Error is "FILE:LINE: reason".
+// Error returns "FILE:LINE: reason".
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Reason) }
 
-// Read reads a coordinate file: real, integer or pattern, and general, symmetric
-// or skew-symmetric, of which the other half is added. Entries may come in any
-// order; those of one place are added up. It reads the file once, and takes some
-// 30 B an entry beside the result. A fault of the file is an [Error] with the name.
+// Read reads a coordinate file: real, integer or pattern; general, symmetric or skew-symmetric. It
+// adds a symmetric matrix's other half. Entries may come in any order; those at one place are added
+// up. Read reads the file once and takes some 30 B an entry besides the result. A fault of the file
+// is an [*Error].
 func Read(r io.Reader, name string) (CSR, error) {
 	s := &scanner{r: bufio.NewReaderSize(r, maxLine), name: name}
-	const mark = "\xEF\xBB\xBF" // of UTF-8, which some editors write
+	const mark = "\xEF\xBB\xBF" // byte order mark, which some editors write
 	if head, _ := s.r.Peek(len(mark)); string(head) == mark {
-		_, _ = s.r.Discard(len(mark)) // which has been read
+		_, _ = s.r.Discard(len(mark)) // Peek has read it
 	}
 	h, err := s.header()
 	if err != nil {
@@ -66,14 +66,12 @@ func Read(r io.Reader, name string) (CSR, error) {
 	return e.compress(h), nil
 }
 
-// A header is what a file says before its entries.
 type header struct {
 	pattern, mirrored, skew bool
 	integer                 bool
 	rows, columns, entries  int
 }
 
-// A scanner reads lines and counts them.
 type scanner struct {
 	r    *bufio.Reader
 	name string
@@ -84,8 +82,7 @@ func (s *scanner) fail(format string, args ...any) error {
 	return &Error{s.name, s.line, fmt.Sprintf(format, args...)}
 }
 
-// next is the next line without its end, io.EOF after the last. It is valid
-// until the next call.
+// next returns the next line without its end, valid until the next call, or io.EOF.
 func (s *scanner) next() ([]byte, error) {
 	text, err := s.r.ReadSlice('\n')
 	if len(text) == 0 && err == io.EOF {
@@ -101,7 +98,6 @@ func (s *scanner) next() ([]byte, error) {
 	return text, nil
 }
 
-// content is the next line that is neither empty nor a comment.
 func (s *scanner) content() ([]byte, error) {
 	for {
 		text, err := s.next()
@@ -189,7 +185,6 @@ func (s *scanner) size(h *header) error {
 	return nil
 }
 
-// entries are rows, columns and values as they come.
 type entries struct {
 	row, column []int32
 	value       []float64
@@ -233,7 +228,6 @@ func (s *scanner) entries(h header) (e entries, err error) {
 	}
 }
 
-// entry reads the numbers of a line.
 func (s *scanner) entry(text []byte, h header) (row, column int32, value float64, err error) {
 	i, rest := word(text)
 	j, rest := word(rest)
@@ -270,8 +264,7 @@ func (s *scanner) entry(text []byte, h header) (row, column int32, value float64
 	return row, column, value, nil
 }
 
-// word is the first word of a text, and what is behind it without spaces in
-// front.
+// word returns the first word of a text, and the rest without leading space.
 func word(text []byte) (first, rest []byte) {
 	end := bytes.IndexAny(text, " \t")
 	if end < 0 {
@@ -280,7 +273,6 @@ func word(text []byte) (first, rest []byte) {
 	return text[:end], bytes.TrimLeft(text[end:], " \t")
 }
 
-// index reads a row or column, which a file counts from 1.
 func (s *scanner) index(text []byte, what string, size int) (int32, error) {
 	n := 0
 	for _, c := range text {
@@ -297,10 +289,10 @@ func (s *scanner) index(text []byte, what string, size int) (int32, error) {
 	return int32(n - 1), nil
 }
 
-// compress sorts by rows, by counting, each row by columns, and adds up what is
-// at one place, in the order of the file.
+// compress counting-sorts entries by row, sorts rows by column, and adds up entries at one place in
+// the file's order.
 func (e entries) compress(h header) CSR {
-	ends := make([]int, h.rows+1) // of the rows before, then of each
+	ends := make([]int, h.rows+1) // of the preceding rows, then of each row
 	for _, i := range e.row {
 		ends[i+1]++
 	}

@@ -11,21 +11,18 @@ import (
 	"github.com/stridebench/stridebench/simcache/trace"
 )
 
-// A Product is y = A x for a matrix A in CSR and a vector x, as a sequence of
-// accesses. Where x is read is said by what the columns hold: these gathers are
-// no loop of fixed steps.
+// A Product is the accesses of y = A x for a matrix A in CSR. The column indices decide where x is
+// read: such gathers are not loops of fixed steps.
 //
-// For each row the end of its entries is read (its start is known from the row
-// before), then of each entry the column, the value, unless the matrix is a
-// pattern, and x at the column; then y is written. Starts and columns are int64s,
-// as PyTorch's crow_indices and col_indices are. The arrays lie as the tensors of
-// a pattern do ([access.Origin]).
+// A row reads the end of its entries; the row before read its start. Each entry reads the column,
+// the value (unless the matrix is a pattern), and x at the column. Then the row writes y. Starts
+// and columns are int64s, as PyTorch's crow_indices and col_indices are. The arrays are placed as a
+// pattern's tensors are ([access.Origin]).
 type Product struct {
 	matrix CSR
 	arrays []array
 }
 
-// An array is one of those that a product touches.
 type array struct {
 	name string
 	base uint64
@@ -41,14 +38,12 @@ const (
 	ofY
 )
 
-// indexSize is the bytes of an int64.
 const indexSize = 8
 
-// alignment is that of arrays, as of the tensors of a pattern.
+// alignment is in bytes, as for a pattern's tensors.
 const alignment = 4096
 
-// newProduct places the arrays of a product. It refuses dtypes without a size and
-// more memory than there are addresses.
+// newProduct refuses dtypes without a size, and arrays beyond the address space.
 func newProduct(m CSR, dtype layouts.DType) (*Product, error) {
 	size := dtype.Size()
 	if size == 0 {
@@ -76,8 +71,8 @@ func newProduct(m CSR, dtype layouts.DType) (*Product, error) {
 	return p, nil
 }
 
-// ReadProduct is the product of a matrix that [Read] reads. It refuses one without
-// entries, which gathers nothing.
+// ReadProduct returns the product of a matrix that [Read] reads. It refuses a matrix without
+// entries.
 func ReadProduct(r io.Reader, name string, dtype layouts.DType) (*Product, error) {
 	m, err := Read(r, name)
 	if err != nil {
@@ -90,8 +85,8 @@ func ReadProduct(r io.Reader, name string, dtype layouts.DType) (*Product, error
 	return newProduct(m, dtype)
 }
 
-// Regions are the arrays, in the order in which they lie: starts, columns, values,
-// unless the matrix is a pattern, x and y.
+// Regions returns the arrays by address: starts, columns, values (unless the matrix is a pattern),
+// x, y.
 func (p *Product) Regions() []trace.Region {
 	var regions []trace.Region
 	for i, a := range p.arrays {
@@ -102,7 +97,7 @@ func (p *Product) Regions() []trace.Region {
 	return regions
 }
 
-// Records are the accesses of so many passes, in order.
+// Records returns the accesses of some passes, in order.
 func (p *Product) Records(passes int) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
 		for range passes {
@@ -113,7 +108,7 @@ func (p *Product) Records(passes int) iter.Seq2[trace.Record, error] {
 	}
 }
 
-// References is how many accesses a pass makes.
+// References returns the number of accesses in a pass.
 func (p *Product) References() int {
 	each := 2
 	if p.matrix.Values != nil {
@@ -122,8 +117,7 @@ func (p *Product) References() int {
 	return 1 + 2*p.matrix.Rows + each*len(p.matrix.Column)
 }
 
-// pass calls touch with the array and the element of each access, as long as that
-// is wanted.
+// pass calls touch with each access's array and element, until touch returns false.
 func (p *Product) pass(touch func(array, element int) bool) bool {
 	m := p.matrix
 	if m.Rows > 0 && !touch(starts, 0) {
@@ -146,7 +140,6 @@ func (p *Product) pass(touch func(array, element int) bool) bool {
 	return true
 }
 
-// record is an access to an element of an array.
 func (p *Product) record(a, element int) trace.Record {
 	of, kind := p.arrays[a], trace.Read
 	if a == ofY {

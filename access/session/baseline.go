@@ -13,7 +13,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// namesOf returns the set of the benchmarks' names.
 func namesOf(all []access.Comparison) map[string]bool {
 	names := map[string]bool{}
 	for _, c := range all {
@@ -24,11 +23,10 @@ func namesOf(all []access.Comparison) map[string]bool {
 	return names
 }
 
-// of tells whether a result, by its name, is one of a study.
 func of(s access.Study, name string) bool { return strings.HasPrefix(name, s.Name+"/") }
 
-// Only removes from a session, before it runs, every benchmark and every study that
-// is not among names, which are names of benchmarks and of results of studies.
+// Only removes from a session, before it runs, the benchmarks and studies not in names. names holds
+// names of benchmarks and of studies' results.
 func (s *Session) Only(names map[string]bool) {
 	all, patterns := s.Comparisons, s.patterns
 	s.Comparisons, s.patterns = nil, nil
@@ -54,10 +52,9 @@ func (s *Session) Only(names map[string]bool) {
 	})
 }
 
-// Expected returns a file of results with everything that the session could possibly
-// contribute to a comparison with a baseline: every name that both have, in the
-// baseline's units, and the names that only the session has, from this machine and
-// these caches. If a comparison with this file finds nothing, the session need not
+// Expected returns a results file with all that the session could add to a comparison with a
+// baseline: names that both have, in the baseline's units, and names that only the session has. It
+// is from this machine and these caches. If comparing with it finds nothing, the session need not
 // run.
 func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
 	if err := baseline.CheckValues(); err != nil {
@@ -100,9 +97,8 @@ func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// LeaveOut removes from a baseline the benchmarks of the whole suite that the session
-// lacks. They were left out on purpose and have not vanished. It returns how many
-// results it removed. If it would remove all of them, it removes none and returns 0.
+// LeaveOut removes from a baseline the benchmarks of the whole suite that the session lacks on
+// purpose. It returns the number of removed results. It removes none if it would remove all.
 func (s *Session) LeaveOut(baseline *results.Set, whole []access.Comparison) int {
 	own, all := namesOf(s.Comparisons), namesOf(whole)
 	kept := slices.DeleteFunc(slices.Clone(baseline.Results), func(r *benchfmt.Result) bool {

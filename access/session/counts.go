@@ -19,31 +19,29 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// A tally has the counts of all accesses that were simulated, by this run and, where a file
-// keeps them, by earlier runs of the same program: a count depends on nothing but the
-// accesses, the caches and the program.
+// A tally has simulated counts of this run and, from a file, of earlier runs of the same program. A
+// count depends only on the accesses, the caches and the program.
 type tally struct {
 	file   string
 	caches string
 	kept   keptCounts
-	before map[string]bool // keys of those that earlier runs kept
+	before map[string]bool // keys from earlier runs
 
 	took  time.Duration // simulating
 	known int           // patterns whose counts earlier runs had
-	all   int           // patterns
+	all   int
 }
 
-// keptCounts is what a file of counts holds.
 type keptCounts struct {
 	Program string                   // that simulated them, see thisProgram
 	Counts  map[string]access.Counts // by caches and access.Pattern.Fingerprint
 }
 
-// mostKept is how many counts a file has at most: some hundred bytes each.
+// mostKept bounds the counts in a file, at some hundred bytes each.
 const mostKept = 1 << 14
 
-// thisProgram identifies the program that runs by what its file holds; it is empty where that
-// cannot be read, and then nothing is kept.
+// thisProgram returns a hash of the program's file. If the file cannot be read, it returns "" and
+// no counts are kept.
 var thisProgram = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -61,10 +59,10 @@ var thisProgram = sync.OnceValue(func() string {
 	return hex.EncodeToString(hash.Sum(nil))
 })
 
-// openTally reads the counts that a file keeps. One that cannot be read, or that another
-// program wrote, keeps none; what is no regular file is left alone.
+// openTally reads the counts in a file. It ignores files that are unreadable or another program's,
+// and leaves alone those that are not regular.
 func openTally(file string, caches simcache.Config) *tally {
-	// all fields: a level as text is its geometry
+	// %#v prints all fields; a level's String is only its geometry.
 	config := sha256.Sum256(fmt.Appendf(nil, "%#v", caches))
 	if strict.Regular(file) != nil {
 		file = ""
@@ -87,8 +85,7 @@ func openTally(file string, caches simcache.Config) *tally {
 	return t
 }
 
-// close writes the counts of this run to the file, if there are new ones. That it cannot costs
-// the next run some seconds, and is no error.
+// close writes new counts to the file. It ignores a failure, which costs the next run some seconds.
 func (t *tally) close() {
 	if t.file == "" || t.kept.Program == "" || t.took == 0 {
 		return
@@ -98,10 +95,9 @@ func (t *tally) close() {
 	}
 }
 
-// key is what the counts of a pattern are kept under.
 func (t *tally) key(p access.Pattern) string { return t.caches + " " + p.Fingerprint() }
 
-// String says what simulation took, for the comment on overhead.
+// String returns the simulation time, for the comment on overhead.
 func (t *tally) String() string {
 	switch {
 	case t == nil:
@@ -113,17 +109,17 @@ func (t *tally) String() string {
 		"runs of this program)", t.took.Seconds(), t.known, t.all)
 }
 
-// perLookUp is how many elements take as long to simulate as one reference that is looked up
-// in turns: few of theirs are looked up.
+// perLookUp is the number of elements that simulate in the time of one reference looked up in
+// turns. Few of the elements' references are looked up.
 const perLookUp = 4
 
-// mostAhead is how many elements are simulated before anything is timed: the first sample comes
-// soon, and enough is simulated at once that all CPUs have their part until the end.
+// mostAhead is how many elements are simulated before timing begins. The first sample comes soon,
+// and all CPUs have work until the end.
 const mostAhead = 1 << 26
 
-// simulate counts the next comparisons, at least one.
+// simulate counts at least the next comparison.
 func (s *Session) simulate(ctx context.Context) error {
-	var keys []string // of the patterns of these comparisons
+	var keys []string // of these comparisons
 	wanted := map[string]access.Pattern{}
 	first, upTo := len(s.counts), len(s.counts)
 	for elems := 0; upTo < len(s.patterns) && (upTo == first || elems < s.ahead); upTo++ {
@@ -156,8 +152,7 @@ func (s *Session) simulate(ctx context.Context) error {
 	return nil
 }
 
-// uncounted are the patterns of a comparison whose threads' misses of the last level were
-// not counted, in words that say why.
+// uncounted says which patterns of a comparison lack LL misses, and why.
 func (s *Session) uncounted(i int) (remarks []string) {
 	for k, p := range s.patterns[i] {
 		if _, err := p.InTurns(s.Caches); s.counts != nil && s.counts[i][k].Shared {
@@ -168,7 +163,6 @@ func (s *Session) uncounted(i int) (remarks []string) {
 	return remarks
 }
 
-// count simulates patterns, and keeps their counts under their keys.
 func (s *Session) count(ctx context.Context, wanted map[string]access.Pattern) error {
 	if len(wanted) == 0 {
 		return nil

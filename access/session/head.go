@@ -11,8 +11,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// setup is the machine and what is simulated on it, without the pages of the
-// tensors.
+// setup returns the machine and the simulated caches, without the tensors' pages.
 func (s *Session) setup() results.Setup {
 	m := s.machine
 	setup := results.Setup{GOOS: m.GOOS, GOARCH: m.GOARCH, GoVersion: m.GoVersion, CPU: m.CPU,
@@ -33,7 +32,7 @@ func (s *Session) setup() results.Setup {
 	return setup
 }
 
-// threads is the most that walk a benchmark.
+// threads returns the largest number of threads of a benchmark.
 func (s *Session) threads() (most int) {
 	for _, p := range slices.Concat(s.patterns...) {
 		most = max(most, len(p.Parts()))
@@ -45,8 +44,8 @@ func cacheOf(name string, g simcache.Geometry) results.Cache {
 	return results.Cache{Name: name, Size: g.Size, Ways: g.Ways, Line: g.Line}
 }
 
-// head returns the head of a file of results: the configuration, which decides which
-// results can be compared, and comments on what changes from run to run.
+// head returns a results file's configuration, which decides what results can be compared, and its
+// comments, which vary from run to run.
 func (s *Session) head() (config, comments []results.Pair) {
 	setup := s.setup()
 	setup.Pages = s.Pages.String()
@@ -92,7 +91,6 @@ func CommandLine(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// plainRune tells what a shell takes as it stands.
 func plainRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 		strings.ContainsRune("/._-+=:,@%", r)

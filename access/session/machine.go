@@ -5,8 +5,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// ThisMachine is results.ThisMachine, and of an arm64 CPU, which says no brand to
-// Linux, the name of its core, as cpu.Name has it of the CPUs that threads are pinned to.
+// ThisMachine returns results.ThisMachine. On Linux, an arm64 CPU has no brand string; it gets the
+// name of the pinned CPUs' core from cpu.Name.
 func ThisMachine(pinned ...int) results.Machine {
 	return named(results.ThisMachine(), cpu.Name(pinned...))
 }

@@ -21,16 +21,14 @@ import (
 	"github.com/stridebench/stridebench/results/noise"
 )
 
-// A Record is one line of results: a sample of a benchmark, or one result of a
-// study.
+// A Record is a line of results: a sample of a benchmark, or a result of a study.
 type Record struct {
 	Name   string // without the word Benchmark
 	Passes int    // in the sample; 1 for a study
 	Values []results.Value
-	// Remarks are comments that belong before the line, such as which pages were
-	// obtained for this sample and those that follow.
+	// Remarks are comments before the line, such as the pages obtained for this and later samples.
 	Remarks []string
-	// Sample is true if the benchmark was timed, and false for a result of a study.
+	// Sample is true for a timed sample, false for a result of a study.
 	Sample bool
 }
 
@@ -44,21 +42,20 @@ func (r Record) Value(unit string) (value float64, known bool) {
 	return 0, false
 }
 
-// report is what is known about a run when it has ended.
 type report struct {
-	counts    [][]access.Counts               // simulated, of each pattern of each comparison
-	predicted [][]float64                     // ns of a pass, by the cost model
-	tally     *tally                          // of what was simulated
+	counts    [][]access.Counts // simulated, of each pattern of each comparison
+	predicted [][]float64       // ns of a pass, by the cost model
+	tally     *tally
 	counters  func() (counters.Reader, error) // nil if there are none
-	note      string                          // of the counters
+	note      string                          // on the counters
 
-	tuned string // when the kernels were calibrated; "" if nothing here depends on it
+	tuned string // when the kernels were calibrated; "" if no benchmark depends on it
 
 	ran      bool
 	start    time.Time
 	before   results.Moment
 	timed    time.Duration // in samples
-	fewer    int           // samples that benchmarks of long passes take
+	fewer    int           // samples saved for benchmarks with long passes
 	done     int           // lines
 	series   []noise.Series
 	unpinned bool
@@ -71,7 +68,7 @@ type Interrupted struct {
 	Cause       error // from the context
 }
 
-// Error says how far the run came. Who has the records knows whether they are kept.
+// Error says how far the run got, but not whether its records are kept: only the caller knows.
 func (i Interrupted) Error() string {
 	if i.Done == 0 {
 		return "interrupted before the first sample"
@@ -82,24 +79,22 @@ func (i Interrupted) Error() string {
 // Unwrap returns the cause.
 func (i Interrupted) Unwrap() error { return i.Cause }
 
-// Progress is told how far a run is. Its methods may be called by several goroutines.
+// Progress receives how far a run is. Its methods may be called concurrently.
 type Progress interface {
-	Phase(what string, steps int) // begins a phase of so many steps
-	Timed(what string, steps int) // begins one beside which nothing may be drawn but in Step
+	Phase(what string, steps int) // begins a phase
+	Timed(what string, steps int) // begins a timed phase, during which only Step may draw
 	Step(steps int)
 }
 
-// untold is for a run that nobody looks at.
 type untold struct{}
 
 func (untold) Phase(string, int) {}
 func (untold) Timed(string, int) {}
 func (untold) Step(int)          {}
 
-// Run predicts everything, then simulates and times comparisons, some at a time, and then
-// runs the studies. It yields each record as soon as there is one. The last
-// thing it yields is the error, if any, which is Interrupted if the context was
-// cancelled.
+// Run predicts everything, then simulates and times the comparisons, some at a time, then runs the
+// studies. It yields each record as soon as it exists, and an error at the end, if any: Interrupted
+// if the context was cancelled.
 func (s *Session) Run(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if s.ran {
@@ -119,13 +114,10 @@ func (s *Session) Run(ctx context.Context) iter.Seq2[Record, error] {
 	}
 }
 
-// errRan is returned when a session is run again.
 var errRan = errors.New("this session has already run: prepare another")
 
-// errEnough says that the caller wants no more records.
 var errEnough = errors.New("enough")
 
-// begin notes the time and the load of the machine, and opens the counters.
 func (s *Session) begin() {
 	if s.start.IsZero() {
 		s.start, s.before = time.Now(), results.Now()
@@ -176,8 +168,7 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 	return nil
 }
 
-// samplesFrom are the samples of a comparison and those behind it, in words, and about how
-// many microseconds they take, at least 1.
+// samplesFrom describes the samples from a comparison on, and estimates their µs, at least 1.
 func (s *Session) samplesFrom(first int) (what string, micros int) {
 	samples := 0
 	for i := first; i < len(s.patterns); i++ {
@@ -189,8 +180,7 @@ func (s *Session) samplesFrom(first int) (what string, micros int) {
 	return "taking " + results.Counted(samples, "sample"), max(micros, 1)
 }
 
-// expected are how many samples of a pattern of a comparison are taken, and about what
-// all of them take, by the cost model if that is known.
+// expected returns a pattern's number of samples, and their total µs by the cost model if known.
 func (s *Session) expected(i, k int) (samples, micros int) {
 	pass := 0.0
 	if s.predicted != nil {
@@ -200,7 +190,6 @@ func (s *Session) expected(i, k int) (samples, micros int) {
 	return samples, samples * int(1+max(s.SampleTime.Microseconds(), int64(pass/1e3)))
 }
 
-// predict has the cost model say how long a pass over each pattern takes.
 func (s *Session) predict(ctx context.Context) error {
 	patterns := slices.Concat(s.patterns...)
 	all := make([]float64, len(patterns))
@@ -219,7 +208,7 @@ func (s *Session) predict(ctx context.Context) error {
 	return nil
 }
 
-// predictions are the ns of a pass over each pattern. It works on all CPUs.
+// predictions returns the ns of each pattern's pass, using all CPUs.
 func predictions(ctx context.Context, m cost.Model, patterns []access.Pattern,
 	step func()) ([]float64, error) {
 	all := make([]float64, len(patterns))
@@ -239,7 +228,6 @@ func predictions(ctx context.Context, m cost.Model, patterns []access.Pattern,
 	return all, group.Wait()
 }
 
-// compare times the patterns of the i-th comparison.
 func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
 	yield func(Record) bool) error {
 	c, patterns := s.Comparisons[i], s.patterns[i]
@@ -285,7 +273,6 @@ func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
 	return nil
 }
 
-// study makes a record of each result of a study.
 func (s *Session) study(study access.Study, remarks []string, yield func(Record) bool) error {
 	all, err := study.Run(s.Caches.First().Geometry)
 	if err != nil {
@@ -306,11 +293,11 @@ func (s *Session) study(study access.Study, remarks []string, yield func(Record)
 	return nil
 }
 
-// Done returns how many records a run yielded.
+// Done returns the number of records that a run yielded.
 func (s *Session) Done() int { return s.done }
 
-// Warnings says what makes the times of a run doubtful. Each warning is a line that
-// begins with its kind, such as "drift: ...".
+// Warnings returns what makes a run's times doubtful. Each warning is a line that begins with its
+// kind, such as "drift: ...".
 func (s *Session) Warnings() []string {
 	var activity *results.Activity
 	if a, known := s.before.Until(results.Now()); known {
@@ -328,7 +315,6 @@ func (s *Session) Warnings() []string {
 	return warnings
 }
 
-// ladder is the latencies that were measured.
 func (s *Session) ladder() []noise.Rung {
 	elems := map[string]int{}
 	for i, c := range s.Comparisons {
@@ -348,10 +334,9 @@ func (s *Session) ladder() []noise.Rung {
 	return noise.Ladder(rows)
 }
 
-// Write runs the session and writes its results as a file: a head, a line for each
-// record, and comments about the whole run, even if the run did not finish. It tells
-// the progress, unless that is nil. It returns the same as Warnings. If no
-// record was written (see Done), the output is not a complete file.
+// Write runs the session and writes a results file: a head, a line for each record, and comments on
+// the whole run, even if unfinished. It reports to progress unless nil, and returns Warnings. If no
+// record was written (see Done), the output is incomplete.
 func (s *Session) Write(ctx context.Context, out io.Writer, progress Progress) (warnings []string,
 	err error) {
 	s.progress = progress
@@ -384,8 +369,8 @@ func write(w *results.Writer, r Record) error {
 	return w.Write(r.Name, r.Passes, r.Values)
 }
 
-// unfinished writes that a run did not finish. If one of several outputs is closed,
-// this still reaches the outputs before it, so errors are ignored.
+// unfinished writes that a run did not finish. It ignores errors: if one of several outputs is
+// closed, the outputs before it still get the comments.
 func (s *Session) unfinished(w *results.Writer) (warnings []string) {
 	if s.done == 0 {
 		return nil
@@ -395,7 +380,6 @@ func (s *Session) unfinished(w *results.Writer) (warnings []string) {
 	return warnings
 }
 
-// finish writes the comments about the whole run.
 func (s *Session) finish(w *results.Writer) (warnings []string, err error) {
 	all := time.Since(s.start)
 	err = w.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples%s",

@@ -1,23 +1,23 @@
-// Package session runs benchmarks. It walks them natively and on simulated caches,
-// predicts how long they take, and returns the results as records, in the units of
-// package results, with warnings about whatever makes the times doubtful.
+// Package session runs benchmarks. It walks them natively and on simulated caches, predicts their
+// times, and returns results as records in the units of package results. It warns of whatever makes
+// the times doubtful.
 //
 // A run takes four steps, which example_test.go shows:
 //
-//  1. A [Plan] says what to walk, on which simulated caches, how often and for how
-//     long, in which pages and with which counters.
-//  2. [Plan.Prepare] lowers everything to loops and checks that there is enough
-//     memory, so that errors are reported before anything runs: a [FieldError] for
-//     a field of the plan, a [BenchmarkError] for one of its benchmarks.
-//  3. [Session.Run] yields a [Record] for each sample as soon as it is taken.
-//     [Session.Write] writes the same records as a file that benchstat reads.
+//  1. A [Plan] says what to walk, on which simulated caches, how often and for how long, in which
+//     pages and with which counters.
+//  2. [Plan.Prepare] lowers everything to loops and checks that there is enough memory. So errors
+//     come before anything runs: a [FieldError] for a field of the plan, a [BenchmarkError] for a
+//     benchmark.
+//  3. [Session.Run] yields a [Record] for each sample immediately. [Session.Write] writes the same
+//     records as a file that benchstat reads.
 //  4. [Session.Warnings] says, after the run, what makes its times doubtful.
 //
-// When the context of a run is cancelled, everything that was finished is kept, and
-// the error says how much that is ([Interrupted]).
+// A cancelled run keeps everything that was finished. The error says how much that is
+// ([Interrupted]).
 //
-// [ByTurns] interleaves the samples of two programs, so that disturbances on the
-// machine affect both.
+// [ByTurns] interleaves the samples of two programs, so that disturbances on the machine affect
+// both.
 package session
 
 import (
@@ -34,35 +34,34 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// A Plan says what a run is.
+// A Plan says what to run.
 type Plan struct {
 	Comparisons []access.Comparison // run in this order; the samples of each are interleaved
 	Studies     []access.Study      // only simulated, after all comparisons
 
-	// Caches says what is simulated: the levels, of which results have the misses of
-	// the first and the last, and the TLB. If it has no levels, the caches of the first
-	// of CPUs are simulated (cpu.Choose), with its TLB for Pages.
+	// Caches are the simulated levels and TLB; results have the misses of the first and last level.
+	// Without levels, the first of CPUs' caches are simulated (cpu.Choose), with its TLB for Pages.
 	Caches simcache.Config
 	// Model predicts times. A Model without caches predicts nothing.
 	Model cost.Model
-	// CountsFile keeps what is simulated for later runs of the same program, which count
-	// only what is not there; "" for nowhere.
+	// CountsFile keeps simulated counts for later runs of the same program, which simulate only the
+	// rest; "" keeps none.
 	CountsFile string
 	// TimesOnly turns off simulation, prediction and studies.
 	TimesOnly bool
 
 	Count int // samples of each benchmark, at least 1
-	// passes that take longer, and twice SampleTime, have LongCount samples, if that is fewer; 0
-	// for none
+	// Long limits long passes: if a pass takes longer than Long and twice SampleTime, at most
+	// LongCount samples are taken. 0 means no limit.
 	Long      time.Duration
 	LongCount int // at least 1 if Long is not 0
-	// approximate least length of a sample, more than 0 and at most a minute
+	// SampleTime is the approximate minimum length of a sample, more than 0 and at most 1 min.
 	SampleTime time.Duration
 	Pages      access.Pages // of the tensors' memory
-	Counters   bool         // read the CPU's hardware counters, where there are any
+	Counters   bool         // read the CPU's hardware counters, if there are any
 
-	// CPUs are those that threads are pinned to, in this order, MemBind the NUMA nodes
-	// that the tensors' memory is taken from; nil for access.Options' own. See Among.
+	// CPUs lists the CPUs that threads are pinned to, in order, and MemBind the NUMA nodes of the
+	// tensors' memory. nil is the default of access.Options. See Among.
 	CPUs, MemBind []int
 	Remarks       []results.Pair // comments for the head of a file
 
@@ -72,18 +71,16 @@ type Plan struct {
 	part part // of a whole plan, see Take
 }
 
-// A Program identifies the program that made a run, in the head of a file. Empty
-// fields are left out.
+// A Program identifies the program that made a run. Empty fields are left out of the head.
 type Program struct{ Version, Commit, Command string }
 
-// maxSampleTime is the longest length of a sample that a plan may ask for.
 const maxSampleTime = time.Minute
 
 // A FieldError says which field of a plan is wrong.
 type FieldError struct {
-	Field string // the name of the field as a flag: "count" or "sample-time"
-	Value string // the value of the field
-	Err   error  // says what would be right
+	Field string // the flag's name: "count" or "sample-time"
+	Value string
+	Err   error // says what would be right
 }
 
 // Error begins with field and value.
@@ -94,9 +91,8 @@ func (e *FieldError) Unwrap() error { return e.Err }
 
 // A BenchmarkError says which benchmark of a plan cannot be run.
 type BenchmarkError struct {
-	Name string // of the benchmark
-	// Invalid is true if no machine can walk what the spec says, and false if only
-	// this machine cannot time it.
+	Name string
+	// Invalid is true if no machine can walk the spec, false if only this one cannot time it.
 	Invalid bool
 	Err     error
 }
@@ -107,8 +103,8 @@ func (e *BenchmarkError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e
 // Unwrap returns Err.
 func (e *BenchmarkError) Unwrap() error { return e.Err }
 
-// Check returns a FieldError if the number or the length of the samples is out of range or there
-// are no such pages, and an error that names the level if the caches cannot be simulated.
+// Check returns a FieldError if the number or length of samples or the pages are invalid, and an
+// error that names the level if the caches cannot be simulated.
 func (p Plan) Check() error {
 	switch {
 	case p.Count < 1:
@@ -127,7 +123,6 @@ func (p Plan) Check() error {
 	return nil
 }
 
-// samplesOf is how many samples are taken of a benchmark of which a pass takes so many ns.
 func (p Plan) samplesOf(pass float64) int {
 	if p.Long > 0 && pass > float64(max(p.Long, 2*p.SampleTime)) {
 		return min(p.Count, p.LongCount)
@@ -135,7 +130,7 @@ func (p Plan) samplesOf(pass float64) int {
 	return p.Count
 }
 
-// A Session is a plan that was lowered and checked. It can run once.
+// A Session is a lowered and checked plan. It can run once.
 type Session struct {
 	Plan
 	patterns [][]access.Pattern // of the comparisons
@@ -145,8 +140,8 @@ type Session struct {
 	report
 }
 
-// Prepare checks the plan and lowers all of its comparisons, so that whatever is
-// wrong with them, or cannot be timed here, is reported before anything runs.
+// Prepare checks the plan and lowers its comparisons, so that invalid ones, or those that cannot be
+// timed here, are reported before anything runs.
 func (p Plan) Prepare() (*Session, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -170,7 +165,7 @@ func (p Plan) Prepare() (*Session, error) {
 				return nil, &BenchmarkError{b.Name, false, err}
 			}
 			s.patterns[i] = append(s.patterns[i], pattern)
-			// they have one memory
+			// A comparison has one memory.
 			if first := s.patterns[i][0].Spec.DType; first != pattern.Spec.DType {
 				return nil, &BenchmarkError{b.Name, true,
 					fmt.Errorf("it walks elements of %s, and %s of the same comparison of %s",
@@ -181,8 +176,7 @@ func (p Plan) Prepare() (*Session, error) {
 	return s, nil
 }
 
-// checkNames refuses names that a file of results cannot have: empty ones, those
-// with white space, and two that are the same.
+// checkNames refuses names that are empty, have white space, or repeat.
 func checkNames(all []access.Comparison) error {
 	seen := map[string]bool{}
 	for _, c := range all {
@@ -202,8 +196,8 @@ func checkNames(all []access.Comparison) error {
 	return nil
 }
 
-// Measurable is [access.Measurable] for a machine. If there is too little memory,
-// the error says what limits it.
+// Measurable is [access.Measurable] for a machine. If there is too little memory, the error says
+// what limits it.
 func Measurable(p access.Pattern, m results.Machine) error {
 	err := access.Measurable(p, m.Available)
 	if _, ok := errors.AsType[*access.MemoryError](err); ok && len(m.MemoryLimits) > 0 &&
@@ -214,8 +208,8 @@ func Measurable(p access.Pattern, m results.Machine) error {
 	return err
 }
 
-// Samples returns how many samples a complete run takes, as far as is known: before a
-// benchmark's first sample, that its passes are not long.
+// Samples returns the number of samples of a complete run. Passes count as short until a
+// benchmark's first sample.
 func (s *Session) Samples() int {
 	n := -s.fewer
 	for _, c := range s.Comparisons {
@@ -225,7 +219,7 @@ func (s *Session) Samples() int {
 }
 
 // Filter keeps the benchmarks and studies whose names match a query. It returns a
-// results.FilterError if none match, or if the query cannot be parsed.
+// results.FilterError if none match or the query is invalid.
 func Filter(query string, all []access.Comparison,
 	studies []access.Study) (kept []access.Comparison, keptStudies []access.Study, err error) {
 	filter, err := results.NewFilter(query)

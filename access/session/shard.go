@@ -15,14 +15,12 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A Shard is a share of a run: the Index-th, from 1, of Of. The zero value is the
-// whole run.
+// A Shard is the Index-th, from 1, of Of shares of a run. The zero value is the whole run.
 type Shard struct{ Index, Of int }
 
-// String is the shard as ParseShard reads it.
+// String returns the shard as ParseShard reads it.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// maxShards is more than a scheduler lets an array have.
 const maxShards = 1 << 20
 
 // ParseShard reads "2/8", the second of eight.
@@ -36,9 +34,9 @@ func ParseShard(text string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// ShardOf reads the shard of a task of an array from its environment: of a Slurm
-// array SLURM_ARRAY_TASK_ID, _COUNT, _MIN and _STEP, of an Indexed Job of Kubernetes
-// JOB_COMPLETION_INDEX, and JOB_COMPLETIONS, which the Job's manifest has to set.
+// ShardOf reads an array task's shard from its environment. Slurm sets SLURM_ARRAY_TASK_ID, _COUNT,
+// _MIN, _MAX and _STEP. Kubernetes' Indexed Jobs set JOB_COMPLETION_INDEX; their manifest must set
+// JOB_COMPLETIONS.
 func ShardOf(getenv func(string) string) (Shard, error) {
 	numbers := map[string]int{}
 	for _, name := range []string{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
@@ -57,7 +55,8 @@ func ShardOf(getenv func(string) string) (Shard, error) {
 	has := func(name string) bool { _, ok := numbers[name]; return ok }
 	var s Shard
 	switch {
-	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT") && !has("SLURM_ARRAY_TASK_MIN"): // as in a container that is given some
+	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT") && !has("SLURM_ARRAY_TASK_MIN"):
+		// as in a container that gets only some
 		return s, errors.New("SLURM_ARRAY_TASK_MIN is not set, without which no one knows " +
 			"whether the array begins at 0 or 1: pass it on, too, or give i/n")
 	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT"):
@@ -79,15 +78,13 @@ func ShardOf(getenv func(string) string) (Shard, error) {
 	return ParseShard(s.String())
 }
 
-// A part is what a plan has of a whole one.
 type part struct {
 	shard  Shard
 	suite  string // of the whole plan
-	places []int  // in the whole plan, of the comparisons and then of the studies, from 1
+	places []int  // in the whole plan, from 1: of comparisons, then studies
 }
 
-// suite names what the plan runs, and how: plans of the same suite make shards that
-// are one run. It is 12 hex digits.
+// suite identifies what runs, and how, by 12 hex digits. Shards of one suite are one run.
 func (p Plan) suite() string {
 	if p.part.suite != "" {
 		return p.part.suite
@@ -106,12 +103,11 @@ func (p Plan) suite() string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// Take is the share of a plan that a shard runs: whole comparisons, since their
-// samples are interleaved, and whole studies. Every shard of a plan computes the same
-// shares, which have about the same predicted time: the longest first, each goes to
-// the share that is shortest so far (Graham, "Bounds on multiprocessing timing
-// anomalies", SIAM Journal on Applied Mathematics 17, 1969). Predictions are those of
-// one machine, wherever this is computed.
+// Take returns a shard's share of a plan: whole comparisons, since their samples are interleaved,
+// and whole studies. Every shard computes the same shares, since it predicts for the same reference
+// machine. Shares have similar predicted times: the longest item first, each goes to the shortest
+// share so far (Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on Applied
+// Mathematics 17, 1969).
 func (p Plan) Take(s Shard) (Plan, error) {
 	if s == (Shard{}) {
 		return p, nil
@@ -150,7 +146,6 @@ func (p Plan) Take(s Shard) (Plan, error) {
 	return p, nil
 }
 
-// divide says which of n shares each of the times goes to.
 func divide(times []float64, n int) []int {
 	order := nest.UpTo(len(times))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(times[b], times[a]) })
@@ -168,20 +163,19 @@ func divide(times []float64, n int) []int {
 	return share
 }
 
-// reference is the machine by which shares are balanced, the same everywhere.
 var reference = cost.Model{Times: cost.Generic("shares of a run are the same on every machine"),
 	Caches: simcache.Config{
 		Levels: simcache.TwoLevels(simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
 			simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64})}}
 
-// What a benchmark takes besides its samples, in passes (memory is written, warmed
-// up, and checked), and a study, in ns.
+// A benchmark's passes besides its samples (memory is written, warmed up and checked), and a
+// study's time in ns.
 const (
 	otherPasses = 8
 	studyNs     = 2e8
 )
 
-// times are the predicted ns of the comparisons and then of the studies.
+// times returns the predicted ns of comparisons, then studies.
 func (p Plan) times() (times []float64, err error) {
 	for _, c := range p.Comparisons {
 		sum := 0.0
@@ -208,7 +202,6 @@ func (p Plan) times() (times []float64, err error) {
 	return times, nil
 }
 
-// remarks are those before the i-th comparison or study of a shard.
 func (p Plan) remarks(i int) []string {
 	if p.part.places == nil {
 		return nil

@@ -13,11 +13,10 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// Simulated is what was counted of something that no benchmark of a suite is: a C
-// program's loops, a trace, or a sparse matrix.
+// A Simulated has the counts of a C program's loops, a trace, or a sparse matrix.
 type Simulated struct {
 	Family  string         // the first part of the names: Program, Trace or Matrix
-	Parts   []results.Pair // and the others, that say of what the counts are
+	Parts   []results.Pair // the others, which name the counted thing
 	Config  simcache.Config
 	Counts  simcache.Counts // of all references
 	Walks   uint64          // misses of the last level of the TLB, if Config has one
@@ -25,9 +24,9 @@ type Simulated struct {
 	Program Program         // that counted
 }
 
-// Results is the text of a file of results, see [results.Writer]: a line for all of it, and
-// one of family Array for each array, of exact units only. It says nothing of the machine
-// that it was simulated on, since the counts are the same on all.
+// Results returns a results file, see [results.Writer]: a line for the whole, and one of family
+// Array for each array, all in exact units. It does not name the machine, which does not affect
+// counts.
 func (s Simulated) Results() ([]byte, error) {
 	config, err := s.config()
 	if err != nil {
@@ -57,7 +56,7 @@ func (s Simulated) Results() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// config is what the counts hang on.
+// config returns what the counts depend on.
 func (s Simulated) config() ([]results.Pair, error) {
 	c := s.Config
 	text, err := machines.Format[struct{}](machines.Machine{Config: simcache.Config{I1: c.I1,
@@ -79,8 +78,7 @@ func (s Simulated) config() ([]results.Pair, error) {
 	return config, nil
 }
 
-// namePart is a text as a part of a benchmark's name, which has no spaces and of which a
-// slash begins the next part.
+// namePart makes a text a part of a benchmark's name, without spaces and slashes.
 func namePart(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '/' || r <= ' ' {

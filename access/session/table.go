@@ -10,9 +10,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// Table writes the lines that Write wrote as a table for lines of so many characters, a
-// group for each comparison, and below it where the lines are kept: in a file, or
-// nowhere where its name is "".
+// Table writes Write's lines as a table of width characters, with a group for each comparison, and
+// says which file keeps them; "" is none.
 func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error {
 	set, err := results.Parse("the results", lines)
 	if err != nil {
@@ -40,7 +39,6 @@ func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error
 	return nil
 }
 
-// groups are the rows of each comparison, and after them those of no comparison.
 func (p Plan) groups(rows []results.Row) (groups []terminal.Group) {
 	at := map[string]results.Row{}
 	for _, r := range rows {

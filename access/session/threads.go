@@ -14,17 +14,17 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// Threads say how many threads walk each benchmark, and where they and the memory
-// are. The zero Threads say nothing.
+// Threads says how many threads walk each benchmark, and where they and the memory are. The zero
+// value changes nothing.
 type Threads struct {
-	Counts  []int // each benchmark once for each; 0 stands for as many as there are CPUs
+	Counts  []int // each benchmark runs with each count; 0 is all CPUs
 	Grain   int   // elements, see access.Spec; 0 for access.GrainSize
-	Pin     []int // CPUs in the order in which threads are pinned to them; nil for cpu.Workers
+	Pin     []int // CPUs to pin threads to, in order; nil for cpu.Workers
 	CPUBind []int // NUMA nodes to whose CPUs threads are pinned
-	MemBind []int // NUMA nodes that the memory is taken from
+	MemBind []int // NUMA nodes of the memory
 }
 
-// ParseThreads reads numbers of threads, such as "1,2,4,all", in which all is 0.
+// ParseThreads reads numbers of threads, such as "1,2,4,all"; all is 0.
 func ParseThreads(text string) ([]int, error) {
 	var counts []int
 	for part := range strings.SplitSeq(text, ",") {
@@ -42,16 +42,13 @@ func ParseThreads(text string) ([]int, error) {
 	return counts, nil
 }
 
-// Among returns the plan with its benchmarks walked by threads. Those that more than
-// one thread cannot share are left out, as a remark in the head says, and so are numbers
-// of threads above that of the CPUs if there are others. It returns a
-// FieldError of threads, pin, cpubind or membind if this machine does not have what
-// is asked for.
+// Among returns the plan with its benchmarks walked by threads. It leaves out benchmarks that
+// threads cannot share, and numbers of threads above the CPUs' if others remain; remarks say so. It
+// returns a FieldError of threads, pin, cpubind or membind if this machine lacks what t names.
 func (p Plan) Among(t Threads) (Plan, error) {
 	return p.among(t, place{cpu.Workers(), cpu.Nodes(), runtime.GOOS})
 }
 
-// A place is where threads can be.
 type place struct {
 	workers []cpu.Logical
 	nodes   []cpu.Node
@@ -77,7 +74,7 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	}
 	if t.Pin != nil || t.CPUBind != nil || t.Counts != nil {
 		p.CPUs = cpus
-		if at.system == "linux" { // no other pins
+		if at.system == "linux" { // only Linux pins
 			remark("pinned-to", cpu.FormatList(cpus))
 		}
 	}
@@ -116,8 +113,8 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	return p, nil
 }
 
-// upTo are the numbers of threads for which there are CPUs, each once, and those that are
-// more: a list may be for machines of all sizes.
+// upTo returns the distinct numbers of threads up to cpus, and those above. A list may be for
+// machines of all sizes.
 func (t Threads) upTo(cpus int) (counts, more []int) {
 	for _, n := range t.Counts {
 		if n == 0 {
@@ -132,9 +129,8 @@ func (t Threads) upTo(cpus int) (counts, more []int) {
 	return counts, more
 }
 
-// shared says from which number of threads on they are on a further NUMA node, and share cores:
-// there a curve of bandwidth by threads may bend. It is "" where each has a core of its own on one
-// node.
+// shared says where further threads use another NUMA node or share cores: a curve of bandwidth by
+// threads may bend there.
 func (at place) shared(cpus []int) string {
 	var said, nodes []string
 	cores, known := map[int]bool{}, map[int]bool{}
@@ -169,14 +165,13 @@ func thereAre(cpus int) string {
 	return fmt.Sprintf("there are %d CPUs", cpus)
 }
 
-// uncut says what cannot be cut among threads, as access.Pattern.Parts has it.
+// uncut says what threads cannot share; see access.Pattern.Parts.
 func (t Threads) uncut() string {
 	return fmt.Sprintf("a chase cannot be cut, nor a copy by PyTorch's blocks, nor a tensor of "+
 		"at most %d elements (--grain), nor elements that all threads write",
 		cmp.Or(t.Grain, access.GrainSize))
 }
 
-// cpus are those that threads are pinned to.
 func (at place) cpus(t Threads) ([]int, error) {
 	if t.Pin != nil && t.CPUBind != nil {
 		return nil, &FieldError{"pin", cpu.FormatList(t.Pin),
@@ -215,7 +210,7 @@ func (at place) cpus(t Threads) ([]int, error) {
 	return t.Pin, nil
 }
 
-// check refuses nodes that are not there, or lack what they are asked for.
+// check refuses nodes that do not exist, or have no memory or CPUs.
 func (at place) check(flag string, nodes []int, has func(cpu.Node) bool, what string) error {
 	if nodes == nil {
 		return nil

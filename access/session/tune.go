@@ -17,23 +17,23 @@ import (
 type Tuner struct {
 	File string // that keeps a calibration; "" for none
 	Anew bool   // calibrate whatever the file says
-	Off  bool   // leave the kernels as they are by default, the same on every CPU
+	Off  bool   // leave the kernels at their defaults, the same on every CPU
 }
 
-// Load tunes the kernels as the file says, and reports whether it did: there may be no
-// file, or one of another CPU or of other kernels, or one that cannot be read.
+// Load tunes the kernels as the file says, and reports whether it did. The file may be missing,
+// unreadable, or of another CPU or other kernels.
 func (t Tuner) Load() bool {
 	_, kept := t.load(identity())
 	return kept
 }
 
-// Kept reports whether the file has a calibration of this CPU that is wanted.
+// Kept reports whether the file has a wanted calibration of this CPU.
 func (t Tuner) Kept() bool {
 	c, err := t.read()
 	return err == nil && !t.Off && c.Of(identity())
 }
 
-// identity is that of the CPU that a thread is pinned to unless one is named.
+// identity is for the CPU that a thread is pinned to by default.
 func identity() string { return tune.Identity(results.ThisMachine().CPU, cpu.Caches()) }
 
 func (t Tuner) load(identity string) (c tune.Calibration, kept bool) {
@@ -53,11 +53,10 @@ func (t Tuner) read() (tune.Calibration, error) {
 	return tune.Parse(t.File, text)
 }
 
-// Tune tunes the kernels before the session runs: as the file says, or, where it says nothing of
-// the CPU that threads are pinned to first, by a calibration on that, which takes less than two
-// seconds and is kept there. The warning is that it could not be. A session that uses no kernel
-// that there is anything to tune of is left alone, unless kernels are to be tuned anew. If the
-// context is cancelled, the error is Interrupted.
+// Tune tunes the kernels before the session runs, by the file's calibration of the first pinned
+// CPU. Without one, it calibrates that CPU in less than two seconds and saves the result; the
+// warning says that saving failed. Unless t.Anew is set, it leaves a session without tunable
+// kernels alone. If the context is cancelled, the error is Interrupted.
 func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error) {
 	depends, this := s.tunable() != nil, tune.Identity(s.machine.CPU, s.detected)
 	switch wanted := t.Anew && slices.ContainsFunc(kernel.Sets(), (*kernel.Set).Streams); {
@@ -73,7 +72,7 @@ func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error)
 		}
 	}
 	start := time.Now()
-	// the first that is timed; where the kernel refuses, it is any
+	// The first timed CPU; any CPU if the kernel refuses to pin.
 	unpin, _ := cpu.RunOn(append(slices.Clone(s.CPUs), cpu.Workers()[0].CPU)[0])
 	found, err := tune.Measure(ctx, kernel.Sets(), s.machine.Available/2)
 	unpin()
@@ -106,7 +105,7 @@ func (t Tuner) keep(c tune.Calibration) error {
 	return results.WriteFile(t.File, text)
 }
 
-// tunable are the sets of kernels of the session that there is anything to tune of.
+// tunable returns the session's sets of tunable kernels.
 func (s *Session) tunable() (sets []*kernel.Set) {
 	for _, set := range kernel.Sets() {
 		uses := func(b string) bool { return b == set.Name() }
@@ -117,7 +116,6 @@ func (s *Session) tunable() (sets []*kernel.Set) {
 	return sets
 }
 
-// kernels are the names of those of all benchmarks.
 func (s *Session) kernels() (names []string) {
 	for _, c := range s.Comparisons {
 		for _, b := range c {
@@ -127,7 +125,6 @@ func (s *Session) kernels() (names []string) {
 	return names
 }
 
-// tunings are the lines of a file's head that say how the kernels were tuned.
 func (s *Session) tunings() (lines []results.Pair) {
 	for _, set := range s.tunable() {
 		lines = append(lines, results.Pair{Key: results.TuningPrefix + set.Name(),

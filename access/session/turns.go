@@ -16,28 +16,27 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// TurnTime is the default length of a sample in a turn. In that time other programs
-// on the machine have mostly paused once, and starting a process takes as long.
+// TurnTime is the default length of a sample in a turn. Starting a process takes as long. In that
+// time, other programs on the machine have mostly paused once.
 const TurnTime = 100 * time.Millisecond
 
-// A Runner runs a bench program with arguments and returns what the program prints.
-// It stops when the context is cancelled.
+// A Runner runs a bench program and returns its output. It stops when the context is cancelled.
 type Runner func(ctx context.Context, args ...string) ([]byte, error)
 
-// A Contender is one of two bench programs whose samples are interleaved. The two may
-// be different versions.
+// A Contender is one of two bench programs, perhaps of different versions, whose samples are
+// interleaved.
 type Contender struct {
 	Path string // for errors
 	run  Runner
 
 	names []string // of its benchmarks
-	help  []byte   // of its run command, which shows the flags that it knows
+	help  []byte   // of its run command
 	head  []byte   // of its first output
 	lines []byte   // of results, of all outputs
 }
 
-// Meet asks a program which benchmarks it has and which flags its run command knows.
-// The flags in list are added to its list command.
+// Meet asks a program for its benchmarks, by its list command with the flags in list, and for the
+// flags of its run command.
 func Meet(ctx context.Context, path string, run Runner, list ...string) (*Contender, error) {
 	c := &Contender{Path: path, run: run}
 	names, err := run(ctx, append([]string{"list"}, list...)...)
@@ -60,21 +59,19 @@ type Turns struct {
 	Old, New    *Contender
 	Comparisons []access.Comparison
 	Count       int // turns of each program
-	// Flags returns the flags of one turn of a program, which its version must know.
-	// If Own is set, they also say what to run; otherwise each program is asked by
-	// name for the benchmarks that it has.
+	// Flags returns the flags of a program's turn, which its version must know. If Own is set, they
+	// also say what to run; otherwise each program runs the benchmarks that it has.
 	Flags func(c *Contender) []string
 	Own   bool
-	Step  func() // called when both had a turn; may be nil
+	Step  func() // called after both had a turn; may be nil
 }
 
 // ErrNoneInCommon says that the older program has none of the benchmarks.
 var ErrNoneInCommon = errors.New("it has none of these benchmarks")
 
-// ByTurns runs both programs alternately, so that disturbances on the machine affect
-// both, and returns the results of each. Each sample comes from a process of its own:
-// samples of one process share the location of its pages, and would look like more
-// evidence than they are. The program that goes first changes from turn to turn.
+// ByTurns runs both programs alternately, so that disturbances on the machine affect both, and
+// returns each one's results. Each sample is its own process: samples of one process share their
+// pages, and would look like more evidence than they are. The programs alternate in going first.
 func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
 	own := namesOf(t.Comparisons)
 	if !t.Own && !slices.ContainsFunc(t.Old.names, func(name string) bool { return own[name] }) {
@@ -101,7 +98,6 @@ func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
 	return t.Old.text(), t.New.text(), nil
 }
 
-// text is the file of all turns, with the end that each of them had.
 func (c *Contender) text() []byte {
 	n := 0
 	for line := range bytes.Lines(c.lines) {
@@ -112,8 +108,7 @@ func (c *Contender) text() []byte {
 	return fmt.Appendf(slices.Concat(c.head, c.lines), "# %s: %d results\n", results.EndKey, n)
 }
 
-// Gone returns the names that the older program lists, with these flags, and that the
-// plan lacks.
+// Gone returns the names that the older program lists, with these flags, and the plan lacks.
 func (p Plan) Gone(ctx context.Context, old *Contender, list ...string) ([]string, error) {
 	text, err := old.run(ctx, append([]string{"list"}, list...)...)
 	if err != nil {
@@ -128,7 +123,6 @@ func (p Plan) Gone(ctx context.Context, old *Contender, list ...string) ([]strin
 	}), nil
 }
 
-// turn takes the samples of one turn.
 func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparison,
 	own bool) error {
 	if !own {
@@ -161,7 +155,7 @@ func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparis
 	return nil
 }
 
-// withoutLast leaves out what a program says of its whole run, which is one turn.
+// withoutLast removes comments on the whole run, which is only a turn.
 func withoutLast(lines []byte) []byte {
 	var kept []byte
 	for line := range bytes.Lines(lines) {
@@ -175,9 +169,8 @@ func withoutLast(lines []byte) []byte {
 	return kept
 }
 
-// Process returns a Runner that starts a program as a process under the name arg0. If
-// the context is cancelled, the process is asked to end, and the error is that of the
-// context.
+// Process returns a Runner that starts a program under the name arg0. If the context is cancelled,
+// it asks the process to end and returns the context's error.
 func Process(path, arg0 string) Runner {
 	return func(ctx context.Context, args ...string) ([]byte, error) {
 		var out, stderr limited
@@ -208,11 +201,9 @@ func Process(path, arg0 string) Runner {
 	}
 }
 
-// sameSignal is how much later than a process this one may learn of a signal that a terminal
-// sends to both.
+// sameSignal bounds the delay with which this process gets a signal that a terminal sends to both.
 const sameSignal = 5 * time.Second
 
-// askedToEnd reports whether a process ended because a signal asked it to.
 func askedToEnd(err error) bool {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {
@@ -226,11 +217,10 @@ func askedToEnd(err error) bool {
 		syscall.SIGTERM}, of)
 }
 
-// maxOutput is what a turn of a program may write.
+// maxOutput bounds a turn's output in bytes.
 const maxOutput = 16 << 20
 
-// A limited buffer takes no more than maxOutput, so that a program that never ends
-// ends at its first write beyond.
+// A limited takes at most maxOutput; an endless program fails at its next write.
 type limited struct {
 	text bytes.Buffer // not embedded: its ReadFrom would take all
 	full bool

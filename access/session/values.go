@@ -10,7 +10,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A measured is a sample with what else its line of the results is made of.
 type measured struct {
 	pattern   access.Pattern
 	counts    *access.Counts // simulated, or nil
@@ -19,8 +18,7 @@ type measured struct {
 	sample    access.Sample
 }
 
-// lineValues are what a line of the results says, by unit: all of
-// results.Units, in their order. A value that is not known is left out.
+// lineValues are the values of a result line, if known: all of results.Units, in order.
 var lineValues = []struct {
 	unit  string
 	value func(m *measured) (value float64, known bool)
@@ -56,7 +54,6 @@ var lineValues = []struct {
 	{"hw-cycles/op", counted(counters.Cycles)},
 }
 
-// simulated is how often the simulator counted something in a pass.
 func simulated(count func(access.Counts) uint64) func(m *measured) (float64, bool) {
 	return func(m *measured) (float64, bool) {
 		if m.counts == nil {
@@ -66,12 +63,10 @@ func simulated(count func(access.Counts) uint64) func(m *measured) (float64, boo
 	}
 }
 
-// counted is how often the CPU counted an event in a pass.
 func counted(e counters.Event) func(m *measured) (float64, bool) {
 	return func(m *measured) (float64, bool) { return m.sample.EventsPerPass(e) }
 }
 
-// values are those of lineValues that are known.
 func (m *measured) values() []results.Value {
 	var values []results.Value
 	for _, v := range lineValues {
@@ -82,15 +77,14 @@ func (m *measured) values() []results.Value {
 	return values
 }
 
-// Counters says which counters of the CPU there are here, or why there are none.
+// Counters names the CPU counters that exist here, or says why there are none.
 func Counters() string {
 	_, note := hardware()
 	return note
 }
 
-// hardware finds out which counters of the CPU there are here. It returns what
-// opens them on the thread that calls it, nil where there are none, and what
-// there is to say about it.
+// hardware returns a function that opens the CPU's counters on the calling thread, or nil, and a
+// note on them.
 func hardware() (open func() (counters.Reader, error), note string) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

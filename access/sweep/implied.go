@@ -8,28 +8,25 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// Of LRU caches with the same lines, one with no fewer sets, of which each is a part of
-// one of the other's, and no fewer ways holds all that the other holds, at any time and
-// whatever is accessed (Hill and Smith, "Evaluating Associativity in CPU Caches", IEEE
-// Transactions on Computers 38(12), 1989: set refinement and inclusion). Three things
-// follow for the counts of one pattern, all of them exact:
+// Let two LRU caches have the same lines, and let the larger have no fewer ways and no fewer sets,
+// each a part of one of the smaller's. Then the larger always holds all that the smaller holds: set
+// refinement and inclusion (Hill and Smith, "Evaluating Associativity in CPU Caches", IEEE
+// Transactions on Computers 38(12), 1989). Three exact rules follow for the counts of one pattern:
 //
-//   - Where the smaller of two first levels misses as often as the larger one, both miss
-//     in the same accesses, and what is behind them sees the same.
-//   - Last levels that see the same miss the less the larger they are, so what is between
-//     two that miss as often misses as often as they do.
-//   - The first level misses at most in every access, and the last at most as often as
-//     the first.
+//   - If two such first levels have equal misses, they miss in the same accesses, and their last
+//     levels see the same miss stream.
+//   - Of last levels with the same miss stream, the larger one misses no more often. So a level
+//     between two with equal misses has the same misses.
+//   - The first level misses at most in every access, the last level at most where the first does.
 
-// inside tells whether a cache holds at most what another one holds. Set counts are powers of two.
+// inside reports whether a never holds more than b. Numbers of sets are powers of two.
 func inside(a, b simcache.Geometry) bool {
 	return a.Line == b.Line && a.Sets() <= b.Sets() && a.Ways <= b.Ways
 }
 
-// bounds are those of a cache's misses.
 type bounds struct{ least, most uint64 }
 
-// learn narrows them by the misses of another cache that sees the same.
+// learn narrows b by another cache's misses in the same miss stream.
 func (b *bounds) learn(this, other simcache.Geometry, misses uint64) {
 	if inside(this, other) {
 		b.least = max(b.least, misses)
@@ -39,8 +36,7 @@ func (b *bounds) learn(this, other simcache.Geometry, misses uint64) {
 	}
 }
 
-// implied is the count of a point as it follows from those of the same pattern that are
-// done, if it does.
+// implied returns a point's count if finished points of the same pattern imply it.
 func (s *Space) implied(point int, done map[int]count) (c count, ok bool) {
 	n := len(s.hierarchies)
 	this, from := s.hierarchies[point%n].config, s.twin(point)/n*n
@@ -59,7 +55,7 @@ func (s *Space) implied(point int, done map[int]count) (c count, ok bool) {
 	return c, b.least == b.most
 }
 
-// impliedFirst is the count of the first level, and of references.
+// impliedFirst returns the references and the first level's misses.
 func (s *Space) impliedFirst(this simcache.Config, from int,
 	done map[int]count) (c count, ok bool) {
 	b := bounds{0, ^uint64(0)}
@@ -76,16 +72,14 @@ func (s *Space) impliedFirst(this simcache.Config, from int,
 	return c, b.least == b.most
 }
 
-// alike tells whether the last levels behind two first levels with these counts see
-// the same.
+// alike reports whether two first levels with these counts have the same miss stream.
 func alike(a, b simcache.Config, ofA, ofB count) bool {
 	one, other := a.First().Geometry, b.First().Geometry
 	return ofA.d1 == ofB.d1 && (inside(one, other) || inside(other, one))
 }
 
-// order is the order in which hierarchies tell most of the others: the smallest and the
-// largest first level first, then those in the middle, and for each of them last levels
-// alike.
+// order returns the order in which hierarchies imply most others: the smallest and largest first
+// level, then the middle ones, each with its last levels in the same way.
 func order(all []hierarchy) []int {
 	first := func(i int) simcache.Geometry { return all[i].config.First().Geometry }
 	last := func(i int) simcache.Geometry { return all[i].config.Last().Geometry }
@@ -112,7 +106,7 @@ func order(all []hierarchy) []int {
 	return whole
 }
 
-// halving is a list with its ends first, then the middle, then the middles of the halves.
+// halving returns a list's ends first, then the middle, then the middles of the halves.
 func halving[T any](list []T) []T {
 	if len(list) < 3 {
 		return list
@@ -128,7 +122,6 @@ func halving[T any](list []T) []T {
 	return found
 }
 
-// sort puts points in the order in which they are simulated.
 func (s *Space) sort(points []int) {
 	n := len(s.hierarchies)
 	rank := make([]int, n)

@@ -4,5 +4,5 @@ package sweep
 
 import "os"
 
-// lock does nothing where there is no flock.
+// lock does nothing: this system has no flock.
 func lock(*os.File, string) error { return nil }

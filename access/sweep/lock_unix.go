@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lock keeps a record for this process until it is closed.
+// lock locks a record for this process until the file is closed.
 func lock(file *os.File, path string) error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("%s: another program writes to it: %w", path, err)

@@ -11,16 +11,14 @@ import (
 	"strings"
 )
 
-// A record is the file that a sweep appends to: a head, and a line for each point as
-// soon as it is simulated, in any order. A program that is killed leaves the beginning
-// of a line at most, which is cut off when the record is opened again.
+// A record is the file that a sweep appends to: a head, and a line for each finished point, in any
+// order. A killed program leaves at most one partial line, which is cut off on reopening.
 type record struct {
 	file *os.File
 	done map[int]count
 }
 
-// openRecord opens or makes a record of a head, which another sweep's does not have.
-// Nobody else may write to it meanwhile.
+// openRecord opens or creates a record and locks it. The head identifies the sweep.
 func openRecord(path, head string, points int) (*record, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
@@ -73,15 +71,13 @@ func (r *record) read(path, head string, points int) error {
 	return err
 }
 
-// add appends a point in one write.
 func (r *record) add(point int, c count) error {
 	r.done[point] = c
 	_, err := r.file.WriteString(line(point, c))
 	return err
 }
 
-// line is that of a point: its number, its counts, and their sum, by which a line is
-// known that was not written whole.
+// line returns a point's number, its counts, and their sum, which reveals partial lines.
 func line(point int, c count) string {
 	return fmt.Sprintf("%d %d %d %d %d\n", point, c.refs, c.d1, c.ll,
 		uint64(point)+c.refs+c.d1+c.ll)

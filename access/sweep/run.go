@@ -16,26 +16,25 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// blockSize is how many points, one after the other, belong to the same shard.
+// blockSize is the number of consecutive points that belong to the same shard.
 const blockSize = 16
 
 // Options say how a sweep is run.
 type Options struct {
-	Index, Of int            // the shard, from 1; 1 of 1 for all
-	Comments  []results.Pair // of the head of the results
-	// Start is called once with the points of the shard and those of them that the
-	// record has already, and Step after each other one. Both may be nil.
+	Index, Of int            // the shard, from 1; 1 of 1 is everything
+	Comments  []results.Pair // in the head of the results
+	// Start is called once with the number of points in the shard and in its record. Step is called
+	// after each further point. Both may be nil.
 	Start func(points, done int)
 	Step  func()
 }
 
-// RecordName is the record of the results that go to a file.
+// RecordName returns the name of the record for a results file.
 func RecordName(out string) string { return out + ".part" }
 
-// errThere says that the results exist already.
 var errThere = errors.New("it exists already: remove it to sweep again")
 
-// A ShardError says that a space has fewer blocks, which are not split, than there are shards.
+// A ShardError says that there are more shards than blocks, which are not split.
 type ShardError struct{ Index, Of, Blocks int }
 
 // Error says how many shards there may be.
@@ -48,14 +47,12 @@ func (e *ShardError) Error() string {
 		"not split: want at most %[3]d shards", e.Index, e.Of, e.Blocks, blockSize)
 }
 
-// mine tells whether a point belongs to the shard.
 func (o Options) mine(point int) bool { return (point/blockSize)%o.Of == o.Index-1 }
 
-// Run simulates the points of a shard that the record beside the file out lacks, on
-// all CPUs, and then writes the results to out, in the order of the space, and removes
-// the record. It stops when the context is cancelled, and can be killed at any time:
-// the next run goes on from what the record has. It returns the number of points that
-// it added to the record.
+// Run simulates the shard's points that the record lacks, on all CPUs. Then it writes all results
+// to out, in the order of the space, and removes the record. It stops when the context is
+// cancelled, and can be killed at any time: the next run continues from the record. It returns the
+// number of points that it added.
 func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, err error) {
 	if there, err := os.Stat(out); err == nil && there.IsDir() {
 		return 0, errors.New("it is a directory: want a file")
@@ -109,8 +106,7 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 	return simulated, os.Remove(RecordName(out))
 }
 
-// simulateAll adds points to the record: a twin's count, what others imply, or what is
-// simulated.
+// simulateAll adds points to the record: a twin's count, an implied one, or a simulated one.
 func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step func()) (simulated int,
 	err error) {
 	var guard sync.Mutex
@@ -163,7 +159,6 @@ func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step fun
 	return simulated, err
 }
 
-// write writes the results of a shard in order, with the places of its blocks.
 func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 	out := bufio.NewWriterSize(to, 1<<20)
 	comments := append(o.Comments, results.Pair{Key: results.SuiteKey, Value: s.hash()})

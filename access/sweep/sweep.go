@@ -1,11 +1,10 @@
-// Package sweep simulates the design space of a kernel: every combination of shapes,
-// dtypes, operations, orders, tiles and caches that a file names, exactly, on all CPUs,
-// with a record that survives being killed.
+// Package sweep simulates the design space of a kernel: every combination of the shapes, dtypes,
+// operations, orders, tiles and caches that a file names. It counts exactly, on all CPUs, and its
+// record survives being killed.
 //
 //  1. [ReadFile] reads the space (docs/fleet.md describes the file).
-//  2. [Space.Run] simulates what its record lacks, each point once, wherever an earlier
-//     run was stopped, and writes the results when all are there, as a file that
-//     benchstat and package merge read.
+//  2. [Space.Run] simulates each point that its record lacks. When all are there, it writes the
+//     results as a file that benchstat and package merge read.
 package sweep
 
 import (
@@ -32,7 +31,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// The file as it is written. The tags are the words of the format.
+// The file's format. The tags are its words.
 type (
 	file struct {
 		Suite   string   `yaml:"suite"`
@@ -54,7 +53,7 @@ type (
 	}
 )
 
-// A size is sizes as they are written: 0x4 is two of them, which YAML takes for a number.
+// A size is sizes as text: YAML would read 0x4, two sizes, as a number.
 type size string
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -64,7 +63,6 @@ func (s *size) UnmarshalYAML(n ast.Node) error {
 	return err
 }
 
-// texts are the words of a list of sizes.
 func texts(sizes []size) (words []string) {
 	for _, s := range sizes {
 		words = append(words, string(s))
@@ -72,19 +70,19 @@ func texts(sizes []size) (words []string) {
 	return words
 }
 
-// maxLine is what readers of the Go benchmark format take for a line, and some room.
+// maxLine bounds a line in bytes, below what readers of the Go benchmark format accept.
 const maxLine = 60_000
 
-// maxPoints is what a file may ask for.
+// maxPoints bounds the combinations of a file.
 const maxPoints = 10_000_000
 
 // A Space is what a file asks for: every spec on every hierarchy.
 type Space struct {
 	specs       []access.Spec
 	names       []string // of the specs
-	twins       []int    // of each spec, the first one that makes the same accesses
+	twins       []int    // for each spec, the first one that makes the same accesses
 	hierarchies []hierarchy
-	order       []int // of the hierarchies, in which they are simulated
+	order       []int // of simulating the hierarchies
 }
 
 // A hierarchy is simulated caches with a name.
@@ -102,7 +100,7 @@ func ReadFile(path string) (*Space, error) {
 	return Parse(path, text)
 }
 
-// Read is ReadFile of what is open.
+// Read is ReadFile for an open file; name is for errors.
 func Read(name string, in io.Reader) (*Space, error) {
 	text, err := strict.TextOf(in)
 	if err != nil {
@@ -111,8 +109,8 @@ func Read(name string, in io.Reader) (*Space, error) {
 	return Parse(name, text)
 }
 
-// Parse is ReadFile of a text; name is for errors. A combination that is none, such as
-// tiles of two dims and a shape of three, is an error that names it.
+// Parse is ReadFile for a text; name is for errors. An invalid combination, such as tiles of two
+// dims and a shape of three, is an error that names it.
 func Parse(name string, text []byte) (*Space, error) {
 	f := file{DTypes: []string{"float32"}, Ops: []string{"sum"}, Views: []string{""},
 		Pads: []int{0}, Orders: []string{"row"}, Tiles: []size{"none"}, Kernels: []string{"scalar"}}
@@ -146,7 +144,6 @@ func Parse(name string, text []byte) (*Space, error) {
 	return s, s.addSpecs(f, doc)
 }
 
-// addSuite adds the benchmarks of the suite that a file names.
 func (s *Space) addSuite(f file, doc *strict.File) error {
 	if f.Suite != "default" && f.Suite != "quick" {
 		return doc.Errorf("suite", "%q: want default or quick, the benchmarks of bench run",
@@ -168,10 +165,10 @@ func (s *Space) addSuite(f file, doc *strict.File) error {
 	return nil
 }
 
-// add adds a pattern; same are the first specs by their accesses.
+// add adds a pattern. same maps accesses to their first spec.
 func (s *Space) add(name string, p access.Pattern, same map[string]int) {
 	accesses := fmt.Sprint(p.Nests)
-	if p.Nests == nil { // a chase, of which there is one of each size
+	if p.Nests == nil { // a chase: its size determines it
 		accesses = name
 	}
 	if _, ok := same[accesses]; !ok {
@@ -181,9 +178,9 @@ func (s *Space) add(name string, p access.Pattern, same map[string]int) {
 	s.specs, s.names = append(s.specs, p.Spec), append(s.names, name)
 }
 
-// lists are those of a file whose combinations are the specs, the first of which changes last.
+// lists are the lists whose combinations are the specs; the first one changes slowest.
 var lists = []struct {
-	key string // of the field that a word sets, and an s
+	key string // the field that a word sets, plus s
 	of  func(f *file) []string
 	set func(s *access.Spec, word string) error
 }{
@@ -244,7 +241,6 @@ var lists = []struct {
 	}},
 }
 
-// addSpecs adds every combination of what a file lists.
 func (s *Space) addSpecs(f file, doc *strict.File) error {
 	n := len(f.Caches)
 	for _, l := range lists {
@@ -277,8 +273,7 @@ func (s *Space) addSpecs(f file, doc *strict.File) error {
 		})
 }
 
-// each calls do for every combination but for caches, with the places of its words, of which the
-// lists from number k on are still to be gone through.
+// each calls do for every combination of words from list k on, with their places.
 func (f *file) each(k int, spec access.Spec, at []int,
 	do func(spec access.Spec, at []int) error) error {
 	if k == len(lists) {
@@ -296,8 +291,7 @@ func (f *file) each(k int, spec access.Spec, at []int,
 	return nil
 }
 
-// refuse says of a combination what is wrong, where the word stands that is at fault, or else its
-// shape.
+// refuse locates a combination's error at the word at fault, or else at its shape.
 func (f *file) refuse(doc *strict.File, at []int, err error) error {
 	place, words := "shapes", []string{}
 	fault, _ := errors.AsType[*access.FieldError](err)
@@ -311,8 +305,8 @@ func (f *file) refuse(doc *strict.File, at []int, err error) error {
 	return doc.Errorf(place, "with %s: %w", strings.Join(words, ", "), err)
 }
 
-// hierarchy is what an entry names: a preset's first and last level, or both as
-// Cachegrind writes them.
+// hierarchy returns an entry's caches: a preset's first and last level, or both in Cachegrind's
+// notation.
 func (c caches) hierarchy() (h hierarchy, err error) {
 	if c.Preset != "" {
 		if c.D1 != "" || c.LL != "" {
@@ -347,8 +341,8 @@ func (c caches) hierarchy() (h hierarchy, err error) {
 	return h, h.config.Check()
 }
 
-// checkName refuses a name that readers of results would not take for the end of a
-// benchmark's name: what follows a space is no part of it, and "-8" is GOMAXPROCS.
+// checkName refuses a name that cannot end a benchmark's name: a space ends the name, and "-8" is
+// GOMAXPROCS.
 func checkName(name string) error {
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return r == '/' || !unicode.IsPrint(r) || r == ' '
@@ -362,13 +356,11 @@ func checkName(name string) error {
 	return nil
 }
 
-// geometry is both levels, as Cachegrind writes them.
 func (h hierarchy) geometry() string {
 	return h.config.First().Geometry.String() + "+" + h.config.Last().Geometry.String()
 }
 
-// named is the value of [results.SweptKey]: what the names of caches mean that are no
-// geometries themselves.
+// named returns the value of [results.SweptKey]: the geometries of caches with other names.
 func (s *Space) named() string {
 	var entries []string
 	for _, h := range s.hierarchies {
@@ -379,16 +371,15 @@ func (s *Space) named() string {
 	return strings.Join(entries, " ")
 }
 
-// points is the number of simulations.
 func (s *Space) points() int { return len(s.specs) * len(s.hierarchies) }
 
-// name is that of a point, from 0: the spec's, and the caches as its last key.
+// name returns a point's name: the spec's, with the caches as its last key.
 func (s *Space) name(point int) string {
 	return s.names[point/len(s.hierarchies)] + "/caches=" +
 		s.hierarchies[point%len(s.hierarchies)].name
 }
 
-// hash names the space, as [results.SuiteKey] does: 12 hex digits.
+// hash identifies the space by 12 hex digits, for [results.SuiteKey].
 func (s *Space) hash() string {
 	h := sha256.New()
 	for _, name := range s.names {
@@ -400,17 +391,16 @@ func (s *Space) hash() string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// twin is the first point that makes the same accesses on the same caches, such as of
-// a dtype as wide.
+// twin returns the first point with the same accesses on the same caches, such as for a dtype of
+// equal width.
 func (s *Space) twin(point int) int {
 	n := len(s.hierarchies)
 	return s.twins[point/n]*n + point%n
 }
 
-// A count is the result of a point: events of a pass in the steady state.
+// A count is a point's events in a pass in the steady state.
 type count struct{ refs, d1, ll uint64 }
 
-// simulate counts a point.
 func (s *Space) simulate(ctx context.Context, point int) (count, error) {
 	p, err := s.specs[point/len(s.hierarchies)].Pattern()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-// An operandEntry is a tensor as a value, of an entry that has no tensor of the file.
+// An operandEntry is a tensor given by value, not by name.
 type operandEntry struct {
 	Role    value  `yaml:"role"`
 	Shape   value  `yaml:"shape"`
@@ -20,8 +20,7 @@ type operandEntry struct {
 	DType   value  `yaml:"dtype"`
 }
 
-// ofOperands are the specs of an entry of operands: as they are and, if a twin is
-// asked for, all contiguous.
+// ofOperands returns the specs of an entry of operands: as given, and a contiguous twin if wanted.
 func (e entry) ofOperands(at *place) ([]lowered, error) {
 	if e.Tensor != nil || e.View != nil || e.With != nil || e.Order != nil || e.Tile != nil ||
 		e.Kernel != nil {
@@ -83,7 +82,6 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 	return all, nil
 }
 
-// operand reads one operand; path is where it stands.
 func (o operandEntry) operand(doc *strict.File, path string) (access.Operand, error) {
 	fail := func(err error) (access.Operand, error) {
 		return access.Operand{}, doc.Errorf(path, "%w", err)

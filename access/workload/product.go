@@ -16,32 +16,30 @@ import (
 // Words of the format.
 const (
 	none   = "none"   // no view, no tile
-	vector = "vector" // the best set of vector kernels of this CPU, where it can walk the rest
+	vector = "vector" // this CPU's best set of vector kernels, where it can walk the rest
 )
 
-// A draft is a spec in the making, and the value that each field is from.
+// A draft is an unfinished spec, with the values that set its fields.
 type draft struct {
 	spec   access.Spec
 	from   map[string]value
 	vector bool // its kernel is not asked for by name
 }
 
-// A lowered spec is one that there is a pattern of.
 type lowered struct {
 	access.Spec
-	walked layouts.DType // of the view, which may be another one than is stored
+	walked layouts.DType // of the view, perhaps not the stored dtype
 }
 
-// A step of the product takes drafts to one more key's values each.
+// A step multiplies drafts by a key's values.
 type step struct {
 	key      string
 	values   values
-	standard string // value where the file has none; "" for none
+	standard string // value if the file has none; "" for none
 	set      func(*draft, value) error
 }
 
-// product are the specs of an entry: all combinations of its values, the last
-// key's changing fastest.
+// product returns the combinations of an entry's values; the last key changes fastest.
 func (e entry) product(at *place, tensors map[string]store) ([]lowered, error) {
 	if e.Operands != nil {
 		if len(e.Operands) == 0 {
@@ -95,7 +93,6 @@ func (e entry) product(at *place, tensors map[string]store) ([]lowered, error) {
 	return specs, nil
 }
 
-// steps are the keys of an entry in the order of the product.
 func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 	return []step{
 		{"tensor", e.Tensor, "", func(d *draft, v value) error {
@@ -157,7 +154,7 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 	}
 }
 
-// parseView reads a chain, and says what to do where a list took one apart.
+// parseView reads a chain. Its error says what to do if a list split the chain at a comma.
 func parseView(text string) (layouts.Chain, error) {
 	view, err := layouts.ParseChain(text)
 	if err != nil && strings.Count(text, "(") != strings.Count(text, ")") {
@@ -166,7 +163,6 @@ func parseView(text string) (layouts.Chain, error) {
 	return view, err
 }
 
-// check refuses an entry that cannot be meant.
 func (e entry) check(at *place, tensors map[string]store) error {
 	if err := e.checkName(at); err != nil {
 		return err
@@ -194,7 +190,6 @@ func (e entry) check(at *place, tensors map[string]store) error {
 	return nil
 }
 
-// checkName refuses what is no name of benchmarks.
 func (e entry) checkName(at *place) error {
 	if e.Name.node != nil && (!word().MatchString(e.Name.text) || procs(e.Name.text)) {
 		return at.file.Refuse(e.Name.node, fmt.Errorf(
@@ -203,15 +198,15 @@ func (e entry) checkName(at *place) error {
 	return nil
 }
 
-// check lowers a spec, and tells the dtype of what is walked. It does not keep one for
-// which this CPU's vector kernels are no match, and says of what is wrong where it stands.
+// check lowers a spec and returns the dtype that is walked. It drops a spec that this CPU's vector
+// kernels cannot walk. Errors name the place of the value at fault.
 func (d draft) check(at *place) (walked layouts.DType, keep bool, err error) {
 	if d.vector && len(kernel.Sets()) == 1 {
 		return 0, false, nil
 	}
 	p, err := d.spec.Pattern()
 	if err == nil {
-		// A kernel of other CPUs is a name like others until it is to be timed.
+		// A kernel of other CPUs is a valid name until it is to be timed.
 		if err := access.Measurable(p, 0); err != nil && !errors.Is(err, access.ErrForeign) {
 			return 0, false, at.file.Errorf(at.path, "%s: %w", d.spec.Name(), err)
 		}
@@ -228,7 +223,6 @@ func (d draft) check(at *place) (walked layouts.DType, keep bool, err error) {
 	return 0, false, at.file.Errorf(at.path, "%w", err)
 }
 
-// names lists the tensors, for errors.
 func names(tensors map[string]store) string {
 	if len(tensors) == 0 {
 		return "none"

@@ -1,5 +1,5 @@
-// Package workload reads a user's own tensors, and what is done to them, from
-// YAML and turns them into benchmarks. docs/workload.md describes the format.
+// Package workload turns a user's tensors and the operations on them, in YAML, into benchmarks.
+// docs/workload.md describes the format.
 package workload
 
 import (
@@ -28,9 +28,8 @@ const (
 
 // A Workload is what a file asks for.
 type Workload struct {
-	// Comparisons are in the file's order: of each entry, those benchmarks that
-	// can be compared with each other, being of one operation and dtype, also of
-	// their views.
+	// Comparisons are in the file's order. Each has benchmarks of one entry, operation, dtype and
+	// view's dtype.
 	Comparisons []access.Comparison
 	places      map[string]*place // by benchmark
 }
@@ -40,14 +39,13 @@ type place struct {
 	path string
 }
 
-// Errorf is an error about a benchmark of the file: it begins with the file, the
-// line and the column of the entry that asks for it.
+// Errorf returns an error about a benchmark. It begins with the file, line and column of its entry.
 func (w Workload) Errorf(benchmark, format string, args ...any) error {
 	p := w.places[benchmark]
 	return p.file.Errorf(p.path, format, args...)
 }
 
-// The file as it is written. The tags are the words of the format.
+// The file's format. The tags are its words.
 type (
 	file struct {
 		Tensors    map[string]tensor `yaml:"tensors"`
@@ -76,7 +74,7 @@ type (
 	}
 )
 
-// A value is a plain one, and where it stands; nowhere, if it is a default.
+// A value is a plain value and its place in the file; a default has none.
 type value struct {
 	text string
 	node ast.Node
@@ -89,7 +87,6 @@ func (v *value) UnmarshalYAML(n ast.Node) (err error) {
 	return err
 }
 
-// values are a list of them, or one.
 type values []value
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -111,11 +108,9 @@ func (v *values) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
-// Parse reads a file. An error begins with the file's name as given, the line
-// and the column, and says what would be right. The names of benchmarks are
-// those of [access.Spec.Name], the entry's name, if it has one, being their
-// first key. They do not depend on where in the file a benchmark stands; the
-// same name twice is an error.
+// Parse reads a file. An error begins with the file's name as given, the line and the column, and
+// says what would be right. A benchmark has the name of [access.Spec.Name], with the entry's name,
+// if any, as first key, wherever it is in the file. The same name twice is an error.
 func Parse(name string, text []byte) (Workload, error) {
 	var f file
 	doc, err := strict.Decode(name, text, &f)
@@ -147,7 +142,7 @@ func Parse(name string, text []byte) (Workload, error) {
 	return w, nil
 }
 
-// ReadFile is Parse of the file of a name.
+// ReadFile is Parse for the file of a name.
 func ReadFile(name string) (Workload, error) {
 	text, err := strict.ReadText(name)
 	if err != nil {
@@ -156,7 +151,6 @@ func ReadFile(name string) (Workload, error) {
 	return Parse(name, text)
 }
 
-// add names the benchmarks of an entry and groups them.
 func (w *Workload) add(at *place, label string, specs []lowered) error {
 	if len(w.places)+len(specs) > maxBenchmarks {
 		return at.file.Errorf(at.path, "more than %d benchmarks in a file", maxBenchmarks)
@@ -194,18 +188,16 @@ func (w *Workload) add(at *place, label string, specs []lowered) error {
 	return nil
 }
 
-// A store is a tensor of the file, without what is done to it.
 type store struct {
 	spec         access.Spec
 	shape, dtype value
 }
 
-// word is the form of names of tensors and benchmarks.
 var word = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 })
 
-// procs tells whether a name ends as the Go benchmark format writes GOMAXPROCS behind one.
+// procs reports whether a name ends as the Go benchmark format writes GOMAXPROCS.
 func procs(name string) bool {
 	_, parts := benchfmt.Name(name).Parts()
 	return len(parts) > 0 && parts[len(parts)-1][0] == '-'
@@ -237,7 +229,7 @@ func (f file) tensors(doc *strict.File) (map[string]store, error) {
 				return nil, err
 			}
 		}
-		if _, err := s.spec.Pattern(); err != nil { // a sum of it, as it lies
+		if _, err := s.spec.Pattern(); err != nil { // a sum of it, as stored
 			fault, _ := errors.AsType[*access.FieldError](err)
 			return nil, doc.Errorf(at+"."+string(fault.Field), "%w", err)
 		}
@@ -246,7 +238,6 @@ func (f file) tensors(doc *strict.File) (map[string]store, error) {
 	return stores, nil
 }
 
-// parse reads a value; key is what an error calls it.
 func parse[T any](doc *strict.File, v value, key string, read func(string) (T, error)) (T, error) {
 	result, err := read(v.text)
 	if err != nil {

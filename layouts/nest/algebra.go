@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Canonical returns the nest with the same accesses in the same order and as
-// few loops as possible: loops of one trip are dropped, and an outer loop is
-// fused with the next inner one where stride(outer) = trips(inner) *
-// stride(inner) for every operand. An empty nest becomes one loop of 0 trips.
+// Canonical returns the nest with the same accesses in the same order, in the fewest loops. It
+// drops loops of one trip. It fuses an outer loop with the next inner one where stride(outer) =
+// trips(inner) * stride(inner) for every operand. An empty nest becomes one loop of 0 trips.
 //
 // Law: W(n.Canonical()) = W(n), and n.Canonical() is its own canonical form.
 func (n Nest) Canonical() Nest {
@@ -45,14 +44,11 @@ func (n Nest) Canonical() Nest {
 	return c
 }
 
-// Repeat returns the nest inside a loop of so many passes, each of which makes
-// the same accesses.
+// Repeat returns the nest inside a loop of passes, each with the same accesses.
 //
 // Law: W(n.Repeat(k)) = W(n) k times over.
 func (n Nest) Repeat(passes int) Nest { return n.around(0, passes, make([]int, len(n.Operands))) }
 
-// around is the nest with a further loop before loop l, with a stride for each
-// operand.
 func (n Nest) around(l, trips int, strides []int) Nest {
 	r := Nest{Trips: slices.Insert(slices.Clone(n.Trips), l, trips),
 		Operands: slices.Clone(n.Operands)}
@@ -62,12 +58,11 @@ func (n Nest) around(l, trips int, strides []int) Nest {
 	return r
 }
 
-// Range returns the iterations from from up to, and without, to of loop l. It
-// panics unless 0 <= from <= to <= Trips[l].
+// Range returns iterations from to to-1 of loop l. It panics unless 0 <= from <= to <= Trips[l].
 //
-// Law: of the outermost loop, W(n.Range(0, a, b)) W(n.Range(0, b, c)) =
-// W(n.Range(0, a, c)), and n.Range(0, 0, Trips[0]) is n. Of a loop further in,
-// so in each iteration of the loops around it.
+// Law: for the outermost loop, W(n.Range(0, a, b)) W(n.Range(0, b, c)) = W(n.Range(0, a, c)), and
+// n.Range(0, 0, Trips[0]) is n. For an inner loop, this holds in each iteration of the loops around
+// it.
 func (n Nest) Range(l, from, to int) Nest {
 	if from < 0 || to < from || to > n.Trips[l] {
 		panic(fmt.Sprintf("nest: iterations %d to %d of a loop of %d trips", from, to, n.Trips[l]))
@@ -80,14 +75,12 @@ func (n Nest) Range(l, from, to int) Nest {
 	return r
 }
 
-// Split cuts loop l into parts of so many iterations: whole has a loop over the
-// parts and, in its place behind it, one within a part; edge has the iterations
-// that are left of a part at the end, in n's loops, and no accesses if there are
-// none. It panics unless by is positive.
+// Split strip-mines loop l into parts of by iterations. whole has a loop over the parts and, just
+// inside it, a loop within a part. edge has the iterations of an incomplete part in n's loops, or
+// no accesses. Split panics unless by is positive.
 //
-// Law: of the outermost loop, W(whole) W(edge) = W(n). Of a loop further in, so
-// in each iteration of the loops around it: the accesses of whole and edge are
-// together those of n.
+// Law: for the outermost loop, W(whole) W(edge) = W(n). For an inner loop, this holds in each
+// iteration of the loops around it: whole and edge together make the accesses of n.
 func (n Nest) Split(l, by int) (whole, edge Nest) {
 	if by <= 0 {
 		panic(fmt.Sprintf("nest: parts of %d iterations", by))
@@ -102,11 +95,11 @@ func (n Nest) Split(l, by int) (whole, edge Nest) {
 	return whole, edge
 }
 
-// Permute returns the nest with its loops in another order: loop l of the
-// result is loop order[l] of n. It panics unless order has each loop once.
+// Permute returns the nest with its loops in another order: loop l of the result is loop order[l]
+// of n. It panics unless order has each loop once.
 //
-// Law: the result makes the accesses of n, in another order; and
-// n.Permute(a).Permute(b) = n.Permute(c) where c[l] = a[b[l]].
+// Law: the result makes the accesses of n in another order, and n.Permute(a).Permute(b) =
+// n.Permute(c) where c[l] = a[b[l]].
 func (n Nest) Permute(order ...int) Nest {
 	sorted := slices.Clone(order)
 	slices.Sort(sorted)
@@ -129,11 +122,10 @@ func (n Nest) Permute(order ...int) Nest {
 	return p
 }
 
-// Inside returns one iteration of the loops around loop l: the loops from l on,
-// at the first iteration of the others.
+// Inside returns the loops from l on, at the first iteration of the loops around them.
 //
-// Law: n.Inside(0) is n, and W(n) is one W(n.Inside(l)) after the other, each
-// operand moved by its strides in the loops before l as [Walk] steps them.
+// Law: n.Inside(0) is n. W(n) is one W(n.Inside(l)) after the other, each operand moved by its
+// strides in the loops before l as [Walk] steps them.
 func (n Nest) Inside(l int) Nest {
 	i := Nest{Trips: n.Trips[l:], Operands: slices.Clone(n.Operands)}
 	for r, op := range n.Operands {
@@ -142,8 +134,7 @@ func (n Nest) Inside(l int) Nest {
 	return i
 }
 
-// Only returns the nest with one of its operands. It panics where there is no
-// such operand.
+// Only returns the nest with operand r alone. It panics if the nest lacks r.
 //
 // Law: W(n.Only(r)) is W(n) without the accesses of the other operands.
 func (n Nest) Only(r int) Nest { return Nest{Trips: n.Trips, Operands: n.Operands[r : r+1]} }

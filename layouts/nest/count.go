@@ -11,9 +11,8 @@ import (
 
 var errCount = errors.New("more accesses than an int can count")
 
-// Count is the number of accesses that the program makes. Those of each place in it are
-// counted alone, so that only the variables that matter to it do. It errs if there are more
-// than an int can count.
+// Count returns the number of accesses that the program makes. It counts each access of the text
+// alone, so that only the variables that matter to it do. It errs beyond an int.
 //
 // Law: it is the length of W(p).
 func (p Program) Count() (int, error) {
@@ -32,11 +31,9 @@ func (p Program) Count() (int, error) {
 	return total, nil
 }
 
-// together is Count, of all that the program has in its loops at once. Loops whose bodies do
-// the same in each iteration are multiplied; where a body does a polynomial in the
-// loop's variable, as a triangle's, it is summed up from a few of its values; and of
-// others an iteration is looked at once for all values of the variables that do not
-// matter to it.
+// together is Count for all accesses at once. A loop whose iterations do the same is multiplied. If
+// a body's count is a polynomial in the induction variable, as a triangle's, a few values give the
+// sum. Other bodies are counted once for all values of variables that do not matter.
 func (p Program) together() (int, error) {
 	c := counter{uses: map[*Loop]use{}, known: map[string]int{}}
 	c.inspect(p, 0)
@@ -47,17 +44,15 @@ func (p Program) together() (int, error) {
 	return n, nil
 }
 
-// Counts is how often each access is made, by its number.
+// Counts returns how often each access is made, by its number.
 //
-// Law: it sums to Count, and its i-th is how often i occurs in W(p).
+// Law: it sums to Count, and entry i is how often i occurs in W(p).
 func (p Program) Counts() ([]int, error) {
 	return countEach(p, func(body []Node) Program { return body }, nil)
 }
 
-// countEach appends how often each access of nodes is made, which stand within the
-// rest of a program.
 func countEach(nodes []Node, within func([]Node) Program, counts []int) ([]int, error) {
-	here := -1 // how often the accesses that stand here are made
+	here := -1 // count of the accesses directly in nodes
 	var err error
 	for _, node := range nodes {
 		switch node := node.(type) {
@@ -89,7 +84,6 @@ func countEach(nodes []Node, within func([]Node) Program, counts []int) ([]int, 
 	return counts, nil
 }
 
-// A counter remembers how many accesses a loop makes.
 type counter struct {
 	uses   map[*Loop]use
 	known  map[string]int // by the loop and the variables that it uses
@@ -97,14 +91,14 @@ type counter struct {
 	beyond bool
 }
 
-// A use says on which variables, by their depths, the count of a loop depends.
+// A use has the depths of the variables on which a loop's count depends.
 type use struct {
 	number int
 	outer  []int
-	own    bool // the body's count depends on the loop's own
+	own    bool // the body's count depends on the loop's own variable
 }
 
-// inspect finds the depths of the variables that the counts of nodes depend on.
+// inspect returns the depths that the counts of nodes depend on.
 func (c *counter) inspect(nodes []Node, depth int) map[int]bool {
 	used := map[int]bool{}
 	for _, node := range nodes {
@@ -129,7 +123,6 @@ func (c *counter) inspect(nodes []Node, depth int) map[int]bool {
 	return used
 }
 
-// mark adds the depths of the variables that functions depend on.
 func mark(used map[int]bool, list []Affine) {
 	for _, a := range list {
 		for d, k := range a.Coef {
@@ -176,7 +169,7 @@ func (c *counter) loop(l *Loop) int {
 		return product
 	}
 	var key string
-	if len(u.outer) < len(c.vars) { // or else these values do not come again
+	if len(u.outer) < len(c.vars) { // else these values do not recur
 		bytes := binary.AppendVarint(nil, int64(u.number))
 		for _, d := range u.outer {
 			bytes = binary.AppendVarint(bytes, int64(c.vars[d]))
@@ -193,8 +186,8 @@ func (c *counter) loop(l *Loop) int {
 	return sum
 }
 
-// stretch is how many accesses so many iterations make, from a first value on: in parts, until
-// conditions hold in all of them, or in none.
+// stretch counts the accesses of trips iterations from first on, in parts in which conditions do
+// not change.
 func (c *counter) stretch(l *Loop, first, trips int, in func(v int) int) (sum int) {
 	const few = 8
 	degree, ok := c.degree(l, first, trips)
@@ -219,8 +212,8 @@ func (c *counter) stretch(l *Loop, first, trips int, in func(v int) int) (sum in
 	return sum
 }
 
-// turn is the iteration from which on a part of a condition in a loop's body holds, or no longer
-// does, other than in the first of so many, where it is in no loop inside; 0 if there is none.
+// turn returns an iteration, below trips, from which a part of a condition has another value than
+// in the first, or 0. It leaves out conditions in inner loops.
 func (c *counter) turn(body []Node, first, step, trips int) int {
 	for _, node := range body {
 		branch, is := node.(*If)
@@ -257,11 +250,10 @@ func (c *counter) plus(a, b int) int {
 	return a + b
 }
 
-// degree is a degree of the polynomial in the number of the iteration that the
-// accesses of the loop's body are, if it is one: where all loops in it run from one
-// affine function to another that is never below it, by steps of 1 or over a
-// distance that is always the same, and each part of a condition holds or does not,
-// whatever the variables of the loops around are.
+// degree returns a degree of the polynomial, in the number of the iteration, that counts the
+// accesses of the loop's body. ok is false if there may be none. Every loop in the body must run
+// from one affine function to another, never below it. Its step must be 1 or -1, or its distance
+// constant. No part of a condition may change with the variables around it.
 func (c *counter) degree(l *Loop, first, trips int) (degree int, ok bool) {
 	last := first + (trips-1)*l.Step
 	low, high := append(slices.Clone(c.vars), min(first, last)),
@@ -317,8 +309,8 @@ func degreeOf(nodes []Node, low, high []int) (degree int, ok bool) {
 	return degree, true
 }
 
-// steady reports whether a condition holds, and whether each of its parts always does, or
-// never, where the variables have bounds.
+// steady reports whether a condition holds, and whether bounds of the variables decide all its
+// parts.
 func steady(when Condition, low, high []int) (holds, always bool) {
 	for _, all := range when {
 		held := true
@@ -334,7 +326,7 @@ func steady(when Condition, low, high []int) (holds, always bool) {
 	return holds, true
 }
 
-// spread are bounds of a - b, where the variables have bounds.
+// spread returns bounds of a - b within bounds of the variables.
 func spread(a, b Affine, low, high []int) (least, most int) {
 	least = a.Const - b.Const
 	most = least
@@ -345,9 +337,8 @@ func spread(a, b Affine, low, high []int) (least, most int) {
 	return least, most
 }
 
-// sum is that of so many values of a polynomial, of which the first are known, one
-// more than its degree: of Newton's forward differences at the first, the k-th
-// counts (n over k+1) times.
+// sum returns the sum of n values of a polynomial from its first values, one more than its degree.
+// With Newton's forward differences at the first value, difference k counts (n over k+1) times.
 func (c *counter) sum(values []int, n int) int {
 	sum, ways := new(big.Int), big.NewInt(1)
 	for k := range values {

@@ -5,17 +5,14 @@ import (
 	"slices"
 )
 
-// Cut parts the nest among so many workers (at least 1), as PyTorch's
-// at::parallel_for parts a range (aten/src/ATen/Parallel-inl.h and
-// ParallelOpenMP.h of 1.13): contiguous chunks of ceil(trips / workers) iterations
-// of one loop, so that the last chunk may be shorter and there may be fewer chunks
-// than workers. The loop is the outermost one of the canonical form of which
-// different iterations write different bytes. A nest without such a loop is one
-// part.
+// Cut divides the nest among workers (at least 1), as PyTorch's at::parallel_for divides a range
+// (aten/src/ATen/Parallel-inl.h and ParallelOpenMP.h of 1.13). A part is a chunk of ceil(trips /
+// workers) iterations of one loop. The last chunk may be shorter, and workers may get none. The
+// loop is the outermost one of the canonical form whose iterations write different bytes. A nest
+// without such a loop is one part.
 //
-// Law: the accesses of the parts are together those of n, and no byte that one
-// part writes is written by another. Parts of the outermost loop are W(n) one
-// after the other.
+// Law: the parts together make the accesses of n, and no two parts write the same byte. Parts of
+// the outermost loop are W(n) one after the other.
 func (n Nest) Cut(workers int) []Nest {
 	c := n.Canonical()
 	l := c.cuttable()
@@ -30,8 +27,6 @@ func (n Nest) Cut(workers int) []Nest {
 	return parts
 }
 
-// cuttable is the outermost loop of a canonical nest whose iterations do not write
-// the same bytes, or -1.
 func (n Nest) cuttable() int {
 	if n.Iterations() == 0 {
 		return -1
@@ -45,9 +40,9 @@ func (n Nest) cuttable() int {
 	return -1
 }
 
-// written are the operands that write. Those that reach into each other are one:
-// of their width together where they move alike, as the two halves of an element
-// do, and else one that never leaves its place.
+// written returns the operands that write. Overlapping operands with equal strides, as the halves
+// of an element have, become one of their joint width. Other overlapping operands become one that
+// never moves.
 func (n Nest) written() (all []Operand) {
 	for _, op := range n.Operands {
 		if op.Kind == Read {
@@ -64,16 +59,16 @@ func (n Nest) written() (all []Operand) {
 			low, high := min(op.Base, all[i].Base),
 				max(op.Base+uint64(op.Width), all[i].Base+uint64(all[i].Width))
 			op.Base, op.Width = low, int(high-low)
-			all, i = slices.Delete(all, i, i+1), -1 // it may reach others now
+			all, i = slices.Delete(all, i, i+1), -1 // it may overlap others now
 		}
 		all = append(all, op)
 	}
 	return all
 }
 
-// apart tells whether iterations of a loop keep what the operand touches apart,
-// as far as its strides alone decide it: of the loops that move it, this one among
-// them, each moves it further than the width and all shorter steps together reach.
+// apart reports whether an operand's strides alone keep the bytes of a loop's iterations apart.
+// Each loop that moves the operand, this loop included, must move it past the width plus all
+// shorter steps.
 func (op Operand) apart(trips []int, loop int) bool {
 	if op.Strides[loop] == 0 {
 		return false

@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// Find looks for an execution of an access, by its number, at which a condition
-// holds, and returns the values of the variables there, the outermost first.
-// Whether an index stays within 0 and its extent wherever the access is made is
-// asked by
+// Find looks for an execution of an access, by its number, at which a condition holds. It returns
+// the values of the variables there, the outermost first. This call asks whether an index leaves
+// the range from 0 to its extent:
 //
 //	vars, leaves, err := p.Find(access, Condition{{index < 0}, {index >= extent}})
 //
@@ -18,13 +17,12 @@ import (
 //
 // Law: found if and only if the condition holds at some execution of the access.
 //
-// The bounds, the conditions and what is looked for are inequalities of the variables: if
-// eliminating one variable after the other (Fourier and Motzkin) contradicts itself, there is no
-// such execution; else what is left bounds the search for one. Choices on the way that leave the
-// variables no values are not followed, and none is made of what the choices before it decide, so
-// that a chain of n conditions on one variable takes n of them and not 2^n. That takes no longer
-// for more iterations, unless the inequalities have solutions in fractions and none in integers.
-// The error tells of a search that was given up, or of numbers beyond an int.
+// Find eliminates one variable after the other from the inequalities of bounds and conditions
+// (Fourier and Motzkin). A contradiction rules an execution out; else the remaining inequalities
+// bound the search. Find skips a choice that leaves no values or that earlier choices decide. So a
+// chain of n conditions on one variable takes n choices and not 2^n. More iterations take no
+// longer, unless the inequalities have solutions in fractions and none in integers. The error
+// reports a search that was given up, or numbers beyond an int.
 func (p Program) Find(access int, where Condition) (vars []int, found bool, err error) {
 	path := p.path(access, nil)
 	if path == nil {
@@ -33,7 +31,7 @@ func (p Program) Find(access int, where Condition) (vars []int, found bool, err 
 	if loops := slices.DeleteFunc(slices.Clone(path), func(t turn) bool {
 		return t.loop == nil
 	}); len(loops) < len(path) {
-		// where there is none without the conditions, there is none
+		// no execution without the conditions means none with them
 		f := finder{path: loops, where: where, budget: 1 << 20}
 		if _, found = f.from(0, nil, nil); !found && f.err == nil {
 			return nil, false, nil
@@ -44,15 +42,13 @@ func (p Program) Find(access int, where Condition) (vars []int, found bool, err 
 	return vars, found && f.err == nil, f.err
 }
 
-// A turn is a step from the root of a program to an access: into a loop, or into
-// an arm of a condition.
+// A turn is a step from the root to an access.
 type turn struct {
 	loop *Loop
 	arm  *If
 	then bool
 }
 
-// path is the way to an access, behind the way so far; nil if it is not there.
 func (p Program) path(access int, way []turn) []turn {
 	inside := func(body []Node, t turn) []turn {
 		n := count(body)
@@ -85,8 +81,8 @@ func (p Program) path(access int, way []turn) []turn {
 
 var errFind = errors.New("given up looking for values of the variables")
 
-// A finder looks for unknowns: of a loop of step 1 or -1 the variable, of others
-// the number of the iteration.
+// A finder looks for unknowns: the variable of a loop of step 1 or -1, the number of the iteration
+// of another loop.
 type finder struct {
 	path   []turn
 	where  Condition
@@ -94,10 +90,9 @@ type finder struct {
 	err    error
 }
 
-// from follows the path from a place on. The conditions so far are functions of
-// the unknowns that are at least 0, and so are the variables' values. Where there
-// is a choice (one list of a condition, one of several first values), each is
-// looked at.
+// from follows the path from a place on. known has functions of the unknowns that are at least 0.
+// values has the variables as functions of the unknowns. from tries each list of a condition, and
+// each of several first values.
 func (f *finder) from(place int, known, values []Affine) (vars []int, found bool) {
 	if contradict(known) {
 		return nil, false
@@ -130,7 +125,7 @@ func (f *finder) from(place int, known, values []Affine) (vars []int, found bool
 	}
 }
 
-// otherwise is the arm in which of each list some member is below 0.
+// otherwise takes the arm in which each list has a member below 0.
 func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (vars []int,
 	found bool) {
 	if f.spent() || contradict(known) {
@@ -145,7 +140,7 @@ func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (
 			values)
 	}
 	for _, a := range members {
-		if !f.feasible(narrowed(known, a)) { // it is below 0 anyhow
+		if !f.feasible(narrowed(known, a)) { // it is always below 0
 			return f.otherwise(place, lists[1:], known, values)
 		}
 	}
@@ -157,19 +152,18 @@ func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (
 		if vars, found = f.otherwise(place, lists[1:], rows, values); found || f.err != nil {
 			return vars, found
 		}
-		known = narrowed(known, a) // where it is below 0 there is none
+		known = narrowed(known, a) // below 0 it has no solution
 	}
 	return nil, false
 }
 
-// perSystem is how many values a system takes as long as.
+// perSystem is the cost of a system, in values.
 const perSystem = 1 << 6
 
-// feasible tells whether the elimination of all unknowns leaves it open that all rows can be at
-// least 0.
+// feasible reports false if eliminating all unknowns shows that some row is below 0.
 func (f *finder) feasible(rows []Affine) bool {
 	if f.budget -= perSystem; f.spent() {
-		return true // it is given up
+		return true // given up
 	}
 	alone := finder{}
 	rows = alone.distinct(rows)
@@ -219,8 +213,8 @@ func (f *finder) loop(place int, l *Loop, known, values []Affine) (vars []int, f
 	return nil, false
 }
 
-// narrowed adds functions that have to be at least 0 to others. Of those of one unknown it
-// keeps the narrowest bound below and above, in integers.
+// narrowed adds functions that must be at least 0. It keeps the narrowest bounds of each unknown
+// alone, in integers.
 func narrowed(known []Affine, more ...Affine) []Affine {
 	rows := slices.Clone(known)
 	for _, r := range more {
@@ -246,7 +240,6 @@ func narrowed(known []Affine, more ...Affine) []Affine {
 	return rows
 }
 
-// bound tells whether a function is of one unknown, and of which.
 func bound(r Affine) (at int, ok bool) {
 	of := 0
 	for d, c := range r.Coef {
@@ -257,8 +250,7 @@ func bound(r Affine) (at int, ok bool) {
 	return at, of == 1 && r.Const != math.MinInt && r.Coef[at] != math.MinInt
 }
 
-// contradict tells whether those of some functions that are of one unknown, or of none,
-// cannot all be at least 0.
+// contradict reports whether the functions of at most one unknown cannot all be at least 0.
 func contradict(rows []Affine) bool {
 	for i, r := range rows {
 		at, ok := bound(r)
@@ -278,7 +270,7 @@ func contradict(rows []Affine) bool {
 	return false
 }
 
-// in writes functions of the variables as functions of the unknowns.
+// in rewrites functions of the variables in the unknowns.
 func (f *finder) in(values, list []Affine) []Affine {
 	rows := make([]Affine, len(list))
 	for i, a := range list {
@@ -292,7 +284,7 @@ func (f *finder) in(values, list []Affine) []Affine {
 	return rows
 }
 
-// plus is a + factor*b.
+// plus returns a + factor*b.
 func (f *finder) plus(a Affine, factor int, b Affine) Affine {
 	sum := Affine{a.Const, make([]int, max(len(a.Coef), len(b.Coef)))}
 	sum.Const = f.number(a.Const, factor, b.Const)
@@ -311,7 +303,6 @@ func (f *finder) number(a, factor, b int) int {
 	return sum
 }
 
-// spent counts a value or a system that is looked at.
 func (f *finder) spent() bool {
 	if f.budget--; f.budget < 0 && f.err == nil {
 		f.err = errFind
@@ -321,7 +312,7 @@ func (f *finder) spent() bool {
 
 // solve looks for integers that make all rows at least 0.
 func (f *finder) solve(rows, values []Affine) (vars []int, found bool) {
-	systems := make([][]Affine, len(values)+1) // in so many of the unknowns
+	systems := make([][]Affine, len(values)+1) // systems[d] has unknowns 0 to d-1
 	systems[len(values)] = f.distinct(rows)
 	for d := len(values); d > 0; d-- {
 		if f.budget -= perSystem; f.spent() {
@@ -343,8 +334,7 @@ func (f *finder) solve(rows, values []Affine) (vars []int, found bool) {
 	return vars, found
 }
 
-// without eliminates an unknown: each of its least values is at most each of its
-// greatest ones.
+// without eliminates unknown d: each of its lower bounds is at most each upper bound.
 func (f *finder) without(rows []Affine, d int) []Affine {
 	var rest, low, high []Affine
 	for _, a := range rows {
@@ -373,9 +363,8 @@ func (f *finder) without(rows []Affine, d int) []Affine {
 	return f.distinct(rest)
 }
 
-// distinct divides rows by what their coefficients have in common, rounding the
-// constant down as it may for integers, and keeps of rows with the same
-// coefficients the one that says most.
+// distinct divides rows by the common divisor of their coefficients and rounds constants down, as
+// integers allow. It keeps the strictest of the rows with the same coefficients.
 func (f *finder) distinct(rows []Affine) []Affine {
 	least := map[string]int{}
 	var list []Affine
@@ -408,8 +397,7 @@ func (f *finder) distinct(rows []Affine) []Affine {
 	return list
 }
 
-// search tries the values of one unknown after the other that those before it
-// leave.
+// search tries the values of each unknown that the unknowns before it allow.
 func (f *finder) search(systems [][]Affine, x []int) (unknowns []int, found bool) {
 	d := len(x)
 	if d == len(systems)-1 {
@@ -429,7 +417,7 @@ func (f *finder) search(systems [][]Affine, x []int) (unknowns []int, found bool
 		}
 	}
 	if low == math.MinInt || high == math.MaxInt {
-		f.err = errFind // no loop is without an end
+		f.err = errFind // every loop has an end
 	}
 	for v := low; v <= high && !f.spent(); v++ {
 		if unknowns, found = f.search(systems, append(slices.Clone(x), v)); found || f.err != nil {
@@ -439,7 +427,7 @@ func (f *finder) search(systems [][]Affine, x []int) (unknowns []int, found bool
 	return nil, false
 }
 
-// FloorDiv is a / b rounded down, for b > 0.
+// FloorDiv returns a / b rounded down, for b > 0.
 func FloorDiv(a, b int) int {
 	q := a / b
 	if a%b < 0 {

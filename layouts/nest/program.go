@@ -5,27 +5,24 @@ import (
 	"strings"
 )
 
-// A Program is loops, conditions and accesses in a tree, run in order. Its
-// accesses are numbered as they stand in the text, from 0 ([Program.Operands]).
-//
-// Loops have a depth, 0 for those at the top, and at each place in the tree the
-// variables of the loops around it are known by their depths.
+// A Program is a tree of loops, conditions and accesses, run in order. Accesses are numbered from
+// 0, in the order of the text ([Program.Operands]). Loops have a depth, 0 for those at the top. A
+// place in the tree knows the variables of the loops around it by their depths.
 type Program []Node
 
-// A Node is a *[Loop], an *[If] or an [Operand]. The operand of a program
-// is one access; its Strides are the bytes that it moves by for each 1 of the
-// variable of that depth, and those beyond its Strides do not move it.
+// A Node is a *[Loop], an *[If] or an [Operand]. An operand is one access. Strides[d] is the bytes
+// that it moves by for each 1 of the variable of depth d. Variables beyond Strides do not move it.
 type Node interface{ node() }
 
 func (*Loop) node()   {}
 func (*If) node()     {}
 func (Operand) node() {}
 
-// A Loop runs its body once for each value of its variable. With a positive
-// step these are v = max(From...), v+Step, ... below min(To...); with a negative
-// one v = min(From...), v+Step, ... above max(To...).
+// A Loop runs its body once for each value v of its induction variable. A positive step takes
+// max(From...), then v+Step, below min(To...). A negative step takes min(From...), then v+Step,
+// above max(To...).
 type Loop struct {
-	Name     string // of the variable, for print
+	Name     string // of the variable
 	From, To []Affine
 	Step     int // not 0
 	Body     []Node
@@ -37,29 +34,28 @@ type If struct {
 	Then, Else []Node
 }
 
-// A Condition holds where, of one of its lists at least, every member is at
-// least 0: an "or" of "and"s. Without lists it never holds.
+// A Condition holds if every member of at least one list is at least 0. Without lists it never
+// holds.
 type Condition [][]Affine
 
-// An Affine is Const + Coef[0]*v0 + Coef[1]*v1 + ..., where v0 is the variable
-// of the outermost loop around it, v1 that of the next. Variables beyond Coef do
-// not count.
+// An Affine is Const + Coef[0]*v0 + Coef[1]*v1 + ..., where v0 is the variable of the outermost
+// loop. Variables beyond Coef do not count.
 type Affine struct {
 	Const int
 	Coef  []int
 }
 
-// Constant is the affine function that is n everywhere.
+// Constant returns the affine function that is n everywhere.
 func Constant(n int) Affine { return Affine{Const: n} }
 
-// Variable is the variable of the loop at a depth.
+// Variable returns the variable of the loop at a depth.
 func Variable(depth int) Affine {
 	coef := make([]int, depth+1)
 	coef[depth] = 1
 	return Affine{Coef: coef}
 }
 
-// At is the value where the variables have these values, the outermost first.
+// At returns the value at vars, the outermost variable first.
 func (a Affine) At(vars []int) int {
 	value := a.Const
 	for d, c := range a.Coef {
@@ -77,7 +73,7 @@ func (a Affine) coef(depth int) int {
 	return 0
 }
 
-// Holds reports whether the condition holds at these values of the variables.
+// Holds reports whether the condition holds at vars.
 func (c Condition) Holds(vars []int) bool {
 	for _, all := range c {
 		holds := true
@@ -91,8 +87,8 @@ func (c Condition) Holds(vars []int) bool {
 	return false
 }
 
-// Bounds are the first value of the loop's variable, and how many it takes, at
-// these values of the variables around it.
+// Bounds returns the first value of the loop's variable, and the number of its values, at vars, the
+// variables around it.
 func (l *Loop) Bounds(vars []int) (first, trips int) {
 	first, end := l.From[0].At(vars), l.To[0].At(vars)
 	if l.Step > 0 {
@@ -113,7 +109,7 @@ func (l *Loop) Bounds(vars []int) (first, trips int) {
 	return first, max(0, (first-end-l.Step-1)/-l.Step)
 }
 
-// Sequence is the nests one after the other.
+// Sequence returns the nests one after the other.
 //
 // Law: W(Sequence(a, b)) = W(a) W(b), the operands of b numbered after a's.
 func Sequence(nests ...Nest) Program {
@@ -124,7 +120,6 @@ func Sequence(nests ...Nest) Program {
 	return p
 }
 
-// program is the nest as a program, whose variables count from 0 to the trips.
 func (n Nest) program() Program {
 	body := make([]Node, len(n.Operands))
 	for i, op := range n.Operands {
@@ -137,8 +132,8 @@ func (n Nest) program() Program {
 	return body
 }
 
-// Nest is the nest that the program is, if it is one: loops of constant bounds,
-// each alone in the one around it, around accesses.
+// Nest returns the nest that the program is, if ok: loops of constant bounds, each alone in the one
+// around it, around accesses.
 //
 // Law: if ok, W(n) = W(p).
 func (p Program) Nest() (n Nest, ok bool) {
@@ -181,17 +176,16 @@ func (p Program) Nest() (n Nest, ok bool) {
 	return n, true
 }
 
-// Operands are the program's accesses, in the order of the text.
+// Operands returns the program's accesses, in the order of the text.
 func (p Program) Operands() []Operand {
 	var list []Operand
 	p.each(func(op Operand) { list = append(list, op) })
 	return list
 }
 
-// Around are the loops around each access, by its number, the outermost first.
+// Around returns the loops around each access, by its number, the outermost first.
 func (p Program) Around() [][]*Loop { return around(p, nil, nil) }
 
-// around appends the loops around each access of nodes within some loops.
 func around(nodes []Node, loops []*Loop, list [][]*Loop) [][]*Loop {
 	for _, node := range nodes {
 		switch node := node.(type) {
@@ -206,7 +200,6 @@ func around(nodes []Node, loops []*Loop, list [][]*Loop) [][]*Loop {
 	return list
 }
 
-// each calls f with the operands of the tree.
 func (p Program) each(f func(Operand)) {
 	for _, node := range p {
 		switch node := node.(type) {
@@ -221,7 +214,7 @@ func (p Program) each(f func(Operand)) {
 	}
 }
 
-// String prints the program, a node a line:
+// String returns the program, a node a line:
 //
 //	for i = 0 .. 4000
 //	  for j = i + 1 .. min(4000, i + 10) step 2
@@ -235,10 +228,9 @@ func (p Program) String() string {
 	return w.b.String()
 }
 
-// String prints the nest as the program that it is.
+// String returns the nest as the text of its program.
 func (n Nest) String() string { return n.program().String() }
 
-// A writer prints a program.
 type writer struct {
 	b      strings.Builder
 	vars   []string
@@ -288,7 +280,6 @@ func (w *writer) loop(l *Loop) {
 	w.vars = w.vars[:len(w.vars)-1]
 }
 
-// bound is one affine function, or the max or the min of several.
 func (w *writer) bound(name string, list []Affine) string {
 	parts := make([]string, len(list))
 	for i, a := range list {
@@ -334,7 +325,6 @@ func (w *writer) address(op Operand) string {
 	return w.terms(fmt.Sprintf("%#x", op.Base), op.Strides)
 }
 
-// terms appends products of coefficients and variables to a text.
 func (w *writer) terms(text string, coef []int) string {
 	for d, c := range coef {
 		if c == 0 {
@@ -363,7 +353,6 @@ func (w *writer) name(depth int) string {
 	return variableName(depth)
 }
 
-// variableName is what the variable of a depth is called where it has no name.
 func variableName(depth int) string {
 	if names := "ijklmn"; depth < len(names) {
 		return names[depth : depth+1]

@@ -2,22 +2,21 @@ package nest
 
 import "iter"
 
-// A Run is accesses that stand side by side in a program's text, made in turn in
-// each of so many iterations of one loop, or just once.
+// A Run is adjacent accesses of a program's text, made in order in each of Trips iterations of one
+// loop.
 type Run struct {
-	First   int      // number of the first of them; the others follow
+	First   int      // number of the first access; the others follow
 	Trips   int      // iterations, at least 1
-	Addrs   []uint64 // of each, in the first iteration
-	Strides []int    // bytes that each moves by from one iteration to the next
-	Vars    []int    // values of the variables around them in the first iteration
+	Addrs   []uint64 // of each access, in the first iteration
+	Strides []int    // bytes that each access moves by per iteration
+	Vars    []int    // values of the variables around it in the first iteration
 }
 
-// Runs yields the program's runs in order: a loop whose body is accesses only is one
-// run, and so are the accesses of another body that stand side by side. The next run
-// overwrites the slices.
+// Runs yields the program's runs in order. A run is a loop whose body has accesses only, or
+// adjacent accesses of another body. The next run overwrites the slices.
 //
-// Law: W(p) is, run by run and iteration by iteration, the accesses of Addrs, each
-// moved by its stride so many times.
+// Law: W(p) is, run by run and iteration by iteration, the accesses of Addrs, each moved by its
+// stride.
 func (p Program) Runs() iter.Seq[*Run] {
 	return func(yield func(*Run) bool) {
 		r := runner{yield: yield}
@@ -40,14 +39,12 @@ func (p Program) Accesses() iter.Seq2[int, uint64] {
 	}
 }
 
-// A runner is a program on its way.
 type runner struct {
 	yield func(*Run) bool
 	run   Run
 }
 
-// nodes runs nodes, the first of whose accesses has a number, and returns the number
-// behind the last; false when the one who asked has enough.
+// nodes runs nodes, the first access having number. more is false after yield stops.
 func (r *runner) nodes(nodes []Node, number int) (next int, more bool) {
 	for more = true; len(nodes) > 0 && more; {
 		side := 1
@@ -66,7 +63,6 @@ func (r *runner) nodes(nodes []Node, number int) (next int, more bool) {
 	return number, more
 }
 
-// sideBySide is how many of the nodes, from the first on, are accesses.
 func sideBySide(nodes []Node) int {
 	for i, node := range nodes {
 		if _, is := node.(Operand); !is {
@@ -76,8 +72,8 @@ func sideBySide(nodes []Node) int {
 	return len(nodes)
 }
 
-// straight yields a run of accesses, in a loop of so many iterations whose variable,
-// the last, moves by a step.
+// straight yields a run in a loop of trips iterations, whose variable is the last and moves by
+// step.
 func (r *runner) straight(nodes []Node, number, trips, step int) (more bool) {
 	r.run.First, r.run.Trips = number, trips
 	r.run.Addrs, r.run.Strides = r.run.Addrs[:0], r.run.Strides[:0]
@@ -94,7 +90,6 @@ func (r *runner) straight(nodes []Node, number, trips, step int) (more bool) {
 	return r.yield(&r.run)
 }
 
-// at is the address of the access at these values of the variables.
 func (op Operand) at(vars []int) uint64 {
 	addr := op.Base
 	for d, s := range op.Strides {
@@ -133,7 +128,6 @@ func (r *runner) branch(c *If, number int) (next int, more bool) {
 	return then + count(c.Else), more
 }
 
-// count is the number of operands in a tree.
 func count(nodes []Node) int {
 	n := 0
 	Program(nodes).each(func(Operand) { n++ })

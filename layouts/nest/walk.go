@@ -2,10 +2,9 @@ package nest
 
 import "iter"
 
-// Walk yields, for every index of the trips in row-major order, the loop whose
-// step leads there: loop l goes to its next iteration, and all loops inside of
-// it start again. For the first index, to which none leads, it yields -1. It is
-// the odometer that everything walks by:
+// Walk yields, for every index of the trips in row-major order, the loop whose step leads there.
+// Loop l goes to its next iteration, and all loops inside it restart. The first index yields -1.
+// All walks use this odometer:
 //
 //	for l := range nest.Walk(trips) {
 //		if l >= 0 {
@@ -22,7 +21,7 @@ func Walk(trips []int) iter.Seq[int] {
 				return
 			}
 		}
-		left := make([]int, len(trips)) // iterations of each loop that are yet to come
+		left := make([]int, len(trips)) // remaining iterations of each loop
 		for l, t := range trips {
 			left[l] = t - 1
 		}
@@ -39,9 +38,8 @@ func Walk(trips []int) iter.Seq[int] {
 	}
 }
 
-// Steps returns, for each loop, how far a walk over the trips moves something
-// of these strides when that loop goes to its next iteration and all loops
-// inside of it start again.
+// Steps returns how far each loop's step moves a walk with these strides. The step restarts all
+// loops inside it.
 func Steps(trips, strides []int) []int {
 	steps := make([]int, len(trips))
 	back := 0
@@ -52,8 +50,7 @@ func Steps(trips, strides []int) []int {
 	return steps
 }
 
-// Accesses yields W(n): the number of the operand and the address of every
-// access, in order.
+// Accesses yields W(n): the operand's number and the address of every access, in order.
 func (n Nest) Accesses() iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		at := make([]uint64, len(n.Operands))
@@ -76,7 +73,7 @@ func (n Nest) Accesses() iter.Seq2[int, uint64] {
 	}
 }
 
-// Access is the k-th access of W(n), from 0, for k below the number of accesses.
+// Access returns access k of W(n), counted from 0, for k below the number of accesses.
 func (n Nest) Access(k uint64) (op int, addr uint64) {
 	op = int(k % uint64(len(n.Operands)))
 	o, iteration := &n.Operands[op], k/uint64(len(n.Operands))

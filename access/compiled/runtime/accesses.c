@@ -1,6 +1,6 @@
-// The runtime that bench cc links a program with, in place of libtsan. The compiler has put a
-// call before every load and store (-fsanitize=thread); each writes one word to a ring in
-// memory that is shared with bench. See decode.go for the words.
+// The runtime that bench cc links instead of libtsan. The compiler puts a call before every load
+// and store (-fsanitize=thread). Each call writes one word to a ring in memory that is shared with
+// bench. decode.go explains the words.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,34 +18,34 @@ enum { PLACES = 1 << 18, MOST = 60000, CALLS = 64 };
 enum { READ, WRITE, MODIFY, LIBRARY = 4 };
 enum { PLACE = 1, ALLOC, RANGE, THREADS, FORK, FULL, BY };
 
-// What bench and the program share, mapped over this. The program writes words [0, done) modulo
-// WORDS; bench has read those before taken.
+// The memory shared with bench is mapped over ring. The program has written words [0, done) modulo
+// WORDS; bench has read the words before taken.
 static struct shared {
   u64 version, done, taken, published, bias, stack, calls, first, last, spans;
-  u64 span[SPANS][2]; // code that is counted, with what it calls; none for all of it
+  u64 span[SPANS][2]; // counted code, with its callees; none means all
   u64 word[WORDS];
-} __attribute__((aligned(1 << 16))) ring; // so that nothing else lies in its last page
+} __attribute__((aligned(1 << 16))) ring; // nothing else is in its last page
 
-// A place is the code that makes an access, by the address after its call.
+// A place is the code of an access, identified by its call's return address.
 static struct place {
   u64 pc;
-  u64 id; // in the words of the ring; 0 if it has none yet
+  u64 id; // in the ring's words; 0 if not yet assigned
   int inside;
 } places[PLACES];
 
-static u64 ids, known; // places that have one, and all
-static u64 depth; // calls in and below what is counted
-static u64 mask;  // 1 if this call of it is counted
-static u64 all;   // mask && depth: whatever is accessed now is counted
-static u64 called[CALLS], level; // from where, of the calls that are under way
-static int one;   // only calls first to last are counted
-static u64 text, etext; // the program's code, once it reports
+static u64 ids, known; // number of places with an id, and of all
+static u64 depth; // depth of calls in counted code and its callees
+static u64 mask;  // 1 if this call of the function is counted
+static u64 all;   // mask && depth: every access is counted now
+static u64 called[CALLS], level; // return addresses of the active calls
+static int one;   // count only calls first to last
+static u64 text, etext; // the program's code; 0 before it reports
 extern char __executable_start, __etext;
 #define CALLER ((u64)__builtin_return_address(0))
 #define QUICK static inline __attribute__((always_inline))
 #define SLOW static __attribute__((noinline))
 
-// wait_for_room publishes what was written, and waits until there is room for another part.
+// wait_for_room publishes the written words, and waits for room for another part.
 SLOW void wait_for_room(void) {
   __atomic_store_n(&ring.published, ring.done, __ATOMIC_RELEASE);
   while (ring.done - __atomic_load_n(&ring.taken, __ATOMIC_ACQUIRE) > WORDS - 2 * PART)
@@ -73,7 +73,7 @@ static int within(u64 pc) {
   return 0;
 }
 
-// From the first thread or child process on, the order of accesses is not known.
+// stop ends reporting: threads make the order of accesses unknown, or there are too many places.
 static void stop(u64 why) {
   if (text && mask | one)
     say(why, 0, 0, 0);
@@ -97,7 +97,7 @@ SLOW struct place *at(u64 pc) {
   return &places[i];
 }
 
-// counted returns the place of an access that is counted, which has a number then, or 0.
+// counted returns the place of a counted access, with an id, or 0.
 static struct place *counted(u64 size, u64 kind, u64 pc) {
   struct place *p = at(pc);
   if (!all && !(mask && p->inside))
@@ -164,7 +164,7 @@ void __tsan_vptr_update(void **a, void *to) { record((u64)a, 8, WRITE, CALLER); 
 void __tsan_read_range(void *a, u64 n) { record_range((u64)a, n, READ, CALLER); }
 void __tsan_write_range(void *a, u64 n) { record_range((u64)a, n, WRITE, CALLER); }
 
-// Atomic operations, which the compiler leaves to the runtime. All are in one order.
+// Atomic operations, which the compiler leaves to the runtime. All are sequentially consistent.
 #define ORDER __ATOMIC_SEQ_CST
 #define OPERATION(result, n, name, parameters, kind, does) \
   result __tsan_atomic##n##_##name parameters { \
@@ -188,8 +188,8 @@ ATOMIC(uint8_t, 8) ATOMIC(uint16_t, 16) ATOMIC(uint32_t, 32) ATOMIC(uint64_t, 64
 void __tsan_atomic_thread_fence(int o) { __atomic_thread_fence(ORDER); }
 void __tsan_atomic_signal_fence(int o) { __atomic_signal_fence(ORDER); }
 
-// What the C library reads and writes for the program. These are also called before the
-// runtime is ready, and by other libraries, whose accesses are not reported.
+// Accesses of the C library for the program. Other libraries, whose accesses are not reported, call
+// these functions too, also before the runtime is ready.
 QUICK int ours(u64 pc) { return pc - text < etext - text; }
 
 void *memset(void *to, int c, size_t n) {
@@ -216,14 +216,14 @@ void *memmove(void *to, const void *from, size_t n) {
   return to;
 }
 
-// Newer versions of Clang call these by other names.
+// Newer versions of Clang use other names.
 #define NAMED(name) __attribute__((alias(#name)))
 void *memcpy(void *, const void *, size_t) NAMED(memmove);
 void *__tsan_memcpy(void *, const void *, size_t) NAMED(memmove);
 void *__tsan_memmove(void *, const void *, size_t) NAMED(memmove);
 void *__tsan_memset(void *, int, size_t) NAMED(memset);
 
-// What the program allocates, by the place that asks for it.
+// Allocations of the program, by the place of the call.
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
     *__libc_memalign(size_t, size_t);
 
@@ -247,7 +247,7 @@ int posix_memalign(void **p, size_t to, size_t n) {
   return *p ? 0 : 12; // ENOMEM
 }
 
-// operator new of C++.
+// C++'s operator new.
 static void *made(void *p) {
   if (!p)
     abort();

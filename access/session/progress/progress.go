@@ -15,34 +15,32 @@ import (
 	"golang.org/x/term"
 )
 
-// untilBar is how long a phase takes before anything is shown of it on a terminal.
+// untilBar is how long a phase takes before a terminal shows it.
 const untilBar = 300 * time.Millisecond
 
-// LineAfter is how long a phase takes before a Meter that has no terminal writes a line. A
-// test that compares all that a command writes sets it to longer than the test may take.
+// LineAfter is how long a phase takes before a Meter without a terminal writes a line. Tests of a
+// command's output set it to longer than they take.
 var LineAfter = 10 * time.Second
 
-// Plain says that terminals are no more than printers, as where TERM is dumb: then a Meter has
-// lines there, too.
+// Plain makes Meters write lines to terminals too, for TERM=dumb.
 var Plain bool
 
-// A Meter shows the phases of a command. On a terminal each is a bar with an estimate of what is
-// left, which goes when the phase ends; elsewhere each that takes longer than LineAfter is a line,
-// and one more with how far it is each time that it took twice as long. A nil Meter shows nothing.
-// Its methods may be called by several goroutines.
+// A Meter shows the phases of a command. On a terminal, a phase is a bar with the estimated time
+// left, removed at its end. Elsewhere, a phase longer than LineAfter is a line, and another with
+// its progress each time its duration doubles. A nil Meter shows nothing. Methods may be called
+// concurrently.
 type Meter struct {
 	w        io.Writer
 	terminal bool
-	until    time.Duration // how long a phase takes before it is shown
+	until    time.Duration
 
 	mutex sync.Mutex
 	phase *phase // nil between phases
 }
 
-// A phase is what is being done.
 type phase struct {
 	what        string
-	total, done int // steps; total 0 if not known
+	total, done int // steps; total is 0 if unknown
 	timed       bool
 	start       time.Time
 	shown       bool
@@ -60,16 +58,16 @@ func New(w io.Writer) *Meter {
 	return &Meter{w: w, until: LineAfter}
 }
 
-// Terminal tells whether a writer, or what it says that it writes to, is a terminal.
+// Terminal reports whether w, or the writer that it unwraps to, is a terminal.
 func Terminal(w io.Writer) bool { return file(w) != nil }
 
-// Bars tells whether a Meter that writes to w shows bars.
+// Bars reports whether a Meter that writes to w shows bars.
 func Bars(w io.Writer) bool { return width(w) > 0 && !Plain }
 
-// Width is how many characters a line of a terminal has, 80 where that is not known.
+// Width returns a terminal's width in characters, or 80 if unknown.
 func Width(w io.Writer) int { return cmp.Or(width(w), 80) }
 
-// width is 0 where there is no terminal, or one that does not tell its size.
+// width returns 0 if unknown.
 func width(w io.Writer) int {
 	if f := file(w); f != nil {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
@@ -79,7 +77,6 @@ func width(w io.Writer) int {
 	return 0
 }
 
-// file is the terminal that a writer writes to, nil if it is none.
 func file(w io.Writer) *os.File {
 	if o, ok := w.(interface{ Unwrap() io.Writer }); ok {
 		w = o.Unwrap()
@@ -90,11 +87,10 @@ func file(w io.Writer) *os.File {
 	return nil
 }
 
-// live are the meters in a phase, for Clear.
 var live sync.Map
 
-// Clear takes what all meters show off the terminal, for a program that ends at once, and
-// returns what was being done, "" if none shows.
+// Clear removes all meters from the terminal before the program exits. It returns the name of a
+// phase in progress, or "".
 func Clear() (what string) {
 	live.Range(func(m, doing any) bool {
 		m.(*Meter).End()
@@ -104,21 +100,19 @@ func Clear() (what string) {
 	return what
 }
 
-// Phase begins a phase of so many steps, 0 if their number is not known, and ends the
-// one before.
+// Phase ends the current phase and begins one of steps steps, 0 if unknown.
 func (m *Meter) Phase(what string, steps int) { m.begin(what, steps, false) }
 
-// Timed is Phase for what is being timed: it is drawn when a step is done and at no
-// other time, so that drawing never runs beside a measurement.
+// Timed is Phase for a measurement. Only Step draws the phase, so drawing never overlaps timing.
 func (m *Meter) Timed(what string, steps int) { m.begin(what, steps, true) }
 
-// Begin begins a phase of so many steps, and returns what says that one is done.
+// Begin begins a phase, and returns a function that reports a step.
 func (m *Meter) Begin(what string, steps int) (step func()) {
 	m.Phase(what, steps)
 	return func() { m.Step(1) }
 }
 
-// Reading begins a phase that ends when a file was read, whose steps are bytes.
+// Reading begins a phase whose steps are the bytes read from r.
 func (m *Meter) Reading(what string, r io.Reader) io.Reader {
 	size := int64(0)
 	if f, ok := r.(*os.File); ok {
@@ -142,7 +136,7 @@ func (r reading) Read(text []byte) (int, error) {
 	return n, err
 }
 
-// Writing begins a phase of about so many bytes, which are written to w.
+// Writing begins a phase whose steps are the bytes written to w, about size.
 func (m *Meter) Writing(what string, size int, w io.Writer) io.Writer {
 	m.Phase(what, size)
 	return writing{m, w}
@@ -160,7 +154,7 @@ func (w writing) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// Step says that so many more steps are done.
+// Step reports that steps more steps are done.
 func (m *Meter) Step(steps int) {
 	if m == nil {
 		return
@@ -182,7 +176,6 @@ func (m *Meter) Step(steps int) {
 	p.draw()
 }
 
-// draw draws what is drawn at no other time, unless the terminal has gone.
 func (p *phase) draw() {
 	if !p.timed {
 		return
@@ -225,7 +218,7 @@ func (m *Meter) begin(what string, steps int, timed bool) {
 			case m.phase != p:
 			case !p.shown:
 				m.show(p)
-			default: // elsewhere than on a terminal, where lines would be too many: when it took twice as long
+			default: // without a terminal: a line each time the duration doubles
 				fmt.Fprintf(m.w, "bench: %s: %s\n", p.what,
 					left(time.Since(p.start), int64(p.done), int64(p.total)))
 			}
@@ -236,11 +229,10 @@ func (m *Meter) begin(what string, steps int, timed bool) {
 	}
 }
 
-// show shows a phase that has taken a while.
 func (m *Meter) show(p *phase) {
 	p.shown = true
 	if !m.terminal {
-		fmt.Fprintf(m.w, "bench: %s\n", p.what) // nobody is told where this cannot be written
+		fmt.Fprintf(m.w, "bench: %s\n", p.what) // a failure has nowhere to be reported
 		return
 	}
 	options := []mpb.ContainerOption{mpb.WithOutput(m.w), mpb.WithWidth(40)}
@@ -263,8 +255,7 @@ func (m *Meter) show(p *phase) {
 	p.draw()
 }
 
-// left estimates what is left of so many steps; before the first there is only the time that
-// has passed.
+// left estimates the time left. Before the first step it returns the time passed.
 func left(passed time.Duration, done, total int64) string {
 	if done <= 0 || total <= 0 {
 		return passed.Round(time.Second).String()
@@ -274,7 +265,6 @@ func left(passed time.Duration, done, total int64) string {
 		time.Duration(float64(passed)*(1-share)/share).Round(time.Second))
 }
 
-// end takes the phase off the terminal.
 func (p *phase) end(m *Meter) {
 	if p.timer != nil {
 		p.timer.Stop()
@@ -282,10 +272,10 @@ func (p *phase) end(m *Meter) {
 	if p.bar == nil {
 		return
 	}
-	fmt.Fprint(m.w, "\r") // Ctrl-C is echoed, and what is cleared begins where the cursor is
+	fmt.Fprint(m.w, "\r") // Ctrl-C is echoed, and clearing starts at the cursor
 	p.bar.Abort(true)
 	p.bars.Wait()
-	if p.timed { // of which nothing is drawn any more
+	if p.timed {
 		fmt.Fprint(m.w, "\x1b[1A\x1b[J")
 	}
 }

@@ -10,14 +10,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// group is a cache line, the least that a kernel of runs moves: rows are whole
-// groups.
+// group is the bytes of a cache line. Rows are whole groups.
 const group = 64
 
-// block is what one iteration of the unrolled loops moves.
+// block is the bytes of one iteration of the unrolled loops.
 const block = 512
 
-// A level is an instruction set: its vectors, from 0 to 15.
 type level struct {
 	name   string
 	width  int // bytes of a vector
@@ -101,13 +99,13 @@ func main() {
 	Generate()
 }
 
-// rowLoop makes the loops that the kernels of runs share: each row is cut into
-// blocks, and what is left of it into groups. move makes what moves the n bytes
-// from offset off on, advance what steps over bytes within a row, and nextRow
-// what goes to the beginning of the next one.
-// Rows of whole blocks that lie on each other, which is one row repeated, are one
-// loop, which goes back to the beginning without a branch: one that is mispredicted
-// at the end of every row takes as long as a kilobyte of a first-level cache.
+// rowLoop makes the loops of run kernels: each row is cut into blocks, and its rest into groups.
+// Function move moves n bytes from offset off, advance steps within a row, and nextRow goes to the
+// next row.
+//
+// Rows of whole blocks at the same place are one row repeated. They are one loop that returns to
+// the beginning without a branch: a misprediction at the end of every row takes the time of a
+// kilobyte of a first-level cache.
 func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func(), o []rowOperand) {
 	rows, groups := Load(Param("rows"), GP64()), Load(Param("groups"), GP64())
 	left := GP64()
@@ -161,18 +159,15 @@ func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func(), o []
 	Label("done")
 }
 
-// A rowOperand is what a kernel of runs walks: base is the beginning of its row, at
-// where it is.
 type rowOperand struct{ base, at, pitch reg.Register }
 
-// An adder makes sums, which ask for lines ahead, into the second level, if they do.
+// An adder makes sums, which prefetch into the second level if asks.
 type adder struct {
 	level
 	name string
 	asks bool
 }
 
-// begin begins the one of a type, which says of how many bytes its lanes are.
 func (a adder) begin(of, as string, lanes int) {
 	ahead, asks := "", ""
 	if a.asks {
@@ -183,7 +178,6 @@ func (a adder) begin(of, as string, lanes int) {
 	Pragma("noescape")
 }
 
-// ahead is how many bytes ahead lines are asked for, if they are.
 func (a adder) ahead() reg.Register {
 	if !a.asks {
 		return nil
@@ -191,17 +185,17 @@ func (a adder) ahead() reg.Register {
 	return Load(Param("ahead"), GP64())
 }
 
-// ask asks for the line ahead of the one that begins at an offset, of every second one: hardware
-// fetches two side by side, and what is asked for twice takes the place of something else
-// (on an EPYC of 2022 every second line gave 29 GB/s, each 22, and none 20).
+// ask prefetches the line ahead of every second line. Hardware fetches pairs of lines, and a
+// repeated prefetch displaces another one. An EPYC of 2022 gave 29 GB/s with every second line, 22
+// with each and 20 with none.
 func (a adder) ask(at, ahead reg.Register, offset int) {
 	if a.asks && offset%(2*group) == 0 {
 		PREFETCHT1(Mem{Base: at, Index: ahead, Scale: 1, Disp: offset})
 	}
 }
 
-// add adds the vectors of a run to the lanes: 16 sums of AVX2 or 8 of AVX-512,
-// so that no addition waits for another. It reads group bytes a group.
+// add adds a run's vectors to the lanes. It has 16 sums of AVX2 or 8 of AVX-512, so that additions
+// do not wait for each other.
 func (a adder) add(of string, add func(m, v Op)) {
 	l := a.level
 	a.begin(of, "", block)
@@ -228,8 +222,7 @@ func (a adder) add(of string, add func(m, v Op)) {
 	end()
 }
 
-// addNarrow adds the vectors of a run of 16-bit elements, each half of one widened
-// to float32, to the lanes. It reads group bytes a group.
+// addNarrow adds a run's vectors of 16-bit elements, widened to float32.
 func (a adder) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
 	l := a.level
 	a.begin(of, ", as float32,", block/2)
@@ -244,7 +237,7 @@ func (a adder) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
 	rowLoop(func(off, n int) {
 		for o := off; o < off+n; o += l.width {
 			a.ask(at, ahead, o)
-			k := o / l.width // which vector; it has two vectors of float32
+			k := o / l.width // number of the vector
 			v, low, high := l.vector(sums+3*(k%2)), l.vector(sums+3*(k%2)+1),
 				l.vector(sums+3*(k%2)+2)
 			VMOVUPS(Mem{Base: at, Disp: o}, v)
@@ -265,7 +258,6 @@ func (a adder) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
 	end()
 }
 
-// half is the lower half of a vector, as a register.
 func (l level) half(v reg.VecPhysical) reg.VecPhysical {
 	all, halves := ymm, xmm
 	if l.width == 64 {
@@ -274,7 +266,6 @@ func (l level) half(v reg.VecPhysical) reg.VecPhysical {
 	return halves[slices.Index(all, v)]
 }
 
-// upper moves the upper half of a vector to the lower.
 func (l level) upper(v, half reg.VecPhysical) {
 	if l.width == 64 {
 		VEXTRACTF64X4(Imm(1), v, half)
@@ -283,7 +274,6 @@ func (l level) upper(v, half reg.VecPhysical) {
 	VEXTRACTF128(Imm(1), v, half)
 }
 
-// fill writes group bytes a group.
 func fill(l level) {
 	TEXT("fill"+l.name, NOSPLIT, "func(dst *byte, value uint64, groups, rows, pitch int)")
 	Doc("fill" + l.name + " writes each of the rows of groups of 64 B once.")
@@ -304,8 +294,7 @@ func fill(l level) {
 	end()
 }
 
-// copyRuns reads and writes group bytes a group, vector by vector in ascending
-// order.
+// copyRuns copies vector by vector in ascending order.
 func copyRuns(l level, name string, store func(v, m Op)) {
 	TEXT(name+l.name, NOSPLIT, "func(dst, src *byte, groups, rows, dstPitch, srcPitch int)")
 	Doc("copy" + l.name + " reads and writes each of the rows of groups of 64 B once.")
@@ -330,15 +319,13 @@ func copyRuns(l level, name string, store func(v, m Op)) {
 	end()
 }
 
-// end returns from a function that used vectors.
 func end() {
 	VZEROUPPER()
 	RET()
 }
 
-// askLines makes the function that asks for lines next to each other, into the second level. It is
-// one of its own, since its loop is the same for tiles of all elements, a call to some sixteen
-// lines.
+// askLines makes the function that prefetches adjacent lines into the second level. It is separate
+// because its loop is the same for all tiles, with a call for about sixteen lines.
 func askLines() {
 	TEXT("askLines", NOSPLIT, "func(asked uintptr, lines int)")
 	Doc("askLines asks for so many lines, one behind the other. It never faults, whatever " +
@@ -352,9 +339,9 @@ func askLines() {
 	RET()
 }
 
-// fence makes the function that ends a copy past the caches, whose stores are in no
-// order with others. It is one of its own, since it waits until they have left: after
-// each part of a copy, what is read next would wait with it.
+// fence makes the function that ends a copy past the caches, whose stores are not ordered with
+// others. It waits until these stores have left, so after each part of a copy the next reads would
+// wait too.
 func fence() {
 	TEXT("fence", NOSPLIT, "func()")
 	Doc("fence waits until stores past the caches are seen by all.")

@@ -9,10 +9,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// transpose makes a function that transposes n square tiles, each a cache line
-// wide and as many rows high as a line has elements. Each line of the tile is
-// read at once, or in four quarters soon after each other, and written at once.
-// A stream writes past the caches.
+// transpose makes a function that transposes n square tiles, a cache line wide. Each line is read
+// whole, or in four quarters soon after each other, and written whole. A stream writes past the
+// caches.
 func transpose(name string, stream bool, tile func(t tileArgs)) {
 	TEXT(name, NOSPLIT, transposer)
 	Doc(name + " transposes n tiles, which it reads and writes once: 64 B a row, as many rows as " +
@@ -28,15 +27,15 @@ func transpose(name string, stream bool, tile func(t tileArgs)) {
 	end()
 }
 
-// transposePairs makes a function that does so with pairs of tiles of elements of size bytes: the
-// second of each lies beside the first where they are written, and below it where they are read.
+// transposePairs makes a function for pairs of tiles. The second one is right of the first in the
+// output, and below it in the input.
 func transposePairs(name string, size int, stream bool, tile func(t tileArgs)) {
 	TEXT(name, NOSPLIT, transposer)
 	Doc(name + " transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice " +
 		"as many rows as that has elements. It asks for lines so many pairs ahead.")
 	Pragma("noescape")
 	t, n := transposed(stream)
-	down, half := GP64(), GP64() // bytes from the first tile to the second where they are read
+	down, half := GP64(), GP64() // bytes from the first tile to the second in the input
 	MOVQ(U32(group/size), down)
 	IMULQ(t.srcPitch, down)
 	Label("pair")
@@ -59,7 +58,6 @@ func transposePairs(name string, size int, stream bool, tile func(t tileArgs)) {
 
 const transposer = "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)"
 
-// transposed loads the arguments of a transposer, of which n is its own.
 func transposed(stream bool) (t tileArgs, n reg.Register) {
 	t.stream = stream
 	t.dst, t.src = Load(Param("dst"), GP64()), Load(Param("src"), GP64())
@@ -77,12 +75,11 @@ func transposed(stream bool) (t tileArgs, n reg.Register) {
 	return t, n
 }
 
-// tileArgs are where a tile is: dst and src point to it.
 type tileArgs struct {
 	dst, src, dstPitch, srcPitch reg.Register
 	dstStep, srcStep             reg.Register
-	dstAhead, srcAhead           reg.Register  // bytes to the tile whose lines are asked for
-	row                          reg.GPVirtual // free for use
+	dstAhead, srcAhead           reg.Register  // bytes to the tile that is prefetched
+	row                          reg.GPVirtual // scratch
 	stream                       bool
 }
 
@@ -97,22 +94,19 @@ func (t tileArgs) rows(base, pitch reg.Register, n int, f func(i int, row reg.Re
 	}
 }
 
-// prefetch asks for the line of a tile ahead, which no hardware foresees when
-// every row is in a page of its own: for that of the last byte, since where rows
-// are no whole lines the first byte's was touched by the tile beside it. It never
-// faults, whatever lies there.
+// prefetch prefetches a line of a tile ahead: hardware does not if every row has its own page. It
+// takes the last byte's line, because the adjacent tile may have touched the first byte's. It never
+// faults.
 func prefetch(row, ahead reg.Register) {
 	PREFETCHT0(Mem{Base: row, Disp: group - 1, Index: ahead, Scale: 1})
 }
 
-// storeLine writes a line.
 func (t tileArgs) storeLine(to Mem, vectors ...reg.VecPhysical) {
 	for i, v := range vectors {
 		t.storeVector(v, to.Offset(i*group/len(vectors)))
 	}
 }
 
-// storeVector writes a part of a line.
 func (t tileArgs) storeVector(v reg.VecPhysical, at Mem) {
 	if t.stream {
 		VMOVNTPS(v, at)
@@ -121,7 +115,6 @@ func (t tileArgs) storeVector(v reg.VecPhysical, at Mem) {
 	}
 }
 
-// store writes a line of the tile.
 func (t tileArgs) store(row reg.Register, vectors ...reg.VecPhysical) {
 	t.storeLine(Mem{Base: row}, vectors...)
 	if !t.stream {
@@ -129,12 +122,12 @@ func (t tileArgs) store(row reg.Register, vectors ...reg.VecPhysical) {
 	}
 }
 
-// tile4AVX2 transposes 16x16 elements of 4 bytes: four columns of all rows at a
-// time, which are four whole lines.
+// tile4AVX2 transposes 16x16 elements of 4 bytes, four columns at a time, which are four whole
+// lines.
 func tile4AVX2(t tileArgs) {
 	row := t.quarters(16)
 	for q := range 4 {
-		for h := range 2 { // rows 8h to 8h+7, those from 8h+4 on in the upper halves
+		for h := range 2 { // rows 8h to 8h+7; those from 8h+4 in the upper halves
 			a, b := ymm[4*h:][:4], ymm[8:12]
 			for i := range 8 {
 				load(row(8*h+i, q), i, xmm[4*h:], a)
@@ -158,7 +151,7 @@ func tile4AVX2(t tileArgs) {
 func tile8AVX2(t tileArgs) {
 	row := t.quarters(8)
 	for q := range 4 {
-		for h := range 2 { // rows 4h to 4h+3, those from 4h+2 on in the upper halves
+		for h := range 2 { // rows 4h to 4h+3; those from 4h+2 in the upper halves
 			a, b := ymm[2*h:][:2], ymm[4+2*h:][:2]
 			for i := range 4 {
 				load(row(4*h+i, q), i, xmm[2*h:], a)
@@ -172,9 +165,8 @@ func tile8AVX2(t tileArgs) {
 	}
 }
 
-// load reads a quarter of row i to the lower half of a register, and of the rows
-// behind those that fill all lower halves to the upper ones. Rows are read in
-// order, as nests say.
+// load reads a quarter of row i to the lower half of a register, or after the first len(a) rows to
+// an upper half. So rows are read in order.
 func load(row Mem, i int, lower, a []reg.VecPhysical) {
 	if i < len(a) {
 		VMOVUPS(row, lower[i])
@@ -183,7 +175,7 @@ func load(row Mem, i int, lower, a []reg.VecPhysical) {
 	}
 }
 
-// quarters asks for the next tile, and returns where quarter q of row i is.
+// quarters prefetches the next tile, and returns the address of quarter q of row i.
 func (t tileArgs) quarters(rows int) func(i, q int) Mem {
 	t.rows(t.src, t.srcPitch, rows, func(_ int, row reg.Register) { prefetch(row, t.srcAhead) })
 	pitch3 := GP64()
@@ -206,7 +198,7 @@ func (t tileArgs) quarters(rows int) func(i, q int) Mem {
 	}
 }
 
-// columns writes n lines from the first one on, which are written in order.
+// columns writes n lines in order, starting at first.
 func (t tileArgs) columns(first, n int, vectors func(i int) []reg.VecPhysical) {
 	if first == 0 {
 		MOVQ(t.dst, t.row)
@@ -217,18 +209,16 @@ func (t tileArgs) columns(first, n int, vectors func(i int) []reg.VecPhysical) {
 	}
 }
 
-// blockWidth is the bytes of a row of a block where it is written: four lines,
-// since rows a power of two apart lie in one channel of the memory, and lines
-// written alone to each of them wait for each other.
+// blockWidth is the bytes of an output row of a block. Rows a power of two apart are in one channel
+// of the memory, where single lines wait for each other.
 const blockWidth = 4 * group
 
-// transposeBlock makes a function that transposes a block, rows of blockWidth
-// bytes of elements of size bytes, into the buffer fill, and copies the buffer
-// drain, which holds the block before, to where it belongs. It does both by
-// turns, as what is read arrives late and what is written leaves late. Eight
-// rows are read at a time, line by line, which is what prefetchers follow; in a
-// buffer these are one piece, what they give to each row side by side, so that
-// lines are written whole there, too. The pieces lie bufferPitch apart.
+// transposeBlock makes a function that transposes a block, rows of blockWidth bytes, into the
+// buffer fill. It also copies the buffer drain, the previous block, to the output. It alternates,
+// because reads arrive late and writes leave late.
+//
+// It reads eight rows at a time, line by line, which prefetchers follow. In a buffer they are one
+// piece, with each output row's elements adjacent, so that lines are written whole there too.
 func transposeBlock(name string, size int, stream bool) {
 	TEXT(name, NOSPLIT, "func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, "+
 		"bufferPitch int)")
@@ -255,8 +245,8 @@ func transposeBlock(name string, size int, stream bool) {
 		t.rows(from, srcPitch, 8, func(i int, row reg.Register) {
 			VMOVUPS(Mem{Base: row, Disp: 32 * side}, ymm[i])
 			if side == 0 {
-				// The next eight rows, of which no hardware knows, long before they
-				// are read; to the second level, as colliding ones fill the first.
+				// The next eight rows, which hardware does not foresee. They go to the second
+				// level, because colliding rows fill the first.
 				PREFETCHT1(Mem{Base: row, Index: srcPitch, Scale: 8})
 			}
 		})
@@ -279,10 +269,9 @@ func transposeBlock(name string, size int, stream bool) {
 	end()
 }
 
-// gather makes a function that transposes small tiles of elements of size bytes, so many
-// side by side, in strips one below the other: rows says where each row begins. With each
-// tile it asks for some of the lines that asks names, of what is read next, of which no
-// hardware knows: to the second level, as what is at work here fills the first.
+// gather makes a function that transposes strips of small tiles. With each tile it prefetches some
+// lines that are read next, at the offsets in asks, which hardware does not foresee. They go to the
+// second level, because the tiles fill the first.
 func gather(name string, size int) {
 	rows, bytes := map[int]int{1: 32, 2: 16, 4: 8, 8: 4}[size],
 		map[bool]int{true: 16, false: 32}[size <= 2]
@@ -297,7 +286,7 @@ func gather(name string, size int) {
 	strips, tiles, left := Load(Param("strips"), GP64()), Load(Param("tiles"), GP64()), GP64()
 	t.dstPitch = Load(Param("dstPitch"), GP64())
 	asked, asks := Load(Param("asked"), GP64()), Load(Param("asks"), GP64())
-	var first Mem // where half of a tile waits for the other, each vector in one line
+	var first Mem // half a tile, each vector within a line
 	if size == 1 {
 		aligned := GP64()
 		LEAQ(AllocLocal(9*32).Offset(31), aligned)
@@ -320,7 +309,7 @@ func gather(name string, size int) {
 	Label("tile")
 	ask(asked, asks, asksOfTile(size))
 	switch size {
-	case 1: // rows i and 16+i in register i, and then 8+i and 24+i
+	case 1: // rows i and 16+i in register i, then 8+i and 24+i
 		pairs := twoRows(1, 0, 16, row)
 		for i, v := range pairs {
 			VMOVDQU(v, first.Offset(32*i))
@@ -351,7 +340,7 @@ func gather(name string, size int) {
 		columns := transpose4x4(ymm[:4], ymm[8:12])
 		write(4, func(i int, at Mem) { VMOVUPS(columns[i], at) })
 	}
-	LEAQ(Mem{Base: t.row, Index: t.dstPitch, Scale: 1}, t.dst) // behind the last column
+	LEAQ(Mem{Base: t.row, Index: t.dstPitch, Scale: 1}, t.dst) // after the last column
 	ADDQ(Imm(uint64(bytes)), t.src)
 	DECQ(left)
 	JNZ(LabelRef("tile"))
@@ -362,9 +351,8 @@ func gather(name string, size int) {
 	end()
 }
 
-// twoRows transposes 16 rows of 16 bytes of elements of size bytes, eight from low on and
-// eight from high on: in each half of a register of the result are one column of eight
-// rows, or two.
+// twoRows transposes 16 rows of 16 bytes: eight from low and eight from high. Each half of a result
+// has one or two columns of eight rows.
 func twoRows(size, low, high int, row func(i int) Mem) []reg.VecPhysical {
 	for i := range 8 {
 		VMOVDQU(row(low+i), xmm[i])
@@ -375,11 +363,10 @@ func twoRows(size, low, high int, row func(i int) Mem) []reg.VecPhysical {
 	return interleave(size, 3, ymm[:8], ymm[8:])[:8]
 }
 
-// asksOfTile is how many lines gather asks for with each tile: half of what a tile has, as
-// the others are asked for while what is transposed is written.
+// asksOfTile is the lines that gather prefetches with each tile: half of its lines. The rest
+// follows while the output is written.
 func asksOfTile(size int) int { return map[int]int{1: 4, 2: 2, 4: 2, 8: 1}[size] }
 
-// ask asks for the next n lines that the list says, so many bytes behind asked each.
 func ask(asked, asks reg.Register, n int) {
 	for i := range n {
 		at := GP64()
@@ -389,8 +376,8 @@ func ask(asked, asks reg.Register, n int) {
 	ADDQ(Imm(uint64(8*n)), asks)
 }
 
-// drain makes a function that copies rows of whole lines, each from where one list says
-// to where another does, and asks for a line with each, which so many vectors hold.
+// drain makes a function that copies rows of whole lines between the offsets of two lists, and
+// prefetches a line with each.
 func drain(name string, line []reg.VecPhysical, store func(v, m Op)) {
 	TEXT(name, NOSPLIT, "func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked "+
 		"uintptr, asks *int)")
@@ -421,8 +408,8 @@ func drain(name string, line []reg.VecPhysical, store func(v, m Op)) {
 	end()
 }
 
-// move makes a function that copies rows of any number of bytes, each from where one list
-// says to where another does: 32 at a time, and what is left by powers of two.
+// move makes a function that copies rows of any bytes between the offsets of two lists: 32 at a
+// time, then smaller powers of two.
 func move() {
 	TEXT("moveAVX2", NOSPLIT, "func(dst *byte, to *int, src *byte, from *int, rows, bytes int)")
 	Doc("moveAVX2 reads and writes each of the rows once.")
@@ -431,7 +418,7 @@ func move() {
 	bytes, left, small := Load(Param("bytes"), GP64()), GP64(), GP64()
 	CMPQ(bytes, Imm(16))
 	JNZ(LabelRef("row"))
-	Label("short") // rows of 16 bytes, of which there are the most
+	Label("short") // rows of 16 bytes, the most frequent
 	MOVQ(Mem{Base: r.from}, r.s)
 	MOVQ(Mem{Base: r.to}, r.d)
 	VMOVUPS(Mem{Base: r.src, Index: r.s, Scale: 1}, xmm[0])
@@ -491,7 +478,6 @@ func move() {
 	end()
 }
 
-// rowLists are rows that two lists place: s and d point to the one at work.
 type rowLists struct{ dst, to, src, from, rows, s, d reg.GPVirtual }
 
 func loadRows() rowLists {
@@ -499,7 +485,6 @@ func loadRows() rowLists {
 	return rowLists{gp("dst"), gp("to"), gp("src"), gp("from"), gp("rows"), GP64(), GP64()}
 }
 
-// next goes to the next row.
 func (r rowLists) next() {
 	MOVQ(Mem{Base: r.from}, r.s)
 	ADDQ(r.src, r.s)
@@ -509,8 +494,8 @@ func (r rowLists) next() {
 	ADDQ(Imm(8), r.to)
 }
 
-// transposeRows writes the transpose of half a line of eight rows, which are in
-// the first registers, to blockWidth bytes, and returns registers that are free.
+// transposeRows writes the transpose of half a line of eight rows, in the first registers, to
+// blockWidth bytes.
 func transposeRows(size int, to Mem) (free []reg.VecPhysical) {
 	switch size {
 	case 1, 2:
@@ -532,8 +517,7 @@ func transposeRows(size int, to Mem) (free []reg.VecPhysical) {
 	return ymm[8:]
 }
 
-// drained reads a row of a block from all pieces of a buffer, 8 elements of each,
-// to eight registers; those behind them are free.
+// drained reads a row of a block, 8 elements from each piece, to the registers of to.
 func drained(row, drain, pitch, pitch3 reg.Register, size int, to []reg.VecPhysical) {
 	piece := func(i int) Mem { // in order
 		base := drain
@@ -572,9 +556,8 @@ func drained(row, drain, pitch, pitch3 reg.Register, size int, to []reg.VecPhysi
 	}
 }
 
-// transpose8xN transposes the eight rows of 1- or 2-byte elements in a, and returns
-// the registers of the result: in a lane of 16 bytes are one or two columns of the
-// same lane of the rows.
+// transpose8xN transposes the eight rows of 1- or 2-byte elements in a. A 16-byte lane of the
+// result has one or two columns.
 func transpose8xN(size int, a, b []reg.VecPhysical) []reg.VecPhysical {
 	lanes := interleave(size, 3, a, b)
 	for i := range 4 {
@@ -584,14 +567,12 @@ func transpose8xN(size int, a, b []reg.VecPhysical) []reg.VecPhysical {
 	return a
 }
 
-// transpose8x8 transposes the eight rows of 4-byte elements in a, and returns
-// the registers of the result.
 func transpose8x8(a, b []reg.VecPhysical) []reg.VecPhysical {
 	for i := range 4 { // pairs of rows
 		VUNPCKLPS(a[2*i+1], a[2*i], b[2*i])
 		VUNPCKHPS(a[2*i+1], a[2*i], b[2*i+1])
 	}
-	for i := range 2 { // fours of rows: columns 0, 1, 2, 3 of each half
+	for i := range 2 { // fours of rows: columns 0 to 3 of each half
 		VUNPCKLPD(b[4*i+2], b[4*i], a[4*i])
 		VUNPCKHPD(b[4*i+2], b[4*i], a[4*i+1])
 		VUNPCKLPD(b[4*i+3], b[4*i+1], a[4*i+2])
@@ -604,7 +585,6 @@ func transpose8x8(a, b []reg.VecPhysical) []reg.VecPhysical {
 	return b[:8]
 }
 
-// transpose4x4 does so with four rows of 8-byte elements.
 func transpose4x4(a, b []reg.VecPhysical) []reg.VecPhysical {
 	for i := range 2 {
 		VUNPCKLPD(a[2*i+1], a[2*i], b[2*i])
@@ -628,7 +608,7 @@ func tile4AVX512(t tileArgs) {
 		VUNPCKLPS(a[2*i+1], a[2*i], b[2*i])
 		VUNPCKHPS(a[2*i+1], a[2*i], b[2*i+1])
 	}
-	for i := range 4 { // a[4i+c] has, in its quarter q, column 4q+c of rows 4i to 4i+3
+	for i := range 4 { // quarter q of a[4i+c] has column 4q+c of rows 4i to 4i+3
 		VUNPCKLPD(b[4*i+2], b[4*i], a[4*i])
 		VUNPCKHPD(b[4*i+2], b[4*i], a[4*i+1])
 		VUNPCKLPD(b[4*i+3], b[4*i+1], a[4*i+2])
@@ -646,14 +626,13 @@ func tile4AVX512(t tileArgs) {
 	})
 }
 
-// tile8AVX512 transposes 8x8 elements of 8 bytes.
 func tile8AVX512(t tileArgs) {
 	a, b := zmm[:8], zmm[8:16]
 	t.rows(t.src, t.srcPitch, 8, func(i int, row reg.Register) {
 		VMOVUPS(Mem{Base: row}, a[i])
 		prefetch(row, t.srcAhead)
 	})
-	for i := range 4 { // b[2i+c] has, in its quarter q, column 2q+c of rows 2i and 2i+1
+	for i := range 4 { // quarter q of b[2i+c] has column 2q+c of rows 2i and 2i+1
 		VUNPCKLPD(a[2*i+1], a[2*i], b[2*i])
 		VUNPCKHPD(a[2*i+1], a[2*i], b[2*i+1])
 	}
@@ -670,7 +649,6 @@ func tile8AVX512(t tileArgs) {
 	})
 }
 
-// tile16AVX512 transposes 4x4 elements of 16 bytes.
 func tile16AVX512(t tileArgs) {
 	a := [4]reg.VecPhysical(zmm[:4])
 	t.rows(t.src, t.srcPitch, 4, func(i int, row reg.Register) {
@@ -697,7 +675,7 @@ func tile16AVX2(t tileArgs) {
 	}
 }
 
-// quarters transposes four registers of four 16-byte quarters each, in place.
+// quarters transposes four registers of four 16-byte quarters, in place.
 func quarters(r [4]reg.VecPhysical, free []reg.VecPhysical) {
 	VSHUFF32X4(Imm(0x88), r[1], r[0], free[0]) // quarters 0, 2 of r0 and of r1
 	VSHUFF32X4(Imm(0xdd), r[1], r[0], free[1]) // quarters 1, 3
@@ -709,12 +687,11 @@ func quarters(r [4]reg.VecPhysical, free []reg.VecPhysical) {
 	VSHUFF32X4(Imm(0xdd), free[3], free[1], r[3])
 }
 
-// interleave transposes squares of 16-byte quarters, each register's own: as
-// many registers as a quarter has elements of size bytes, 1 or 2. Each round
-// makes the highest bit of the number of a register the lowest of the place in
-// it, and the highest of the place the lowest of the number; where the rounds
-// have moved every bit of the number, the square is transposed. It uses both a
-// and b, and returns the one that has the result.
+// interleave transposes squares in each 16-byte quarter of the registers. It takes as many
+// registers as a quarter has elements of size bytes, 1 or 2. A round moves the highest bit of a
+// register's number to the lowest bit of the place in it. The highest bit of the place becomes the
+// lowest of the number. The square is transposed when all bits of the number have moved. It uses a
+// and b, and returns the one with the result.
 func interleave(size, rounds int, a, b []reg.VecPhysical) []reg.VecPhysical {
 	low, high := VPUNPCKLBW, VPUNPCKHBW
 	if size == 2 {
@@ -731,12 +708,11 @@ func interleave(size, rounds int, a, b []reg.VecPhysical) []reg.VecPhysical {
 	return a
 }
 
-// rounds of interleave transpose a quarter of elements of so many bytes.
+// rounds are interleave's rounds for a quarter, by bytes of an element.
 var rounds = map[int]int{1: 4, 2: 3}
 
-// narrowAVX512 transposes a line by a line of elements of 1 or 2 bytes: a
-// quarter of all lines at a time, which is as many whole lines as a quarter has
-// elements. In register i are rows i, n+i, 2n+i and 3n+i.
+// narrowAVX512 transposes a line by a line of elements of 1 or 2 bytes. A quarter of all lines at a
+// time becomes whole lines. Register i has rows i, n+i, 2n+i and 3n+i.
 func (t tileArgs) narrowAVX512(size int) {
 	n := 16 / size
 	a, b := zmm[:n], zmm[16:][:n]
@@ -754,10 +730,9 @@ func (t tileArgs) narrowAVX512(size int) {
 	})
 }
 
-// narrowAVX2 does so in halves of lines: eight columns of half of the rows at a time. The first
-// halves wait on the stack for the others, as lines that are written past the caches leave whole or
-// slowly. In register i are rows i and 8+i of elements of 2 bytes, and rows 2i, 2i+1, 16+2i and
-// 16+2i+1 of 1 byte.
+// narrowAVX2 transposes eight columns of half of the rows at a time. The first halves of lines wait
+// on the stack, because partial lines past the caches leave slowly. Register i has rows i and 8+i
+// of 2-byte elements, or rows 2i, 2i+1, 16+2i and 16+2i+1 of 1-byte elements.
 func (t tileArgs) narrowAVX2(size int) {
 	a, b := ymm[:8], ymm[8:]
 	rows := 32 / size
@@ -794,7 +769,6 @@ func (t tileArgs) narrowAVX2(size int) {
 	})
 }
 
-// place reads eight elements of row i to where narrowAVX2 wants them.
 func place(size, i int, at Mem, a []reg.VecPhysical, free reg.VecPhysical) {
 	switch {
 	case size == 2 && i < 8:
@@ -803,16 +777,15 @@ func place(size, i int, at Mem, a []reg.VecPhysical, free reg.VecPhysical) {
 		VINSERTI128(Imm(1), at, a[i-8], a[i-8])
 	case i < 16 && i%2 == 0:
 		VMOVQ(at, xmm[i/2])
-	default: // as broadcasts and blends, which need not wait for what shuffles
+	default: // broadcasts and blends do not wait for shuffles
 		v := a[i%16/2]
 		VPBROADCASTQ(at, free)
 		VPBLENDD(Imm(uint64(3<<(i/16*4+i%2*2))), free, v, v)
 	}
 }
 
-// parts loops over n parts of the lines of a tile. Each is told where it is in
-// the first of the rows that are read, and the first of the lines that it
-// becomes; it leaves the former, and the last of its lines in the latter.
+// parts loops over n parts of a tile's lines. Function part gets the addresses of its first input
+// row and output line. It keeps the former, and leaves its last line's address in the latter.
 func (t tileArgs) parts(n, rows int, part func(src, to reg.Register)) {
 	t.rows(t.src, t.srcPitch, rows, func(_ int, row reg.Register) { prefetch(row, t.srcAhead) })
 	src, to, left := GP64(), GP64(), GP64()

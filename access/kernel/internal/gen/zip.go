@@ -8,15 +8,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// mostZipped is the most rows that are interleaved: two registers for each, and
-// two for what is under way, are all that there are.
+// mostZipped is the most rows that are interleaved: each needs two registers, and two are
+// temporary.
 const mostZipped = 7
 
-// zips makes the functions that interleave n rows, and those that take n rows
-// apart again. A lane, 16 bytes, of each of n rows has the elements of n lanes
-// where they are interleaved, whatever their size: which byte goes where is said
-// by masks for shuffles within lanes, of each lane that is made by each that it is
-// made of.
+// zips makes the functions that interleave n rows or separate them. A lane, 16 bytes, of each of n
+// rows holds the elements of n interleaved lanes, whatever their size. Masks for shuffles within
+// lanes select the bytes that a lane contributes to each other lane.
 func zips(n int) {
 	for _, stream := range []bool{false, true} {
 		kind := map[bool]string{false: "", true: "Stream"}[stream]
@@ -26,8 +24,6 @@ func zips(n int) {
 	}
 }
 
-// zipLoop makes what they share, a loop over groups: body is told where one is in
-// what is written and in what is read, and how far apart the rows lie.
 func zipLoop(name, doc string, stream bool, body func(dst, src, masks, pitch reg.Register), dstStep,
 	srcStep int) {
 	TEXT(name, NOSPLIT, "func(dst, src, masks *byte, groups, pitch int)")
@@ -45,7 +41,7 @@ func zipLoop(name, doc string, stream bool, body func(dst, src, masks, pitch reg
 	end()
 }
 
-// zip reads half a line of each row, and writes n halves, twice a group.
+// zip reads half a line of each row and writes n halves, twice a group.
 func zip(name string, n int, stream bool) {
 	doc := fmt.Sprintf("reads 64 B of each of %d rows a group, and writes these %d B "+
 		"interleaved, once.", n, group*n)
@@ -60,8 +56,7 @@ func zip(name string, n int, stream bool) {
 			for k, to := range made {
 				shuffled(rows, to, free, Mem{Base: masks, Disp: 32 * n * k})
 			}
-			// Lane m of those that are written is half of a register: first come the
-			// lower halves of all.
+			// Lane m of the output is half of a register; all lower halves come first.
 			lane := func(m int) (v reg.VecPhysical, half int) { return made[m%n], m / n }
 			for j, v := range rows {
 				low, a := lane(2 * j)
@@ -73,8 +68,8 @@ func zip(name string, n int, stream bool) {
 	}, group*n, group)
 }
 
-// unzip reads n lines, and writes each row's line whole, as those that are written
-// past the caches leave whole or slowly.
+// unzip reads n lines, and writes each row's line whole, because partial lines past the caches
+// leave slowly.
 func unzip(name string, n int, stream bool) {
 	doc := fmt.Sprintf("reads %d B a group, and writes 64 B of them to each of %d rows, once.",
 		group*n, n)
@@ -92,7 +87,7 @@ func unzip(name string, n int, stream bool) {
 	}, group, group*n)
 }
 
-// lanesOf reads n lines: of each half of them, lane k of either half of that lies in register k.
+// lanesOf reads n lines: register k has lane k of both halves, for each half of the lines.
 func lanesOf(src reg.Register, n int) [2][]reg.VecPhysical {
 	lanes := [2][]reg.VecPhysical{ymm[:n], ymm[n : 2*n]}
 	for half := range 2 {
@@ -105,7 +100,6 @@ func lanesOf(src reg.Register, n int) [2][]reg.VecPhysical {
 	return lanes
 }
 
-// pick reads n lines as unzip does, and writes a line of one row, and asks for one.
 func pick(name string, n int, stream bool) {
 	t := tileArgs{stream: stream}
 	free, to := ymm[2*n], ymm[2*n+1]
@@ -131,7 +125,6 @@ func pick(name string, n int, stream bool) {
 	end()
 }
 
-// shuffled makes a vector of all others, each by its own of the masks in a row.
 func shuffled(of []reg.VecPhysical, to, free reg.VecPhysical, masks Mem) {
 	for i, v := range of {
 		if i == 0 {
