@@ -106,15 +106,15 @@ func (d *dataSet) leaveOut(start cost.Rules, predicted []float64, out func(timed
 // machines, and the constants. fitted.json has the errors of each family on each machine.
 func tableOf(f cost.Fit) string {
 	var b strings.Builder
-	b.WriteString(begin + "| measured | patterns | median error | one in ten exceeds | rank " +
-		"correlation | by the other machines |\n|:--|--:|--:|--:|--:|:--|\n")
+	b.WriteString(begin + "| measured | patterns | error | by other machines | rank correlation " +
+		"|\n|:--|--:|:--|:--|--:|\n")
 	for _, m := range f.Machines {
 		when, _, _ := strings.Cut(m.When, ", load")
-		fmt.Fprintf(&b, "| %s | %d | %.0f%% | %.0f%% | %.3f | %.0f%%, %.0f%% |\n", when,
-			m.All.Patterns, 100*m.All.Median, 100*m.All.Tenth, m.All.Rank,
-			100*m.Unseen.Median, 100*m.Unseen.Tenth)
+		fmt.Fprintf(&b, "| %s | %d | %.0f%%, %.0f%% | %.0f%%, %.0f%% | %.3f |\n", when,
+			m.All.Patterns, 100*m.All.Median, 100*m.All.Tenth, 100*m.Unseen.Median,
+			100*m.Unseen.Tenth, m.All.Rank)
 	}
-	b.WriteString("\n| patterns | median error | one in ten exceeds |\n|:--|:--|:--|\n")
+	b.WriteString("\n| patterns | error |\n|:--|:--|\n")
 	for _, k := range kinds(f) {
 		var medians, tenths []float64
 		for _, m := range f.Machines {
@@ -124,7 +124,7 @@ func tableOf(f cost.Fit) string {
 				}
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", k, percent(medians), percent(tenths))
+		fmt.Fprintf(&b, "| %s | %s, %s |\n", k, percent(medians), percent(tenths))
 	}
 	b.WriteString("\nThe constants are")
 	v := reflect.ValueOf(f.Rules)
