@@ -135,11 +135,12 @@ func exactTable(rows [][]string) string {
 	}
 	text := "| tool | one level, s | two levels, s |\n|:--|--:|--:|\n"
 	for _, tool := range slices.Backward(exactTools) {
-		two := ""
-		if column := strings.TrimSuffix(tool.column, "_s") + "_two_levels_s"; slices.Contains(rows[0], column) {
-			two = sum(column)
+		text += "| " + tool.name + " | " + sum(tool.column) + " |"
+		two := strings.TrimSuffix(tool.column, "_s") + "_two_levels_s"
+		if slices.Contains(rows[0], two) {
+			text += " " + sum(two)
 		}
-		text += strings.ReplaceAll(fmt.Sprintf("| %s | %s | %s |\n", tool.name, sum(tool.column), two), "  ", " ")
+		text += " |\n"
 	}
 	return text
 }
