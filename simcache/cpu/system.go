@@ -156,9 +156,4 @@ func (c *Cache) assume() {
 	c.add("ways", assumed)
 }
 
-// Assumed reports whether no source states a figure, "ways" or "line".
-func (c Cache) Assumed(figure string) bool {
-	return strings.Contains(string(c.Source), "; "+figure+": "+string(assumed))
-}
-
 const assumed simcache.Source = "assumed"

@@ -19,10 +19,6 @@ const gap = 2
 // words reports whether a row is text across all columns.
 func (t Table) words(row []string) bool { return len(row) == 1 && len(t[0]) > 1 }
 
-// Write writes an empty line and the table. It aligns all cells but the first of a row to the
-// right.
-func (t Table) Write(w io.Writer) error { return t.WriteWithin(w, 0) }
-
 func (t Table) beside(columns int) (text string) {
 	widths := make([]int, len(t[0]))
 	for _, row := range t {
@@ -46,9 +42,9 @@ func (t Table) beside(columns int) (text string) {
 	return text
 }
 
-// WriteWithin is Write for lines of at most this many columns; 0 means no limit. In a wider table,
-// long names have their own lines and the header several. Cells that still do not fit follow below
-// or are folded.
+// WriteWithin writes an empty line and the table, in lines of at most this many columns; 0 means no
+// limit. It aligns all cells but the first of a row to the right. In a wider table, long names have
+// their own lines and the header several. Cells that still do not fit follow below or are folded.
 func (t Table) WriteWithin(w io.Writer, columns int) error {
 	cells := slices.DeleteFunc(slices.Clone(t), t.words)
 	if columns == 0 || widest(cells.beside(0)) <= columns {

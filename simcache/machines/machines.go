@@ -1,5 +1,5 @@
 // Package machines describes cache hierarchies in files: YAML with the words of [simcache.Config],
-// read strictly. It includes descriptions of a few real machines ([Presets]), with the source of
+// read strictly. It includes descriptions of a few real machines ([Names]), with the source of
 // each figure. A description may also contain measurements of the machine ([ParseMeasured]), which
 // a simulator ignores.
 //

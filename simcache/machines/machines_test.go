@@ -16,10 +16,10 @@ import (
 // TestPresets: each says its name, what it is and its sources, passes the
 // check, and simulates a walk by columns.
 func TestPresets(t *testing.T) {
-	if len(Names()) != len(Presets()) || len(Names()) == 0 {
+	if len(Names()) != len(described()) || len(Names()) == 0 {
 		t.Fatalf("names %v", Names())
 	}
-	for i, m := range Presets() {
+	for i, m := range described() {
 		if m.Name != Names()[i] || m.Description == "" || len(m.Sources) == 0 || m.Config.I1 == (simcache.Geometry{}) {
 			t.Errorf("%s: %+v", Names()[i], m)
 		}
@@ -193,7 +193,7 @@ func TestFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range append(Presets(), mine) {
+	for _, m := range append(described(), mine) {
 		text, err := Format[section](m, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -164,7 +164,7 @@ func WriteSteps(
 	if err != nil {
 		return err
 	}
-	return table.Write(w)
+	return table.WriteWithin(w, 0)
 }
 
 // outcomes returns hit or miss at each level, and the line that the first level evicts. Only the
