@@ -26,6 +26,8 @@ var mayImport = map[string][]string{
 	"simcache":       {"layouts/nest"},
 	"access":         {"layouts", "simcache"},
 	"access/session": {"results"},
+
+	"access/session/turns": {"results"},
 	"access/sweep":   {"results"},
 	"results":        {},
 	"reports":        {"layouts", "results", "simcache"},

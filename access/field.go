@@ -2,39 +2,11 @@ package access
 
 import "fmt"
 
-// A Field is the name of a field of a Spec in files and flags.
-type Field string
-
-// The fields of a Spec that a FieldError can name.
-const (
-	FieldShape  Field = "shape"
-	FieldPad    Field = "pad"
-	FieldDType  Field = "dtype"
-	FieldWith   Field = "with"
-	FieldView   Field = "view"
-	FieldOrder  Field = "order"
-	FieldTile   Field = "tile"
-	FieldWidth  Field = "width"
-	FieldKernel Field = "kernel"
-	FieldOp     Field = "op"
-
-	FieldThreads Field = "threads"
-	FieldGrain   Field = "grain"
-
-	FieldOperands Field = "operands"
-	FieldDims     Field = "dims"
-	FieldFrom     Field = "from"
-	FieldTo       Field = "to"
-
-	// not of a Spec, but of the memory's pages
-	FieldPages Field = "pages"
-)
-
-// A FieldError names a field of a Spec, its value as text, and why it is refused.
+// A FieldError names a field of a Spec or of Options, its value as text, and why it is refused.
 type FieldError struct {
-	Field Field
+	Field string // as in files and flags, such as "shape"
 	Value string
-	Err   error
+	Err   error // says what would be right
 }
 
 // Error returns such as "pad -1: negative".
@@ -44,13 +16,13 @@ func (e *FieldError) Error() string { return fmt.Sprintf("%s %s: %v", e.Field, e
 func (e *FieldError) Unwrap() error { return e.Err }
 
 // fault makes a FieldError, unless err is nil.
-func fault(f Field, value any, err error) error {
+func fault(field string, value any, err error) error {
 	if err == nil {
 		return nil
 	}
 	text := fmt.Sprint(value)
-	if f == FieldView || f == FieldOrder {
+	if field == "view" || field == "order" {
 		text = fmt.Sprintf("%q", text)
 	}
-	return &FieldError{f, text, err}
+	return &FieldError{field, text, err}
 }

@@ -1,7 +1,7 @@
 package access
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -72,13 +72,10 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 	return runner{}, fmt.Errorf("no native kernels for %s", p.Spec.DType)
 }
 
-// ErrForeign is the error for a kernel that this CPU does not run. It can be planned on every CPU.
-var ErrForeign = errors.New("this CPU does not run it")
-
 func (s Spec) computable() error {
-	if set := s.Kernel.set; set != nil && !set.Runs() {
-		return fault(FieldKernel, s.Kernel, fmt.Errorf("%w (it runs %s)", ErrForeign,
-			kernel.Names(kernel.Sets())))
+	if set, err := s.Kernel.set(); err != nil || set != nil && !set.Runs() {
+		return fault("kernel", s.Kernel, cmp.Or(err, fmt.Errorf(
+			"this CPU does not run it (it runs %s)", kernel.Names(kernel.Sets()))))
 	}
 	if len(s.Operands) > 0 {
 		return s.computableOperands()
@@ -247,7 +244,7 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 			return reference(p, data, k.of)
 		},
 		inPlace: slices.ContainsFunc(p.Spec.Operands, func(o Operand) bool {
-			return o.Role == InPlace
+			return o.Kind == nest.Modify
 		}),
 	}, nil
 }

@@ -31,8 +31,9 @@ type Options struct {
 	MaxMemory int     // most bytes of a pattern's tensors; 0 for no limit
 	Pages     Pages   // of the tensors' memory
 	Memory    *Memory // lends small pages; nil for a mapping per call
-	// Obtained, if not nil, gets the pages that were obtained, before the first sample.
-	Obtained func(Backing)
+	// Obtained, if not nil, gets the bytes of memory that the system gave, and how many of them lie
+	// in huge pages, before the first sample.
+	Obtained func(size, huge int)
 	// CPUs are what threads are pinned to, one each, in this order; nil for cpu.Workers.
 	CPUs []int
 	// Bind are the NUMA nodes of the tensors' memory; nil for first touch.
@@ -60,33 +61,20 @@ type Sample struct {
 	Passes  int
 	Part    float64 // of each pass that was timed: below 1 for a long Chase
 	Elapsed time.Duration
-	Events  map[counters.Event]float64 // counted in all that was timed
-
-	perPass float64
+	// PerPass is the time of one whole pass in ns: the least between two readings of the clock. All
+	// passes do the same work, and other activity on the machine only adds to it. Parts of a Chase
+	// differ, so it is their median.
+	PerPass float64
+	Events  map[counters.Event]float64 // in one whole pass, if they were counted
 }
 
-// PerPass returns the time of one whole pass in ns: the least between two readings of the clock.
-// All passes do the same work, and other activity on the machine only adds to it. Parts of a Chase
-// differ, so it returns their median.
-func (s Sample) PerPass() float64 { return s.perPass }
-
-// EventsPerPass returns the number of events in one whole pass, and whether they were counted.
-func (s Sample) EventsPerPass(e counters.Event) (n float64, known bool) {
-	n, known = s.Events[e]
-	return n / s.passes(), known
-}
-
-func (s Sample) passes() float64 { return float64(s.Passes) * s.Part }
-
-// A MemoryError is the error for tensors that do not fit in memory.
-type MemoryError struct {
-	Need, Have int // bytes
-}
-
-// Error gives both sizes.
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("the tensors need %s of memory, this machine has %s available", gib(e.Need),
-		gib(e.Have))
+// checkMemory refuses tensors that need more bytes than there are; have is 0 for no limit.
+func checkMemory(need, have int) error {
+	if have == 0 || need <= have {
+		return nil
+	}
+	return fmt.Errorf("the tensors need %s of memory, this machine has %s available", gib(need),
+		gib(have))
 }
 
 func gib(bytes int) string {
@@ -258,7 +246,7 @@ func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader c
 	o Options) ([]meter, error) {
 	var meters []meter
 	clean := map[*byte]*bool{}
-	var got Backing
+	var size, huge int
 	for i, p := range patterns {
 		name := p.Spec.Name()
 		r, err := newRunner(p, arenas[i])
@@ -284,14 +272,14 @@ func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader c
 		if o.Obtained == nil {
 			continue
 		}
-		b, err := arenas[i].backing()
+		n, err := arenas[i].hugeBytes()
 		if err != nil {
 			return nil, err
 		}
-		got.Size, got.Huge = got.Size+b.Size, got.Huge+b.Huge
+		size, huge = size+len(arenas[i]), huge+n
 	}
 	if o.Obtained != nil {
-		o.Obtained(got)
+		o.Obtained(size, huge)
 	}
 	return meters, nil
 }
@@ -525,7 +513,7 @@ func (m *meter) shot(ctx context.Context) (shot, error) {
 		m.times = append(m.times, time.Since(start))
 	}
 	s.Elapsed = m.times[m.reads-1]
-	s.perPass = gap(m.times, m.links > 0) / (float64(m.passes) * s.Part)
+	s.PerPass = gap(m.times, m.links > 0) / (float64(m.passes) * s.Part)
 	if m.reader == nil {
 		return s, nil
 	}
@@ -533,7 +521,7 @@ func (m *meter) shot(ctx context.Context) (shot, error) {
 	if values != nil {
 		s.Events = map[counters.Event]float64{}
 		for i, e := range m.reader.Events() {
-			s.Events[e] = values[i]
+			s.Events[e] = values[i] / (float64(s.Passes) * s.Part)
 		}
 	}
 	return s, err
@@ -552,9 +540,9 @@ func gap(times []time.Duration, median bool) float64 {
 	return float64(times[0])
 }
 
-// Measurable returns an error if Measure cannot time a pattern: if it has no element, if this CPU
-// does not run its kernel (ErrForeign), or if its tensors need more than maxMemory bytes
-// (MemoryError). A maxMemory of 0 sets no limit.
+// Measurable returns an error if Measure cannot time a pattern: if it has no element, if no native
+// loop walks its operands, if its tensors need more than maxMemory bytes (0 sets no limit), or if
+// this CPU does not run its kernel, which is a FieldError.
 func Measurable(p Pattern, maxMemory int) error {
 	if p.Elems == 0 {
 		return errors.New("the view has no element to time")
@@ -562,8 +550,5 @@ func Measurable(p Pattern, maxMemory int) error {
 	if err := p.Spec.computable(); err != nil {
 		return err
 	}
-	if maxMemory > 0 && p.Memory > maxMemory {
-		return &MemoryError{Need: p.Memory, Have: maxMemory}
-	}
-	return nil
+	return checkMemory(p.Memory, maxMemory)
 }

@@ -184,7 +184,7 @@ func (s Spec) Pattern() (Pattern, error) {
 	}
 	order, err := s.Order.of(view.Rank())
 	if err != nil {
-		return Pattern{}, fault(FieldOrder, s.Order, err)
+		return Pattern{}, fault("order", s.Order, err)
 	}
 	tile, err := checkTile(s.Tile, view)
 	if err != nil {
@@ -197,12 +197,12 @@ func (s Spec) Pattern() (Pattern, error) {
 	width := s.DType.Size()
 	if s.Width != 0 && s.Width != width {
 		if width, err = p.widen(walked, tile); err != nil {
-			return Pattern{}, fault(FieldWidth, s.Width, err)
+			return Pattern{}, fault("width", s.Width, err)
 		}
 	}
 	regions, err := tiled(walked, tile, order)
 	if err != nil {
-		return Pattern{}, fault(FieldTile, layouts.FormatShape(s.Tile), err)
+		return Pattern{}, fault("tile", layouts.FormatShape(s.Tile), err)
 	}
 	err = p.lower(regions, width)
 	return p, err
@@ -211,15 +211,15 @@ func (s Spec) Pattern() (Pattern, error) {
 func (s Spec) checkNumbers() error {
 	switch {
 	case int(s.Op) >= len(opNames):
-		return fault(FieldOp, s.Op, fmt.Errorf("no such operation (known: %s)",
+		return fault("op", s.Op, fmt.Errorf("no such operation (known: %s)",
 			strings.Join(opNames, ", ")))
 	case s.DType.Size() == 0:
-		return fault(FieldDType, s.DType, fmt.Errorf("no such dtype (known: %s)",
+		return fault("dtype", s.DType, fmt.Errorf("no such dtype (known: %s)",
 			strings.Join(layouts.DTypeNames(), ", ")))
 	case s.Threads < 0:
-		return fault(FieldThreads, s.Threads, errors.New("negative"))
+		return fault("threads", s.Threads, errors.New("negative"))
 	case s.Grain < 0:
-		return fault(FieldGrain, s.Grain, errors.New("negative"))
+		return fault("grain", s.Grain, errors.New("negative"))
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (p *Pattern) lower(regions [][]layouts.Layout, width int) error {
 	for _, region := range regions {
 		n := p.nest(region, width)
 		if err := n.Check(); err != nil {
-			return fault(FieldView, p.Spec.View, err)
+			return fault("view", p.Spec.View, err)
 		}
 		if p.halves() {
 			n = halved(n)
@@ -238,7 +238,7 @@ func (p *Pattern) lower(regions [][]layouts.Layout, width int) error {
 	plain := p.Nests
 	p.Bytes = moved(plain)
 	if err := p.useKernel(); err != nil {
-		return fault(FieldKernel, p.Spec.Kernel, err)
+		return fault("kernel", p.Spec.Kernel, err)
 	}
 	p.share(plain)
 	return nil
@@ -276,7 +276,7 @@ func (p *Pattern) place() error {
 			dtype.Size() - 1) / dtype.Size())
 	}
 	if err != nil {
-		return fault(FieldView, s.View, err)
+		return fault("view", s.View, err)
 	}
 	switch s.Op {
 	case Fill:
@@ -286,11 +286,11 @@ func (p *Pattern) place() error {
 	case Add:
 		with, err := layouts.Contiguous(s.With...)
 		if err != nil {
-			return fault(FieldWith, layouts.FormatShape(s.With), err)
+			return fault("with", layouts.FormatShape(s.With), err)
 		}
 		both, err := layouts.Broadcast(view, with)
 		if err != nil {
-			return fault(FieldWith, layouts.FormatShape(s.With), err)
+			return fault("with", layouts.FormatShape(s.With), err)
 		}
 		if err := errors.Join(p.add("x", nest.Read, store, both[0]),
 			p.add("y", nest.Read, with, both[1])); err != nil {
@@ -302,7 +302,7 @@ func (p *Pattern) place() error {
 		p.fresh, p.operands[0].own, p.operands[1].own = true, view, with
 		it, err := layouts.Elementwise(view, with)
 		if err != nil {
-			return fault(FieldOrder, s.Order, err)
+			return fault("order", s.Order, err)
 		}
 		return p.add("z", nest.Write, it.Output, it.Output)
 	}
@@ -312,18 +312,18 @@ func (p *Pattern) place() error {
 // stored returns the storage of x with padding, and x as a view of it.
 func (s Spec) stored() (store, x layouts.Layout, err error) {
 	if store, err = layouts.Contiguous(s.Shape...); err != nil {
-		return store, x, fault(FieldShape, layouts.FormatShape(s.Shape), err)
+		return store, x, fault("shape", layouts.FormatShape(s.Shape), err)
 	}
 	last := len(s.Shape) - 1
 	switch {
 	case s.Pad == 0:
 		return store, store, nil
 	case s.Pad < 0:
-		return store, x, fault(FieldPad, s.Pad, errors.New("negative (want 0 or more)"))
+		return store, x, fault("pad", s.Pad, errors.New("negative (want 0 or more)"))
 	case last < 0:
-		return store, x, fault(FieldPad, s.Pad, errors.New("a tensor without dims has no rows"))
+		return store, x, fault("pad", s.Pad, errors.New("a tensor without dims has no rows"))
 	case s.Pad > math.MaxInt-s.Shape[last]:
-		return store, x, fault(FieldPad, s.Pad, errors.New("more than the address space holds"))
+		return store, x, fault("pad", s.Pad, errors.New("more than the address space holds"))
 	}
 	wide := slices.Clone(s.Shape)
 	wide[last] += s.Pad
@@ -331,7 +331,7 @@ func (s Spec) stored() (store, x layouts.Layout, err error) {
 		x, err = store.Narrow(last, 0, s.Shape[last])
 	}
 	if err != nil {
-		return store, x, fault(FieldPad, s.Pad, err)
+		return store, x, fault("pad", s.Pad, err)
 	}
 	return store, x, nil
 }
@@ -339,7 +339,7 @@ func (s Spec) stored() (store, x layouts.Layout, err error) {
 func (p *Pattern) addFresh(name string, shape []int) error {
 	fresh, err := layouts.Contiguous(shape...)
 	if err != nil {
-		return fault(FieldView, p.Spec.View, err)
+		return fault("view", p.Spec.View, err)
 	}
 	return p.add(name, nest.Write, fresh, fresh)
 }
@@ -358,7 +358,7 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 
 func fits(store layouts.Layout, dtype layouts.DType, free int) error {
 	if store.Numel() > free/dtype.Size() {
-		return fault(FieldShape, layouts.FormatShape(store.Shape()),
+		return fault("shape", layouts.FormatShape(store.Shape()),
 			fmt.Errorf("of %s it is more bytes than the address space holds", dtype))
 	}
 	return nil
@@ -420,13 +420,13 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 		return nil, nil
 	}
 	if len(tile) != view.Rank() {
-		return nil, fault(FieldTile, layouts.FormatShape(tile),
+		return nil, fault("tile", layouts.FormatShape(tile),
 			fmt.Errorf("%d sizes for the %d dims of the view (%v)", len(tile), view.Rank(), view))
 	}
 	cut, edges := slices.Clone(tile), 0
 	for d, t := range tile {
 		if t <= 0 {
-			return nil, fault(FieldTile, layouts.FormatShape(tile),
+			return nil, fault("tile", layouts.FormatShape(tile),
 				fmt.Errorf("size %d of dim %d is not positive", t, d))
 		}
 		cut[d] = max(min(t, view.Size(d)), 1)
@@ -435,7 +435,7 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 		}
 	}
 	if edges > maxEdges {
-		return nil, fault(FieldTile, layouts.FormatShape(tile),
+		return nil, fault("tile", layouts.FormatShape(tile),
 			fmt.Errorf("it leaves a remainder in %d dims, so that the view falls into 2^%d parts "+
 				"(want at most %d dims that are not multiples of their tile)",
 				edges, edges, maxEdges))
@@ -656,19 +656,9 @@ func formatTile(tile []int) string {
 	return layouts.FormatShape(tile)
 }
 
-// Stored returns Arrays, but the viewed tensor has the rows of its storage.
-func (p Pattern) Stored() []nest.Array {
-	all, _ := p.Arrays()
-	if s := p.Spec; len(s.Shape) > 0 && s.From.Rank() == 0 && all[0].Bytes() > 0 {
-		all[0].Extents = slices.Clone(s.Shape)
-		all[0].Extents[len(s.Shape)-1] += s.Pad
-	}
-	return all
-}
-
-// Arrays returns where the tensors' elements lie, with the rows that their views imply, and the
-// alignment of tensors in bytes.
-func (p Pattern) Arrays() (all []nest.Array, align int) {
+// Arrays returns where the tensors' elements lie, and the alignment of tensors in bytes. Their rows
+// are those that the views imply, or, if stored, those of the viewed tensor's storage.
+func (p Pattern) Arrays(stored bool) (all []nest.Array, align int) {
 	for _, o := range p.operands {
 		a := nest.Array{Tensor: o.tensor, Base: o.base, Element: p.Spec.DType.Size()}
 		var steps []int
@@ -685,6 +675,10 @@ func (p Pattern) Arrays() (all []nest.Array, align int) {
 		}
 		a.Extents = append([]int{(elems + row - 1) / row}, a.Extents...)
 		all = append(all, a)
+	}
+	if s := p.Spec; stored && len(s.Shape) > 0 && s.From.Rank() == 0 && all[0].Bytes() > 0 {
+		all[0].Extents = slices.Clone(s.Shape)
+		all[0].Extents[len(s.Shape)-1] += s.Pad
 	}
 	return all, alignment
 }

@@ -3,11 +3,10 @@ package access
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -19,9 +18,9 @@ import (
 type Counts struct {
 	simcache.Counts
 	TLBMisses uint64 // page table walks; 0 without a TLB
-	// Shared reports that threads share the last level, whose misses were not counted.
-	// Pattern.InTurns returns the reason.
-	Shared bool
+	// Uncounted is why the misses of the last level, which threads share, were not counted; "" if
+	// they were.
+	Uncounted string
 }
 
 // Simulate counts one pass over each pattern in the steady state (simcache.SteadyPass), in the
@@ -78,13 +77,16 @@ func (s *simulation) begin(caches simcache.Config, i int) {
 		})
 	}
 	add := func(c simcache.Counts) { s.counts[i].Counts = s.counts[i].Add(c) }
-	lookUps, err := p.InTurns(caches)
-	switch s.counts[i].Shared = err != nil; {
+	lookUps, err := p.inTurns(caches)
+	if err != nil {
+		s.counts[i].Uncounted = err.Error()
+	}
+	switch {
 	case !caches.Shares(len(p.shared)):
 		s.alone(caches.Levels, i, add)
 	case lookUps > 0:
 		s.count(func() (simcache.Counts, error) {
-			return simcache.SteadyThreads(simcache.Config{Levels: caches.Levels}, p.Threads())
+			return simcache.SteadyThreads(simcache.Config{Levels: caches.Levels}, p.threads())
 		}, s.told(i, 1, add))
 	default:
 		s.alone(caches.Levels[:1], i, func(c simcache.Counts) {
@@ -133,7 +135,7 @@ func (s *simulation) count(count func() (simcache.Counts, error), add func(simca
 func distinctPatterns(patterns []Pattern) (first, alike []int) {
 	seen := map[string]int{}
 	for i, p := range patterns {
-		key := p.Fingerprint()
+		key := p.key()
 		of, known := seen[key]
 		if !known {
 			of, seen[key] = i, i
@@ -144,26 +146,26 @@ func distinctPatterns(patterns []Pattern) (first, alike []int) {
 	return first, alike
 }
 
-// Fingerprint returns 32 hex digits for the accesses, which determine the counts of a simulation.
-func (p Pattern) Fingerprint() string {
-	hash := sha256.New()
+// key is a text of the accesses, which determine the counts of a simulation.
+func (p Pattern) key() string {
+	var text strings.Builder
 	for _, part := range p.walked() {
 		for _, n := range part.Nests {
 			n = n.Canonical()
-			fmt.Fprint(hash, n.Trips)
+			fmt.Fprint(&text, n.Trips)
 			for _, op := range n.Operands {
-				fmt.Fprint(hash, " ", op.Kind, op.Base, op.Width, op.Strides)
+				fmt.Fprint(&text, " ", op.Kind, op.Base, op.Width, op.Strides)
 			}
-			fmt.Fprintln(hash)
+			fmt.Fprintln(&text)
 		}
-		fmt.Fprintln(hash)
+		fmt.Fprintln(&text)
 	}
 	if p.Ring != nil {
 		view := p.operands[0].view // determines the ring
-		fmt.Fprintln(hash, "chase", chaseSeed, p.Spec.DType.Size(), view.Shape(), view.Strides(),
+		fmt.Fprintln(&text, "chase", chaseSeed, p.Spec.DType.Size(), view.Shape(), view.Strides(),
 			view.Offset())
 	}
-	return hex.EncodeToString(hash.Sum(nil)[:16])
+	return text.String()
 }
 
 func (p Pattern) accesses() (sum int) {

@@ -14,46 +14,19 @@ import (
 // This file lowers walks in PyTorch's order. The order, and the strides of results, come from
 // layouts.Elementwise, Into, Reduction and Copy.
 
-// An Operand is a tensor as a value: its layout, its dtype, and its role in the operation.
+// An Operand is a tensor as a value: its layout, its dtype, and what the operation does with it.
 type Operand struct {
 	Layout layouts.Layout
 	DType  layouts.DType
-	Role   Role
+	Kind   nest.Kind // Modify for one that is read and written in place
 	// At is the address of the storage's first element, a multiple of the element's size. Operands
 	// with an address are only simulated and priced. Others get their own memory.
 	At uint64
 }
 
-// A Role says whether an operation reads or writes an operand.
-type Role uint8
-
-const (
-	Input   Role = iota // read
-	Output              // written
-	InPlace             // read and written
-)
-
-var roleNames = []string{"input", "output", "in-place"}
-
-// String returns "input", "output" or "in-place".
-func (r Role) String() string {
-	if int(r) >= len(roleNames) {
-		return fmt.Sprintf("Role(%d)", uint8(r))
-	}
-	return roleNames[r]
-}
-
-// ParseRole reads what String writes.
-func ParseRole(name string) (Role, error) {
-	if i := slices.Index(roleNames, name); i >= 0 {
-		return Role(i), nil
-	}
-	return 0, fmt.Errorf("no such role (known: %s)", strings.Join(roleNames, ", "))
-}
-
-// String returns "8x4 float32". If the operand is not contiguous, it returns "8x4(1,8) float32",
+// text returns "8x4 float32". If the operand is not contiguous, it returns "8x4(1,8) float32",
 // with strides in elements.
-func (o Operand) String() string { return formatLayout(o.Layout) + " " + o.DType.String() }
+func (o Operand) text() string { return formatLayout(o.Layout) + " " + o.DType.String() }
 
 // formatLayout returns the shape, and strides unless contiguous. It leaves the offset out.
 func formatLayout(l layouts.Layout) string {
@@ -75,12 +48,12 @@ type torchWalk struct {
 func (p *Pattern) lowerTorch() error {
 	switch s := p.Spec; {
 	case s.Tile != nil:
-		return fault(FieldTile, layouts.FormatShape(s.Tile),
+		return fault("tile", layouts.FormatShape(s.Tile),
 			errors.New("order torch has none but its own"))
 	case s.Width != 0 && s.Width != s.DType.Size():
-		return fault(FieldWidth, s.Width, errors.New("order torch is walked element by element"))
+		return fault("width", s.Width, errors.New("order torch is walked element by element"))
 	case s.Kernel != Scalar:
-		return fault(FieldKernel, s.Kernel, errors.New("order torch goes with scalar"))
+		return fault("kernel", s.Kernel, errors.New("order torch goes with scalar"))
 	case p.Elems == 0:
 		p.Nests = []nest.Nest{{Trips: []int{0}}}
 		for _, op := range p.operands {
@@ -91,10 +64,10 @@ func (p *Pattern) lowerTorch() error {
 	}
 	walk, err := p.torchWalk()
 	if err != nil && p.Spec.Dims != nil {
-		return fault(FieldDims, fmt.Sprint(p.Spec.Dims), err)
+		return fault("dims", fmt.Sprint(p.Spec.Dims), err)
 	}
 	if err != nil {
-		return fault(FieldOrder, p.Spec.Order, err)
+		return fault("order", p.Spec.Order, err)
 	}
 	switch {
 	case walk.block > 0:
@@ -106,7 +79,7 @@ func (p *Pattern) lowerTorch() error {
 	}
 	for i, n := range p.Nests {
 		if err := n.Check(); err != nil {
-			return fault(FieldOrder, p.Spec.Order, err)
+			return fault("order", p.Spec.Order, err)
 		}
 		if p.halves() {
 			p.Nests[i] = halved(n)
@@ -393,10 +366,10 @@ func (p *Pattern) placeOperands() error {
 		return p.addOperand(names[i], kind, s.Operands[i].Layout, i+1)
 	}
 	for i, o := range s.Operands {
-		if o.Role == Output || o.Role == InPlace {
+		if o.Kind != nest.Read {
 			output = &i
 		}
-		if o.Role != Output {
+		if o.Kind != nest.Write {
 			if err := place(i, nest.Read); err != nil {
 				return err
 			}
@@ -412,7 +385,7 @@ func (p *Pattern) placeOperands() error {
 	case output == nil: // of Add: PyTorch allocates it
 		it, err := layouts.Elementwise(shapes...)
 		if err != nil {
-			return fault(FieldOperands, s.operands(), err)
+			return fault("operands", s.operands(), err)
 		}
 		p.fresh = true
 		if err := p.expand(it.Output); err != nil {
@@ -424,7 +397,7 @@ func (p *Pattern) placeOperands() error {
 	if err := p.expand(y.Layout); err != nil {
 		return err
 	}
-	if y.Role == Output {
+	if y.Kind == nest.Write {
 		return place(*output, nest.Write)
 	}
 	i := slices.IndexFunc(p.operands, func(op operand) bool { return op.of == *output+1 })
@@ -436,11 +409,11 @@ func (p *Pattern) placeOperands() error {
 
 // tensorNames are used in nests and benchmarks: in, in2, out, self.
 func tensorNames(operands []Operand) []string {
-	names, count := make([]string, len(operands)), map[Role]int{}
+	names, count := make([]string, len(operands)), map[nest.Kind]int{}
 	for i, o := range operands {
-		names[i] = map[Role]string{Input: "in", Output: "out", InPlace: "self"}[o.Role]
-		if count[o.Role]++; count[o.Role] > 1 {
-			names[i] += fmt.Sprint(count[o.Role])
+		names[i] = [...]string{nest.Read: "in", nest.Write: "out", nest.Modify: "self"}[o.Kind]
+		if count[o.Kind]++; count[o.Kind] > 1 {
+			names[i] += fmt.Sprint(count[o.Kind])
 		}
 	}
 	return names
@@ -458,38 +431,37 @@ func (p Pattern) Number(tensor string) (n int, ok bool) {
 }
 
 func (s *Spec) checkOperands() error {
-	count := map[Role]int{}
-	for _, o := range s.Operands {
-		if int(o.Role) >= len(roleNames) || o.DType.Size() == 0 {
-			return fault(FieldOperands, s.operands(),
-				fmt.Errorf("role %v, dtype %s", o.Role, o.DType))
+	var count [nest.Modify + 1]int // by kind
+	for i, o := range s.Operands {
+		if o.Kind > nest.Modify || o.DType.Size() == 0 {
+			return fault("operands", i, fmt.Errorf("kind %d, dtype %s", o.Kind, o.DType))
 		}
-		count[o.Role]++
+		count[o.Kind]++
 	}
 	want := ""
-	written := count[Output] + count[InPlace]
+	read, written := count[nest.Read], count[nest.Write]+count[nest.Modify]
 	switch {
 	case s.Order != Torch:
-		return fault(FieldOrder, s.Order, errors.New("operands are walked in order torch"))
-	case s.Op == Copy && (count[Input] != 1 || count[Output] != 1 || len(s.Operands) != 2):
+		return fault("order", s.Order, errors.New("operands are walked in order torch"))
+	case s.Op == Copy && (read != 1 || count[nest.Write] != 1 || len(s.Operands) != 2):
 		want = "an input and an output"
-	case s.Op == Fill && (count[Input] > 0 || written != 1):
+	case s.Op == Fill && (read > 0 || written != 1):
 		want = "one that is written"
-	case s.Op == Sum && (count[Input] != 1 || count[InPlace] > 0 || count[Output] > 1):
+	case s.Op == Sum && (read != 1 || count[nest.Modify] > 0 || written > 1):
 		want = "an input, and an output or none"
-	case s.Op == Add && (count[Input]+count[InPlace] == 0 || written > 1):
+	case s.Op == Add && (read+count[nest.Modify] == 0 || written > 1):
 		want = "one that is read or more, and at most one that is written"
 	case s.Op == Chase || s.Op == Reorder:
 		want = "none"
 	}
 	if want != "" {
-		return fault(FieldOperands, s.operands(), fmt.Errorf("%v wants %s", s.Op, want))
+		return fault("operands", s.operands(), fmt.Errorf("%v wants %s", s.Op, want))
 	}
 	if s.Op == Sum {
 		return nil
 	}
 	if s.Dims != nil && (s.Op != Add || written == 0) {
-		return fault(FieldDims, fmt.Sprint(s.Dims),
+		return fault("dims", fmt.Sprint(s.Dims),
 			fmt.Errorf("%v has none, they are what a sum goes along, or outermost in an add that "+
 				"says where its result is", s.Op))
 	}
@@ -499,7 +471,8 @@ func (s *Spec) checkOperands() error {
 func (s *Spec) operands() string {
 	var all []string
 	for _, o := range s.Operands {
-		all = append(all, fmt.Sprintf("%v %v", o.Role, o))
+		word := [...]string{nest.Read: "input", nest.Write: "output", nest.Modify: "in-place"}[o.Kind]
+		all = append(all, word+" "+o.text())
 	}
 	return strings.Join(all, ", ")
 }
@@ -513,7 +486,7 @@ func (p *Pattern) expand(to layouts.Layout) error {
 	for i := range p.operands {
 		view, err := p.operands[i].own.Expand(to.Shape()...)
 		if err != nil {
-			return fault(FieldOperands, p.Spec.operands(), err)
+			return fault("operands", p.Spec.operands(), err)
 		}
 		p.operands[i].view = view
 	}
@@ -534,12 +507,12 @@ func (p *Pattern) addOperand(tensor string, kind nest.Kind, l layouts.Layout, of
 	shift := (low - ((low%page)+page)%page)
 	start := aligned(p.Memory)
 	if high-shift > (math.MaxInt-Origin-start-alignment)/size-1 || high < low {
-		return fault(FieldOperands, p.Spec.Operands[of-1].String(),
+		return fault("operands", p.Spec.Operands[of-1].text(),
 			errors.New("it is more bytes than the address space holds"))
 	}
 	moved, err := layouts.New(l.Shape(), l.Strides(), l.Offset()-shift)
 	if err != nil {
-		return fault(FieldOperands, p.Spec.Operands[of-1].String(), err)
+		return fault("operands", p.Spec.Operands[of-1].text(), err)
 	}
 	bytes := (high - shift + 1) * size
 	p.operands = append(p.operands, operand{tensor: tensor, kind: kind,
@@ -560,11 +533,11 @@ func (s Spec) computableOperands() error {
 			return fmt.Errorf("operands of %s and %s are priced and simulated only, no native "+
 				"loop converts", s.Operands[0].DType, o.DType)
 		}
-		if o.Role != Output {
+		if o.Kind != nest.Write {
 			read++
 		}
-		written = written || o.Role != Input
-		if o.Role != Input && s.Op != Fill && o.Layout.Numel() <= overlapsAsked &&
+		written = written || o.Kind != nest.Read
+		if o.Kind != nest.Read && s.Op != Fill && o.Layout.Numel() <= overlapsAsked &&
 			o.Layout.Overlaps() {
 			return errors.New("elements of the output share memory: it is priced and simulated " +
 				"only, because their last values depend on the order")
@@ -618,7 +591,7 @@ func (s Spec) Contiguous() (Spec, error) {
 			dense, err = dense.Expand(shape...)
 		}
 		if err != nil {
-			return s, fault(FieldOperands, o.String(), err)
+			return s, fault("operands", o.text(), err)
 		}
 		operands[i].Layout = dense
 	}

@@ -298,7 +298,7 @@ func (f *file) refuse(doc *strict.File, at []int, err error) error {
 	for k, l := range lists {
 		words = append(words, strings.TrimSuffix(l.key, "s")+" "+cmp.Or(l.of(f)[at[k]], "none"))
 		if path := fmt.Sprintf("%s[%d]", l.key, at[k]); k == 0 || fault != nil &&
-			string(fault.Field)+"s" == l.key && doc.Line(path) > 0 {
+			fault.Field+"s" == l.key && doc.Line(path) > 0 {
 			place = path
 		}
 	}

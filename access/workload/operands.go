@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
@@ -69,7 +71,7 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 	}
 	from := map[string]value{}
 	if e.Dims != nil {
-		from[string(access.FieldDims)] = e.Dims[0]
+		from["dims"] = e.Dims[0]
 	}
 	var all []lowered
 	for _, s := range specs {
@@ -89,10 +91,10 @@ func (o operandEntry) operand(doc *strict.File, path string) (access.Operand, er
 	if o.Shape.node == nil {
 		return fail(errors.New("an operand has no shape (such as shape: 4000x4000)"))
 	}
-	role, dtype := access.Input, layouts.Float32
+	kind, dtype := nest.Read, layouts.Float32
 	shape, err := layouts.ParseShape(o.Shape.text)
 	if err == nil && o.Role.node != nil {
-		role, err = access.ParseRole(o.Role.text)
+		kind, err = parseRole(o.Role.text)
 	}
 	if err == nil && o.DType.node != nil {
 		dtype, err = layouts.ParseDType(o.DType.text)
@@ -125,5 +127,13 @@ func (o operandEntry) operand(doc *strict.File, path string) (access.Operand, er
 	if err != nil {
 		return fail(err)
 	}
-	return access.Operand{Layout: l, DType: dtype, Role: role}, nil
+	return access.Operand{Layout: l, DType: dtype, Kind: kind}, nil
+}
+
+func parseRole(name string) (nest.Kind, error) {
+	names := []string{nest.Read: "input", nest.Write: "output", nest.Modify: "in-place"}
+	if i := slices.Index(names, name); i >= 0 {
+		return nest.Kind(i), nil
+	}
+	return 0, fmt.Errorf("no such role (known: %s)", strings.Join(names, ", "))
 }

@@ -145,7 +145,7 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 		}},
 		{"kernel", e.Kernel, "scalar", func(d *draft, v value) (err error) {
 			if d.vector = v.text == vector; d.vector {
-				d.spec.Kernel = access.VectorKernel(kernel.Best())
+				d.spec.Kernel = access.Kernel(kernel.Best().Name())
 				return nil
 			}
 			d.spec.Kernel, err = parse(doc, v, "kernel", access.ParseKernel)
@@ -207,16 +207,17 @@ func (d draft) check(at *place) (walked layouts.DType, keep bool, err error) {
 	p, err := d.spec.Pattern()
 	if err == nil {
 		// A kernel of other CPUs is a valid name until it is to be timed.
-		if err := access.Measurable(p, 0); err != nil && !errors.Is(err, access.ErrForeign) {
+		err := access.Measurable(p, 0)
+		if _, foreign := errors.AsType[*access.FieldError](err); err != nil && !foreign {
 			return 0, false, at.file.Errorf(at.path, "%s: %w", d.spec.Name(), err)
 		}
 		return p.Spec.DType, true, nil
 	}
 	if fault, ok := errors.AsType[*access.FieldError](err); ok {
-		if fault.Field == access.FieldKernel && d.vector {
+		if fault.Field == "kernel" && d.vector {
 			return 0, false, nil
 		}
-		if v := d.from[string(fault.Field)]; v.node != nil {
+		if v := d.from[fault.Field]; v.node != nil {
 			return 0, false, at.file.Refuse(v.node, err)
 		}
 	}

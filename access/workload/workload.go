@@ -231,7 +231,7 @@ func (f file) tensors(doc *strict.File) (map[string]store, error) {
 		}
 		if _, err := s.spec.Pattern(); err != nil { // a sum of it, as stored
 			fault, _ := errors.AsType[*access.FieldError](err)
-			return nil, doc.Errorf(at+"."+string(fault.Field), "%w", err)
+			return nil, doc.Errorf(at+"."+fault.Field, "%w", err)
 		}
 		stores[name] = s
 	}
