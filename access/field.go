@@ -1,6 +1,13 @@
 package access
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stridebench/stridebench/layouts"
+)
 
 // A FieldError names a field of a Spec or of Options, its value as text, and why it is refused.
 type FieldError struct {
@@ -25,4 +32,56 @@ func fault(field string, value any, err error) error {
 		text = fmt.Sprintf("%q", text)
 	}
 	return &FieldError{field, text, err}
+}
+
+// Set sets a field by its name and its text in files: shape, pad, dtype, with, view, order, tile, op,
+// from, to or kernel. The text of a tile, a view or a format may be "none". The error is a
+// *FieldError.
+func (s *Spec) Set(field, text string) (err error) {
+	value := text
+	if text == "none" {
+		value = ""
+	}
+	switch field {
+	case "shape":
+		s.Shape, err = layouts.ParseShape(text)
+	case "pad":
+		s.Pad, err = strconv.Atoi(text)
+	case "dtype":
+		s.DType, err = layouts.ParseDType(text)
+	case "with":
+		s.With, err = layouts.ParseShape(text)
+	case "view":
+		s.View, err = layouts.ParseChain(value)
+		if err != nil && strings.Count(text, "(") != strings.Count(text, ")") {
+			err = fmt.Errorf("%w; in a list of YAML, quote a view that has a comma", err)
+		}
+	case "order":
+		s.Order, err = ParseOrder(text)
+	case "tile":
+		if s.Tile = nil; value != "" {
+			s.Tile, err = layouts.ParseShape(text)
+		}
+	case "op":
+		s.Op, err = ParseOp(text)
+	case "from":
+		s.From, err = parseTag(value)
+	case "to":
+		s.To, err = parseTag(value)
+	case "kernel":
+		s.Kernel, err = ParseKernel(text)
+	default:
+		err = errors.New("no such field of a pattern")
+	}
+	if err != nil {
+		err = &FieldError{field, strconv.Quote(text), err}
+	}
+	return err
+}
+
+func parseTag(text string) (tag layouts.Tag, err error) {
+	if text == "" {
+		return tag, nil
+	}
+	return layouts.ParseTag(text)
 }

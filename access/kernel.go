@@ -235,14 +235,9 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 		}
 	}
 	return runner{
-		prepare: func() { prepareAll(data, k.of) },
-		passes:  passes,
-		reference: func() (float64, error) {
-			if p.formats != nil {
-				return formatReference(p, data, k.of)
-			}
-			return reference(p, data, k.of)
-		},
+		prepare:   func() { prepareAll(data, k.of) },
+		passes:    passes,
+		reference: func() (float64, error) { return reference(p, data, k.of) },
 		inPlace: slices.ContainsFunc(p.Spec.Operands, func(o Operand) bool {
 			return o.Kind == nest.Modify
 		}),

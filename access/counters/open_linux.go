@@ -53,7 +53,7 @@ func openEvents(events ...Event) (Reader, []missing, error) {
 			Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
 			Read_format: unix.PERF_FORMAT_GROUP | unix.PERF_FORMAT_TOTAL_TIME_ENABLED |
 				unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
-			Bits:        unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
+			Bits: unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
 		if leader < 0 {
 			attr.Bits |= unix.PerfBitDisabled // disables the whole group
 		}

@@ -169,11 +169,8 @@ func (s *Session) simulate(ctx context.Context) error {
 	if patterns == nil {
 		return nil
 	}
-	start, steps := time.Now(), len(patterns)
-	if s.Caches.TLB != nil {
-		steps *= 2
-	}
-	s.progress.Phase("simulating "+results.Counted(len(patterns), "benchmark"), steps)
+	start := time.Now()
+	s.progress.Phase("simulating "+results.Counted(len(patterns), "benchmark"), len(patterns))
 	counts, err := access.Simulate(ctx, s.Caches, patterns, func() { s.progress.Step(1) })
 	for _, c := range s.patterns {
 		s.counts, counts = append(s.counts, counts[:len(c)]), counts[len(c):]

@@ -36,9 +36,8 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 		return nil, at.file.Errorf(at.path, "operands want one op (sum, fill, copy or add)")
 	}
 	s := access.Spec{Order: access.Torch}
-	var err error
-	if s.Op, err = parse(at.file, e.Op[0], "op", access.ParseOp); err != nil {
-		return nil, err
+	if err := s.Set("op", e.Op[0].text); err != nil {
+		return nil, at.file.Refuse(e.Op[0].node, err)
 	}
 	for i, o := range e.Operands {
 		operand, err := o.operand(at.file, fmt.Sprintf("%s.operands[%d]", at.path, i))
@@ -48,9 +47,9 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 		s.Operands = append(s.Operands, operand)
 	}
 	for _, v := range e.Dims {
-		d, err := parse(at.file, v, "dims", strconv.Atoi)
+		d, err := strconv.Atoi(v.text)
 		if err != nil {
-			return nil, err
+			return nil, at.file.Refuse(v.node, fmt.Errorf("dims %q: %w", v.text, err))
 		}
 		s.Dims = append(s.Dims, d)
 	}
