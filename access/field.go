@@ -3,6 +3,7 @@ package access
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,8 +35,8 @@ func fault(field string, value any, err error) error {
 	return &FieldError{field, text, err}
 }
 
-// Set sets a field by its name and its text in files: shape, pad, dtype, with, view, order, tile, op,
-// from, to or kernel. The text of a tile, a view or a format may be "none". The error is a
+// Set sets a field by its name and its text in files: shape, pad, dtype, with, view, order, tile,
+// op, from, to or kernel. The text of a tile, a view or a format may be "none". The error is a
 // *FieldError.
 func (s *Spec) Set(field, text string) (err error) {
 	value := text
@@ -84,4 +85,62 @@ func parseTag(text string) (tag layouts.Tag, err error) {
 		return tag, nil
 	}
 	return layouts.ParseTag(text)
+}
+
+// Name returns the benchmark name of a spec that is in no suite, without the word Benchmark. It has
+// a family and key=value pairs, the kernel last. Names never change.
+func (s Spec) Name() string {
+	order := s.Order
+	var b strings.Builder
+	if len(s.Operands) > 0 {
+		return s.operandsName()
+	}
+	if s.Op == Chase {
+		fmt.Fprintf(&b, "Latency/op=chase/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
+	} else if s.Op == Reorder {
+		fmt.Fprintf(&b, "Reorder/from=%v/to=%v", s.From, s.To)
+		if order != Row {
+			fmt.Fprintf(&b, "/order=%v", order)
+		}
+		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
+	} else if s.Op == Add {
+		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%v/shape=%s/dtype=%s",
+			layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
+	} else if s.Op == Copy {
+		layout := "contiguous"
+		if !s.View.Empty() {
+			layout = "view"
+		} else if s.Pad != 0 {
+			layout = "padded"
+		}
+		fmt.Fprintf(&b, "Copy/layout=%s", layout)
+		if order != Row {
+			fmt.Fprintf(&b, "/order=%v", order)
+		}
+		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
+	} else {
+		fmt.Fprintf(&b, "Traverse/op=%s/order=%v/shape=%s/dtype=%s", s.Op, order,
+			layouts.FormatShape(s.Shape), s.DType)
+	}
+	if s.Pad != 0 {
+		fmt.Fprintf(&b, "/pad=%d", s.Pad)
+	}
+	if s.From.Rank() > 0 && s.Op != Reorder {
+		fmt.Fprintf(&b, "/from=%v", s.From)
+	}
+	if !s.View.Empty() {
+		fmt.Fprintf(&b, "/view=%s", strings.Join(strings.Fields(s.View.String()), ""))
+	}
+	if s.Tile != nil {
+		fmt.Fprintf(&b, "/tile=%s", formatTile(s.Tile))
+	}
+	fmt.Fprintf(&b, "/kernel=%v", s.Kernel)
+	return b.String() + s.threadsName()
+}
+
+func formatTile(tile []int) string {
+	if len(tile) > 0 && len(slices.Compact(slices.Clone(tile))) == 1 {
+		return strconv.Itoa(tile[0])
+	}
+	return layouts.FormatShape(tile)
 }

@@ -1,6 +1,6 @@
-// Package counters reads what the CPU counts while a thread runs: instructions, cycles, cache and
-// TLB misses, in user space only. The CPU and the Linux kernel determine which counters exist. A
-// virtual machine often has none.
+// Package counters is the program's own and promises nothing. It reads what the CPU counts while a
+// thread runs: instructions, cycles, cache and TLB misses, in user space only. The CPU and the
+// Linux kernel determine which counters exist. A virtual machine often has none.
 package counters
 
 import (

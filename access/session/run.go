@@ -92,9 +92,9 @@ func (untold) Phase(string, int) {}
 func (untold) Timed(string, int) {}
 func (untold) Step(int)          {}
 
-// Run predicts everything, then simulates and times the comparisons, some at a time, then runs the
-// studies. It yields each record as soon as it exists, and an error at the end, if any: Interrupted
-// if the context was cancelled.
+// Run predicts and simulates everything, then times the comparisons, one after the other, then runs
+// the studies. It yields each record as soon as it exists, and an error at the end, if any:
+// Interrupted if the context was cancelled.
 func (s *Session) Run(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if s.ran {

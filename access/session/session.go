@@ -2,15 +2,17 @@
 // times, and returns results as records in the units of package results. It warns of whatever makes
 // the times doubtful.
 //
-// A run takes four steps, which example_test.go shows:
+// A run takes four steps, which the example shows:
 //
-//  1. A [Plan] says what to walk, on which simulated caches, how often and for how long, in which
-//     pages and with which counters.
+//  1. A [Plan] says what to walk: comparisons of named specs, such as those of access.Suite, and
+//     studies ([Studies]). It also says on which simulated caches, how often and for how long.
+//     [Filter], [Plan.Take] and [Plan.Among] choose a part of it, or the threads that walk it.
 //  2. [Plan.Prepare] lowers everything to loops and checks that there is enough memory. So errors
-//     come before anything runs: an [access.FieldError] for a field of the plan, a [BenchmarkError]
-//     for a benchmark.
-//  3. [Session.Run] yields a [Record] for each sample immediately. [Session.Write] writes the same
-//     records as a file that benchstat reads.
+//     come before anything runs: an access.FieldError for a field of the plan, a [BenchmarkError]
+//     for a benchmark. [Session.Tune] tunes the vector kernels to this CPU, if the plan has any.
+//  3. [Session.Run] predicts and simulates everything, and then yields a [Record] for each sample
+//     as soon as it is taken. [Session.Write] writes the same records as a file that benchstat
+//     reads.
 //  4. [Session.Warnings] says, after the run, what makes its times doubtful.
 //
 // A cancelled run keeps everything that was finished. The error says how much that is

@@ -63,7 +63,8 @@ func (p Product) Comparisons() []access.Comparison {
 	return all
 }
 
-// walked returns the dtype of the elements that are walked. Of an invalid spec it is the stored one.
+// walked returns the dtype of the elements that are walked, which of an invalid spec is the stored
+// one.
 func walked(s access.Spec) layouts.DType {
 	if s.View.Empty() {
 		return s.DType

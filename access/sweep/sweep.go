@@ -1,6 +1,6 @@
-// Package sweep simulates the design space of a kernel: every combination of the shapes, dtypes,
-// operations, orders, tiles and caches that a file names. It counts exactly, on all CPUs, and its
-// record survives being killed.
+// Package sweep is the program's own and promises nothing. It simulates the design space of a
+// kernel: every combination of the shapes, dtypes, operations, orders, tiles and caches that a file
+// names. It counts exactly, on all CPUs, and its record survives being killed.
 //
 //  1. [ReadFile] reads the space (docs/fleet.md describes the file).
 //  2. [Space.Run] simulates each point that its record lacks. When all are there, it writes the

@@ -1,5 +1,5 @@
-// Package workload turns a user's tensors and the operations on them, in YAML, into benchmarks.
-// docs/workload.md describes the format.
+// Package workload is the program's own and promises nothing. It turns a user's tensors and the
+// operations on them, in YAML, into benchmarks. docs/workload.md describes the format.
 package workload
 
 import (

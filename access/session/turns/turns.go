@@ -1,4 +1,4 @@
-// Package turns is the program's own, and promises nothing. It runs two bench programs alternately,
+// Package turns is the program's own and promises nothing. It runs two bench programs alternately,
 // so that disturbances on the machine affect the samples of both.
 package turns
 
