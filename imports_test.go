@@ -26,13 +26,13 @@ var mayImport = map[string][]string{
 	"simcache":       {"layouts/nest"},
 	"access":         {"layouts", "simcache"},
 	"access/session": {"results"},
-
-	"access/session/turns": {"results"},
 	"access/sweep":   {"results"},
 	"results":        {},
 	"reports":        {"layouts", "results", "simcache"},
 	"cmd":            {"layouts", "simcache", "access", "results", "reports"},
 	"scripts":        {"layouts", "simcache", "access", "results"},
+
+	"access/session/turns": {"results"},
 }
 
 // allowed reports whether a package may import another, by paths in the module.
