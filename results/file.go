@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,7 +26,7 @@ const newMode fs.FileMode = 0o644
 
 // Create opens a temporary file in the folder of path, and makes the folder if missing. It follows
 // symbolic links and keeps them. It returns an *fs.PathError for a folder, for what may not be
-// written, and for a link into a missing folder.
+// written, and for a link to what is missing.
 func Create(path string) (*File, error) {
 	f, err := create(path)
 	if err != nil {
@@ -47,61 +46,52 @@ func reason(err error) error {
 // Foreign reports whether path is a non-empty regular file that is not ours, which writing would
 // destroy.
 func Foreign(path string, ours func(text []byte) bool) bool {
-	to, err := destination(path)
-	if err != nil || isDescriptor(to) { // written at its current position
+	info, err := os.Stat(path)
+	if err != nil || inPlace(path, info) || info.Size() == 0 {
 		return false
 	}
-	if info, err := os.Stat(to); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return false
-	}
-	text, err := ReadText(to)
+	text, err := ReadText(path)
 	return err != nil || !ours(text)
+}
+
+// inPlace reports whether a file is written where it is: a device, a pipe, or an open file of a
+// process such as /dev/stdout, which may have lost its name.
+func inPlace(path string, info fs.FileInfo) bool {
+	return !info.Mode().IsRegular() || strings.HasPrefix(path, "/dev/") ||
+		strings.HasPrefix(path, "/proc/")
 }
 
 func create(path string) (*File, error) {
 	if path != "" && os.IsPathSeparator(path[len(path)-1]) {
 		return nil, syscall.EISDIR
 	}
-	to, err := destination(path)
-	if err != nil {
-		return nil, err
-	}
-	if fd, own := ownDescriptor(to); own {
-		there, err := duplicate(fd, path)
-		return &File{file: there}, err
-	}
 	// Opening for append changes nothing, and fails if the file is read-only. Renaming over it
 	// would not fail.
-	there, err := os.OpenFile(to, os.O_WRONLY|os.O_APPEND, 0)
+	there, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := makeFolder(to, to != path); err != nil {
+		if to, err := os.Readlink(path); err == nil {
+			return nil, fmt.Errorf("it is a link to %s, which is missing", to)
+		}
+		if err := os.MkdirAll(folder(path), 0o777); err != nil {
 			return nil, err
 		}
-		return temporary(to, newMode)
+		return temporary(path, newMode)
 	}
 	if err != nil {
 		return nil, err
 	}
 	info, err := there.Stat()
-	if err == nil && (!info.Mode().IsRegular() || isDescriptor(to)) {
+	if err == nil && inPlace(path, info) {
 		return &File{file: there}, nil
 	}
 	if err := cmp.Or(err, there.Close()); err != nil {
 		return nil, err
 	}
+	to, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
 	return temporary(to, info.Mode().Perm())
-}
-
-// makeFolder makes the folder of path, unless a link leads there: the link's target may only be
-// absent for now.
-func makeFolder(path string, linked bool) error {
-	if !linked {
-		return os.MkdirAll(folder(path), 0o777)
-	}
-	if _, err := os.Stat(folder(path)); err != nil {
-		return fmt.Errorf("it is a link to %s, whose folder is missing", path)
-	}
-	return nil
 }
 
 // folder, unlike filepath.Dir, does not cancel ".." with the name before it, which may be a link.
@@ -140,47 +130,6 @@ func leave(name string, how func() error) error {
 	defer underway.Unlock()
 	delete(underway.names, name)
 	return how()
-}
-
-// maxLinks is how many symbolic links Linux follows.
-const maxLinks = 40
-
-// destination resolves the symbolic links of path, also dangling ones. It stops at an open file of
-// a process, to which /dev/stdout leads.
-func destination(path string) (string, error) {
-	for range maxLinks {
-		to, err := os.Readlink(path)
-		if err != nil || isDescriptor(path) { // opening it will show the error
-			return path, nil
-		}
-		if !filepath.IsAbs(to) {
-			dir, _ := filepath.Split(path)
-			to = dir + to
-		}
-		path = to
-	}
-	return "", errors.New("too many symbolic links")
-}
-
-var descriptors = compiled(`^(/dev|/proc/[0-9]+(/task/[0-9]+)?)/fd$`)
-
-// isDescriptor reports whether path is an open file of a process. It is written at its current
-// position, and may have lost its name.
-func isDescriptor(path string) bool {
-	dir, err := filepath.EvalSymlinks(folder(path))
-	return err == nil && descriptors().MatchString(dir)
-}
-
-// ownDescriptor returns this process's descriptor that path names, such as /dev/stdout. A second
-// open would overwrite the process's own output.
-func ownDescriptor(path string) (fd int, own bool) {
-	dir, err := filepath.EvalSymlinks(folder(path))
-	if err != nil || !descriptors().MatchString(dir) {
-		return 0, false
-	}
-	own = dir == "/dev/fd" || strings.HasPrefix(dir, fmt.Sprintf("/proc/%d/", os.Getpid()))
-	fd, err = strconv.Atoi(filepath.Base(path))
-	return fd, own && err == nil
 }
 
 // Write implements io.Writer.

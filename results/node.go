@@ -21,7 +21,7 @@ func nodeComments(m Machine, root fs.FS) (all []Pair) {
 		add(NodeKey, name)
 	}
 	add("kernel-release", fileText(root, "proc/sys/kernel/osrelease"))
-	for line := range fileLines(root, "proc/cpuinfo") {
+	for line := range strings.Lines(fileText(root, "proc/cpuinfo")) {
 		if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "microcode" {
 			add("microcode", strings.TrimSpace(value))
 			break

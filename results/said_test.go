@@ -36,13 +36,12 @@ func TestFacts(t *testing.T) {
 		{"goversion", "go1.26", "go"}, {"cpus", "4", "go"}}, m.Facts()); diff != "" {
 		t.Error(diff)
 	}
-	m.CPU, m.CPUFrom, m.Hypervisor, m.CPUQuota, m.QuotaFrom, m.Memory = "Example 9000", "cpuid", "KVM",
-		1.5, "cgroup", 8<<30
-	m.MemoryLimits, m.Available,
-		m.AvailableFrom = []results.MemoryLimit{{Bytes: 2 << 30, Source: "cgroup"}}, 1<<30, "cgroup"
+	m.CPU, m.CPUFrom, m.Hypervisor, m.CPUQuota, m.Memory = "Example 9000", "cpuid", "KVM",
+		1.5, 8<<30
+	m.MemoryLimit, m.LimitFrom, m.Available = 2<<30, "cgroup", 1<<30
 	m.Governors, m.Turbo = []string{"powersave", "performance"}, "off"
 	want := []results.Fact{{"cpu", "Example 9000", "cpuid"}, {"hypervisor", "KVM", "cpuid"},
-		{"cpu quota", "1.5 CPUs", "cgroup"}, {"memory", "8 GiB", "/proc/meminfo"},
+		{"cpu quota", "1.5 CPUs", "/sys/fs/cgroup/cpu.max"}, {"memory", "8 GiB", "/proc/meminfo"},
 		{"memory limit", "2 GiB", "cgroup"}, {"memory available", "1 GiB", "cgroup"},
 		{"governor", "powersave performance", "sysfs"}, {"turbo", "off", "sysfs"}}
 	if diff := cmp.Diff(want, m.Facts()[4:]); diff != "" {

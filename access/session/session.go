@@ -200,10 +200,9 @@ func checkNames(all []access.Comparison) error {
 // what limits it.
 func Measurable(p access.Pattern, m results.Machine) error {
 	err := access.Measurable(p, m.Available)
-	if _, ok := errors.AsType[*access.MemoryError](err); ok && len(m.MemoryLimits) > 0 &&
-		m.AvailableFrom == m.MemoryLimits[0].Source {
-		return fmt.Errorf("%w (%s limits it to %s)", err, m.AvailableFrom,
-			results.Bytes(m.MemoryLimits[0].Bytes))
+	if _, ok := errors.AsType[*access.MemoryError](err); ok && m.LimitFrom != "" {
+		return fmt.Errorf("%w (%s limits it to %s)", err, m.LimitFrom,
+			results.Bytes(m.MemoryLimit))
 	}
 	return err
 }

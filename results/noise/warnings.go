@@ -101,9 +101,9 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 		warn("unpinned", "%s", unpinned(m.GOOS))
 	}
 	if m.CPUQuota > 0 && m.CPUQuota < float64(m.CPUs) {
-		warn("quota", "this process may use %.4g of %s (%s), and is stopped in the middle of a "+
+		warn("quota", "this process may use %.4g of %s (cpu.max), and is stopped in the middle of a "+
 			"sample when it has: run it without a quota", m.CPUQuota,
-			results.Counted(m.CPUs, "CPU"), m.QuotaFrom)
+			results.Counted(m.CPUs, "CPU"))
 	}
 	if a != nil && a.Others > MinOthers {
 		warn("load", "other programs kept %.1f of %s busy during the run: end them, or compare "+

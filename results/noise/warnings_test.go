@@ -90,7 +90,7 @@ func TestMachine(t *testing.T) {
 		{results.Machine{Governors: []string{"performance"}, Turbo: "off"}, true,
 			&results.Activity{CPUs: 2, Others: 0.1, Steal: 0.002}, ""},
 		{results.Machine{CPUs: 2, CPUQuota: 2}, true, nil, ""},
-		{results.Machine{CPUs: 2, CPUQuota: 1.5, QuotaFrom: "/sys/fs/cgroup/cpu.max"}, true, nil,
+		{results.Machine{CPUs: 2, CPUQuota: 1.5}, true, nil,
 			"quota"},
 		{results.Machine{Governors: []string{"performance", "powersave"}, Turbo: "on"}, false,
 			&results.Activity{CPUs: 2, Others: 1.5, Steal: 0.05}, "frequency turbo unpinned load steal"},
