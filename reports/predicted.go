@@ -57,7 +57,10 @@ func predicted(d *data) (*figure, error) {
 	same := plotter.NewFunction(func(v float64) float64 { return v })
 	same.Color, same.Dashes, same.Samples = d.look.marked, []vg.Length{4, 3}, 200
 	p.Add(same)
-	rho := results.RankCorrelation(x, y)
+	rho, err := stats.Spearman(x, y)
+	if err != nil { // equal times have no ranks
+		rho = math.NaN()
+	}
 	median, err := stats.Median(off)
 	if err != nil {
 		return nil, err

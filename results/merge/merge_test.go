@@ -2,23 +2,18 @@ package merge
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/results"
-	"github.com/stridebench/stridebench/results/internal/fleettest"
 )
 
 // shardText is a shard of a run whose k-th part has k lines of results. Families
@@ -305,38 +300,4 @@ func TestSameOrder(t *testing.T) {
 			t.Fatalf("%v\n%s\nis not\n%s", err, text, first)
 		}
 	}
-}
-
-// TestScale merges generated files, as many as MERGE_FILES says (16), of a thousand
-// samples each, and logs the time and the memory that it takes.
-func TestScale(t *testing.T) {
-	nodes := 16
-	if n, err := strconv.Atoi(os.Getenv("MERGE_FILES")); err == nil {
-		nodes = n
-	}
-	dir := t.TempDir()
-	if err := (fleettest.Fleet{Nodes: nodes, Benchmarks: 100, Samples: 10}).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	paths, err := Find([]string{dir}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := Read(paths, nil, "host", nil)
-	if err != nil || plan.Faults != nil || plan.Results != 1000*nodes || plan.Runs != nodes {
-		t.Fatal(plan, err)
-	}
-	scanned := time.Since(start)
-	out, err := os.Create(filepath.Join(dir, "fleet.text"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(plan.Write(out), out.Close()); err != nil {
-		t.Fatal(err)
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	t.Logf("%d files, %d results: scanned in %v, merged in %v, %s from the system",
-		nodes, plan.Results, scanned, time.Since(start), results.Bytes(int(m.Sys)))
 }

@@ -35,7 +35,7 @@ func Samples(all []Series) []string {
 			math.Abs(change) > minDrift {
 			drift.add(s.Name, math.Abs(change), fmt.Sprintf("by %+.0f%%", 100*change))
 		}
-		if fast, slow, yes := TwoSpeeds(s.Times); yes {
+		if fast, slow, yes := twoSpeeds(s.Times); yes {
 			twice.add(s.Name, slow/fast, fmt.Sprintf("%.2g times as long", slow/fast))
 		}
 		if n := outliers(s.Times); n > 0 {

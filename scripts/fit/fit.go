@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/montanaflynn/stats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -205,9 +206,13 @@ func (d *dataSet) error(name string, predicted []float64, taken func(int) bool) 
 		return cost.FitError{Name: name}
 	}
 	slices.Sort(off)
+	rank, err := stats.Spearman(p, m)
+	if err != nil {
+		rank = math.NaN()
+	}
 	return cost.FitError{Name: name, Patterns: len(off),
 		Median: stat.Quantile(.5, stat.LinInterp, off, nil),
-		Tenth:  stat.Quantile(.9, stat.LinInterp, off, nil), Rank: results.RankCorrelation(p, m)}
+		Tenth:  stat.Quantile(.9, stat.LinInterp, off, nil), Rank: rank}
 }
 
 // least fits the rules to the taken patterns: least squares of the logarithms of predicted over
