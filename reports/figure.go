@@ -35,7 +35,6 @@ type figure struct {
 	height   vg.Length // of the panels
 	legend   []entry
 	panels   []*panel
-	room     vg.Length // right of the panels
 }
 
 // A panel is a plot with axis labels, which gonum would centre at the arithmetic mean of a
@@ -177,7 +176,7 @@ func (f *figure) draw(c draw.Canvas, look *style) {
 		column[i] = []*plot.Plot{p.Plot}
 	}
 	tiles := plot.Align(column, draw.Tiles{Rows: len(column), Cols: 1, PadY: 8},
-		draw.Crop(c, left, -f.room, bottom, -f.legendHeight(look)))
+		draw.Crop(c, left, 0, bottom, -f.legendHeight(look)))
 	for i, p := range f.panels {
 		p.Draw(tiles[i][0])
 		axes := p.DataCanvas(tiles[i][0])

@@ -7,16 +7,13 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
-	"image"
 	"image/color"
-	imagedraw "image/draw"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stridebench/stridebench/results"
@@ -108,46 +105,26 @@ func (f Fleet) words(one fleet.Finding) FleetFinding {
 		fmt.Sprintf("%s on %d peers", what, one.Peers), chance, one.Why}
 }
 
-// clipRatio is the ratio beyond which colours no longer change.
-const clipRatio = 1.3
-
-// shade returns the colour of a ratio: paper at 1, one hue for slower, another for faster. It is
-// grey for no ratio.
-func (s *style) shade(ratio float64) color.RGBA {
-	if math.IsNaN(ratio) || ratio <= 0 {
-		return s.grid
-	}
-	share := math.Log(ratio) / math.Log(clipRatio)
-	to := s.hues[1].color
-	if share < 0 {
-		share, to = -share, s.hues[0].color
-	}
-	share = min(share, 1)
-	mix := func(a, b uint8) uint8 {
-		return uint8(math.Round(float64(a) + share*(float64(b)-float64(a))))
-	}
-	return color.RGBA{mix(s.paper.R, to.R), mix(s.paper.G, to.G), mix(s.paper.B, to.B), 0xFF}
-}
-
-// A larger fleet gets a second panel. It shows the first machines in rows that are legible.
+// A larger fleet has names at some of its rows.
 const maxNamed = 40
 
 func (f Fleet) draw(d *data) (*figure, error) {
 	rows, columns := len(f.order), len(f.matrix.Benchmarks)
+	h := heatMap{&d.look, columns, rows, func(column, row int) (color.Color, string) {
+		return d.look.shade(f.ratios[f.order[rows-1-row]][column]), ""
+	}}
+	var machines []string
+	for _, i := range slices.Backward(f.order) {
+		machines = append(machines, f.matrix.Machines[i].Name)
+	}
+	p, below := d.look.newHeatMap(h, "benchmarks, by family", "", f.familyTicks(),
+		ticksOf(machines, maxNamed, 24))
 	fig := &figure{title: fmt.Sprintf("%s, %s: times against the peers' median",
 		counted(rows, "machine"), counted(columns, "benchmark")), sentence: f.Sentence,
 		alt: "Heat map: the time of each benchmark on each machine as a ratio to the median of " +
-			"machines with the same CPU"}
-	if rows > maxNamed {
-		f.panel(d, fig, "the farthest out of line", f.order[:maxNamed/2])
-	}
-	f.panel(d, fig, "all machines", f.order)
-	last := fig.panels[len(fig.panels)-1]
-	last.x = "benchmarks, by family"
-	last.X.Tick.Marker = f.familyTicks()
-	last.X.Tick.Label.Rotation = math.Pi / 5
-	last.X.Tick.Label.XAlign, last.X.Tick.Label.YAlign = -1, -0.6
-	fig.height += 0.8 * vg.Inch
+			"machines with the same CPU",
+		height: vg.Length(min(max(rows, 14), maxNamed))*0.17*vg.Inch + 0.4*vg.Inch + below,
+		panels: []*panel{p}}
 	for _, ratio := range []float64{1 / clipRatio, 1 / math.Sqrt(clipRatio), 1,
 		math.Sqrt(clipRatio), clipRatio} {
 		fig.explain(fmt.Sprintf("%+.0f%%", 100*(ratio-1)),
@@ -156,51 +133,13 @@ func (f Fleet) draw(d *data) (*figure, error) {
 	return fig, nil
 }
 
-func (f Fleet) panel(d *data, fig *figure, title string, machines []int) {
-	rows, columns := len(machines), len(f.matrix.Benchmarks)
-	const pixels = 1400 // about, either way: one pixel for each cell would be blurred
-	up, across := (pixels+rows-1)/rows, (pixels+columns-1)/columns
-	img := image.NewRGBA(image.Rect(0, 0, columns*across, rows*up))
-	for row, i := range machines {
-		for k := range columns {
-			fill := image.NewUniform(d.look.shade(f.ratios[i][k]))
-			imagedraw.Draw(img, image.Rect(k*across, row*up, (k+1)*across, (row+1)*up), fill,
-				image.Point{}, imagedraw.Src)
-		}
-	}
-	p := d.look.newPanel("", title)
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(columns), 0, float64(rows)
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{}, f.machineTicks(machines)
-	p.Add(plotter.NewImage(img, 0, 0, float64(columns), float64(rows)))
-	fig.panels = append(fig.panels, p)
-	fig.height += vg.Length(min(max(rows, 14), 24)) * 0.17 * vg.Inch
-}
-
 func (f Fleet) familyTicks() (ticks plot.ConstantTicks) {
-	family, last := "", -1.0
-	for k, name := range f.matrix.Benchmarks {
-		own, _, _ := strings.Cut(name, "/")
-		if own == family {
-			continue
-		}
-		tick := plot.Tick{Value: float64(k)}
-		if last < 0 || float64(k)-last > float64(len(f.matrix.Benchmarks))/24 {
-			tick.Label, last = short(results.Printable(own), 12), float64(k)
-		}
-		family, ticks = own, append(ticks, tick)
-	}
-	return ticks
-}
-
-func (f Fleet) machineTicks(machines []int) (ticks plot.ConstantTicks) {
-	every := (len(machines) + 23) / 24
-	names := make([]string, len(machines))
-	for row, i := range machines {
-		names[row] = f.matrix.Machines[i].Name
-	}
-	for row, name := range shorts(names, 24) {
-		if row%every == 0 {
-			ticks = append(ticks, plot.Tick{Value: float64(len(machines)-row) - 0.5, Label: name})
+	last := math.Inf(-1)
+	names, of := f.families()
+	for _, name := range names {
+		if at := float64(of[name][0]); at-last > float64(len(f.matrix.Benchmarks))/24 {
+			ticks = append(ticks, plot.Tick{Value: at, Label: short(name, 12)})
+			last = at
 		}
 	}
 	return ticks

@@ -22,7 +22,7 @@ func TestMarksAreNotStruck(t *testing.T) {
 	p := plot.New()
 	p.X.Min, p.X.Max = 0, 8
 	var canvas recorder.Canvas
-	look.marks([]mark{{1, "pays from n = 1 (avx2)"}, {2, "pays from n = 2 (plain loop)"}, {9, "outside"}}).Plot(draw.NewCanvas(&canvas, 400*vg.Inch/72, 200), p)
+	look.marks([]mark{{1, "pays from n = 1 (avx2)", false}, {2, "pays from n = 2 (plain loop)", false}, {9, "outside", false}}).Plot(draw.NewCanvas(&canvas, 400*vg.Inch/72, 200), p)
 	order := ""
 	for _, action := range canvas.Actions {
 		switch a := action.(type) {

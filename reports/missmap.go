@@ -64,9 +64,6 @@ func DrawMaps(title string, maps []missmap.Map, theme Theme) (Chart, error) {
 }
 
 func (p *mapPicture) shade(theme Theme) {
-	rgb := func(hex uint32) color.RGBA {
-		return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF}
-	}
 	levels := p.maps[0].Levels
 	hit := rgb(0xCFE2F0)
 	misses := []color.RGBA{rgb(0xF0C83C), rgb(0xE69F00), rgb(0xD55E00), rgb(0xB2182B)}

@@ -128,7 +128,7 @@ func (s series) band() (band plotter.XYs) {
 }
 
 // A swatch is a thumbnail: a field of a colour with an edge.
-type swatch struct{ fill, edge color.RGBA }
+type swatch struct{ fill, edge color.Color }
 
 // Thumbnail implements plot.Thumbnailer.
 func (s swatch) Thumbnail(c *draw.Canvas) {

@@ -51,9 +51,8 @@ func predicted(d *data) (*figure, error) {
 			max(high, f.measured.high*1.5, f.predicted*1.5)
 	}
 	p := d.look.newPanel("measured time of a pass", "predicted time of a pass")
-	logAxisOf(&p.X, low, high, duration)
-	logAxisOf(&p.Y, low, high, duration)
-	d.look.addGrid(p, true)
+	logAxis(&p.X, low, high, duration)
+	logAxis(&p.Y, low, high, duration)
 	same := plotter.NewFunction(func(v float64) float64 { return v })
 	same.Color, same.Dashes, same.Samples = d.look.marked, []vg.Length{4, 3}, 200
 	p.Add(same)

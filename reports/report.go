@@ -152,14 +152,7 @@ func (d *data) charts(begin func(charts int) (done func())) ([]Chart, error) {
 // rest returns the data that no chart has shown, several threads last.
 func (d *data) rest() data {
 	of := *d
-	// not shown for some number of threads: its bars stay together
-	open := map[string]bool{}
-	for _, r := range d.threaded {
-		open[unthreaded(r)] = open[unthreaded(r)] || !d.shown[r.Name]
-	}
-	of.rows = slices.DeleteFunc(d.named(), func(r results.Row) bool {
-		return d.shown[r.Name] && !(saysThreads(r) && open[unthreaded(r)])
-	})
+	of.rows = slices.DeleteFunc(d.named(), func(r results.Row) bool { return d.shown[r.Name] })
 	return of
 }
 

@@ -67,10 +67,9 @@ func setMisses(d *data) (*figure, error) {
 		}
 	}
 	p := d.look.newPanel("set of D1", "misses per pass")
-	zeroAxis(&p.X, last+1)
+	linearAxis(&p.X, 0, last+1)
 	p.X.Min = -1
-	zeroAxis(&p.Y, max(high, 1)*1.1)
-	d.look.addGrid(p, true)
+	linearAxis(&p.Y, 0, max(high, 1)*1.1)
 	f := &figure{title: fmt.Sprintf("Summing %s columns of a %s matrix: misses by cache set",
 		short(columns, 8), short(shape, 16)),
 		sentence: setSentence(all), alt: "Stems: misses of each set of the first cache: " +
@@ -166,7 +165,6 @@ func missRatio(d *data) (*figure, error) {
 	}
 	byteAxis(&p.X, low, high)
 	percentAxis(&p.Y)
-	d.look.addGrid(p, true)
 	p.Add(d.look.marks(d.cpuCaches))
 	for i := range all {
 		all[i].dashed = i > 1
