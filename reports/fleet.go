@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"image/color"
@@ -189,12 +188,7 @@ func (f Fleet) rows() (rows []fleetRow, heads []string) {
 					ratios = append(ratios, r)
 				}
 			}
-			slices.Sort(ratios)
-			ratio := math.NaN()
-			if n := len(ratios); n > 0 {
-				ratio = (ratios[(n-1)/2] + ratios[n/2]) / 2
-			}
-			row.Cells = append(row.Cells, ratioCell(ratio))
+			row.Cells = append(row.Cells, ratioCell(results.Median(ratios)))
 		}
 		rows = append(rows, row)
 	}
@@ -267,9 +261,6 @@ func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	uri := func(svg []byte) template.URL {
-		return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg))
-	}
 	rows, heads := f.rows()
 	var out bytes.Buffer
 	err = fleetTemplate().Execute(&out, map[string]any{
@@ -279,7 +270,7 @@ func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
 		"Sentence": f.Sentence, "Findings": f.Findings[:min(len(f.Findings), maxRows)],
 		"More": max(0, len(f.Findings)-maxRows), "Untested": f.judged.Untested,
 		"Tests": f.judged.Tests, "Sees": f.sees(), "Alpha": fleetAlpha,
-		"Light": uri(picture.light), "Dark": uri(picture.dark), "Alt": chart.Alt,
+		"Light": inlined(picture.light), "Dark": inlined(picture.dark), "Alt": chart.Alt,
 		"Figure": chart.Title,
 		"Width":  int(picture.width * 96 / 72), "Height": int(picture.height * 96 / 72),
 		"Label": f.matrix.Label, "Heads": heads, "Rows": rows,

@@ -136,7 +136,7 @@ func (r Report) page() ([]byte, error) {
 		Title: "What the layouts cost", CPU: clip(r.setup.CPU), Facts: r.facts(), Theme: r.theme,
 		Policy: policy(), Style: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Machine: strings.Split(r.Machine, "\n"), Warnings: several(r.Warnings),
-		Absent: r.Absent, Tables: slices.Concat(r.changes(), tables(r.Rows)), Caches: r.caches(),
+		Absent: r.Absent, Tables: slices.Concat(r.changes(), tables(r.Rows, maxRows)), Caches: r.caches(),
 		Config: r.settings(), Commands: several(r.Commands),
 		Report: clip(cmp.Or(r.command, "bench report")),
 	}
