@@ -78,7 +78,7 @@ func linearAxis(a *plot.Axis, low, high float64) {
 		}
 	}
 	var ticks plot.ConstantTicks
-	for i := math.Ceil(low / step); i*step <= high && len(ticks) < 7; i++ {
+	for i := math.Ceil(low/step) + 0; i*step <= high && len(ticks) < 7; i++ { // + 0: not -0
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: number6(i * step)})
 	}
 	a.Tick.Marker = ticks

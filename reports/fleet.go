@@ -3,12 +3,9 @@ package reports
 import (
 	"bytes"
 	"cmp"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"image/color"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,11 +15,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/fleet"
 )
-
-//go:embed page/fleet.html
-var fleetText string
-
-var fleetTemplate = parsed("fleet", &fleetText)
 
 // A Fleet is the page on many machines.
 type Fleet struct {
@@ -133,83 +125,66 @@ func (f Fleet) draw(d *data) (*figure, error) {
 }
 
 func (f Fleet) familyTicks() (ticks plot.ConstantTicks) {
-	last := math.Inf(-1)
-	names, of := f.families()
-	for _, name := range names {
-		if at := float64(of[name][0]); at-last > float64(len(f.matrix.Benchmarks))/24 {
-			ticks = append(ticks, plot.Tick{Value: at, Label: short(name, 12)})
-			last = at
+	last, family := math.Inf(-1), ""
+	for k, name := range f.matrix.Benchmarks {
+		own, _, _ := strings.Cut(name, "/")
+		if apart := float64(k) - last; own != family &&
+			apart > float64(len(f.matrix.Benchmarks))/24 {
+			ticks = append(ticks, plot.Tick{Value: float64(k), Label: short(own, 12)})
+			last = float64(k)
 		}
+		family = own
 	}
 	return ticks
 }
 
 const maxMachines = 1000
 
-type fleetRow struct {
-	Name, CPU string
-	Cells     []fleetCell
-}
-
-type fleetCell struct {
-	Text  string
-	Style template.CSS // of its background
-}
-
-func (f Fleet) families() (names []string, of map[string][]int) {
-	of = map[string][]int{}
-	for k, name := range f.matrix.Benchmarks {
-		family, _, _ := strings.Cut(name, "/")
-		if of[family] == nil {
-			names = append(names, family)
-		}
-		of[family] = append(of[family], k)
+func (f Fleet) tables() []table {
+	out := newTable("out", "Out of line", f.matrix.Label, "what", "chance", "why")
+	for _, one := range f.Findings[:min(len(f.Findings), maxRows)] {
+		out.addRow(one.Machine, one.What, one.Chance, one.Why)
 	}
-	return names[:min(len(names), 16)], of
-}
-
-func (f Fleet) rows() (rows []fleetRow, heads []string) {
-	names, of := f.families()
-	heads = append([]string{"all", "caches", "memory", "scatter"}, names...)
+	if more := len(f.Findings) - maxRows; more > 0 {
+		out.Note = fmt.Sprintf("%d more are not shown.", more)
+	}
+	all := newTable("machines", "Machines", f.matrix.Label, "CPU", "all", "caches", "memory",
+		"scatter")
 	for _, i := range f.order[:min(len(f.order), maxMachines)] {
-		m := f.matrix.Machines[i]
-		row := fleetRow{Name: clip(m.Name), CPU: clip(m.Config["cpu"])}
+		all.addRow(f.matrix.Machines[i].Name, f.matrix.Machines[i].Config["cpu"])
 		for a, ratio := range f.judged.Scores[i] {
-			cell := ratioCell(ratio)
-			if fleet.Aspect(a) == fleet.Scatter {
-				cell.Style = "" // a ratio of 2 is ordinary here
+			c := numeric(ratio, true)
+			if fleet.Aspect(a) != fleet.Scatter &&
+				math.Abs(math.Log(ratio)) > math.Log(clipRatio)/2 {
+				c.Class = "wide"
 			}
-			row.Cells = append(row.Cells, cell)
+			all.addCell(c)
 		}
-		for _, name := range names {
-			var ratios []float64
-			for _, k := range of[name] {
-				if r := f.ratios[i][k]; !math.IsNaN(r) {
-					ratios = append(ratios, r)
-				}
-			}
-			row.Cells = append(row.Cells, ratioCell(results.Median(ratios)))
-		}
-		rows = append(rows, row)
 	}
-	return rows, heads
+	if more := len(f.order) - maxMachines; more > 0 {
+		all.Note = fmt.Sprintf("%d more machines, all closer to their peers, are in fleet.csv.", more)
+	}
+	if f.Findings == nil {
+		return []table{all}
+	}
+	return []table{out, all}
 }
 
-func ratioCell(ratio float64) fleetCell {
-	if math.IsNaN(ratio) {
-		return fleetCell{}
+func (f Fleet) notes() []string {
+	test := fmt.Sprintf("%s, each of a machine against those of the same CPU: the median over "+
+		"benchmarks of its time against the peers' median, in units of the peers' median absolute "+
+		"deviation. The chance is the probability that any machine in line in the whole fleet seems "+
+		"this far out (Holm); findings have at most %v.", counted(f.judged.Tests, "test"), fleetAlpha)
+	if sees := f.sees(); sees != "" {
+		test += fmt.Sprintf(" With these peers, a machine is found if it takes at least %s times "+
+			"their time; more peers would show smaller differences.", sees)
 	}
-	share := math.Round(100 * min(1, math.Abs(math.Log(ratio))/math.Log(clipRatio)))
-	hue := "slower"
-	if ratio < 1 {
-		hue = "faster"
+	if f.judged.Untested > 0 {
+		test += fmt.Sprintf(" Machines with fewer than 7 peers are not tested: %d.", f.judged.Untested)
 	}
-	cell := fleetCell{Text: fmt.Sprintf("%.2f", ratio)}
-	if share >= 4 {
-		cell.Style = template.CSS(fmt.Sprintf(
-			"background:color-mix(in srgb,var(--%s) %.0f%%,transparent)", hue, share))
-	}
-	return cell
+	return []string{test, "A ratio is to the peers' median; more is slower. The columns: all " +
+		"benchmarks; those whose data fit in the caches; those that miss the last cache; the " +
+		"scatter of samples. fleet.csv has every benchmark."}
 }
 
 // Write writes fleet.html, its picture, and the matrix as fleet.csv to a folder. It returns their
@@ -228,7 +203,13 @@ func (f Fleet) Write(dir string) (paths []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := f.page(d, chart)
+	if chart.picture, err = d.picture(maker{draw: f.draw}); err != nil {
+		return nil, err
+	}
+	chart.Name = "fleet"
+	text, err := page{Title: counted(len(f.matrix.Machines), "machine") + " by " + f.matrix.Label,
+		Theme: f.options.Theme, Figures: []pageFigure{figureOf(chart, 1)}, Tables: f.tables(),
+		Notes: f.notes(), Report: f.options.Command}.html()
 	if err != nil {
 		return nil, err
 	}
@@ -236,45 +217,6 @@ func (f Fleet) Write(dir string) (paths []string, err error) {
 	if err := f.matrix.WriteCSV(&table); err != nil {
 		return nil, err
 	}
-	files := []struct {
-		name string
-		text []byte
-	}{{"fleet.html", page}, {"fleet.png", chart.PNG}, {"fleet.svg", chart.SVG},
-		{"fleet.csv", table.Bytes()}}
-	for _, out := range files {
-		if err := checkOwn(dir, files[0].name, out.name); err != nil {
-			return nil, err
-		}
-	}
-	for _, out := range files {
-		path := filepath.Join(dir, out.name)
-		if err := results.WriteFile(path, out.text); err != nil {
-			return nil, err
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
-}
-
-func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
-	picture, err := d.picture(maker{draw: f.draw})
-	if err != nil {
-		return nil, err
-	}
-	rows, heads := f.rows()
-	var out bytes.Buffer
-	err = fleetTemplate().Execute(&out, map[string]any{
-		"Title": fmt.Sprintf("%s by %s", counted(len(f.matrix.Machines), "machine"),
-			f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle),
-		"Script": template.JS(pageScript), "Theme": f.options.Theme,
-		"Sentence": f.Sentence, "Findings": f.Findings[:min(len(f.Findings), maxRows)],
-		"More": max(0, len(f.Findings)-maxRows), "Untested": f.judged.Untested,
-		"Tests": f.judged.Tests, "Sees": f.sees(), "Alpha": fleetAlpha,
-		"Light": inlined(picture.light), "Dark": inlined(picture.dark), "Alt": chart.Alt,
-		"Figure": chart.Title,
-		"Width":  int(picture.width * 96 / 72), "Height": int(picture.height * 96 / 72),
-		"Label": f.matrix.Label, "Heads": heads, "Rows": rows,
-		"Left": max(0, len(f.order)-maxMachines), "Command": f.options.Command,
-	})
-	return out.Bytes(), err
+	return write(dir, []output{{"fleet.html", text}, {"fleet.png", chart.PNG},
+		{"fleet.svg", chart.SVG}, {"fleet.csv", table.Bytes()}})
 }

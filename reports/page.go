@@ -31,18 +31,12 @@ var (
 	pageStyle string
 	//go:embed page/script.js
 	pageScript string
-
-	pageTemplate = parsed("page", &pageText)
 )
 
-// parsed returns a function that parses a template at its first call, since most commands make no
-// page.
-func parsed(name string, text *string) func() *template.Template {
-	return sync.OnceValue(func() *template.Template {
-		return template.Must(template.New(name).Funcs(
-			template.FuncMap{"prose": prose}).Parse(*text))
-	})
-}
+// pageTemplate is parsed at its first use, since most commands make no page.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{"prose": prose}).Parse(pageText))
+})
 
 // unbroken matches flags and arrows, which browsers would break after a hyphen.
 var unbroken = regexp.MustCompile(`--[a-z][-a-zA-Z0-9]{0,30}|-&gt;`)
@@ -81,6 +75,7 @@ func (d *data) picture(m maker) (p picture, err error) {
 		svg   *[]byte
 	}{{Light, &p.light}, {Dark, &p.dark}} {
 		of := *d
+		of.shown = map[string]bool{} // charts are rendered concurrently
 		if of.look, err = t.theme.style(); err != nil {
 			return p, err
 		}
@@ -103,17 +98,20 @@ func (d *data) picture(m maker) (p picture, err error) {
 	return p, nil
 }
 
+// A page is what the pages of reports, of fleets and of bills have.
 type page struct {
 	Title, CPU, Facts string
 	Theme             Theme // "" for the reader's
 	Policy            string
 	Style             template.CSS
 	Script            template.JS
-	Machine           []string
+	Machine           []string // lines of the head
+	Findings          []string // without a figure
 	Warnings          []string
 	Answer            []pageFigure // what matters most
 	Figures           []pageFigure
 	Absent            []Absent
+	Notes             []string // on the tables
 	Tables            []table
 	Caches            []pageCache
 	Config            []results.Pair
@@ -121,6 +119,23 @@ type page struct {
 	Commands          []string
 	Told              bool // the commands come from the files
 	Report            string
+}
+
+func (p page) html() ([]byte, error) {
+	p.Policy, p.Style, p.Script = policy(), template.CSS(pageStyle), template.JS(pageScript)
+	p.Warnings, p.Report = several(p.Warnings), clip(cmp.Or(p.Report, "bench report"))
+	var b bytes.Buffer
+	err := pageTemplate().Execute(&b, p)
+	return b.Bytes(), err
+}
+
+func figureOf(c Chart, number int) pageFigure {
+	return pageFigure{
+		ID: "figure-" + c.Name, Number: number, Title: results.Printable(c.Title),
+		Alt: results.Printable(c.Alt), Sentence: results.Printable(c.Sentence),
+		Width: int(c.picture.width), Height: int(c.picture.height),
+		Light: inlined(c.picture.light), Dark: inlined(c.picture.dark),
+	}
 }
 
 type pageFigure struct {
@@ -134,33 +149,21 @@ type pageCache struct{ Name, Size, Ways, Line, Use string }
 func (r Report) page() ([]byte, error) {
 	p := page{
 		Title: "What the layouts cost", CPU: clip(r.setup.CPU), Facts: r.facts(), Theme: r.theme,
-		Policy: policy(), Style: template.CSS(pageStyle), Script: template.JS(pageScript),
-		Machine: strings.Split(r.Machine, "\n"), Warnings: several(r.Warnings),
-		Absent: r.Absent, Tables: slices.Concat(r.changes(), tables(r.Rows, maxRows)), Caches: r.caches(),
-		Config: r.settings(), Commands: several(r.Commands),
-		Report: clip(cmp.Or(r.command, "bench report")),
+		Machine: strings.Split(r.Machine, "\n"), Warnings: r.Warnings, Absent: r.Absent,
+		Tables: slices.Concat(r.changes(), tables(r.Rows, maxRows)), Caches: r.caches(),
+		Config: r.settings(), Commands: several(r.Commands), Report: r.command,
 	}
 	if p.Told = len(p.Commands) > 0; !p.Told {
 		p.Commands = []string{"bench run -o out/run.txt"}
 	}
 	for i, c := range r.Charts {
-		p.Figures = append(p.Figures, pageFigure{
-			ID: "figure-" + c.Name, Number: i + 1, Title: results.Printable(c.Title),
-			Alt:      results.Printable(c.Alt),
-			Sentence: results.Printable(c.Sentence),
-			Width:    int(c.picture.width), Height: int(c.picture.height),
-			Light: inlined(c.picture.light), Dark: inlined(c.picture.dark),
-		})
+		p.Figures = append(p.Figures, figureOf(c, i+1))
 	}
 	p.Answer = answer(p.Figures)
-	for i, run := range r.Runs {
-		if i < maxShown {
-			p.Runs = append(p.Runs, run.shown())
-		}
+	for _, run := range r.Runs[:min(len(r.Runs), maxShown)] {
+		p.Runs = append(p.Runs, run.shown())
 	}
-	var b bytes.Buffer
-	err := pageTemplate().Execute(&b, p)
-	return b.Bytes(), err
+	return p.html()
 }
 
 // matters ranks the charts: changes first, then gains from another order or layout.

@@ -153,7 +153,7 @@ func TestPageOfTwo(t *testing.T) {
 	_, text := page(t, r)
 	for _, want := range []string{
 		`<html lang="en" data-theme="dark">`, "With several files, each benchmark is shown as in the last file that has it.",
-		"<td>Copy/layout=b</td>", `data-sort="1">&#43;100.0%</td><td>apart</td>`, `data-sort="0">&#43;0.0%</td><td>overlap</td>`,
+		"<td>Copy/layout=b</td>", `data-sort="1">+100.0%</td>`, `<td>apart</td>`, `data-sort="0">+0.0%</td>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)

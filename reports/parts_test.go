@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
@@ -27,24 +26,6 @@ func TestFigures(t *testing.T) {
 			if got := c.write(v); got != want {
 				t.Errorf("%s: %v is %q, want %q", name, v, got, want)
 			}
-		}
-	}
-}
-
-// TestRatioCell: a ratio has a ground, the stronger the further it is from 1, which what is about 1 and what is unknown have not.
-func TestRatioCell(t *testing.T) {
-	ground := func(hue string, share int) string {
-		return fmt.Sprintf("background:color-mix(in srgb,var(--%s) %d%%,transparent)", hue, share)
-	}
-	for _, c := range []struct {
-		ratio       float64
-		text, style string
-	}{
-		{math.NaN(), "", ""}, {1, "1.00", ""}, {1.009, "1.01", ""}, {1.011, "1.01", ground("slower", 4)}, {.989, "0.99", ground("faster", 4)},
-		{1.14, "1.14", ground("slower", 50)}, {1.3, "1.30", ground("slower", 100)}, {4, "4.00", ground("slower", 100)}, {.5, "0.50", ground("faster", 100)},
-	} {
-		if got := ratioCell(c.ratio); got.Text != c.text || string(got.Style) != c.style {
-			t.Errorf("%v: %q on %q, want %q on %q", c.ratio, got.Text, got.Style, c.text, c.style)
 		}
 	}
 }

@@ -110,9 +110,6 @@ func (p *storagePicture) legend() string {
 		text = "Numbers are the elements; the small ones under the storage are places in it"
 	}
 	text += ", colours too. Arrows are the walk in row-major order."
-	if p.arcs() {
-		text += " Grey arcs step back."
-	}
 	untouched := slices.ContainsFunc(slices.Concat(p.strip...), func(at int) bool {
 		return at != gap && p.shades[at] == nil
 	})

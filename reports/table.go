@@ -30,8 +30,12 @@ type column struct {
 	Numeric bool
 }
 
-// A tableCell is a text, with a sort key if it is a number.
-type tableCell struct{ Text, Sort, Class string }
+// A tableCell is a text, with a sort key if it is a number. Bar has the widths of its parts, in
+// percent.
+type tableCell struct {
+	Text, Code, Sort, Class string
+	Bar                     []float64
+}
 
 // tables returns a table of each family, of at most most rows.
 func tables(rows []results.Row, most int) (all []table) {
@@ -58,11 +62,40 @@ func (t *table) add(name string, numeric bool, cell func(i int) tableCell) {
 		switch {
 		case numeric:
 			c.Class = strings.TrimSpace("number " + c.Class)
-		case len(c.Text) > longText:
+		case max(len(c.Text), len(c.Code)) > longText:
 			c.Class = "long"
 		}
 		t.Rows[i] = append(t.Rows[i], c)
 	}
+}
+
+// newTable returns a table without rows. Columns of numbers get theirs from addCell.
+func newTable(id, family string, columns ...string) table {
+	t := table{ID: id, Family: family}
+	for _, name := range columns {
+		t.Columns = append(t.Columns, column{Name: clip(name)})
+	}
+	return t
+}
+
+// addRow begins a row with texts.
+func (t *table) addRow(texts ...string) {
+	t.Rows = append(t.Rows, nil)
+	for _, text := range texts {
+		c := tableCell{Text: clip(text)}
+		if len(text) > longText {
+			c.Class = "long"
+		}
+		t.Rows[len(t.Rows)-1] = append(t.Rows[len(t.Rows)-1], c)
+	}
+}
+
+// addCell adds a number to the last row.
+func (t *table) addCell(c tableCell) {
+	last := &t.Rows[len(t.Rows)-1]
+	c.Class = strings.TrimSpace("number " + c.Class)
+	t.Columns[len(*last)].Numeric = true
+	*last = append(*last, c)
 }
 
 // A cell of more than longText bytes may break its lines anywhere.
@@ -79,30 +112,22 @@ func (r Report) changes() []table {
 	if len(r.pairs) == 0 {
 		return nil
 	}
-	t := table{ID: "table-changes", Family: "Old against new",
-		Rows: make([][]tableCell, min(len(r.pairs), maxRows))}
-	t.Folded = len(t.Rows) > longTable
-	pairs := r.pairs
-	t.add("benchmark", false, func(i int) tableCell { return tableCell{Text: clip(pairs[i].name)} })
-	t.add("old µs/op", true, func(i int) tableCell {
-		return numeric(pairs[i].old.Center*1e6, true)
-	})
-	t.add("±", true, func(i int) tableCell { return halfWidth(pairs[i].old) })
-	t.add("new µs/op", true, func(i int) tableCell {
-		return numeric(pairs[i].new.Center*1e6, true)
-	})
-	t.add("±", true, func(i int) tableCell { return halfWidth(pairs[i].new) })
-	t.add("change", true, func(i int) tableCell {
-		change := pairs[i].change()
-		return tableCell{Text: changeOf(change), Sort: sortKey(change - 1)}
-	})
-	t.add("intervals", false, func(i int) tableCell {
-		if pairs[i].apart() {
-			return tableCell{Text: "apart"}
+	t := newTable("table-changes", "Old against new", "benchmark", "intervals", "old µs/op", "±",
+		"new µs/op", "±", "change")
+	for _, p := range r.pairs[:min(len(r.pairs), maxRows)] {
+		intervals := "overlap"
+		if p.apart() {
+			intervals = "apart"
 		}
-		return tableCell{Text: "overlap"}
-	})
-	if more := len(pairs) - maxRows; more > 0 {
+		t.addRow(p.name, intervals)
+		for _, s := range []results.Stat{p.old, p.new} {
+			t.addCell(numeric(s.Center*1e6, true))
+			t.addCell(halfWidth(s))
+		}
+		t.addCell(tableCell{Text: changeOf(p.change()), Sort: sortKey(p.change() - 1)})
+	}
+	t.Folded = len(t.Rows) > longTable
+	if more := len(r.pairs) - maxRows; more > 0 {
 		t.Note = fmt.Sprintf("%d smaller changes are not shown.", more)
 	}
 	return []table{t}
