@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"image/color"
 	"math"
 	"path/filepath"
 	"slices"
@@ -69,26 +68,41 @@ func compare(d *data) (*figure, error) {
 	}
 	var ticks plot.ConstantTicks
 	var drawn []point
+	by := map[hue][]spot{}
+	old, same := hue{d.look.marked, draw.RingGlyph{}}, hue{d.look.ink, draw.CircleGlyph{}}
 	for i, name := range shorts(names, 46) {
-		q := shown[i]
-		drawn = append(drawn, q.relative(q.old), q.relative(q.new))
-		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: name + q.beyond()})
+		q, h, at := shown[i], same, float64(-i)
+		switch {
+		case q.apart() && q.change() > 1:
+			h = d.look.hues[1]
+		case q.apart():
+			h = d.look.hues[0]
+		}
+		a, b := q.relative(q.old), q.relative(q.new)
+		drawn, by[old], by[h] = append(drawn, a, b), append(by[old], spot{a, at + 0.15}),
+			append(by[h], spot{b, at - 0.15})
+		ticks = append(ticks, plot.Tick{Value: at, Label: name + q.beyond()})
 	}
 	low, high, _ := span([]series{{points: drawn}})
 	logAxis(&p.X, min(low, 100)/1.05, max(high, 100)*1.05, number6)
 	p.Y.Min, p.Y.Max = -float64(len(shown))+0.4, 0.6
 	p.Y.Tick.Marker, p.Y.Tick.Length = ticks, 0
 	p.Y.Tick.Label.Font.Size = markSize
-	p.Add(forest{&d.look, shown})
+	p.Add(d.look.marks([]mark{{at: 100}}))
 	f := &figure{title: fmt.Sprintf("Old against new: %s and %s",
 		short(filepath.Base(first.name), 20), short(filepath.Base(last.name), 20)),
 		sentence: compareSentence(found, len(shown)),
 		alt:      "Points: time of each benchmark in the new file as a share of that in the old one",
 		height:   vg.Length(len(shown))*0.24*vg.Inch + 0.6*vg.Inch, panels: []*panel{p}}
-	f.explain("old", dot{d.look.marked, draw.RingGlyph{}})
-	f.explain("new: slower", dot(d.look.changeHue(2, true)))
-	f.explain("new: faster", dot(d.look.changeHue(0.5, true)))
-	f.explain("new: intervals overlap or are unknown", dot(d.look.changeHue(1, false)))
+	for _, of := range []struct {
+		name string
+		hue
+	}{{"old", old}, {"new: slower", d.look.hues[1]}, {"new: faster", d.look.hues[0]},
+		{"new: intervals overlap or are unknown", same}} {
+		if err := d.look.addSpots(f, p, of.name, of.hue, by[of.hue]); err != nil {
+			return nil, err
+		}
+	}
 	f.explainIntervals("lines: 95% intervals", drawn)
 	return f, nil
 }
@@ -110,53 +124,6 @@ func (p pairing) beyond() string {
 		return fmt.Sprintf(" (x %.2g)", c)
 	}
 	return ""
-}
-
-func (s *style) changeHue(change float64, apart bool) hue {
-	switch {
-	case !apart:
-		return hue{s.ink, draw.CircleGlyph{}}
-	case change > 1:
-		return s.hues[1]
-	}
-	return s.hues[0]
-}
-
-// forest is a plotter of pairings, one a line, the old above the new.
-type forest struct {
-	look  *style
-	pairs []pairing
-}
-
-// Plot implements plot.Plotter.
-func (f forest) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
-	hundred := toX(100)
-	c.StrokeLine2(draw.LineStyle{Color: f.look.marked, Width: 0.8, Dashes: []vg.Length{4, 3}},
-		hundred, c.Min.Y, hundred, c.Max.Y)
-	for i, q := range f.pairs {
-		one := func(of point, lift vg.Length, h hue) {
-			y := toY(float64(-i)) + lift
-			c.StrokeLine2(draw.LineStyle{Color: h.color, Width: 1.6}, toX(of.low), y,
-				toX(of.high), y)
-			c.DrawGlyph(draw.GlyphStyle{Color: h.color, Radius: 2.6, Shape: h.glyph},
-				vg.Point{X: toX(of.y), Y: y})
-		}
-		one(q.relative(q.old), 3.2, hue{f.look.marked, draw.RingGlyph{}})
-		one(q.relative(q.new), -3.2, f.look.changeHue(q.change(), q.apart()))
-	}
-}
-
-type dot struct {
-	color color.RGBA
-	glyph draw.GlyphDrawer
-}
-
-// Thumbnail implements plot.Thumbnailer.
-func (d dot) Thumbnail(c *draw.Canvas) {
-	y := c.Center().Y
-	c.StrokeLine2(draw.LineStyle{Color: d.color, Width: 1.6}, c.Min.X, y, c.Max.X, y)
-	c.DrawGlyph(draw.GlyphStyle{Color: d.color, Radius: 2.6, Shape: d.glyph}, c.Center())
 }
 
 func compareSentence(found []pairing, shown int) string {

@@ -82,7 +82,7 @@ func (c *Chart) render(
 	img := vgimg.NewWith(vgimg.UseWH(figureWidth, height), vgimg.UseDPI(dotsPerInch),
 		vgimg.UseBackgroundColor(look.paper))
 	svg := vgsvg.New(figureWidth, height)
-	all := draw.NewCanvas(vg.MultiCanvas(boxed{img}, svg), figureWidth, height)
+	all := draw.NewCanvas(vg.MultiCanvas(img, svg), figureWidth, height)
 	all.FillPolygon(look.paper, corners(all.Rectangle))
 	all = draw.Crop(all, margin, -margin, margin, -margin)
 	all.FillText(title, vg.Point{X: all.Min.X, Y: all.Max.Y},

@@ -58,18 +58,3 @@ func TestFooterWraps(t *testing.T) {
 		}
 	}
 }
-
-// TestBoxed: a character that the font lacks is drawn, as a box.
-func TestBoxed(t *testing.T) {
-	look, err := Light.style()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c recorder.Canvas
-	on := draw.NewCanvas(boxed{&c}, 100, 100)
-	on.FillText(look.text(tickSize), vg.Point{}, "旧é→.txt")
-	last, ok := c.Actions[len(c.Actions)-1].(*recorder.FillString)
-	if !ok || last.String != "□é→.txt" {
-		t.Errorf("%v, want □é→.txt", c.Actions)
-	}
-}

@@ -133,14 +133,6 @@ func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []s
 	return all
 }
 
-func sizeRange(found []matrix) (low, high float64) {
-	low, high = math.Inf(1), 0
-	for _, m := range found {
-		low, high = min(low, float64(m.bytes)), max(high, float64(m.bytes))
-	}
-	return low, high
-}
-
 func traverseTime(d *data) (*figure, error) {
 	found := matrices(d.rows)
 	all := d.bySize(found, func(r results.Row) (point, bool) {
@@ -160,8 +152,8 @@ func traverseTime(d *data) (*figure, error) {
 		}
 	}
 	p := d.look.newPanel("size of the matrix", "ns per element")
-	least, largest := sizeRange(found)
-	byteAxis(&p.X, least, largest)
+	least, most := across(all)
+	byteAxis(&p.X, least, most)
 	logAxis(&p.Y, low/1.5, high*2, number6)
 	p.Add(d.look.marks(d.cpuCaches))
 	f := &figure{title: "Summing a square matrix by rows and by columns: time by size",
@@ -175,7 +167,6 @@ func traverseTime(d *data) (*figure, error) {
 func missRates(d *data) (*figure, error) {
 	// vectors have other references
 	found := slices.DeleteFunc(matrices(d.rows), func(m matrix) bool { return m.line == byVector })
-	least, largest := sizeRange(found)
 	f := &figure{title: "Summing a square matrix: misses by size", sentence: missSentence(found),
 		alt: "Lines: misses of each level as a share of all references, against the size of the " +
 			"matrix: "}
@@ -186,7 +177,8 @@ func missRates(d *data) (*figure, error) {
 			continue
 		}
 		p := d.look.newPanel("", level.name+" misses, %")
-		byteAxis(&p.X, least, largest)
+		least, most := across(all)
+		byteAxis(&p.X, least, most)
 		percentAxis(&p.Y)
 		p.Add(d.look.marks(append(marksOf(d.simulated, level.name),
 			marksOf(reaches(d.setup.TLB), level.name)...)))

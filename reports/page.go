@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -113,7 +114,6 @@ type page struct {
 	Absent            []Absent
 	Notes             []string // on the tables
 	Tables            []table
-	Caches            []pageCache
 	Config            []results.Pair
 	Runs              []Run
 	Commands          []string
@@ -144,14 +144,11 @@ type pageFigure struct {
 	Light, Dark              template.URL
 }
 
-type pageCache struct{ Name, Size, Ways, Line, Use string }
-
 func (r Report) page() ([]byte, error) {
 	p := page{
 		Title: "What the layouts cost", CPU: clip(r.setup.CPU), Facts: r.facts(), Theme: r.theme,
 		Machine: strings.Split(r.Machine, "\n"), Warnings: r.Warnings, Absent: r.Absent,
-		Tables: slices.Concat(r.changes(), tables(r.Rows, maxRows)), Caches: r.caches(),
-		Config: r.settings(), Commands: several(r.Commands), Report: r.command,
+		Tables: slices.Concat(r.changes(), tables(r.Rows, maxRows)), Config: r.settings(), Commands: several(r.Commands), Report: r.command,
 	}
 	if p.Told = len(p.Commands) > 0; !p.Told {
 		p.Commands = []string{"bench run -o out/run.txt"}
@@ -225,27 +222,9 @@ func (r Report) facts() string {
 	return facts + ", " + first + " to " + last + "."
 }
 
-func (r Report) caches() (all []pageCache) {
-	add := func(c results.Cache, use string) {
-		all = append(all, pageCache{clip(c.Name), results.Bytes(c.Size), strconv.Itoa(c.Ways),
-			strconv.Itoa(c.Line) + " B", use})
-	}
-	for _, c := range r.setup.Caches {
-		add(c, "of this CPU")
-	}
-	for _, c := range r.setup.Simulated() {
-		add(c, map[string]string{"D1": "simulated, the first level",
-			"LL": "simulated, the last level"}[c.Name])
-	}
-	return all
-}
-
 func (r Report) settings() (pairs []results.Pair) {
-	unknown := results.Cache{}
-	inTable := map[string]bool{results.CachesKey: r.setup.Caches != nil,
-		results.D1Key: r.setup.D1 != unknown, results.LLKey: r.setup.LL != unknown}
-	for _, key := range sortedKeys(r.Config) {
-		if value := r.Config[key]; value != "" && !inTable[key] && len(pairs) < maxShown {
+	for _, key := range slices.Sorted(maps.Keys(r.Config)) {
+		if value := r.Config[key]; value != "" && len(pairs) < maxShown {
 			pairs = append(pairs, results.Pair{Key: clip(key), Value: clip(value)})
 		}
 	}

@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,15 +61,9 @@ func setMisses(d *data) (*figure, error) {
 	if !ok {
 		return nil, nil
 	}
-	last := 0.0
-	for _, s := range all {
-		for _, q := range s.points {
-			last = max(last, q.x)
-		}
-	}
+	_, last := across(all)
 	p := d.look.newPanel("set of D1", "misses per pass")
-	linearAxis(&p.X, 0, last+1)
-	p.X.Min = -1
+	linearAxis(&p.X, -1, last+1)
 	linearAxis(&p.Y, 0, max(high, 1)*1.1)
 	f := &figure{title: fmt.Sprintf("Summing %s columns of a %s matrix: misses by cache set",
 		short(columns, 8), short(shape, 16)),
@@ -111,6 +106,14 @@ func (s stems) Thumbnail(c *draw.Canvas) {
 		vg.Point{X: at.X, Y: at.Y + 2})
 }
 
+func across(all []series) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	for _, q := range pointsOf(all...) {
+		least, most = min(least, q.x), max(most, q.x)
+	}
+	return least, most
+}
+
 func (s series) sum() (sum float64) {
 	for _, q := range s.points {
 		sum += q.y
@@ -119,22 +122,18 @@ func (s series) sum() (sum float64) {
 }
 
 func setSentence(all []series) string {
-	text := ""
+	var said []string
 	for _, s := range all {
-		sum, hit := s.sum(), 0
+		hit := 0
 		for _, q := range s.points {
 			if q.y > 0 {
 				hit++
 			}
 		}
-		if text != "" {
-			text += "; with "
-		}
-		if text += fmt.Sprintf("%s: %.0f", s.name, sum); sum > 0 {
-			text += fmt.Sprintf(", in %d of %d sets", hit, len(s.points))
-		}
+		said = append(said, fmt.Sprintf("%s: %.0f, in %d of %d sets", s.name, s.sum(), hit,
+			len(s.points)))
 	}
-	return "Misses per pass with " + text + "."
+	return "Misses per pass with " + strings.Join(said, "; with ") + "."
 }
 
 func missRatio(d *data) (*figure, error) {
@@ -157,12 +156,7 @@ func missRatio(d *data) (*figure, error) {
 		return nil, nil
 	}
 	p := d.look.newPanel("capacity of a fully associative LRU cache", "misses, % of all references")
-	low, high := all[0].points[0].x, all[0].points[0].x
-	for _, s := range all {
-		for _, q := range s.points {
-			low, high = min(low, q.x), max(high, q.x)
-		}
-	}
+	low, high := across(all)
 	byteAxis(&p.X, low, high)
 	percentAxis(&p.Y)
 	p.Add(d.look.marks(d.cpuCaches))

@@ -283,5 +283,3 @@ func halfWidth(s results.Stat) tableCell {
 func sortKey(v float64) string {
 	return strings.Replace(strconv.FormatFloat(v, 'g', 9, 64), "+", "", 1)
 }
-
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
