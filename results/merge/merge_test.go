@@ -199,7 +199,7 @@ func TestFaults(t *testing.T) {
 		{"", []string{one + one},
 			"shard 1/4 is there twice: 0.txt and 0.txt from line 13 on; missing: shard 2-4 of 4"},
 		{"", []string{two, "", strings.Replace(one, " 0.5 ns/op", " x ns/op", 1)},
-			"1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: \"x\" is not a number, and nothing is left of shard 1/4; missing: shard 3-4 of 4"},
+			"1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: \"BenchmarkF0/part=1 1 x ns/op\": parsing measurement: invalid syntax, and nothing is left of shard 1/4; missing: shard 3-4 of 4"},
 		{"host", []string{part(1, 2, "host: a\n"), cut("host: a\n")},
 			"1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is left of shard 2/2"},
 		{"host", []string{part(1, 2, "host: a\n"), cut("host: b\n")},

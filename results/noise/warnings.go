@@ -131,23 +131,24 @@ const scatterLimit = 0.05
 
 // Scattered returns how many times are uncertain, with advice; "" if none.
 func Scattered(rows []results.Row) string {
-	noisy := results.Noisy(rows, scatterLimit)
-	if len(noisy) == 0 {
-		return ""
-	}
-	timed, worst, most := 0, noisy[0], 0.0
+	timed, noisy, worst, most := 0, 0, "", 0.0
 	for _, r := range rows {
 		if r.Stats["sec/op"].N > 0 {
 			timed++
 		}
-	}
-	for _, r := range noisy {
-		if width, _ := r.Stats["sec/op"].HalfWidth(); width > most {
-			worst, most = r, width
+		width, ok := r.Stats["sec/op"].HalfWidth()
+		if ok && width > scatterLimit {
+			noisy++
+			if width > most {
+				worst, most = r.Name, width
+			}
 		}
+	}
+	if noisy == 0 {
+		return ""
 	}
 	return fmt.Sprintf("the times of %d of %s are uncertain by more than ±%.0f%%, most %s (%s): "+
 		"end other programs and run again, or take more samples (--count)",
-		len(noisy), results.Counted(timed, "benchmark"), scatterLimit*100, worst.Name,
+		noisy, results.Counted(timed, "benchmark"), scatterLimit*100, worst,
 		results.Spread(most))
 }
