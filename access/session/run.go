@@ -17,6 +17,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/counters"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/noise"
 )
@@ -53,7 +54,7 @@ type report struct {
 
 	ran      bool
 	start    time.Time
-	before   results.Moment
+	before   node.Moment
 	timed    time.Duration // in samples
 	fewer    int           // samples saved for benchmarks with long passes
 	done     int           // lines
@@ -120,7 +121,7 @@ var errEnough = errors.New("enough")
 
 func (s *Session) begin() {
 	if s.start.IsZero() {
-		s.start, s.before = time.Now(), results.Now()
+		s.start, s.before = time.Now(), node.Now()
 		if s.progress == nil {
 			s.progress = untold{}
 		}
@@ -299,11 +300,11 @@ func (s *Session) Done() int { return s.done }
 // Warnings returns what makes a run's times doubtful. Each warning is a line that begins with its
 // kind, such as "drift: ...".
 func (s *Session) Warnings() []string {
-	var activity *results.Activity
-	if a, known := s.before.Until(results.Now()); known {
+	var activity *node.Activity
+	if a, known := s.before.Until(node.Now()); known {
 		activity = &a
 	}
-	warnings := append(noise.Machine(s.machine, !s.unpinned, activity), noise.Samples(s.series)...)
+	warnings := append(node.Warnings(s.machine, !s.unpinned, activity), noise.Samples(s.series)...)
 	ladder := s.ladder()
 	if ladder == nil {
 		return warnings
@@ -384,7 +385,7 @@ func (s *Session) finish(w *results.Writer) (warnings []string, err error) {
 	all := time.Since(s.start)
 	err = w.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples%s",
 		100*(1-s.timed.Seconds()/all.Seconds()), all.Seconds(), s.tally))
-	if a, known := s.before.Until(results.Now()); known {
+	if a, known := s.before.Until(node.Now()); known {
 		err = errors.Join(err, w.Comment(results.ActivityKey+": "+a.Comment()))
 	}
 	warnings = s.Warnings()

@@ -29,6 +29,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
@@ -134,7 +135,7 @@ func (p Plan) samplesOf(pass float64) int {
 type Session struct {
 	Plan
 	patterns [][]access.Pattern // of the comparisons
-	machine  results.Machine
+	machine  node.Machine
 	detected []cpu.Cache // of this CPU
 	ahead    int         // elements that are simulated before some are timed, at least
 	report
@@ -198,7 +199,7 @@ func checkNames(all []access.Comparison) error {
 
 // Measurable is [access.Measurable] for a machine. If there is too little memory, the error says
 // what limits it.
-func Measurable(p access.Pattern, m results.Machine) error {
+func Measurable(p access.Pattern, m node.Machine) error {
 	err := access.Measurable(p, m.Available)
 	if _, ok := errors.AsType[*access.MemoryError](err); ok && m.LimitFrom != "" {
 		return fmt.Errorf("%w (%s limits it to %s)", err, m.LimitFrom,

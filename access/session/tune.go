@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/tune"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache/cpu"
@@ -34,7 +35,7 @@ func (t Tuner) Kept() bool {
 }
 
 // identity is for the CPU that a thread is pinned to by default.
-func identity() string { return tune.Identity(results.ThisMachine().CPU, cpu.Caches()) }
+func identity() string { return tune.Identity(node.ThisMachine().CPU, cpu.Caches()) }
 
 func (t Tuner) load(identity string) (c tune.Calibration, kept bool) {
 	c, err := t.read()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/tune"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
@@ -54,7 +55,7 @@ func TestTuneCore(t *testing.T) {
 		anew   bool
 	}{{one, false}, {other, true}} {
 		for _, w := range cpu.Workers() {
-			s := &Session{Plan: plan, machine: results.Machine{CPU: "Some CPU", Available: 16 << 20}, detected: c.caches}
+			s := &Session{Plan: plan, machine: node.Machine{CPU: "Some CPU", Available: 16 << 20}, detected: c.caches}
 			s.CPUs = []int{w.CPU}
 			ctx := &watched{Context: context.Background()}
 			_, err := s.Tune(ctx, Tuner{File: file})

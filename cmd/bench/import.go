@@ -14,6 +14,7 @@ import (
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/bill"
 	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/results"
@@ -129,7 +130,7 @@ func readProfile(ctx context.Context, c call, meter *progress.Meter, names []str
 
 func (f *importFlags) write(c call, b *bill.Bill) error {
 	if f.suite != "" {
-		text, err := b.Suite(bill.Limits{Budget: f.budget, Memory: results.ThisMachine().Available / 2})
+		text, err := b.Suite(bill.Limits{Budget: f.budget, Memory: node.ThisMachine().Available / 2})
 		if err == nil {
 			err = results.WriteFile(f.suite, text)
 		}

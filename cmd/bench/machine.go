@@ -10,7 +10,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/explain"
@@ -97,7 +97,7 @@ func (f *machineFlags) writeDescribed(c call) error {
 	switch m, err := files().Machine(f.caches); {
 	case err == nil:
 		if m.CPU != "" {
-			facts = append(facts, results.Fact{Name: "cpu", Value: m.CPU, Source: f.caches})
+			facts = append(facts, node.Fact{Name: "cpu", Value: m.CPU, Source: f.caches})
 		}
 		measured = probe.ReportOf(m, f.caches, m.Warnings(nil, f.caches))
 	case !errors.Is(err, probe.ErrNotMeasured):
@@ -105,7 +105,7 @@ func (f *machineFlags) writeDescribed(c call) error {
 	}
 	if f.asJSON {
 		return writeJSON(c.out, struct {
-			Machine   []results.Fact             `json:"machine"`
+			Machine   []node.Fact                `json:"machine"`
 			Simulated map[string]explain.Setting `json:"simulated"`
 			Measured  *probe.Report              `json:"measured,omitempty"`
 		}{facts, explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{})),
@@ -113,7 +113,7 @@ func (f *machineFlags) writeDescribed(c call) error {
 	}
 	return writeTables(c.out, func(w io.Writer) error {
 		if len(facts) > 0 {
-			if err := results.WriteFacts(w, facts); err != nil {
+			if err := node.WriteFacts(w, facts); err != nil {
 				return err
 			}
 			fmt.Fprintln(w)
@@ -126,11 +126,11 @@ func (f *machineFlags) writeDescribed(c call) error {
 	})
 }
 
-func factsOf(m machines.Machine, file string) []results.Fact {
-	facts := []results.Fact{}
+func factsOf(m machines.Machine, file string) []node.Fact {
+	facts := []node.Fact{}
 	add := func(name, value string) {
 		if value != "" {
-			facts = append(facts, results.Fact{Name: name, Value: value, Source: file})
+			facts = append(facts, node.Fact{Name: name, Value: value, Source: file})
 		}
 	}
 	add("name", m.Name)
@@ -168,9 +168,9 @@ func (f *machineFlags) run(ctx context.Context, c call) error {
 	})
 }
 
-func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache,
+func writeMachine(w io.Writer, facts []node.Fact, caches []cpu.Cache,
 	config simcache.Config) error {
-	if err := results.WriteFacts(w, facts); err != nil {
+	if err := node.WriteFacts(w, facts); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -182,16 +182,16 @@ func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache,
 	return err
 }
 
-func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config,
+func writeMachineJSON(w io.Writer, facts []node.Fact, caches []cpu.Cache, config simcache.Config,
 	measured *probe.Report) error {
 	list, tlb := cpu.JSON(caches)
 	return writeJSON(w, struct {
-		Machine   []results.Fact             `json:"machine"`
+		Machine   []node.Fact                `json:"machine"`
 		Caches    []cpu.JSONCache            `json:"caches"`
 		TLB       []cpu.JSONTLB              `json:"tlb"`
 		Nodes     []cpu.Node                 `json:"nodes"`
 		Simulated map[string]explain.Setting `json:"simulated"`
 		Measured  *probe.Report              `json:"measured,omitempty"`
-	}{append([]results.Fact{}, facts...), list, tlb, append([]cpu.Node{}, cpu.Nodes()...),
+	}{append([]node.Fact{}, facts...), list, tlb, append([]cpu.Node{}, cpu.Nodes()...),
 		explain.Settings(config, true), measured})
 }

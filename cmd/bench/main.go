@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
 )
@@ -26,7 +27,7 @@ const (
 )
 
 func main() {
-	if err := results.CheckResources(); err != nil {
+	if err := node.CheckResources(); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		os.Exit(exitUsage)
 	}
@@ -106,7 +107,7 @@ func newRoot() *cobra.Command {
 		RunE:          showHelp,
 
 		PersistentPreRunE: keeps,
-		Version:           results.ThisBuild().String(),
+		Version:           node.ThisBuild().String(),
 	}
 	root.SetVersionTemplate("bench {{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "print which program this is, and exit")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/access/tune"
 	"github.com/stridebench/stridebench/results"
@@ -125,7 +126,7 @@ func command(name string) func(*testscript.TestScript, bool, []string) {
 // kernels neither takes the time of one nor hangs on what it finds.
 func untuned(cache string) error {
 	c := tune.Calibration{
-		CPU:  tune.Identity(results.ThisMachine().CPU, cpu.Caches()),
+		CPU:  tune.Identity(node.ThisMachine().CPU, cpu.Caches()),
 		Date: time.Unix(1790000000, 0),
 		Sets: map[string]kernel.Tuning{},
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
@@ -139,7 +140,7 @@ func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 }
 
 func thisProgram() session.Program {
-	b := results.ThisBuild()
+	b := node.ThisBuild()
 	return session.Program{Version: b.Version, Commit: b.Commit, Command: commandLine()}
 }
 

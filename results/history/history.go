@@ -216,16 +216,12 @@ func doubts(name string, set *results.Set, commit string, at time.Time) (all []s
 			"that moves, such as a branch's, makes one commit of many (want --commit \"$(git "+
 			"rev-parse %s)\")", commit, commit))
 	}
-	if after := set.Comment("interrupted"); after != "" {
-		all = append(all, fmt.Sprintf("the run was interrupted %s: benchmarks it lacks may be "+
-			"reported as vanished", after))
-	} else if err := set.Complete(); err != nil {
-		all = append(all, fmt.Sprintf("it%s: benchmarks it lacks may be reported as vanished",
-			strings.TrimPrefix(err.Error(), name)))
-	}
-	if shard := set.Comment(results.ShardKey); shard != "" {
-		all = append(all, fmt.Sprintf("it is shard %s of a suite: benchmarks it lacks may be "+
-			"reported as vanished (bench merge makes one file of all)", shard))
+	const lacks = ": benchmarks it lacks may be reported as vanished"
+	if err := set.Complete(); err != nil {
+		all = append(all, "it"+strings.TrimPrefix(err.Error(), name)+lacks)
+	} else if shard := set.Comment(results.ShardKey); shard != "" {
+		all = append(all, fmt.Sprintf("it is shard %s of a suite%s (bench merge makes one file of all)",
+			shard, lacks))
 	}
 	return all
 }

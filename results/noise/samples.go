@@ -1,11 +1,11 @@
-// Package noise finds what makes the times of a run doubtful: drift, two speeds, outliers, other
-// work of the machine. It reports warnings with advice. A quiet machine gives none.
+// Package noise finds what makes the times of a run doubtful: drift, two speeds, outliers. It
+// reports warnings with advice. A quiet machine gives none.
 //
 //  1. Keep each benchmark's times in the order in which they were taken, in one
 //     [Series] each.
 //  2. [Samples] returns the warnings that they give together.
-//  3. [Machine] returns warnings about the machine's settings, and what else it
-//     did during the run ([results.Activity]).
+//  3. [Scattered] returns a note on times that are uncertain, and [ServedBy] on a
+//     last cache that serves far less than the CPU states.
 package noise
 
 import (

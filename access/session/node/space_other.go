@@ -1,5 +1,5 @@
 //go:build !linux
 
-package results
+package node
 
 func addressSpace() int { return 0 }

@@ -1,4 +1,6 @@
-package results
+// Package node says what a run records of the machine that it runs on: its CPU, memory and limits, and
+// what else the machine did. It is the program's own and promises nothing.
+package node
 
 import (
 	"bufio"
@@ -12,6 +14,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/klauspost/cpuid/v2"
+
+	"github.com/stridebench/stridebench/results"
 )
 
 // A Fact is one property of the machine, with its source.
@@ -99,13 +103,13 @@ func (m Machine) Facts() []Fact {
 		facts = append(facts, Fact{"cpu quota", fmt.Sprintf("%.4g CPUs", m.CPUQuota), cpuLimit})
 	}
 	if m.Memory > 0 {
-		facts = append(facts, Fact{"memory", Bytes(m.Memory), meminfo})
+		facts = append(facts, Fact{"memory", results.Bytes(m.Memory), meminfo})
 	}
 	if m.LimitFrom != "" {
-		facts = append(facts, Fact{"memory limit", Bytes(m.MemoryLimit), m.LimitFrom})
+		facts = append(facts, Fact{"memory limit", results.Bytes(m.MemoryLimit), m.LimitFrom})
 	}
 	if m.Available > 0 {
-		facts = append(facts, Fact{"memory available", Bytes(m.Available), cmp.Or(m.LimitFrom, meminfo)})
+		facts = append(facts, Fact{"memory available", results.Bytes(m.Available), cmp.Or(m.LimitFrom, meminfo)})
 	}
 	if len(m.Governors) > 0 {
 		facts = append(facts, Fact{"governor", strings.Join(m.Governors, " "), "sysfs"})
