@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // maxLabels is about the most labels of an axis that do not overlap.
@@ -27,7 +27,7 @@ func byteAxis(a *plot.Axis, low, high float64) {
 	for power := first; power <= last; power++ {
 		tick := plot.Tick{Value: math.Pow(2, float64(power))}
 		if power%every == 0 && power >= 0 && power < 63 {
-			tick.Label = results.Bytes(1 << power)
+			tick.Label = show.Bytes(1 << power)
 		}
 		ticks = append(ticks, tick)
 	}

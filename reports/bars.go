@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/results/terminal"
 )
 
@@ -155,7 +156,7 @@ func extremes(rows []results.Row, unit string) (least, most string, low, high fl
 
 func moves(rows []results.Row) string {
 	least, most, low, high := extremes(rows, bandwidthUnit)
-	slow, fast := results.Scale(low, bandwidthUnit), results.Scale(high, bandwidthUnit)
+	slow, fast := show.Scale(low, bandwidthUnit), show.Scale(high, bandwidthUnit)
 	switch {
 	case len(rows) == 1:
 		return fmt.Sprintf("The copy (%s) moves %s.", most, fast)

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // A Bill is the content of the page on the cost of a model's layouts.
@@ -51,7 +51,7 @@ func (b Bill) Write(dir string) (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(dir, "index.html")
-	return path, results.WriteFile(path, text)
+	return path, outfile.WriteFile(path, text)
 }
 
 func (b Bill) table(longest float64) table {

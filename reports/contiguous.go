@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A choice holds the times that decide whether contiguous() pays with one kernel.
@@ -112,15 +113,15 @@ func contiguousSentence(shape string, found []choice) string {
 	var words []string
 	for _, c := range found {
 		said := fmt.Sprintf("never pays (%s: a sum of the copy takes %s)", loop(c.kernel),
-			results.Scale(c.pass.Center, passUnit))
+			show.Scale(c.pass.Center, passUnit))
 		if n := c.evens(); n > 0 {
 			said = fmt.Sprintf("pays from %s on (%s: the copy takes %s, a sum of it %s)",
 				one(int(n), "1 pass", "passes"), loop(c.kernel),
-				results.Scale(c.copied.Center, passUnit), results.Scale(c.pass.Center, passUnit))
+				show.Scale(c.copied.Center, passUnit), show.Scale(c.pass.Center, passUnit))
 		}
 		words = append(words, said)
 	}
 	return fmt.Sprintf("A sum of the transposed %s takes %s without a copy. Copying it first ",
-		short(shape, 16), results.Scale(found[0].view.Center, passUnit)) +
+		short(shape, 16), show.Scale(found[0].view.Center, passUnit)) +
 		strings.Join(words, "; it ") + "."
 }

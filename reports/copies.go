@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 func copies(rows []results.Row, layouts ...string) []results.Row {
@@ -66,7 +67,7 @@ func channels(d *data) (*figure, error) {
 		to, back := by["nchw-nhwc"+k], by["nhwc-nchw"+k]
 		if r.Key("layout") == "nchw-nhwc" && back > 0 && len(said) < 4 {
 			said = append(said, fmt.Sprintf("NCHW to NHWC moves %s and back %s (%s).",
-				results.Scale(to, bandwidthUnit), results.Scale(back, bandwidthUnit), loop(k)))
+				show.Scale(to, bandwidthUnit), show.Scale(back, bandwidthUnit), loop(k)))
 		}
 	}
 	f.sentence = strings.Join(said, " ")
@@ -110,12 +111,12 @@ func copyStride(d *data) (*figure, error) {
 	})
 	f := &figure{title: "Copying every k-th column: bandwidth by stride",
 		sentence: fmt.Sprintf("Copying one column in %d moves %s", slowest,
-			results.Scale(all[slowest].Stats[bandwidthUnit].Center, bandwidthUnit)),
+			show.Scale(all[slowest].Stats[bandwidthUnit].Center, bandwidthUnit)),
 		alt:    "Line: bandwidth of copying every k-th column of a matrix against k",
 		height: 2.9 * vg.Inch, panels: []*panel{p}}
 	if whole, ok := all[1]; ok {
 		f.sentence += fmt.Sprintf(", and copying all columns %s",
-			results.Scale(whole.Stats[bandwidthUnit].Center, bandwidthUnit))
+			show.Scale(whole.Stats[bandwidthUnit].Center, bandwidthUnit))
 	}
 	f.sentence += "."
 	f.explainIntervals("band: 95% interval", s.points)

@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // The picture of docs/exact.md is made from the seconds beside it: a kernel a line,
@@ -69,7 +70,7 @@ func TestExact(t *testing.T) {
 	words, _, _ := strings.Cut(string(page), exactMark)
 	want := words + exactMark + exactTable(rows)
 	if os.Getenv("GALLERY") == "write" {
-		if err := errors.Join(results.WriteFile(exactPicture, chart.PNG), results.WriteFile(exactPage, []byte(want))); err != nil {
+		if err := errors.Join(outfile.WriteFile(exactPicture, chart.PNG), outfile.WriteFile(exactPage, []byte(want))); err != nil {
 			t.Fatal(err)
 		}
 		return

@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // The width of pictures, and the resolution of PNGs: twice a screen's 72 pixels per inch.
@@ -86,7 +86,7 @@ func (c *Chart) render(
 	all.FillPolygon(look.paper, corners(all.Rectangle))
 	all = draw.Crop(all, margin, -margin, margin, -margin)
 	all.FillText(title, vg.Point{X: all.Min.X, Y: all.Max.Y},
-		fit(title, results.Printable(c.Title), all.Size().X))
+		fit(title, show.Printable(c.Title), all.Size().X))
 	foot.draw(all)
 	inside(draw.Crop(all, 0, 0, foot.height(), -titleHeight))
 
@@ -215,6 +215,6 @@ func finish(svg, title, alt string, look *style) []byte {
 	head, body, _ := strings.Cut(svg, `xmlns:xlink="http://www.w3.org/1999/xlink">`)
 	return fmt.Appendf(nil, "%sxmlns:xlink=\"http://www.w3.org/1999/xlink\" "+
 		"role=\"img\">\n<title>%s</title>\n<desc>%s</desc>%s",
-		head, html.EscapeString(results.Printable(title)),
-		html.EscapeString(results.Printable(alt)), body)
+		head, html.EscapeString(show.Printable(title)),
+		html.EscapeString(show.Printable(alt)), body)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/fleet"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Fleet is the page on many machines.
@@ -63,7 +64,7 @@ func MakeFleet(m *fleet.Matrix, o Options) Fleet {
 	default:
 		f.Sentence = fmt.Sprintf("%d of %d machines are out of line; the farthest is %s: %s.",
 			len(out), len(m.Machines)-f.judged.Untested,
-			results.Printable(f.Findings[0].Machine), f.Findings[0].What)
+			show.Printable(f.Findings[0].Machine), f.Findings[0].What)
 	}
 	return f
 }

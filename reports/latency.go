@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A knee is where a ladder begins to rise, and where it ends.
@@ -79,7 +79,7 @@ func latency(d *data) (*figure, error) {
 		if k.cache != "" {
 			name += ", " + k.cache
 		}
-		marks = append(marks, mark{k.foot.x, name + ": " + results.Bytes(int(k.foot.x)), true})
+		marks = append(marks, mark{k.foot.x, name + ": " + show.Bytes(int(k.foot.x)), true})
 	}
 	p.Add(d.look.marks(marks))
 	f := &figure{title: "Pointer chase: latency of a load by working set",
@@ -99,7 +99,7 @@ func latency(d *data) (*figure, error) {
 
 func kneeSentence(ladder []point, found []knee) string {
 	at := func(q point) string {
-		return fmt.Sprintf("%s ns in a working set of %s", brief(q.y), results.Bytes(int(q.x)))
+		return fmt.Sprintf("%s ns in a working set of %s", brief(q.y), show.Bytes(int(q.x)))
 	}
 	first, last := ladder[0], ladder[len(ladder)-1]
 	text := "A load takes " + at(first)
@@ -121,7 +121,7 @@ func kneeSentence(ladder []point, found []knee) string {
 			beyond = fmt.Sprintf(" (beyond %s)", k.cache)
 		}
 		rises = append(rises, fmt.Sprintf("from %s to %s ns between %s and %s%s", brief(k.foot.y),
-			brief(k.top.y), results.Bytes(int(k.foot.x)), results.Bytes(int(k.top.x)), beyond))
+			brief(k.top.y), show.Bytes(int(k.foot.x)), show.Bytes(int(k.top.x)), beyond))
 	}
 	return text + ". Latency rises " + strings.Join(rises, "; ") + "."
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A mark is a labelled place on the x axis, such as the capacity of a cache.
@@ -27,7 +28,7 @@ func capacities(caches []results.Cache) (found []mark) {
 	for _, c := range dataCaches(caches) {
 		if len(found) < maxMarks {
 			found = append(found, mark{at: float64(c.Size), label: short(c.Name, 12) + " " +
-				results.Bytes(c.Size)})
+				show.Bytes(c.Size)})
 		}
 	}
 	return found
@@ -54,7 +55,7 @@ func dataCaches(caches []results.Cache) []results.Cache {
 func reaches(levels []results.TLB) (found []mark) {
 	for i, l := range levels[:min(len(levels), maxMarks)] {
 		found = append(found, mark{at: float64(l.Entries * l.Page),
-			label: fmt.Sprintf("TLB %d: %s", i+1, results.Bytes(l.Entries*l.Page))})
+			label: fmt.Sprintf("TLB %d: %s", i+1, show.Bytes(l.Entries*l.Page))})
 	}
 	return found
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // The units that charts read, as benchunit tidies them.
@@ -241,8 +242,8 @@ func timeSentence(found []matrix) string {
 		return "Only one order was measured, so there is nothing to compare."
 	}
 	a, b := row.row.Stats[timeUnit], col.row.Stats[timeUnit]
-	times := fmt.Sprintf("%s against %s", results.Scale(b.Center, timeUnit),
-		results.Scale(a.Center, timeUnit))
+	times := fmt.Sprintf("%s against %s", show.Scale(b.Center, timeUnit),
+		show.Scale(a.Center, timeUnit))
 	switch {
 	case a.N != b.N:
 		times += fmt.Sprintf(", medians of %d and %d samples", b.N, a.N)

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // maxCells is the most sizes and strides of a mountain. It shows the least.
@@ -90,7 +90,7 @@ func least(set map[int]bool) []int {
 
 func byteNames(sizes []int) (names []string) {
 	for _, size := range sizes {
-		names = append(names, results.Bytes(size))
+		names = append(names, show.Bytes(size))
 	}
 	return names
 }
@@ -111,13 +111,13 @@ func (d *data) heldNames(sizes []int) []string {
 func mountainSentence(low, high bandwidth, cells int) string {
 	switch {
 	case cells == 1:
-		return fmt.Sprintf("Reading every %s of %s moves %s GiB/s.", results.Bytes(low.stride),
-			results.Bytes(low.size), brief(low.gib))
+		return fmt.Sprintf("Reading every %s of %s moves %s GiB/s.", show.Bytes(low.stride),
+			show.Bytes(low.size), brief(low.gib))
 	case low.gib == high.gib:
 		return fmt.Sprintf("Reading moves %s GiB/s at every stride and working set.", brief(low.gib))
 	}
 	return fmt.Sprintf("Bandwidth is highest reading every %s of %s (%s GiB/s), and lowest "+
 		"reading every %s of %s (%s GiB/s).",
-		results.Bytes(high.stride), results.Bytes(high.size), brief(high.gib),
-		results.Bytes(low.stride), results.Bytes(low.size), brief(low.gib))
+		show.Bytes(high.stride), show.Bytes(high.size), brief(high.gib),
+		show.Bytes(low.stride), show.Bytes(low.size), brief(low.gib))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/results/terminal"
 )
 
@@ -40,7 +41,7 @@ func number(r results.Row, key string) int {
 
 // short returns at most this many characters of a name, which may come from a stranger.
 func short(label string, most int) string {
-	label = results.Printable(label)
+	label = show.Printable(label)
 	if runes := []rune(label); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}
@@ -53,7 +54,7 @@ func shorts(labels []string, most int) []string {
 	cut, start := make([]string, len(labels)), alike(labels)
 	of := map[string]string{} // the first label, by its cut
 	for i, label := range labels {
-		if cut[i] = ends(label, most); cut[i] != results.Printable(label) && start > 0 {
+		if cut[i] = ends(label, most); cut[i] != show.Printable(label) && start > 0 {
 			cut[i] = ends("…"+strings.TrimLeft(label[start:], " "), most)
 		}
 		if first, ok := of[cut[i]]; ok && first != label {
@@ -67,7 +68,7 @@ func shorts(labels []string, most int) []string {
 
 // ends is short, but cuts in the middle.
 func ends(label string, most int) string {
-	runes := []rune(results.Printable(label))
+	runes := []rune(show.Printable(label))
 	if len(runes) <= most {
 		return string(runes)
 	}
@@ -92,7 +93,7 @@ func alike(labels []string) int {
 
 // plainName returns a benchmark's name in words: "Copy transpose 4096x4096 float32 tile 32".
 func plainName(name string) string {
-	family, rest, _ := strings.Cut(strings.TrimPrefix(results.Printable(name), "Benchmark"), "/")
+	family, rest, _ := strings.Cut(strings.TrimPrefix(show.Printable(name), "Benchmark"), "/")
 	words := []string{family}
 	for part := range strings.SplitSeq(rest, "/") {
 		if part != "kernel=scalar" && part != "" {

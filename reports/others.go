@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/results/terminal"
 )
 
@@ -55,7 +56,7 @@ func byFamily(rows []results.Row) (families [][]results.Row) {
 func otherSentence(rows []results.Row) string {
 	shared, _ := terminal.Headings(rows)
 	least, most, low, high := extremes(rows, timeUnit)
-	shared, fast := short(shared, 80), results.Scale(low, timeUnit)
+	shared, fast := short(shared, 80), show.Scale(low, timeUnit)
 	switch {
 	case len(rows) == 1:
 		return fmt.Sprintf("%s (%s) takes %s", shared, least, fast)
@@ -63,7 +64,7 @@ func otherSentence(rows []results.Row) string {
 		return fmt.Sprintf("%s takes %s, for each of %d", shared, fast, len(rows))
 	}
 	return fmt.Sprintf("%s takes from %s (%s) to %s (%s), %s times as long", shared, fast, least,
-		results.Scale(high, timeUnit), most, digits(high/low))
+		show.Scale(high, timeUnit), most, digits(high/low))
 }
 
 // strides matches the strides in the names of operands. A contiguous operand has them only to
@@ -108,7 +109,7 @@ func twinSentence(rows []results.Row) string {
 			}
 		}
 		text := fmt.Sprintf("%s %s (%s against %s)", short(labels[i], 120), times,
-			results.Scale(own.Center, passUnit), results.Scale(c.Center, passUnit))
+			show.Scale(own.Center, passUnit), show.Scale(c.Center, passUnit))
 		said, saves[text] = append(said, text), own.Center-c.Center
 	}
 	if said == nil {

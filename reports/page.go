@@ -22,6 +22,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // The parts of the page, which loads nothing else.
@@ -131,8 +132,8 @@ func (p page) html() ([]byte, error) {
 
 func figureOf(c Chart, number int) pageFigure {
 	return pageFigure{
-		ID: "figure-" + c.Name, Number: number, Title: results.Printable(c.Title),
-		Alt: results.Printable(c.Alt), Sentence: results.Printable(c.Sentence),
+		ID: "figure-" + c.Name, Number: number, Title: show.Printable(c.Title),
+		Alt: show.Printable(c.Alt), Sentence: show.Printable(c.Sentence),
 		Width: int(c.picture.width), Height: int(c.picture.height),
 		Light: inlined(c.picture.light), Dark: inlined(c.picture.dark),
 	}

@@ -24,6 +24,8 @@ import (
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/history"
 	"github.com/stridebench/stridebench/results/noise"
+	"github.com/stridebench/stridebench/results/outfile"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // Options configure a report. The zero value is a light one without a history.
@@ -240,14 +242,14 @@ func write(dir string, files []output) (paths []string, err error) {
 	_, ours := ownPage(filepath.Join(dir, files[0].name))
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		if !ours && results.Foreign(path, func([]byte) bool { return false }) {
+		if !ours && outfile.Foreign(path, func([]byte) bool { return false }) {
 			return nil, fmt.Errorf("%s is there, and is not a page of bench report: give a folder of "+
 				"its own", path)
 		}
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		if err := results.WriteFile(path, f.content); err != nil {
+		if err := outfile.WriteFile(path, f.content); err != nil {
 			return nil, err
 		}
 		paths = append(paths, path)
@@ -370,7 +372,7 @@ func (r Report) WriteFindings(w io.Writer) {
 	}
 	slices.SortStableFunc(charts, func(a, b Chart) int { return changes(b) - changes(a) })
 	for _, c := range charts[:min(len(charts), maxFindings)] {
-		fmt.Fprintf(w, "%s\n", results.Printable(c.Sentence))
+		fmt.Fprintf(w, "%s\n", show.Printable(c.Sentence))
 	}
 	if more := len(r.Charts) - maxFindings; more > 0 {
 		fmt.Fprintf(w, "%s on the page\n", counted(more, "more finding"))

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // missesUnit counts the misses of a cache that the name gives.
@@ -181,7 +182,7 @@ func ratioSentence(all []series) string {
 		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 		for _, q := range s.points {
 			if q.y <= 12.5 {
-				words = append(words, fmt.Sprintf("%s %s", results.Bytes(int(q.x)), s.name))
+				words = append(words, fmt.Sprintf("%s %s", show.Bytes(int(q.x)), s.name))
 				break
 			}
 		}

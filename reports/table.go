@@ -11,6 +11,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 type table struct {
@@ -272,7 +273,7 @@ func halfWidth(s results.Stat) tableCell {
 		return tableCell{} // too few samples
 	}
 	// the column's head has the sign
-	c := tableCell{Text: strings.TrimPrefix(results.Spread(width), "±"), Sort: sortKey(width)}
+	c := tableCell{Text: strings.TrimPrefix(show.Spread(width), "±"), Sort: sortKey(width)}
 	if width >= noisy {
 		c.Class = "wide"
 	}

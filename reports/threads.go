@@ -13,6 +13,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/noise"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // enough is the share of the best bandwidth that makes a knee.
@@ -79,7 +80,7 @@ func (d *data) scalings() (all []scaling) {
 		if level < len(levels) {
 			s.level, _, _ = strings.Cut(levels[level].label, " ")
 		}
-		s.series = series{name: results.Bytes(bytes) + " in " + s.level,
+		s.series = series{name: show.Bytes(bytes) + " in " + s.level,
 			hue: d.look.hues[len(all)], points: sets[bytes]}
 		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 		all = append(all, s)
@@ -213,7 +214,7 @@ func loaded(d *data) (*figure, error) {
 	threads, _ := strconv.Atoi(streams)
 	f := &figure{title: "Latency of memory under load",
 		sentence: fmt.Sprintf("A load from %s takes %s ns at %s GiB/s of memory traffic, and %s "+
-			"ns (%+.0f%%) at %s GiB/s, with %s.", results.Bytes(size), brief(first.y), brief(first.x),
+			"ns (%+.0f%%) at %s GiB/s, with %s.", show.Bytes(size), brief(first.y), brief(first.x),
 			brief(last.y), 100*(last.y/first.y-1), brief(last.x), counted(threads, "other thread")),
 		alt: "Line: ns per dependent load against memory traffic, a point for each share of " +
 			"time in which other threads stream",

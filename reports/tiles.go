@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 type tiling struct {
@@ -111,7 +112,7 @@ func tileSentence(of []tiling) string {
 			plain = t
 		}
 	}
-	takes := func(t tiling) string { return results.Scale(t.row.Stats[timeUnit].Center, timeUnit) }
+	takes := func(t tiling) string { return show.Scale(t.row.Stats[timeUnit].Center, timeUnit) }
 	text := fmt.Sprintf("The transposed copy of %s is fastest ", best.row.Key("shape"))
 	switch {
 	case best.plain:

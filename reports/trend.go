@@ -12,6 +12,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/history"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // The same significance as `bench history trend`.
@@ -176,8 +177,8 @@ func trendSentence(found []followed, changed int) string {
 	}
 	return text + fmt.Sprintf(" The largest is in %s: %s between %s and %s.", plainName(first.Name),
 		changeText(*largest.Size),
-		results.Printable(history.ShortCommit(largest.Last.Commit)),
-		results.Printable(history.ShortCommit(largest.First.Commit)))
+		show.Printable(history.ShortCommit(largest.Last.Commit)),
+		show.Printable(history.ShortCommit(largest.First.Commit)))
 }
 
 func sizeOf(c history.Change) float64 {

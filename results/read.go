@@ -20,6 +20,8 @@ import (
 	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchproc"
 	"golang.org/x/perf/benchunit"
+
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Set is the content of one or several files of results.
@@ -117,7 +119,7 @@ func SkipMark(text *bufio.Reader) int {
 func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	if len(text) > maxFile {
 		return fmt.Errorf("%s is longer than the %s that a results file may have", name,
-			Bytes(maxFile))
+			show.Bytes(maxFile))
 	}
 	if !hasResult(text) {
 		return fmt.Errorf("%s holds no benchmark results%s", name, foreign(text))
@@ -336,7 +338,7 @@ func (s *Set) Complete() error {
 				part.Name, EndKey)
 		case ends > 0 && said != len(part.Results) && !part.bothSides(said):
 			return fmt.Errorf("%s is cut off or was changed: it has %s, and by its last line %d",
-				part.Name, Counted(len(part.Results), "result"), said)
+				part.Name, show.Counted(len(part.Results), "result"), said)
 		}
 	}
 	return nil
@@ -480,17 +482,6 @@ type Stat struct {
 func (s Stat) HalfWidth() (share float64, ok bool) {
 	share = max(s.Hi-s.Center, s.Center-s.Lo) / s.Center
 	return share, s.N > 0 && !math.IsNaN(share) && !math.IsInf(share, 0)
-}
-
-// Unstable marks a time whose interval is wider than the time itself.
-const Unstable = "unstable"
-
-// Spread formats a half width: "±3%", or Unstable above 1.
-func Spread(share float64) string {
-	if share > 1 {
-		return Unstable
-	}
-	return fmt.Sprintf("±%.0f%%", 100*share)
 }
 
 // Median returns the median, NaN for no values.

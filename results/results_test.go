@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 func must[T any](v T, err error) T {
@@ -135,7 +136,7 @@ func TestConfigsThatDiffer(t *testing.T) {
 
 func TestFilesAreWholeOrAbsent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "run.txt")
-	half, whole := must(results.Create(path)), must(results.Create(path))
+	half, whole := must(outfile.Create(path)), must(outfile.Create(path))
 	must(io.WriteString(half, "half"))
 	must(io.WriteString(whole, "whole"))
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -150,7 +151,7 @@ func TestFilesAreWholeOrAbsent(t *testing.T) {
 		if got := must(os.ReadFile(path)); string(got) != text {
 			t.Errorf("the file holds %q, want %s", got, text)
 		}
-		if err := results.WriteFile(path, []byte("again")); err != nil {
+		if err := outfile.WriteFile(path, []byte("again")); err != nil {
 			t.Fatal(err)
 		}
 	}

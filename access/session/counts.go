@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"github.com/stridebench/stridebench/access"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
@@ -91,7 +92,7 @@ func (t *tally) close() {
 		return
 	}
 	if text, err := json.Marshal(t.kept); err == nil {
-		_ = results.WriteFile(t.file, text)
+		_ = outfile.WriteFile(t.file, text)
 	}
 }
 
@@ -172,7 +173,7 @@ func (s *Session) count(ctx context.Context, wanted map[string]access.Pattern) e
 	if s.Caches.TLB != nil {
 		steps *= 2
 	}
-	s.progress.Phase("simulating "+results.Counted(len(wanted), "benchmark"), steps)
+	s.progress.Phase("simulating "+show.Counted(len(wanted), "benchmark"), steps)
 	keys := slices.Sorted(maps.Keys(wanted))
 	var patterns []access.Pattern
 	for _, key := range keys {

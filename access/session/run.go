@@ -20,6 +20,7 @@ import (
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/noise"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Record is a line of results: a sample of a benchmark, or a result of a study.
@@ -178,7 +179,7 @@ func (s *Session) samplesFrom(first int) (what string, micros int) {
 			samples, micros = samples+n, micros+all
 		}
 	}
-	return "taking " + results.Counted(samples, "sample"), max(micros, 1)
+	return "taking " + show.Counted(samples, "sample"), max(micros, 1)
 }
 
 // expected returns a pattern's number of samples, and their total µs by the cost model if known.
@@ -195,7 +196,7 @@ func (s *Session) predict(ctx context.Context) error {
 	patterns := slices.Concat(s.patterns...)
 	all := make([]float64, len(patterns))
 	if s.Model.Caches.Levels != nil {
-		s.progress.Phase("predicting "+results.Counted(len(patterns), "benchmark"), len(patterns))
+		s.progress.Phase("predicting "+show.Counted(len(patterns), "benchmark"), len(patterns))
 		var err error
 		if all, err = predictions(ctx, s.Model, patterns, func() {
 			s.progress.Step(1)
@@ -241,7 +242,7 @@ func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
 		MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages, Memory: memory,
 		Obtained: func(b access.Backing) {
 			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages",
-				results.Bytes(b.Huge), results.Bytes(b.Size)))
+				show.Bytes(b.Huge), show.Bytes(b.Size)))
 		},
 		CPUs: s.CPUs, Bind: s.MemBind,
 		Pinned:   func(cpu int) { s.unpinned = s.unpinned || cpu < 0 },

@@ -31,6 +31,7 @@ import (
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -203,7 +204,7 @@ func Measurable(p access.Pattern, m node.Machine) error {
 	err := access.Measurable(p, m.Available)
 	if _, ok := errors.AsType[*access.MemoryError](err); ok && m.LimitFrom != "" {
 		return fmt.Errorf("%w (%s limits it to %s)", err, m.LimitFrom,
-			results.Bytes(m.MemoryLimit))
+			show.Bytes(m.MemoryLimit))
 	}
 	return err
 }

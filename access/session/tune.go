@@ -10,6 +10,7 @@ import (
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/tune"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
@@ -103,7 +104,7 @@ func (t Tuner) keep(c tune.Calibration) error {
 	if err != nil {
 		return err
 	}
-	return results.WriteFile(t.File, text)
+	return outfile.WriteFile(t.File, text)
 }
 
 // tunable returns the session's sets of tunable kernels.

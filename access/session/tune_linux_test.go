@@ -13,7 +13,7 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/tune"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -45,7 +45,7 @@ func TestTuneCore(t *testing.T) {
 	}
 	text, err := tune.Calibration{CPU: tune.Identity("Some CPU", one), Date: time.Unix(1e9, 0), Sets: found}.Format()
 	if err == nil {
-		err = results.WriteFile(file, text)
+		err = outfile.WriteFile(file, text)
 	}
 	if err != nil {
 		t.Fatal(err)

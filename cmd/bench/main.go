@@ -17,7 +17,7 @@ import (
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // Exit codes.
@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func said(err error) string {
 	var all []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		if line = results.Printable(strings.Join(strings.Fields(line), " ")); line != "" &&
+		if line = show.Printable(strings.Join(strings.Fields(line), " ")); line != "" &&
 			!slices.Contains(all, line) {
 			all = append(all, line)
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/access/tune"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
@@ -139,7 +139,7 @@ func untuned(cache string) error {
 	if err != nil {
 		return err
 	}
-	return results.WriteFile(filepath.Join(cache, "stridebench", "kernels.yaml"), text)
+	return outfile.WriteFile(filepath.Join(cache, "stridebench", "kernels.yaml"), text)
 }
 
 // inFolder makes a folder of files the current one, and has another for what bench keeps.

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Record is one benchmark of a file in one unit.
@@ -176,7 +177,7 @@ func writeGitHubActionBenchmark(w io.Writer, records []Record) error {
 			continue
 		}
 		e := entry{Name: r.Name + " - " + r.Unit, Unit: r.Unit, Value: r.Median,
-			Extra: "median of " + results.Counted(r.Samples, "sample")}
+			Extra: "median of " + show.Counted(r.Samples, "sample")}
 		switch {
 		case r.Exact:
 			e.Extra = "simulated, exact"

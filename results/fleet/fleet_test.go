@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/merge"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // made is the matrix of a generated fleet.
@@ -228,7 +228,7 @@ func TestMerged(t *testing.T) {
 		t.Fatal(err)
 	}
 	merged := filepath.Join(dir, "all.text")
-	if err := results.WriteFile(merged, b.Bytes()); err != nil {
+	if err := outfile.WriteFile(merged, b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	one, err := Read("host", nil, nil, merged)

@@ -38,6 +38,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/export"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // A Store is a folder of entries.
@@ -126,7 +127,7 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	if there, err := results.ReadText(path); err == nil && bytes.Equal(asSealed(there), sealed) {
 		return entry, false, nil
 	}
-	if err := results.WriteFile(path, sealed); err != nil {
+	if err := outfile.WriteFile(path, sealed); err != nil {
 		return entry, false, err
 	}
 	s.sweep()
@@ -429,7 +430,7 @@ func (s *Store) writeIndex(entries map[string]Entry) error {
 	if err := ownFile(path); err != nil {
 		return err
 	}
-	if results.Foreign(path, func(text []byte) bool {
+	if outfile.Foreign(path, func(text []byte) bool {
 		return bytes.HasPrefix(text, []byte(`{"index":`)) || bytes.Contains(text, []byte(sumKey))
 	}) {
 		return errForeignIndex
@@ -442,5 +443,5 @@ func (s *Store) writeIndex(entries map[string]Entry) error {
 			return err
 		}
 	}
-	return results.WriteFile(path, seal(b.Bytes()))
+	return outfile.WriteFile(path, seal(b.Bytes()))
 }

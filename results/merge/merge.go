@@ -27,6 +27,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // Find replaces folders among paths by the files ending in .txt in them and below. Links to files
@@ -59,7 +60,7 @@ func Find(paths []string, out string) (found []string, err error) {
 			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 				return err
 			}
-			if out != "" && !results.Distinct(path, out) {
+			if out != "" && !outfile.Distinct(path, out) {
 				return checkMerged(path)
 			}
 			found = append(found, path)

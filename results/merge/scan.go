@@ -16,6 +16,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A file describes a file of results without its samples. Concatenated files, as from bench history
@@ -156,7 +157,7 @@ func (s *scanner) finish() *file {
 		s.file.fault = errCut
 	case s.end != s.file.results:
 		s.file.fault = fmt.Errorf("it has %s, and its last line says %d",
-			results.Counted(s.file.results, "result"), s.end)
+			show.Counted(s.file.results, "result"), s.end)
 	}
 	return s.file
 }

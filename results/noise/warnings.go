@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Series is one benchmark's times, in the order of measurement.
@@ -74,7 +75,7 @@ func (f *found) many(share float64, all int) bool {
 
 func (f *found) line(kind, format string, all int) string {
 	return kind + ": " + fmt.Sprintf(format, fmt.Sprintf("%d of %s", f.number,
-		results.Counted(all, "benchmark")), fmt.Sprintf("%s (%s)", f.worst, f.says))
+		show.Counted(all, "benchmark")), fmt.Sprintf("%s (%s)", f.worst, f.says))
 }
 
 // scatterLimit is the half width of a time's 95% interval, as a share, that calls for a note.
@@ -100,6 +101,6 @@ func Scattered(rows []results.Row) string {
 	}
 	return fmt.Sprintf("the times of %d of %s are uncertain by more than ±%.0f%%, most %s (%s): "+
 		"end other programs and run again, or take more samples (--count)",
-		noisy, results.Counted(timed, "benchmark"), scatterLimit*100, worst,
-		results.Spread(most))
+		noisy, show.Counted(timed, "benchmark"), scatterLimit*100, worst,
+		show.Spread(most))
 }

@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/stridebench/stridebench/access/cost"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 const file = "access/cost/fitted.json"
@@ -60,7 +60,7 @@ func fit(d *dataSet) error {
 		fmt.Println(m.When)
 		table(os.Stdout, append(m.Families, m.All, m.Unseen))
 	}
-	if err := results.WriteFile(file, append(text, '\n')); err != nil {
+	if err := outfile.WriteFile(file, append(text, '\n')); err != nil {
 		return err
 	}
 	page, err := os.ReadFile(pageName)
@@ -72,7 +72,7 @@ func fit(d *dataSet) error {
 	if !found {
 		return fmt.Errorf("%s has no %q and %q", pageName, begin, end)
 	}
-	return results.WriteFile(pageName, slices.Concat(before, []byte(tableOf(all)), after))
+	return outfile.WriteFile(pageName, slices.Concat(before, []byte(tableOf(all)), after))
 }
 
 func (d *dataSet) cross(rules cost.Rules) []float64 {

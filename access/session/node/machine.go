@@ -15,7 +15,7 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Fact is one property of the machine, with its source.
@@ -103,13 +103,13 @@ func (m Machine) Facts() []Fact {
 		facts = append(facts, Fact{"cpu quota", fmt.Sprintf("%.4g CPUs", m.CPUQuota), cpuLimit})
 	}
 	if m.Memory > 0 {
-		facts = append(facts, Fact{"memory", results.Bytes(m.Memory), meminfo})
+		facts = append(facts, Fact{"memory", show.Bytes(m.Memory), meminfo})
 	}
 	if m.LimitFrom != "" {
-		facts = append(facts, Fact{"memory limit", results.Bytes(m.MemoryLimit), m.LimitFrom})
+		facts = append(facts, Fact{"memory limit", show.Bytes(m.MemoryLimit), m.LimitFrom})
 	}
 	if m.Available > 0 {
-		facts = append(facts, Fact{"memory available", results.Bytes(m.Available), cmp.Or(m.LimitFrom, meminfo)})
+		facts = append(facts, Fact{"memory available", show.Bytes(m.Available), cmp.Or(m.LimitFrom, meminfo)})
 	}
 	if len(m.Governors) > 0 {
 		facts = append(facts, Fact{"governor", strings.Join(m.Governors, " "), "sysfs"})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 func TestParseMeminfo(t *testing.T) {
@@ -76,7 +76,7 @@ func TestActivity(t *testing.T) {
 func TestFrequency(t *testing.T) {
 	dir := t.TempDir()
 	write := func(file, text string) {
-		if err := results.WriteFile(filepath.Join(dir, file), []byte(text)); err != nil {
+		if err := outfile.WriteFile(filepath.Join(dir, file), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

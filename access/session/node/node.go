@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // Comments identify the machine: its name, kernel release, microcode, memory size, and
@@ -30,7 +31,7 @@ func comments(m Machine, root fs.FS) (all []results.Pair) {
 		}
 	}
 	if m.Memory > 0 {
-		add("memory", results.Bytes(m.Memory))
+		add("memory", show.Bytes(m.Memory))
 	}
 	add("hypervisor", m.Hypervisor)
 	add("governor", strings.Join(m.Governors, " "))

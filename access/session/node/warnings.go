@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 const minSteal = 0.01
@@ -34,11 +34,11 @@ func Warnings(m Machine, pinned bool, a *Activity) []string {
 	if m.CPUQuota > 0 && m.CPUQuota < float64(m.CPUs) {
 		warn("quota", "this process may use %.4g of %s (cpu.max), and is stopped in the middle of a "+
 			"sample when it has: run it without a quota", m.CPUQuota,
-			results.Counted(m.CPUs, "CPU"))
+			show.Counted(m.CPUs, "CPU"))
 	}
 	if a != nil && a.Others > MinOthers {
 		warn("load", "other programs kept %.1f of %s busy during the run: end them, or compare "+
-			"interleaved (--ab)", a.Others, results.Counted(a.CPUs, "CPU"))
+			"interleaved (--ab)", a.Others, show.Counted(a.CPUs, "CPU"))
 	}
 	if a != nil && a.Steal > minSteal {
 		warn("steal", "the host took %.1f%% of the CPU time: use a machine with CPUs of its own, "+

@@ -1,6 +1,6 @@
 //go:build unix
 
-package results_test
+package outfile_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 func symlink(t *testing.T, to, path string) string {
@@ -51,7 +51,7 @@ func TestLinksAreFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, text := range []string{"new", "again"} {
-			if err := results.WriteFile(link, []byte(text)); err != nil {
+			if err := outfile.WriteFile(link, []byte(text)); err != nil {
 				t.Error(err)
 			}
 			if got := must(os.ReadFile(file)); string(got) != text {
@@ -63,7 +63,7 @@ func TestLinksAreFollowed(t *testing.T) {
 	for name, to := range map[string]string{"loop": "loop", "away": "absent/x.txt",
 		"below": "real/below"} {
 		link := symlink(t, to, filepath.Join(dir, name))
-		if err := results.WriteFile(link, nil); err == nil || strings.Count(err.Error(), link) != 1 {
+		if err := outfile.WriteFile(link, nil); err == nil || strings.Count(err.Error(), link) != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
 		isLink(t, link, to)
@@ -84,7 +84,7 @@ func TestModesAreKept(t *testing.T) {
 		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, mode)); err != nil {
 			t.Fatal(err)
 		}
-		if err := results.WriteFile(path, []byte("x")); err != nil {
+		if err := outfile.WriteFile(path, []byte("x")); err != nil {
 			t.Error(err)
 		}
 		if got := must(os.Stat(path)).Mode(); got != mode {
@@ -97,7 +97,7 @@ func TestModesAreKept(t *testing.T) {
 	if err := os.Chmod(path, 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if err := results.WriteFile(path, []byte("y")); !errors.Is(err, fs.ErrPermission) {
+	if err := outfile.WriteFile(path, []byte("y")); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a file that is read-only: %v", err)
 	}
 }
@@ -116,7 +116,7 @@ func TestPipesAndDevicesStay(t *testing.T) {
 		text, _ := os.ReadFile(pipe)
 		got <- string(text)
 	}()
-	if err := results.WriteFile(pipe, []byte("through")); err != nil {
+	if err := outfile.WriteFile(pipe, []byte("through")); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(pipe); err != nil || info.Mode().Type() != fs.ModeNamedPipe {
@@ -126,13 +126,13 @@ func TestPipesAndDevicesStay(t *testing.T) {
 		t.Errorf("the pipe gave %q", text)
 	}
 	null := symlink(t, os.DevNull, filepath.Join(dir, "null"))
-	if err := results.WriteFile(null, []byte("gone")); err != nil {
+	if err := outfile.WriteFile(null, []byte("gone")); err != nil {
 		t.Error(err)
 	}
 	isLink(t, null, os.DevNull)
 	if _, err := os.Stat("/dev/full"); err == nil { // Linux
 		full := symlink(t, "/dev/full", filepath.Join(dir, "full"))
-		if err := results.WriteFile(full, []byte("x")); !errors.Is(err, syscall.ENOSPC) {
+		if err := outfile.WriteFile(full, []byte("x")); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("a full device: %v", err)
 		}
 		isLink(t, full, "/dev/full")
@@ -150,7 +150,7 @@ func TestOpenFilesAreAppendedTo(t *testing.T) {
 	if _, err := os.Stat(open); err != nil {
 		t.Skip("this system has no /dev/fd: ", err)
 	}
-	if err := results.WriteFile(open, []byte("after\n")); err != nil {
+	if err := outfile.WriteFile(open, []byte("after\n")); err != nil {
 		t.Error(err)
 	}
 	if text := must(os.ReadFile(path)); string(text) != "before\nafter\n" {
@@ -170,8 +170,15 @@ func TestErrorsNameThePath(t *testing.T) {
 		filepath.Join(dir, "new") + "/":     "is a directory",
 		filepath.Join(dir, strings.Repeat("x", 300)): "file name too long",
 	} {
-		if err := results.WriteFile(path, nil); err == nil || err.Error() != "create "+path+": "+want {
+		if err := outfile.WriteFile(path, nil); err == nil || err.Error() != "create "+path+": "+want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

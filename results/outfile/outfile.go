@@ -1,4 +1,5 @@
-package results
+// Package outfile writes files whole or not at all. It is the program's own and promises nothing.
+package outfile
 
 import (
 	"cmp"
@@ -50,7 +51,7 @@ func Foreign(path string, ours func(text []byte) bool) bool {
 	if err != nil || inPlace(path, info) || info.Size() == 0 {
 		return false
 	}
-	text, err := ReadText(path)
+	text, err := os.ReadFile(path)
 	return err != nil || !ours(text)
 }
 
