@@ -47,7 +47,9 @@ func NewFilter(query string) (*Filter, error) {
 var bareWord = compiled(`^[\pL_][\pL\pN_-]*$`)
 
 // NamesUnit reports whether the query has a term on units, which selects only results of a run.
-func (f *Filter) NamesUnit() bool { return strings.Contains(f.query, ".unit:") }
+func (f *Filter) NamesUnit() bool { return unitTerm().MatchString(f.query) }
+
+var unitTerm = compiled(`(^|[-\s(])\.unit:`)
 
 // Match reports whether the filter selects a benchmark that has not run yet, with all [Units].
 func (f *Filter) Match(name string) (bool, error) {

@@ -274,15 +274,15 @@ func TestCopies(t *testing.T) {
 	}
 	for _, test := range []struct{ files, copies, cells string }{
 		{"a b", "", "a 12 x3, b 20 x1"},
-		{"a b all", "all", "a 12 x3, b 20 x1"},
+		{"a b all", "a b", "a 12 x3, b 20 x1"},
 		{"all a b", "a b", "a 12 x3, b 20 x1"},
 		{"a copy", "copy", "a 12 x3"},
-		{"copy a all", "a", "a 12 x3, b 20 x1"},
+		{"copy a all", "copy a", "a 12 x3, b 20 x1"},
 		{"a again", "", "a 12 x6"},
-		{"again a all", "", "a 12 x6, b 20 x1"},
+		{"again a all", "a", "a 12 x6, b 20 x1"},
 		{"a more", "a", "a 12 x4"},
 		{"all more", "", "a 12 x4, b 20 x1"},
-		{"b all more a", "all a", "a 12 x4, b 20 x1"},
+		{"b all more a", "b a", "a 12 x4, b 20 x1"},
 	} {
 		var paths, cells []string
 		for _, name := range strings.Fields(test.files) {

@@ -10,6 +10,7 @@ package fleet
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -73,8 +74,8 @@ type reader struct {
 	file       map[string]*samples // of the current file
 	benchmarks map[string]int
 	total      int
-	sizes      map[int]int // samples of each file
-	own        map[int]int // benchmarks whose samples come from the file, by file
+	sizes      map[string]int // samples of each file
+	own        map[string]int // benchmarks whose samples come from the file, by file
 }
 
 type samples struct {
@@ -84,12 +85,12 @@ type samples struct {
 
 type cell struct {
 	ns, cycles []float64
-	files      []int // that the samples come from
+	files      []string // that the samples come from
 }
 
 // fold adds the samples of a file. It drops those of a benchmark that others have all of, and
 // replaces others that the file has all of.
-func (r *reader) fold(file int) {
+func (r *reader) fold(file string) {
 	for name, part := range r.file {
 		s := r.machines[name]
 		s.cells = append(s.cells, make([]cell, max(0, len(part.cells)-len(s.cells)))...)
@@ -102,7 +103,7 @@ func (r *reader) fold(file int) {
 				for _, other := range all.files {
 					r.own[other]--
 				}
-				added.files = []int{file}
+				added.files = []string{file}
 				*all, r.own[file] = added, r.own[file]+1
 			default:
 				r.own[file]++
@@ -136,12 +137,21 @@ func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix,
 		return nil, fmt.Errorf("%s: %w", label, err)
 	}
 	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]*samples{},
-		map[string]int{}, 0, map[int]int{}, map[int]int{}}
-	for i, path := range paths {
+		map[string]int{}, 0, map[string]int{}, map[string]int{}}
+	size := func(path string) int64 {
+		if info, err := os.Stat(path); err == nil {
+			return info.Size()
+		}
+		return math.MaxInt64 // stdin
+	}
+	// merged files come before the runs that they are made of
+	for _, path := range slices.SortedStableFunc(slices.Values(paths), func(a, b string) int {
+		return cmp.Compare(size(b), size(a))
+	}) {
 		if err := r.read(path, stdin); err != nil {
 			return nil, err
 		}
-		r.fold(i)
+		r.fold(path)
 		if step != nil {
 			step()
 		}
@@ -156,8 +166,8 @@ func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix,
 		}
 		r.Machines = append(r.Machines, s.Machine)
 	}
-	for i, path := range paths {
-		if r.sizes[i] > 0 && r.own[i] == 0 {
+	for _, path := range paths {
+		if r.sizes[path] > 0 && r.own[path] == 0 {
 			r.Copies = append(r.Copies, path)
 		}
 	}

@@ -4,7 +4,6 @@ package outfile
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,7 +26,7 @@ const newMode fs.FileMode = 0o644
 
 // Create opens a temporary file in the folder of path, and makes the folder if missing. It follows
 // symbolic links and keeps them. It returns an *fs.PathError for a folder, for what may not be
-// written, and for a link to what is missing.
+// written, and for a link into a missing folder.
 func Create(path string) (*File, error) {
 	f, err := create(path)
 	if err != nil {
@@ -70,8 +69,9 @@ func create(path string) (*File, error) {
 	// would not fail.
 	there, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		if to, err := os.Readlink(path); err == nil {
-			return nil, fmt.Errorf("it is a link to %s, which is missing", to)
+		to := destination(path)
+		if to != path { // the link's folder may only be absent for now
+			return temporary(to, newMode)
 		}
 		if err := os.MkdirAll(folder(path), 0o777); err != nil {
 			return nil, err
@@ -93,6 +93,22 @@ func create(path string) (*File, error) {
 		return nil, err
 	}
 	return temporary(to, info.Mode().Perm())
+}
+
+// destination follows the symbolic links of a path whose end is missing.
+func destination(path string) string {
+	for range 40 { // as Linux does
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			dir, _ := filepath.Split(path)
+			to = dir + to
+		}
+		path = to
+	}
+	return path
 }
 
 // folder, unlike filepath.Dir, does not cancel ".." with the name before it, which may be a link.
