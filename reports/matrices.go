@@ -50,7 +50,7 @@ type matrix struct {
 
 // matrices returns the sums over square matrices with the plain loop, by row and by column, and
 // those in vectors. It keeps the dtype with the most sizes, and for each size of a line the
-// matrix with the least padding. Without two sizes there is none, since lines would be points.
+// matrix with the least padding. Several dtypes of one size have no line.
 func matrices(rows []results.Row) []matrix {
 	by := map[string][]matrix{}
 	most, sizes := "", map[string]map[int]bool{}
@@ -68,9 +68,12 @@ func matrices(rows []results.Row) []matrix {
 			sizes[dtype] = map[int]bool{}
 		}
 		by[dtype], sizes[dtype][m.n] = append(by[dtype], m), true
-		if len(sizes[dtype]) > max(len(sizes[most]), 1) {
+		if len(sizes[dtype]) > len(sizes[most]) {
 			most = dtype
 		}
+	}
+	if len(sizes) > 1 && len(sizes[most]) == 1 {
+		return nil
 	}
 	return by[most]
 }
@@ -134,8 +137,38 @@ func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []s
 	return all
 }
 
+// oneSize reports whether lines would be points.
+func oneSize(found []matrix) bool {
+	return !slices.ContainsFunc(found, func(m matrix) bool { return m.n != found[0].n })
+}
+
+// traverseBars draws the sums of a matrix of one size, if it is summed in both orders.
+func traverseBars(d *data, found []matrix) (*figure, error) {
+	m, _, both := pair(found)
+	var rows []results.Row
+	for _, m := range found {
+		if drawable(m.row.Stats[timeUnit]) {
+			rows = append(rows, m.row)
+		}
+	}
+	if !both || len(rows) < len(found) {
+		return nil, nil
+	}
+	d.shows(rows...)
+	f := &figure{title: fmt.Sprintf("Summing a %dx%d matrix: time per element", m.n, m.n),
+		sentence: strings.TrimSpace(timeSentence(found) + " " + missSentence(found)),
+		alt:      "Bars: ns per element of each sum"}
+	b := bars{look: &d.look}
+	b.add(rows, timePerElement)
+	b.draw(f, "ns per element")
+	return f, nil
+}
+
 func traverseTime(d *data) (*figure, error) {
 	found := matrices(d.rows)
+	if oneSize(found) {
+		return traverseBars(d, found)
+	}
 	all := d.bySize(found, func(r results.Row) (point, bool) {
 		return timePerElement(r), drawable(r.Stats[timeUnit])
 	})
@@ -168,6 +201,9 @@ func traverseTime(d *data) (*figure, error) {
 func missRates(d *data) (*figure, error) {
 	// vectors have other references
 	found := slices.DeleteFunc(matrices(d.rows), func(m matrix) bool { return m.line == byVector })
+	if oneSize(found) {
+		return nil, nil
+	}
 	f := &figure{title: "Summing a square matrix: misses by size", sentence: missSentence(found),
 		alt: "Lines: misses of each level as a share of all references, against the size of the " +
 			"matrix: "}
@@ -258,6 +294,9 @@ func missSentence(found []matrix) string {
 	row, col, ok := pair(found)
 	if !ok {
 		return "Only one order was simulated, so there is nothing to compare."
+	}
+	if _, known := missRate(col.row, d1Unit); !known {
+		return ""
 	}
 	d1 := func(m matrix) string { return percent(missRate(m.row, d1Unit)) }
 	ll := func(m matrix) string { return percent(missRate(m.row, llUnit)) }
