@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // TestREADME runs every `$ go tool benchstat` and `$ bench` block of the README and
@@ -52,7 +52,7 @@ func runBlocks(t *testing.T, page string) (blocks int) {
 		}
 	}
 	if write {
-		if err := results.WriteFile(page, []byte(strings.Join(parts, "```"))); err != nil {
+		if err := outfile.WriteFile(page, []byte(strings.Join(parts, "```"))); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,9 +1,8 @@
 package reports
 
 import (
-	"image/color"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -11,62 +10,104 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
+	"github.com/stridebench/stridebench/results/terminal"
 )
 
 // maxBars is the most bars of a chart. The table has the rest.
 const maxBars = 40
 
-// bars is a plotter of horizontal bars with intervals and values. Bar i is centred at y = -i.
+// bars is a plotter of horizontal bars with intervals and values, and titles between them. Bar i is
+// centred at y = -i.
 type bars struct {
-	look    *style
-	points  []point // x is unused
-	labels  []string
-	kernels []string
-	skip    func(i int) bool // nil for none
+	look  *style
+	all   []bar
+	drawn int // without titles
 }
 
-func (b bars) explainKernels(f *figure) {
-	var colors []color.RGBA
-	var names [][]string
-	for i, kernel := range b.kernels {
-		if b.skip != nil && b.skip(i) {
-			continue
-		}
-		at := slices.Index(colors, b.look.kernelHue(kernel).color)
-		if at < 0 {
-			at = len(colors)
-			colors, names = append(colors, b.look.kernelHue(kernel).color), append(names, nil)
-		}
-		if !slices.Contains(names[at], loop(kernel)) {
-			names[at] = append(names[at], loop(kernel))
-		}
-	}
-	if len(colors) < 2 {
+type bar struct {
+	point         // x is unused
+	name, kernel  string
+	title, figure string
+}
+
+// add adds rows under what their names share. Rows beyond maxBars are left out.
+func (b *bars) add(rows []results.Row, value func(results.Row) point) {
+	rows = rows[:min(len(rows), maxBars-b.drawn)]
+	if len(rows) == 0 {
 		return
 	}
-	for i, c := range colors {
-		f.explain(short(strings.Join(names[i], ", "), 60), swatch{c, c})
+	shared, labels := terminal.Headings(rows)
+	if shared != "" {
+		b.all = append(b.all, bar{title: short(shared, 80)})
 	}
+	for i, name := range shorts(labels, 56) {
+		q := value(rows[i])
+		b.all = append(b.all, bar{point: q, name: name, kernel: vectorKernel(rows[i]),
+			figure: digits(q.y)})
+	}
+	b.drawn += len(rows)
+}
+
+// draw sets the figure's panel, its legend and its height.
+func (b *bars) draw(f *figure, unit string) {
+	longest, widest, room := 0.0, 0.0, 1.12 // for the figures
+	for _, one := range b.all {
+		longest = max(longest, one.y)
+	}
+	var points []point
+	var ticks plot.ConstantTicks
+	kernels := map[hue][]string{}
+	for i := range b.all {
+		one := &b.all[i]
+		if one.high > 2*longest { // would leave no room for the bars
+			one.figure += fmt.Sprintf(" (up to %s)", digits(one.high))
+			one.high, room = 2*longest, 1.5
+		}
+		widest = max(widest, one.high)
+		points = append(points, one.point)
+		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: one.name})
+		if h := b.look.kernelHue(one.kernel); one.title == "" &&
+			!slices.Contains(kernels[h], loop(one.kernel)) {
+			kernels[h] = append(kernels[h], loop(one.kernel))
+		}
+	}
+	for _, h := range b.look.hues {
+		if len(kernels) > 1 && kernels[h] != nil {
+			f.explain(short(strings.Join(kernels[h], ", "), 60), swatch{h.color, h.color})
+		}
+	}
+	f.explainIntervals("whiskers: 95% interval", points)
+	p := b.look.newPanel(unit, "")
+	linearAxis(&p.X, 0, widest*room)
+	p.Y.Min, p.Y.Max = -float64(len(b.all))+0.4, 0.6
+	p.Y.Tick.Marker, p.Y.Tick.Length = ticks, 0
+	p.Add(b)
+	f.panels = []*panel{p}
+	f.height = vg.Length(len(b.all))*0.3*vg.Inch + 0.55*vg.Inch
 }
 
 // Plot implements plot.Plotter.
-func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
+func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&c)
 	style := b.look.text(markSize)
 	style.YAlign = draw.YCenter
 	half := (toY(0) - toY(-1)) * 0.32
-	for i, q := range b.points {
-		if b.skip != nil && b.skip(i) {
+	for i, one := range b.all {
+		y := toY(float64(-i))
+		if one.title != "" {
+			title := fit(style, one.title, c.Max.X-c.Min.X-5)
+			b.look.erase(c, vg.Rectangle{Min: vg.Point{X: c.Min.X + 1, Y: y - 7},
+				Max: vg.Point{X: c.Min.X + 8 + style.Width(title), Y: y + 7}})
+			c.FillText(style, vg.Point{X: c.Min.X + 5, Y: y}, title)
 			continue
 		}
-		y := toY(float64(-i))
-		left, right := toX(0), toX(q.y)
-		c.FillPolygon(b.look.kernelHue(b.kernels[i]).color, []vg.Point{{X: left, Y: y - half},
-			{X: right, Y: y - half}, {X: right, Y: y + half}, {X: left, Y: y + half}})
-		if q.spreads() {
-			b.look.whisker(c, toX(q.low), toX(q.high), y, half/2)
+		c.FillPolygon(b.look.kernelHue(one.kernel).color, corners(vg.Rectangle{
+			Min: vg.Point{X: toX(0), Y: y - half}, Max: vg.Point{X: toX(one.y), Y: y + half}}))
+		if one.spreads() {
+			b.look.whisker(c, toX(one.low), toX(one.high), y, half/2)
 		}
-		c.FillText(style, vg.Point{X: max(toX(q.high), right) + 5, Y: y + 1}, b.labels[i])
+		c.FillText(style, vg.Point{X: max(toX(one.high), toX(one.y)) + 5, Y: y + 1}, one.figure)
 	}
 }
 
@@ -79,25 +120,7 @@ func (s *style) whisker(c draw.Canvas, low, high, y, half vg.Length) {
 	}
 }
 
-func (d *data) bandwidthBars(f *figure, rows []results.Row) {
-	labels, common := copyLabels(rows)
-	if common != "" {
-		f.explain("all " + common)
-	}
-	b := titledBars{bars: bars{look: &d.look}}
-	b.add("", labels, rows, func(r results.Row) point {
-		return interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
-	})
-	b.finish(f, "GiB/s, read plus written")
-}
-
-// threeDigits formats a value above 0 to three digits, trailing zeros included: "18.0".
-func threeDigits(v float64) string {
-	if places(v) > 5 {
-		return strconv.FormatFloat(v, 'g', 3, 64)
-	}
-	return strconv.FormatFloat(v, 'f', max(places(v), 0), 64)
-}
+func (s *style) erase(c draw.Canvas, r vg.Rectangle) { c.FillPolygon(s.paper, corners(r)) }
 
 func (s *style) kernelHue(kernel string) hue {
 	switch kernel {
@@ -107,4 +130,39 @@ func (s *style) kernelHue(kernel string) hue {
 		return s.hues[2]
 	}
 	return s.hues[1]
+}
+
+// gibPerSecond reads plus writes.
+func gibPerSecond(r results.Row) point { return interval(r.Stats[bandwidthUnit], 1.0/(1<<30)) }
+
+// timePerElement is in ns.
+func timePerElement(r results.Row) point { return interval(r.Stats[timeUnit], 1e9) }
+
+// extremes returns the labels and the medians of the rows with the least and the most of a unit.
+func extremes(rows []results.Row, unit string) (least, most string, low, high float64) {
+	_, labels := terminal.Headings(rows)
+	labels = shorts(labels, 40)
+	for i, r := range rows {
+		v := r.Stats[unit].Center
+		if i == 0 || v < low {
+			least, low = labels[i], v
+		}
+		if i == 0 || v > high {
+			most, high = labels[i], v
+		}
+	}
+	return least, most, low, high
+}
+
+func moves(rows []results.Row) string {
+	least, most, low, high := extremes(rows, bandwidthUnit)
+	slow, fast := show.Scale(low, bandwidthUnit), show.Scale(high, bandwidthUnit)
+	switch {
+	case len(rows) == 1:
+		return fmt.Sprintf("The copy (%s) moves %s.", most, fast)
+	case low == high:
+		return fmt.Sprintf("Each of %d copies moves %s.", len(rows), fast)
+	}
+	return fmt.Sprintf("The fastest copy (%s) moves %s, the slowest (%s) %s.", most, fast, least,
+		slow)
 }

@@ -6,12 +6,9 @@ import (
 	"image/color"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/terminal"
@@ -55,36 +52,36 @@ func cycles(r results.Row) float64 {
 }
 
 type bestMap struct {
-	look            *style
 	tensors, caches []string
 	cells           map[[2]string]bestChoice
 }
 
-func best(d *data) (*figure, error) {
-	b := bestMap{look: &d.look, cells: map[[2]string]bestChoice{}}
+func (d *data) choices() bestMap {
+	b := bestMap{cells: map[[2]string]bestChoice{}}
 	for _, r := range d.swept {
-		caches := r.Key("caches")
-		cost := cycles(r)
-		if caches == "" || !positive(cost) {
+		caches, cost := r.Key("caches"), cycles(r)
+		if !positive(cost) {
 			continue
 		}
 		tensor, words := taken(r)
 		if !slices.Contains(b.caches, caches) {
 			b.caches = append(b.caches, caches)
 		}
-		c, ok := b.cells[[2]string{tensor, caches}]
-		if !ok {
-			c = bestChoice{words, cost, cost}
-			if !slices.Contains(b.tensors, tensor) {
-				b.tensors = append(b.tensors, tensor)
-			}
+		if !slices.Contains(b.tensors, tensor) {
+			b.tensors = append(b.tensors, tensor)
 		}
-		if cost < c.least {
+		c, ok := b.cells[[2]string{tensor, caches}]
+		if !ok || cost < c.least {
 			c.words, c.least = words, cost
 		}
 		c.worst = max(c.worst, cost)
 		b.cells[[2]string{tensor, caches}] = c
 	}
+	return b
+}
+
+func best(d *data) (*figure, error) {
+	b := d.choices()
 	if len(b.cells) == 0 {
 		return nil, nil
 	}
@@ -94,14 +91,17 @@ func best(d *data) (*figure, error) {
 		return cmp.Compare(b.gain(y), b.gain(x))
 	})
 	b.tensors = b.tensors[:min(all, maxTensors)]
-	p := d.look.newPanel("caches", "")
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(b.caches))-0.5, -0.5,
-		float64(len(b.tensors))-0.5
 	first := b.tensors[0]
 	slices.Reverse(b.tensors) // the first is at the top
-	p.X.Tick.Marker, p.Y.Tick.Marker = names(b.caches, 32), names(b.tensors, 40)
-	below := d.look.slant(p, len(b.caches))
-	p.Add(b)
+	h := heatMap{&d.look, len(b.caches), len(b.tensors), func(column, row int) (color.Color, string) {
+		c, ok := b.cells[[2]string{b.tensors[row], b.caches[column]}]
+		if !ok {
+			return d.look.paper, ""
+		}
+		return d.look.gainColor(c.gain()), c.text()
+	}}
+	p, below := d.look.newHeatMap(h, "caches", "", ticksOf(b.caches, maxCaches, 32),
+		ticksOf(b.tensors, maxTensors, 40))
 	at := slices.MaxFunc(b.caches, func(x, y string) int {
 		return cmp.Compare(b.cells[[2]string{first, x}].gain(), b.cells[[2]string{first, y}].gain())
 	})
@@ -114,7 +114,7 @@ func best(d *data) (*figure, error) {
 		alt: "Heat map: for each tensor and each hierarchy of caches, the best choice, and " +
 			"by what factor the worst takes more cycles"}
 	for _, gain := range []float64{1, 2, 5, 10, 20} {
-		f.explain(fmt.Sprintf("%gx", gain), swatch{b.color(gain), d.look.marked})
+		f.explain(fmt.Sprintf("%gx", gain), swatch{d.look.gainColor(gain), d.look.marked})
 	}
 	f.explain("each cell: the best choice, and the cycles of the worst relative to it; pad and " +
 		"tile in elements")
@@ -164,58 +164,9 @@ func (b bestMap) gain(tensor string) (most float64) {
 	return most
 }
 
-func names(all []string, most int) (ticks plot.ConstantTicks) {
-	for i, name := range shorts(all, most) {
-		ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
-	}
-	return ticks
-}
-
-func (s *style) slant(p *panel, columns int) vg.Length {
-	words := s.text(tickSize)
-	widest := func(a plot.Axis) (most vg.Length) {
-		for _, tick := range a.Tick.Marker.Ticks(a.Min, a.Max) {
-			most = max(most, words.Width(tick.Label))
-		}
-		return most
-	}
-	below := widest(p.X)
-	if below+6 <= (figureWidth-2*margin-widest(p.Y)-12)/vg.Length(columns) {
-		return 0
-	}
-	label := &p.X.Tick.Label
-	label.Rotation, label.XAlign, label.YAlign = math.Pi/5, -1, -0.6
-	return below * vg.Length(math.Sin(math.Pi/5))
-}
-
-// color is paper for a gain of 1, and fullest from a gain of 20.
-func (b bestMap) color(gain float64) color.RGBA {
-	return b.look.shade(math.Pow(clipRatio, min(1, math.Log(gain)/math.Log(20))))
-}
-
-// Plot implements plot.Plotter.
-func (b bestMap) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
-	words := b.look.text(markSize)
-	words.XAlign, words.YAlign = draw.XCenter, draw.YCenter
-	for i, caches := range b.caches {
-		for k, tensor := range b.tensors {
-			one, ok := b.cells[[2]string{tensor, caches}]
-			if !ok {
-				continue
-			}
-			left, right, low, high := toX(float64(i)-0.5), toX(float64(i)+0.5), toY(float64(k)-0.5),
-				toY(float64(k)+0.5)
-			fill := b.color(one.gain())
-			c.FillPolygon(fill, []vg.Point{{X: left, Y: low}, {X: right, Y: low},
-				{X: right, Y: high}, {X: left, Y: high}})
-			words.Color = over(fill)
-			c.FillText(words, vg.Point{X: (left + right) / 2, Y: (low + high) / 2},
-				one.text(func(text string) string {
-					return fit(words, text, right-left-4)
-				}))
-		}
-	}
+// gainColor is paper for a gain of 1, and fullest from a gain of 20.
+func (s *style) gainColor(gain float64) color.RGBA {
+	return mix(s.paper, s.hues[1].color, min(1, math.Log(gain)/math.Log(20)))
 }
 
 func one(n int, alone, more string) string {
@@ -225,12 +176,9 @@ func one(n int, alone, more string) string {
 	return fmt.Sprint(n, " ", more)
 }
 
-func (c bestChoice) text(fit func(string) string) string {
+func (c bestChoice) text() string {
 	if c.gain() < 1.01 {
-		return fit("any")
+		return "any"
 	}
-	if all := c.words + ": " + strconv.FormatFloat(c.gain(), 'g', 3, 64) + "x"; fit(all) == all {
-		return all
-	}
-	return fit(c.words)
+	return c.words + ": " + brief(c.gain()) + "x"
 }

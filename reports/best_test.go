@@ -34,7 +34,7 @@ func TestBestLeftOut(t *testing.T) {
 			}
 		}
 	}
-	text.WriteString("BenchmarkTraverse/op=sum/order=col/shape=1x8/dtype=int32/kernel=scalar/caches=c0 1 64 D-refs/op 9 D1-misses/op 0 LL-misses/op\n")
+	text.WriteString("BenchmarkTraverse/op=sum/order=col/shape=1x8/dtype=int32/tile=4/kernel=scalar/caches=c0 1 64 D-refs/op 9 D1-misses/op 0 LL-misses/op\n")
 	set, err := results.Parse("sweep", []byte(text.String()))
 	if err != nil {
 		t.Fatal(err)

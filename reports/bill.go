@@ -2,22 +2,14 @@ package reports
 
 import (
 	"bytes"
-	_ "embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
-
-//go:embed page/bill.html
-var billText string
-
-var billTemplate = parsed("bill", &billText)
 
 // A Bill is the content of the page on the cost of a model's layouts.
 type Bill struct {
@@ -51,31 +43,31 @@ func (b Bill) Write(dir string) (path string, err error) {
 	if longest == 0 {
 		return "", errNoRows
 	}
-	type row struct {
-		BillRow
-		LayoutWidth, RestWidth float64
-	}
-	shown := struct {
-		Bill
-		Title  string
-		Policy string
-		Style  template.CSS
-		Script template.JS
-		Rows   []row
-	}{Bill: b, Title: billTitle, Policy: policy(), Style: template.CSS(pageStyle),
-		Script: template.JS(pageScript)}
-	shown.Sources, shown.Warnings = several(b.Sources), several(b.Warnings)
-	for _, r := range b.Rows[:min(len(b.Rows), maxRows)] {
-		r.Operator, r.Tensors, r.Verdict = clip(r.Operator), clip(r.Tensors), clip(r.Verdict)
-		shown.Rows = append(shown.Rows, row{r, width(r.LayoutNs / longest),
-			width((r.Ns - r.LayoutNs) / longest)})
-	}
-	var page bytes.Buffer
-	if err := billTemplate().Execute(&page, shown); err != nil {
+	text, err := page{Title: billTitle, Machine: several(b.Sources), Facts: b.Facts,
+		Findings: []string{b.Sentence}, Warnings: b.Warnings, Tables: []table{b.table(longest)},
+		Notes: append([]string{"Times are predicted, of all calls. Bars: what the layout costs, " +
+			"then the rest."}, b.Notes...), Report: b.Command}.html()
+	if err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, "index.html")
-	return path, results.WriteFile(path, page.Bytes())
+	return path, outfile.WriteFile(path, text)
+}
+
+func (b Bill) table(longest float64) table {
+	t := newTable("operators", "What costs most", "operator", "what to do", "calls", "layout", "time",
+		"bars")
+	for _, r := range b.Rows[:min(len(b.Rows), maxRows)] {
+		t.addRow(r.Operator, r.Verdict)
+		t.Rows[len(t.Rows)-1][0] = tableCell{Text: clip(r.Operator), Code: clip(r.Tensors),
+			Class: "long"}
+		t.addCell(tableCell{Text: r.Calls})
+		t.addCell(tableCell{Text: r.Layout, Sort: sortKey(r.LayoutNs)})
+		t.addCell(tableCell{Text: r.Time, Sort: sortKey(r.Ns)})
+		t.addCell(tableCell{Sort: sortKey(r.Ns),
+			Bar: []float64{100 * r.LayoutNs / longest, 100 * (r.Ns - r.LayoutNs) / longest}})
+	}
+	return t
 }
 
 const billTitle = "What the layouts of a model cost"
@@ -96,5 +88,3 @@ func CheckBillFolder(dir string) error {
 	}
 	return nil
 }
-
-func width(share float64) float64 { return math.Round(1e4*share) / 100 }

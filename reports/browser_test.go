@@ -250,7 +250,10 @@ func testScrolling(b *browser, example, _ string) {
 func testOthers(b *browser, _, _ string) {
 	long := strings.Repeat("aten::", 40)
 	bill := reports.Bill{Sources: []string{long}, Facts: long, Sentence: long, Warnings: []string{long}, Notes: []string{long}, Command: long,
-		Rows: []reports.BillRow{{Operator: long, Tensors: long + " " + long, Verdict: long, Calls: "1", Layout: "1 ms", Time: "2 ms", LayoutNs: 1e6, Ns: 2e6}}}
+		Rows: []reports.BillRow{
+			{Operator: long, Tensors: long + " " + long, Verdict: long, Calls: "1", Layout: "1 ms", Time: "2 ms", LayoutNs: 1e6, Ns: 2e6},
+			{Operator: "aten::conv2d", Verdict: "free", Calls: "2", Layout: "5 µs", Time: "9 ms", LayoutNs: 5e3, Ns: 9e6},
+			{Operator: "aten::add", Verdict: "free", Calls: "3", Layout: "2 s", Time: "3 s", LayoutNs: 2e9, Ns: 3e9}}}
 	path, err := bill.Write(b.TempDir())
 	if err != nil {
 		b.Fatal(err)
@@ -269,6 +272,7 @@ func testOthers(b *browser, _, _ string) {
 		b.Fatal(err)
 	}
 	for _, path := range []string{path, filepath.Join(dir, "fleet.html")} {
+		testOther(b, path)
 		for _, width := range []int64{375, 1440} {
 			what := fmt.Sprintf("%s at %d px", path, width)
 			b.open(path, width, "light")
@@ -277,6 +281,34 @@ func testOthers(b *browser, _, _ string) {
 			}
 			b.check(what)
 		}
+	}
+}
+
+// testOther: the last table of a page sorts by its figures, and what is typed leaves the rows that
+// have it.
+func testOther(b *browser, path string) {
+	b.open(path, 1440, "light")
+	const table = `[...document.querySelectorAll("table.sortable")].at(-1)`
+	const rows = `[...` + table + `.tBodies[0].rows]`
+	heads := eval[[]string](b, `[...`+table+`.tHead.rows[0].cells].map(c => c.textContent)`)
+	column := max(slices.Index(heads, "layout"), slices.Index(heads, "all"))
+	click := fmt.Sprintf(`%s.tHead.rows[0].cells[%d].querySelector("button").click()`, table, column)
+	values := fmt.Sprintf(`%s.map(r => Number(r.cells[%d].dataset.sort))`, rows, column)
+	eval[any](b, click+", 0")
+	if got := eval[[]float64](b, values); len(got) < 3 || !slices.IsSorted(got) {
+		b.Errorf("%s: %q sorts %v", path, heads[column], got)
+	}
+	eval[any](b, click+", 0")
+	if got := eval[[]float64](b, values); slices.IsSorted(got) {
+		b.Errorf("%s: twice sorts %v", path, got)
+	}
+	first := eval[string](b, rows+`[0].cells[0].textContent`)
+	word := first[max(0, len(first)-4):]
+	b.do(chromedp.SendKeys(chromedp.CSS("#filter input"), word))
+	b.drawn()
+	wrong := eval[int](b, rows+fmt.Sprintf(`.filter(r => r.hidden === r.textContent.includes(%q)).length`, word))
+	if all := eval[int](b, rows+".length"); wrong > 0 || all < 3 {
+		b.Errorf("%s: %q leaves %d wrong rows of %d", path, word, wrong, all)
 	}
 }
 

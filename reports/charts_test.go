@@ -167,25 +167,25 @@ func TestKnees(t *testing.T) {
 	for i, y := range []float64{1, 1.1, 1, 4, 4.2, 4, 10, 20, 90, 100, 95} {
 		ladder = append(ladder, exactly(float64(int(1024)<<i), y))
 	}
-	found := knees(ladder)
+	found := knees(ladder, nil)
 	if len(found) != 2 || found[0].foot.y != 1 || found[0].foot.x != 4096 || found[0].top.y != 4 || found[1].foot.x != 32768 || found[1].top.y != 90 {
 		t.Errorf("found %v", found)
 	}
-	if found := knees(ladder[:3]); len(found) != 0 {
+	if found := knees(ladder[:3], nil); len(found) != 0 {
 		t.Errorf("a flat ladder has the knees %v", found)
 	}
 	// Four sizes, as of a quick run: that it rises from the first one on says nothing of a cache.
 	few := []point{ladder[2], ladder[5], ladder[8], ladder[10]}
-	if found := knees(few); len(found) != 0 {
+	if found := knees(few, nil); len(found) != 0 {
 		t.Errorf("a ladder that rises from its first size on has the knees %v", found)
 	}
 	for factor, want := range map[float64]int{2: 1, 8: 0} {
 		some := []point{exactly(1024, 1), exactly(2048, 1), exactly(factor*2048, 2)}
-		if found := knees(some); len(found) != want {
+		if found := knees(some, nil); len(found) != want {
 			t.Errorf("before a size %v times as large there are the knees %v, want %d", factor, found, want)
 		}
 	}
-	if text := kneeSentence(few, nil, nil); !strings.HasSuffix(text, ". Too few sizes were measured to locate the rise.") {
+	if text := kneeSentence(few, nil); !strings.HasSuffix(text, ". Too few sizes were measured to locate the rise.") {
 		t.Error(text)
 	}
 }
@@ -391,11 +391,6 @@ func TestShorts(t *testing.T) {
 	if got[0] == got[1] || got[2] != "brief" || got[4] != "brief" || !strings.HasSuffix(got[0], " forward") {
 		t.Errorf("got %q", got)
 	}
-	middle := strings.Repeat("a step and ", 9)
-	got = shorts([]string{"turned " + middle + "one more " + middle, "turned " + middle + "no more " + middle}, 30)
-	if got[0] != "…one more a step and a step a…" || got[1] != "…no more a step and a step an…" {
-		t.Errorf("got %q", got)
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOfDistinct(rapid.StringMatching(`[ab./é]{0,40}`), rapid.ID[string]).Draw(t, "labels")
 		got := shorts(labels, 12)
@@ -448,17 +443,9 @@ func TestAxesHaveLabels(t *testing.T) {
 	var a plot.Axis
 	for _, low := range []float64{1e-9, 0.21, 0.3, 0.99, 1.01, 2.01, 7.41, 52} {
 		for _, times := range []float64{1.02, 1.3, 2, 3, 4.9, 5.1, 90, 1e4, 1e9} {
-			logAxis(&a, low, low*times)
+			logAxis(&a, low, low*times, number6)
 			if at := labels(a); len(at) < 2 {
 				t.Errorf("from %g to %g: labels at %v", low, low*times, at)
-			}
-		}
-	}
-	for _, span := range [][2]float64{{19, 315}, {20, 100}, {70, 250}, {95, 105}, {0.1, 1e5}} {
-		percentLogAxis(&a, span[0], span[1])
-		for at := labels(a); len(at) > 1; at = at[1:] {
-			if at[1]-at[0] < 0.07 {
-				t.Errorf("%v%%: labels at %v", span, at)
 			}
 		}
 	}
@@ -489,51 +476,5 @@ func TestKneesOfThreads(t *testing.T) {
 	slices.Sort(at)
 	if len(at) != 3 || at[1]-at[0] < 8 || at[2]-at[1] < 8 {
 		t.Errorf("names of knees at %v", at)
-	}
-}
-
-// TestKneeBesideLines: no line passes under the name of a knee where there is a place without one: the line of
-// a level that still rises met the name of the level before, on a machine of 16 CPUs.
-func TestKneeBesideLines(t *testing.T) {
-	text := ""
-	for shape, ns := range map[string][]float64{"256x256": {9.6e3, 4.9e3, 2.5e3, 1.44e3, 1.44e3}, "2048x2048": {33e3, 8e3, 3.8e3, 2.44e3, 1.28e3}} {
-		for i, ns := range ns {
-			text += sampled(fmt.Sprintf("Stream/op=sum/shape=%s/dtype=int32/kernel=avx2/threads=%d", shape, 1<<i), ns, "")
-		}
-	}
-	d := dataOf(t, head+text)
-	_, actions := record(draws(t, threads, d), &d.look)
-	var lines [][]vg.Point
-	var name *recorder.FillString
-	for _, a := range actions {
-		switch a := a.(type) {
-		case *recorder.Stroke:
-			var line []vg.Point
-			for _, c := range a.Path {
-				line = append(line, c.Pos)
-			}
-			if len(line) == 5 { // a series
-				lines = append(lines, line)
-			}
-		case *recorder.FillString:
-			if strings.HasPrefix(a.String, "knee of") {
-				name = a
-			}
-		}
-	}
-	if name == nil || len(lines) != 2 {
-		t.Fatalf("name of a knee: %v, lines: %v", name, lines)
-	}
-	style := d.look.text(markSize)
-	corner := vg.Point{X: name.Point.X + style.Width(name.String), Y: name.Point.Y + style.Height(name.String)}
-	for _, line := range lines {
-		for i := range line[1:] {
-			for share := vg.Length(0); share <= 1; share += 1. / 64 {
-				x, y := line[i].X+share*(line[i+1].X-line[i].X), line[i].Y+share*(line[i+1].Y-line[i].Y)
-				if x > name.Point.X && x < corner.X && y > name.Point.Y && y < corner.Y {
-					t.Fatalf("%q from %v to %v: a line passes at %v, %v", name.String, name.Point, corner, x, y)
-				}
-			}
-		}
 	}
 }

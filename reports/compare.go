@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"image/color"
 	"math"
 	"path/filepath"
 	"slices"
@@ -27,19 +26,11 @@ func (p pairing) change() float64 { return p.new.Center / p.old.Center }
 // apart reports whether the intervals are disjoint.
 func (p pairing) apart() bool { return p.new.Lo > p.old.Hi || p.new.Hi < p.old.Lo }
 
-func (p pairing) judged() bool {
+// few reports whether an interval is unknown.
+func (p pairing) few() bool {
 	_, old := p.old.HalfWidth()
 	_, new := p.new.HalfWidth()
-	return old && new
-}
-
-func unjudged(pairs []pairing) (n int) {
-	for _, p := range pairs {
-		if !p.judged() {
-			n++
-		}
-	}
-	return n
+	return !(old && new)
 }
 
 // pairings puts the largest change first.
@@ -71,52 +62,48 @@ func compare(d *data) (*figure, error) {
 	}
 	shown := found[:min(len(found), 24)]
 	p := d.look.newPanel("time of a pass, % of the old median (log scale)", "")
-	low, high := 100.0, 100.0
 	names := make([]string, len(shown))
 	for i, q := range shown {
 		names[i] = plainName(q.name)
 	}
-	names = shorts(names, 46)
 	var ticks plot.ConstantTicks
 	var drawn []point
-	for i, q := range shown {
-		for _, of := range []point{q.relative(q.old), q.relative(q.new)} {
-			low, high, drawn = min(low, of.low), max(high, of.high), append(drawn, of)
+	by := map[hue][]spot{}
+	old, same := hue{d.look.marked, draw.RingGlyph{}}, hue{d.look.ink, draw.CircleGlyph{}}
+	for i, name := range shorts(names, 46) {
+		q, h, at := shown[i], same, float64(-i)
+		switch {
+		case q.apart() && q.change() > 1:
+			h = d.look.hues[1]
+		case q.apart():
+			h = d.look.hues[0]
 		}
-		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: names[i] + q.beyond()})
+		a, b := q.relative(q.old), q.relative(q.new)
+		drawn, by[old], by[h] = append(drawn, a, b), append(by[old], spot{a, at + 0.15}),
+			append(by[h], spot{b, at - 0.15})
+		ticks = append(ticks, plot.Tick{Value: at, Label: name + q.beyond()})
 	}
-	percentLogAxis(&p.X, low/1.05, high*1.05)
+	low, high, _ := span([]series{{points: drawn}})
+	logAxis(&p.X, min(low, 100)/1.05, max(high, 100)*1.05, number6)
 	p.Y.Min, p.Y.Max = -float64(len(shown))+0.4, 0.6
 	p.Y.Tick.Marker, p.Y.Tick.Length = ticks, 0
 	p.Y.Tick.Label.Font.Size = markSize
-	d.look.addGrid(p, false)
-	p.Add(forest{&d.look, shown})
+	p.Add(d.look.marks([]mark{{at: 100}}))
 	f := &figure{title: fmt.Sprintf("Old against new: %s and %s",
 		short(filepath.Base(first.name), 20), short(filepath.Base(last.name), 20)),
 		sentence: compareSentence(found, len(shown)),
 		alt:      "Points: time of each benchmark in the new file as a share of that in the old one",
 		height:   vg.Length(len(shown))*0.24*vg.Inch + 0.6*vg.Inch, panels: []*panel{p}}
-	old, same := "old", "new: intervals overlap"
-	if slices.ContainsFunc(drawn, point.spreads) {
-		old += ", 95% interval"
-		f.alt += ", with 95% intervals"
+	for _, of := range []struct {
+		name string
+		hue
+	}{{"old", old}, {"new: slower", d.look.hues[1]}, {"new: faster", d.look.hues[0]},
+		{"new: intervals overlap or are unknown", same}} {
+		if err := d.look.addSpots(f, p, of.name, of.hue, by[of.hue]); err != nil {
+			return nil, err
+		}
 	}
-	switch unjudged(shown) {
-	case len(shown):
-		same = "new: too few samples for intervals"
-	case 0:
-	default:
-		same += " or are unknown"
-	}
-	f.explain(old, dot{d.look.marked, draw.RingGlyph{}})
-	for _, k := range []struct {
-		name   string
-		change float64
-		apart  bool
-	}{{"new: slower", 2, true}, {"new: faster", 0.5, true}, {same, 1, false}} {
-		h := d.look.changeHue(k.change, k.apart)
-		f.explain(k.name, dot(h))
-	}
+	f.explainIntervals("lines: 95% intervals", drawn)
 	return f, nil
 }
 
@@ -139,56 +126,12 @@ func (p pairing) beyond() string {
 	return ""
 }
 
-func (s *style) changeHue(change float64, apart bool) hue {
-	switch {
-	case !apart:
-		return hue{s.ink, draw.CircleGlyph{}}
-	case change > 1:
-		return s.hues[1]
-	}
-	return s.hues[0]
-}
-
-// forest is a plotter of pairings, one a line, the old above the new.
-type forest struct {
-	look  *style
-	pairs []pairing
-}
-
-// Plot implements plot.Plotter.
-func (f forest) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
-	hundred := toX(100)
-	c.StrokeLine2(draw.LineStyle{Color: f.look.marked, Width: 0.8, Dashes: []vg.Length{4, 3}},
-		hundred, c.Min.Y, hundred, c.Max.Y)
-	for i, q := range f.pairs {
-		one := func(of point, lift vg.Length, h hue) {
-			y := toY(float64(-i)) + lift
-			c.StrokeLine2(draw.LineStyle{Color: h.color, Width: 1.6}, toX(of.low), y,
-				toX(of.high), y)
-			c.DrawGlyph(draw.GlyphStyle{Color: h.color, Radius: 2.6, Shape: h.glyph},
-				vg.Point{X: toX(of.y), Y: y})
-		}
-		one(q.relative(q.old), 3.2, hue{f.look.marked, draw.RingGlyph{}})
-		one(q.relative(q.new), -3.2, f.look.changeHue(q.change(), q.apart()))
-	}
-}
-
-type dot struct {
-	color color.RGBA
-	glyph draw.GlyphDrawer
-}
-
-// Thumbnail implements plot.Thumbnailer.
-func (d dot) Thumbnail(c *draw.Canvas) {
-	y := c.Center().Y
-	c.StrokeLine2(draw.LineStyle{Color: d.color, Width: 1.6}, c.Min.X, y, c.Max.X, y)
-	c.DrawGlyph(draw.GlyphStyle{Color: d.color, Radius: 2.6, Shape: d.glyph}, c.Center())
-}
-
 func compareSentence(found []pairing, shown int) string {
-	slower, faster := 0, 0
+	slower, faster, few := 0, 0, 0
 	for _, p := range found {
+		if p.few() {
+			few++
+		}
 		switch {
 		case p.apart() && p.change() > 1:
 			slower++
@@ -196,18 +139,14 @@ func compareSentence(found []pairing, shown int) string {
 			faster++
 		}
 	}
-	few, of := unjudged(found), counted(len(found), "benchmark")
-	text := fmt.Sprintf("Of %s in both files, %s slower and %d faster by more than their intervals",
-		of, are(slower), faster)
-	switch few {
-	case len(found):
-		text = fmt.Sprintf("Of %s in both files, the samples are too few to show which are "+
-			"slower or faster", of)
-	case 1:
-		text += ", and 1 has too few samples"
-	case 0:
-	default:
-		text += fmt.Sprintf(", and %d have too few samples", few)
+	of := fmt.Sprintf("Of %s in both files, ", counted(len(found), "benchmark"))
+	text := of + fmt.Sprintf("%s slower and %d faster by more than their intervals", are(slower),
+		faster)
+	switch {
+	case few == len(found):
+		text = of + "the samples are too few to show which are slower or faster"
+	case few > 0:
+		text += fmt.Sprintf(", and %s too few samples", one(few, "1 has", "have"))
 	}
 	text += fmt.Sprintf("; the largest change is in %s (%s).", plainName(found[0].name),
 		changeOf(found[0].change()))

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A choice holds the times that decide whether contiguous() pays with one kernel.
@@ -74,7 +75,7 @@ func contiguous(d *data) (*figure, error) {
 		if n := c.evens(); n > 0 && n <= 1000 {
 			last = max(last, 2*n)
 			evens = append(evens, mark{n, fmt.Sprintf("pays from n = %.0f (%s)", n,
-				loop(c.kernel))})
+				loop(c.kernel)), true})
 		}
 	}
 	total := func(once, each results.Stat) (points []point) {
@@ -93,10 +94,8 @@ func contiguous(d *data) (*figure, error) {
 	}
 	p := d.look.newPanel("n, number of sums", "total time, ms")
 	_, high, _ := span(all)
-	p.X.Min, p.X.Max = 0, last+0.5
-	zeroAxis(&p.X, last+0.5)
-	zeroAxis(&p.Y, high*1.2)
-	d.look.addGrid(p, true)
+	linearAxis(&p.X, 0, last+0.5)
+	linearAxis(&p.Y, 0, high*1.2)
 	p.Add(d.look.marks(evens))
 	f := &figure{title: fmt.Sprintf("When contiguous() pays: n sums of a transposed %s",
 		short(shape, 16)), sentence: contiguousSentence(shape, found),
@@ -110,35 +109,19 @@ func contiguous(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, all...)
 }
 
-func passes(n float64) string {
-	if n == 1 {
-		return "the first pass"
-	}
-	return fmt.Sprintf("%.0f passes", n)
-}
-
-// walker names a kernel in a sentence.
-func walker(kernel string) string {
-	if kernel == "" {
-		return "the plain loop"
-	}
-	return loop(kernel)
-}
-
 func contiguousSentence(shape string, found []choice) string {
 	var words []string
 	for _, c := range found {
+		said := fmt.Sprintf("never pays (%s: a sum of the copy takes %s)", loop(c.kernel),
+			show.Scale(c.pass.Center, passUnit))
 		if n := c.evens(); n > 0 {
-			words = append(words, fmt.Sprintf(
-				"pays from %s on with %s (the copy takes %s, a sum of it %s)",
-				passes(n), walker(c.kernel), results.Scale(c.copied.Center, passUnit),
-				results.Scale(c.pass.Center, passUnit)))
-			continue
+			said = fmt.Sprintf("pays from %s on (%s: the copy takes %s, a sum of it %s)",
+				one(int(n), "1 pass", "passes"), loop(c.kernel),
+				show.Scale(c.copied.Center, passUnit), show.Scale(c.pass.Center, passUnit))
 		}
-		words = append(words, fmt.Sprintf("never pays with %s (a sum of the copy takes %s)",
-			walker(c.kernel), results.Scale(c.pass.Center, passUnit)))
+		words = append(words, said)
 	}
 	return fmt.Sprintf("A sum of the transposed %s takes %s without a copy. Copying it first ",
-		short(shape, 16), results.Scale(found[0].view.Center, passUnit)) +
+		short(shape, 16), show.Scale(found[0].view.Center, passUnit)) +
 		strings.Join(words, "; it ") + "."
 }

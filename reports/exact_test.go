@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // The picture of docs/exact.md is made from the seconds beside it: a kernel a line,
@@ -68,7 +69,7 @@ func TestExact(t *testing.T) {
 	words, _, _ := strings.Cut(string(page), exactMark)
 	want := words + exactMark + exactTable(rows)
 	if os.Getenv("GALLERY") == "write" {
-		if err := errors.Join(results.WriteFile(exactPicture, chart.PNG), results.WriteFile(exactPage, []byte(want))); err != nil {
+		if err := errors.Join(outfile.WriteFile(exactPicture, chart.PNG), outfile.WriteFile(exactPage, []byte(want))); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -85,7 +86,6 @@ func TestExact(t *testing.T) {
 // exactFigure has a line for each kernel, by what the slowest tool takes.
 func exactFigure(look *style, rows [][]string) *figure {
 	p := look.newPanel("seconds, of processes that count a kernel of PolyBench LARGE in 32 KiB, 8 ways", "")
-	look.addGrid(p, true)
 	f := &figure{title: "Counting 30 kernels to the last miss", panels: []*panel{p}}
 	body := rows[1:]
 	seconds := func(row []string, column string) float64 {
@@ -113,7 +113,7 @@ func exactFigure(look *style, rows [][]string) *figure {
 		p.Add(glyphs)
 		f.explain(tool.name, glyphs)
 	}
-	logAxis(&p.X, low/1.5, high*1.5)
+	logAxis(&p.X, low/1.5, high*1.5, number6)
 	p.Y.Min, p.Y.Max = -float64(len(body))+0.4, 0.6
 	p.Y.Tick.Marker, p.Y.Tick.Length = ticks, 0
 	f.height = vg.Length(len(body))*0.2*vg.Inch + 0.55*vg.Inch

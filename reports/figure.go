@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // The width of pictures, and the resolution of PNGs: twice a screen's 72 pixels per inch.
@@ -35,7 +35,6 @@ type figure struct {
 	height   vg.Length // of the panels
 	legend   []entry
 	panels   []*panel
-	room     vg.Length // right of the panels
 }
 
 // A panel is a plot with axis labels, which gonum would centre at the arithmetic mean of a
@@ -83,11 +82,11 @@ func (c *Chart) render(
 	img := vgimg.NewWith(vgimg.UseWH(figureWidth, height), vgimg.UseDPI(dotsPerInch),
 		vgimg.UseBackgroundColor(look.paper))
 	svg := vgsvg.New(figureWidth, height)
-	all := draw.NewCanvas(vg.MultiCanvas(boxed{img}, svg), figureWidth, height)
+	all := draw.NewCanvas(vg.MultiCanvas(img, svg), figureWidth, height)
 	all.FillPolygon(look.paper, corners(all.Rectangle))
 	all = draw.Crop(all, margin, -margin, margin, -margin)
 	all.FillText(title, vg.Point{X: all.Min.X, Y: all.Max.Y},
-		fit(title, results.Printable(c.Title), all.Size().X))
+		fit(title, show.Printable(c.Title), all.Size().X))
 	foot.draw(all)
 	inside(draw.Crop(all, 0, 0, foot.height(), -titleHeight))
 
@@ -177,7 +176,7 @@ func (f *figure) draw(c draw.Canvas, look *style) {
 		column[i] = []*plot.Plot{p.Plot}
 	}
 	tiles := plot.Align(column, draw.Tiles{Rows: len(column), Cols: 1, PadY: 8},
-		draw.Crop(c, left, -f.room, bottom, -f.legendHeight(look)))
+		draw.Crop(c, left, 0, bottom, -f.legendHeight(look)))
 	for i, p := range f.panels {
 		p.Draw(tiles[i][0])
 		axes := p.DataCanvas(tiles[i][0])
@@ -216,6 +215,6 @@ func finish(svg, title, alt string, look *style) []byte {
 	head, body, _ := strings.Cut(svg, `xmlns:xlink="http://www.w3.org/1999/xlink">`)
 	return fmt.Appendf(nil, "%sxmlns:xlink=\"http://www.w3.org/1999/xlink\" "+
 		"role=\"img\">\n<title>%s</title>\n<desc>%s</desc>%s",
-		head, html.EscapeString(results.Printable(title)),
-		html.EscapeString(results.Printable(alt)), body)
+		head, html.EscapeString(show.Printable(title)),
+		html.EscapeString(show.Printable(alt)), body)
 }

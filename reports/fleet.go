@@ -3,30 +3,19 @@ package reports
 import (
 	"bytes"
 	"cmp"
-	_ "embed"
-	"encoding/base64"
 	"fmt"
-	"html/template"
-	"image"
 	"image/color"
-	imagedraw "image/draw"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/fleet"
+	"github.com/stridebench/stridebench/results/show"
 )
-
-//go:embed page/fleet.html
-var fleetText string
-
-var fleetTemplate = parsed("fleet", &fleetText)
 
 // A Fleet is the page on many machines.
 type Fleet struct {
@@ -75,7 +64,7 @@ func MakeFleet(m *fleet.Matrix, o Options) Fleet {
 	default:
 		f.Sentence = fmt.Sprintf("%d of %d machines are out of line; the farthest is %s: %s.",
 			len(out), len(m.Machines)-f.judged.Untested,
-			results.Printable(f.Findings[0].Machine), f.Findings[0].What)
+			show.Printable(f.Findings[0].Machine), f.Findings[0].What)
 	}
 	return f
 }
@@ -108,46 +97,26 @@ func (f Fleet) words(one fleet.Finding) FleetFinding {
 		fmt.Sprintf("%s on %d peers", what, one.Peers), chance, one.Why}
 }
 
-// clipRatio is the ratio beyond which colours no longer change.
-const clipRatio = 1.3
-
-// shade returns the colour of a ratio: paper at 1, one hue for slower, another for faster. It is
-// grey for no ratio.
-func (s *style) shade(ratio float64) color.RGBA {
-	if math.IsNaN(ratio) || ratio <= 0 {
-		return s.grid
-	}
-	share := math.Log(ratio) / math.Log(clipRatio)
-	to := s.hues[1].color
-	if share < 0 {
-		share, to = -share, s.hues[0].color
-	}
-	share = min(share, 1)
-	mix := func(a, b uint8) uint8 {
-		return uint8(math.Round(float64(a) + share*(float64(b)-float64(a))))
-	}
-	return color.RGBA{mix(s.paper.R, to.R), mix(s.paper.G, to.G), mix(s.paper.B, to.B), 0xFF}
-}
-
-// A larger fleet gets a second panel. It shows the first machines in rows that are legible.
+// A larger fleet has names at some of its rows.
 const maxNamed = 40
 
 func (f Fleet) draw(d *data) (*figure, error) {
 	rows, columns := len(f.order), len(f.matrix.Benchmarks)
+	h := heatMap{&d.look, columns, rows, func(column, row int) (color.Color, string) {
+		return d.look.shade(f.ratios[f.order[rows-1-row]][column]), ""
+	}}
+	var machines []string
+	for _, i := range slices.Backward(f.order) {
+		machines = append(machines, f.matrix.Machines[i].Name)
+	}
+	p, below := d.look.newHeatMap(h, "benchmarks, by family", "", f.familyTicks(),
+		ticksOf(machines, maxNamed, 24))
 	fig := &figure{title: fmt.Sprintf("%s, %s: times against the peers' median",
 		counted(rows, "machine"), counted(columns, "benchmark")), sentence: f.Sentence,
 		alt: "Heat map: the time of each benchmark on each machine as a ratio to the median of " +
-			"machines with the same CPU"}
-	if rows > maxNamed {
-		f.panel(d, fig, "the farthest out of line", f.order[:maxNamed/2])
-	}
-	f.panel(d, fig, "all machines", f.order)
-	last := fig.panels[len(fig.panels)-1]
-	last.x = "benchmarks, by family"
-	last.X.Tick.Marker = f.familyTicks()
-	last.X.Tick.Label.Rotation = math.Pi / 5
-	last.X.Tick.Label.XAlign, last.X.Tick.Label.YAlign = -1, -0.6
-	fig.height += 0.8 * vg.Inch
+			"machines with the same CPU",
+		height: vg.Length(min(max(rows, 14), maxNamed))*0.17*vg.Inch + 0.4*vg.Inch + below,
+		panels: []*panel{p}}
 	for _, ratio := range []float64{1 / clipRatio, 1 / math.Sqrt(clipRatio), 1,
 		math.Sqrt(clipRatio), clipRatio} {
 		fig.explain(fmt.Sprintf("%+.0f%%", 100*(ratio-1)),
@@ -156,127 +125,67 @@ func (f Fleet) draw(d *data) (*figure, error) {
 	return fig, nil
 }
 
-func (f Fleet) panel(d *data, fig *figure, title string, machines []int) {
-	rows, columns := len(machines), len(f.matrix.Benchmarks)
-	const pixels = 1400 // about, either way: one pixel for each cell would be blurred
-	up, across := (pixels+rows-1)/rows, (pixels+columns-1)/columns
-	img := image.NewRGBA(image.Rect(0, 0, columns*across, rows*up))
-	for row, i := range machines {
-		for k := range columns {
-			fill := image.NewUniform(d.look.shade(f.ratios[i][k]))
-			imagedraw.Draw(img, image.Rect(k*across, row*up, (k+1)*across, (row+1)*up), fill,
-				image.Point{}, imagedraw.Src)
-		}
-	}
-	p := d.look.newPanel("", title)
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(columns), 0, float64(rows)
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{}, f.machineTicks(machines)
-	p.Add(plotter.NewImage(img, 0, 0, float64(columns), float64(rows)))
-	fig.panels = append(fig.panels, p)
-	fig.height += vg.Length(min(max(rows, 14), 24)) * 0.17 * vg.Inch
-}
-
 func (f Fleet) familyTicks() (ticks plot.ConstantTicks) {
-	family, last := "", -1.0
+	last, family := math.Inf(-1), ""
 	for k, name := range f.matrix.Benchmarks {
 		own, _, _ := strings.Cut(name, "/")
-		if own == family {
-			continue
+		if apart := float64(k) - last; own != family &&
+			apart > float64(len(f.matrix.Benchmarks))/24 {
+			ticks = append(ticks, plot.Tick{Value: float64(k), Label: short(own, 12)})
+			last = float64(k)
 		}
-		tick := plot.Tick{Value: float64(k)}
-		if last < 0 || float64(k)-last > float64(len(f.matrix.Benchmarks))/24 {
-			tick.Label, last = short(results.Printable(own), 12), float64(k)
-		}
-		family, ticks = own, append(ticks, tick)
-	}
-	return ticks
-}
-
-func (f Fleet) machineTicks(machines []int) (ticks plot.ConstantTicks) {
-	every := (len(machines) + 23) / 24
-	names := make([]string, len(machines))
-	for row, i := range machines {
-		names[row] = f.matrix.Machines[i].Name
-	}
-	for row, name := range shorts(names, 24) {
-		if row%every == 0 {
-			ticks = append(ticks, plot.Tick{Value: float64(len(machines)-row) - 0.5, Label: name})
-		}
+		family = own
 	}
 	return ticks
 }
 
 const maxMachines = 1000
 
-type fleetRow struct {
-	Name, CPU string
-	Cells     []fleetCell
-}
-
-type fleetCell struct {
-	Text  string
-	Style template.CSS // of its background
-}
-
-func (f Fleet) families() (names []string, of map[string][]int) {
-	of = map[string][]int{}
-	for k, name := range f.matrix.Benchmarks {
-		family, _, _ := strings.Cut(name, "/")
-		if of[family] == nil {
-			names = append(names, family)
-		}
-		of[family] = append(of[family], k)
+func (f Fleet) tables() []table {
+	out := newTable("out", "Out of line", f.matrix.Label, "what", "chance", "why")
+	for _, one := range f.Findings[:min(len(f.Findings), maxRows)] {
+		out.addRow(one.Machine, one.What, one.Chance, one.Why)
 	}
-	return names[:min(len(names), 16)], of
-}
-
-func (f Fleet) rows() (rows []fleetRow, heads []string) {
-	names, of := f.families()
-	heads = append([]string{"all", "caches", "memory", "scatter"}, names...)
+	if more := len(f.Findings) - maxRows; more > 0 {
+		out.Note = fmt.Sprintf("%d more are not shown.", more)
+	}
+	all := newTable("machines", "Machines", f.matrix.Label, "CPU", "all", "caches", "memory",
+		"scatter")
 	for _, i := range f.order[:min(len(f.order), maxMachines)] {
-		m := f.matrix.Machines[i]
-		row := fleetRow{Name: clip(m.Name), CPU: clip(m.Config["cpu"])}
+		all.addRow(f.matrix.Machines[i].Name, f.matrix.Machines[i].Config["cpu"])
 		for a, ratio := range f.judged.Scores[i] {
-			cell := ratioCell(ratio)
-			if fleet.Aspect(a) == fleet.Scatter {
-				cell.Style = "" // a ratio of 2 is ordinary here
+			c := numeric(ratio, true)
+			if fleet.Aspect(a) != fleet.Scatter &&
+				math.Abs(math.Log(ratio)) > math.Log(clipRatio)/2 {
+				c.Class = "wide"
 			}
-			row.Cells = append(row.Cells, cell)
+			all.addCell(c)
 		}
-		for _, name := range names {
-			var ratios []float64
-			for _, k := range of[name] {
-				if r := f.ratios[i][k]; !math.IsNaN(r) {
-					ratios = append(ratios, r)
-				}
-			}
-			slices.Sort(ratios)
-			ratio := math.NaN()
-			if n := len(ratios); n > 0 {
-				ratio = (ratios[(n-1)/2] + ratios[n/2]) / 2
-			}
-			row.Cells = append(row.Cells, ratioCell(ratio))
-		}
-		rows = append(rows, row)
 	}
-	return rows, heads
+	if more := len(f.order) - maxMachines; more > 0 {
+		all.Note = fmt.Sprintf("%d more machines, all closer to their peers, are in fleet.csv.", more)
+	}
+	if f.Findings == nil {
+		return []table{all}
+	}
+	return []table{out, all}
 }
 
-func ratioCell(ratio float64) fleetCell {
-	if math.IsNaN(ratio) {
-		return fleetCell{}
+func (f Fleet) notes() []string {
+	test := fmt.Sprintf("%s, each of a machine against those of the same CPU: the median over "+
+		"benchmarks of its time against the peers' median, in units of the peers' median absolute "+
+		"deviation. The chance is the probability that any machine in line in the whole fleet seems "+
+		"this far out (Holm); findings have at most %v.", counted(f.judged.Tests, "test"), fleetAlpha)
+	if sees := f.sees(); sees != "" {
+		test += fmt.Sprintf(" With these peers, a machine is found if it takes at least %s times "+
+			"their time; more peers would show smaller differences.", sees)
 	}
-	share := math.Round(100 * min(1, math.Abs(math.Log(ratio))/math.Log(clipRatio)))
-	hue := "slower"
-	if ratio < 1 {
-		hue = "faster"
+	if f.judged.Untested > 0 {
+		test += fmt.Sprintf(" Machines with fewer than 7 peers are not tested: %d.", f.judged.Untested)
 	}
-	cell := fleetCell{Text: fmt.Sprintf("%.2f", ratio)}
-	if share >= 4 {
-		cell.Style = template.CSS(fmt.Sprintf(
-			"background:color-mix(in srgb,var(--%s) %.0f%%,transparent)", hue, share))
-	}
-	return cell
+	return []string{test, "A ratio is to the peers' median; more is slower. The columns: all " +
+		"benchmarks; those whose data fit in the caches; those that miss the last cache; the " +
+		"scatter of samples. fleet.csv has every benchmark."}
 }
 
 // Write writes fleet.html, its picture, and the matrix as fleet.csv to a folder. It returns their
@@ -295,7 +204,13 @@ func (f Fleet) Write(dir string) (paths []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := f.page(d, chart)
+	if chart.picture, err = d.picture(maker{draw: f.draw}); err != nil {
+		return nil, err
+	}
+	chart.Name = "fleet"
+	text, err := page{Title: counted(len(f.matrix.Machines), "machine") + " by " + f.matrix.Label,
+		Theme: f.options.Theme, Figures: []pageFigure{figureOf(chart, 1)}, Tables: f.tables(),
+		Notes: f.notes(), Report: f.options.Command}.html()
 	if err != nil {
 		return nil, err
 	}
@@ -303,48 +218,6 @@ func (f Fleet) Write(dir string) (paths []string, err error) {
 	if err := f.matrix.WriteCSV(&table); err != nil {
 		return nil, err
 	}
-	files := []struct {
-		name string
-		text []byte
-	}{{"fleet.html", page}, {"fleet.png", chart.PNG}, {"fleet.svg", chart.SVG},
-		{"fleet.csv", table.Bytes()}}
-	for _, out := range files {
-		if err := checkOwn(dir, files[0].name, out.name); err != nil {
-			return nil, err
-		}
-	}
-	for _, out := range files {
-		path := filepath.Join(dir, out.name)
-		if err := results.WriteFile(path, out.text); err != nil {
-			return nil, err
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
-}
-
-func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
-	picture, err := d.picture(maker{draw: f.draw})
-	if err != nil {
-		return nil, err
-	}
-	uri := func(svg []byte) template.URL {
-		return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg))
-	}
-	rows, heads := f.rows()
-	var out bytes.Buffer
-	err = fleetTemplate().Execute(&out, map[string]any{
-		"Title": fmt.Sprintf("%s by %s", counted(len(f.matrix.Machines), "machine"),
-			f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle),
-		"Script": template.JS(pageScript), "Theme": f.options.Theme,
-		"Sentence": f.Sentence, "Findings": f.Findings[:min(len(f.Findings), maxRows)],
-		"More": max(0, len(f.Findings)-maxRows), "Untested": f.judged.Untested,
-		"Tests": f.judged.Tests, "Sees": f.sees(), "Alpha": fleetAlpha,
-		"Light": uri(picture.light), "Dark": uri(picture.dark), "Alt": chart.Alt,
-		"Figure": chart.Title,
-		"Width":  int(picture.width * 96 / 72), "Height": int(picture.height * 96 / 72),
-		"Label": f.matrix.Label, "Heads": heads, "Rows": rows,
-		"Left": max(0, len(f.order)-maxMachines), "Command": f.options.Command,
-	})
-	return out.Bytes(), err
+	return write(dir, []output{{"fleet.html", text}, {"fleet.png", chart.PNG},
+		{"fleet.svg", chart.SVG}, {"fleet.csv", table.Bytes()}})
 }

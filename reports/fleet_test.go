@@ -70,8 +70,12 @@ func TestNamesOfMachines(t *testing.T) {
 	for i := range m.Machines {
 		m.Machines[i].Name = fmt.Sprintf("node-of-the-cluster-%d.a-long-domain.example.org", i)
 	}
-	for i, tick := range MakeFleet(m, Options{}).machineTicks([]int{0, 1, 2, 3, 4}) {
-		if want := fmt.Sprintf("…%d.a-long-domain.example", i); !strings.HasPrefix(tick.Label, want[:16]) {
+	var names []string
+	for _, machine := range m.Machines {
+		names = append(names, machine.Name)
+	}
+	for i, tick := range ticksOf(names, maxNamed, 24) {
+		if want := fmt.Sprintf("…%d.a-long-do…example.org", i); tick.Label != want {
 			t.Errorf("label %q, want %q", tick.Label, want)
 		}
 	}

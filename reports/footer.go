@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A footer is lines of small print: the machine and the geometry.
@@ -79,7 +80,7 @@ func (d *data) machine() string {
 		var all []string
 		for _, p := range parts {
 			if p != "" {
-				all = append(all, results.Printable(p))
+				all = append(all, show.Printable(p))
 			}
 		}
 		return strings.Join(all, ", ")
@@ -110,7 +111,7 @@ func (d *data) machine() string {
 func geometries(caches []results.Cache) string {
 	var all []string
 	for _, c := range caches {
-		all = append(all, fmt.Sprintf("%s %s %d-way %d B", c.Name, results.Bytes(c.Size),
+		all = append(all, fmt.Sprintf("%s %s %d-way %d B", c.Name, show.Bytes(c.Size),
 			c.Ways, c.Line))
 	}
 	return strings.Join(all, ", ")
@@ -119,7 +120,7 @@ func geometries(caches []results.Cache) string {
 func tlbs(levels []results.TLB) string {
 	var all []string
 	for _, l := range levels {
-		all = append(all, fmt.Sprintf("%d x %s", l.Entries, results.Bytes(l.Page)))
+		all = append(all, fmt.Sprintf("%d x %s", l.Entries, show.Bytes(l.Page)))
 	}
 	if all == nil {
 		return ""

@@ -19,6 +19,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/export"
 	"github.com/stridebench/stridebench/results/history"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // The gallery shows every chart, made from the results in docs/example: a run, two
@@ -255,7 +256,7 @@ func writeGallery(t *testing.T, files map[string][]byte) {
 		t.Fatal(err)
 	}
 	for name, content := range files {
-		if err := results.WriteFile(filepath.Join(galleryDir, name), content); err != nil {
+		if err := outfile.WriteFile(filepath.Join(galleryDir, name), content); err != nil {
 			t.Fatal(err)
 		}
 	}

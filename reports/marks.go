@@ -7,16 +7,19 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A mark is a labelled place on the x axis, such as the capacity of a cache.
 type mark struct {
 	at    float64
 	label string
+	found bool // in the results, not stated by the machine
 }
 
 const maxMarks = 8
@@ -24,8 +27,8 @@ const maxMarks = 8
 func capacities(caches []results.Cache) (found []mark) {
 	for _, c := range dataCaches(caches) {
 		if len(found) < maxMarks {
-			found = append(found, mark{float64(c.Size), short(c.Name, 12) + " " +
-				results.Bytes(c.Size)})
+			found = append(found, mark{at: float64(c.Size), label: short(c.Name, 12) + " " +
+				show.Bytes(c.Size)})
 		}
 	}
 	return found
@@ -51,8 +54,8 @@ func dataCaches(caches []results.Cache) []results.Cache {
 
 func reaches(levels []results.TLB) (found []mark) {
 	for i, l := range levels[:min(len(levels), maxMarks)] {
-		found = append(found, mark{float64(l.Entries * l.Page),
-			fmt.Sprintf("TLB %d: %s", i+1, results.Bytes(l.Entries*l.Page))})
+		found = append(found, mark{at: float64(l.Entries * l.Page),
+			label: fmt.Sprintf("TLB %d: %s", i+1, show.Bytes(l.Entries*l.Page))})
 	}
 	return found
 }
@@ -69,44 +72,46 @@ type verticals struct {
 // step lower next to a neighbour. No line crosses a label.
 func (v verticals) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, _ := p.Transforms(&c)
-	style := v.look.mark()
-	style.XAlign, style.YAlign = draw.XRight, draw.YTop
-	line := draw.LineStyle{Color: v.look.marked, Width: 0.8, Dashes: []vg.Length{4, 3}}
-	const gap = vg.Length(3)
-	type span struct{ from, to, drop vg.Length }
-	var taken []span
-	var places []mark
-	var labels []func()
-	for _, m := range slices.SortedFunc(slices.Values(v.places), func(a, b mark) int {
-		return cmp.Compare(a.at, b.at)
-	}) {
-		if m.at >= p.X.Min && m.at <= p.X.Max {
-			places = append(places, m)
-			x := toX(m.at)
-			c.StrokeLine2(line, x, c.Min.Y, x, c.Max.Y)
+	places := slices.DeleteFunc(slices.Clone(v.places), func(m mark) bool {
+		return m.at < p.X.Min || m.at > p.X.Max
+	})
+	slices.SortStableFunc(places, func(a, b mark) int { return cmp.Compare(a.at, b.at) })
+	style := func(m mark) text.Style {
+		words := v.look.mark()
+		if m.found {
+			words.Color = v.look.hues[1].color
 		}
+		words.XAlign, words.YAlign = draw.XRight, draw.YTop
+		return words
 	}
 	for _, m := range places {
-		x, width := toX(m.at), style.Width(m.label)
+		x := toX(m.at)
+		c.StrokeLine2(draw.LineStyle{Color: style(m).Color, Width: 0.8, Dashes: []vg.Length{4, 3}},
+			x, c.Min.Y, x, c.Max.Y)
+	}
+	const gap, step = vg.Length(3), markSize + 2
+	var taken []vg.Rectangle
+	var labels []func()
+	for _, m := range places {
+		words, x := style(m), toX(m.at)
+		width := words.Width(m.label)
 		to := x - gap
 		if to-width < c.Min.X {
 			to = x + gap + width
 		}
-		s := span{to - width - gap, to + gap, 0}
-		for slices.ContainsFunc(taken, func(t span) bool {
-			return t.drop == s.drop && s.from < t.to && t.from < s.to
+		room := vg.Rectangle{Min: vg.Point{X: to - width - gap, Y: c.Max.Y - 2 - step},
+			Max: vg.Point{X: to + gap, Y: c.Max.Y - 2}}
+		for slices.ContainsFunc(taken, func(t vg.Rectangle) bool {
+			return t.Max.Y == room.Max.Y && room.Min.X < t.Max.X && t.Min.X < room.Max.X
 		}) {
-			s.drop += markSize + 2
+			room = room.Add(vg.Point{Y: -step})
 		}
-		taken = append(taken, s)
-		top := c.Max.Y - 2 - s.drop
-		room := vg.Rectangle{Min: vg.Point{X: to - width - 1, Y: top - markSize - 1},
-			Max: vg.Point{X: to + 1, Y: top + 1}}
-		if s.drop == 0 {
-			room.Max.Y = c.Max.Y
-		}
-		v.look.erase(c, room)
-		labels = append(labels, func() { c.FillText(style, vg.Point{X: to, Y: top}, m.label) })
+		taken = append(taken, room)
+		v.look.erase(c, vg.Rectangle{Min: vg.Point{X: to - width - 1, Y: room.Min.Y + 1},
+			Max: vg.Point{X: to + 1, Y: room.Max.Y + 1}})
+		labels = append(labels, func() {
+			c.FillText(words, vg.Point{X: to, Y: room.Max.Y}, m.label)
+		})
 	}
 	for _, draw := range labels { // after all lines and backgrounds
 		draw()

@@ -22,7 +22,7 @@ func TestMarksAreNotStruck(t *testing.T) {
 	p := plot.New()
 	p.X.Min, p.X.Max = 0, 8
 	var canvas recorder.Canvas
-	look.marks([]mark{{1, "pays from n = 1 (avx2)"}, {2, "pays from n = 2 (plain loop)"}, {9, "outside"}}).Plot(draw.NewCanvas(&canvas, 400*vg.Inch/72, 200), p)
+	look.marks([]mark{{1, "pays from n = 1 (avx2)", false}, {2, "pays from n = 2 (plain loop)", false}, {9, "outside", false}}).Plot(draw.NewCanvas(&canvas, 400*vg.Inch/72, 200), p)
 	order := ""
 	for _, action := range canvas.Actions {
 		switch a := action.(type) {
@@ -56,20 +56,5 @@ func TestFooterWraps(t *testing.T) {
 		if fit(f.style, line, figureWidth-2*margin) != line {
 			t.Errorf("%q does not fit", line)
 		}
-	}
-}
-
-// TestBoxed: a character that the font lacks is drawn, as a box.
-func TestBoxed(t *testing.T) {
-	look, err := Light.style()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c recorder.Canvas
-	on := draw.NewCanvas(boxed{&c}, 100, 100)
-	on.FillText(look.text(tickSize), vg.Point{}, "旧é→.txt")
-	last, ok := c.Actions[len(c.Actions)-1].(*recorder.FillString)
-	if !ok || last.String != "□é→.txt" {
-		t.Errorf("%v, want □é→.txt", c.Actions)
 	}
 }

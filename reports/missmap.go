@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/missmap"
 )
 
@@ -21,17 +21,14 @@ import (
 var InPicture = missmap.Most{Rows: 128, Cols: 128}
 
 const (
-	mapHeight = vg.Length(300) // of all arrays together, about
-	mostCell  = vg.Length(15)
-	tickRoom  = vg.Length(26) // left of an array
-	setsWidth = vg.Length(78) // of the sets, with their labels
+	mapHeight  = vg.Length(300) // of all arrays together, at most
+	setsHeight = vg.Length(120)
 )
 
 type mapPicture struct {
 	look   style
 	maps   []missmap.Map
 	shades []color.RGBA // hit, then by the last level that missed
-	most   uint64       // misses of a set in any map
 	figure              // has the legend
 	width  vg.Length    // of a map
 }
@@ -51,7 +48,6 @@ func DrawMaps(title string, maps []missmap.Map, theme Theme) (Chart, error) {
 	p.width = (figureWidth - 2*margin - cellGap*vg.Length(len(maps)-1)) / vg.Length(len(maps))
 	var sentences []string
 	for _, m := range maps {
-		p.most = max(p.most, slices.Max(m.Sets))
 		sentences = append(sentences, m.String()+".")
 	}
 	c := Chart{Title: title, Sentence: strings.Join(sentences, " "),
@@ -64,9 +60,6 @@ func DrawMaps(title string, maps []missmap.Map, theme Theme) (Chart, error) {
 }
 
 func (p *mapPicture) shade(theme Theme) {
-	rgb := func(hex uint32) color.RGBA {
-		return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF}
-	}
 	levels := p.maps[0].Levels
 	hit := rgb(0xCFE2F0)
 	misses := []color.RGBA{rgb(0xF0C83C), rgb(0xE69F00), rgb(0xD55E00), rgb(0xB2182B)}
@@ -106,106 +99,136 @@ func (p *mapPicture) whole() bool {
 	})
 }
 
-func (p *mapPicture) cell(a *missmap.Array, arrays int) (wide, high vg.Length) {
-	wide = min(mostCell, (p.width-tickRoom-setsWidth)/vg.Length(a.Cols))
-	high = min(mostCell, mapHeight/vg.Length(arrays*a.Rows))
-	return min(wide, 1.5*high), min(high, 1.5*wide)
-}
-
-func (p *mapPicture) heights(m missmap.Map) (all []vg.Length, sum vg.Length) {
-	for i := range m.Arrays {
-		_, high := p.cell(&m.Arrays[i], len(m.Arrays))
-		all = append(all, high*vg.Length(m.Arrays[i].Rows))
-		sum += all[i] + wordLine + cellGap
-	}
-	return all, max(sum, 130)
-}
-
-func (p *mapPicture) height() (height vg.Length) {
+// arrays returns the height of the arrays: square cells, unless a map would be too high.
+func (p *mapPicture) arrays() (height vg.Length) {
 	for _, m := range p.maps {
-		_, sum := p.heights(m)
-		height = max(height, sum)
+		sum := vg.Length(0)
+		for _, a := range m.Arrays {
+			sum += 60 + p.width*0.8*vg.Length(a.Rows)/vg.Length(a.Cols)
+		}
+		height = max(height, min(sum, max(mapHeight, 100*vg.Length(len(m.Arrays)))))
 	}
-	return height + p.legendHeight(&p.look) + 2*wordLine
+	return height
+}
+
+func (p *mapPicture) height() vg.Length {
+	return p.legendHeight(&p.look) + 2*wordLine + p.arrays() + setsHeight
 }
 
 func (p *mapPicture) draw(c draw.Canvas) {
 	p.drawLegend(c, &p.look)
-	top := c.Max.Y - p.legendHeight(&p.look)
-	words := p.look.text(markSize)
-	words.YAlign = draw.YTop
+	c = draw.Crop(c, 0, 0, 0, -p.legendHeight(&p.look))
+	arrays, sets := [][]*plot.Plot{}, [][]*plot.Plot{make([]*plot.Plot, len(p.maps))}
 	for i := range p.maps {
 		m := &p.maps[i]
 		left := c.Min.X + (p.width+cellGap)*vg.Length(i)
 		whole, missed, _ := strings.Cut(m.String(), " references: ")
-		lines := []string{whole + " references", missed}
-		bold := words
-		bold.Font.Weight = xfont.WeightBold
-		y := top
-		for k, line := range lines {
-			style := words
-			if k == 0 {
-				style = bold
-			}
-			c.FillText(style, vg.Point{X: left, Y: y}, fit(style, line, p.width))
-			y -= wordLine
+		words := p.look.text(markSize)
+		words.YAlign = draw.YTop
+		for k, line := range []string{whole + " references", missed} {
+			words.Font.Weight = []xfont.Weight{xfont.WeightBold, xfont.WeightNormal}[k]
+			c.FillText(words, vg.Point{X: left, Y: c.Max.Y - wordLine*vg.Length(k)},
+				fit(words, line, p.width))
 		}
-		y = top - 2*wordLine - 3
-		heights, sum := p.heights(*m)
 		for k := range m.Arrays {
-			a := &m.Arrays[k]
-			p.drawArray(c, m, a, vg.Point{X: left + tickRoom, Y: y})
-			y -= heights[k] + wordLine + cellGap
+			if k == len(arrays) {
+				arrays = append(arrays, make([]*plot.Plot, len(p.maps)))
+			}
+			arrays[k][i] = p.array(m, &m.Arrays[k])
 		}
-		p.drawSets(c, m, vg.Rectangle{
-			Min: vg.Point{X: left + p.width - setsWidth, Y: top - 2*wordLine - sum},
-			Max: vg.Point{X: left + p.width, Y: top - 2*wordLine}})
+		sets[0][i] = p.sets(m)
+	}
+	tiles := draw.Tiles{Cols: len(p.maps), PadX: cellGap, PadY: 8}
+	for _, part := range []struct {
+		rows [][]*plot.Plot
+		draw.Canvas
+	}{{arrays, draw.Crop(c, 0, 0, setsHeight+6, -2*wordLine)},
+		{sets, draw.Crop(c, 0, 0, 0, setsHeight-c.Size().Y)}} {
+		tiles.Rows = len(part.rows)
+		for r, on := range plot.Align(part.rows, tiles, part.Canvas) {
+			for i, one := range part.rows[r] {
+				if one != nil {
+					one.Draw(on[i])
+				}
+			}
+		}
 	}
 }
 
-func (p *mapPicture) drawArray(c draw.Canvas, m *missmap.Map, a *missmap.Array, at vg.Point) {
-	words := p.look.text(markSize)
-	words.YAlign = draw.YTop
-	c.FillText(words, at, fit(words, a.Name(), p.width-tickRoom-setsWidth))
-	at.Y -= wordLine
-	wide, high := p.cell(a, len(m.Arrays))
-	edge := draw.LineStyle{Color: p.look.ink, Width: 0.6}
-	const overlap = 0.4 // hides hairlines between cells
-	for row := range a.Rows {
-		top := at.Y - high*vg.Length(row)
-		for col := range a.Cols {
-			left := at.X + wide*vg.Length(col)
-			cell := vg.Rectangle{Min: vg.Point{X: left, Y: top - high - overlap},
-				Max: vg.Point{X: left + wide + overlap, Y: top}}
-			if one := a.At(row, col); one.Refs > 0 {
-				c.FillPolygon(p.mixed(one), corners(cell))
-			}
-			if a.Splits(row, col, m.Line) && wide*vg.Length(m.Line/a.Element) > 6 {
-				c.StrokeLine2(edge, left, top, left, top-high)
+func (p *mapPicture) named(title string) *plot.Plot {
+	one := p.look.newPanel("", "").Plot
+	one.Title.Text, one.Title.TextStyle = title, p.look.text(markSize)
+	one.Title.TextStyle.XAlign, one.Title.TextStyle.YAlign = draw.XCenter, draw.YTop
+	one.Title.Padding = 3
+	for _, axis := range []*plot.Axis{&one.X, &one.Y} {
+		axis.Tick.Label.Font.Size = footerSize
+	}
+	return one
+}
+
+func (p *mapPicture) array(m *missmap.Map, a *missmap.Array) *plot.Plot {
+	one := p.named(a.Name())
+	one.X.Min, one.X.Max, one.Y.Min, one.Y.Max = -0.5, float64(a.Cols)-0.5, -0.5, float64(a.Rows)-0.5
+	var across, down plot.ConstantTicks
+	for _, col := range evenly(a.Cols, 8) {
+		across = append(across, plot.Tick{Value: float64(col), Label: strconv.Itoa(col * a.Wide)})
+	}
+	for _, row := range evenly(a.Rows, 8) {
+		down = append(down, plot.Tick{Value: float64(a.Rows - 1 - row),
+			Label: strconv.Itoa(row * a.High)})
+	}
+	one.X.Tick.Marker, one.Y.Tick.Marker = across, down
+	one.Add(heatMap{&p.look, a.Cols, a.Rows, func(col, row int) (color.Color, string) {
+		if cell := a.At(a.Rows-1-row, col); cell.Refs > 0 {
+			return p.mixed(cell), ""
+		}
+		return p.look.paper, ""
+	}}, lineEnds{p.look.ink, a, m.Line})
+	return one
+}
+
+// lineEnds is a plotter of the ends of lines in an array, if there is room between them.
+type lineEnds struct {
+	ink  color.RGBA
+	of   *missmap.Array
+	line int // bytes
+}
+
+// Plot implements plot.Plotter.
+func (l lineEnds) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	if (toX(1)-toX(0))*vg.Length(l.line/l.of.Element) <= 6 {
+		return
+	}
+	for row := range l.of.Rows {
+		for col := range l.of.Cols {
+			if l.of.Splits(row, col, l.line) {
+				x, y := toX(float64(col)-0.5), float64(l.of.Rows-1-row)
+				c.StrokeLine2(draw.LineStyle{Color: l.ink, Width: 0.6}, x, toY(y-0.5), x, toY(y+0.5))
 			}
 		}
 	}
-	size := vg.Point{X: wide * vg.Length(a.Cols), Y: high * vg.Length(a.Rows)}
-	outline := corners(vg.Rectangle{Min: vg.Point{X: at.X, Y: at.Y - size.Y},
-		Max: vg.Point{X: at.X + size.X, Y: at.Y}})
-	c.StrokeLines(draw.LineStyle{Color: p.look.marked, Width: 0.5}, append(outline, outline[0]))
-	small := p.look.mark()
-	small.Font.Size = footerSize
-	small.XAlign, small.YAlign = draw.XCenter, draw.YTop
-	for _, col := range evenly(a.Cols, int(size.X/28)) {
-		x := at.X + wide*(vg.Length(col)+0.5)
-		c.FillText(small, vg.Point{X: x, Y: at.Y - size.Y - 2}, strconv.Itoa(col*a.Wide))
+}
+
+func (p *mapPicture) sets(m *missmap.Map) *plot.Plot {
+	one := p.named("misses by " + m.Levels[0] + " set")
+	s := series{hue: hue{p.shades[min(1, len(p.shades)-1)], draw.CircleGlyph{}}}
+	for set, n := range m.Sets {
+		s.points = append(s.points, exactly(float64(set), float64(n)))
 	}
-	small.XAlign, small.YAlign = draw.XRight, draw.YCenter
-	for _, row := range evenly(a.Rows, int(size.Y/12)) {
-		y := at.Y - high*(vg.Length(row)+0.5)
-		c.FillText(small, vg.Point{X: at.X - 3, Y: y}, strconv.Itoa(row*a.High))
+	most := uint64(1)
+	for _, other := range p.maps {
+		most = max(most, slices.Max(other.Sets))
 	}
+	linearAxis(&one.X, -1, float64(len(m.Sets)))
+	linearAxis(&one.Y, 0, float64(most)*1.1)
+	one.Add(stems{s, 0})
+	return one
 }
 
 // evenly returns at most most numbers below n, a power of two apart.
 func evenly(n, most int) (all []int) {
-	step := 1 << bits.Len(uint(max(0, (n-1)/max(most, 1))))
+	step := 1 << bits.Len(uint(max(0, (n-1)/most)))
 	for i := 0; i < n; i += step {
 		all = append(all, i)
 	}
@@ -225,37 +248,4 @@ func (p *mapPicture) mixed(c missmap.Cell) color.RGBA {
 		r, g, b = r+part*float64(shade.R), g+part*float64(shade.G), b+part*float64(shade.B)
 	}
 	return color.RGBA{uint8(r + 0.5), uint8(g + 0.5), uint8(b + 0.5), 0xFF}
-}
-
-func (p *mapPicture) drawSets(c draw.Canvas, m *missmap.Map, in vg.Rectangle) {
-	words := p.look.text(markSize)
-	words.YAlign = draw.YTop
-	c.FillText(words, vg.Point{X: in.Min.X, Y: in.Max.Y}, "misses by "+m.Levels[0]+" set")
-	in.Max.Y -= wordLine + 3
-	in.Min.Y += cellGap + wordLine
-	in.Min.X += tickRoom - 4
-	high := (in.Max.Y - in.Min.Y) / vg.Length(len(m.Sets))
-	for set, n := range m.Sets {
-		top := in.Max.Y - high*vg.Length(set)
-		bar := vg.Rectangle{Min: vg.Point{X: in.Min.X, Y: top - high*0.85},
-			Max: vg.Point{X: in.Min.X, Y: top - high*0.15}}
-		bar.Max.X += (in.Max.X - in.Min.X) * vg.Length(float64(n)/float64(max(p.most, 1)))
-		if n > 0 {
-			c.FillPolygon(p.shades[min(1, len(p.shades)-1)], corners(bar))
-		}
-	}
-	axis := draw.LineStyle{Color: p.look.ink, Width: 0.5}
-	c.StrokeLine2(axis, in.Min.X, in.Min.Y, in.Min.X, in.Max.Y)
-	c.StrokeLine2(axis, in.Min.X, in.Min.Y, in.Max.X, in.Min.Y)
-	small := p.look.mark()
-	small.Font.Size = footerSize
-	small.XAlign, small.YAlign = draw.XRight, draw.YCenter
-	for _, set := range evenly(len(m.Sets), int((in.Max.Y-in.Min.Y)/14)) {
-		y := in.Max.Y - high*(vg.Length(set)+0.5)
-		c.FillText(small, vg.Point{X: in.Min.X - 3, Y: y}, strconv.Itoa(set))
-	}
-	small.YAlign = draw.YTop
-	c.FillText(small, vg.Point{X: in.Max.X, Y: in.Min.Y - 2}, explain.Say("%d", p.most))
-	small.XAlign = draw.XLeft
-	c.FillText(small, vg.Point{X: in.Min.X, Y: in.Min.Y - 2}, "0")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/results/terminal"
 )
 
@@ -40,43 +41,38 @@ func number(r results.Row, key string) int {
 
 // short returns at most this many characters of a name, which may come from a stranger.
 func short(label string, most int) string {
-	label = results.Printable(label)
+	label = show.Printable(label)
 	if runes := []rune(label); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}
 	return label
 }
 
-// shorts shortens labels as short does. Long labels lose their common beginning. Different labels
-// stay different: shorts cuts them in the middle, begins where they differ, or numbers them.
+// shorts shortens labels in their middles, without a common beginning. Different labels stay
+// different: shorts numbers those whose cuts are the same.
 func shorts(labels []string, most int) []string {
 	cut, start := make([]string, len(labels)), alike(labels)
+	of := map[string]string{} // the first label, by its cut
 	for i, label := range labels {
-		if cut[i] = short(label, most); cut[i] != results.Printable(label) {
-			cut[i] = short(from(label, start), most)
+		if cut[i] = ends(label, most); cut[i] != show.Printable(label) && start > 0 {
+			cut[i] = ends("…"+strings.TrimLeft(label[start:], " "), most)
 		}
-	}
-	for _, again := range []func(i int, equal []string) string{
-		func(i int, _ []string) string { return ends(from(labels[i], start), most) },
-		func(i int, equal []string) string { return short(from(labels[i], alike(equal)), most) },
-		func(i int, _ []string) string {
-			number := fmt.Sprintf(" (%d)", slices.Index(labels, labels[i])+1)
-			return ends(labels[i], most-len(number)) + number
-		},
-	} {
-		equal := map[string][]string{} // different labels, by their common cut
-		for i, label := range labels {
-			if !slices.Contains(equal[cut[i]], label) {
-				equal[cut[i]] = append(equal[cut[i]], label)
-			}
+		if first, ok := of[cut[i]]; ok && first != label {
+			number := fmt.Sprintf(" (%d)", slices.Index(labels, label)+1)
+			cut[i] = ends(cut[i], most-len(number)) + number
 		}
-		for i := range labels {
-			if of := equal[cut[i]]; len(of) > 1 {
-				cut[i] = again(i, of)
-			}
-		}
+		of[cut[i]] = label
 	}
 	return cut
+}
+
+// ends is short, but cuts in the middle.
+func ends(label string, most int) string {
+	runes := []rune(show.Printable(label))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most/2]) + "…" + string(runes[len(runes)-(most-1)/2:])
 }
 
 // alike returns the length of the common beginning, up to the end of a word; 0 if all labels are
@@ -95,25 +91,9 @@ func alike(labels []string) int {
 	return strings.LastIndexAny(labels[0][:n], " ./=-") + 1
 }
 
-func from(label string, start int) string {
-	if start == 0 {
-		return label
-	}
-	return "…" + strings.TrimLeft(label[start:], " ")
-}
-
-// ends is short, but cuts in the middle.
-func ends(label string, most int) string {
-	runes := []rune(results.Printable(label))
-	if len(runes) <= most {
-		return string(runes)
-	}
-	return string(runes[:most/2]) + "…" + string(runes[len(runes)-(most-1)/2:])
-}
-
 // plainName returns a benchmark's name in words: "Copy transpose 4096x4096 float32 tile 32".
 func plainName(name string) string {
-	family, rest, _ := strings.Cut(strings.TrimPrefix(results.Printable(name), "Benchmark"), "/")
+	family, rest, _ := strings.Cut(strings.TrimPrefix(show.Printable(name), "Benchmark"), "/")
 	words := []string{family}
 	for part := range strings.SplitSeq(rest, "/") {
 		if part != "kernel=scalar" && part != "" {

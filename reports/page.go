@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // The parts of the page, which loads nothing else.
@@ -31,18 +33,12 @@ var (
 	pageStyle string
 	//go:embed page/script.js
 	pageScript string
-
-	pageTemplate = parsed("page", &pageText)
 )
 
-// parsed returns a function that parses a template at its first call, since most commands make no
-// page.
-func parsed(name string, text *string) func() *template.Template {
-	return sync.OnceValue(func() *template.Template {
-		return template.Must(template.New(name).Funcs(
-			template.FuncMap{"prose": prose}).Parse(*text))
-	})
-}
+// pageTemplate is parsed at its first use, since most commands make no page.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{"prose": prose}).Parse(pageText))
+})
 
 // unbroken matches flags and arrows, which browsers would break after a hyphen.
 var unbroken = regexp.MustCompile(`--[a-z][-a-zA-Z0-9]{0,30}|-&gt;`)
@@ -81,6 +77,7 @@ func (d *data) picture(m maker) (p picture, err error) {
 		svg   *[]byte
 	}{{Light, &p.light}, {Dark, &p.dark}} {
 		of := *d
+		of.shown = map[string]bool{} // charts are rendered concurrently
 		if of.look, err = t.theme.style(); err != nil {
 			return p, err
 		}
@@ -103,24 +100,43 @@ func (d *data) picture(m maker) (p picture, err error) {
 	return p, nil
 }
 
+// A page is what the pages of reports, of fleets and of bills have.
 type page struct {
 	Title, CPU, Facts string
 	Theme             Theme // "" for the reader's
 	Policy            string
 	Style             template.CSS
 	Script            template.JS
-	Machine           []string
+	Machine           []string // lines of the head
+	Findings          []string // without a figure
 	Warnings          []string
 	Answer            []pageFigure // what matters most
 	Figures           []pageFigure
 	Absent            []Absent
+	Notes             []string // on the tables
 	Tables            []table
-	Caches            []pageCache
 	Config            []results.Pair
 	Runs              []Run
 	Commands          []string
 	Told              bool // the commands come from the files
 	Report            string
+}
+
+func (p page) html() ([]byte, error) {
+	p.Policy, p.Style, p.Script = policy(), template.CSS(pageStyle), template.JS(pageScript)
+	p.Warnings, p.Report = several(p.Warnings), clip(cmp.Or(p.Report, "bench report"))
+	var b bytes.Buffer
+	err := pageTemplate().Execute(&b, p)
+	return b.Bytes(), err
+}
+
+func figureOf(c Chart, number int) pageFigure {
+	return pageFigure{
+		ID: "figure-" + c.Name, Number: number, Title: show.Printable(c.Title),
+		Alt: show.Printable(c.Alt), Sentence: show.Printable(c.Sentence),
+		Width: int(c.picture.width), Height: int(c.picture.height),
+		Light: inlined(c.picture.light), Dark: inlined(c.picture.dark),
+	}
 }
 
 type pageFigure struct {
@@ -129,38 +145,23 @@ type pageFigure struct {
 	Light, Dark              template.URL
 }
 
-type pageCache struct{ Name, Size, Ways, Line, Use string }
-
 func (r Report) page() ([]byte, error) {
 	p := page{
 		Title: "What the layouts cost", CPU: clip(r.setup.CPU), Facts: r.facts(), Theme: r.theme,
-		Policy: policy(), Style: template.CSS(pageStyle), Script: template.JS(pageScript),
-		Machine: strings.Split(r.Machine, "\n"), Warnings: several(r.Warnings),
-		Absent: r.Absent, Tables: slices.Concat(r.changes(), tables(r.Rows)), Caches: r.caches(),
-		Config: r.settings(), Commands: several(r.Commands),
-		Report: clip(cmp.Or(r.command, "bench report")),
+		Machine: strings.Split(r.Machine, "\n"), Warnings: r.Warnings, Absent: r.Absent,
+		Tables: slices.Concat(r.changes(), tables(r.Rows, maxRows)), Config: r.settings(), Commands: several(r.Commands), Report: r.command,
 	}
 	if p.Told = len(p.Commands) > 0; !p.Told {
 		p.Commands = []string{"bench run -o out/run.txt"}
 	}
 	for i, c := range r.Charts {
-		p.Figures = append(p.Figures, pageFigure{
-			ID: "figure-" + c.Name, Number: i + 1, Title: results.Printable(c.Title),
-			Alt:      results.Printable(c.Alt),
-			Sentence: results.Printable(c.Sentence),
-			Width:    int(c.picture.width), Height: int(c.picture.height),
-			Light: inlined(c.picture.light), Dark: inlined(c.picture.dark),
-		})
+		p.Figures = append(p.Figures, figureOf(c, i+1))
 	}
 	p.Answer = answer(p.Figures)
-	for i, run := range r.Runs {
-		if i < maxShown {
-			p.Runs = append(p.Runs, run.shown())
-		}
+	for _, run := range r.Runs[:min(len(r.Runs), maxShown)] {
+		p.Runs = append(p.Runs, run.shown())
 	}
-	var b bytes.Buffer
-	err := pageTemplate().Execute(&b, p)
-	return b.Bytes(), err
+	return p.html()
 }
 
 // matters ranks the charts: changes first, then gains from another order or layout.
@@ -222,27 +223,9 @@ func (r Report) facts() string {
 	return facts + ", " + first + " to " + last + "."
 }
 
-func (r Report) caches() (all []pageCache) {
-	add := func(c results.Cache, use string) {
-		all = append(all, pageCache{clip(c.Name), results.Bytes(c.Size), strconv.Itoa(c.Ways),
-			strconv.Itoa(c.Line) + " B", use})
-	}
-	for _, c := range r.setup.Caches {
-		add(c, "of this CPU")
-	}
-	for _, c := range r.setup.Simulated() {
-		add(c, map[string]string{"D1": "simulated, the first level",
-			"LL": "simulated, the last level"}[c.Name])
-	}
-	return all
-}
-
 func (r Report) settings() (pairs []results.Pair) {
-	unknown := results.Cache{}
-	inTable := map[string]bool{results.CachesKey: r.setup.Caches != nil,
-		results.D1Key: r.setup.D1 != unknown, results.LLKey: r.setup.LL != unknown}
-	for _, key := range sortedKeys(r.Config) {
-		if value := r.Config[key]; value != "" && !inTable[key] && len(pairs) < maxShown {
+	for _, key := range slices.Sorted(maps.Keys(r.Config)) {
+		if value := r.Config[key]; value != "" && len(pairs) < maxShown {
 			pairs = append(pairs, results.Pair{Key: clip(key), Value: clip(value)})
 		}
 	}

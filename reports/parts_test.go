@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
@@ -15,43 +14,18 @@ func TestFigures(t *testing.T) {
 		write func(float64) string
 		want  map[float64]string
 	}{
-		"three digits": {threeDigits, map[float64]string{18: "18.0", 16.72: "16.7", 3.001: "3.00",
-			0.5414: "0.541", 1834: "1834", 2e-9: "2e-09", 9.996: "10.0", 0.99997: "1.00"}},
 		"in tables": {digits, map[float64]string{18: "18", 0.99997: "1.00", -9.996: "-10.0", 99.96: "100",
 			0.00123: "0.0012", 0.0625: "0.0625", 1e-9: "1e-09",
 			3.0000000000000004: "3", 8.999999999999998: "9"}},
-		"in a heat map": {twoDigits, map[float64]string{0.0123: "0.012", 7: "7", 9.96: "10", 99.4: "99",
-			99.6: "100", 208.2: "208", 99999: "99999", 2e5: "2e+05", 1e-9: "1e-09"}},
 		"in a sentence": {brief, map[float64]string{0.012345: "0.0123", 7: "7", 9.999: "10", 123.4: "123",
 			999.4: "999", 999.6: "1000", 1234.5: "1234", 98765: "98765"}},
 		"a change": {changeOf, map[float64]string{0: "-100.0%", 0.0001: "-99.99%", 0.00002: "-99.998%",
 			0.5: "-50.0%", 1.5: "+50.0%", 3: "+200.0%", 1e-12: "-100.0%"}},
-		"an ordinal": {func(n float64) string { return ordinal(fmt.Sprint(n)) }, map[float64]string{
-			2: "2nd", 3: "3rd", 8: "8th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 22: "22nd",
-			112: "112th", 123: "123rd"}},
 	} {
 		for v, want := range c.want {
 			if got := c.write(v); got != want {
 				t.Errorf("%s: %v is %q, want %q", name, v, got, want)
 			}
-		}
-	}
-}
-
-// TestRatioCell: a ratio has a ground, the stronger the further it is from 1, which what is about 1 and what is unknown have not.
-func TestRatioCell(t *testing.T) {
-	ground := func(hue string, share int) string {
-		return fmt.Sprintf("background:color-mix(in srgb,var(--%s) %d%%,transparent)", hue, share)
-	}
-	for _, c := range []struct {
-		ratio       float64
-		text, style string
-	}{
-		{math.NaN(), "", ""}, {1, "1.00", ""}, {1.009, "1.01", ""}, {1.011, "1.01", ground("slower", 4)}, {.989, "0.99", ground("faster", 4)},
-		{1.14, "1.14", ground("slower", 50)}, {1.3, "1.30", ground("slower", 100)}, {4, "4.00", ground("slower", 100)}, {.5, "0.50", ground("faster", 100)},
-	} {
-		if got := ratioCell(c.ratio); got.Text != c.text || string(got.Style) != c.style {
-			t.Errorf("%v: %q on %q, want %q on %q", c.ratio, got.Text, got.Style, c.text, c.style)
 		}
 	}
 }
@@ -67,10 +41,10 @@ func TestTrendMarks(t *testing.T) {
 		return history.Change{First: history.Point{Commit: commit}, Size: size}
 	}
 	f.changes = []history.Change{change("0", &size), change("3", &size), change("5", nil), change("elsewhere", &size), change("7", &size)}
-	if got, want := f.marks(), []mark{{2.5, changeText(size)}, {6.5, changeText(size)}}; !slices.Equal(got, want) {
+	if got, want := f.marks(), []mark{{2.5, changeText(size), true}, {6.5, changeText(size), true}}; !slices.Equal(got, want) {
 		t.Errorf("%v are marked, want %v", got, want)
 	}
-	if got, want := f.starts(), []int{0, 3, 5, 7, 20}; !slices.Equal(got, want) {
+	if got, want := f.starts(), []int{3, 5, 7}; !slices.Equal(got, want) {
 		t.Errorf("values are others from %v on, want %v", got, want)
 	}
 	for range 20 {

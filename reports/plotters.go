@@ -110,6 +110,41 @@ func (s *style) addSeries(f *figure, p *panel, all ...series) error {
 	return nil
 }
 
+// A spot is a value with an interval along the x axis, at a place on the y axis.
+type spot struct {
+	point // x is unused
+	at    float64
+}
+
+// addSpots adds points with their intervals, if there are any.
+func (s *style) addSpots(f *figure, p *panel, name string, h hue, all []spot) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var of struct {
+		plotter.XYs
+		plotter.XErrors
+	}
+	for _, one := range all {
+		of.XYs = append(of.XYs, plotter.XY{X: one.y, Y: one.at})
+		of.XErrors = append(of.XErrors, struct{ Low, High float64 }{one.low - one.y,
+			one.high - one.y})
+	}
+	points, err := plotter.NewScatter(of.XYs)
+	if err != nil {
+		return err
+	}
+	points.GlyphStyle = draw.GlyphStyle{Color: h.color, Radius: 2.6, Shape: h.glyph}
+	lines, err := plotter.NewXErrorBars(of)
+	if err != nil {
+		return err
+	}
+	lines.Color, lines.Width, lines.CapWidth = h.color, 0.9, 0
+	p.Add(lines, points)
+	f.explain(name, points)
+	return nil
+}
+
 func (s series) values() (values plotter.XYs) {
 	for _, q := range s.points {
 		values = append(values, plotter.XY{X: q.x, Y: q.y})
@@ -128,7 +163,7 @@ func (s series) band() (band plotter.XYs) {
 }
 
 // A swatch is a thumbnail: a field of a colour with an edge.
-type swatch struct{ fill, edge color.RGBA }
+type swatch struct{ fill, edge color.Color }
 
 // Thumbnail implements plot.Thumbnailer.
 func (s swatch) Thumbnail(c *draw.Canvas) {

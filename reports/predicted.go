@@ -5,10 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/montanaflynn/stats"
 
@@ -19,17 +17,16 @@ import (
 const predictedUnit = "predicted-sec/op"
 
 type prediction struct {
-	family    string
-	predicted float64
-	measured  point // x is unused
+	family string
+	spot   // at is predicted
 }
 
 func predictions(rows []results.Row) (found []prediction) {
 	for _, r := range rows {
 		p, m := r.Stats[predictedUnit], r.Stats[passUnit]
 		if drawable(p) && drawable(m) {
-			found = append(found, prediction{short(r.Family(), 16), p.Center * 1e9,
-				interval(m, 1e9)})
+			found = append(found, prediction{short(r.Family(), 16), spot{interval(m, 1e9),
+				p.Center * 1e9}})
 		}
 	}
 	return found
@@ -44,26 +41,27 @@ func predicted(d *data) (*figure, error) {
 	var across []point
 	low, high := math.Inf(1), 0.0
 	for _, f := range found {
-		x, y = append(x, f.measured.y), append(y, f.predicted)
-		across = append(across, f.measured)
-		off = append(off, math.Abs(f.predicted/f.measured.y-1))
-		low, high = min(low, f.measured.low/1.5, f.predicted/1.5),
-			max(high, f.measured.high*1.5, f.predicted*1.5)
+		x, y, across = append(x, f.y), append(y, f.at), append(across, f.point)
+		off = append(off, math.Abs(f.at/f.y-1))
+		low, high = min(low, f.low/1.5, f.at/1.5), max(high, f.high*1.5, f.at*1.5)
 	}
 	p := d.look.newPanel("measured time of a pass", "predicted time of a pass")
-	logAxisOf(&p.X, low, high, duration)
-	logAxisOf(&p.Y, low, high, duration)
-	d.look.addGrid(p, true)
+	logAxis(&p.X, low, high, duration)
+	logAxis(&p.Y, low, high, duration)
 	same := plotter.NewFunction(func(v float64) float64 { return v })
 	same.Color, same.Dashes, same.Samples = d.look.marked, []vg.Length{4, 3}, 200
 	p.Add(same)
-	rho := results.RankCorrelation(x, y)
+	rho, err := stats.Spearman(x, y)
+	if err != nil { // equal times have no ranks
+		rho = math.NaN()
+	}
 	median, err := stats.Median(off)
 	if err != nil {
 		return nil, err
 	}
 	f := &figure{title: "Predicted against measured time of a pass",
-		sentence: fmt.Sprintf("The predicted times of %d benchmarks %s; the median error is %.0f%%.", len(found), correlation(rho, y), 100*median),
+		sentence: fmt.Sprintf("The predicted times of %d benchmarks %s; the median error is "+
+			"%.0f%%.", len(found), correlation(rho, y), 100*median),
 		alt: "Scatter: predicted against measured time of each benchmark, with the line on " +
 			"which both are equal",
 		height: 4.2 * vg.Inch, panels: []*panel{p}}
@@ -87,12 +85,11 @@ func correlation(rho float64, predicted []float64) string {
 	return fmt.Sprintf("have a rank correlation of %.3f with the measured ones", rho)
 }
 
-const maxScattered = 2000
+const maxScattered = 1000
 
 // scatter draws at most maxScattered points. Families without a hue of their own share the last.
 func (d *data) scatter(f *figure, p *panel, found []prediction) error {
-	p.Add(intervals{&d.look, found[:min(len(found), maxScattered)]})
-	by := map[string]plotter.XYs{}
+	by := map[string][]spot{}
 	var families []string
 	for _, one := range found[:min(len(found), maxScattered)] {
 		name := one.family
@@ -102,32 +99,12 @@ func (d *data) scatter(f *figure, p *panel, found []prediction) error {
 		if by[name] == nil {
 			families = append(families, name)
 		}
-		by[name] = append(by[name], plotter.XY{X: one.measured.y, Y: one.predicted})
+		by[name] = append(by[name], one.spot)
 	}
 	for i, name := range families {
-		points, err := plotter.NewScatter(by[name])
-		if err != nil {
+		if err := d.look.addSpots(f, p, name, d.look.hues[i], by[name]); err != nil {
 			return err
 		}
-		h := d.look.hues[i%len(d.look.hues)]
-		points.GlyphStyle = draw.GlyphStyle{Color: h.color, Radius: 2.6, Shape: h.glyph}
-		p.Add(points)
-		f.explain(name, points)
 	}
 	return nil
-}
-
-type intervals struct {
-	look  *style
-	found []prediction
-}
-
-// Plot implements plot.Plotter.
-func (i intervals) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
-	line := draw.LineStyle{Color: i.look.marked, Width: 0.6}
-	for _, one := range i.found {
-		y := toY(one.predicted)
-		c.StrokeLine2(line, toX(one.measured.low), y, toX(one.measured.high), y)
-	}
 }

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,6 +24,8 @@ import (
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/history"
 	"github.com/stridebench/stridebench/results/noise"
+	"github.com/stridebench/stridebench/results/outfile"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // Options configure a report. The zero value is a light one without a history.
@@ -111,55 +112,43 @@ func Make(set *results.Set, o Options) (Report, error) {
 	return r, nil
 }
 
-// charts draws the charts that have data, the chart of the others last.
+// charts draws the charts that have data. The chart of the others shows what is not in those before.
 func (d *data) charts(begin func(charts int) (done func())) ([]Chart, error) {
 	charts := make([]Chart, len(makers))
-	shown := make([]map[string]bool, len(makers))
 	done := func() {}
 	if begin != nil {
 		done = begin(len(makers))
 	}
-	chart := func(i int, of data) (err error) {
-		defer done()
-		of.shown = map[string]bool{}
-		shown[i] = of.shown
-		figure, err := makers[i].draw(&of)
-		if err != nil || figure == nil {
-			return err
-		}
-		if charts[i], err = figure.render(&of); err == nil {
-			charts[i].picture, err = of.picture(makers[i])
-		}
-		return err
-	}
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	rest := slices.IndexFunc(makers, func(m maker) bool { return m.name == "others" })
-	for i := range makers {
-		if i != rest {
-			group.Go(func() error { return chart(i, *d) })
+	for i, m := range makers {
+		of := *d
+		if m.name == "others" {
+			of = d.rest()
 		}
+		figure, err := m.draw(&of)
+		if err != nil {
+			return nil, err
+		}
+		group.Go(func() (err error) { // rendering is what takes time
+			defer done()
+			if figure == nil {
+				return nil
+			}
+			if charts[i], err = figure.render(&of); err == nil {
+				charts[i].picture, err = of.picture(m)
+			}
+			return err
+		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	for _, names := range shown {
-		maps.Copy(d.shown, names)
-	}
-	return charts, chart(rest, d.rest())
+	return charts, group.Wait()
 }
 
 // rest returns the data that no chart has shown, several threads last.
 func (d *data) rest() data {
 	of := *d
-	// not shown for some number of threads: its bars stay together
-	open := map[string]bool{}
-	for _, r := range d.threaded {
-		open[unthreaded(r)] = open[unthreaded(r)] || !d.shown[r.Name]
-	}
-	of.rows = slices.DeleteFunc(d.named(), func(r results.Row) bool {
-		return d.shown[r.Name] && !(saysThreads(r) && open[unthreaded(r)])
-	})
+	of.rows = slices.DeleteFunc(d.named(), func(r results.Row) bool { return d.shown[r.Name] })
+	of.shown = map[string]bool{}
 	return of
 }
 
@@ -224,76 +213,70 @@ func (r Report) Write(dir string) (paths []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	type output struct {
-		name    string
-		content []byte
-	}
-	var files []output
+	// The new page comes first: if Write is killed, it marks the rest as ours.
+	files := []output{{"index.html", page}}
 	for _, c := range r.Charts {
 		files = append(files, output{c.Name + ".png", c.PNG}, output{c.Name + ".svg", c.SVG})
 	}
-	// Stale files go before the old page, which names them. The new page comes next: if Write is
-	// killed, it marks the rest as ours.
-	files = append([]output{{"index.html", page}},
-		append(files, output{"summary.md", []byte(r.summary())})...)
-	for _, f := range files {
-		if err := checkOwn(dir, files[0].name, f.name); err != nil {
+	files = append(files, output{"summary.md", []byte(r.summary())})
+	stale := r.stale(dir)
+	if paths, err = write(dir, files); err != nil {
+		return nil, err
+	}
+	for _, path := range stale {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	if err := r.removeStale(dir); err != nil {
-		return nil, err
+	return append(paths[1:], paths[0]), nil
+}
+
+type output struct {
+	name    string
+	content []byte
+}
+
+// write writes a page, which is first, and its files. It returns an error for a file that exists
+// without this program's page: it is the user's.
+func write(dir string, files []output) (paths []string, err error) {
+	_, ours := ownPage(filepath.Join(dir, files[0].name))
+	for _, f := range files {
+		path := filepath.Join(dir, f.name)
+		if !ours && outfile.Foreign(path, func([]byte) bool { return false }) {
+			return nil, fmt.Errorf("%s is there, and is not a page of bench report: give a folder of "+
+				"its own", path)
+		}
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		if err := results.WriteFile(path, f.content); err != nil {
+		if err := outfile.WriteFile(path, f.content); err != nil {
 			return nil, err
 		}
 		paths = append(paths, path)
 	}
-	return append(paths[1:], paths[0]), nil
+	return paths, nil
 }
 
 // pageMark is in the head of each page of this program.
 const pageMark = "<link rel=\"icon\" href=\"data:,\">\n<title>"
 
-// removeStale removes pictures that only the old page in a folder shows.
-func (r Report) removeStale(dir string) error {
+// stale returns the pictures that only the old page in a folder shows.
+func (r Report) stale(dir string) (paths []string) {
 	text, ours := ownPage(filepath.Join(dir, "index.html"))
-	if !ours {
-		return nil
-	}
 	for _, m := range makers {
 		drawn := slices.ContainsFunc(r.Charts, func(c Chart) bool { return c.Name == m.name })
-		if drawn || !bytes.Contains(text, []byte(`<figure id="figure-`+m.name+`">`)) {
-			continue
-		}
-		for _, ending := range []string{".png", ".svg"} {
-			if err := os.Remove(filepath.Join(dir, m.name+ending)); err != nil &&
-				!errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
+		if ours && !drawn && bytes.Contains(text, []byte(`<figure id="figure-`+m.name+`">`)) {
+			path := filepath.Join(dir, m.name)
+			paths = append(paths, path+".png", path+".svg")
 		}
 	}
-	return nil
+	return paths
 }
 
 // ownPage returns ours = false if the page is missing or not this program's.
 func ownPage(path string) (text []byte, ours bool) {
 	text, err := results.ReadText(path)
 	return text, err == nil && bytes.Contains(text[:min(len(text), 4<<10)], []byte(pageMark))
-}
-
-// checkOwn returns an error for a file that exists without this program's page: it is the user's.
-func checkOwn(dir, page, name string) error {
-	path := filepath.Join(dir, name)
-	if _, ours := ownPage(filepath.Join(dir, page)); ours {
-		return nil
-	}
-	if results.Foreign(path, func([]byte) bool { return false }) {
-		return fmt.Errorf("%s is there, and is not a page of bench report: give a folder of its own", path)
-	}
-	return nil
 }
 
 // data is the input of the charts, which are made concurrently and only read it.
@@ -389,7 +372,7 @@ func (r Report) WriteFindings(w io.Writer) {
 	}
 	slices.SortStableFunc(charts, func(a, b Chart) int { return changes(b) - changes(a) })
 	for _, c := range charts[:min(len(charts), maxFindings)] {
-		fmt.Fprintf(w, "%s\n", results.Printable(c.Sentence))
+		fmt.Fprintf(w, "%s\n", show.Printable(c.Sentence))
 	}
 	if more := len(r.Charts) - maxFindings; more > 0 {
 		fmt.Fprintf(w, "%s on the page\n", counted(more, "more finding"))

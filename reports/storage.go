@@ -110,9 +110,6 @@ func (p *storagePicture) legend() string {
 		text = "Numbers are the elements; the small ones under the storage are places in it"
 	}
 	text += ", colours too. Arrows are the walk in row-major order."
-	if p.arcs() {
-		text += " Grey arcs step back."
-	}
 	untouched := slices.ContainsFunc(slices.Concat(p.strip...), func(at int) bool {
 		return at != gap && p.shades[at] == nil
 	})
@@ -218,67 +215,38 @@ func (p *storagePicture) at(v layouts.Drawn, index []int) int {
 	return place
 }
 
-// mostOffsets is the most places of a view that are enumerated.
+// mostOffsets is the most elements of a view that are enumerated.
 const mostOffsets = 1 << 24
 
-// steps returns the offsets of each dim's indices. times counts the elements that share a place
-// because their dims move nothing.
-func steps(v layouts.Drawn) (places [][]int, times int) {
-	times = 1
-	for d, n := range v.Shape() {
-		if of := v.Places(d); n > 0 && slices.Max(of) == 0 && slices.Min(of) == 0 {
-			times *= n
-		} else {
-			places = append(places, of)
-		}
-	}
-	return places, times
-}
-
-// large reports whether a view has too many places to enumerate. Then only the shown places are
+// large reports whether a view has too many elements to enumerate. Then only the shown places are
 // known.
 func (p *storagePicture) large() bool {
 	return slices.ContainsFunc(p.Views, func(v layouts.Drawn) bool {
-		n, _ := steps(v)
-		all := 1
-		for _, of := range n {
-			all *= len(of)
-		}
-		return all > mostOffsets
+		return volume(v.Shape()) > mostOffsets
 	})
 }
 
+// share finds which places of the strip a view has, and how often.
 func (p *storagePicture) share(v layouts.Drawn) {
-	seen := map[int]bool{}
-	for _, at := range slices.Concat(p.strip...) {
-		seen[at] = false
-	}
-	delete(seen, gap)
-	for _, g := range p.slices(v) {
-		for _, at := range slices.Concat(g.rows...) {
-			if at != gap {
-				seen[at] = true
-			}
-		}
+	seen, strip := map[int]bool{}, map[int]bool{}
+	for _, at := range p.strip[0] {
+		strip[at] = at != gap
 	}
 	p.seen = append(p.seen, seen)
-	places, times := steps(v)
-	first, err := v.At(make([]int, len(v.Shape()))...)
-	if err != nil || p.large() { // no element, or only the shown places are known
+	if p.large() {
+		for _, g := range p.slices(v) {
+			for _, at := range slices.Concat(g.rows...) {
+				seen[at] = strip[at]
+			}
+		}
 		return
 	}
-	var walk func(places [][]int, at int)
-	walk = func(places [][]int, at int) {
-		if len(places) > 0 {
-			for _, step := range places[0] {
-				walk(places[1:], at+step)
-			}
-		} else if _, shown := seen[at]; shown {
+	for at := range v.Offsets() {
+		if strip[at] {
 			seen[at] = true
-			p.shared[at] += times
+			p.shared[at]++
 		}
 	}
-	walk(places, first)
 }
 
 // lay puts the views' places, and short runs between them, in the strip.
@@ -298,10 +266,9 @@ func (p *storagePicture) lay() {
 	var line []int
 	for i, at := range shown {
 		if i > 0 {
-			switch before := shown[i-1]; {
-			case at-before > edgeCells || at-before > 1 && p.large():
+			if before := shown[i-1]; at-before > edgeCells || at-before > 1 && p.large() {
 				line = append(line, gap)
-			default:
+			} else {
 				for between := before + 1; between < at; between++ {
 					line = append(line, between)
 				}

@@ -210,17 +210,6 @@ func TestStorageLarge(t *testing.T) {
 	}
 }
 
-// TestStorageBroadcast: all of a small storage is in a view of a hundred million elements.
-func TestStorageBroadcast(t *testing.T) {
-	row := layouts.Picture{Shape: []int{1, 100}, DType: layouts.Float32}
-	p := sightOf(t, drawingOf(t, row, "expand(1000000,100)"))
-	for at := range 100 {
-		if p.shades[at] == nil || p.shared[at] != 1_000_000 {
-			t.Errorf("%d is shared by %d elements, %v", at, p.shared[at], p.shades[at])
-		}
-	}
-}
-
 // TestPictures: a picture is known as one of ours, and a PNG is still one.
 func TestPictures(t *testing.T) {
 	pair := layouts.Picture{Shape: []int{2}, DType: layouts.Float32}

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +14,6 @@ const (
 	cellHeight = vg.Length(20)
 	cellGap    = vg.Length(14) // between grids
 	wordLine   = vg.Length(13)
-	arcHeight  = vg.Length(34)
 )
 
 func (p *storagePicture) size(g grid) (width, height vg.Length) {
@@ -87,14 +85,7 @@ func (p *storagePicture) below(line []int, i int) string {
 func (p *storagePicture) height() vg.Length {
 	_, height := p.places()
 	height += wordLine + cellGap + (cellHeight+p.under())*vg.Length(len(p.strip))
-	if p.arcs() {
-		height += arcHeight
-	}
 	return height
-}
-
-func (p *storagePicture) arcs() bool {
-	return len(p.strip) == 1 && len(p.Views) == 1 && volume(p.Views[0].Shape()) > 1
 }
 
 func (p *storagePicture) draw(c draw.Canvas) {
@@ -108,10 +99,6 @@ func (p *storagePicture) draw(c draw.Canvas) {
 	c.FillText(words, vg.Point{X: c.Min.X, Y: top},
 		"storage, in order: "+counted(p.Storage, "element"))
 	top -= wordLine
-	if p.arcs() {
-		top -= arcHeight
-		p.drawArcs(c, vg.Point{X: c.Min.X, Y: top})
-	}
 	for _, line := range p.strip {
 		p.drawLine(c, line, vg.Point{X: c.Min.X, Y: top})
 		top -= cellHeight + p.under()
@@ -203,33 +190,4 @@ func (p *storagePicture) arrow(c draw.Canvas, from, to vg.Point) {
 	c.StrokeLine2(line, from.X, from.Y, to.X-2, to.Y)
 	c.FillPolygon(line.Color, []vg.Point{{X: to.X - 4, Y: to.Y + 2}, to,
 		{X: to.X - 4, Y: to.Y - 2}})
-}
-
-func (p *storagePicture) drawArcs(c draw.Canvas, at vg.Point) {
-	x := map[int]vg.Length{}
-	for i, place := range p.strip[0] {
-		x[place] = at.X + p.cell*(vg.Length(i)+0.5)
-	}
-	var walk []int
-	for _, g := range p.grids {
-		walk = append(walk, slices.Concat(g.rows...)...)
-	}
-	whole := x[p.strip[0][len(p.strip[0])-1]] - x[p.strip[0][0]]
-	for i, to := range walk {
-		if i == 0 || to == gap || walk[i-1] == gap || walk[i-1] == to {
-			continue
-		}
-		a, b := vg.Point{X: x[walk[i-1]], Y: at.Y + 1}, vg.Point{X: x[to], Y: at.Y + 1}
-		high := 6 + (arcHeight-12)*max(b.X-a.X, a.X-b.X)/whole
-		ink := p.look.hues[1].color
-		if b.X < a.X {
-			ink = p.look.marked
-		}
-		var arc vg.Path
-		arc.Move(a)
-		arc.CubeTo(vg.Point{X: a.X, Y: a.Y + high*1.33}, vg.Point{X: b.X, Y: b.Y + high*1.33}, b)
-		c.SetLineStyle(draw.LineStyle{Color: ink, Width: 0.8})
-		c.Stroke(arc)
-		c.FillPolygon(ink, []vg.Point{{X: b.X - 2, Y: b.Y + 4}, {X: b.X + 2, Y: b.Y + 4}, b})
-	}
 }

@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // missesUnit counts the misses of a cache that the name gives.
@@ -60,17 +62,10 @@ func setMisses(d *data) (*figure, error) {
 	if !ok {
 		return nil, nil
 	}
-	last := 0.0
-	for _, s := range all {
-		for _, q := range s.points {
-			last = max(last, q.x)
-		}
-	}
+	_, last := across(all)
 	p := d.look.newPanel("set of D1", "misses per pass")
-	zeroAxis(&p.X, last+1)
-	p.X.Min = -1
-	zeroAxis(&p.Y, max(high, 1)*1.1)
-	d.look.addGrid(p, true)
+	linearAxis(&p.X, -1, last+1)
+	linearAxis(&p.Y, 0, max(high, 1)*1.1)
 	f := &figure{title: fmt.Sprintf("Summing %s columns of a %s matrix: misses by cache set",
 		short(columns, 8), short(shape, 16)),
 		sentence: setSentence(all), alt: "Stems: misses of each set of the first cache: " +
@@ -112,6 +107,14 @@ func (s stems) Thumbnail(c *draw.Canvas) {
 		vg.Point{X: at.X, Y: at.Y + 2})
 }
 
+func across(all []series) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	for _, q := range pointsOf(all...) {
+		least, most = min(least, q.x), max(most, q.x)
+	}
+	return least, most
+}
+
 func (s series) sum() (sum float64) {
 	for _, q := range s.points {
 		sum += q.y
@@ -120,22 +123,18 @@ func (s series) sum() (sum float64) {
 }
 
 func setSentence(all []series) string {
-	text := ""
+	var said []string
 	for _, s := range all {
-		sum, hit := s.sum(), 0
+		hit := 0
 		for _, q := range s.points {
 			if q.y > 0 {
 				hit++
 			}
 		}
-		if text != "" {
-			text += "; with "
-		}
-		if text += fmt.Sprintf("%s: %.0f", s.name, sum); sum > 0 {
-			text += fmt.Sprintf(", in %d of %d sets", hit, len(s.points))
-		}
+		said = append(said, fmt.Sprintf("%s: %.0f, in %d of %d sets", s.name, s.sum(), hit,
+			len(s.points)))
 	}
-	return "Misses per pass with " + text + "."
+	return "Misses per pass with " + strings.Join(said, "; with ") + "."
 }
 
 func missRatio(d *data) (*figure, error) {
@@ -158,15 +157,9 @@ func missRatio(d *data) (*figure, error) {
 		return nil, nil
 	}
 	p := d.look.newPanel("capacity of a fully associative LRU cache", "misses, % of all references")
-	low, high := all[0].points[0].x, all[0].points[0].x
-	for _, s := range all {
-		for _, q := range s.points {
-			low, high = min(low, q.x), max(high, q.x)
-		}
-	}
+	low, high := across(all)
 	byteAxis(&p.X, low, high)
 	percentAxis(&p.Y)
-	d.look.addGrid(p, true)
 	p.Add(d.look.marks(d.cpuCaches))
 	for i := range all {
 		all[i].dashed = i > 1
@@ -189,7 +182,7 @@ func ratioSentence(all []series) string {
 		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 		for _, q := range s.points {
 			if q.y <= 12.5 {
-				words = append(words, fmt.Sprintf("%s %s", results.Bytes(int(q.x)), s.name))
+				words = append(words, fmt.Sprintf("%s %s", show.Bytes(int(q.x)), s.name))
 				break
 			}
 		}

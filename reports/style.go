@@ -7,6 +7,7 @@ import (
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -37,12 +38,9 @@ type hue struct {
 // style returns the style of a theme. The hues are Okabe and Ito's, which colour-blind readers can
 // distinguish (https://jfly.uni-koeln.de/color/). On dark paper they are lighter.
 func (t Theme) style() (style, error) {
-	rgb := func(hex uint32) color.RGBA {
-		return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF}
-	}
 	hues := func(hex ...uint32) (all [5]hue) {
 		glyphs := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{},
-			diamond{}, draw.RingGlyph{}}
+			draw.TriangleGlyph{}, draw.RingGlyph{}}
 		for i := range all {
 			all[i] = hue{rgb(hex[i]), glyphs[i]}
 		}
@@ -61,13 +59,8 @@ func (t Theme) style() (style, error) {
 	return style{}, fmt.Errorf("no such theme: %q (known: %s, %s)", string(t), Light, Dark)
 }
 
-type diamond struct{}
-
-// DrawGlyph implements draw.GlyphDrawer. It draws a filled square on its corner.
-func (diamond) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	r := sty.Radius * 1.3
-	c.FillPolygon(sty.Color, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y + r},
-		{X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}})
+func rgb(hex uint32) color.RGBA {
+	return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF}
 }
 
 // The sizes of text, in points.
@@ -114,5 +107,10 @@ func (s *style) newPanel(x, y string) *panel {
 		axis.LineStyle.Color, axis.Tick.LineStyle.Color = s.ink, s.ink
 		axis.Padding = 0
 	}
+	grid := plotter.NewGrid()
+	for _, lines := range []*draw.LineStyle{&grid.Horizontal, &grid.Vertical} {
+		lines.Color, lines.Width = s.grid, 0.5
+	}
+	p.Add(grid)
 	return &panel{p, x, y}
 }

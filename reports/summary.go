@@ -5,8 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/stridebench/stridebench/results"
 )
 
 func (r Report) summary() string {
@@ -19,67 +17,40 @@ func (r Report) summary() string {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s.png)\n", cell(c.Title), cell(c.Sentence),
 			cell(c.Alt), c.Name)
 	}
-	r.absent(&b)
-	r.table(&b)
+	if r.Absent != nil {
+		b.WriteString("\n## Charts without data\n\n")
+	}
+	for _, a := range r.Absent {
+		fmt.Fprintf(&b, "- %s: `%s`\n", a.Title, a.Command)
+	}
+	b.WriteString("\n## All results\n\nTimes are medians, ± is the half width of their 95% confidence " +
+		"interval. Misses are simulated and exact, for one pass in the steady state.\n")
+	for _, t := range tables(r.Rows, len(r.Rows)) {
+		t.markdown(&b)
+	}
 	return b.String()
 }
 
-func (r Report) absent(b *strings.Builder) {
-	var commands []string
-	titles := map[string][]string{}
-	for _, a := range r.Absent {
-		if titles[a.Command] == nil {
-			commands = append(commands, a.Command)
+func (t table) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "\n### %s\n", cell(t.Family))
+	if t.Shared != "" {
+		fmt.Fprintf(b, "\nCommon to all rows: %s.\n", cell(t.Shared))
+	}
+	heads, rule := "\n|", "|"
+	for _, c := range t.Columns {
+		heads += " " + cell(c.Name) + " |"
+		if rule += ":--|"; c.Numeric {
+			rule = strings.TrimSuffix(rule, ":--|") + "--:|"
 		}
-		titles[a.Command] = append(titles[a.Command], a.Title)
 	}
-	for i, command := range commands {
-		if i == 0 {
-			fmt.Fprintf(b, "\n## Charts without data\n\n")
+	fmt.Fprintf(b, "%s\n%s\n", heads, rule)
+	for _, row := range t.Rows {
+		b.WriteString("|")
+		for _, c := range row {
+			fmt.Fprintf(b, " %s |", cell(c.Text))
 		}
-		fmt.Fprintf(b, "- %s: `%s`\n", strings.Join(titles[command], "; "), command)
+		b.WriteString("\n")
 	}
-}
-
-func (r Report) table(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## All results\n\n")
-	studies := 0
-	for i, row := range r.Rows {
-		s := timed(row)
-		if s.N == 0 { // simulated only
-			studies++
-			continue
-		}
-		if i == studies { // the first with times
-			fmt.Fprintf(b, "Times are medians, ± is the half width of their 95%% confidence "+
-				"interval. Misses are simulated and exact, for one pass in the steady state.\n\n"+
-				"| benchmark | samples | ns/elem | ± | µs/op | GiB/s | D1 misses/elem | LL "+
-				"misses/elem |\n|:--|--:|--:|--:|--:|--:|--:|--:|\n")
-		}
-		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", cell(row.Name), s.N,
-			center(row, timeUnit, 1e9), spread(s),
-			center(row, passUnit, 1e6), center(row, bandwidthUnit, 1.0/(1<<30)),
-			byElem(row, d1Unit), byElem(row, llUnit))
-	}
-	switch {
-	case studies == len(r.Rows):
-		fmt.Fprintf(b, "All %d are simulated only.\n", studies)
-	case studies > 0:
-		fmt.Fprintf(b, "\n%d more results are simulated only.\n", studies)
-	}
-}
-
-func center(row results.Row, unit string, scale float64) string {
-	s, ok := row.Stats[unit]
-	return numeric(s.Center*scale, ok).Text
-}
-
-func byElem(row results.Row, unit string) string {
-	v, ok := missesByElem(row, unit)
-	if !ok {
-		return ""
-	}
-	return digits(v.y)
 }
 
 // cell escapes what would end a table's cell or begin markup: names may come from a stranger's

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 type table struct {
@@ -30,16 +31,21 @@ type column struct {
 	Numeric bool
 }
 
-// A tableCell is a text, with a sort key if it is a number.
-type tableCell struct{ Text, Sort, Class string }
+// A tableCell is a text, with a sort key if it is a number. Bar has the widths of its parts, in
+// percent.
+type tableCell struct {
+	Text, Code, Sort, Class string
+	Bar                     []float64
+}
 
-func tables(rows []results.Row) (all []table) {
+// tables returns a table of each family, of at most most rows.
+func tables(rows []results.Row, most int) (all []table) {
 	families := byFamily(rows)
 	for i, of := range families[:min(len(families), maxFamily)] {
 		t := table{ID: fmt.Sprintf("table-%d", i+1), Family: clip(of[0].Family())}
-		if more := len(of) - maxRows; more > 0 {
+		if more := len(of) - most; more > 0 {
 			t.Note = fmt.Sprintf("%d more are in summary.md.", more)
-			of = of[:maxRows]
+			of = of[:most]
 		}
 		t.Folded = len(of) > longTable
 		t.Rows = make([][]tableCell, len(of))
@@ -57,11 +63,40 @@ func (t *table) add(name string, numeric bool, cell func(i int) tableCell) {
 		switch {
 		case numeric:
 			c.Class = strings.TrimSpace("number " + c.Class)
-		case len(c.Text) > longText:
+		case max(len(c.Text), len(c.Code)) > longText:
 			c.Class = "long"
 		}
 		t.Rows[i] = append(t.Rows[i], c)
 	}
+}
+
+// newTable returns a table without rows. Columns of numbers get theirs from addCell.
+func newTable(id, family string, columns ...string) table {
+	t := table{ID: id, Family: family}
+	for _, name := range columns {
+		t.Columns = append(t.Columns, column{Name: clip(name)})
+	}
+	return t
+}
+
+// addRow begins a row with texts.
+func (t *table) addRow(texts ...string) {
+	t.Rows = append(t.Rows, nil)
+	for _, text := range texts {
+		c := tableCell{Text: clip(text)}
+		if len(text) > longText {
+			c.Class = "long"
+		}
+		t.Rows[len(t.Rows)-1] = append(t.Rows[len(t.Rows)-1], c)
+	}
+}
+
+// addCell adds a number to the last row.
+func (t *table) addCell(c tableCell) {
+	last := &t.Rows[len(t.Rows)-1]
+	c.Class = strings.TrimSpace("number " + c.Class)
+	t.Columns[len(*last)].Numeric = true
+	*last = append(*last, c)
 }
 
 // A cell of more than longText bytes may break its lines anywhere.
@@ -78,30 +113,22 @@ func (r Report) changes() []table {
 	if len(r.pairs) == 0 {
 		return nil
 	}
-	t := table{ID: "table-changes", Family: "Old against new",
-		Rows: make([][]tableCell, min(len(r.pairs), maxRows))}
-	t.Folded = len(t.Rows) > longTable
-	pairs := r.pairs
-	t.add("benchmark", false, func(i int) tableCell { return tableCell{Text: clip(pairs[i].name)} })
-	t.add("old µs/op", true, func(i int) tableCell {
-		return numeric(pairs[i].old.Center*1e6, true)
-	})
-	t.add("±", true, func(i int) tableCell { return halfWidth(pairs[i].old) })
-	t.add("new µs/op", true, func(i int) tableCell {
-		return numeric(pairs[i].new.Center*1e6, true)
-	})
-	t.add("±", true, func(i int) tableCell { return halfWidth(pairs[i].new) })
-	t.add("change", true, func(i int) tableCell {
-		change := pairs[i].change()
-		return tableCell{Text: changeOf(change), Sort: sortKey(change - 1)}
-	})
-	t.add("intervals", false, func(i int) tableCell {
-		if pairs[i].apart() {
-			return tableCell{Text: "apart"}
+	t := newTable("table-changes", "Old against new", "benchmark", "intervals", "old µs/op", "±",
+		"new µs/op", "±", "change")
+	for _, p := range r.pairs[:min(len(r.pairs), maxRows)] {
+		intervals := "overlap"
+		if p.apart() {
+			intervals = "apart"
 		}
-		return tableCell{Text: "overlap"}
-	})
-	if more := len(pairs) - maxRows; more > 0 {
+		t.addRow(p.name, intervals)
+		for _, s := range []results.Stat{p.old, p.new} {
+			t.addCell(numeric(s.Center*1e6, true))
+			t.addCell(halfWidth(s))
+		}
+		t.addCell(tableCell{Text: changeOf(p.change()), Sort: sortKey(p.change() - 1)})
+	}
+	t.Folded = len(t.Rows) > longTable
+	if more := len(r.pairs) - maxRows; more > 0 {
 		t.Note = fmt.Sprintf("%d smaller changes are not shown.", more)
 	}
 	return []table{t}
@@ -110,30 +137,27 @@ func (r Report) changes() []table {
 // maxKeys is the most keys that get columns. Names with more stay whole.
 const maxKeys = 12
 
-// addKeys adds a column for each key, or one of whole names if these are not made of keys.
+// addKeys adds a column for each key, or one of whole names if these are not made of few keys.
 func (t *table) addKeys(rows []results.Row) {
 	var keys []string
+	whole := false
 	for _, r := range rows {
 		_, parts := benchfmt.Name(r.Name).Parts()
 		for _, part := range parts {
 			key, _, ok := strings.Cut(strings.TrimPrefix(string(part), "/"), "=")
-			if !ok || len(keys) > maxKeys {
-				t.add("benchmark", false, func(i int) tableCell {
-					return tableCell{Text: clip(rows[i].Name)}
-				})
-				return
-			}
-			if !slices.Contains(keys, key) {
+			whole = whole || !ok || len(keys) > maxKeys
+			if !whole && !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}
 		}
 	}
-	if len(keys) == 0 {
-		t.add("benchmark", false, func(i int) tableCell {
-			return tableCell{Text: clip(rows[i].Name)}
-		})
+	if whole || keys == nil {
+		t.add("benchmark", false, func(i int) tableCell { return tableCell{Text: clip(rows[i].Name)} })
+		return
 	}
-	slices.SortStableFunc(keys, func(a, b string) int { return keyRank(a) - keyRank(b) })
+	if i := slices.Index(keys, "kernel"); i >= 0 { // last, as in the names
+		keys = append(slices.Delete(keys, i, i+1), "kernel")
+	}
 	for _, key := range keys {
 		value, unit := rows[0].Key(key), ""
 		if slices.Contains([]string{"pad", "stride", "tile"}, key) {
@@ -144,47 +168,14 @@ func (t *table) addKeys(rows []results.Row) {
 			t.share(key + " " + value + strings.ReplaceAll(unit, ",", ""))
 			continue
 		}
-		sorts := sizes(rows, key)
 		t.add(key+unit, false, func(i int) tableCell {
-			return tableCell{Text: clip(rows[i].Key(key)), Sort: sorts[i]}
+			c := tableCell{Text: clip(rows[i].Key(key))}
+			if bytes := rows[i].Bytes(key); bytes > 0 {
+				c.Sort = sortKey(float64(bytes))
+			}
+			return c
 		})
 	}
-}
-
-// keyRank puts the kernel last, as in the names.
-func keyRank(key string) int {
-	if key == "kernel" {
-		return 1
-	}
-	return 0
-}
-
-// sizes returns sort keys if all values are numbers, bytes or shapes, which sort by their product.
-func sizes(rows []results.Row, key string) []string {
-	sorts := make([]string, len(rows))
-	for i, r := range rows {
-		product := 1.0
-		value := r.Key(key)
-		if value == "" {
-			continue
-		}
-		for part := range strings.SplitSeq(value, "x") {
-			scale := 1.0
-			for unit, of := range map[string]float64{"KiB": 1 << 10, "MiB": 1 << 20,
-				"GiB": 1 << 30} {
-				if number, ok := strings.CutSuffix(part, unit); ok {
-					part, scale = number, of
-				}
-			}
-			n, err := strconv.ParseFloat(part, 64)
-			if err != nil || math.IsNaN(n) || math.IsInf(product*n*scale, 0) {
-				return make([]string, len(rows))
-			}
-			product *= n * scale
-		}
-		sorts[i] = sortKey(product)
-	}
-	return sorts
 }
 
 // noisy is the least half width of an interval that is highlighted.
@@ -275,22 +266,14 @@ func numeric(v float64, ok bool) tableCell {
 	return tableCell{Text: digits(v), Sort: sortKey(v)}
 }
 
-// spread returns the half width of an interval, "" if there are too few samples.
-func spread(s results.Stat) string {
-	width, ok := s.HalfWidth()
-	if !ok {
-		return ""
-	}
-	return strings.TrimPrefix(results.Spread(width), "±") // the column's head has it
-}
-
 // halfWidth is relative to the median.
 func halfWidth(s results.Stat) tableCell {
 	width, ok := s.HalfWidth()
 	if !ok {
 		return tableCell{} // too few samples
 	}
-	c := tableCell{Text: spread(s), Sort: sortKey(width)}
+	// the column's head has the sign
+	c := tableCell{Text: strings.TrimPrefix(show.Spread(width), "±"), Sort: sortKey(width)}
 	if width >= noisy {
 		c.Class = "wide"
 	}
@@ -301,5 +284,3 @@ func halfWidth(s results.Stat) tableCell {
 func sortKey(v float64) string {
 	return strings.Replace(strconv.FormatFloat(v, 'g', 9, 64), "+", "", 1)
 }
-
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

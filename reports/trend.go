@@ -12,6 +12,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/history"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // The same significance as `bench history trend`.
@@ -27,9 +28,7 @@ type followed struct {
 
 func (f followed) size() (largest float64) {
 	for _, c := range f.changes {
-		if c.Size != nil {
-			largest = max(largest, math.Abs(math.Log1p(*c.Size)))
-		}
+		largest = max(largest, sizeOf(c))
 	}
 	return largest
 }
@@ -87,12 +86,12 @@ func trend(d *data) (*figure, error) {
 }
 
 func (d *data) trendPanel(f *figure, s followed) (*panel, error) {
-	last := slices.MaxFunc(s.Points, func(a, b history.Point) int {
+	most := slices.MaxFunc(s.Points, func(a, b history.Point) int {
 		return cmp.Compare(a.Value, b.Value)
 	}).Value
 	unit, scale := "ns", 1.0
 	for _, u := range []string{"µs", "ms", "s"} {
-		if last/scale >= 1000 {
+		if most/scale >= 1000 {
 			unit, scale = u, scale*1000
 		}
 	}
@@ -102,44 +101,35 @@ func (d *data) trendPanel(f *figure, s followed) (*panel, error) {
 	p.Title.TextStyle.XAlign, p.Title.TextStyle.YAlign = draw.XCenter, draw.YTop
 	p.Title.Padding = 4
 	line := series{hue: d.look.hues[0]}
-	var ticks plot.ConstantTicks
-	every := (len(s.Points) + maxLabels - 1) / maxLabels
+	var commits []string
 	for i, q := range s.Points {
 		line.points = append(line.points, exactly(float64(i), q.Value/scale))
-		tick := plot.Tick{Value: float64(i)}
-		if i%every == 0 {
-			tick.Label = fmt.Sprintf("%.7s", results.Printable(q.Commit))
-		}
-		ticks = append(ticks, tick)
+		commits = append(commits, fmt.Sprintf("%.7s", q.Commit))
 	}
 	low, high, _ := span([]series{line})
 	p.X.Min, p.X.Max = -0.5, float64(len(s.Points))-0.5
-	p.X.Tick.Marker = ticks
+	p.X.Tick.Marker = ticksOf(commits, maxLabels, 7)
 	room := max(high-low, high*0.02) // above, for the labels of changes
-	linearAxis(&p.Y, low-0.15*room, high+0.35*room, 5)
-	d.look.addGrid(p, true)
+	linearAxis(&p.Y, low-0.15*room, high+0.35*room)
 	p.Add(d.look.marks(s.marks()))
 	p.Add(segments{&d.look, s, scale})
 	return p, d.look.addSeries(f, p, line)
 }
 
-func (f followed) starts() []int {
-	all := []int{0}
+// starts returns the indices of the first points after changes.
+func (f followed) starts() (all []int) {
 	for _, c := range f.changes {
-		if i := slices.IndexFunc(f.Points, func(p history.Point) bool {
-			return p == c.First
-		}); i > 0 {
+		if i := slices.Index(f.Points, c.First); i > 0 {
 			all = append(all, i)
 		}
 	}
-	return append(all, len(f.Points))
+	return all
 }
 
 func (f followed) marks() (all []mark) {
 	for _, c := range f.changes {
-		i := slices.IndexFunc(f.Points, func(p history.Point) bool { return p == c.First })
-		if i > 0 && c.Size != nil && len(all) < maxMarks {
-			all = append(all, mark{float64(i) - 0.5, changeText(*c.Size)})
+		if i := slices.Index(f.Points, c.First); i > 0 && c.Size != nil && len(all) < maxMarks {
+			all = append(all, mark{float64(i) - 0.5, changeText(*c.Size), true})
 		}
 	}
 	return all
@@ -155,15 +145,16 @@ type segments struct {
 // Plot implements plot.Plotter.
 func (s segments) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&c)
-	starts := s.of.starts()
-	for i := range starts[1:] {
+	from := 0
+	for _, to := range append(s.of.starts(), len(s.of.Points)) {
 		var values []float64
-		for _, q := range s.of.Points[starts[i]:starts[i+1]] {
+		for _, q := range s.of.Points[from:to] {
 			values = append(values, q.Value/s.scale)
 		}
 		y := toY(results.Median(values))
 		c.StrokeLine2(draw.LineStyle{Color: s.look.hues[1].color, Width: 2.4},
-			toX(float64(starts[i])-0.4), y, toX(float64(starts[i+1])-0.6), y)
+			toX(float64(from)-0.4), y, toX(float64(to)-0.6), y)
+		from = to
 	}
 }
 
@@ -175,13 +166,19 @@ func trendSentence(found []followed, changed int) string {
 	if len(first.changes) == 0 {
 		return text
 	}
-	largest := slices.MaxFunc(first.changes, func(a, b history.Change) int {
-		return cmp.Compare(sizeOf(a), sizeOf(b))
-	})
+	largest := first.changes[0]
+	for _, c := range first.changes {
+		if sizeOf(c) > sizeOf(largest) {
+			largest = c
+		}
+	}
+	if largest.Size == nil {
+		return text
+	}
 	return text + fmt.Sprintf(" The largest is in %s: %s between %s and %s.", plainName(first.Name),
 		changeText(*largest.Size),
-		results.Printable(history.ShortCommit(largest.Last.Commit)),
-		results.Printable(history.ShortCommit(largest.First.Commit)))
+		show.Printable(history.ShortCommit(largest.Last.Commit)),
+		show.Printable(history.ShortCommit(largest.First.Commit)))
 }
 
 func sizeOf(c history.Change) float64 {

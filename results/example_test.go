@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // Write samples as a file, read the file, and sum it up: the way of a result
@@ -47,7 +48,7 @@ func Example() {
 		return
 	}
 	for _, c := range results.SetupOf(config).Caches {
-		fmt.Printf("%s has %s in %d ways\n", c.Name, results.Bytes(c.Size), c.Ways)
+		fmt.Printf("%s has %s in %d ways\n", c.Name, show.Bytes(c.Size), c.Ways)
 	}
 
 	// 5. A row is a benchmark with the statistics of its samples.
@@ -55,8 +56,8 @@ func Example() {
 	for _, r := range rows {
 		time, misses := r.Stats["sec/op"], r.Stats["D1-misses/op"]
 		fmt.Printf("%s by %s: %s (%s to %s, %d samples), %.0f misses\n", r.Family(), r.Key("order"),
-			results.Scale(time.Center, "sec/op"), results.Scale(time.Lo, "sec/op"),
-			results.Scale(time.Hi, "sec/op"), time.N, misses.Center)
+			show.Scale(time.Center, "sec/op"), show.Scale(time.Lo, "sec/op"),
+			show.Scale(time.Hi, "sec/op"), time.N, misses.Center)
 	}
 	// Output:
 	// L1d has 32 KiB in 8 ways

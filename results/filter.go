@@ -1,18 +1,16 @@
 package results
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchproc"
+	"golang.org/x/perf/benchunit"
 )
 
 // A Filter selects benchmarks by benchproc's filter language.
@@ -30,86 +28,36 @@ type FilterError struct {
 // Error returns the query and the error.
 func (e *FilterError) Error() string { return fmt.Sprintf("%q: %v", e.Query, e.Err) }
 
-// Unwrap returns Err.
-func (e *FilterError) Unwrap() error { return e.Err }
-
 // NewFilter parses a query such as ".name:Copy /layout:transpose". It and all methods of Filter
 // return FilterErrors.
 func NewFilter(query string) (*Filter, error) {
 	filter, err := benchproc.NewFilter(query)
-	switch {
-	case err == nil:
-	case bareWord().MatchString(query) && query != "OR" && query != "AND":
-		err = fmt.Errorf("want key:value, such as .name:%s for all benchmarks of that name, or "+
-			"/dtype:int32", cmp.Or(strings.TrimPrefix(query, "Benchmark"), query))
-	case loneKey().MatchString(query):
-		err = fmt.Errorf("want key:value, such as %s:VALUE", query)
-	case suggested(query, nil, nil) != "":
-		err = fmt.Errorf("want key:value: did you mean %s?", suggested(query, nil, nil))
-	case strings.Contains(query, "=") && meant(query) != "":
-		err = fmt.Errorf("want key:value: did you mean %s?", meant(query))
-	}
 	if err != nil {
-		return nil, &FilterError{query, inLine(err)}
+		name := cmp.Or(strings.TrimPrefix(query, "Benchmark"), "Traverse")
+		if !bareWord().MatchString(name) {
+			name = "Traverse"
+		}
+		reason, _, _ := strings.Cut(err.Error(), "\n") // benchproc marks the place below
+		return nil, &FilterError{query, fmt.Errorf("want key:value, such as .name:%s for all "+
+			"benchmarks of that name, or /dtype:int32 (%s)", name, reason)}
 	}
 	return &Filter{query, filter}, nil
 }
 
-// meant turns a benchmark's name, or its keys, into a query; "" if it cannot.
-func meant(query string) string {
-	var words []string
-	for part := range strings.FieldsFuncSeq(query, func(r rune) bool {
-		return r == '/' || unicode.IsSpace(r)
-	}) {
-		key, value, ok := strings.Cut(part, "=")
-		switch {
-		case ok && !plainValue().MatchString(value):
-			words = append(words, "/"+key+":"+strconv.Quote(value))
-		case ok:
-			words = append(words, "/"+key+":"+value)
-		case len(words) == 0 && bareWord().MatchString(part):
-			words = append(words, ".name:"+part)
-		default:
-			words = append(words, part)
-		}
-	}
-	text := strings.Join(words, " ")
-	if _, err := benchproc.NewFilter(text); err != nil || text == query {
-		return ""
-	}
-	return text
-}
-
-// inLine puts an error of benchproc on one line. benchproc marks the place below the query.
-func inLine(err error) error {
-	lines := strings.Split(err.Error(), "\n")
-	if at, marked := strings.CutSuffix(lines[len(lines)-1], "^"); marked && len(lines) == 3 {
-		return fmt.Errorf("%s at byte %d", lines[0], len(strings.TrimPrefix(at, "\t"))+1)
-	}
-	return err
-}
-
-var loneKey = compiled(`^[./][\pL\pN_-]+$`)
-
 var bareWord = compiled(`^[\pL_][\pL\pN_-]*$`)
 
-// plainValue matches a value that needs no quotes.
-var plainValue = compiled(`^[\pL\pN_.-]+$`)
-
 // NamesUnit reports whether the query has a term on units, which selects only results of a run.
-func (f *Filter) NamesUnit() bool {
-	return slices.ContainsFunc(looseWord().FindAllString(f.query, -1), func(word string) bool {
-		term := looseTerm().FindStringSubmatch(word)
-		return term != nil && term[2] == ".unit"
-	})
-}
+func (f *Filter) NamesUnit() bool { return unitTerm().MatchString(f.query) }
+
+var unitTerm = compiled(`(^|[-\s(])\.unit:`)
 
 // Match reports whether the filter selects a benchmark that has not run yet, with all [Units].
 func (f *Filter) Match(name string) (bool, error) {
-	return f.match(withUnits(name))
-}
-
-func (f *Filter) match(r *benchfmt.Result) (bool, error) {
+	r := &benchfmt.Result{Name: benchfmt.Name(name)}
+	for _, u := range Units { // else a filter on units would match no measurement
+		_, tidy := benchunit.Tidy(1, u.Name)
+		r.Values = append(r.Values, benchfmt.Value{Unit: tidy, OrigUnit: u.Name})
+	}
 	match, err := f.filter.Match(r)
 	if err != nil {
 		return false, &FilterError{f.query, err}
@@ -124,20 +72,15 @@ func (f *Filter) Nothing(why string, names []string) error {
 		base, parts := benchfmt.Name(name).Parts()
 		all = append(all, string(base))
 		for _, part := range parts {
-			if key, _, ok := bytes.Cut(part, []byte("=")); ok {
-				keys = append(keys, string(key))
+			if key, _, ok := strings.Cut(string(part), "="); ok {
+				keys = append(keys, key)
 			}
 		}
-	}
-	v := vocabularyOf(names)
-	if query := suggested(f.query, v, names); query != "" {
-		return &FilterError{f.query, fmt.Errorf("%s: did you mean %s?", why, query)}
 	}
 	why = fmt.Sprintf("%s; names: %s", why, some(all))
 	if len(keys) > 0 {
 		why += "; keys: " + some(keys)
 	}
-	why += v.apart(f.query, names)
 	return &FilterError{f.query, errors.New(why)}
 }
 

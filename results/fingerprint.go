@@ -77,9 +77,6 @@ const SweptKey = "sim-caches"
 
 const sweptPart = "caches"
 
-// OfSweep reports whether a benchmark's name says which caches simulated it.
-func OfSweep(benchmark string) bool { return Row{Name: benchmark}.Key(sweptPart) != "" }
-
 // For returns what a benchmark's unit depends on: TLBKey for TLB-misses/op, all other keys for
 // other units, and of SweptKey the caches that the benchmark names.
 func (f Fingerprint) For(benchmark, unit string) Fingerprint {

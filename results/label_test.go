@@ -3,25 +3,9 @@ package results
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestNodeComments(t *testing.T) {
-	root := fstest.MapFS{
-		"proc/sys/kernel/osrelease": {Data: []byte("6.1.0\n")},
-		"proc/cpuinfo": {Data: []byte(
-			"processor\t: 0\nmicrocode\t: 0x1f\n\nprocessor\t: 1\nmicrocode\t: 0x20\n")},
-	}
-	all := nodeComments(Machine{Memory: 1 << 30, Governors: []string{"performance"}, Turbo: "on"},
-		root)
-	want := []Pair{{"kernel-release", "6.1.0"}, {"microcode", "0x1f"}, {"memory", "1 GiB"},
-		{"governor", "performance"}, {"turbo", "on"}}
-	if diff := cmp.Diff(want, all[1:]); all[0].Key != NodeKey || diff != "" {
-		t.Error(all, diff)
-	}
-}
 
 // TestConfigLabels: labels may differ between the benchmarks of one run, but not
 // between the samples of a benchmark.

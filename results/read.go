@@ -3,9 +3,9 @@ package results
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -19,6 +19,9 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchproc"
+	"golang.org/x/perf/benchunit"
+
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Set is the content of one or several files of results.
@@ -52,8 +55,26 @@ func ReadBy(textOf func(path string) ([]byte, error), paths ...string) (*Set, er
 			return nil, err
 		}
 	}
-	set.Units = reader.Units()
+	set.Units = withOwn(reader.Units())
 	return set, nil
+}
+
+// withOwn says what this program's units are, whatever a file says: it may be cut out of another, or
+// come from a stranger.
+func withOwn(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
+	all := maps.Clone(units)
+	for _, u := range Units {
+		assume := "nothing"
+		if u.Exact {
+			assume = "exact"
+		}
+		_, tidied := benchunit.Tidy(1, u.Name)
+		for key, value := range map[string]string{"better": u.Better, "assume": assume} {
+			k := benchfmt.UnitMetadataKey{Unit: tidied, Key: key}
+			all[k] = &benchfmt.UnitMetadata{UnitMetadataKey: k, OrigUnit: u.Name, Value: value}
+		}
+	}
+	return all
 }
 
 // Parse reads a file's text; name is for errors and Set.Comments.
@@ -63,7 +84,7 @@ func Parse(name string, text []byte) (*Set, error) {
 	if err := set.read(&reader, name, text); err != nil {
 		return nil, err
 	}
-	set.Units = reader.Units()
+	set.Units = withOwn(reader.Units())
 	return set, nil
 }
 
@@ -98,7 +119,7 @@ func SkipMark(text *bufio.Reader) int {
 func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	if len(text) > maxFile {
 		return fmt.Errorf("%s is longer than the %s that a results file may have", name,
-			Bytes(maxFile))
+			show.Bytes(maxFile))
 	}
 	if !hasResult(text) {
 		return fmt.Errorf("%s holds no benchmark results%s", name, foreign(text))
@@ -128,14 +149,10 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 			}
 			s.Results = append(s.Results, r)
 		case *benchfmt.SyntaxError:
-			line := lineOf(text, record.Line)
-			return fmt.Errorf("%w%s in the line %q", record, measurement(record, text), line)
+			return fmt.Errorf("%w in the line %q", record, lineOf(text, record.Line))
 		}
 	}
-	if err := reader.Err(); errors.Is(err, bufio.ErrTooLong) { // benchfmt reports the line before
-		return fmt.Errorf("%s:%d: the line is longer than the %s that readers of the format take",
-			name, longLine(text), Bytes(bufio.MaxScanTokenSize))
-	} else if err != nil {
+	if err := reader.Err(); err != nil {
 		return err // it names the file
 	}
 	if len(s.Results) == before {
@@ -143,28 +160,6 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	}
 	s.Comments[name] = comments(text)
 	return nil
-}
-
-// measurement returns the field that is not a valid measurement, with a valid example, or "".
-func measurement(fault *benchfmt.SyntaxError, text []byte) string {
-	if !strings.HasPrefix(fault.Msg, "parsing measurement") {
-		return ""
-	}
-	lines := bytes.SplitN(text, []byte("\n"), fault.Line+1)
-	fields := strings.Fields(string(lines[fault.Line-1]))
-	for i := 2; i < len(fields); i += 2 {
-		_, err := strconv.ParseFloat(fields[i], 64)
-		if err == nil {
-			continue
-		}
-		unit := ""
-		if i+1 < len(fields) {
-			unit = " " + fields[i+1]
-		}
-		return fmt.Sprintf(": %.100q (want a number and its unit, such as 12.5 ns/op)",
-			fields[i]+unit)
-	}
-	return ""
 }
 
 var conflictMarks = []string{"<<<<<<< ", "||||||| ", "=======\n", "=======\r\n", ">>>>>>> "}
@@ -184,15 +179,6 @@ func conflict(text []byte) int {
 		return 0
 	}
 	return 2 + bytes.Count(text[:first], []byte("\n"))
-}
-
-func longLine(text []byte) (n int) {
-	for line := range bytes.Lines(text) {
-		if n++; len(line) >= bufio.MaxScanTokenSize {
-			return n
-		}
-	}
-	return n
 }
 
 func sameConfig(a, b benchfmt.Config) bool {
@@ -352,7 +338,7 @@ func (s *Set) Complete() error {
 				part.Name, EndKey)
 		case ends > 0 && said != len(part.Results) && !part.bothSides(said):
 			return fmt.Errorf("%s is cut off or was changed: it has %s, and by its last line %d",
-				part.Name, Counted(len(part.Results), "result"), said)
+				part.Name, show.Counted(len(part.Results), "result"), said)
 		}
 	}
 	return nil
@@ -361,11 +347,7 @@ func (s *Set) Complete() error {
 // bothSides reports more results than the last line says, but not more benchmarks: a merge that
 // kept both sides of changed lines keeps the last line once.
 func (s *Set) bothSides(said int) bool {
-	names := map[string]bool{}
-	for _, r := range s.Results {
-		names[r.Name.String()] = true
-	}
-	return len(s.Results) > said && len(names) <= said
+	return len(s.Results) > said && len(s.Names()) <= said
 }
 
 // Comment returns the value of a comment "# key: value" that all files share, else "".
@@ -502,17 +484,6 @@ func (s Stat) HalfWidth() (share float64, ok bool) {
 	return share, s.N > 0 && !math.IsNaN(share) && !math.IsInf(share, 0)
 }
 
-// Unstable marks a time whose interval is wider than the time itself.
-const Unstable = "unstable"
-
-// Spread formats a half width: "±3%", or Unstable above 1.
-func Spread(share float64) string {
-	if share > 1 {
-		return Unstable
-	}
-	return fmt.Sprintf("±%.0f%%", 100*share)
-}
-
 // Median returns the median, NaN for no values.
 func Median(values []float64) float64 {
 	m, err := stats.Median(values)
@@ -600,16 +571,4 @@ func (s *Set) stat(unit string, values []float64) Stat {
 	sample := benchmath.NewSample(values, &benchmath.DefaultThresholds)
 	return Stat{Summary: s.Units.GetAssumption(unit).Summary(sample, 0.95), N: len(values),
 		Samples: sample.Values}
-}
-
-// Noisy returns the rows whose times are uncertain by more than limit, such as 0.05
-// (Stat.HalfWidth).
-func Noisy(rows []Row, limit float64) []Row {
-	var noisy []Row
-	for _, r := range rows {
-		if width, ok := r.Stats["sec/op"].HalfWidth(); ok && width > limit {
-			noisy = append(noisy, r)
-		}
-	}
-	return noisy
 }

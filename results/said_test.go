@@ -27,25 +27,3 @@ func TestFiles(t *testing.T) {
 		t.Errorf("%q, %q, %q", commit, version, load)
 	}
 }
-
-// TestFacts: of a machine what is known is told, with its sources, and of what is not known
-// nothing.
-func TestFacts(t *testing.T) {
-	m := results.Machine{GOOS: "linux", GOARCH: "amd64", GoVersion: "go1.26", CPUs: 4}
-	if diff := cmp.Diff([]results.Fact{{"goos", "linux", "go"}, {"goarch", "amd64", "go"},
-		{"goversion", "go1.26", "go"}, {"cpus", "4", "go"}}, m.Facts()); diff != "" {
-		t.Error(diff)
-	}
-	m.CPU, m.CPUFrom, m.Hypervisor, m.CPUQuota, m.QuotaFrom, m.Memory = "Example 9000", "cpuid", "KVM",
-		1.5, "cgroup", 8<<30
-	m.MemoryLimits, m.Available,
-		m.AvailableFrom = []results.MemoryLimit{{Bytes: 2 << 30, Source: "cgroup"}}, 1<<30, "cgroup"
-	m.Governors, m.Turbo = []string{"powersave", "performance"}, "off"
-	want := []results.Fact{{"cpu", "Example 9000", "cpuid"}, {"hypervisor", "KVM", "cpuid"},
-		{"cpu quota", "1.5 CPUs", "cgroup"}, {"memory", "8 GiB", "/proc/meminfo"},
-		{"memory limit", "2 GiB", "cgroup"}, {"memory available", "1 GiB", "cgroup"},
-		{"governor", "powersave performance", "sysfs"}, {"turbo", "off", "sysfs"}}
-	if diff := cmp.Diff(want, m.Facts()[4:]); diff != "" {
-		t.Error(diff)
-	}
-}

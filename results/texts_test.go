@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // filtered are names that filters select some of, and none of others.
@@ -41,11 +42,11 @@ var readers = map[string]func(text string) (any, error){
 	},
 	"explains": func(unit string) (any, error) { return results.Explains(unit), nil },
 	"bytes": func(text string) (any, error) {
-		return results.Bytes(must(strconv.Atoi(text))), nil
+		return show.Bytes(must(strconv.Atoi(text))), nil
 	},
 	"scale": func(text string) (any, error) {
 		value, unit, _ := strings.Cut(text, " ")
-		return results.Scale(must(strconv.ParseFloat(value, 64)), unit), nil
+		return show.Scale(must(strconv.ParseFloat(value, 64)), unit), nil
 	},
 	"written": func(text string) (any, error) {
 		var b strings.Builder

@@ -1,6 +1,5 @@
 // Package results stores measurements: records in the Go benchmark format
-// (https://golang.org/design/14313-benchmark-format), facts about the machine, and summaries. Use
-// it with golang.org/x/perf's benchfmt, benchproc and benchmath, and its files with benchstat. It
+// (https://golang.org/design/14313-benchmark-format), and summaries of them. Use it with golang.org/x/perf's benchfmt, benchproc and benchmath, and its files with benchstat. It
 // does not know how a result was measured.
 //
 // A result goes through these steps, as the example shows:
@@ -26,9 +25,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
-
-	"golang.org/x/perf/benchunit"
 )
 
 // A Pair is a key with its value.
@@ -158,41 +154,6 @@ func formatNumber(v float64) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Printable replaces characters that a terminal or page would not show literally, such as escape
-// sequences and direction marks. Names may come from a stranger's file.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
-}
-
-// Counted returns "1 file" or "2 files".
-func Counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// Bytes returns a number of bytes with a binary prefix: "32 KiB".
-func Bytes(n int) string {
-	scale, text := 1, "B"
-	for _, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
-		if n < scale*1024 {
-			break
-		}
-		scale, text = scale*1024, unit
-	}
-	value := strconv.FormatFloat(float64(n)/float64(scale), 'f', 2, 64)
-	if strings.Contains(value, ".") {
-		value = strings.TrimRight(strings.TrimRight(value, "0"), ".")
-	}
-	return value + " " + text
-}
-
 // InFiles converts a tidied unit back to the files': sec in a numerator becomes ns. So 1.5e-09
 // predicted-sec/op is 1.5 predicted-ns/op.
 func InFiles(value float64, unit string) (float64, string) {
@@ -225,15 +186,4 @@ func tenDigits(v float64) float64 {
 		return v
 	}
 	return rounded
-}
-
-// Scale formats a tidied value with a prefix: 1.23e-9 of sec/elem is "1.230 ns/elem", 8e9 of B/s is
-// "7.451 GiB/s".
-func Scale(value float64, unit string) string {
-	s := benchunit.CommonScale([]float64{value}, benchunit.ClassOf(unit))
-	number := strconv.FormatFloat(value/s.Factor, 'f', s.Prec, 64)
-	if after, ok := strings.CutPrefix(unit, "sec"); ok {
-		unit = "s" + after
-	}
-	return number + " " + s.Prefix + unit
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -69,11 +70,11 @@ func (s *Session) head() (config, comments []results.Pair) {
 		add(r.Key, r.Value)
 	}
 	add("commit", s.Program.Commit)
-	add("load", results.Load())
+	add("load", node.Load())
 	add(results.SuiteKey, s.suite())
 	if s.part.places != nil {
 		add(results.ShardKey, s.part.shard.String())
 	}
 	return slices.Concat(setup.Config(), s.tunings(), s.Labels),
-		append(comments, results.NodeComments(s.machine)...)
+		append(comments, node.Comments(s.machine)...)
 }

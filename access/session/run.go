@@ -17,8 +17,10 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/counters"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/noise"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Record is a line of results: a sample of a benchmark, or a result of a study.
@@ -53,7 +55,7 @@ type report struct {
 
 	ran      bool
 	start    time.Time
-	before   results.Moment
+	before   node.Moment
 	timed    time.Duration // in samples
 	fewer    int           // samples saved for benchmarks with long passes
 	done     int           // lines
@@ -120,7 +122,7 @@ var errEnough = errors.New("enough")
 
 func (s *Session) begin() {
 	if s.start.IsZero() {
-		s.start, s.before = time.Now(), results.Now()
+		s.start, s.before = time.Now(), node.Now()
 		if s.progress == nil {
 			s.progress = untold{}
 		}
@@ -170,7 +172,7 @@ func (s *Session) simulate(ctx context.Context) error {
 		return nil
 	}
 	start := time.Now()
-	s.progress.Phase("simulating "+results.Counted(len(patterns), "benchmark"), len(patterns))
+	s.progress.Phase("simulating "+show.Counted(len(patterns), "benchmark"), len(patterns))
 	counts, err := access.Simulate(ctx, s.Caches, patterns, func() { s.progress.Step(1) })
 	for _, c := range s.patterns {
 		s.counts, counts = append(s.counts, counts[:len(c)]), counts[len(c):]
@@ -202,7 +204,7 @@ func (s *Session) expectedSamples() (what string, micros int) {
 			samples, micros = samples+n, micros+all
 		}
 	}
-	return "taking " + results.Counted(samples, "sample"), max(micros, 1)
+	return "taking " + show.Counted(samples, "sample"), max(micros, 1)
 }
 
 // expected returns a pattern's number of samples, and their total µs by the cost model if known.
@@ -219,7 +221,7 @@ func (s *Session) predict(ctx context.Context) error {
 	patterns := slices.Concat(s.patterns...)
 	all := make([]float64, len(patterns))
 	if s.Model.Caches.Levels != nil {
-		s.progress.Phase("predicting "+results.Counted(len(patterns), "benchmark"), len(patterns))
+		s.progress.Phase("predicting "+show.Counted(len(patterns), "benchmark"), len(patterns))
 		var err error
 		if all, err = predictions(ctx, s.Model, patterns, func() {
 			s.progress.Step(1)
@@ -265,7 +267,7 @@ func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
 		MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages, Memory: memory,
 		Obtained: func(size, huge int) {
 			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages",
-				results.Bytes(huge), results.Bytes(size)))
+				show.Bytes(huge), show.Bytes(size)))
 		},
 		CPUs: s.CPUs, Bind: s.MemBind,
 		Pinned:   func(cpu int) { s.unpinned = s.unpinned || cpu < 0 },
@@ -321,11 +323,11 @@ func (s *Session) Done() int { return s.done }
 // Warnings returns what makes a run's times doubtful. Each warning is a line that begins with its
 // kind, such as "drift: ...".
 func (s *Session) Warnings() []string {
-	var activity *results.Activity
-	if a, known := s.before.Until(results.Now()); known {
+	var activity *node.Activity
+	if a, known := s.before.Until(node.Now()); known {
 		activity = &a
 	}
-	warnings := append(noise.Machine(s.machine, !s.unpinned, activity), noise.Samples(s.series)...)
+	warnings := append(node.Warnings(s.machine, !s.unpinned, activity), noise.Samples(s.series)...)
 	ladder := s.ladder()
 	if ladder == nil {
 		return warnings
@@ -410,7 +412,7 @@ func (s *Session) finish(w *results.Writer) (warnings []string, err error) {
 		overhead += fmt.Sprintf(", %.1f s of it simulating", s.simulated.Seconds())
 	}
 	err = w.Comment(overhead)
-	if a, known := s.before.Until(results.Now()); known {
+	if a, known := s.before.Until(node.Now()); known {
 		err = errors.Join(err, w.Comment(results.ActivityKey+": "+a.Comment()))
 	}
 	warnings = s.Warnings()

@@ -29,7 +29,9 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -122,7 +124,7 @@ func (p Plan) samplesOf(pass float64) int {
 type Session struct {
 	Plan
 	patterns [][]access.Pattern // of the comparisons
-	machine  results.Machine
+	machine  node.Machine
 	detected []cpu.Cache // of this CPU
 	report
 }
@@ -191,14 +193,14 @@ func (p Plan) checkNames() error {
 
 // measurable is access.Measurable for a machine. If there is too little memory, the error says
 // what limits it.
-func measurable(p access.Pattern, m results.Machine) error {
+func measurable(p access.Pattern, m node.Machine) error {
 	if err := access.Measurable(p, 0); err != nil {
 		return err
 	}
 	err := access.Measurable(p, m.Available)
-	if err != nil && len(m.MemoryLimits) > 0 && m.AvailableFrom == m.MemoryLimits[0].Source {
-		return fmt.Errorf("%w (%s limits it to %s)", err, m.AvailableFrom,
-			results.Bytes(m.MemoryLimits[0].Bytes))
+	if err != nil && m.LimitFrom != "" {
+		return fmt.Errorf("%w (%s limits it to %s)", err, m.LimitFrom,
+			show.Bytes(m.MemoryLimit))
 	}
 	return err
 }

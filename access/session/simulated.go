@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
@@ -85,7 +86,7 @@ func namePart(text string) string {
 			return '_'
 		}
 		return r
-	}, results.Printable(text))
+	}, show.Printable(text))
 }
 
 func countValues(c simcache.Counts) []results.Value {

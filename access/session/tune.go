@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/tune"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
@@ -28,7 +30,7 @@ func (t Tuner) Load() bool {
 }
 
 // identity is for the CPU that a thread is pinned to by default.
-func identity() string { return tune.Identity(results.ThisMachine().CPU, cpu.Caches()) }
+func identity() string { return tune.Identity(node.ThisMachine().CPU, cpu.Caches()) }
 
 func (t Tuner) load(identity string) (c tune.Calibration, kept bool) {
 	c, err := t.read()
@@ -96,7 +98,7 @@ func (t Tuner) keep(c tune.Calibration) error {
 	if err != nil {
 		return err
 	}
-	return results.WriteFile(t.File, text)
+	return outfile.WriteFile(t.File, text)
 }
 
 // tunable returns the session's sets of tunable kernels.

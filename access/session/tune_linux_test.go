@@ -11,8 +11,9 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/tune"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -44,7 +45,7 @@ func TestTuneCore(t *testing.T) {
 	}
 	text, err := tune.Calibration{CPU: tune.Identity("Some CPU", one), Date: time.Unix(1e9, 0), Sets: found}.Format()
 	if err == nil {
-		err = results.WriteFile(file, text)
+		err = outfile.WriteFile(file, text)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,7 @@ func TestTuneCore(t *testing.T) {
 		anew   bool
 	}{{one, false}, {other, true}} {
 		for _, w := range cpu.Workers() {
-			s := &Session{Plan: plan, machine: results.Machine{CPU: "Some CPU", Available: 16 << 20}, detected: c.caches}
+			s := &Session{Plan: plan, machine: node.Machine{CPU: "Some CPU", Available: 16 << 20}, detected: c.caches}
 			s.CPUs = []int{w.CPU}
 			ctx := &watched{Context: context.Background()}
 			_, err := s.Tune(ctx, Tuner{File: file})

@@ -10,6 +10,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/noise"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -61,7 +62,7 @@ func TestLastLevel(t *testing.T) {
 	p.Caches = simcache.Config{Levels: simcache.TwoLevels(simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64})}
 	ns := map[string]float64{"16KiB": 1, "1MiB": 14, "2MiB": 15, "4MiB": 100, "8MiB": 120}
 	for _, size := range []int{16 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20} {
-		name := "Latency/op=chase/size=" + strings.ReplaceAll(results.Bytes(size), " ", "")
+		name := "Latency/op=chase/size=" + strings.ReplaceAll(show.Bytes(size), " ", "")
 		p.Comparisons[0] = append(p.Comparisons[0], access.Benchmark{Name: name, Spec: access.ChaseSpec(size/64, 64)})
 	}
 	s, err := p.Prepare()

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // blockSize is the number of consecutive points that belong to the same shard.
@@ -92,7 +93,7 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 	if err := r.file.Sync(); err != nil {
 		return simulated, err
 	}
-	f, err := results.Create(out)
+	f, err := outfile.Create(out)
 	if err != nil {
 		return simulated, err
 	}

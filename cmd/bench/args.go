@@ -16,6 +16,7 @@ import (
 	"github.com/stridebench/stridebench/access/bill"
 	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 type call struct {
@@ -143,7 +144,7 @@ func keepsBoth(cmd *cobra.Command) (err error) {
 			return
 		}
 		for _, other := range before {
-			if !results.Distinct(other.Value.String(), out.Value.String()) {
+			if !outfile.Distinct(other.Value.String(), out.Value.String()) {
 				err = fmt.Errorf("--%s and --%s: both are written to %s: give each a file of "+
 					"its own", other.Name, out.Name, out.Value)
 			}
@@ -156,7 +157,7 @@ func keepsBoth(cmd *cobra.Command) (err error) {
 func keepsOthers(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		path := out.Value.String()
-		if isOutput(cmd, out.Name) && results.Foreign(path, oursOf(cmd, out.Name)) {
+		if isOutput(cmd, out.Name) && outfile.Foreign(path, oursOf(cmd, out.Name)) {
 			err = fmt.Errorf("--%s: %s is there and %s does not write such files: give another "+
 				"name, or remove it", out.Name, path, cmd.CommandPath())
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/history"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -227,7 +228,7 @@ func benchmarksOf(cmd *cobra.Command, _ []string, typed string) (fit []string,
 		for _, r := range entry.Records {
 			for _, name := range []string{r.Name, strings.TrimPrefix(r.Name, "Benchmark")} {
 				if strings.HasPrefix(name, typed) && (typed != "" || name != r.Name) {
-					fit = append(fit, results.Printable(name))
+					fit = append(fit, show.Printable(name))
 				}
 			}
 		}

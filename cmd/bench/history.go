@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/check"
 	"github.com/stridebench/stridebench/results/export"
 	"github.com/stridebench/stridebench/results/history"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 func newHistory() *cobra.Command {
@@ -53,7 +53,7 @@ func newHistoryAdd(dir *string) *cobra.Command {
 					return addFault(callOf(cmd), file, err)
 				}
 				for _, doubt := range entry.Doubts {
-					callOf(cmd).warn("%s: %s", file, results.Printable(doubt))
+					callOf(cmd).warn("%s: %s", file, show.Printable(doubt))
 				}
 				note := ""
 				if !added {
@@ -92,7 +92,7 @@ func entries(c call, flag, dir string) (*history.Store, []history.Entry, error) 
 		return nil, nil, fmt.Errorf("--%s: %w", flag, err)
 	}
 	for _, d := range damaged {
-		c.note("%s", results.Printable(d.Error()))
+		c.note("%s", show.Printable(d.Error()))
 	}
 	if len(list) == 0 {
 		return nil, nil, fmt.Errorf("--%s %s: no entry of a history there (bench history add "+
@@ -166,13 +166,13 @@ func nameHint(entries []history.Entry, typed string) string {
 	meant := near(strings.TrimPrefix(typed, "Benchmark"), names...)
 	if typed == "" || len(meant) == 0 {
 		return fmt.Sprintf(" (bench history export --format csv has the names of all, such as %s)",
-			results.Printable(names[0]))
+			show.Printable(names[0]))
 	}
 	more := ""
 	if left := len(meant) - most; left > 0 {
 		meant, more = meant[:most], fmt.Sprintf(" (and %d more)", left)
 	}
-	return fmt.Sprintf(": did you mean %s%s?", results.Printable(strings.Join(meant, " or ")), more)
+	return fmt.Sprintf(": did you mean %s%s?", show.Printable(strings.Join(meant, " or ")), more)
 }
 
 type trendFlags struct {

@@ -14,9 +14,11 @@ import (
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/bill"
 	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/reports"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -100,7 +102,7 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 		return err
 	}
 	for _, w := range profile.Warnings {
-		c.warn("%s", results.Printable(w))
+		c.warn("%s", show.Printable(w))
 	}
 	var made interface {
 		Write(w io.Writer, worst, columns int) error
@@ -129,9 +131,9 @@ func readProfile(ctx context.Context, c call, meter *progress.Meter, names []str
 
 func (f *importFlags) write(c call, b *bill.Bill) error {
 	if f.suite != "" {
-		text, err := b.Suite(bill.Limits{Budget: f.budget, Memory: results.ThisMachine().Available / 2})
+		text, err := b.Suite(bill.Limits{Budget: f.budget, Memory: node.ThisMachine().Available / 2})
 		if err == nil {
-			err = results.WriteFile(f.suite, text)
+			err = outfile.WriteFile(f.suite, text)
 		}
 		if err != nil {
 			return fmt.Errorf("--suite: %w", err)

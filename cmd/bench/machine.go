@@ -11,7 +11,7 @@ import (
 	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/explain"
@@ -98,7 +98,7 @@ func (f *machineFlags) writeDescribed(c call) error {
 	switch m, err := files().Machine(f.caches); {
 	case err == nil:
 		if m.CPU != "" {
-			facts = append(facts, results.Fact{Name: "cpu", Value: m.CPU, Source: f.caches})
+			facts = append(facts, node.Fact{Name: "cpu", Value: m.CPU, Source: f.caches})
 		}
 		measured = probe.ReportOf(m, f.caches, m.Warnings(nil, f.caches))
 	case !errors.Is(err, probe.ErrNotMeasured):
@@ -106,15 +106,15 @@ func (f *machineFlags) writeDescribed(c call) error {
 	}
 	if f.asJSON {
 		return writeJSON(c.out, struct {
-			Machine   []results.Fact `json:"machine"`
-			Simulated any            `json:"simulated"`
-			Measured  *probe.Report  `json:"measured,omitempty"`
+			Machine   []node.Fact   `json:"machine"`
+			Simulated any           `json:"simulated"`
+			Measured  *probe.Report `json:"measured,omitempty"`
 		}{facts, explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{})),
 			measured})
 	}
 	return writeTables(c.out, func(w io.Writer) error {
 		if len(facts) > 0 {
-			if err := results.WriteFacts(w, facts); err != nil {
+			if err := node.WriteFacts(w, facts); err != nil {
 				return err
 			}
 			fmt.Fprintln(w)
@@ -127,11 +127,11 @@ func (f *machineFlags) writeDescribed(c call) error {
 	})
 }
 
-func factsOf(m machines.Machine, file string) []results.Fact {
-	facts := []results.Fact{}
+func factsOf(m machines.Machine, file string) []node.Fact {
+	facts := []node.Fact{}
 	add := func(name, value string) {
 		if value != "" {
-			facts = append(facts, results.Fact{Name: name, Value: value, Source: file})
+			facts = append(facts, node.Fact{Name: name, Value: value, Source: file})
 		}
 	}
 	add("name", m.Name)
@@ -169,9 +169,9 @@ func (f *machineFlags) run(ctx context.Context, c call) error {
 	})
 }
 
-func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache,
+func writeMachine(w io.Writer, facts []node.Fact, caches []cpu.Cache,
 	config simcache.Config) error {
-	if err := results.WriteFacts(w, facts); err != nil {
+	if err := node.WriteFacts(w, facts); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -184,16 +184,16 @@ func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache,
 	return err
 }
 
-func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config,
+func writeMachineJSON(w io.Writer, facts []node.Fact, caches []cpu.Cache, config simcache.Config,
 	measured *probe.Report) error {
 	list, tlb := cpu.JSON(caches)
 	return writeJSON(w, struct {
-		Machine   []results.Fact `json:"machine"`
-		Caches    any            `json:"caches"`
-		TLB       any            `json:"tlb"`
-		Nodes     []cpu.Node     `json:"nodes"`
-		Simulated any            `json:"simulated"`
-		Measured  *probe.Report  `json:"measured,omitempty"`
-	}{append([]results.Fact{}, facts...), list, tlb, append([]cpu.Node{}, cpu.Nodes()...),
+		Machine   []node.Fact   `json:"machine"`
+		Caches    any           `json:"caches"`
+		TLB       any           `json:"tlb"`
+		Nodes     []cpu.Node    `json:"nodes"`
+		Simulated any           `json:"simulated"`
+		Measured  *probe.Report `json:"measured,omitempty"`
+	}{append([]node.Fact{}, facts...), list, tlb, append([]cpu.Node{}, cpu.Nodes()...),
 		explain.Settings(config, true), measured})
 }

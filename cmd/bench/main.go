@@ -14,8 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // Exit codes.
@@ -25,7 +26,7 @@ const (
 )
 
 func main() {
-	if err := results.CheckResources(); err != nil {
+	if err := node.CheckResources(); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		os.Exit(exitUsage)
 	}
@@ -81,7 +82,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func said(err error) string {
 	var all []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		if line = results.Printable(strings.Join(strings.Fields(line), " ")); line != "" &&
+		if line = show.Printable(strings.Join(strings.Fields(line), " ")); line != "" &&
 			!slices.Contains(all, line) {
 			all = append(all, line)
 		}
@@ -122,7 +123,7 @@ func newRoot() *cobra.Command {
 		RunE:          showHelp,
 
 		PersistentPreRunE: keeps,
-		Version:           results.ThisBuild().String(),
+		Version:           node.ThisBuild().String(),
 	}
 	root.SetVersionTemplate("bench {{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "print which program this is, and exit")

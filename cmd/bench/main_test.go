@@ -17,9 +17,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/access/tune"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
@@ -125,7 +126,7 @@ func command(name string) func(*testscript.TestScript, bool, []string) {
 // kernels neither takes the time of one nor hangs on what it finds.
 func untuned(cache string) error {
 	c := tune.Calibration{
-		CPU:  tune.Identity(results.ThisMachine().CPU, cpu.Caches()),
+		CPU:  tune.Identity(node.ThisMachine().CPU, cpu.Caches()),
 		Date: time.Unix(1790000000, 0),
 		Sets: map[string]kernel.Tuning{},
 	}
@@ -138,7 +139,7 @@ func untuned(cache string) error {
 	if err != nil {
 		return err
 	}
-	return results.WriteFile(filepath.Join(cache, "stridebench", "kernels.yaml"), text)
+	return outfile.WriteFile(filepath.Join(cache, "stridebench", "kernels.yaml"), text)
 }
 
 // inFolder makes a folder of files the current one, and has another for what bench keeps.

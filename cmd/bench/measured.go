@@ -15,9 +15,8 @@ import (
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
-	"github.com/stridebench/stridebench/results"
-	"github.com/stridebench/stridebench/results/noise"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -228,13 +227,13 @@ func (f *measureFlags) result(ctx context.Context, c call,
 		return probe.ReportOf(m, files().Saved, m.Warnings(caches, probe.SavedName)), nil
 	}
 	defer watch(ctx, "this pass")()
-	before := results.Now()
+	before := node.Now()
 	m, file, err := f.measure(ctx, c, caches)
 	if err != nil {
 		return nil, err
 	}
 	warnings := m.Warnings(caches, cmp.Or(f.out, probe.SavedName))
-	if a, known := before.Until(results.Now()); known && a.Others > noise.MinOthers {
+	if a, known := before.Until(node.Now()); known && a.Others > node.MinOthers {
 		warnings = append(warnings, fmt.Sprintf(
 			"Other programs kept %.1f of %s busy: measure again when the machine is quiet.",
 			a.Others, counted(a.CPUs, "CPU")))

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
+	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
@@ -82,12 +84,12 @@ func (c call) textOf(path string) ([]byte, error) {
 
 // A flagFile is an output file whose errors name its flag.
 type flagFile struct {
-	*results.File
+	*outfile.File
 	flag string
 }
 
 func createFile(flag, path string) (*flagFile, error) {
-	file, err := results.Create(path)
+	file, err := outfile.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}
@@ -112,7 +114,7 @@ func (f *flagFile) fault(err error) error {
 
 // writeFile writes a flag's file whole or not at all.
 func writeFile(flag, path string, data []byte) error {
-	if err := results.WriteFile(path, data); err != nil {
+	if err := outfile.WriteFile(path, data); err != nil {
 		return fmt.Errorf("--%s: %w", flag, err)
 	}
 	return nil
@@ -142,7 +144,7 @@ func sizeOf(paths []string) int {
 	return size
 }
 
-func counted(n int, what string) string { return results.Counted(n, what) }
+func counted(n int, what string) string { return show.Counted(n, what) }
 
 // columns returns a terminal's width, at least 20, or 0 for other outputs.
 func columns(stdout io.Writer) int {
@@ -171,4 +173,13 @@ func sentences(stdout io.Writer, text string) string {
 		b.WriteString(strings.ReplaceAll(line, "\n", "\n"+indent) + "\n")
 	}
 	return b.String()
+}
+
+// mute ignores errors: an error of stdout must not end a run that also writes a file.
+type mute struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (m mute) Write(text []byte) (int, error) {
+	_, _ = m.w.Write(text)
+	return len(text), nil
 }

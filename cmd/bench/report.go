@@ -16,6 +16,7 @@ import (
 	"github.com/stridebench/stridebench/results/fleet"
 	"github.com/stridebench/stridebench/results/merge"
 	"github.com/stridebench/stridebench/results/noise"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 func newReport() *cobra.Command {
@@ -136,9 +137,9 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	said := results.Printable(page.Sentence) + "\n"
+	said := show.Printable(page.Sentence) + "\n"
 	for _, f := range page.Findings {
-		said += results.Printable(fmt.Sprintf("%s: %s (%s)", f.Machine, f.What, f.Why)) + "\n"
+		said += show.Printable(fmt.Sprintf("%s: %s (%s)", f.Machine, f.What, f.Why)) + "\n"
 	}
 	fmt.Fprint(c.out, sentences(c.out, said))
 	for _, path := range written {

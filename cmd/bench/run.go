@@ -15,9 +15,9 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/access/session/turns"
-	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -139,7 +139,7 @@ func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 }
 
 func thisProgram() session.Program {
-	b := results.ThisBuild()
+	b := node.ThisBuild()
 	return session.Program{Version: b.Version, Commit: b.Commit, Command: commandLine()}
 }
 
@@ -291,7 +291,7 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 			return err
 		}
 		defer file.Discard()
-		to = io.MultiWriter(file, results.Mute(to))
+		to = io.MultiWriter(file, mute{to})
 	}
 	var meter *progress.Meter // nil if lines scroll by on the terminal
 	if !terminal || !f.raw {

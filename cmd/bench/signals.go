@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/stridebench/stridebench/access/session/progress"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // A stopSignal asked the program to end.
@@ -98,7 +98,7 @@ func catchSignals() context.Context {
 			if time.Since(first) < together {
 				continue
 			}
-			results.DiscardAll()
+			outfile.DiscardAll()
 			leftovers.Range(func(dir, _ any) bool { return os.RemoveAll(dir.(string)) == nil })
 			interrupted(progress.Clear(), verb.keeps.Load())
 			end(stop)

@@ -26,7 +26,6 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
-	"golang.org/x/perf/benchunit"
 
 	"github.com/stridebench/stridebench/results"
 )
@@ -230,38 +229,19 @@ func (r *Report) nothing() string {
 // oneThread ends names of one thread in a run with --threads, and is missing without --threads.
 const oneThread = "/threads=1"
 
-// butThreads returns how many benchmarks differ between the files only in oneThread, with advice.
+// butThreads returns advice if a benchmark differs between the files only in oneThread.
 func (r *Report) butThreads() string {
-	appeared, with, without := map[string]bool{}, 0, 0 // in the baseline
+	appeared := map[string]bool{}
 	for _, l := range r.Appeared {
 		appeared[l.Name] = appeared[l.Name] || l.Unit == ""
 	}
 	for _, l := range r.Vanished {
 		name, ends := strings.CutSuffix(l.Name, oneThread)
-		switch {
-		case l.Unit != "":
-		case ends && appeared[name]:
-			with++
-		case appeared[l.Name+oneThread]:
-			without++
+		if l.Unit == "" && (ends && appeared[name] || appeared[l.Name+oneThread]) {
+			return "names differ only in threads=1: run both files with --threads, or both without"
 		}
 	}
-	switch {
-	case with > 0:
-		return namesDiffer(with) + " only in threads=1 of the baseline: run the new results with " +
-			"--threads too, or the baseline without"
-	case without > 0:
-		return namesDiffer(without) + " only in threads=1 of the new results: run them without " +
-			"--threads, or the baseline with it too"
-	}
 	return ""
-}
-
-func namesDiffer(n int) string {
-	if n == 1 {
-		return "1 name differs"
-	}
-	return fmt.Sprintf("%d names differ", n)
 }
 
 func (r *Report) notCompared() []string {
@@ -307,7 +287,7 @@ func (r *Report) comparable(old, new map[string]string) {
 	r.geometries = [2]results.Fingerprint{results.GeometryOf(old), results.GeometryOf(new)}
 }
 
-// trusted returns units' metadata: this program's own, else the baseline's, else the new file's.
+// trusted returns units' metadata: the baseline's, else the new file's.
 func trusted(old, new *results.Set) benchfmt.UnitMetadataMap {
 	units := maps.Clone(new.Units)
 	for _, r := range old.Results {
@@ -318,17 +298,6 @@ func trusted(old, new *results.Set) benchfmt.UnitMetadataMap {
 		}
 	}
 	maps.Copy(units, old.Units)
-	for _, u := range results.Units {
-		assume := "nothing"
-		if u.Exact {
-			assume = "exact"
-		}
-		_, tidied := benchunit.Tidy(1, u.Name)
-		for key, value := range map[string]string{"better": u.Better, "assume": assume} {
-			k := benchfmt.UnitMetadataKey{Unit: tidied, Key: key}
-			units[k] = &benchfmt.UnitMetadata{UnitMetadataKey: k, OrigUnit: u.Name, Value: value}
-		}
-	}
 	return units
 }
 
@@ -338,27 +307,15 @@ func rowsWith(set *results.Set, units benchfmt.UnitMetadataMap) []results.Row {
 	return with.Rows()
 }
 
-// match ignores the order of keys in a name: older programs wrote a C file's keys in the order of
-// its -D flags.
 func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetadataMap) {
-	// lone is keyed by ordered
-	olds, news, lone := map[string]bool{}, map[string]results.Row{}, map[string]results.Row{}
-	for _, row := range oldRows {
-		olds[row.Name] = true
-	}
+	olds, news := map[string]bool{}, map[string]results.Row{}
 	for _, row := range newRows {
 		news[row.Name] = row
-		if !olds[row.Name] {
-			lone[ordered(row.Name)] = row
-		}
 	}
 	otherKernel := r.otherKernels(newRows)
 	for _, row := range oldRows {
-		now, ok := news[row.Name]
-		if other, is := lone[ordered(row.Name)]; !ok && is {
-			now, ok, olds[other.Name] = other, true, true
-		}
-		if ok {
+		olds[row.Name] = true
+		if now, ok := news[row.Name]; ok {
 			r.common++
 			r.matchUnits(row, now, units)
 		} else {
@@ -371,12 +328,6 @@ func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetada
 			r.Appeared = append(r.Appeared, Lone{Name: row.Name})
 		}
 	}
-}
-
-func ordered(name string) string {
-	parts := strings.Split(name, "/")
-	slices.Sort(parts[1:])
-	return strings.Join(parts, "/")
 }
 
 // guards reports whether a benchmark guards anything: not if the new file simulates none of its

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // Formats maps the name of a report's format to its writer.
@@ -29,8 +30,8 @@ func (r *Report) Summary() string {
 		return err.Error() + vanished
 	}
 	return fmt.Sprintf("%s, %s%s; compared %s",
-		results.Counted(len(r.Of(Regression)), "regression"),
-		results.Counted(len(r.Of(Improvement)), "improvement"), vanished, r.compared())
+		show.Counted(len(r.Of(Regression)), "regression"),
+		show.Counted(len(r.Of(Improvement)), "improvement"), vanished, r.compared())
 }
 
 func (r *Report) compared() string {
@@ -47,14 +48,14 @@ func (r *Report) compared() string {
 	}
 	var parts []string
 	if exact > 0 {
-		parts = append(parts, results.Counted(exact, "exact count"))
+		parts = append(parts, show.Counted(exact, "exact count"))
 	}
 	if timed > 0 {
-		parts = append(parts, results.Counted(timed, "time"))
+		parts = append(parts, show.Counted(timed, "time"))
 	}
 	said := strings.Join(parts, " and ")
 	if few > 0 {
-		said += fmt.Sprintf("; %s not judged (too few samples)", results.Counted(few, "time"))
+		said += fmt.Sprintf("; %s not judged (too few samples)", show.Counted(few, "time"))
 	}
 	return said
 }
@@ -173,17 +174,17 @@ func (r *Report) advice() []string {
 
 func writeText(w io.Writer, r *Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", results.Printable(r.Baseline),
-		results.Printable(r.New))
+	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", show.Printable(r.Baseline),
+		show.Printable(r.New))
 	for _, v := range []Verdict{Regression, Improvement, Tolerated} {
 		for _, c := range r.Of(v) {
-			fmt.Fprintf(&b, "%-11s %s %s\n", v, results.Printable(c.Name), c.values())
+			fmt.Fprintf(&b, "%-11s %s %s\n", v, show.Printable(c.Name), c.values())
 		}
 	}
 	for _, note := range r.Notes() {
-		fmt.Fprintf(&b, "%s\n", results.Printable(note))
+		fmt.Fprintf(&b, "%s\n", show.Printable(note))
 	}
-	fmt.Fprintf(&b, "%s\n", results.Printable(r.Summary()))
+	fmt.Fprintf(&b, "%s\n", show.Printable(r.Summary()))
 	for _, line := range r.advice() {
 		fmt.Fprintln(&b, line)
 	}
@@ -195,7 +196,7 @@ func writeText(w io.Writer, r *Report) error {
 func (c Comparison) values() string {
 	old, new := c.number(c.Old), c.number(c.New)
 	if c.Exact {
-		return fmt.Sprintf("%s -> %s %s (%s, exact)", old, new, results.Printable(inFiles(c.Unit)),
+		return fmt.Sprintf("%s -> %s %s (%s, exact)", old, new, show.Printable(inFiles(c.Unit)),
 			c.percent())
 	}
 	return fmt.Sprintf("%s -> %s (%s, p=%.3g n=%d+%d)", old, new, c.percent(), c.P, c.OldN, c.NewN)
@@ -209,7 +210,7 @@ func (c Comparison) number(v float64) string {
 		}
 		return strconv.FormatFloat(v, format, -1, 64)
 	}
-	return results.Printable(results.Scale(v, c.Unit))
+	return show.Printable(show.Scale(v, c.Unit))
 }
 
 func (c Comparison) percent() string {
@@ -247,7 +248,7 @@ func writeMarkdown(w io.Writer, r *Report) error {
 		fmt.Fprintf(&b, "\n%s\n", line)
 	}
 	if notes := r.Notes(); len(notes) > 0 {
-		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", results.Counted(len(notes), "note"))
+		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", show.Counted(len(notes), "note"))
 		rows(&b, notes, func(note string) {
 			kind, text, _ := strings.Cut(note, ": ")
 			fmt.Fprintf(&b, "- %s: %s\n", kind, code(text))
@@ -264,9 +265,9 @@ func (r *Report) title() string {
 	case r.Nothing != "":
 		return ErrNothing.Error()
 	case regressions > 0 && missing > 0:
-		return fmt.Sprintf("%s, %d vanished", results.Counted(regressions, "regression"), missing)
+		return fmt.Sprintf("%s, %d vanished", show.Counted(regressions, "regression"), missing)
 	case regressions > 0:
-		return results.Counted(regressions, "regression")
+		return show.Counted(regressions, "regression")
 	case missing > 0:
 		return fmt.Sprintf("%d vanished", missing)
 	}
@@ -320,7 +321,7 @@ const longest = 200
 // code sets text as code in Markdown and HTML. Characters that could be markup, end a table's cell
 // or mention a user become character references, which are never markup (CommonMark 0.31, 2.5).
 func code(text string) string {
-	runes := []rune(results.Printable(text))
+	runes := []rune(show.Printable(text))
 	if len(runes) > longest {
 		runes = append(runes[:longest-1:longest-1], '…')
 	}
@@ -443,7 +444,7 @@ func writeJUnit(w io.Writer, r *Report) error {
 		missing[l] = true
 	}
 	for _, c := range r.Comparisons {
-		j := junitCase{Class: results.Printable(inFiles(c.Unit)), Name: results.Printable(c.Name),
+		j := junitCase{Class: show.Printable(inFiles(c.Unit)), Name: show.Printable(c.Name),
 			Out: c.values()}
 		if c.Verdict == Regression {
 			j.Failure = &junitMessage{c.values(), string(Regression)}
@@ -452,7 +453,7 @@ func writeJUnit(w io.Writer, r *Report) error {
 		s.Cases = append(s.Cases, j)
 	}
 	for _, l := range slices.Concat(r.Vanished, r.Appeared) {
-		j := junitCase{Class: "in one file only", Name: results.Printable(l.String())}
+		j := junitCase{Class: "in one file only", Name: show.Printable(l.String())}
 		if missing[l] {
 			j.Failure = &junitMessage{"it is in the baseline only", "vanished"}
 			s.Failures++
@@ -464,12 +465,12 @@ func writeJUnit(w io.Writer, r *Report) error {
 	}
 	if err := r.Err(); err != nil {
 		s.Cases = append(s.Cases, junitCase{Class: "check", Name: ErrNothing.Error(),
-			Failure: &junitMessage{results.Printable(err.Error()), "nothing"}})
+			Failure: &junitMessage{show.Printable(err.Error()), "nothing"}})
 		s.Failures++
 	}
 	for _, why := range r.notCompared() {
-		s.Cases = append(s.Cases, junitCase{Class: "not compared", Name: results.Printable(why),
-			Skipped: &junitMessage{Message: results.Printable(why)}})
+		s.Cases = append(s.Cases, junitCase{Class: "not compared", Name: show.Printable(why),
+			Skipped: &junitMessage{Message: show.Printable(why)}})
 		s.Skipped++
 	}
 	s.Tests = len(s.Cases)

@@ -21,9 +21,9 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
-	"golang.org/x/perf/benchunit"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Record is one benchmark of a file in one unit.
@@ -47,10 +47,8 @@ func Records(set *results.Set) ([]Record, error) {
 	if err := set.CheckValues(); err != nil {
 		return nil, err
 	}
-	with := *set
-	with.Units = withOurs(set.Units)
 	var records []Record
-	for _, row := range with.Rows() {
+	for _, row := range set.Rows() {
 		units := slices.SortedFunc(maps.Keys(row.Stats), func(a, b string) int {
 			if d := rank(a) - rank(b); d != 0 {
 				return d
@@ -58,67 +56,17 @@ func Records(set *results.Set) ([]Record, error) {
 			return strings.Compare(a, b)
 		})
 		for _, unit := range units {
-			records = append(records, record(with.Units, row, unit))
+			records = append(records, record(set.Units, row, unit))
 		}
 	}
 	return records, nil
 }
 
-// noCopies returns an error if one file holds all timed results of another. Simulated results equal
-// each other in every run.
-func noCopies(set *results.Set) error {
-	files := set.Files()
-	var lines []map[string]int // per file, how often each result occurs
-	timed := make([]int, len(files))
-	for i, file := range files {
-		lines = append(lines, map[string]int{})
-		for _, r := range file.Results {
-			if _, ok := r.Value("sec/op"); ok {
-				lines[i][fmt.Sprint(r.Name, r.Iters, r.Values)]++
-				timed[i]++
-			}
-		}
-	}
-	for i := range files {
-		for j := range files {
-			if i == j || timed[i] == 0 || timed[i] > timed[j] || timed[i] == timed[j] && i < j {
-				continue
-			}
-			copied := true
-			for line, n := range lines[i] {
-				copied = copied && lines[j][line] >= n
-			}
-			if copied {
-				return fmt.Errorf("%s: %s has all of its results, and they would count twice: "+
-					"leave one of the two out", files[i].Name, files[j].Name)
-			}
-		}
-	}
-	return nil
-}
-
-// withOurs marks this program's exact units: a file cut out of another may lack those lines.
-func withOurs(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
-	all := maps.Clone(units)
-	for _, u := range results.Units {
-		_, tidied := benchunit.Tidy(1, u.Name)
-		key := benchfmt.UnitMetadataKey{Unit: tidied, Key: "assume"}
-		if u.Exact && all[key] == nil {
-			all[key] = &benchfmt.UnitMetadata{UnitMetadataKey: key, OrigUnit: u.Name,
-				Value: "exact"}
-		}
-	}
-	return all
-}
-
 // Of sets the commit, date and machine's fingerprint that all files name. It returns an error if
-// files do not compare, or if one holds all results of another, whose samples would count twice.
+// files do not compare.
 func Of(set *results.Set, records []Record) error {
 	config, err := set.Config()
 	if err != nil {
-		return err
-	}
-	if err := noCopies(set); err != nil {
 		return err
 	}
 	fingerprint := ""
@@ -229,7 +177,7 @@ func writeGitHubActionBenchmark(w io.Writer, records []Record) error {
 			continue
 		}
 		e := entry{Name: r.Name + " - " + r.Unit, Unit: r.Unit, Value: r.Median,
-			Extra: "median of " + results.Counted(r.Samples, "sample")}
+			Extra: "median of " + show.Counted(r.Samples, "sample")}
 		switch {
 		case r.Exact:
 			e.Extra = "simulated, exact"

@@ -12,16 +12,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stridebench/stridebench/results"
-	"github.com/stridebench/stridebench/results/internal/fleettest"
 	"github.com/stridebench/stridebench/results/merge"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // made is the matrix of a generated fleet.
-func made(t *testing.T, f fleettest.Fleet) *Matrix {
+func made(t *testing.T, f madeFleet) *Matrix {
 	t.Helper()
 	dir := t.TempDir()
-	if err := f.Write(dir); err != nil {
+	if err := f.write(dir); err != nil {
 		t.Fatal(err)
 	}
 	paths, err := merge.Find([]string{dir}, "")
@@ -54,7 +53,7 @@ func faulty(node int, memory bool) float64 {
 
 // TestJudge: what is planted is found, and nothing else.
 func TestJudge(t *testing.T) {
-	m := made(t, fleettest.Fleet{Nodes: 40, Benchmarks: 20, Samples: 5, Slow: faulty,
+	m := made(t, madeFleet{Nodes: 40, Benchmarks: 20, Samples: 5, Slow: faulty,
 		Scatter: func(node int) float64 {
 			if node == 30 {
 				return 0.1
@@ -207,7 +206,7 @@ func TestBand(t *testing.T) {
 // keeps what they say of their nodes.
 func TestMerged(t *testing.T) {
 	dir := t.TempDir()
-	if err := (fleettest.Fleet{Nodes: 12, Benchmarks: 4, Samples: 3}).Write(dir); err != nil {
+	if err := (madeFleet{Nodes: 12, Benchmarks: 4, Samples: 3}).write(dir); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "node5.txt")
@@ -229,7 +228,7 @@ func TestMerged(t *testing.T) {
 		t.Fatal(err)
 	}
 	merged := filepath.Join(dir, "all.text")
-	if err := results.WriteFile(merged, b.Bytes()); err != nil {
+	if err := outfile.WriteFile(merged, b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	one, err := Read("host", nil, nil, merged)

@@ -275,9 +275,8 @@ func (m *Matrix) plain(found []Finding) (kept []Finding) {
 
 func (m *Matrix) why(f Finding, ratios []float64) string {
 	var words []string
-	machine := m.Machines[f.Machine]
 	group := m.peers(f.Machine)
-	if own, peers := m.ghz(f.Machine), m.peersGHz(group); own > 0 && peers > 0 &&
+	if own, peers := m.ghz(f.Machine), m.peersMedian(group, m.ghz); own > 0 && peers > 0 &&
 		math.Abs(own/peers-1) > 0.02 {
 		words = append(words, fmt.Sprintf("its CPU ran at %.2f GHz, the peers' at %.2f",
 			own, peers))
@@ -285,26 +284,19 @@ func (m *Matrix) why(f Finding, ratios []float64) string {
 		words = append(words, fmt.Sprintf("loads from its first cache, which take a number of "+
 			"cycles, take %.2f times as long: its clock is %.2f of the peers'", 1/clock, clock))
 	}
-	others, steal := activity(machine)
-	usual, usualSteal := m.peersActivity(group)
-	if steal > usualSteal+0.01 {
-		words = append(words, fmt.Sprintf("the host took %.1f%% of its CPU time", 100*steal))
+	steal := func(i int) float64 { return m.activity(i, "steal") }
+	others := func(i int) float64 { return m.activity(i, "others") }
+	if own := steal(f.Machine); own > m.peersMedian(group, steal)+0.01 {
+		words = append(words, fmt.Sprintf("the host took %.1f%% of its CPU time", 100*own))
 	}
-	if others > usual+0.25 {
-		words = append(words, fmt.Sprintf("other programs kept %.1f CPUs busy", others))
+	if own := others(f.Machine); own > m.peersMedian(group, others)+0.25 {
+		words = append(words, fmt.Sprintf("other programs kept %.1f CPUs busy", own))
 	}
 	if smaller := m.band(ratios); smaller != "" {
 		words = append(words, smaller)
 	}
-	for _, key := range []string{"caches", "goversion", "pages"} {
-		words = append(words, unlike(m, group, f.Machine, key, func(m Machine) string {
-			return m.Config[key]
-		})...)
-	}
-	for _, key := range facts[2:] {
-		words = append(words, unlike(m, group, f.Machine, key, func(m Machine) string {
-			return m.Facts[key]
-		})...)
+	for _, key := range append([]string{"caches", "goversion", "pages"}, facts[2:]...) {
+		words = append(words, m.unlike(group, f.Machine, key)...)
 	}
 	if len(words) == 0 {
 		words = append(words, m.mostly(f))
@@ -347,6 +339,7 @@ func (m *Matrix) peers(i int) []int {
 	return nil
 }
 
+// ghz returns a machine's median clock, 0 if it was not counted.
 func (m *Matrix) ghz(i int) float64 {
 	var all []float64
 	for _, c := range m.Machines[i].Cells {
@@ -360,11 +353,12 @@ func (m *Matrix) ghz(i int) float64 {
 	return results.Median(all)
 }
 
-func (m *Matrix) peersGHz(group []int) float64 {
+// peersMedian returns the median of the machines for which a figure is known, which are above 0.
+func (m *Matrix) peersMedian(group []int, of func(i int) float64) float64 {
 	var all []float64
 	for _, i := range group {
-		if ghz := m.ghz(i); ghz > 0 {
-			all = append(all, ghz)
+		if v := of(i); v > 0 {
+			all = append(all, v)
 		}
 	}
 	if all == nil {
@@ -373,47 +367,24 @@ func (m *Matrix) peersGHz(group []int) float64 {
 	return results.Median(all)
 }
 
-func (m *Matrix) peersActivity(group []int) (others, steal float64) {
-	var busy, taken []float64
-	for _, i := range group {
-		if m.Machines[i].Facts["activity"] != "" {
-			o, s := activity(m.Machines[i])
-			busy, taken = append(busy, o), append(taken, s)
-		}
-	}
-	if busy == nil {
-		return 0, 0
-	}
-	return results.Median(busy), results.Median(taken)
+// activity returns a figure of results.ActivityKey, 0 if unknown.
+func (m *Matrix) activity(i int, key string) float64 {
+	_, text, _ := strings.Cut(m.Machines[i].Facts[results.ActivityKey], key+"=")
+	text, _, _ = strings.Cut(text, " ")
+	value, _ := strconv.ParseFloat(text, 64)
+	return value
 }
 
-func activity(m Machine) (others, steal float64) {
-	for field := range strings.FieldsSeq(m.Facts["activity"]) {
-		key, text, _ := strings.Cut(field, "=")
-		value, err := strconv.ParseFloat(text, 64)
-		switch {
-		case err != nil:
-		case key == "others":
-			others = value
-		case key == "steal":
-			steal = value
-		}
-	}
-	return others, steal
-}
-
-// unlike reports a fact that differs from most peers'.
-func unlike(m *Matrix, group []int, i int, key string, of func(Machine) string) []string {
-	count, own := map[string]int{}, of(m.Machines[i])
+// unlike reports a line of the configuration, or a fact, that differs from most peers'.
+func (m *Matrix) unlike(group []int, i int, key string) []string {
+	of := func(i int) string { return cmp.Or(m.Machines[i].Config[key], m.Machines[i].Facts[key]) }
+	count := map[string]int{}
 	for _, k := range group {
-		count[of(m.Machines[k])]++
+		count[of(k)]++
 	}
 	for value, n := range count {
-		if value != own && value != "" && 2*n > len(group) {
-			if own == "" {
-				own = "unknown"
-			}
-			return []string{fmt.Sprintf("%s: %s, the peers' %s", key, own, value)}
+		if own := of(i); value != own && value != "" && 2*n > len(group) {
+			return []string{fmt.Sprintf("%s: %s, the peers' %s", key, cmp.Or(own, "unknown"), value)}
 		}
 	}
 	return nil

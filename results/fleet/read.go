@@ -71,85 +71,54 @@ var facts = []string{results.NodeKey, results.ActivityKey, "kernel-release", "mi
 type reader struct {
 	*Matrix
 	machines   map[string]*samples
+	file       map[string]*samples // of the current file
 	benchmarks map[string]int
 	total      int
-	file       int          // index of the current file
-	sizes      map[int]int  // samples of each file
-	own        map[int]bool // files with a sample that counts
+	sizes      map[string]int // samples of each file
+	own        map[string]int // benchmarks whose samples come from the file, by file
 }
 
 type samples struct {
 	Machine
-	ns, cycles [][]float64
-	files      []int // files with samples, in reading order
-	// for each file but the last, the lengths of ns[i] and cycles[i], interleaved, at its end
-	ends [][]int
+	cells []cell
 }
 
-func (s *samples) begin(file int) {
-	n := len(s.files)
-	if n > 0 && s.files[n-1] == file {
-		return
-	}
-	if n > 0 {
-		var ends []int
-		for i := range s.ns {
-			ends = append(ends, len(s.ns[i]), len(s.cycles[i]))
-		}
-		s.ends = append(s.ends, ends)
-	}
-	s.files = append(s.files, file)
+type cell struct {
+	ns, cycles []float64
+	files      []string // that the samples come from
 }
 
-func (s *samples) part(k, i int) (ns, cycles []float64) {
-	at := func(k, j, all int) int { // the end of file k
-		switch {
-		case k < 0:
-			return 0
-		case k == len(s.ends):
-			return all
-		case j < len(s.ends[k]):
-			return s.ends[k][j]
+// fold adds the samples of a file. It drops those of a benchmark that others have all of, and
+// replaces others that the file has all of.
+func (r *reader) fold(file string) {
+	for name, part := range r.file {
+		s := r.machines[name]
+		s.cells = append(s.cells, make([]cell, max(0, len(part.cells)-len(s.cells)))...)
+		for i, added := range part.cells {
+			all := &s.cells[i]
+			r.sizes[file] += len(added.ns)
+			switch {
+			case holds(all.ns, added.ns): // also if the file has none
+			case holds(added.ns, all.ns):
+				for _, other := range all.files {
+					r.own[other]--
+				}
+				added.files = []string{file}
+				*all, r.own[file] = added, r.own[file]+1
+			default:
+				r.own[file]++
+				*all = cell{append(all.ns, added.ns...), append(all.cycles, added.cycles...),
+					append(all.files, file)}
+			}
 		}
-		return 0
 	}
-	n, c := len(s.ns[i]), len(s.cycles[i])
-	return s.ns[i][at(k-1, 2*i, n):at(k, 2*i, n)], s.cycles[i][at(k-1, 2*i+1, c):at(k, 2*i+1, c)]
+	clear(r.file)
 }
 
-// once drops a file's samples of a benchmark if another file holds all of them. Of equal files, the
-// one with more samples overall stays.
-func (r *reader) once(s *samples, i int) {
-	if len(s.files) == 1 {
-		r.own[s.files[0]] = true
-	}
-	if len(s.files) < 2 {
-		return
-	}
-	var sorted [][]float64
-	for k := range s.files {
-		ns, _ := s.part(k, i)
-		sorted = append(sorted, slices.Sorted(slices.Values(ns)))
-	}
-	var ns, cycles []float64
-	for k := range s.files {
-		copied := false
-		for j := range s.files {
-			more := cmp.Or(cmp.Compare(len(sorted[j]), len(sorted[k])),
-				cmp.Compare(r.sizes[s.files[j]], r.sizes[s.files[k]]), cmp.Compare(k, j))
-			copied = copied || more > 0 && holds(sorted[j], sorted[k])
-		}
-		if partNs, partCycles := s.part(k, i); !copied && len(partNs) > 0 {
-			ns, cycles = append(ns, partNs...), append(cycles, partCycles...)
-			r.own[s.files[k]] = true
-		}
-	}
-	s.ns[i], s.cycles[i] = ns, cycles
-}
-
+// holds reports whether all samples of others are among all.
 func holds(all, others []float64) bool {
-	at := 0
-	for _, v := range others {
+	at, all := 0, slices.Sorted(slices.Values(all))
+	for _, v := range slices.Sorted(slices.Values(others)) {
 		for at < len(all) && all[at] < v {
 			at++
 		}
@@ -167,13 +136,22 @@ func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix,
 	if err := results.CheckLabel(label); err != nil {
 		return nil, fmt.Errorf("%s: %w", label, err)
 	}
-	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]int{}, 0, 0, map[int]int{},
-		map[int]bool{}}
-	for i, path := range paths {
-		r.file = i
+	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]*samples{},
+		map[string]int{}, 0, map[string]int{}, map[string]int{}}
+	size := func(path string) int64 {
+		if info, err := os.Stat(path); err == nil {
+			return info.Size()
+		}
+		return math.MaxInt64 // stdin
+	}
+	// merged files come before the runs that they are made of
+	for _, path := range slices.SortedStableFunc(slices.Values(paths), func(a, b string) int {
+		return cmp.Compare(size(b), size(a))
+	}) {
 		if err := r.read(path, stdin); err != nil {
 			return nil, err
 		}
+		r.fold(path)
 		if step != nil {
 			step()
 		}
@@ -183,16 +161,13 @@ func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix,
 	}
 	for _, s := range r.machines {
 		s.Cells = make([]Cell, len(r.Benchmarks))
-		for i := range s.ns {
-			r.once(s, i)
-		}
-		for i, ns := range s.ns {
-			s.Cells[i] = cellOf(ns, s.cycles[i])
+		for i, c := range s.cells {
+			s.Cells[i] = cellOf(c.ns, c.cycles)
 		}
 		r.Machines = append(r.Machines, s.Machine)
 	}
-	for i, path := range paths {
-		if r.sizes[i] > 0 && !r.own[i] {
+	for _, path := range paths {
+		if r.sizes[path] > 0 && r.own[path] == 0 {
 			r.Copies = append(r.Copies, path)
 		}
 	}
@@ -370,14 +345,16 @@ func (r *reader) add(record *benchfmt.Result, name string) error {
 		r.Benchmarks, r.Memory = append(r.Benchmarks, record.Name.String()),
 			append(r.Memory, refs > 0 && misses/refs > 0.01)
 	}
-	for len(s.ns) <= i {
-		s.ns, s.cycles = append(s.ns, nil), append(s.cycles, nil)
+	part := r.file[name]
+	if part == nil {
+		part = &samples{}
+		r.file[name] = part
 	}
-	s.begin(r.file)
-	r.sizes[r.file]++
-	s.ns[i] = append(s.ns[i], seconds*1e9)
+	part.cells = append(part.cells, make([]cell, max(0, i+1-len(part.cells)))...)
+	c := &part.cells[i]
+	c.ns = append(c.ns, seconds*1e9)
 	if cycles, ok := record.Value("hw-cycles/op"); ok {
-		s.cycles[i] = append(s.cycles[i], cycles)
+		c.cycles = append(c.cycles, cycles)
 	}
 	if r.total++; r.total > maxSamples || len(r.Benchmarks) > maxNames ||
 		len(r.machines) > maxNames {

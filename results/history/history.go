@@ -38,6 +38,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/export"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // A Store is a folder of entries.
@@ -126,7 +127,7 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	if there, err := results.ReadText(path); err == nil && bytes.Equal(asSealed(there), sealed) {
 		return entry, false, nil
 	}
-	if err := results.WriteFile(path, sealed); err != nil {
+	if err := outfile.WriteFile(path, sealed); err != nil {
 		return entry, false, err
 	}
 	s.sweep()
@@ -216,16 +217,12 @@ func doubts(name string, set *results.Set, commit string, at time.Time) (all []s
 			"that moves, such as a branch's, makes one commit of many (want --commit \"$(git "+
 			"rev-parse %s)\")", commit, commit))
 	}
-	if after := set.Comment("interrupted"); after != "" {
-		all = append(all, fmt.Sprintf("the run was interrupted %s: benchmarks it lacks may be "+
-			"reported as vanished", after))
-	} else if err := set.Complete(); err != nil {
-		all = append(all, fmt.Sprintf("it%s: benchmarks it lacks may be reported as vanished",
-			strings.TrimPrefix(err.Error(), name)))
-	}
-	if shard := set.Comment(results.ShardKey); shard != "" {
-		all = append(all, fmt.Sprintf("it is shard %s of a suite: benchmarks it lacks may be "+
-			"reported as vanished (bench merge makes one file of all)", shard))
+	const lacks = ": benchmarks it lacks may be reported as vanished"
+	if err := set.Complete(); err != nil {
+		all = append(all, "it"+strings.TrimPrefix(err.Error(), name)+lacks)
+	} else if shard := set.Comment(results.ShardKey); shard != "" {
+		all = append(all, fmt.Sprintf("it is shard %s of a suite%s (bench merge makes one file of all)",
+			shard, lacks))
 	}
 	return all
 }
@@ -433,7 +430,7 @@ func (s *Store) writeIndex(entries map[string]Entry) error {
 	if err := ownFile(path); err != nil {
 		return err
 	}
-	if results.Foreign(path, func(text []byte) bool {
+	if outfile.Foreign(path, func(text []byte) bool {
 		return bytes.HasPrefix(text, []byte(`{"index":`)) || bytes.Contains(text, []byte(sumKey))
 	}) {
 		return errForeignIndex
@@ -446,5 +443,5 @@ func (s *Store) writeIndex(entries map[string]Entry) error {
 			return err
 		}
 	}
-	return results.WriteFile(path, seal(b.Bytes()))
+	return outfile.WriteFile(path, seal(b.Bytes()))
 }

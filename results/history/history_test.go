@@ -124,7 +124,7 @@ func TestDoubts(t *testing.T) {
 			"was merged of parts that are not all: missing: shard 3 of 5"},
 		"one of many": {"# shard: 2/8\n" + whole, time.Unix(1e9, 0), "it is shard 2/8 of a suite"},
 		"interrupted": {"# interrupted: after 3 of 8 samples\n" + whole, time.Unix(1e9, 0),
-			"the run was interrupted after 3 of 8 samples"},
+			"is of a run that was interrupted after 3 of 8 samples"},
 		"to come": {whole, time.Now().Add(48 * time.Hour), "is yet to come"},
 	} {
 		entry, _, err := Open(t.TempDir()).Add("t.txt", []byte(c.text), "0123abc", c.at)

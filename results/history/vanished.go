@@ -3,8 +3,6 @@ package history
 import (
 	"slices"
 	"time"
-
-	"github.com/stridebench/stridebench/results"
 )
 
 // A Gone is a series that ended although its machine, or its simulated caches, has later entries.
@@ -25,9 +23,8 @@ type Gone struct {
 func vanished(entries []Entry) []Gone {
 	var ended []Gone
 	alive := map[string]bool{}
-	benchmarks := rollOf(entries)
 	for _, s := range AllSeries(entries) {
-		if g, gone := s.ended(entries, benchmarks); gone {
+		if g, gone := s.ended(entries); gone {
 			ended = append(ended, g)
 		} else {
 			alive[s.Name] = true
@@ -46,57 +43,17 @@ func vanished(entries []Entry) []Gone {
 	return found
 }
 
-// ended reports whether later entries have the same machine, geometry or sweep, but not the series.
-func (s Series) ended(entries []Entry, benchmarks roll) (Gone, bool) {
+// ended reports whether later entries have the same machine or geometry, but not the series.
+func (s Series) ended(entries []Entry) (Gone, bool) {
 	last := s.Points[len(s.Points)-1]
 	at := slices.IndexFunc(entries, func(e Entry) bool { return e.File == last.File })
 	for _, e := range entries[at+1:] {
-		if e.Commit == last.Commit {
-			continue
-		}
-		goesOn := e.on(s.Name, s.Unit, s.Exact) == s.On
-		if s.Exact && results.OfSweep(s.Name) && !benchmarks.names[e.File][s.Name] {
-			goesOn = benchmarks.overlap(last.File, e.File)
-		}
-		if goesOn {
+		if e.Commit != last.Commit && e.on(s.Name, s.Unit, s.Exact) == s.On {
 			return Gone{Vanished: true, Name: s.Name, Unit: s.Unit, On: s.On, Exact: s.Exact,
 				Last: last, Commit: e.Commit, Since: e.Time}, true
 		}
 	}
 	return Gone{}, false
-}
-
-type roll struct {
-	names  map[string]map[string]bool
-	common map[[2]string]bool
-}
-
-func rollOf(entries []Entry) roll {
-	r := roll{map[string]map[string]bool{}, map[[2]string]bool{}}
-	for _, e := range entries {
-		r.names[e.File] = map[string]bool{}
-		for _, record := range e.Records {
-			r.names[e.File][record.Name] = true
-		}
-	}
-	return r
-}
-
-// overlap reports whether two entries share a benchmark. Nothing else shows that a sweep continued:
-// each of its benchmarks has other caches.
-func (r roll) overlap(a, b string) bool {
-	key := [2]string{a, b}
-	if common, known := r.common[key]; known {
-		return common
-	}
-	for name := range r.names[a] {
-		if r.names[b][name] {
-			r.common[key] = true
-			return true
-		}
-	}
-	r.common[key] = false
-	return false
 }
 
 // on returns the hash of the machine or the geometry that a unit depends on.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/merge"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 func onWhat(exact bool) string {
@@ -24,7 +25,7 @@ func onWhat(exact bool) string {
 
 func on(label string, exact bool, hash string) string {
 	if label != "" {
-		return results.Printable(label)
+		return show.Printable(label)
 	}
 	return onWhat(exact) + " " + hash
 }
@@ -52,7 +53,7 @@ func WriteList(w io.Writer, list []Entry) error {
 	fmt.Fprintln(t, "time\tcommit\tmachine\tcpu\tbenchmarks\tfile")
 	for _, e := range list {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.Time.Format(time.RFC3339),
-			ShortCommit(e.Commit), e.Fingerprint, results.Printable(e.Machine.Get("cpu")),
+			ShortCommit(e.Commit), e.Fingerprint, show.Printable(e.Machine.Get("cpu")),
 			e.benchmarks(), e.File)
 	}
 	return t.Flush()
@@ -80,7 +81,7 @@ func Of(entries []Entry, name string) []Series {
 func WriteSeries(w io.Writer, all []Series) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range all {
-		fmt.Fprintf(t, "%s, %s %s\ntime\tcommit\tmedian\tchange\n", results.Printable(s.Unit),
+		fmt.Fprintf(t, "%s, %s %s\ntime\tcommit\tmedian\tchange\n", show.Printable(s.Unit),
 			onWhat(s.Exact), s.On)
 		for i, p := range s.Points {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", p.Time.Format(time.RFC3339), ShortCommit(p.Commit),
@@ -122,7 +123,7 @@ func (c Change) String() string {
 		sure = fmt.Sprintf("confidence %.1f%%", c.Confidence*100)
 	}
 	return fmt.Sprintf("%s %s %s: %s -> %s (%s, %s) after %s, up to %s of %s, on %s", how,
-		results.Printable(c.Name), results.Printable(c.Unit),
+		show.Printable(c.Name), show.Printable(c.Unit),
 		plainNumber(c.Before), plainNumber(c.After), size, sure, ShortCommit(c.Last.Commit),
 		ShortCommit(c.First.Commit), c.First.Time.Format(time.RFC3339),
 		on(c.Label, c.Exact, c.On))
@@ -130,9 +131,9 @@ func (c Change) String() string {
 
 // String returns what vanished, and between which commits.
 func (g Gone) String() string {
-	what := results.Printable(g.Name)
+	what := show.Printable(g.Name)
 	if g.Unit != "" {
-		what += " " + results.Printable(g.Unit)
+		what += " " + show.Printable(g.Unit)
 	}
 	return fmt.Sprintf("vanished %s: last in %s of %s, not in %s of %s, on %s", what,
 		ShortCommit(g.Last.Commit), g.Last.Time.Format(time.RFC3339),

@@ -27,6 +27,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // Find replaces folders among paths by the files ending in .txt in them and below. Links to files
@@ -59,7 +60,7 @@ func Find(paths []string, out string) (found []string, err error) {
 			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 				return err
 			}
-			if out != "" && !results.Distinct(path, out) {
+			if out != "" && !outfile.Distinct(path, out) {
 				return checkMerged(path)
 			}
 			found = append(found, path)
@@ -225,21 +226,6 @@ func sameSetup(a, b *file) error {
 	return nil
 }
 
-func apart(files []*file) string {
-	for _, p := range files[0].config {
-		values := map[string]bool{"": true}
-		shared := slices.ContainsFunc(files, func(f *file) bool {
-			before := len(values)
-			values[value(f.config, p.Key)] = true
-			return len(values) == before
-		})
-		if results.IsLabel(p.Key) && !strings.HasPrefix(p.Key, results.TuningPrefix) && !shared {
-			return p.Key
-		}
-	}
-	return ""
-}
-
 func differ(a, b *file, line, one, other string) error {
 	if one == other {
 		return nil
@@ -263,14 +249,8 @@ func (r *run) complete(by string, lost []*file) (faults []string) {
 			continue
 		}
 		if n == 1 {
-			whole := fmt.Sprintf("%v and %v are both a whole run%s", other, f, of)
-			if label := apart(r.files); label != "" && by == "" {
-				whole += fmt.Sprintf(": --by %s keeps the runs apart", label)
-			}
-			if value(f.config, results.LevelsKey) != "" {
-				whole += ": counts of bench sim need no merge: cat makes one file of them"
-			}
-			faults = append(faults, whole)
+			faults = append(faults, fmt.Sprintf("%v and %v are both a whole run%s (--by LABEL keeps "+
+				"runs apart; counts of bench sim need no merge, only cat)", other, f, of))
 		} else {
 			faults = append(faults, fmt.Sprintf("shard %s%s is there twice: %v and %v", shard(f),
 				of, other, f))

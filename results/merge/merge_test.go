@@ -2,23 +2,18 @@ package merge
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/results"
-	"github.com/stridebench/stridebench/results/internal/fleettest"
 )
 
 // shardText is a shard of a run whose k-th part has k lines of results. Families
@@ -188,15 +183,15 @@ func TestFaults(t *testing.T) {
 		{"", []string{one, three}, "missing: shard 2, 4 of 4"},
 		{"", []string{two}, "missing: shard 1, 3-4 of 4"},
 		{"", []string{one, two, two, three, part(4, 4)}, "shard 2/4 is there twice: 1.txt and 2.txt"},
-		{"", []string{part(1, 1), part(1, 1)}, "0.txt and 1.txt are both a whole run"},
+		{"", []string{part(1, 1), part(1, 1)}, "0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat)"},
 		{"", []string{part(1, 1, "tuning-x: 1\nhost: a\n"), part(1, 1, "tuning-x: 2\nhost: b\n")},
-			"0.txt and 1.txt are both a whole run: --by host keeps the runs apart"},
+			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat)"},
 		{"", []string{part(1, 1, "host: a\n"), part(1, 1, "host: b\n"), part(1, 1)},
-			"0.txt and 1.txt are both a whole run; 0.txt and 2.txt are both a whole run"},
+			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat); 0.txt and 2.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat)"},
 		{"", []string{part(1, 1, "host: a\n"), part(1, 1, "host: b\n"), part(1, 1, "host: a\n")},
-			"0.txt and 1.txt are both a whole run; 0.txt and 2.txt are both a whole run"},
+			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat); 0.txt and 2.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat)"},
 		{"", []string{part(1, 1, "sim-levels: 2 7\n"), part(1, 1, "sim-levels: 2 7\n")},
-			"0.txt and 1.txt are both a whole run: counts of bench sim need no merge: cat makes one file of them"},
+			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat)"},
 		{"host", []string{part(1, 2, "host: a\n"), part(2, 2, "host: a\n"), part(2, 2, "host: b\n")},
 			"missing of host b: shard 1 of 2"},
 		{"", []string{strings.Replace(one, "# end: 1", "# end: 2", 1)},
@@ -204,7 +199,7 @@ func TestFaults(t *testing.T) {
 		{"", []string{one + one},
 			"shard 1/4 is there twice: 0.txt and 0.txt from line 13 on; missing: shard 2-4 of 4"},
 		{"", []string{two, "", strings.Replace(one, " 0.5 ns/op", " x ns/op", 1)},
-			"1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: \"x\" is not a number, and nothing is left of shard 1/4; missing: shard 3-4 of 4"},
+			"1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: \"BenchmarkF0/part=1 1 x ns/op\": parsing measurement: invalid syntax, and nothing is left of shard 1/4; missing: shard 3-4 of 4"},
 		{"host", []string{part(1, 2, "host: a\n"), cut("host: a\n")},
 			"1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is left of shard 2/2"},
 		{"host", []string{part(1, 2, "host: a\n"), cut("host: b\n")},
@@ -305,38 +300,4 @@ func TestSameOrder(t *testing.T) {
 			t.Fatalf("%v\n%s\nis not\n%s", err, text, first)
 		}
 	}
-}
-
-// TestScale merges generated files, as many as MERGE_FILES says (16), of a thousand
-// samples each, and logs the time and the memory that it takes.
-func TestScale(t *testing.T) {
-	nodes := 16
-	if n, err := strconv.Atoi(os.Getenv("MERGE_FILES")); err == nil {
-		nodes = n
-	}
-	dir := t.TempDir()
-	if err := (fleettest.Fleet{Nodes: nodes, Benchmarks: 100, Samples: 10}).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	paths, err := Find([]string{dir}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := Read(paths, nil, "host", nil)
-	if err != nil || plan.Faults != nil || plan.Results != 1000*nodes || plan.Runs != nodes {
-		t.Fatal(plan, err)
-	}
-	scanned := time.Since(start)
-	out, err := os.Create(filepath.Join(dir, "fleet.text"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(plan.Write(out), out.Close()); err != nil {
-		t.Fatal(err)
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	t.Logf("%d files, %d results: scanned in %v, merged in %v, %s from the system",
-		nodes, plan.Results, scanned, time.Since(start), results.Bytes(int(m.Sys)))
 }

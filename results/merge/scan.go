@@ -3,6 +3,7 @@ package merge
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A file describes a file of results without its samples. Concatenated files, as from bench history
@@ -155,7 +157,7 @@ func (s *scanner) finish() *file {
 		s.file.fault = errCut
 	case s.end != s.file.results:
 		s.file.fault = fmt.Errorf("it has %s, and its last line says %d",
-			results.Counted(s.file.results, "result"), s.end)
+			show.Counted(s.file.results, "result"), s.end)
 	}
 	return s.file
 }
@@ -169,7 +171,7 @@ type scanner struct {
 	family string
 	end    int // number on the last line, -1 without one
 	kept   int // lines of configuration carried over to later files
-	units  benchfmt.Reader
+	format benchfmt.Reader
 }
 
 func (s *scanner) close() {
@@ -193,7 +195,7 @@ func (s *scanner) line(line []byte) error {
 			s.begin(s.at, 0)
 		}
 		s.fresh = false
-		if err := check(line); err != nil {
+		if err := s.syntax(line); err != nil {
 			return err
 		}
 		s.file.results++
@@ -201,7 +203,8 @@ func (s *scanner) line(line []byte) error {
 	case bytes.HasPrefix(line, []byte("# ")):
 		return s.comment(string(line[2:]))
 	case bytes.HasPrefix(line, []byte("Unit ")):
-		return s.unit(line)
+		s.file.units = append(s.file.units, string(line))
+		return cmp.Or(s.syntax(line), s.few(len(s.file.units)))
 	case len(line) == 0:
 		return nil
 	}
@@ -237,17 +240,25 @@ func (s *scanner) line(line []byte) error {
 	return s.few(len(s.file.config))
 }
 
-func (s *scanner) unit(line []byte) error {
-	for s.units.Reset(bytes.NewReader(line), ""); s.units.Scan(); {
-		if wrong, is := s.units.Result().(*benchfmt.SyntaxError); is {
-			return fmt.Errorf("%.60q: %s", line, wrong.Msg)
+// syntax returns the error that benchfmt has for a line.
+func (s *scanner) syntax(line []byte) error {
+	for s.format.Reset(bytes.NewReader(line), ""); s.format.Scan(); {
+		switch record := s.format.Result().(type) {
+		case *benchfmt.SyntaxError:
+			return fmt.Errorf("%.60q: %s", line, record.Msg)
+		case *benchfmt.Result:
+			if !slices.ContainsFunc(record.Values, func(v benchfmt.Value) bool {
+				return !(v.Value >= 0) || math.IsInf(v.Value, 0)
+			}) {
+				return nil
+			}
+			return fmt.Errorf("%.60q has a value that is not a finite number from 0 on", line)
 		}
 	}
-	if err := s.units.Err(); err != nil {
+	if err := s.format.Err(); err != nil {
 		return fmt.Errorf("%.60q: %w", line, err)
 	}
-	s.file.units = append(s.file.units, string(line))
-	return s.few(len(s.file.units))
+	return nil
 }
 
 func (s *scanner) few(n int) error {
@@ -290,44 +301,4 @@ func (s *scanner) comment(text string) (err error) {
 	}
 	s.file.comments = append(s.file.comments, results.Pair{Key: key, Value: value})
 	return s.few(len(s.file.comments))
-}
-
-// check rejects the lines that benchfmt rejects.
-func check(line []byte) error {
-	fields := 0
-	for rest := line; len(rest) > 0; fields++ {
-		field, after, _ := bytes.Cut(rest, []byte(" "))
-		rest = after
-		switch {
-		case len(field) == 0:
-			return fmt.Errorf("%.60q has two spaces in a row", line)
-		case fields == 1 && bytes.ContainsFunc(field, func(r rune) bool {
-			return r < '0' || r > '9'
-		}), fields > 1 && fields%2 == 0 && !number(field):
-			if _, err := strconv.ParseFloat(string(field), 64); err == nil {
-				return fmt.Errorf("%s is not a finite number from 0 on", field)
-			}
-			return fmt.Errorf("%q is not a number", field)
-		}
-	}
-	if fields < 4 || fields%2 != 0 {
-		return fmt.Errorf("%.60q is not a line of results", line)
-	}
-	return nil
-}
-
-// number reports whether a field is finite and not negative, as results are.
-func number(field []byte) bool {
-	points := 0
-	plain := !slices.ContainsFunc(field, func(c byte) bool {
-		if c == '.' {
-			points++
-		}
-		return c != '.' && (c < '0' || c > '9')
-	})
-	if plain && points < 2 && len(field) > points {
-		return true
-	}
-	v, err := strconv.ParseFloat(string(field), 64)
-	return err == nil && v >= 0 && !math.IsInf(v, 0)
 }

@@ -19,12 +19,7 @@ func Example() {
 	for _, warning := range noise.Samples([]noise.Series{still, twice}) {
 		fmt.Println(warning)
 	}
-
-	// 3. Or ask of one series.
-	fast, slow, _ := noise.TwoSpeeds(twice.Times)
-	fmt.Printf("%g and %g\n", fast, slow)
 	// Output:
 	// 0 warnings
 	// two-speeds: 1 of 2 benchmarks ran at one of two speeds, furthest apart Traverse/order=col (1.5 times as long): a median may be of either; compare interleaved (--ab), or take more samples (--count)
-	// 200 and 300
 }

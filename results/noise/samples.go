@@ -1,14 +1,15 @@
-// Package noise finds what makes the times of a run doubtful: drift, two speeds, outliers, other
-// work of the machine. It reports warnings with advice. A quiet machine gives none.
+// Package noise finds what makes the times of a run doubtful: drift, two speeds, outliers. It
+// reports warnings with advice. A quiet machine gives none.
 //
 //  1. Keep each benchmark's times in the order in which they were taken, in one
 //     [Series] each.
 //  2. [Samples] returns the warnings that they give together.
-//  3. [Machine] returns warnings about the machine's settings, and what else it
-//     did during the run ([results.Activity]).
+//  3. [Scattered] returns a note on times that are uncertain, and [ServedBy] on a
+//     last cache that serves far less than the CPU states.
 package noise
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -33,23 +34,11 @@ func driftOf(values []float64) (change, p float64) {
 	return late/early - 1, math.Erfc(z / math.Sqrt2)
 }
 
-// rises returns the number of rising pairs minus the number of falling ones. A Fenwick tree ("A new
-// data structure for cumulative frequency tables", 1994) makes it fast for many samples.
+// rises returns the number of rising pairs minus the number of falling ones.
 func rises(values []float64) (s int) {
-	sorted := slices.Compact(slices.Sorted(slices.Values(values)))
-	// tree[i] counts the values of ranks in [i-(i&-i), i)
-	tree := make([]int, len(sorted)+1)
-	upTo := func(rank int) (n int) {
-		for ; rank > 0; rank -= rank & -rank {
-			n += tree[rank]
-		}
-		return n
-	}
-	for before, v := range values {
-		rank, _ := slices.BinarySearch(sorted, v)
-		s += upTo(rank) - (before - upTo(rank+1))
-		for i := rank + 1; i < len(tree); i += i & -i {
-			tree[i]++
+	for i, v := range values {
+		for _, before := range values[:i] {
+			s += cmp.Compare(v, before)
 		}
 	}
 	return s
@@ -64,9 +53,9 @@ const (
 	minGap    = 0.05
 )
 
-// TwoSpeeds reports whether values form two groups by k-means with k = 2, a split of the sorted
+// twoSpeeds reports whether values form two groups by k-means with k = 2, a split of the sorted
 // values, and returns both medians.
-func TwoSpeeds(values []float64) (fast, slow float64, found bool) {
+func twoSpeeds(values []float64) (fast, slow float64, found bool) {
 	sorted := slices.Sorted(slices.Values(values))
 	at := split(sorted)
 	least := max(minGroup, int(math.Ceil(minShare*float64(len(sorted)))))

@@ -43,7 +43,7 @@ func TestTwoSpeeds(t *testing.T) {
 		{"few", []float64{1, 2}, 0, 0, false},
 		{"none", nil, 0, 0, false},
 	} {
-		fast, slow, found := TwoSpeeds(test.values)
+		fast, slow, found := twoSpeeds(test.values)
 		if found != test.found || found &&
 			(math.Abs(fast-test.fast) > 1e-9 || math.Abs(slow-test.slow) > 1e-9) {
 			t.Errorf("%s: %v and %v, %v", test.name, fast, slow, found)
@@ -96,7 +96,7 @@ func TestFalseAlarms(t *testing.T) {
 		return p < 1e-4 &&
 			math.Abs(change) > minDrift
 	}
-	twice := func(v []float64) bool { _, _, found := TwoSpeeds(v); return found }
+	twice := func(v []float64) bool { _, _, found := twoSpeeds(v); return found }
 	out := func(v []float64) bool { return outliers(v) > 0 }
 	for _, test := range []struct {
 		name        string

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Rung is the latency of a pointer chase in a working set.
@@ -84,8 +85,8 @@ func (s Served) String() string {
 	return fmt.Sprintf("%s, stated to hold %s, serves working sets of up to about %s here, and "+
 		"memory serves %s and more: bench machine --measure finds the size, and --caches "+
 		"measured simulates it",
-		results.Printable(s.Cache.Name), results.Bytes(s.Cache.Size), results.Bytes(s.From),
-		results.Bytes(s.To))
+		show.Printable(s.Cache.Name), show.Bytes(s.Cache.Size), show.Bytes(s.From),
+		show.Bytes(s.To))
 }
 
 // LastLevel returns a warning as Samples does.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/noise"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // stated are caches of sizes in KiB, the last one's in MiB.
@@ -63,8 +64,8 @@ func TestServedBy(t *testing.T) {
 			results.Cache{Name: "LL", Size: test.simulated << 20})
 		got := ""
 		if far {
-			got = fmt.Sprintf("%s to %s of %s", results.Bytes(s.From), results.Bytes(s.To),
-				results.Bytes(s.Cache.Size))
+			got = fmt.Sprintf("%s to %s of %s", show.Bytes(s.From), show.Bytes(s.To),
+				show.Bytes(s.Cache.Size))
 		}
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)

@@ -3,9 +3,9 @@ package noise
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Series is one benchmark's times, in the order of measurement.
@@ -21,11 +21,7 @@ const (
 	minDrift   = 0.05 // change of the median
 	minTwice   = 0.05 // share of the benchmarks with two speeds
 	minOutlied = 0.2  // share with outliers, which hardly move a median
-	minSteal   = 0.01
 )
-
-// MinOthers is the number of CPUs busy with other programs from which measurements are doubtful.
-const MinOthers = 0.25
 
 // Samples returns the warnings from the samples, as "kind: text".
 func Samples(all []Series) []string {
@@ -35,7 +31,7 @@ func Samples(all []Series) []string {
 			math.Abs(change) > minDrift {
 			drift.add(s.Name, math.Abs(change), fmt.Sprintf("by %+.0f%%", 100*change))
 		}
-		if fast, slow, yes := TwoSpeeds(s.Times); yes {
+		if fast, slow, yes := twoSpeeds(s.Times); yes {
 			twice.add(s.Name, slow/fast, fmt.Sprintf("%.2g times as long", slow/fast))
 		}
 		if n := outliers(s.Times); n > 0 {
@@ -79,51 +75,7 @@ func (f *found) many(share float64, all int) bool {
 
 func (f *found) line(kind, format string, all int) string {
 	return kind + ": " + fmt.Sprintf(format, fmt.Sprintf("%d of %s", f.number,
-		results.Counted(all, "benchmark")), fmt.Sprintf("%s (%s)", f.worst, f.says))
-}
-
-// Machine returns warnings like Samples on the machine's settings and its activity, nil if unknown.
-func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
-	var warnings []string
-	warn := func(kind, format string, args ...any) {
-		warnings = append(warnings, kind+": "+fmt.Sprintf(format, args...))
-	}
-	if governors := strings.Join(m.Governors, ", "); governors != "" && governors != "performance" {
-		warn("frequency", "the CPUs' frequency governor is %s, which follows the load: set "+
-			"performance (cpupower frequency-set -g performance)", governors)
-	}
-	if m.Turbo == "on" {
-		warn("turbo", "the CPU runs faster while it is cool: turn turbo off (echo 1 > "+
-			"%[1]s/intel_pstate/no_turbo, or echo 0 > %[1]s/cpufreq/boost)",
-			"/sys/devices/system/cpu")
-	}
-	if !pinned {
-		warn("unpinned", "%s", unpinned(m.GOOS))
-	}
-	if m.CPUQuota > 0 && m.CPUQuota < float64(m.CPUs) {
-		warn("quota", "this process may use %.4g of %s (%s), and is stopped in the middle of a "+
-			"sample when it has: run it without a quota", m.CPUQuota,
-			results.Counted(m.CPUs, "CPU"), m.QuotaFrom)
-	}
-	if a != nil && a.Others > MinOthers {
-		warn("load", "other programs kept %.1f of %s busy during the run: end them, or compare "+
-			"interleaved (--ab)", a.Others, results.Counted(a.CPUs, "CPU"))
-	}
-	if a != nil && a.Steal > minSteal {
-		warn("steal", "the host took %.1f%% of the CPU time: use a machine with CPUs of its own, "+
-			"or compare interleaved (--ab)", 100*a.Steal)
-	}
-	return warnings
-}
-
-func unpinned(system string) string {
-	if system == "linux" {
-		return "Linux refused to pin the thread to its CPU (sched_setaffinity(2)), as sandboxes " +
-			"do or after a change of its cpuset, and may move it: run outside of a sandbox, or " +
-			"compare interleaved (--ab)"
-	}
-	return "the thread may be moved from CPU to CPU, since only Linux pins it: compare " +
-		"interleaved (--ab), or run on Linux"
+		show.Counted(all, "benchmark")), fmt.Sprintf("%s (%s)", f.worst, f.says))
 }
 
 // scatterLimit is the half width of a time's 95% interval, as a share, that calls for a note.
@@ -131,23 +83,24 @@ const scatterLimit = 0.05
 
 // Scattered returns how many times are uncertain, with advice; "" if none.
 func Scattered(rows []results.Row) string {
-	noisy := results.Noisy(rows, scatterLimit)
-	if len(noisy) == 0 {
-		return ""
-	}
-	timed, worst, most := 0, noisy[0], 0.0
+	timed, noisy, worst, most := 0, 0, "", 0.0
 	for _, r := range rows {
 		if r.Stats["sec/op"].N > 0 {
 			timed++
 		}
-	}
-	for _, r := range noisy {
-		if width, _ := r.Stats["sec/op"].HalfWidth(); width > most {
-			worst, most = r, width
+		width, ok := r.Stats["sec/op"].HalfWidth()
+		if ok && width > scatterLimit {
+			noisy++
+			if width > most {
+				worst, most = r.Name, width
+			}
 		}
+	}
+	if noisy == 0 {
+		return ""
 	}
 	return fmt.Sprintf("the times of %d of %s are uncertain by more than ±%.0f%%, most %s (%s): "+
 		"end other programs and run again, or take more samples (--count)",
-		len(noisy), results.Counted(timed, "benchmark"), scatterLimit*100, worst.Name,
-		results.Spread(most))
+		noisy, show.Counted(timed, "benchmark"), scatterLimit*100, worst,
+		show.Spread(most))
 }

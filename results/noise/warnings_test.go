@@ -3,12 +3,10 @@ package noise_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/noise"
 )
 
@@ -76,47 +74,5 @@ func TestCleanRuns(t *testing.T) {
 	}
 	if warned > 2 {
 		t.Errorf("%d of 200 clean runs are warned of", warned)
-	}
-}
-
-func TestMachine(t *testing.T) {
-	for _, test := range []struct {
-		machine  results.Machine
-		pinned   bool
-		activity *results.Activity
-		want     string // the kinds
-	}{
-		{results.Machine{}, true, nil, ""},
-		{results.Machine{Governors: []string{"performance"}, Turbo: "off"}, true,
-			&results.Activity{CPUs: 2, Others: 0.1, Steal: 0.002}, ""},
-		{results.Machine{CPUs: 2, CPUQuota: 2}, true, nil, ""},
-		{results.Machine{CPUs: 2, CPUQuota: 1.5, QuotaFrom: "/sys/fs/cgroup/cpu.max"}, true, nil,
-			"quota"},
-		{results.Machine{Governors: []string{"performance", "powersave"}, Turbo: "on"}, false,
-			&results.Activity{CPUs: 2, Others: 1.5, Steal: 0.05}, "frequency turbo unpinned load steal"},
-	} {
-		var kinds []string
-		for _, w := range noise.Machine(test.machine, test.pinned, test.activity) {
-			kind, text, ok := strings.Cut(w, ": ")
-			if !ok || !strings.Contains(text, ": ") {
-				t.Errorf("%q has no kind, or does not say what to do", w)
-			}
-			kinds = append(kinds, kind)
-		}
-		if got := strings.Join(kinds, " "); got != test.want {
-			t.Errorf("%+v: %q, want %q", test.machine, got, test.want)
-		}
-	}
-}
-
-// TestUnpinned: on Linux the kernel refused, which is said; where nothing pins, interleaved
-// samples help.
-func TestUnpinned(t *testing.T) {
-	for system, want := range map[string]string{"linux": "sched_setaffinity", "darwin": "only Linux",
-		"windows": "only Linux"} {
-		all := noise.Machine(results.Machine{GOOS: system}, false, nil)
-		if len(all) != 1 || !strings.Contains(all[0], want) || !strings.Contains(all[0], "(--ab)") {
-			t.Errorf("on %s: %q, want %q and --ab", system, all, want)
-		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Group is benchmarks compared with its first one.
@@ -58,7 +59,7 @@ func Of(groups []Group) Table {
 	for _, family := range families {
 		made.Notes = append(made.Notes, fmt.Sprintf(
 			"%s: %s without times, simulated only (bench report draws them)",
-			results.Printable(family), results.Counted(untimed[family], "result")))
+			show.Printable(family), show.Counted(untimed[family], "result")))
 	}
 	return made
 }
@@ -111,8 +112,8 @@ func (t *table) halfWidth(s results.Stat) string {
 		t.single = true
 		return "?"
 	}
-	spread := strings.TrimPrefix(results.Spread(width), "±") // the header has it
-	t.unstable = t.unstable || spread == results.Unstable
+	spread := strings.TrimPrefix(show.Spread(width), "±") // the header has it
+	t.unstable = t.unstable || spread == show.Unstable
 	return spread
 }
 
@@ -159,7 +160,7 @@ func (t *table) made() (made Table) {
 		made.Notes = append(made.Notes, "?: too few samples for an interval (--count 6 or more)")
 	}
 	if t.unstable {
-		made.Notes = append(made.Notes, results.Unstable+": the interval is wider than the time "+
+		made.Notes = append(made.Notes, show.Unstable+": the interval is wider than the time "+
 			"(end other programs, or raise --count)")
 	}
 	return made
@@ -195,9 +196,9 @@ func Headings(g Group) (shared string, labels []string) {
 
 func keys(r results.Row) (parts []string) {
 	base, rest := benchfmt.Name(r.Name).Parts()
-	parts = append(parts, results.Printable(string(base)))
+	parts = append(parts, show.Printable(string(base)))
 	for _, part := range rest {
-		parts = append(parts, Words(results.Printable(strings.TrimPrefix(string(part), "/"))))
+		parts = append(parts, Words(show.Printable(strings.TrimPrefix(string(part), "/"))))
 	}
 	return parts
 }

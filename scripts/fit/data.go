@@ -16,7 +16,7 @@ import (
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/probe"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // rounds is how often all patterns are timed. A disturbance of one round rarely hits the same
@@ -120,7 +120,7 @@ func write(folder string, all []timed, when string) error {
 		}
 	}
 	w.Flush()
-	return results.WriteFile(filepath.Join(folder, timesFile), []byte(b.String()))
+	return outfile.WriteFile(filepath.Join(folder, timesFile), []byte(b.String()))
 }
 
 func recorded(folder string) (when string, ns map[[2]string]float64, err error) {

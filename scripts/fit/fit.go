@@ -13,11 +13,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/montanaflynn/stats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/stridebench/stridebench/access/cost"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 const file = "access/cost/fitted.json"
@@ -59,7 +60,7 @@ func fit(d *dataSet) error {
 		fmt.Println(m.When)
 		table(os.Stdout, append(m.Families, m.All, m.Unseen))
 	}
-	if err := results.WriteFile(file, append(text, '\n')); err != nil {
+	if err := outfile.WriteFile(file, append(text, '\n')); err != nil {
 		return err
 	}
 	page, err := os.ReadFile(pageName)
@@ -71,7 +72,7 @@ func fit(d *dataSet) error {
 	if !found {
 		return fmt.Errorf("%s has no %q and %q", pageName, begin, end)
 	}
-	return results.WriteFile(pageName, slices.Concat(before, []byte(tableOf(all)), after))
+	return outfile.WriteFile(pageName, slices.Concat(before, []byte(tableOf(all)), after))
 }
 
 func (d *dataSet) cross(rules cost.Rules) []float64 {
@@ -233,9 +234,13 @@ func (d *dataSet) error(name string, predicted []float64, taken func(int) bool) 
 		return cost.FitError{Name: name}
 	}
 	slices.Sort(off)
+	rank, err := stats.Spearman(p, m)
+	if err != nil {
+		rank = math.NaN()
+	}
 	return cost.FitError{Name: name, Patterns: len(off),
 		Median: stat.Quantile(.5, stat.LinInterp, off, nil),
-		Tenth:  stat.Quantile(.9, stat.LinInterp, off, nil), Rank: results.RankCorrelation(p, m)}
+		Tenth:  stat.Quantile(.9, stat.LinInterp, off, nil), Rank: rank}
 }
 
 // least fits the rules to the taken patterns: least squares of the logarithms of predicted over

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/probe"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 // A rule is a part of the model that can be left out.
@@ -114,7 +114,7 @@ func without(d *dataSet, folder string) error {
 		}
 	}
 	w.Flush()
-	return results.WriteFile(filepath.Join(folder, "without.csv"), []byte(text.String()))
+	return outfile.WriteFile(filepath.Join(folder, "without.csv"), []byte(text.String()))
 }
 
 func (d *dataSet) errors(predicted []float64) (all []cost.FitError) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // SampleTime is the default length of a sample in a turn. Starting a process takes as long. In that
@@ -200,7 +201,7 @@ func Process(path, arg0 string) Runner {
 			return nil, ctx.Err()
 		case out.full || stderr.full:
 			return nil, fmt.Errorf("%s %s: it writes more than %s, so it is not a bench program",
-				path, args[0], results.Bytes(maxOutput))
+				path, args[0], show.Bytes(maxOutput))
 		case err != nil:
 			if said := strings.TrimSpace(stderr.text.String()); said != "" {
 				err = fmt.Errorf("%w: %s", err, said)

@@ -1,6 +1,4 @@
-// Package fleettest writes files of results as the nodes of a fleet do, to test and measure their
-// readers.
-package fleettest
+package fleet
 
 import (
 	"fmt"
@@ -13,8 +11,8 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// A Fleet describes the files to write.
-type Fleet struct {
+// madeFleet describes files as the nodes of a fleet write them.
+type madeFleet struct {
 	Nodes, Benchmarks, Samples int
 	// Slow returns the factor for benchmarks of memory (true) and others on a node; nil means 1.
 	Slow func(node int, memory bool) float64
@@ -22,9 +20,9 @@ type Fleet struct {
 	Scatter func(node int) float64
 }
 
-// Write writes a file for each node; equal fleets give equal files. Nodes differ by 1%, and every
+// write writes a file for each node; equal fleets give equal files. Nodes differ by 1%, and every
 // second benchmark misses the last cache.
-func (f Fleet) Write(dir string) error {
+func (f madeFleet) write(dir string) error {
 	for node := range f.Nodes {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("node%d.txt", node+1)), f.node(node),
 			0o666); err != nil {
@@ -34,7 +32,7 @@ func (f Fleet) Write(dir string) error {
 	return nil
 }
 
-func (f Fleet) node(node int) []byte {
+func (f madeFleet) node(node int) []byte {
 	random := rand.New(rand.NewPCG(1, uint64(node)))
 	var b strings.Builder
 	cache := results.Cache{Name: "L1d", Size: 32 << 10, Ways: 8, Line: 64}

@@ -1,34 +1,37 @@
-package results
+package node
 
 import (
 	"fmt"
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/show"
 )
 
-// NodeComments identify the machine: its name, kernel release, microcode, memory size, and
+// Comments identify the machine: its name, kernel release, microcode, memory size, and
 // frequency settings, if known.
-func NodeComments(m Machine) []Pair { return nodeComments(m, os.DirFS("/")) }
+func Comments(m Machine) []results.Pair { return comments(m, os.DirFS("/")) }
 
-func nodeComments(m Machine, root fs.FS) (all []Pair) {
+func comments(m Machine, root fs.FS) (all []results.Pair) {
 	add := func(key, value string) {
 		if value != "" {
-			all = append(all, Pair{key, value})
+			all = append(all, results.Pair{Key: key, Value: value})
 		}
 	}
 	if name, err := os.Hostname(); err == nil {
-		add(NodeKey, name)
+		add(results.NodeKey, name)
 	}
 	add("kernel-release", fileText(root, "proc/sys/kernel/osrelease"))
-	for line := range fileLines(root, "proc/cpuinfo") {
+	for line := range strings.Lines(fileText(root, "proc/cpuinfo")) {
 		if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "microcode" {
 			add("microcode", strings.TrimSpace(value))
 			break
 		}
 	}
 	if m.Memory > 0 {
-		add("memory", Bytes(m.Memory))
+		add("memory", show.Bytes(m.Memory))
 	}
 	add("hypervisor", m.Hypervisor)
 	add("governor", strings.Join(m.Governors, " "))

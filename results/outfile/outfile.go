@@ -1,13 +1,12 @@
-package results
+// Package outfile writes files whole or not at all. It is the program's own and promises nothing.
+package outfile
 
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -47,61 +46,69 @@ func reason(err error) error {
 // Foreign reports whether path is a non-empty regular file that is not ours, which writing would
 // destroy.
 func Foreign(path string, ours func(text []byte) bool) bool {
-	to, err := destination(path)
-	if err != nil || isDescriptor(to) { // written at its current position
+	info, err := os.Stat(path)
+	if err != nil || inPlace(path, info) || info.Size() == 0 {
 		return false
 	}
-	if info, err := os.Stat(to); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return false
-	}
-	text, err := ReadText(to)
+	text, err := os.ReadFile(path)
 	return err != nil || !ours(text)
+}
+
+// inPlace reports whether a file is written where it is: a device, a pipe, or an open file of a
+// process such as /dev/stdout, which may have lost its name.
+func inPlace(path string, info fs.FileInfo) bool {
+	return !info.Mode().IsRegular() || strings.HasPrefix(path, "/dev/") ||
+		strings.HasPrefix(path, "/proc/")
 }
 
 func create(path string) (*File, error) {
 	if path != "" && os.IsPathSeparator(path[len(path)-1]) {
 		return nil, syscall.EISDIR
 	}
-	to, err := destination(path)
-	if err != nil {
-		return nil, err
-	}
-	if fd, own := ownDescriptor(to); own {
-		there, err := duplicate(fd, path)
-		return &File{file: there}, err
-	}
 	// Opening for append changes nothing, and fails if the file is read-only. Renaming over it
 	// would not fail.
-	there, err := os.OpenFile(to, os.O_WRONLY|os.O_APPEND, 0)
+	there, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := makeFolder(to, to != path); err != nil {
+		to := destination(path)
+		if to != path { // the link's folder may only be absent for now
+			return temporary(to, newMode)
+		}
+		if err := os.MkdirAll(folder(path), 0o777); err != nil {
 			return nil, err
 		}
-		return temporary(to, newMode)
+		return temporary(path, newMode)
 	}
 	if err != nil {
 		return nil, err
 	}
 	info, err := there.Stat()
-	if err == nil && (!info.Mode().IsRegular() || isDescriptor(to)) {
+	if err == nil && inPlace(path, info) {
 		return &File{file: there}, nil
 	}
 	if err := cmp.Or(err, there.Close()); err != nil {
 		return nil, err
 	}
+	to, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
 	return temporary(to, info.Mode().Perm())
 }
 
-// makeFolder makes the folder of path, unless a link leads there: the link's target may only be
-// absent for now.
-func makeFolder(path string, linked bool) error {
-	if !linked {
-		return os.MkdirAll(folder(path), 0o777)
+// destination follows the symbolic links of a path whose end is missing.
+func destination(path string) string {
+	for range 40 { // as Linux does
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			dir, _ := filepath.Split(path)
+			to = dir + to
+		}
+		path = to
 	}
-	if _, err := os.Stat(folder(path)); err != nil {
-		return fmt.Errorf("it is a link to %s, whose folder is missing", path)
-	}
-	return nil
+	return path
 }
 
 // folder, unlike filepath.Dir, does not cancel ".." with the name before it, which may be a link.
@@ -140,47 +147,6 @@ func leave(name string, how func() error) error {
 	defer underway.Unlock()
 	delete(underway.names, name)
 	return how()
-}
-
-// maxLinks is how many symbolic links Linux follows.
-const maxLinks = 40
-
-// destination resolves the symbolic links of path, also dangling ones. It stops at an open file of
-// a process, to which /dev/stdout leads.
-func destination(path string) (string, error) {
-	for range maxLinks {
-		to, err := os.Readlink(path)
-		if err != nil || isDescriptor(path) { // opening it will show the error
-			return path, nil
-		}
-		if !filepath.IsAbs(to) {
-			dir, _ := filepath.Split(path)
-			to = dir + to
-		}
-		path = to
-	}
-	return "", errors.New("too many symbolic links")
-}
-
-var descriptors = compiled(`^(/dev|/proc/[0-9]+(/task/[0-9]+)?)/fd$`)
-
-// isDescriptor reports whether path is an open file of a process. It is written at its current
-// position, and may have lost its name.
-func isDescriptor(path string) bool {
-	dir, err := filepath.EvalSymlinks(folder(path))
-	return err == nil && descriptors().MatchString(dir)
-}
-
-// ownDescriptor returns this process's descriptor that path names, such as /dev/stdout. A second
-// open would overwrite the process's own output.
-func ownDescriptor(path string) (fd int, own bool) {
-	dir, err := filepath.EvalSymlinks(folder(path))
-	if err != nil || !descriptors().MatchString(dir) {
-		return 0, false
-	}
-	own = dir == "/dev/fd" || strings.HasPrefix(dir, fmt.Sprintf("/proc/%d/", os.Getpid()))
-	fd, err = strconv.Atoi(filepath.Base(path))
-	return fd, own && err == nil
 }
 
 // Write implements io.Writer.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package results_test
+package outfile_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 func symlink(t *testing.T, to, path string) string {
@@ -31,8 +31,7 @@ func isLink(t *testing.T, path, to string) {
 	}
 }
 
-// TestLinksAreFollowed: what a link leads to is replaced, by whatever chain, and
-// may be missing; the link stays.
+// TestLinksAreFollowed: what a link leads to is replaced, by whatever chain. The link stays.
 func TestLinksAreFollowed(t *testing.T) {
 	dir := t.TempDir()
 	real := filepath.Join(dir, "real")
@@ -48,8 +47,11 @@ func TestLinksAreFollowed(t *testing.T) {
 		{"folder/inside", "d.txt", "real/below/d.txt"},
 	} {
 		link, file := symlink(t, test.to, filepath.Join(dir, test.name)), filepath.Join(dir, test.file)
+		if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		for _, text := range []string{"new", "again"} {
-			if err := results.WriteFile(link, []byte(text)); err != nil {
+			if err := outfile.WriteFile(link, []byte(text)); err != nil {
 				t.Error(err)
 			}
 			if got := must(os.ReadFile(file)); string(got) != text {
@@ -61,7 +63,7 @@ func TestLinksAreFollowed(t *testing.T) {
 	for name, to := range map[string]string{"loop": "loop", "away": "absent/x.txt",
 		"below": "real/below"} {
 		link := symlink(t, to, filepath.Join(dir, name))
-		if err := results.WriteFile(link, nil); err == nil || strings.Count(err.Error(), link) != 1 {
+		if err := outfile.WriteFile(link, nil); err == nil || strings.Count(err.Error(), link) != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
 		isLink(t, link, to)
@@ -82,7 +84,7 @@ func TestModesAreKept(t *testing.T) {
 		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, mode)); err != nil {
 			t.Fatal(err)
 		}
-		if err := results.WriteFile(path, []byte("x")); err != nil {
+		if err := outfile.WriteFile(path, []byte("x")); err != nil {
 			t.Error(err)
 		}
 		if got := must(os.Stat(path)).Mode(); got != mode {
@@ -95,7 +97,7 @@ func TestModesAreKept(t *testing.T) {
 	if err := os.Chmod(path, 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if err := results.WriteFile(path, []byte("y")); !errors.Is(err, fs.ErrPermission) {
+	if err := outfile.WriteFile(path, []byte("y")); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a file that is read-only: %v", err)
 	}
 }
@@ -114,7 +116,7 @@ func TestPipesAndDevicesStay(t *testing.T) {
 		text, _ := os.ReadFile(pipe)
 		got <- string(text)
 	}()
-	if err := results.WriteFile(pipe, []byte("through")); err != nil {
+	if err := outfile.WriteFile(pipe, []byte("through")); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(pipe); err != nil || info.Mode().Type() != fs.ModeNamedPipe {
@@ -124,32 +126,31 @@ func TestPipesAndDevicesStay(t *testing.T) {
 		t.Errorf("the pipe gave %q", text)
 	}
 	null := symlink(t, os.DevNull, filepath.Join(dir, "null"))
-	if err := results.WriteFile(null, []byte("gone")); err != nil {
+	if err := outfile.WriteFile(null, []byte("gone")); err != nil {
 		t.Error(err)
 	}
 	isLink(t, null, os.DevNull)
 	if _, err := os.Stat("/dev/full"); err == nil { // Linux
 		full := symlink(t, "/dev/full", filepath.Join(dir, "full"))
-		if err := results.WriteFile(full, []byte("x")); !errors.Is(err, syscall.ENOSPC) {
+		if err := outfile.WriteFile(full, []byte("x")); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("a full device: %v", err)
 		}
 		isLink(t, full, "/dev/full")
 	}
 }
 
-// TestOpenFilesAreAppendedTo: /dev/stdout is a link to a file by number, which a
-// shell may have redirected to one that holds something.
+// TestOpenFilesAreAppendedTo: /dev/fd has files by number, which a shell may have redirected to
+// one that holds something.
 func TestOpenFilesAreAppendedTo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.txt")
 	log := must(os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600))
 	must(log.WriteString("before\n"))
 	defer log.Close()
-	link := symlink(t, filepath.Join("/dev/fd", strconv.Itoa(int(log.Fd()))),
-		filepath.Join(t.TempDir(), "stdout"))
-	if _, err := os.Stat(link); err != nil {
+	open := filepath.Join("/dev/fd", strconv.Itoa(int(log.Fd())))
+	if _, err := os.Stat(open); err != nil {
 		t.Skip("this system has no /dev/fd: ", err)
 	}
-	if err := results.WriteFile(link, []byte("after\n")); err != nil {
+	if err := outfile.WriteFile(open, []byte("after\n")); err != nil {
 		t.Error(err)
 	}
 	if text := must(os.ReadFile(path)); string(text) != "before\nafter\n" {
@@ -169,8 +170,15 @@ func TestErrorsNameThePath(t *testing.T) {
 		filepath.Join(dir, "new") + "/":     "is a directory",
 		filepath.Join(dir, strings.Repeat("x", 300)): "file name too long",
 	} {
-		if err := results.WriteFile(path, nil); err == nil || err.Error() != "create "+path+": "+want {
+		if err := outfile.WriteFile(path, nil); err == nil || err.Error() != "create "+path+": "+want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -1,4 +1,4 @@
-package results
+package node
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 func TestParseMeminfo(t *testing.T) {
@@ -74,7 +76,7 @@ func TestActivity(t *testing.T) {
 func TestFrequency(t *testing.T) {
 	dir := t.TempDir()
 	write := func(file, text string) {
-		if err := WriteFile(filepath.Join(dir, file), []byte(text)); err != nil {
+		if err := outfile.WriteFile(filepath.Join(dir, file), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,10 +1,12 @@
-package results
+// Package node says what a run records of the machine that it runs on: its CPU, memory and limits, and
+// what else the machine did. It is the program's own and promises nothing.
+package node
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime"
 	"strconv"
@@ -12,6 +14,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/klauspost/cpuid/v2"
+
+	"github.com/stridebench/stridebench/results/show"
 )
 
 // A Fact is one property of the machine, with its source.
@@ -32,16 +36,15 @@ type Machine struct {
 	Memory       int    // bytes in total, 0 if unknown
 	Available    int    // bytes that can be allocated now, 0 if unknown
 
-	AvailableFrom string        // its source: a limit's if that leaves less than is free
-	MemoryLimits  []MemoryLimit // of this process, the one that leaves least first
-	CPUQuota      float64       // CPUs that this process may use on average, 0 for no limit
-	QuotaFrom     string
+	MemoryLimit int     // of this process, if LimitFrom is set
+	LimitFrom   string  // its file, or the command that set it
+	CPUQuota    float64 // CPUs that this process may use on average, 0 for no limit
 
 	Governors []string // frequency governors of the CPUs, each once; empty if unknown
 	Turbo     string   // "on", "off", or "" if unknown
 }
 
-// ThisMachine asks Go, cpuid and, on Linux, /proc, limits, control groups, and sysfs.
+// ThisMachine asks Go, cpuid and, on Linux, /proc, the control group, and sysfs.
 func ThisMachine() Machine {
 	m := Machine{
 		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, GoVersion: runtime.Version(),
@@ -56,18 +59,6 @@ func ThisMachine() Machine {
 	m.setLimits(os.DirFS("/"))
 	m.setFrequency()
 	return m
-}
-
-func (m *Machine) setLimits(root fs.FS) {
-	q := readQuota(root)
-	m.CPUQuota, m.QuotaFrom = q.cpus, q.source
-	m.MemoryLimits, m.AvailableFrom = readMemoryLimits(root, m.Memory), meminfo
-	if len(m.MemoryLimits) == 0 {
-		return
-	}
-	if least := m.MemoryLimits[0]; m.Memory == 0 || least.Left < m.Available {
-		m.Available, m.AvailableFrom = max(1, least.Left), least.Source // 0 would mean unknown
-	}
 }
 
 const meminfo = "/proc/meminfo"
@@ -109,16 +100,16 @@ func (m Machine) Facts() []Fact {
 		facts = append(facts, Fact{"hypervisor", m.Hypervisor, "cpuid"})
 	}
 	if m.CPUQuota > 0 {
-		facts = append(facts, Fact{"cpu quota", fmt.Sprintf("%.4g CPUs", m.CPUQuota), m.QuotaFrom})
+		facts = append(facts, Fact{"cpu quota", fmt.Sprintf("%.4g CPUs", m.CPUQuota), cpuLimit})
 	}
 	if m.Memory > 0 {
-		facts = append(facts, Fact{"memory", Bytes(m.Memory), meminfo})
+		facts = append(facts, Fact{"memory", show.Bytes(m.Memory), meminfo})
 	}
-	for _, l := range m.MemoryLimits {
-		facts = append(facts, Fact{"memory limit", Bytes(l.Bytes), l.Source})
+	if m.LimitFrom != "" {
+		facts = append(facts, Fact{"memory limit", show.Bytes(m.MemoryLimit), m.LimitFrom})
 	}
 	if m.Available > 0 {
-		facts = append(facts, Fact{"memory available", Bytes(m.Available), m.AvailableFrom})
+		facts = append(facts, Fact{"memory available", show.Bytes(m.Available), cmp.Or(m.LimitFrom, meminfo)})
 	}
 	if len(m.Governors) > 0 {
 		facts = append(facts, Fact{"governor", strings.Join(m.Governors, " "), "sysfs"})

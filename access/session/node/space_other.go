@@ -1,0 +1,5 @@
+//go:build !linux
+
+package node
+
+func addressSpace() int { return 0 }
