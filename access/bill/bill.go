@@ -78,8 +78,8 @@ type Item struct {
 	// Computes: what it computes, as exp or a variance, takes longer than its memory, which
 	// alone is in the times.
 	Computes bool `json:"computes,omitzero"`
-	// Unwritten: the profile does not say what it returns, nor do its operands, and the times are of
-	// what it reads alone.
+	// Unwritten: the profile does not say what it returns, nor do its operands, and the times are
+	// of what it reads alone.
 	Unwritten bool `json:"result_unknown,omitzero"`
 	// Problem is why there is no price, of what touches memory.
 	Problem string `json:"problem,omitempty"`

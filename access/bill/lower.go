@@ -239,8 +239,8 @@ func (w *walks) dense(o tensor) tensor {
 	return y
 }
 
-// converted is an operand in the dtype in which the operator computes, and else a copy of it, in its
-// order (TensorIterator.cpp; ReduceOpsUtils.h). A tensor without dims costs nothing.
+// converted is an operand in the dtype in which the operator computes, and else a copy of it, in
+// its order (TensorIterator.cpp; ReduceOpsUtils.h). A tensor without dims costs nothing.
 func (w *walks) converted(o tensor) tensor {
 	dtype := w.computed()
 	if dtype == "" || o.DType == dtype || len(o.Shape) == 0 {

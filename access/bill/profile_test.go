@@ -95,7 +95,8 @@ func (c call) arguments() (all []int) {
 	row := operators.Operator{Op: c.Op}.Row()
 	next := 0
 	for i, o := range c.Inputs {
-		if i > 0 && o.InList && c.Inputs[i-1].InList && (o.Nth > 0 || row.Is(all[i-1]) == operators.Index) {
+		if i > 0 && o.InList && c.Inputs[i-1].InList &&
+			(o.Nth > 0 || row.Is(all[i-1]) == operators.Index) {
 			all = append(all, all[i-1])
 			continue
 		}
@@ -193,8 +194,10 @@ func (c call) event(start, took int) object {
 			inputs = inputs[1:]
 		}
 	}
-	return object{"ph": "X", "cat": "cpu_op", "name": c.Op, "ts": start, "dur": took, "args": object{
-		"Input Dims": dims, "Input Strides": strides, "Input type": types, "Concrete Inputs": values}}
+	return object{"ph": "X", "cat": "cpu_op", "name": c.Op, "ts": start, "dur": took,
+		"args": object{
+			"Input Dims": dims, "Input Strides": strides, "Input type": types,
+			"Concrete Inputs": values}}
 }
 
 // traceOf is an execution trace of calls, or a Kineto trace, which does not say where tensors lie.

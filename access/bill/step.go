@@ -17,11 +17,12 @@ import (
 // A Step is the calls of an execution trace, simulated one after the other on one
 // hierarchy of caches, which each finds as the one before left it.
 type Step struct {
-	Sources  []string   `json:"sources"`
-	Warnings []string   `json:"warnings,omitempty"`
-	Model    string     `json:"cost_model"`
-	OnDevice bool       `json:"on_device,omitzero"` // the trace is of a GPU, and times are those of a CPU
-	Memory   int64      `json:"memory"`             // bytes of all storages
+	Sources  []string `json:"sources"`
+	Warnings []string `json:"warnings,omitempty"`
+	Model    string   `json:"cost_model"`
+	// the trace is of a GPU, and times are those of a CPU
+	OnDevice bool       `json:"on_device,omitzero"`
+	Memory   int64      `json:"memory"` // bytes of all storages
 	Ns       float64    `json:"predicted_ns"`
 	Misses   []Miss     `json:"misses"`
 	Calls    []StepCall `json:"calls"`   // in their order
@@ -57,11 +58,13 @@ type Fusion struct {
 	First  int     `json:"first"` // numbers of calls
 	Second int     `json:"second"`
 	Ns     float64 `json:"ns"`
-	Saved  []Miss  `json:"saved"` // misses of reading it, and of writing it where nothing else reads it
+	// misses of reading it, and of writing it where nothing else reads it
+	Saved []Miss `json:"saved"`
 }
 
 // errNoStep tells that a profile does not say where its tensors lie.
-var errNoStep = errors.New("a step needs one execution trace, which says where tensors are in memory (ExecutionTraceObserver, scripts/capture/capture.py)")
+var errNoStep = errors.New("a step needs one execution trace, which says where tensors are in " +
+	"memory (ExecutionTraceObserver, scripts/capture/capture.py)")
 
 // firstStorage is where the storages begin, behind the buffers of copies.
 const firstStorage = access.Origin + 1<<24
@@ -143,7 +146,8 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 }
 
 func (s *stepper) newCaches() (*simcache.Hierarchy, error) {
-	return simcache.NewHierarchy(simcache.Config{Levels: s.model.Caches.Levels, Brute: s.model.Caches.Brute})
+	return simcache.NewHierarchy(simcache.Config{Levels: s.model.Caches.Levels,
+		Brute: s.model.Caches.Brute})
 }
 
 // named are figures by level.
@@ -156,7 +160,8 @@ func (s *stepper) named(figures []float64) []Miss {
 }
 
 // operandsOf are the operands of a call, with where they lie.
-func operandsOf(p *operators.Profile, call operators.Call) ([]operators.Operand, []operators.Place) {
+func operandsOf(p *operators.Profile, call operators.Call) ([]operators.Operand,
+	[]operators.Place) {
 	op := p.Operators[call.Operator]
 	all := slices.Concat(op.Inputs, op.Outputs)
 	return all[:min(len(all), len(call.Places))], call.Places
@@ -220,7 +225,8 @@ func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 		}
 		for _, n := range p.Nests {
 			if n.Iterations() > maxIterations {
-				return nil, fmt.Errorf("it has %d iterations, and at most %d are simulated", n.Iterations(), maxIterations)
+				return nil, fmt.Errorf("it has %d iterations, and at most %d are simulated",
+					n.Iterations(), maxIterations)
 			}
 		}
 		patterns = append(patterns, p)
@@ -230,7 +236,8 @@ func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 
 // run walks the patterns of a call on caches. It returns the misses by the call's
 // operands, and the time.
-func (s *stepper) run(h *simcache.Hierarchy, call operators.Call, patterns []access.Pattern) (counts, float64, error) {
+func (s *stepper) run(h *simcache.Hierarchy, call operators.Call,
+	patterns []access.Pattern) (counts, float64, error) {
 	found, ns := counts{}, 0.0
 	for i, p := range patterns {
 		from := s.lowered[call.Operator].from[i]
@@ -331,13 +338,15 @@ func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
 
 // fusable are the classes of operators that can be one with the operator before them,
 // whose result they read.
-var fusable = []operators.Class{operators.Elementwise, operators.Copy, operators.Rows, operators.Reduction}
+var fusable = []operators.Class{operators.Elementwise, operators.Copy, operators.Rows,
+	operators.Reduction}
 
 // fuse finds neighbours of which the second reads what the first wrote.
 func (s *stepper) fuse(step *Step, all []counts) {
 	readers := s.readers()
 	for n := 1; n < len(all); n++ {
-		if all[n-1] == nil || all[n] == nil || !slices.Contains(fusable, s.profile.Operators[s.profile.Step[n].Operator].Class) {
+		if all[n-1] == nil || all[n] == nil ||
+			!slices.Contains(fusable, s.profile.Operators[s.profile.Step[n].Operator].Class) {
 			continue
 		}
 		saved := s.saved(n, all[n-1], all[n], readers)
@@ -356,12 +365,14 @@ func (s *stepper) saved(n int, first, second counts, readers map[[2]int]int) []f
 	saved := make([]float64, len(s.model.Caches.Levels))
 	for i, w := range wrote {
 		for k, r := range read {
-			if w.Role == operators.Input || r.Role == operators.Output || wrotePlaces[i] != readPlaces[k] || w.Bytes() != r.Bytes() {
+			if w.Role == operators.Input || r.Role == operators.Output ||
+				wrotePlaces[i] != readPlaces[k] || w.Bytes() != r.Bytes() {
 				continue
 			}
 			addTo(saved, second[k])
 			// What is read first, or stays behind, has to be fetched all the same.
-			if w.Role == operators.Output && r.Role == operators.Input && readers[[2]int{n - 1, i}] == 1 {
+			if w.Role == operators.Output && r.Role == operators.Input &&
+				readers[[2]int{n - 1, i}] == 1 {
 				addTo(saved, first[i])
 			}
 		}

@@ -37,10 +37,10 @@ const suiteHead = "# What the layouts of these cost, as 'bench import' found it;
 // IsSuite tells whether a text is a suite of a bill, and not something else of its owner's.
 func IsSuite(text []byte) bool { return bytes.HasPrefix(text, []byte(suiteHead)) }
 
-// Suite is a workload file (package workload) of the operators with strided
-// operands, the worst first, and then of the others that do more to memory than to
-// compute, as many as the limits leave room for: each as PyTorch walks it, and with contiguous operands. Names do not
-// depend on the place in the bill.
+// Suite is a workload file (package workload) of the operators with strided operands, the worst
+// first, and then of the others that do more to memory than to compute, as many as the limits leave
+// room for: each as PyTorch walks it, and with contiguous operands. Names do not depend on the
+// place in the bill.
 func (b *Bill) Suite(limits Limits) ([]byte, error) {
 	s := suite{limits: limits, names: map[string]bool{}}
 	s.text.WriteString(suiteHead)
@@ -49,7 +49,8 @@ func (b *Bill) Suite(limits Limits) ([]byte, error) {
 	}
 	s.text.WriteString("# bench run --suite THIS-FILE\n\nbenchmarks:\n")
 	for _, i := range b.Operators {
-		if i.Predicted != nil && (i.Class != operators.Product && i.Class != operators.Gather || i.Layout > 0) {
+		plain := i.Class != operators.Product && i.Class != operators.Gather
+		if i.Predicted != nil && (plain || i.Layout > 0) {
 			s.add(i)
 		}
 	}
@@ -57,7 +58,8 @@ func (b *Bill) Suite(limits Limits) ([]byte, error) {
 		return nil, errNoSuite
 	}
 	if s.left > 0 {
-		fmt.Fprintf(&s.text, "\n# Not here: %s (unknown to native loops, or beyond the memory or the budget of %v).\n", explain.Counted(s.left, "operator"), limits.Budget)
+		fmt.Fprintf(&s.text, "\n# Not here: %s (unknown to native loops, or beyond the memory or "+
+			"the budget of %v).\n", explain.Counted(s.left, "operator"), limits.Budget)
 	}
 	return []byte(s.text.String()), nil
 }
@@ -113,8 +115,8 @@ func timeable(spec access.Spec) (access.Spec, bool) {
 	return spec, err == nil && access.Measurable(p, 0) == nil
 }
 
-// What it takes to set a benchmark up: to simulate it, to write its tensors, warm up, and check what
-// the loops computed.
+// What it takes to set a benchmark up: to simulate it, to write its tensors, warm up, and check
+// what the loops computed.
 const (
 	setUp     = 10 * time.Millisecond
 	setUpByte = 2 * time.Nanosecond
@@ -126,7 +128,8 @@ func (s *suite) entry(i Item, spec access.Spec) bool {
 	p, errPattern := spec.Pattern()
 	label := labelOf(i.Op)
 	name := label + spec.Name()
-	if err != nil || errPattern != nil || s.names[name] || s.limits.Memory > 0 && p.Memory > s.limits.Memory {
+	if err != nil || errPattern != nil || s.names[name] ||
+		s.limits.Memory > 0 && p.Memory > s.limits.Memory {
 		return false
 	}
 	twinName := label + twin.Name()
@@ -136,19 +139,22 @@ func (s *suite) entry(i Item, spec access.Spec) bool {
 	if both {
 		takes += once + access.Samples*max(access.SampleTime, time.Duration(i.Contiguous.Ns))
 	}
-	if s.spent+takes > s.limits.Budget || s.text.Len() > maxSuite || len(s.names)+2 > maxBenchmarks {
+	if s.spent+takes > s.limits.Budget || s.text.Len() > maxSuite ||
+		len(s.names)+2 > maxBenchmarks {
 		return false
 	}
 	s.spent += takes
 	s.names[name] = true
-	fmt.Fprintf(&s.text, "  # %s in %s, %s due to the layout: %s\n", advise.Duration(i.Ns), explain.Counted(i.Calls, "call"), advise.Duration(i.Layout), i.Verdict)
+	fmt.Fprintf(&s.text, "  # %s in %s, %s due to the layout: %s\n", advise.Duration(i.Ns),
+		explain.Counted(i.Calls, "call"), advise.Duration(i.Layout), i.Verdict)
 	fmt.Fprintf(&s.text, "  - name: %s\n    op: %v\n", label, spec.Op)
 	if spec.Dims != nil {
 		fmt.Fprintf(&s.text, "    dims: %s\n", list(spec.Dims))
 	}
 	s.text.WriteString("    operands:\n")
 	for _, o := range spec.Operands {
-		fmt.Fprintf(&s.text, "      - {role: %v, shape: %s, strides: %s, dtype: %s}\n", o.Role, layouts.FormatShape(o.Layout.Shape()), list(o.Layout.Strides()), o.DType)
+		fmt.Fprintf(&s.text, "      - {role: %v, shape: %s, strides: %s, dtype: %s}\n", o.Role,
+			layouts.FormatShape(o.Layout.Shape()), list(o.Layout.Strides()), o.DType)
 	}
 	if both {
 		s.names[twinName] = true

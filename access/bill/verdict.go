@@ -14,19 +14,26 @@ const (
 	noMemory     = "nothing to change: it accesses no memory itself"
 	noPrice      = "no advice: %s"
 	nothing      = "nothing to change: contiguous operands would take as long"
-	channelsLast = "keep all images in channels_last, from the first convolution on: two orders meet here"
-	forward      = "change the order of these tensors in the forward pass: gradients follow it"
-	byBackward   = "nothing helps: the backward pass creates this gradient in an order of its own"
-	byMaker      = "nothing helps: attention or a recurrent net returns this order"
-	batchFirst   = "leave out batch_first, and store sequences before batches: it swaps these dims by a copy"
-	folding      = "use scaled_dot_product_attention: matmul copies batches that are unevenly spaced"
-	leaveOut     = "leave this copy out: the matrix products that read it take the strides of its source"
-	ofProduct    = "leave this copy out if its reader takes strides: a matrix product returns row-major results"
-	reuse        = "call contiguous() once, and use its result %d times: so often this layout is read"
-	overlapping  = "nothing helps: only a copy puts overlapping elements in another order"
-	masking      = "give dropout a contiguous input: its mask is always row-major"
-	alongLast    = "use the last dim of movedim(%d, -1): softmax and cross_entropy copy any other order"
-	produce      = "produce %s contiguous: it is read in another order than it lies in"
+	channelsLast = "keep all images in channels_last, from the first convolution on: " +
+		"two orders meet here"
+	forward    = "change the order of these tensors in the forward pass: gradients follow it"
+	byBackward = "nothing helps: the backward pass creates this gradient in an order of its own"
+	byMaker    = "nothing helps: attention or a recurrent net returns this order"
+	batchFirst = "leave out batch_first, and store sequences before batches: " +
+		"it swaps these dims by a copy"
+	folding = "use scaled_dot_product_attention: " +
+		"matmul copies batches that are unevenly spaced"
+	leaveOut = "leave this copy out: " +
+		"the matrix products that read it take the strides of its source"
+	ofProduct = "leave this copy out if its reader takes strides: " +
+		"a matrix product returns row-major results"
+	reuse = "call contiguous() once, and use its result %d times: " +
+		"so often this layout is read"
+	overlapping = "nothing helps: only a copy puts overlapping elements in another order"
+	masking     = "give dropout a contiguous input: its mask is always row-major"
+	alongLast   = "use the last dim of movedim(%d, -1): " +
+		"softmax and cross_entropy copy any other order"
+	produce = "produce %s contiguous: it is read in another order than it lies in"
 )
 
 // verdict says what to do about an operator.
@@ -45,7 +52,8 @@ func verdict(i *Item, u use) string {
 		return nothing
 	case calledBy(i.Operator, operators.Masks) != "":
 		return masking
-	case i.Backward && !u.rowMajor && mixed, i.Backward && len(strided) > 0 && slices.Contains(strided[0].Strides, 0):
+	case i.Backward && !u.rowMajor && mixed,
+		i.Backward && len(strided) > 0 && slices.Contains(strided[0].Strides, 0):
 		return byBackward
 	case kept, mixed, !i.Backward && u.images && pixels(strided):
 		return channelsLast
@@ -139,7 +147,9 @@ func (i *Item) softmaxAlong() (dim int, ok bool) {
 		ok = known && slices.Equal(dims, []int{dim})
 	} else if i.lowered.forLayout && len(i.Callers) > 0 {
 		chain := strings.Split(i.Callers[0].Chain, " > ")
-		ok = slices.ContainsFunc(chain, func(name string) bool { return along(operators.RowOf(name)) })
+		ok = slices.ContainsFunc(chain, func(name string) bool {
+			return along(operators.RowOf(name))
+		})
 	}
 	l, err = l.Movedim(dim, -1)
 	return dim, ok && err == nil && l.IsContiguous()
@@ -204,8 +214,8 @@ func rowMajor(o operators.Operand) bool {
 	return o.Format == "" && (rank == 4 || rank == 5) && contiguous(o) && !isChannelsLast(o)
 }
 
-// within reports whether a copy to what is row-major is made within others alone, such as a reshape.
-// A program does not ask for it then.
+// within reports whether a copy to what is row-major is made within others alone, such as a
+// reshape. A program does not ask for it then.
 func (i *Item) within() bool {
 	for _, c := range i.Callers {
 		if !slices.ContainsFunc(strings.Split(c.Chain, " > "), func(name string) bool {

@@ -50,7 +50,8 @@ func lead(onDevice bool, t operators.Tally, sources []string) []string {
 		return slices.Clone(sources)
 	}
 	return append([]string{
-		"recorded on a GPU: times are of the same operators on a CPU, and predict nothing of this step",
+		"recorded on a GPU: " +
+			"times are of the same operators on a CPU, and predict nothing of this step",
 		explain.Say("on any device: %d of %d operands (%d of %d B) are transposed, ",
 			t.Transposed, t.All, t.TransposedBytes, t.Bytes) +
 			explain.Say("and %d (%d B) strided", t.Strided, t.StridedBytes),
@@ -121,7 +122,8 @@ func (b *Bill) rest(shown []Item) []string {
 			names, more = names[:5], " and others"
 		}
 		words = append(words, fmt.Sprintf("Not priced: %s (%s B): %s%s.",
-			explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
+			explain.Counted(unpriced, "call"), explain.Say("%d", bytes),
+			strings.Join(names, ", "), more))
 	}
 	say := func(calls int, text string) {
 		if calls > 0 {
@@ -148,8 +150,9 @@ func (b *Bill) rest(shown []Item) []string {
 // Said is the verdict, with what from says.
 func (i Item) Said() string { return i.Verdict + i.from() }
 
-// from says that what it writes, or its arithmetic, is not in the time, if that is so, and names the caller, if there is any: of several the one
-// that calls it most often, which is the one that costs most, with how many there are.
+// from says that what it writes, or its arithmetic, is not in the time, if that is so, and names
+// the caller, if there is any: of several the one that calls it most often, which is the one that
+// costs most, with how many there are.
 func (i Item) from() (text string) {
 	if i.Unwritten {
 		text = "; its result is unknown, and not in the time"
@@ -218,7 +221,9 @@ func tensorText(o operators.Operand) string {
 // and the fusions that save most; in lines of so many columns, unless these are 0.
 func (s *Step) Write(w io.Writer, worst, columns int) error {
 	head := append(lead(s.OnDevice, s.tally, s.Sources), predictedFor(s.OnDevice, s.brief),
-		fmt.Sprintf("%s in sequence take %s; each starts with the caches that the previous one left", explain.Counted(len(s.Calls), "call"), advise.Duration(s.Ns)))
+		fmt.Sprintf("%s in sequence take %s; "+
+			"each starts with the caches that the previous one left",
+			explain.Counted(len(s.Calls), "call"), advise.Duration(s.Ns)))
 	for _, line := range head {
 		fmt.Fprintln(w, explain.Fold(line, columns))
 	}
@@ -268,8 +273,10 @@ func (c StepCall) found() string {
 func (s *Step) words() []string {
 	var words []string
 	for _, f := range s.Fusions[:min(len(s.Fusions), 3)] {
-		words = append(words, fmt.Sprintf("Fusing call %d (%s) with call %d (%s), which reads its result, would save %s: %s %s misses.",
-			f.First, s.Calls[f.First-1].Op, f.Second, s.Calls[f.Second-1].Op, advise.Duration(f.Ns), explain.Say("%.0f", f.Saved[0].Count), f.Saved[0].Level))
+		words = append(words, fmt.Sprintf("Fusing call %d (%s) with call %d (%s), which reads "+
+			"its result, would save %s: %s %s misses.",
+			f.First, s.Calls[f.First-1].Op, f.Second, s.Calls[f.Second-1].Op, advise.Duration(f.Ns),
+			explain.Say("%.0f", f.Saved[0].Count), f.Saved[0].Level))
 	}
 	left := 0
 	for _, c := range s.Calls {
@@ -278,7 +285,8 @@ func (s *Step) words() []string {
 		}
 	}
 	if left > 0 {
-		words = append(words, fmt.Sprintf("Not simulated: %s (--json says why).", explain.Counted(left, "call")))
+		words = append(words, fmt.Sprintf("Not simulated: %s (--json says why).",
+			explain.Counted(left, "call")))
 	}
 	return words
 }

@@ -38,15 +38,17 @@ type signature struct {
 
 // text is equal for equal signatures alone.
 func (s *signature) text() string {
-	return fmt.Sprintf("%q %t %q %q %q %q", s.op, s.stretch, fmt.Sprint(s.inputs), fmt.Sprint(s.outputs), s.args, s.problem)
+	return fmt.Sprintf("%q %t %q %q %q %q", s.op, s.stretch, fmt.Sprint(s.inputs),
+		fmt.Sprint(s.outputs), s.args, s.problem)
 }
 
 // A call is one call of an operator, as a file has it.
 type call struct {
-	start, took int64  // ns
-	record      uint64 // the record function's id, by which two files are joined; 0 if there is none
-	signature   uint32
-	link        int32 // the thread; once nested, the index of the call that called, -1 of none
+	start, took int64 // ns
+	// the record function's id, by which two files are joined; 0 if there is none
+	record    uint64
+	signature uint32
+	link      int32 // the thread; once nested, the index of the call that called, -1 of none
 }
 
 // callList is calls in chunks, so that it grows without being copied: a file of
@@ -184,7 +186,8 @@ func (s *signatures) of(key []byte, read func() signature) uint32 {
 	if n, ok := s.byKey[string(key)]; ok {
 		return n
 	}
-	if len(s.all) >= maxDistinct || len(s.byKey) >= 2*maxDistinct || s.keyBytes+len(key) > maxKeyBytes {
+	if len(s.all) >= maxDistinct || len(s.byKey) >= 2*maxDistinct ||
+		s.keyBytes+len(key) > maxKeyBytes {
 		return 0
 	}
 	s.keyBytes += len(key)
@@ -221,7 +224,8 @@ const maxThreadName = 200
 type bill struct {
 	*signatures
 	profile Profile
-	index   map[uint64]int // in profile.Operators, by signature, whether it is a wrapper, and whether of the backward pass
+	// in profile.Operators, by signature, whether it is a wrapper, and whether of the backward pass
+	index   map[uint64]int
 	callers []map[string]int
 	skipped map[[2]string]*Skipped
 }
@@ -283,7 +287,8 @@ func (b *bill) add(t *trace, step bool) {
 		c := t.calls.at(i)
 		sig := &b.all[c.signature]
 		if c.link >= 0 {
-			backward[i] = backward[c.link] || isBackward(b.all[t.calls.at(int(c.link)).signature].op)
+			backward[i] = backward[c.link] ||
+				isBackward(b.all[t.calls.at(int(c.link)).signature].op)
 		}
 		if sig.stretch {
 			continue
@@ -334,7 +339,8 @@ func unknownReason(op string) string {
 	return notInTable
 }
 
-// operator returns the index of the operator of a signature, as class, in the forward pass or the backward one.
+// operator returns the index of the operator of a signature, as class, in the forward pass or the
+// backward one.
 func (b *bill) operator(number uint32, class Class, backward bool) int {
 	key := uint64(number) << 2
 	if class == Wrapper {
@@ -349,7 +355,8 @@ func (b *bill) operator(number uint32, class Class, backward bool) int {
 		b.index[key] = at
 		sig := &b.all[number]
 		b.profile.Operators = append(b.profile.Operators, Operator{
-			Op: sig.op, Class: class, Backward: backward, Inputs: append([]Operand{}, sig.inputs...), Outputs: sig.outputs, Args: sig.args,
+			Op: sig.op, Class: class, Backward: backward,
+			Inputs: append([]Operand{}, sig.inputs...), Outputs: sig.outputs, Args: sig.args,
 		})
 		b.callers = append(b.callers, map[string]int{})
 	}
@@ -419,10 +426,12 @@ func (b *bill) done() *Profile {
 		p.Skipped = append(p.Skipped, *s)
 	}
 	slices.SortFunc(p.Skipped, func(a, b Skipped) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Calls, a.Calls),
+			cmp.Compare(a.Op, b.Op), cmp.Compare(a.Reason, b.Reason))
 	})
 	if n, first := unreadCalls(p.Skipped); n > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of %d calls could not be read, such as %s: %s", n, p.Calls, first.Op, first.Reason))
+		p.Warnings = append(p.Warnings, fmt.Sprintf(
+			"%d of %d calls could not be read, such as %s: %s", n, p.Calls, first.Op, first.Reason))
 	}
 	return p
 }

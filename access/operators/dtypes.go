@@ -96,7 +96,8 @@ func (b *bill) weigh(traces []*trace) {
 	most := mostOf(bytes)
 	if lists > 0 && most != "" {
 		b.profile.Warnings = append(b.profile.Warnings, fmt.Sprintf(
-			"a Kineto trace has no dtypes for lists of tensors (%s): %s is assumed, the dtype of most bytes", inCalls(lists), most))
+			"a Kineto trace has no dtypes for lists of tensors (%s): %s is assumed, the dtype of "+
+				"most bytes", inCalls(lists), most))
 	}
 	for i := range b.all {
 		sig := &b.all[i]

@@ -24,8 +24,9 @@ type execution struct {
 	key                    []byte
 	nodes                  []node
 	nowhere                uint64 // the last storage that is made up, from the greatest number on
-	opaque                 int    // calls that touch memory and have tensors of which the trace says nothing
-	firstOpaque            string // the operator of the first
+	// calls that touch memory and have tensors of which the trace says nothing
+	opaque      int
+	firstOpaque string // the operator of the first
 }
 
 // A node is one call, until it is known who called it.
@@ -59,7 +60,8 @@ func (e *execution) node(raw jsontext.Value) {
 	parent, parentErr := strconv.ParseUint(string(fields[2]), 10, 64)
 	switch {
 	case name == "" || err != nil || parentErr != nil:
-		e.skip(name, fmt.Sprintf("a node needs a name and the numbers id and ctrl_deps: it has id %s, ctrl_deps %s", orNone(fields[0]), orNone(fields[2])))
+		e.skip(name, fmt.Sprintf("a node needs a name and the numbers id and ctrl_deps: it has "+
+			"id %s, ctrl_deps %s", orNone(fields[0]), orNone(fields[2])))
 		return
 	case strings.HasPrefix(name, "[pytorch|profiler|execution_"): // the process, its threads
 		return
@@ -104,7 +106,8 @@ func (e *execution) attributes(raw jsontext.Value) (a attributes) {
 // noteOpaque counts a call that touches memory if some of its tensors have no strides: capture.py
 // writes Opaque for what is sparse or mkldnn's, and no bytes of it are in the bill.
 func (e *execution) noteOpaque(name string, in, out side) {
-	if !strings.Contains(string(in.types)+string(out.types), "Opaque") || !lookUp(name).Class.Touches() {
+	if !strings.Contains(string(in.types)+string(out.types), "Opaque") ||
+		!lookUp(name).Class.Touches() {
 		return
 	}
 	if e.opaque == 0 {
@@ -143,7 +146,8 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 		args = in.numbers()
 	}
 	e.key = append(e.key[:0], name...)
-	for _, field := range [][]byte{[]byte(attrs.scope), in.shapes, in.strides, in.types, out.shapes, out.strides, out.types} {
+	for _, field := range [][]byte{[]byte(attrs.scope), in.shapes, in.strides, in.types, out.shapes,
+		out.strides, out.types} {
 		e.key = append(append(e.key, 0), field...)
 	}
 	for _, arg := range args {
@@ -279,7 +283,8 @@ func (e *execution) placesOf(s side, n int) []Place {
 		if v, _ := values.at(l.path); len(v.list) > 2 {
 			storage, err := strconv.ParseUint(string(v.list[1].raw), 10, 64)
 			offset, offsetErr := strconv.Atoi(string(v.list[2].raw))
-			if err == nil && offsetErr == nil && storage > 0 && offset >= 0 && offset <= maxOperand {
+			if err == nil && offsetErr == nil && storage > 0 && offset >= 0 &&
+				offset <= maxOperand {
 				all[i] = Place{storage, offset}
 			}
 		}
@@ -322,7 +327,8 @@ func (e *execution) adopt() {
 	}
 	e.nodes = nil
 	if e.opaque > 0 {
-		e.warnings = append(e.warnings, fmt.Sprintf("%s: tensors without strides, such as sparse ones, are not counted: %s, first %s",
+		e.warnings = append(e.warnings, fmt.Sprintf(
+			"%s: tensors without strides, such as sparse ones, are not counted: %s, first %s",
 			e.name, inCalls(e.opaque), e.firstOpaque))
 	}
 }

@@ -18,7 +18,8 @@ type fieldReader struct {
 }
 
 func newFieldReader(names ...string) *fieldReader {
-	return &fieldReader{names: names, values: make([]jsontext.Value, len(names)), dec: new(jsontext.Decoder)}
+	return &fieldReader{names: names, values: make([]jsontext.Value, len(names)),
+		dec: new(jsontext.Decoder)}
 }
 
 // read returns the values of the fields, nil of those that are not there, in the
@@ -77,8 +78,8 @@ func text(v jsontext.Value) string {
 	return printable(string(unquoted))
 }
 
-// printable replaces what a table would not show as it stands, ends of lines and a terminal's escape sequences among it: names
-// may come from a stranger's file.
+// printable replaces what a table would not show as it stands, ends of lines and a terminal's
+// escape sequences among it: names may come from a stranger's file.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

@@ -24,7 +24,8 @@ type kineto struct {
 func newKineto(t *trace, sigs *signatures) *kineto {
 	return &kineto{trace: t, signatures: sigs,
 		fields: newFieldReader("ph", "cat", "name", "pid", "tid", "ts", "dur", "args"),
-		args:   newFieldReader("Input Dims", "Input Strides", "Input type", "Concrete Inputs", "Record function id")}
+		args: newFieldReader("Input Dims", "Input Strides", "Input type", "Concrete Inputs",
+			"Record function id")}
 }
 
 // event reads one event, of which those of operators count.
@@ -54,7 +55,8 @@ func (k *kineto) event(raw jsontext.Value) {
 		k.skip(name, "an event of phase "+orNone(ph)+", not X, has no duration")
 		return
 	case !startOK || event[6] != nil && !tookOK || took < 0:
-		k.skip(name, fmt.Sprintf("its time cannot be read: ts %s, dur %s", orNone(event[5]), orNone(event[6])))
+		k.skip(name, fmt.Sprintf("its time cannot be read: ts %s, dur %s", orNone(event[5]),
+			orNone(event[6])))
 		return
 	case k.calls.Len() >= maxCalls:
 		k.skip("(others)", fmt.Sprintf("more than %d calls", maxCalls))
@@ -130,7 +132,8 @@ func (k *kineto) operands(sig *signature, dims, strides, types jsontext.Value) e
 			shapes, steps, dtype = shape.list, strideOf[i].list, undefined
 		}
 		if len(shapes) != len(steps) {
-			return fmt.Errorf("argument %d has %d shapes and %d strides", i, len(shapes), len(steps))
+			return fmt.Errorf("argument %d has %d shapes and %d strides", i,
+				len(shapes), len(steps))
 		}
 		for j, one := range shapes {
 			o, err := operandOf(one, steps[j], dtype, i, isList)
@@ -195,7 +198,8 @@ func (s *signature) setRoles() {
 func nanoseconds(v jsontext.Value) (int64, bool) {
 	whole, fraction, _ := strings.Cut(strings.Trim(string(v), `"`), ".")
 	us, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || us > math.MaxInt64/2000 || us < math.MinInt64/2000 || strings.ContainsAny(fraction, "eE") {
+	if err != nil || us > math.MaxInt64/2000 || us < math.MinInt64/2000 ||
+		strings.ContainsAny(fraction, "eE") {
 		f, err := strconv.ParseFloat(string(v), 64)
 		ok := err == nil && math.Abs(f) < math.MaxInt64/2000
 		if !ok {

@@ -225,7 +225,8 @@ const maxOperand = 1 << 48
 func newOperand(shape, strides []int, dtype string) (Operand, error) {
 	o := Operand{Shape: shape, Strides: strides, DType: dtype, Role: Input}
 	if i := slices.IndexFunc(strides, func(n int) bool { return n < 0 }); i >= 0 {
-		return o, fmt.Errorf("stride %d of dim %d is negative, which PyTorch does not have", strides[i], i)
+		return o, fmt.Errorf("stride %d of dim %d is negative, which PyTorch does not have",
+			strides[i], i)
 	}
 	if _, err := layouts.New(shape, strides, 0); err != nil {
 		return o, err
@@ -242,7 +243,8 @@ func newOperand(shape, strides []int, dtype string) (Operand, error) {
 		numel *= n
 	}
 	if most := maxOperand / max(itemSize(dtype), 1); span > most || numel > most {
-		return o, fmt.Errorf("a tensor of shape %s and strides %v is larger than 256 TiB", layouts.FormatShape(shape), strides)
+		return o, fmt.Errorf("a tensor of shape %s and strides %v is larger than 256 TiB",
+			layouts.FormatShape(shape), strides)
 	}
 	return o, nil
 }

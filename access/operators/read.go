@@ -22,7 +22,8 @@ type File struct {
 }
 
 // howToRecord is what someone can do whose trace has no strides.
-const howToRecord = "record it with PyTorch 2.4 or later and torch.profiler.profile(record_shapes=True), " +
+const howToRecord = "record it with PyTorch 2.4 or later and " +
+	"torch.profiler.profile(record_shapes=True), " +
 	"or with scripts/capture/capture.py (PyTorch 1.13 and later)"
 
 // Read reads profiles, each gzipped or not, and told apart by what is in them.
@@ -42,7 +43,8 @@ func Read(files ...File) (*Profile, error) {
 		}
 		traces = append(traces, t)
 	}
-	b := &bill{signatures: sigs, index: map[uint64]int{}, profile: Profile{Operators: []Operator{}, Skipped: []Skipped{}}}
+	b := &bill{signatures: sigs, index: map[uint64]int{},
+		profile: Profile{Operators: []Operator{}, Skipped: []Skipped{}}}
 	traces, err := b.join(traces)
 	if err != nil {
 		return nil, err
@@ -56,20 +58,24 @@ func Read(files ...File) (*Profile, error) {
 	for _, t := range traces {
 		before := b.profile.Calls
 		b.add(t, len(traces) == 1)
-		b.profile.Sources = append(b.profile.Sources, fmt.Sprintf("%s: %s, %s", t.name, t.kind, inCalls(b.profile.Calls-before)))
+		b.profile.Sources = append(b.profile.Sources,
+			fmt.Sprintf("%s: %s, %s", t.name, t.kind, inCalls(b.profile.Calls-before)))
 		b.profile.Warnings = append(b.profile.Warnings, t.warnings...)
 		b.profile.OnDevice = b.profile.OnDevice || t.onDevice
 	}
 	p := b.done()
 	if n, first := unreadCalls(p.Skipped); n > 0 && n == p.Calls {
-		return nil, fmt.Errorf("%s: none of its operators can be read, such as %s: %s", traces[0].name, first.Op, first.Reason)
+		return nil, fmt.Errorf("%s: none of its operators can be read, such as %s: %s",
+			traces[0].name, first.Op, first.Reason)
 	}
 	return p, nil
 }
 
-// ReadFiles is Read of the files of these names, of which - is stdin, unless that is nil. It refuses a file that is given twice,
-// whose calls would count twice, and ends soon after ctx does, with its error.
-func ReadFiles(ctx context.Context, stdin io.Reader, step func(bytes int), names ...string) (*Profile, error) {
+// ReadFiles is Read of the files of these names, of which - is stdin, unless that is nil. It
+// refuses a file that is given twice, whose calls would count twice, and ends soon after ctx does,
+// with its error.
+func ReadFiles(ctx context.Context, stdin io.Reader, step func(bytes int),
+	names ...string) (*Profile, error) {
 	var files []File
 	var infos []os.FileInfo
 	for _, name := range names {
@@ -87,8 +93,10 @@ func ReadFiles(ctx context.Context, stdin io.Reader, step func(bytes int), names
 		if err != nil {
 			return nil, err
 		}
-		if same := slices.IndexFunc(infos, func(other os.FileInfo) bool { return os.SameFile(info, other) }); same >= 0 {
-			return nil, fmt.Errorf("%s is the same file as %s: its calls would count twice", name, names[same])
+		same := func(other os.FileInfo) bool { return os.SameFile(info, other) }
+		if i := slices.IndexFunc(infos, same); i >= 0 {
+			return nil, fmt.Errorf("%s is the same file as %s: its calls would count twice",
+				name, names[i])
 		}
 		infos = append(infos, info)
 		files = append(files, File{Name: name, Reader: told{file, step, ctx.Err}})
@@ -131,11 +139,13 @@ func (t *trace) usable() error {
 	case t.kind == verboseLog:
 		return nil
 	case t.calls.Len() == 0 && len(t.skipped) == 0:
-		return errors.New("it has no operators (events of category cpu_op, or nodes of an execution trace)")
+		return errors.New("it has no operators (events of category cpu_op, or nodes of an " +
+			"execution trace)")
 	case t.hasStrides || t.hasShapes && !t.hasTensors, t.calls.Len() == 0: // of which is said why none could be read
 		return nil
 	case t.kind == executionTrace:
-		return fmt.Errorf("its schema %q has no strides (1.1.1-chakra.0.0.4 and later have); %s", t.schema, howToRecord)
+		return fmt.Errorf("its schema %q has no strides (1.1.1-chakra.0.0.4 and later have); %s",
+			t.schema, howToRecord)
 	case !t.hasShapes:
 		return fmt.Errorf("its operators have no shapes; %s", howToRecord)
 	}
@@ -166,7 +176,9 @@ func readFile(file File, sigs *signatures) (*trace, error) {
 	if zipped && err == nil && len(t.warnings) == 0 {
 		// Its end says whether all that came was right.
 		if _, wrong := io.Copy(io.Discard, in); wrong != nil {
-			t.warnings = append(t.warnings, fmt.Sprintf("%s: all calls were read, but the end of the file is damaged (%s)", t.name, plain(wrong)))
+			t.warnings = append(t.warnings, fmt.Sprintf(
+				"%s: all calls were read, but the end of the file is damaged (%s)", t.name,
+				plain(wrong)))
 		}
 	}
 	return t, err
@@ -182,7 +194,8 @@ func firstByte(in *bufio.Reader) (byte, error) {
 		if err != nil {
 			return 0, unreadable(err)
 		}
-		if bytes.IndexByte([]byte(" \t\r\n\xEF\xBB\xBF"), c) < 0 { // white space, and what marks UTF-8
+		// white space, and what marks UTF-8
+		if bytes.IndexByte([]byte(" \t\r\n\xEF\xBB\xBF"), c) < 0 {
 			return c, in.UnreadByte()
 		}
 	}
@@ -228,7 +241,8 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 		t.adopt()
 	}
 	if t.onDevice {
-		t.warnings = append(t.warnings, t.name+": its operators ran on a device and are priced as if on a CPU; their recorded times are of the thread that started them")
+		t.warnings = append(t.warnings, t.name+": its operators ran on a device and are priced "+
+			"as if on a CPU; their recorded times are of the thread that started them")
 	}
 	switch {
 	case err == nil && t.kind == "":
@@ -237,18 +251,21 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 		at := dec.InputOffset()
 		_, more := dec.ReadToken()
 		if _, garbage := errors.AsType[*jsontext.SyntacticError](more); garbage || more == nil {
-			t.warnings = append(t.warnings, fmt.Sprintf("%s: all calls were read; what follows byte %d is ignored", t.name, at))
+			t.warnings = append(t.warnings, fmt.Sprintf(
+				"%s: all calls were read; what follows byte %d is ignored", t.name, at))
 		}
 	case t.calls.Len() == 0:
 		return unreadable(err)
 	default:
-		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %s (%s); the rest is unknown",
+		t.warnings = append(t.warnings, fmt.Sprintf(
+			"%s: cut short or broken after %s (%s); the rest is unknown",
 			t.name, inCalls(t.counted(sigs)), plain(err)))
 	}
 	return nil
 }
 
-// counted is how many calls bill.add counts of the file: those that cannot be used too, and no stretches of the program.
+// counted is how many calls bill.add counts of the file: those that cannot be used too, and no
+// stretches of the program.
 func (t *trace) counted(sigs *signatures) int {
 	n := 0
 	for i := range t.calls.Len() {
@@ -368,9 +385,11 @@ func (b *bill) join(traces []*trace) ([]*trace, error) {
 		}
 	}
 	if found == 0 {
-		return nil, fmt.Errorf("%s and %s share no record function id, so they are not of one run: give them one at a time", e.name, k.name)
+		return nil, fmt.Errorf("%s and %s share no record function id, so they are not of one "+
+			"run: give them one at a time", e.name, k.name)
 	}
 	e.warnings = append(e.warnings, k.warnings...)
-	e.kind = fmt.Sprintf("%s with the times of %d of its calls from %s", executionTrace, found, k.name)
+	e.kind = fmt.Sprintf("%s with the times of %d of its calls from %s", executionTrace,
+		found, k.name)
 	return []*trace{e}, nil
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // Results are those of an operator that the profile does not have, as a Kineto trace has none. The
-// row needs a rule for them, and the rule the operands and arguments. It is named, or has the dims of
-// operands and results in letters: "ab,bc->ac" is a product of matrices. There, * is all dims that
-// have no letter, ? any operand, ... any more of these, and = an operand in TensorIterator's order. N
-// and O are the numbers of the arguments n and o. Results have the dtype of the first operand, or one
-// after a colon. All but = are contiguous: where they may be channels_last, as much is written. Of a
-// reduction the rule is the dtype of its second result.
+// row needs a rule for them, and the rule the operands and arguments. It is named, or has the dims
+// of operands and results in letters: "ab,bc->ac" is a product of matrices. There, * is all dims
+// that have no letter, ? any operand, ... any more of these, and = an operand in TensorIterator's
+// order. N and O are the numbers of the arguments n and o. Results have the dtype of the first
+// operand, or one after a colon. All but = are contiguous: where they may be channels_last, as much
+// is written. Of a reduction the rule is the dtype of its second result.
 func (op Operator) Results() []Operand {
 	written := func(o Operand) bool { return o.Role != Input || o.InList }
 	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, written) {
@@ -179,7 +179,8 @@ func (op Operator) windowed(x, size []int, turned bool) (sizes []int) {
 	}
 	stride, padding := op.each(Stride, dims, none...), op.each(Padding, dims, 0)
 	dilation, extra := op.each(Dilation, dims, 1), op.each(Extra, dims, 0)
-	if stride == nil || padding == nil || dilation == nil || extra == nil || slices.Contains(stride, 0) {
+	if stride == nil || padding == nil || dilation == nil || extra == nil ||
+		slices.Contains(stride, 0) {
 		return nil
 	}
 	for d, n := range x[len(x)-dims:] {

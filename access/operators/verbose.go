@@ -51,13 +51,17 @@ func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	case !any && err != nil:
 		return unreadable(err)
 	case !any && head == zipped:
-		return errors.New("it is a zip file, such as torch.save writes, and not a profile: record a step with torch.profiler or scripts/capture, and give the trace")
+		return errors.New("it is a zip file, such as torch.save writes, and not a profile: " +
+			"record a step with torch.profiler or scripts/capture, and give the trace")
 	case !any && (strings.HasPrefix(head, "\xFF\xFE") || strings.HasPrefix(head, "\xFE\xFF")):
-		return errors.New("it is UTF-16, such as PowerShell's > writes: want UTF-8 (| Out-File -Encoding utf8)")
+		return errors.New("it is UTF-16, such as PowerShell's > writes: want UTF-8 (| Out-File " +
+			"-Encoding utf8)")
 	case !any:
-		return errors.New("it is not a profile: neither JSON (a Kineto or execution trace) nor lines of onednn_verbose (ONEDNN_VERBOSE=1)")
+		return errors.New("it is not a profile: neither JSON (a Kineto or execution trace) nor " +
+			"lines of onednn_verbose (ONEDNN_VERBOSE=1)")
 	case err != nil:
-		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %s (%s); the rest is unknown",
+		t.warnings = append(t.warnings, fmt.Sprintf(
+			"%s: cut short or broken after %s (%s); the rest is unknown",
 			t.name, inCalls(t.calls.Len()), plain(err)))
 	}
 	return nil
@@ -102,7 +106,8 @@ func templateOf(fields []string) ([]string, bool) {
 	if names[0] == "timestamp" {
 		names = names[1:]
 	}
-	for _, needed := range []string{"operation", "primitive", "memory_descriptors", "problem_desc"} {
+	for _, needed := range []string{"operation", "primitive", "memory_descriptors",
+		"problem_desc"} {
 		if !slices.Contains(names, needed) {
 			return nil, false // of graphs
 		}
@@ -137,17 +142,19 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 	}
 	descriptors, shape := field("memory_descriptors"), field("problem_desc")
 	c := call{link: -1}
-	if ms, err := strconv.ParseFloat(field("exec_time"), 64); err == nil && ms >= 0 && ms < math.MaxInt64/2e6 {
+	if ms, err := strconv.ParseFloat(field("exec_time"), 64); err == nil && ms >= 0 &&
+		ms < math.MaxInt64/2e6 {
 		c.took = int64(ms * 1e6)
 	}
-	c.signature = sigs.of([]byte(fmt.Sprintf("onednn %t %s\x00%s", v1, descriptors, shape)), func() signature {
-		sig := signature{op: op, Row: Row{Class: Copy}}
-		err := sig.reorder(descriptors, shape, v1)
-		if err != nil {
-			sig.inputs, sig.outputs, sig.problem = nil, nil, err.Error()
-		}
-		return sig
-	})
+	c.signature = sigs.of([]byte(fmt.Sprintf("onednn %t %s\x00%s", v1, descriptors, shape)),
+		func() signature {
+			sig := signature{op: op, Row: Row{Class: Copy}}
+			err := sig.reorder(descriptors, shape, v1)
+			if err != nil {
+				sig.inputs, sig.outputs, sig.problem = nil, nil, err.Error()
+			}
+			return sig
+		})
 	t.calls.add(c)
 }
 
@@ -191,7 +198,8 @@ func descriptor(text string, shape []int, v1 bool) (argument string, o Operand, 
 		argument, parts[0] = parts[0][:i], parts[0][i+1:]
 	}
 	if len(parts) < 4 {
-		return "", o, fmt.Errorf("memory descriptor %q has %d parts after its name, want dtype:flags:kind:tag", text, len(parts))
+		return "", o, fmt.Errorf("memory descriptor %q has %d parts after its name, want "+
+			"dtype:flags:kind:tag", text, len(parts))
 	}
 	dtype, kind, format := dtypeOf(parts[0]), parts[2], parts[3]
 	if kind != "blocked" {
