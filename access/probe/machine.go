@@ -40,8 +40,6 @@ type Machine struct {
 
 	// Threads is the number of threads of ReadAll and CopyAll; 0 if not measured.
 	Threads int `yaml:"threads,omitempty" json:"threads,omitzero"`
-	// of each NUMA node, if there are several
-	Remote List[Remote] `yaml:"remote" json:"remote,omitempty"`
 	// threads that streamed for Loads
 	Streams int        `yaml:"streams,omitempty" json:"streams,omitzero"`
 	Loads   List[Load] `yaml:"loads" json:"loads,omitempty"` // by share, ascending
