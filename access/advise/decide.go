@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 
@@ -191,26 +190,13 @@ func (a *Advice) isPaddedNaive(c Candidate) bool {
 }
 
 // breakEven returns the least number of passes for which a copy and passes over it are faster than
-// passes over the view, or 0. It is exact in the printed decimals.
+// passes over the view, or 0.
 func breakEven(copied, view, after float64) int {
-	gain := new(big.Rat).Sub(decimal(view), decimal(after))
-	if gain.Sign() <= 0 {
+	n := math.Floor(copied/(view-after)) + 1
+	if view <= after || n >= math.MaxInt32 {
 		return 0
 	}
-	n := new(big.Rat).Quo(decimal(copied), gain)
-	whole := new(big.Int).Quo(n.Num(), n.Denom())
-	if !whole.IsInt64() || whole.Int64() >= math.MaxInt32 {
-		return 0
-	}
-	return int(whole.Int64()) + 1
-}
-
-func decimal(x float64) *big.Rat {
-	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
-	if !ok {
-		return new(big.Rat) // infinite
-	}
-	return r
+	return int(n)
 }
 
 // timedBest is how many of the view's best walks are timed.

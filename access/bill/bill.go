@@ -38,9 +38,6 @@ type Bill struct {
 	Model    string   `json:"cost_model"`
 	Calls    int      `json:"calls"` // of all operators, skipped ones too
 	Bytes    int64    `json:"bytes"`
-	// Strided and StridedDistinct are those of the profile.
-	Strided         int `json:"strided_inputs"`
-	StridedDistinct int `json:"strided_inputs_distinct"`
 	// Operands counts all of them, as the profile does. OnDevice: the profile is of a GPU, and
 	// times are those of a CPU.
 	Operands operators.Tally `json:"operands"`
@@ -115,7 +112,7 @@ func (b Begin) phase(what string, parts int, noun string) (done func()) {
 // Of prices a profile by a cost model. It works on all CPUs.
 func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*Bill, error) {
 	b := &Bill{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(),
-		Calls: p.Calls, Strided: p.Strided, StridedDistinct: p.StridedDistinct, Operands: p.Tally,
+		Calls: p.Calls, Operands: p.Tally,
 		OnDevice: p.OnDevice, nowhere: p.Step == nil, Operators: []Item{},
 		Skipped: append([]operators.Skipped{}, p.Skipped...)}
 	for _, l := range m.Caches.Levels {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"time"
 )
 
 // What a file may make us keep: a model's step has thousands of calls, a
@@ -36,19 +35,11 @@ type signature struct {
 	bytes           int64  // that a call reads plus those that it writes
 }
 
-// text is equal for equal signatures alone.
-func (s *signature) text() string {
-	return fmt.Sprintf("%q %t %q %q %q %q", s.op, s.stretch, fmt.Sprint(s.inputs),
-		fmt.Sprint(s.outputs), s.args, s.problem)
-}
-
 // A call is one call of an operator, as a file has it.
 type call struct {
 	start, took int64 // ns
-	// the record function's id, by which two files are joined; 0 if there is none
-	record    uint64
-	signature uint32
-	link      int32 // the thread; once nested, the index of the call that called, -1 of none
+	signature   uint32
+	link        int32 // the thread; once nested, the index of the call that called, -1 of none
 }
 
 // callList is calls in chunks, so that it grows without being copied: a file of
@@ -136,6 +127,10 @@ type trace struct {
 	adopt      func() // puts what was read into calls, of an execution trace
 }
 
+func (t *trace) warn(format string, values ...any) {
+	t.warnings = append(t.warnings, t.name+": "+fmt.Sprintf(format, values...))
+}
+
 // skip counts a call that cannot be used.
 func (t *trace) skip(op, reason string) { skipIn(&t.skipped, op, reason, 1, 0) }
 
@@ -165,7 +160,7 @@ const maxSkipped = 1000
 type signatures struct {
 	all      []signature
 	byKey    map[string]uint32 // by the file's own text
-	byText   map[string]uint32
+	byText   map[string]uint32 // by their own
 	keyBytes int
 	threads  map[string]int32
 }
@@ -192,7 +187,7 @@ func (s *signatures) of(key []byte, read func() signature) uint32 {
 	}
 	s.keyBytes += len(key)
 	sig := read()
-	text := sig.text()
+	text := fmt.Sprintf("%+v", sig)
 	n, ok := s.byText[text]
 	if !ok {
 		n = uint32(len(s.all))
@@ -235,42 +230,26 @@ type bill struct {
 // these if there are any and it has the flag calls, or else if one is of its own class
 // (relu calls clamp_min, but a product that calls copy_ for an operand multiplies
 // as well), unless it touches memory itself besides.
-type under struct {
-	classes []uint16
-	ns      []int64
-}
-
-// isWrapper is a bit of under.classes beyond those of the classes.
+// isWrapper is a bit beyond those of the classes.
 const isWrapper = 1 << 15
 
 // underneath looks at the calls of a file, which are nested.
-func (b *bill) underneath(t *trace) under {
-	n := t.calls.Len()
-	u := under{make([]uint16, n), make([]int64, n)}
-	for i := n - 1; i >= 0; i-- { // who is called comes after who calls
+func (b *bill) underneath(t *trace) []uint16 {
+	under := make([]uint16, t.calls.Len())
+	for i := range slices.Backward(under) { // who is called comes after who calls
 		c := t.calls.at(i)
 		sig := &b.all[c.signature]
-		classes, ns, own := u.classes[i], u.ns[i], sig.Class.bit()
-		if !sig.Has(Itself) && (sig.calls() && classes != 0 || classes&own != 0) {
-			u.classes[i] |= isWrapper
+		classes, own := under[i], sig.Class.bit()
+		if !sig.Has(flagItself) && (sig.calls() && classes != 0 || classes&own != 0) {
+			under[i] |= isWrapper
 		} else if sig.Class.Touches() && (sig.Class != Unknown || sig.bytes > 0) {
 			classes |= own
-			ns = c.took
 		}
 		if c.link >= 0 {
-			u.classes[c.link] |= classes
-			u.ns[c.link] = plus(u.ns[c.link], ns)
+			under[c.link] |= classes
 		}
 	}
-	return u
-}
-
-// class is that of call i.
-func (u under) class(i int, sig *signature) Class {
-	if u.classes[i]&isWrapper != 0 {
-		return Wrapper
-	}
-	return sig.Class
+	return under
 }
 
 // bit tells the classes that touch memory apart; it is 0 of the others.
@@ -281,7 +260,7 @@ func (c Class) bit() uint16 {
 
 // add counts a file's calls, which are nested.
 func (b *bill) add(t *trace, step bool) {
-	u := b.underneath(t)
+	under := b.underneath(t)
 	backward := make([]bool, t.calls.Len()) // who calls comes before who is called
 	for i := range t.calls.Len() {
 		c := t.calls.at(i)
@@ -298,14 +277,17 @@ func (b *bill) add(t *trace, step bool) {
 			skipIn(&b.skipped, sig.op, sig.problem, 1, sig.bytes)
 			continue
 		}
-		at := b.operator(c.signature, u.class(i, sig), backward[i])
+		class := sig.Class
+		if under[i]&isWrapper != 0 {
+			class = Wrapper
+		}
+		at := b.operator(c.signature, class, backward[i])
 		op := &b.profile.Operators[at]
 		op.Calls++
 		if !op.Class.Touches() {
 			continue
 		}
 		op.Bytes = plus(op.Bytes, sig.bytes)
-		op.Time = time.Duration(plus(int64(op.Time), max(c.took-u.ns[i], 0)))
 		if chain := b.chain(t, i); chain != "" {
 			if callers := b.callers[at]; len(callers) >= maxCallers && callers[chain] == 0 {
 				chain = "(others)"
@@ -407,21 +389,13 @@ func (b *bill) done() *Profile {
 			return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Chain, b.Chain))
 		})
 	}
-	distinct := map[string]bool{}
 	for _, op := range p.Operators {
 		for _, o := range slices.Concat(op.Inputs, op.Outputs) {
 			if op.Class.Touches() {
 				p.Tally.add(o, op.Calls)
 			}
 		}
-		for _, o := range op.Inputs {
-			if !o.InList && o.Format == "" && !o.contiguous() {
-				p.Strided += op.Calls
-				distinct[fmt.Sprint(op.Op, o.DType, o.Shape, o.Strides)] = true
-			}
-		}
 	}
-	p.StridedDistinct = len(distinct)
 	for _, s := range b.skipped {
 		p.Skipped = append(p.Skipped, *s)
 	}

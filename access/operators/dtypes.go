@@ -66,10 +66,6 @@ func dtypeOf(name string) string {
 	return name
 }
 
-// itemSize is the size in bytes of an element of a dtype as dtypeOf spells it,
-// 0 if it is not known.
-func itemSize(dtype string) int { return sizes[dtype] }
-
 // weigh counts the bytes of every signature's operands, after it has given the
 // tensors of which a Kineto trace does not say the dtype, those in lists, the
 // dtype that most of the bytes have.

@@ -69,38 +69,25 @@ func (e *execution) node(raw jsontext.Value) {
 		e.skip("(others)", fmt.Sprintf("more than %d calls", maxNodes))
 		return
 	}
-	attrs := e.attributes(fields[5])
-	n := node{id: id, parent: parent, call: call{record: attrs.record, took: attrs.took}}
+	scope := e.scopeOf(fields[5])
+	n := node{id: id, parent: parent}
 	in, out := e.side(fields[3]), e.side(fields[4])
 	e.noteOpaque(name, in, out)
-	n.call.signature = e.signature(name, attrs, in, out)
+	n.call.signature = e.signature(name, scope, in, out)
 	if sig := &e.all[n.call.signature]; sig.problem == "" {
 		n.places = append(e.placesOf(in, len(sig.inputs)), e.placesOf(out, len(sig.outputs))...)
 	}
 	e.nodes = append(e.nodes, n)
 }
 
-// attributes are those of a node that matter.
-type attributes struct {
-	record uint64
-	took   int64  // ns, as capture.py has it
-	scope  string // at::RecordScope
-}
-
-func (e *execution) attributes(raw jsontext.Value) (a attributes) {
-	for _, one := range elementsOf(raw) {
-		pair, _ := e.attr.read(one)
-		switch value := pair[1]; text(pair[0]) {
-		case "rf_id":
-			a.record, _ = strconv.ParseUint(string(value), 10, 64)
-		case "duration_ns":
-			a.took, _ = strconv.ParseInt(string(value), 10, 64)
-			a.took = max(a.took, 0)
-		case "scope":
-			a.scope = string(value)
+// scopeOf is the at::RecordScope among the attributes of a node.
+func (e *execution) scopeOf(attributes jsontext.Value) string {
+	for _, one := range elementsOf(attributes) {
+		if pair, _ := e.attr.read(one); text(pair[0]) == "scope" {
+			return string(pair[1])
 		}
 	}
-	return a
+	return ""
 }
 
 // noteOpaque counts a call that touches memory if some of its tensors have no strides: capture.py
@@ -132,9 +119,9 @@ const userScope = "7"
 
 // signature finds what the call shares with others, by the text of its fields.
 // The values are none of it, but of operators whose numbers matter.
-func (e *execution) signature(name string, attrs attributes, in, out side) uint32 {
+func (e *execution) signature(name, scope string, in, out side) uint32 {
 	known := lookUp(name)
-	stretch := attrs.scope == userScope && !strings.Contains(name, "::")
+	stretch := scope == userScope && !strings.Contains(name, "::")
 	if stretch {
 		known = Row{Class: None}
 	}
@@ -146,7 +133,7 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 		args = in.numbers()
 	}
 	e.key = append(e.key[:0], name...)
-	for _, field := range [][]byte{[]byte(attrs.scope), in.shapes, in.strides, in.types, out.shapes,
+	for _, field := range [][]byte{[]byte(scope), in.shapes, in.strides, in.types, out.shapes,
 		out.strides, out.types} {
 		e.key = append(append(e.key, 0), field...)
 	}
@@ -327,8 +314,7 @@ func (e *execution) adopt() {
 	}
 	e.nodes = nil
 	if e.opaque > 0 {
-		e.warnings = append(e.warnings, fmt.Sprintf(
-			"%s: tensors without strides, such as sparse ones, are not counted: %s, first %s",
-			e.name, inCalls(e.opaque), e.firstOpaque))
+		e.warn("tensors without strides, such as sparse ones, are not counted: %s, first %s",
+			inCalls(e.opaque), e.firstOpaque)
 	}
 }

@@ -3,7 +3,6 @@ package operators
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -24,8 +23,7 @@ type kineto struct {
 func newKineto(t *trace, sigs *signatures) *kineto {
 	return &kineto{trace: t, signatures: sigs,
 		fields: newFieldReader("ph", "cat", "name", "pid", "tid", "ts", "dur", "args"),
-		args: newFieldReader("Input Dims", "Input Strides", "Input type", "Concrete Inputs",
-			"Record function id")}
+		args:   newFieldReader("Input Dims", "Input Strides", "Input type", "Concrete Inputs")}
 }
 
 // event reads one event, of which those of operators count.
@@ -70,7 +68,6 @@ func (k *kineto) event(raw jsontext.Value) {
 	}
 	c := call{start: start, took: took, link: thread}
 	args, _ := k.args.read(event[7])
-	c.record, _ = strconv.ParseUint(string(args[4]), 10, 64)
 	c.signature = k.signature(name, args)
 	k.calls.add(c)
 }
@@ -188,28 +185,15 @@ func (s *signature) setRoles() {
 			o.Role = Output
 		}
 	}
-	if s.Has(Pairs) {
+	if s.Has(flagPairs) {
 		s.Row = Operator{Op: s.op, Inputs: s.inputs}.Row()
 	}
 }
 
-// nanoseconds reads a number of microseconds with at most three decimals that
-// count. A double has not the digits of a time since 1970.
+// nanoseconds reads a number of microseconds without an exponent. A double has too few digits for
+// the time since 1970.
 func nanoseconds(v jsontext.Value) (int64, bool) {
 	whole, fraction, _ := strings.Cut(strings.Trim(string(v), `"`), ".")
-	us, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || us > math.MaxInt64/2000 || us < math.MinInt64/2000 ||
-		strings.ContainsAny(fraction, "eE") {
-		f, err := strconv.ParseFloat(string(v), 64)
-		ok := err == nil && math.Abs(f) < math.MaxInt64/2000
-		if !ok {
-			f = 0
-		}
-		return int64(f * 1000), ok
-	}
-	ns, err := strconv.ParseInt((fraction + "000")[:3], 10, 64)
-	if us < 0 || strings.HasPrefix(whole, "-") {
-		ns = -ns
-	}
-	return us*1000 + ns, err == nil
+	ns, err := strconv.ParseInt(whole+(fraction + "000")[:3], 10, 64)
+	return ns, err == nil
 }

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -64,7 +63,7 @@ func TestOnDevice(t *testing.T) {
 	kernel := `{"ph":"X","cat":"kernel","name":"elementwise","pid":0,"tid":7,"ts":3,"dur":1,"args":{}}`
 	p := read(t, chrome(append(reshaped(), kernel)...))
 	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0],
-		"ran on a device and are priced as if on a CPU; ") {
+		"ran on a device and are priced as if on a CPU") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
 }
@@ -96,7 +95,7 @@ func TestKineto(t *testing.T) {
 		t.Error(diff)
 	}
 	want := Operator{
-		Op: "aten::copy_", Class: Copy, Calls: 1, Bytes: 192, Time: 8250 * time.Nanosecond,
+		Op: "aten::copy_", Class: Copy, Calls: 1, Bytes: 192,
 		Inputs: []Operand{
 			{Shape: []int{2, 3, 4}, Strides: []int{12, 4, 1}, DType: "float32", Role: Output},
 			{Shape: []int{2, 3, 4}, Strides: []int{12, 1, 3}, DType: "float32", Role: Input,
@@ -108,8 +107,8 @@ func TestKineto(t *testing.T) {
 	if diff := cmp.Diff(want, p.Operators[at]); diff != "" {
 		t.Error(diff)
 	}
-	// reshape, clone, empty_like and copy_ have it.
-	if p.Calls != 5 || p.Strided != 4 || p.StridedDistinct != 4 ||
+	tally := Tally{All: 2, Bytes: 192, Transposed: 1, TransposedBytes: 96}
+	if p.Calls != 5 || p.Tally != tally ||
 		len(p.Skipped)+len(p.Warnings) != 0 {
 		t.Errorf("%+v", p)
 	}
@@ -252,9 +251,6 @@ func TestKinetoArguments(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if p.Strided != 0 { // lists do not count
-		t.Errorf("%d strided inputs", p.Strided)
-	}
 	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "lists of tensors (1 call)") ||
 		!strings.Contains(p.Warnings[0], "bfloat16") {
 		t.Errorf("warnings %q", p.Warnings)
@@ -334,18 +330,15 @@ func TestKinetoClasses(t *testing.T) {
 	}
 }
 
-// TestKinetoTime: the time of an operator is without that of the counted ones
-// inside.
+// TestKinetoTime: times since 1970 keep their decimals, which a double has not. The copy starts
+// when the product ends, and is not in it.
 func TestKinetoTime(t *testing.T) {
 	x := tensor("[4,4]", "[1,4]")
-	// As long ago as 1970: in a double these would have no decimals.
 	p := read(t, strings.NewReplacer(`"ts":1,`, `"ts":1735689600000001.125,`, `"ts":2,`,
-		`"ts":1735689600000002.250,`).Replace(chrome(
-		event("aten::addmm", 1, 9.5, x, x), event("aten::copy_", 2, 2.25, x, x))))
-	for i, want := range []time.Duration{7250, 2250} {
-		if got := p.Operators[i].Time; got != want {
-			t.Errorf("%s: %v, want %v", p.Operators[i].Op, got, want)
-		}
+		`"ts":1735689600000001.220,`).Replace(chrome(
+		event("aten::addmm", 1, .095, x, x), event("aten::copy_", 2, 2.25, x, x))))
+	if got := p.Operators[1].Callers; got != nil {
+		t.Errorf("%v", got)
 	}
 }
 
@@ -468,16 +461,9 @@ func TestRefused(t *testing.T) {
 	defer func(was int64) { maxValue = was }(maxValue)
 	maxValue = 1 << 20
 	for name, test := range map[string]struct{ text, want string }{
-		"empty": {"", "it is empty"},
-		"white": {" \n\t", "it is empty"},
-		"text":  {"hello, world\n", "it is not a profile: neither JSON"},
-		"a model": {"PK\x03\x04\x00\x00\x08\x08model/data.pkl",
-			"it is a zip file, such as torch.save writes, and not a profile: record"},
-		"UTF-16": {"\xff\xfe{\x00}\x00", "it is UTF-16, such as PowerShell's > writes"},
-		"a large model": {"PK\x03\x04" + strings.Repeat("data\n", 1<<16),
-			"it is a zip file, such as torch.save writes, and not a profile: record"},
-		"much UTF-16": {"\xff\xfe{\x00" + strings.Repeat("a\x00\n\x00", 1<<16),
-			"it is UTF-16, such as PowerShell's > writes"},
+		"empty":  {"", "it is empty"},
+		"white":  {" \n\t", "it is empty"},
+		"text":   {"hello, world\n", "it is not a profile: neither JSON"},
 		"binary": {"\x7fELF\x00\x01\xff", "it is not a profile: neither JSON"},
 		"another object": {`{"a":[1,2,{"b":3}]}`,
 			"it is not a profile: a JSON object with neither traceEvents nor nodes"},
@@ -669,7 +655,6 @@ func TestNesting(t *testing.T) {
 			}
 			total := 0
 			for i := range p.Operators {
-				p.Operators[i].Time = 0
 				total += p.Operators[i].Calls
 			}
 			if total != p.Calls {

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/stridebench/stridebench/layouts"
 )
@@ -65,7 +64,7 @@ func (o Operand) Layout() (layouts.Layout, error) {
 // Bytes counts the bytes of the operand's elements, those that an expanded dim
 // repeats once; 0 if the size of its dtype is not known.
 func (o Operand) Bytes() int64 {
-	bytes := int64(itemSize(o.DType))
+	bytes := int64(o.ItemSize())
 	for d, n := range o.Shape {
 		if d >= len(o.Strides) || o.Strides[d] != 0 || n == 0 {
 			bytes *= int64(n)
@@ -75,7 +74,7 @@ func (o Operand) Bytes() int64 {
 }
 
 // ItemSize is the bytes of an element, 0 if the size of its dtype is not known.
-func (o Operand) ItemSize() int { return itemSize(o.DType) }
+func (o Operand) ItemSize() int { return sizes[o.DType] }
 
 // moved is the bytes that an operator reads of the operand plus those that it
 // writes.
@@ -84,13 +83,6 @@ func (o Operand) moved() int64 {
 		return 2 * o.Bytes()
 	}
 	return o.Bytes()
-}
-
-// contiguous reports whether the operand's elements lie in row-major order,
-// with no gaps.
-func (o Operand) contiguous() bool {
-	l, err := o.Layout()
-	return err == nil && l.IsContiguous()
 }
 
 // An Operator is all calls of one operator with the same dtypes, shapes and
@@ -112,11 +104,8 @@ type Operator struct {
 	Calls int      `json:"calls"`
 	// Bytes are those of the operands that the profile has, over all calls: read
 	// plus written. 0 of a Class that touches no memory.
-	Bytes int64 `json:"bytes"`
-	// Time is what the profile recorded for all calls, on the thread that called,
-	// without the operators inside that are counted themselves.
-	Time    time.Duration `json:"time_ns,omitzero"`
-	Callers []Caller      `json:"callers,omitempty"`
+	Bytes   int64    `json:"bytes"`
+	Callers []Caller `json:"callers,omitempty"`
 }
 
 // A Caller is a chain of operators by which an operator was called.
@@ -154,11 +143,6 @@ type Profile struct {
 	Calls     int        `json:"calls"`
 	Operators []Operator `json:"operators"` // in the order of their first calls
 	Skipped   []Skipped  `json:"skipped"`
-	// Strided counts the tensors given as arguments, wrappers' too but lists not,
-	// that are not contiguous; StridedDistinct how many differ in operator,
-	// dtype, shape or strides.
-	Strided         int `json:"strided_inputs"`
-	StridedDistinct int `json:"strided_inputs_distinct"`
 	// Tally counts the operands of all operators, over all calls.
 	Tally Tally `json:"operands"`
 	// OnDevice: some ran on a GPU.
@@ -242,7 +226,7 @@ func newOperand(shape, strides []int, dtype string) (Operand, error) {
 	for _, n := range shape {
 		numel *= n
 	}
-	if most := maxOperand / max(itemSize(dtype), 1); span > most || numel > most {
+	if most := maxOperand / max(o.ItemSize(), 1); span > most || numel > most {
 		return o, fmt.Errorf("a tensor of shape %s and strides %v is larger than 256 TiB",
 			layouts.FormatShape(shape), strides)
 	}

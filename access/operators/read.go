@@ -27,9 +27,8 @@ const howToRecord = "record it with PyTorch 2.4 or later and " +
 	"or with scripts/capture/capture.py (PyTorch 1.13 and later)"
 
 // Read reads profiles, each gzipped or not, and told apart by what is in them.
-// One execution trace and one Kineto trace are of the same run, and joined by
-// their record function ids: the operators are the former's, their times the
-// latter's. All other files are counted together.
+// Files are counted together. An execution trace beside a Kineto trace is an error, because both
+// may be of one run.
 //
 // What of a file cannot be read is in Skipped and Warnings. An error is of a
 // file of which nothing can: one that is no profile, or has no strides.
@@ -45,11 +44,12 @@ func Read(files ...File) (*Profile, error) {
 	}
 	b := &bill{signatures: sigs, index: map[uint64]int{},
 		profile: Profile{Operators: []Operator{}, Skipped: []Skipped{}}}
-	traces, err := b.join(traces)
-	if err != nil {
-		return nil, err
-	}
+	named := map[string]string{} // by kind
 	for _, t := range traces {
+		if named[t.kind] = t.name; named[kinetoTrace] != "" && named[executionTrace] != "" {
+			return nil, fmt.Errorf("%s and %s may be of one run, whose calls would count twice: "+
+				"give them one at a time", named[executionTrace], named[kinetoTrace])
+		}
 		if err := t.usable(); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -176,9 +176,7 @@ func readFile(file File, sigs *signatures) (*trace, error) {
 	if zipped && err == nil && len(t.warnings) == 0 {
 		// Its end says whether all that came was right.
 		if _, wrong := io.Copy(io.Discard, in); wrong != nil {
-			t.warnings = append(t.warnings, fmt.Sprintf(
-				"%s: all calls were read, but the end of the file is damaged (%s)", t.name,
-				plain(wrong)))
+			t.warn("all calls were read, but the end of the file is damaged (%s)", plain(wrong))
 		}
 	}
 	return t, err
@@ -241,8 +239,7 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 		t.adopt()
 	}
 	if t.onDevice {
-		t.warnings = append(t.warnings, t.name+": its operators ran on a device and are priced "+
-			"as if on a CPU; their recorded times are of the thread that started them")
+		t.warn("its operators ran on a device and are priced as if on a CPU")
 	}
 	switch {
 	case err == nil && t.kind == "":
@@ -251,17 +248,19 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 		at := dec.InputOffset()
 		_, more := dec.ReadToken()
 		if _, garbage := errors.AsType[*jsontext.SyntacticError](more); garbage || more == nil {
-			t.warnings = append(t.warnings, fmt.Sprintf(
-				"%s: all calls were read; what follows byte %d is ignored", t.name, at))
+			t.warn("all calls were read; what follows byte %d is ignored", at)
 		}
 	case t.calls.Len() == 0:
 		return unreadable(err)
 	default:
-		t.warnings = append(t.warnings, fmt.Sprintf(
-			"%s: cut short or broken after %s (%s); the rest is unknown",
-			t.name, inCalls(t.counted(sigs)), plain(err)))
+		t.cut(t.counted(sigs), err)
 	}
 	return nil
+}
+
+// cut warns of a file that ends, or breaks, after some calls.
+func (t *trace) cut(calls int, err error) {
+	t.warn("cut short or broken after %s (%s); the rest is unknown", inCalls(calls), plain(err))
 }
 
 // counted is how many calls bill.add counts of the file: those that cannot be used too, and no
@@ -359,37 +358,4 @@ func elements(dec *jsontext.Decoder, each func(jsontext.Value)) error {
 	}
 	_, err := dec.ReadToken()
 	return err
-}
-
-// join puts the times of the Kineto trace into the execution trace, if there is
-// one of each.
-func (b *bill) join(traces []*trace) ([]*trace, error) {
-	kineto := slices.IndexFunc(traces, func(t *trace) bool { return t.kind == kinetoTrace })
-	execution := slices.IndexFunc(traces, func(t *trace) bool { return t.kind == executionTrace })
-	if len(traces) != 2 || kineto < 0 || execution < 0 {
-		return traces, nil
-	}
-	k, e := traces[kineto], traces[execution]
-	took := map[uint64]int64{}
-	for i := range k.calls.Len() {
-		if c := k.calls.at(i); c.record != 0 {
-			took[c.record] = c.took
-		}
-	}
-	found := 0
-	for i := range e.calls.Len() {
-		c := e.calls.at(i)
-		if ns, ok := took[c.record]; ok && c.record != 0 {
-			c.took = ns
-			found++
-		}
-	}
-	if found == 0 {
-		return nil, fmt.Errorf("%s and %s share no record function id, so they are not of one "+
-			"run: give them one at a time", e.name, k.name)
-	}
-	e.warnings = append(e.warnings, k.warnings...)
-	e.kind = fmt.Sprintf("%s with the times of %d of its calls from %s", executionTrace,
-		found, k.name)
-	return []*trace{e}, nil
 }

@@ -84,7 +84,7 @@ func (op Operator) inLetters(operands, results []string) []Operand {
 			shape = append(shape, rest...)
 		}
 		for k := range letters {
-			given, known := op.Numbers(map[byte]Arg{'N': Number, 'O': Size}[letters[k]])
+			given, known := op.Numbers(map[byte]Arg{'N': argNumber, 'O': argSize}[letters[k]])
 			if size, bound := sizes[letters[k]]; bound {
 				given = []int{size}
 			} else if !known || len(given) == 0 {
@@ -174,11 +174,11 @@ func (op Operator) each(letter Arg, dims int, none ...int) []int {
 func (op Operator) windowed(x, size []int, turned bool) (sizes []int) {
 	dims := len(size)
 	none := []int{1}
-	if op.Row().Takes(Kernel) {
+	if op.Row().Takes(argKernel) {
 		none = size
 	}
-	stride, padding := op.each(Stride, dims, none...), op.each(Padding, dims, 0)
-	dilation, extra := op.each(Dilation, dims, 1), op.each(Extra, dims, 0)
+	stride, padding := op.each(argStride, dims, none...), op.each(Padding, dims, 0)
+	dilation, extra := op.each(argDilation, dims, 1), op.each(argExtra, dims, 0)
 	if stride == nil || padding == nil || dilation == nil || extra == nil ||
 		slices.Contains(stride, 0) {
 		return nil
@@ -190,7 +190,7 @@ func (op Operator) windowed(x, size []int, turned bool) (sizes []int) {
 		}
 		span := n + 2*padding[d] - dilation[d]*(size[d]-1) - 1
 		m := span/stride[d] + 1
-		if op.True(Ceil) && span%stride[d] != 0 && m*stride[d] < n+padding[d] {
+		if op.True(argCeil) && span%stride[d] != 0 && m*stride[d] < n+padding[d] {
 			m++ // pooling_output_shape in Pool.h
 		}
 		if span < 0 {
@@ -209,7 +209,7 @@ func (op Operator) windows(x []int) []int {
 	w := op.Inputs[1].Shape
 	turned, channels := op.Row().Results == "transposed" || op.True(Whether), w[0]
 	if turned {
-		channels = min(w[1], maxOperand>>30) * append(op.each(Number, 1, 1), 1)[0] // of each group
+		channels = min(w[1], maxOperand>>30) * append(op.each(argNumber, 1, 1), 1)[0] // of each group
 	}
 	sizes := op.windowed(x, w[2:], turned)
 	if sizes == nil {
@@ -223,8 +223,8 @@ func (op Operator) pool(x []int, dims int) []int {
 	if len(op.Inputs) != 1 || len(x) < dims+1 || len(op.Args) == 0 {
 		return nil
 	}
-	sizes := op.each(Size, dims)
-	if size := op.each(Kernel, dims); size != nil {
+	sizes := op.each(argSize, dims)
+	if size := op.each(argKernel, dims); size != nil {
 		sizes = op.windowed(x, size, false)
 	}
 	if sizes == nil {
@@ -235,8 +235,8 @@ func (op Operator) pool(x []int, dims int) []int {
 
 // resized is that of what makes larger images, whose size or the scales of it an argument says.
 func (op Operator) resized(x []int) []int {
-	sizes, _ := op.Numbers(Size)
-	text, _ := op.argument(Scale)
+	sizes, _ := op.Numbers(argSize)
+	text, _ := op.argument(argScale)
 	scales := listed(text)
 	switch {
 	case len(op.Inputs) != 1 || len(x) < 3:
@@ -265,7 +265,7 @@ func (op Operator) gradients() (all []Operand) {
 	if len(op.Inputs) != 3 || len(g.Shape) < 2 {
 		return nil
 	}
-	text, _ := op.argument(Asks)
+	text, _ := op.argument(argAsks)
 	asked := listed(text)
 	for i, shape := range [][]int{op.Inputs[1].Shape, op.Inputs[2].Shape, g.Shape[1:2]} {
 		if len(asked) != 3 || strings.EqualFold(asked[i], "true") || asked[i] == "1" {
@@ -279,7 +279,7 @@ func (op Operator) gradients() (all []Operand) {
 // says.
 func (op Operator) chosen(x []int) []int {
 	dim, ok := op.Along()
-	n, _ := op.Numbers(Number)
+	n, _ := op.Numbers(argNumber)
 	if len(op.Inputs) == 2 && len(op.Inputs[1].Shape) <= 1 {
 		n = append(slices.Clone(op.Inputs[1].Shape), 1)[:1]
 	}

@@ -58,21 +58,21 @@ type Flag string
 
 // The flags.
 const (
-	Calls        Flag = "calls"
-	Itself       Flag = "itself"
-	Computes     Flag = "computes"
-	ComputesDims Flag = "computes=d"
-	ComputesFlag Flag = "computes=b"
-	ChannelsLast Flag = "channels_last"
-	Dense        Flag = "dense"
-	First        Flag = "first"
-	Converts     Flag = "converts"
-	Blocks       Flag = "blocks"
-	Pairs        Flag = "pairs"
-	Asked        Flag = "asked"
-	Maker        Flag = "maker"
-	Masks        Flag = "masks"
-	Folds        Flag = "folds"
+	flagCalls        Flag = "calls"
+	flagItself       Flag = "itself"
+	flagComputes     Flag = "computes"
+	flagComputesDims Flag = "computes=d"
+	flagComputesFlag Flag = "computes=b"
+	ChannelsLast     Flag = "channels_last"
+	Dense            Flag = "dense"
+	First            Flag = "first"
+	Converts         Flag = "converts"
+	Blocks           Flag = "blocks"
+	flagPairs        Flag = "pairs"
+	Asked            Flag = "asked"
+	Maker            Flag = "maker"
+	Masks            Flag = "masks"
+	Folds            Flag = "folds"
 )
 
 // An Arg is the letter of an argument in a row.
@@ -80,24 +80,24 @@ type Arg byte
 
 // The letters that are asked for; table.txt explains all.
 const (
-	Written  Arg = 'w'
-	Index    Arg = 'x'
-	Flat     Arg = 'y'
-	Like     Arg = 'h'
-	Dim      Arg = 'd'
-	Sizes    Arg = 's'
-	Kernel   Arg = 'k'
-	Stride   Arg = 't'
-	Padding  Arg = 'p'
-	Dilation Arg = 'e'
-	Extra    Arg = 'g'
-	Ceil     Arg = 'u'
-	Size     Arg = 'o'
-	Scale    Arg = 'f'
-	Number   Arg = 'n'
-	Whether  Arg = 'b'
-	Asks     Arg = 'm'
-	tensors      = "rwchxy" // the letters of tensors
+	Written     Arg = 'w'
+	Index       Arg = 'x'
+	Flat        Arg = 'y'
+	Like        Arg = 'h'
+	Dim         Arg = 'd'
+	argSizes    Arg = 's'
+	argKernel   Arg = 'k'
+	argStride   Arg = 't'
+	Padding     Arg = 'p'
+	argDilation Arg = 'e'
+	argExtra    Arg = 'g'
+	argCeil     Arg = 'u'
+	argSize     Arg = 'o'
+	argScale    Arg = 'f'
+	argNumber   Arg = 'n'
+	Whether     Arg = 'b'
+	argAsks     Arg = 'm'
+	tensors         = "rwchxy" // the letters of tensors
 )
 
 // Tensor reports whether an argument with the letter is a tensor.
@@ -130,7 +130,7 @@ func (r Row) Takes(letter Arg) bool { return strings.IndexByte(r.args, byte(lett
 func (r Row) numbers() bool { return strings.Trim(r.args, tensors+".") != "" }
 
 // calls reports whether the operator is counted only where what it calls touches no memory.
-func (r Row) calls() bool { return r.Has(Calls) || !r.Class.Touches() }
+func (r Row) calls() bool { return r.Has(flagCalls) || !r.Class.Touches() }
 
 //go:embed table.txt
 var table string
@@ -160,7 +160,7 @@ var byName = sync.OnceValue(func() map[string]Row {
 })
 
 // unknown is the row of what is in no table.
-var unknown = Row{Class: Unknown, flags: []string{string(Calls)}}
+var unknown = Row{Class: Unknown, flags: []string{string(flagCalls)}}
 
 // lookUp returns what is known of the operator that a profile names op.
 func lookUp(op string) Row {
@@ -192,7 +192,7 @@ func byRule(name string) (Row, bool) {
 	if base, ok := strings.CutSuffix(name, "_backward"); ok {
 		if r := byName()[base]; r.Class != "" && r.Class.Touches() {
 			r.flags = slices.DeleteFunc(slices.Clone(r.flags), func(f string) bool {
-				return f == string(Calls)
+				return f == string(flagCalls)
 			})
 			if r.args, r.Results = "", ""; r.Class == Gather {
 				r.Results = "?,*,...->*" // a gradient of what it was of
@@ -214,8 +214,8 @@ func byRule(name string) (Row, bool) {
 // Row is what the table says of an operator with its operands.
 func (op Operator) Row() Row {
 	r := lookUp(op.Op)
-	if r.Has(Pairs) && len(op.Inputs) > 1 && op.Inputs[1].Role == Input {
-		return Row{Class: Elementwise, Walk: WalkElementwise, flags: []string{string(Calls)}}
+	if r.Has(flagPairs) && len(op.Inputs) > 1 && op.Inputs[1].Role == Input {
+		return Row{Class: Elementwise, Walk: WalkElementwise, flags: []string{string(flagCalls)}}
 	}
 	return r
 }
@@ -230,8 +230,8 @@ func RowOf(name string) Row {
 func (op Operator) Computes() bool {
 	r := op.Row()
 	dims, known := op.Numbers(Dim)
-	return r.Has(Computes) || r.Has(ComputesDims) && known && len(dims) > 0 ||
-		r.Has(ComputesFlag) && op.True(Whether) || op.halves(r)
+	return r.Has(flagComputes) || r.Has(flagComputesDims) && known && len(dims) > 0 ||
+		r.Has(flagComputesFlag) && op.True(Whether) || op.halves(r)
 }
 
 // halves reports whether an operator computes with float16, of which a CPU converts each element to
@@ -292,8 +292,8 @@ func (op Operator) Dims() ([]int, bool) {
 		return nil, false
 	}
 	rank := len(op.Inputs[0].Shape)
-	if row.Takes(Sizes) {
-		sizes, listed := op.Numbers(Sizes)
+	if row.Takes(argSizes) {
+		sizes, listed := op.Numbers(argSizes)
 		if !listed || len(sizes) > rank {
 			return nil, false
 		}

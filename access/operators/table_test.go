@@ -56,15 +56,15 @@ func TestTable(t *testing.T) {
 
 // What the table may say.
 var (
-	letters = tensors + "." + string([]byte{byte(Dim), byte(Sizes), byte(Kernel), byte(Stride),
-		byte(Padding), byte(Dilation), byte(Extra), byte(Ceil), byte(Size), byte(Scale),
-		byte(Number), byte(Whether), byte(Asks)})
+	letters = tensors + "." + string([]byte{byte(Dim), byte(argSizes), byte(argKernel),
+		byte(argStride), byte(Padding), byte(argDilation), byte(argExtra), byte(argCeil),
+		byte(argSize), byte(argScale), byte(argNumber), byte(Whether), byte(argAsks)})
 	classes = []Class{View, None, Copy, Elementwise, Reduction, Rows, Product, Gather}
 	walks   = []Walk{WalkNone, WalkWindow, WalkProduct, WalkCopy, WalkJoined, WalkStacked,
 		WalkPadded, WalkElementwise, WalkScan, WalkReduction,
 		WalkRows, WalkNorm, WalkGather, WalkPut, WalkElements, WalkScatter}
-	flags = []Flag{Calls, Itself, Computes, ComputesDims, ComputesFlag, ChannelsLast, Dense,
-		First, Converts, Blocks, Pairs, Asked, Maker, Masks, Folds}
+	flags = []Flag{flagCalls, flagItself, flagComputes, flagComputesDims, flagComputesFlag,
+		ChannelsLast, Dense, First, Converts, Blocks, flagPairs, Asked, Maker, Masks, Folds}
 )
 
 // TestNamesNowhereElse: what is known of operators by their names stands in the table alone: no
@@ -149,7 +149,7 @@ func TestComputes(t *testing.T) {
 // TestDTypes: names of types are ours, and have a size.
 func TestDTypes(t *testing.T) {
 	for name, ours := range spellings {
-		if size := itemSize(ours); (size == 0) != (ours == undefined) {
+		if size := sizes[ours]; (size == 0) != (ours == undefined) {
 			t.Errorf("%s is %s, of %d bytes", name, ours, size)
 		}
 	}

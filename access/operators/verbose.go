@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,16 +17,11 @@ var verboseFields = []string{"operation", "engine", "primitive", "implementation
 // maxLine is the longest line of a log, in bytes.
 const maxLine = 1 << 20
 
-// zipped is how a zip begins, such as what torch.save writes.
-const zipped = "PK\x03\x04"
-
 // readVerbose reads a oneDNN log, which may be among what else a program
 // printed.
 func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	t.kind = verboseLog
 	template := verboseFields
-	begin, _ := in.Peek(len(zipped)) // an error is the scanner's, too
-	head := string(begin)            // which reading on overwrites
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 1<<16), maxLine)
 	any := false
@@ -50,19 +44,11 @@ func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	switch {
 	case !any && err != nil:
 		return unreadable(err)
-	case !any && head == zipped:
-		return errors.New("it is a zip file, such as torch.save writes, and not a profile: " +
-			"record a step with torch.profiler or scripts/capture, and give the trace")
-	case !any && (strings.HasPrefix(head, "\xFF\xFE") || strings.HasPrefix(head, "\xFE\xFF")):
-		return errors.New("it is UTF-16, such as PowerShell's > writes: want UTF-8 (| Out-File " +
-			"-Encoding utf8)")
 	case !any:
 		return errors.New("it is not a profile: neither JSON (a Kineto or execution trace) nor " +
 			"lines of onednn_verbose (ONEDNN_VERBOSE=1)")
 	case err != nil:
-		t.warnings = append(t.warnings, fmt.Sprintf(
-			"%s: cut short or broken after %s (%s); the rest is unknown",
-			t.name, inCalls(t.calls.Len()), plain(err)))
+		t.cut(t.calls.Len(), err)
 	}
 	return nil
 }
@@ -141,12 +127,7 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 		return
 	}
 	descriptors, shape := field("memory_descriptors"), field("problem_desc")
-	c := call{link: -1}
-	if ms, err := strconv.ParseFloat(field("exec_time"), 64); err == nil && ms >= 0 &&
-		ms < math.MaxInt64/2e6 {
-		c.took = int64(ms * 1e6)
-	}
-	c.signature = sigs.of([]byte(fmt.Sprintf("onednn %t %s\x00%s", v1, descriptors, shape)),
+	signature := sigs.of([]byte(fmt.Sprintf("onednn %t %s\x00%s", v1, descriptors, shape)),
 		func() signature {
 			sig := signature{op: op, Row: Row{Class: Copy}}
 			err := sig.reorder(descriptors, shape, v1)
@@ -155,7 +136,7 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 			}
 			return sig
 		})
-	t.calls.add(c)
+	t.calls.add(call{signature: signature, link: -1})
 }
 
 // reorder reads what is copied into what: "src_f32::blocked:abcd::f0
