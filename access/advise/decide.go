@@ -192,7 +192,7 @@ func (a *Advice) isPaddedNaive(c Candidate) bool {
 // breakEven returns the least number of passes for which a copy and passes over it are faster than
 // passes over the view, or 0.
 func breakEven(copied, view, after float64) int {
-	n := math.Floor(copied/(view-after)) + 1
+	n := math.Floor(copied/(view-after)*(1+1e-12)) + 1 // a tie in decimals is one here
 	if view <= after || n >= math.MaxInt32 {
 		return 0
 	}

@@ -32,16 +32,9 @@ import (
 
 // A Bill is what a profile's operators cost.
 type Bill struct {
-	Sources []string `json:"sources"`
-	// Warnings are those of the profile, a line each.
-	Warnings []string `json:"warnings,omitempty"`
-	Model    string   `json:"cost_model"`
-	Calls    int      `json:"calls"` // of all operators, skipped ones too
-	Bytes    int64    `json:"bytes"`
-	// Operands counts all of them, as the profile does. OnDevice: the profile is of a GPU, and
-	// times are those of a CPU.
-	Operands operators.Tally `json:"operands"`
-	OnDevice bool            `json:"on_device,omitzero"`
+	Subject
+	Calls int   `json:"calls"` // of all operators, skipped ones too
+	Bytes int64 `json:"bytes"`
 	// Ns is the predicted time of all calls, Layout how much less it would be if
 	// operands were contiguous, Share the latter's share of the former.
 	Ns     float64 `json:"predicted_ns"`
@@ -51,7 +44,6 @@ type Bill struct {
 	Operators []Item              `json:"operators"`
 	Skipped   []operators.Skipped `json:"skipped"`
 
-	brief   string   // what is predicted for
 	nowhere bool     // the profile does not say where tensors lie
 	levels  []string // names of the caches
 }
@@ -111,10 +103,8 @@ func (b Begin) phase(what string, parts int, noun string) (done func()) {
 
 // Of prices a profile by a cost model. It works on all CPUs.
 func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*Bill, error) {
-	b := &Bill{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(),
-		Calls: p.Calls, Operands: p.Tally,
-		OnDevice: p.OnDevice, nowhere: p.Step == nil, Operators: []Item{},
-		Skipped: append([]operators.Skipped{}, p.Skipped...)}
+	b := &Bill{Subject: subjectOf(p, m), Calls: p.Calls, nowhere: p.Step == nil,
+		Operators: []Item{}, Skipped: append([]operators.Skipped{}, p.Skipped...)}
 	for _, l := range m.Caches.Levels {
 		b.levels = append(b.levels, l.Name)
 	}

@@ -17,19 +17,12 @@ import (
 // A Step is the calls of an execution trace, simulated one after the other on one
 // hierarchy of caches, which each finds as the one before left it.
 type Step struct {
-	Sources  []string `json:"sources"`
-	Warnings []string `json:"warnings,omitempty"`
-	Model    string   `json:"cost_model"`
-	// the trace is of a GPU, and times are those of a CPU
-	OnDevice bool       `json:"on_device,omitzero"`
-	Memory   int64      `json:"memory"` // bytes of all storages
-	Ns       float64    `json:"predicted_ns"`
-	Misses   []Miss     `json:"misses"`
-	Calls    []StepCall `json:"calls"`   // in their order
-	Fusions  []Fusion   `json:"fusions"` // those that save most first
-
-	brief string // what is predicted for
-	tally operators.Tally
+	Subject
+	Memory  int64      `json:"memory"` // bytes of all storages
+	Ns      float64    `json:"predicted_ns"`
+	Misses  []Miss     `json:"misses"`
+	Calls   []StepCall `json:"calls"`   // in their order
+	Fusions []Fusion   `json:"fusions"` // those that save most first
 }
 
 // A StepCall is one call that touches memory.
@@ -115,8 +108,7 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 		}
 		s.lowered, s.errs = append(s.lowered, l), append(s.errs, err)
 	}
-	step := &Step{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(),
-		OnDevice: p.OnDevice, tally: p.Tally, Fusions: []Fusion{}}
+	step := &Step{Subject: subjectOf(p, m), Fusions: []Fusion{}}
 	if step.Memory, err = s.place(); err != nil {
 		return nil, err
 	}

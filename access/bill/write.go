@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/access/advise"
+	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
@@ -41,31 +42,43 @@ func (b *Bill) Write(w io.Writer, worst, columns int) error {
 	return explain.WriteParagraphs(w, b.rest(rows), columns)
 }
 
-// Lead is what a bill is of, its sources. Before them stands what holds on any device, if the
-// profile is of a GPU.
-func (b *Bill) Lead() []string { return lead(b.OnDevice, b.Operands, b.Sources) }
+// A Subject is a profile, and the machine that its times are predicted for.
+type Subject struct {
+	Sources  []string        `json:"sources"`            // the profile's, as are Warnings and OnDevice
+	Warnings []string        `json:"warnings,omitempty"` // a line each
+	Model    string          `json:"cost_model"`
+	OnDevice bool            `json:"on_device,omitzero"` // a GPU's profile, with times of a CPU
+	Operands operators.Tally `json:"operands"`
 
-func lead(onDevice bool, t operators.Tally, sources []string) []string {
-	if !onDevice {
-		return slices.Clone(sources)
+	brief string // the Model in few words
+}
+
+func subjectOf(p *operators.Profile, m cost.Model) Subject {
+	return Subject{p.Sources, p.Warnings, m.String(), p.OnDevice, p.Tally, m.Brief()}
+}
+
+// Lead returns the sources, a line each. Before them stands, for a profile of a GPU, what holds on
+// any device.
+func (s Subject) Lead() []string {
+	if !s.OnDevice {
+		return slices.Clone(s.Sources)
 	}
+	t := s.Operands
 	return append([]string{
 		"recorded on a GPU: " +
 			"times are of the same operators on a CPU, and predict nothing of this step",
 		explain.Say("on any device: %d of %d operands (%d of %d B) are transposed, ",
 			t.Transposed, t.All, t.TransposedBytes, t.Bytes) +
 			explain.Say("and %d (%d B) strided", t.Strided, t.StridedBytes),
-	}, sources...)
+	}, s.Sources...)
 }
 
-// PredictedFor says in words for which machine. Model has all that its times are made of.
-func (b *Bill) PredictedFor() string { return predictedFor(b.OnDevice, b.brief) }
-
-func predictedFor(onDevice bool, brief string) string {
-	if onDevice {
-		return "CPU times for " + brief
+// PredictedFor names the machine in a line. Model has all times of it.
+func (s Subject) PredictedFor() string {
+	if s.OnDevice {
+		return "CPU times for " + s.brief
 	}
-	return "predicted for " + brief
+	return "predicted for " + s.brief
 }
 
 // Notes say what of the bill has no price, and how much there is besides what
@@ -220,7 +233,7 @@ func tensorText(o operators.Operand) string {
 // Write prints the step for people: the calls that take longest, in their order,
 // and the fusions that save most; in lines of so many columns, unless these are 0.
 func (s *Step) Write(w io.Writer, worst, columns int) error {
-	head := append(lead(s.OnDevice, s.tally, s.Sources), predictedFor(s.OnDevice, s.brief),
+	head := append(s.Lead(), s.PredictedFor(),
 		fmt.Sprintf("%s in sequence take %s; "+
 			"each starts with the caches that the previous one left",
 			explain.Counted(len(s.Calls), "call"), advise.Duration(s.Ns)))

@@ -3,6 +3,7 @@ package operators
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,55 +13,36 @@ import (
 
 // A fieldReader picks the fields of some names out of an object.
 type fieldReader struct {
-	names  []string
+	names  []string // in quotes
 	values []jsontext.Value
 	dec    *jsontext.Decoder
 }
 
 func newFieldReader(names ...string) *fieldReader {
-	return &fieldReader{names: names, values: make([]jsontext.Value, len(names)),
-		dec: new(jsontext.Decoder)}
+	f := &fieldReader{values: make([]jsontext.Value, len(names)), dec: new(jsontext.Decoder)}
+	for _, name := range names {
+		f.names = append(f.names, strconv.Quote(name))
+	}
+	return f
 }
 
-// read returns the values of the fields, nil of those that are not there, in the
-// order of the names; they are raw's bytes. It reports whether raw is an object.
+// read returns the values of the fields, in the order of the names; nil for those that are absent
+// or null. The values are parts of raw, which is valid JSON. read reports whether raw is an object.
 func (f *fieldReader) read(raw jsontext.Value) ([]jsontext.Value, bool) {
 	clear(f.values)
 	if raw.Kind() != '{' {
 		return f.values, false
 	}
 	f.dec.Reset(bytes.NewBuffer(raw), lenient()...)
-	if _, err := f.dec.ReadToken(); err != nil {
-		return f.values, false
-	}
+	_, _ = f.dec.ReadToken()
 	for f.dec.PeekKind() == '"' {
-		name, err := f.dec.ReadValue()
-		if err != nil {
-			return f.values, false
-		}
-		field := f.field(name)
-		value, err := f.dec.ReadValue()
-		if err != nil {
-			return f.values, false
-		}
-		if field >= 0 && value.Kind() != 'n' {
+		name, _ := f.dec.ReadValue()
+		field := slices.IndexFunc(f.names, func(n string) bool { return n == string(name) })
+		if value, _ := f.dec.ReadValue(); field >= 0 && value.Kind() != 'n' {
 			f.values[field] = value
 		}
 	}
 	return f.values, true
-}
-
-// field is the index of a name, in its quotes; -1 of one that is not asked for.
-func (f *fieldReader) field(quoted jsontext.Value) int {
-	if len(quoted) < 2 {
-		return -1
-	}
-	for i, name := range f.names {
-		if string(quoted[1:len(quoted)-1]) == name {
-			return i
-		}
-	}
-	return -1
 }
 
 // text is the string that v is; "" if it is none.
@@ -122,17 +104,12 @@ func parseNext(dec *jsontext.Decoder) value {
 		return value{raw: raw}
 	}
 	v := value{isList: true}
-	if _, err := dec.ReadToken(); err != nil {
-		return v
-	}
-	for {
-		switch dec.PeekKind() {
-		case ']', 0:
-			_, _ = dec.ReadToken()
-			return v
-		}
+	_, _ = dec.ReadToken()
+	for dec.PeekKind() != ']' {
 		v.list = append(v.list, parseNext(dec))
 	}
+	_, _ = dec.ReadToken()
+	return v
 }
 
 // text is the string that v is, or what else it is as it is written.

@@ -164,13 +164,16 @@ func readFile(file File, sigs *signatures) (*trace, error) {
 		in, zipped = bufio.NewReaderSize(unzipped, 1<<16), true
 	}
 	t := &trace{name: file.Name}
-	start, err := firstByte(in)
-	if err != nil {
-		return nil, err
-	}
-	if start != '{' && start != '[' {
+	begin, err := in.Peek(1 << 10)
+	start := bytes.TrimLeft(begin, " \t\r\n\xEF\xBB\xBF") // white space, and a mark of UTF-8
+	switch _, _ = in.Discard(len(begin) - len(start)); {
+	case len(start) == 0 && err == io.EOF:
+		return nil, errors.New("it is empty")
+	case len(start) == 0 && err != nil:
+		return nil, unreadable(err)
+	case len(start) == 0 || start[0] != '{' && start[0] != '[':
 		err = t.readVerbose(in, sigs)
-	} else {
+	default:
 		err = t.readJSON(in, sigs)
 	}
 	if zipped && err == nil && len(t.warnings) == 0 {
@@ -180,23 +183,6 @@ func readFile(file File, sigs *signatures) (*trace, error) {
 		}
 	}
 	return t, err
-}
-
-// firstByte returns the first byte that is no white space, and leaves it unread.
-func firstByte(in *bufio.Reader) (byte, error) {
-	for {
-		c, err := in.ReadByte()
-		if err == io.EOF {
-			return 0, errors.New("it is empty")
-		}
-		if err != nil {
-			return 0, unreadable(err)
-		}
-		// white space, and what marks UTF-8
-		if bytes.IndexByte([]byte(" \t\r\n\xEF\xBB\xBF"), c) < 0 {
-			return c, in.UnreadByte()
-		}
-	}
 }
 
 // jsonOptions lets pass what profilers get wrong and what does not matter.

@@ -148,10 +148,9 @@ var byName = sync.OnceValue(func() map[string]Row {
 		if !strings.Contains(name, "::") {
 			name = "aten::" + name
 		}
-		for i, word := range words[:5] {
-			words[i] = strings.TrimPrefix(word, "-")
-			if i == 4 && word != "-" {
-				words[i] = word
+		for i, word := range words {
+			if word == "-" {
+				words[i] = ""
 			}
 		}
 		rows[name] = Row{Class(words[1]), Walk(words[2]), words[4], words[3], words[5:]}

@@ -62,17 +62,14 @@ func verboseLine(line string) (fields []string, v1, ok bool) {
 		return nil, false, false
 	}
 	fields = strings.Split(strings.TrimSpace(line[at:]), ",")[1:]
-	next := func(is func(string) bool) bool {
-		if len(fields) == 0 || !is(fields[0]) {
-			return false
+	for len(fields) > 0 {
+		_, err := strconv.ParseFloat(fields[0], 64) // a timestamp
+		if err != nil && !slices.Contains([]string{"v0", "v1", "primitive"}, fields[0]) {
+			break
 		}
+		v1 = v1 || fields[0] == "v1"
 		fields = fields[1:]
-		return true
 	}
-	next(func(s string) bool { return s == "v0" })
-	v1 = next(func(s string) bool { return s == "v1" })
-	next(func(s string) bool { _, err := strconv.ParseFloat(s, 64); return err == nil })
-	next(func(s string) bool { return s == "primitive" })
 	return fields, v1, true
 }
 
@@ -81,10 +78,7 @@ func templateOf(fields []string) ([]string, bool) {
 	if len(fields) < 2 || fields[0] != "info" {
 		return nil, false
 	}
-	first, ok := strings.CutPrefix(fields[1], "prim_template:")
-	if !ok {
-		first, ok = strings.CutPrefix(fields[1], "template:")
-	}
+	_, first, ok := strings.Cut(fields[1], "template:") // or prim_template:
 	if !ok {
 		return nil, false
 	}
