@@ -43,6 +43,15 @@ func (r Role) String() string {
 	return roleNames[r]
 }
 
+// MarshalText writes what String returns.
+func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (r *Role) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRole(string(text))
+	return err
+}
+
 // ParseRole reads what String writes.
 func ParseRole(name string) (Role, error) {
 	if i := slices.Index(roleNames, name); i >= 0 {

@@ -109,16 +109,14 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 		b.levels = append(b.levels, l.Name)
 	}
 	inside := callsOf(p.Operators)
-	var all patterns
+	all := patterns{index: map[string]int{}}
 	for _, op := range p.Operators {
 		item := Item{Operator: op, Computes: op.Computes()}
-		if op.Class.Touches() {
-			var err error
-			if item.lowered, err = lower(op, inside); err != nil {
-				item.Problem = err.Error()
-			}
-			item.Unwritten = item.lowered.unsaid
+		var err error
+		if item.lowered, err = lower(op, inside); err != nil {
+			item.Problem = err.Error()
 		}
+		item.Unwritten = item.lowered.unsaid
 		item.given, item.twins = all.add(item.lowered.specs), all.add(item.lowered.twins)
 		b.Operators = append(b.Operators, item)
 	}
@@ -136,21 +134,15 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	if b.Ns > 0 {
 		b.Share = b.Layout / b.Ns
 	}
-	b.judge(p)
+	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 })
+	for i := range b.Operators {
+		b.Operators[i].Verdict = verdict(&b.Operators[i], uses[i])
+	}
 	slices.SortStableFunc(b.Operators, func(x, y Item) int {
 		return cmp.Or(cmp.Compare(y.Layout, x.Layout), cmp.Compare(y.Ns, x.Ns),
 			cmp.Compare(y.Bytes, x.Bytes))
 	})
 	return b, nil
-}
-
-// judge says what to do about each operator.
-func (b *Bill) judge(p *operators.Profile) {
-	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 })
-	for i := range b.Operators {
-		item := &b.Operators[i]
-		item.Verdict = verdict(item, uses[i])
-	}
 }
 
 // plus is a + b of what is not negative, at most what an int64 holds.
@@ -211,9 +203,6 @@ type patterns struct {
 
 // add returns the numbers of patterns, new ones and those that are there.
 func (p *patterns) add(specs []access.Spec) []int {
-	if p.index == nil {
-		p.index = map[string]int{}
-	}
 	var numbers []int
 	for _, s := range specs {
 		key := s.Name()

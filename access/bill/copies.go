@@ -12,7 +12,7 @@ import (
 // ends are the operands that a copy reads, and those that it writes.
 func (w *walks) ends() (from, to []tensor) {
 	for _, o := range w.all {
-		if o.Role == operators.Input {
+		if o.Role == access.Input {
 			from = append(from, o)
 		} else {
 			to = append(to, o)

@@ -57,6 +57,9 @@ var errUnnamed = errors.New("the profile lacks its index or mask (scripts/captur
 // not known: of an operator of which nobody knows what it touches, and of a dtype
 // whose size is not known.
 func lower(op operators.Operator, inside calls) (lowered, error) {
+	if !op.Class.Touches() {
+		return lowered{}, nil
+	}
 	all := slices.Concat(op.Inputs, op.Outputs)
 	for _, o := range all {
 		if o.ItemSize() == 0 {
@@ -139,17 +142,16 @@ type walks struct {
 	results   []*walked
 	inner     int // of these, those at the start that are copies of what is not contiguous
 	forLayout bool
-	copied    bool // it calls what copies, and is in the profile itself,
-	reduced   bool // or what reduces,
-	filled    bool // or what fills
+	called    calls // by all operators of the profile
 	err       error
 }
 
-func walksOf(op operators.Operator, calls calls) walks {
-	w := walks{op: op, row: op.Row()}
-	w.copied = calls[callee{op.Op, operators.Copy}]
-	w.reduced = calls[callee{op.Op, operators.Reduction}]
-	w.filled = calls[callee{op.Op, operators.Elementwise}]
+// calls reports whether the operator calls others of a class, which the profile has: of those that
+// copy, reduce, or (Elementwise) fill.
+func (w *walks) calls(c operators.Class) bool { return w.called[callee{w.op.Op, c}] }
+
+func walksOf(op operators.Operator, called calls) walks {
+	w := walks{op: op, row: op.Row(), called: called}
 	for i, o := range slices.Concat(op.Inputs, op.Outputs) {
 		w.all = append(w.all, tensor{o, i})
 	}
@@ -193,10 +195,10 @@ func (w *walks) walk() {
 		w.copies()
 	default:
 		all := slices.Clone(w.all)
-		if w.row.Has(operators.Dense) && len(all) > 0 && all[0].Role == operators.Input {
+		if w.row.Has(operators.Dense) && len(all) > 0 && all[0].Role == access.Input {
 			all[0] = w.dense(all[0])
 		}
-		if w.filled { // its results
+		if w.calls(operators.Elementwise) { // which fill its results
 			all = all[:len(w.op.Inputs)]
 		}
 		w.asTheyLie(all)
@@ -206,7 +208,7 @@ func (w *walks) walk() {
 // changes lowers the copy with which an operator begins that changes its first operand, and is not
 // in place: by one that the profile has, or one inside.
 func (w *walks) changes() {
-	if len(w.op.Inputs) == 0 || w.op.Inputs[0].Role != operators.Input {
+	if len(w.op.Inputs) == 0 || w.op.Inputs[0].Role != access.Input {
 		return
 	}
 	x := w.all[0]
@@ -215,14 +217,14 @@ func (w *walks) changes() {
 		y = outputs[0]
 	}
 	w.copyTo(y, x)
-	y.Role = operators.InPlace
+	y.Role = access.InPlace
 	w.all, w.op.Outputs = slices.Clone(w.all[:len(w.op.Inputs)]), nil
 	y.Argument, w.all[0] = x.Argument, y
 }
 
 // copyTo adds a copy that the operator makes inside, unless the profile has it.
 func (w *walks) copyTo(y, x tensor) {
-	if !w.copied {
+	if !w.calls(operators.Copy) {
 		w.add(access.Copy, nil, w.operand(y, access.Output), w.operand(x, access.Input))
 	}
 }
@@ -235,7 +237,7 @@ func (w *walks) dense(o tensor) tensor {
 	y := fresh(o.Shape, o.DType)
 	w.copyTo(y, o)
 	w.inner = len(w.specs)
-	y.Role, y.Argument = operators.Input, o.Argument
+	y.Role, y.Argument = access.Input, o.Argument
 	return y
 }
 
@@ -250,9 +252,9 @@ func (w *walks) converted(o tensor) tensor {
 	if l, err := o.Layout(); err == nil && !l.IsDense() {
 		y = fresh(o.Shape, dtype)
 	}
-	y.DType, y.at, y.Role = dtype, inside, operators.Output
+	y.DType, y.at, y.Role = dtype, inside, access.Output
 	w.copyTo(y, o)
-	y.Role, y.Argument = operators.Input, o.Argument
+	y.Role, y.Argument = access.Input, o.Argument
 	return y
 }
 
@@ -329,10 +331,10 @@ func (w *walks) result(y *walked) {
 // asTheyLie goes over each of these once, in the order of its strides.
 func (w *walks) asTheyLie(all []tensor) {
 	for _, o := range all {
-		if o.Role != operators.Output && w.row.Is(o.Argument) != operators.Like {
+		if o.Role != access.Output && w.row.Is(o.Argument) != operators.Like {
 			w.add(access.Sum, nil, w.operand(o, access.Input))
 		}
-		if o.Role != operators.Input {
+		if o.Role != access.Input {
 			o.Operand = expandedOnce(o.Operand)
 			w.add(access.Fill, nil, w.operand(o, access.Output))
 		}

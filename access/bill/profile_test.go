@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/simcache"
@@ -29,7 +30,7 @@ type placed struct {
 func (o *placed) UnmarshalText(text []byte) error {
 	words := strings.Fields(string(text))
 	last := len(words) - 1
-	o.DType, o.Role = words[last-1], operators.Input
+	o.DType, o.Role = words[last-1], access.Input
 	for _, word := range words[:last-1] {
 		if place, listed := strings.CutPrefix(word, "list:"); listed {
 			o.InList, o.Nth = true, numbers(place, ",")[0]
@@ -39,7 +40,10 @@ func (o *placed) UnmarshalText(text []byte) error {
 			o.Argument = number(at)
 			continue
 		}
-		o.Role = operators.Role(word)
+		var err error
+		if o.Role, err = access.ParseRole(word); err != nil {
+			return err
+		}
 	}
 	tensorText, place, _ := strings.Cut(words[last], "@")
 	storage, offset, _ := strings.Cut(place, "+")
@@ -119,7 +123,7 @@ func (c call) operator() operators.Operator {
 		op.Inputs = append(op.Inputs, o)
 	}
 	for i, o := range c.Outputs {
-		o.Role, o.Argument = operators.Output, i
+		o.Role, o.Argument = access.Output, i
 		op.Outputs = append(op.Outputs, o.Operand)
 	}
 	for _, chain := range c.Callers {
@@ -149,7 +153,7 @@ func (c call) node(id, caller int) object {
 	}
 	var parameters []string
 	for i, o := range c.Inputs {
-		changed := map[bool]string{true: "(a!)"}[o.Role == operators.InPlace]
+		changed := map[bool]string{true: "(a!)"}[o.Role == access.InPlace]
 		parameters = append(parameters, fmt.Sprintf("Tensor%s x%d", changed, i))
 	}
 	list := strings.Join(parameters, ", ")

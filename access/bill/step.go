@@ -102,10 +102,7 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 	}
 	inside := callsOf(p.Operators)
 	for _, op := range p.Operators {
-		l, err := lowered{}, error(nil)
-		if op.Class.Touches() {
-			l, err = lower(op, inside)
-		}
+		l, err := lower(op, inside)
 		s.lowered, s.errs = append(s.lowered, l), append(s.errs, err)
 	}
 	step := &Step{Subject: subjectOf(p, m), Fusions: []Fusion{}}
@@ -311,7 +308,7 @@ func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
 	all, places := operandsOf(s.profile, call)
 	for at, o := range all {
 		cold, levels := s.cold[call.Operator][at], found[at]
-		if cold == nil || levels == nil || o.Role == operators.Output {
+		if cold == nil || levels == nil || o.Role == access.Output {
 			continue
 		}
 		fewer := make([]float64, len(levels))
@@ -357,13 +354,13 @@ func (s *stepper) saved(n int, first, second counts, readers map[[2]int]int) []f
 	saved := make([]float64, len(s.model.Caches.Levels))
 	for i, w := range wrote {
 		for k, r := range read {
-			if w.Role == operators.Input || r.Role == operators.Output ||
+			if w.Role == access.Input || r.Role == access.Output ||
 				wrotePlaces[i] != readPlaces[k] || w.Bytes() != r.Bytes() {
 				continue
 			}
 			addTo(saved, second[k])
 			// What is read first, or stays behind, has to be fetched all the same.
-			if w.Role == operators.Output && r.Role == operators.Input &&
+			if w.Role == access.Output && r.Role == access.Input &&
 				readers[[2]int{n - 1, i}] == 1 {
 				addTo(saved, first[i])
 			}
@@ -381,7 +378,7 @@ func (s *stepper) readers() map[[2]int]int {
 		all, places := operandsOf(s.profile, call)
 		read := map[[2]int]bool{}
 		for at, o := range all {
-			if w, ok := last[places[at].Storage]; ok && o.Role != operators.Output {
+			if w, ok := last[places[at].Storage]; ok && o.Role != access.Output {
 				read[w] = true
 			}
 		}
@@ -389,7 +386,7 @@ func (s *stepper) readers() map[[2]int]int {
 			count[w]++
 		}
 		for at, o := range all {
-			if o.Role != operators.Input {
+			if o.Role != access.Input {
 				last[places[at].Storage] = [2]int{n, at}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 )
 
@@ -65,7 +66,7 @@ func (r reading) alike(p *operators.Profile, pays func(operator int) bool) {
 	seen := map[string]bool{}
 	for n, op := range p.Operators {
 		for _, o := range op.Inputs {
-			if !pays(n) || o.Role != operators.Input || contiguous(o) {
+			if !pays(n) || o.Role != access.Input || contiguous(o) {
 				continue
 			}
 			key := layoutKey(o)
@@ -126,7 +127,7 @@ func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 	keys := map[string]bool{}
 	from, strided := origin{true, true, true}, false
 	for i, o := range operands {
-		if o.Role == operators.Output {
+		if o.Role == access.Output {
 			continue
 		}
 		c := t.now[places[i].Storage]
@@ -148,7 +149,7 @@ func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 			product: c.product,
 		})
 		strided = true
-		if pays && o.Role == operators.Input { // what is written in place is no use of a copy
+		if pays && o.Role == access.Input { // what is written in place is no use of a copy
 			keys[fmt.Sprintf("%p %d %s", c, places[i].Offset, layoutKey(o))] = true
 		}
 	}
@@ -164,7 +165,7 @@ func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 	}
 	product := op.Class == operators.Product && !convolves(op.Row())
 	for i, o := range operands {
-		if o.Role != operators.Input {
+		if o.Role != access.Input {
 			c := &content{maker: passed, product: product, copied: source(op)}
 			t.now[places[i].Storage], t.wrote[n] = c, append(t.wrote[n], c)
 		}

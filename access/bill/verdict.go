@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 )
 
@@ -95,7 +96,7 @@ func verdict(i *Item, u use) string {
 func (i *Item) stridedOperands() []operators.Operand {
 	var strided []operators.Operand
 	for _, o := range i.Inputs {
-		if o.Role != operators.Output && product(o.Shape) > 1 && !contiguous(o) {
+		if o.Role != access.Output && product(o.Shape) > 1 && !contiguous(o) {
 			strided = append(strided, o)
 		}
 	}
@@ -198,8 +199,8 @@ func (i *Item) formats() (mixed, kept bool) {
 		format := isChannelsLast(o)
 		all = all && format
 		format = format && !contiguous(o)
-		returns = returns || format && o.Role != operators.Input
-		if o.Role != operators.Output || copies {
+		returns = returns || format && o.Role != access.Input
+		if o.Role != access.Output || copies {
 			last, rows = last || format, rows || rowMajor(o)
 		}
 	}
@@ -226,14 +227,14 @@ func (i *Item) within() bool {
 	}
 	all := slices.Concat(i.Inputs, i.Outputs)
 	return len(i.Callers) > 0 && !slices.ContainsFunc(all, func(o operators.Operand) bool {
-		return o.Role != operators.Input && !contiguous(o)
+		return o.Role != access.Input && !contiguous(o)
 	})
 }
 
 // source is the first operand that is read alone.
 func source(op operators.Operator) operators.Operand {
 	for _, o := range op.Inputs {
-		if o.Role == operators.Input {
+		if o.Role == access.Input {
 			return o
 		}
 	}

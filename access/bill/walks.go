@@ -29,15 +29,15 @@ func (w *walks) elementwise() bool {
 		whole := slices.Equal(o.Shape, shape)
 		switch {
 		case !broadcasts(o.Shape, shape) || len(operands) == maxOperands || rows && !whole,
-			o.Role != operators.Input && (written || !whole || slices.Contains(o.Strides, 0)):
+			o.Role != access.Input && (written || !whole || slices.Contains(o.Strides, 0)):
 			rest = append(rest, o)
 		case rows:
 			operands = append(operands, w.operand(w.dense(o), access.Input))
-		case o.Role == operators.Input:
+		case o.Role == access.Input:
 			operands = append(operands, w.operand(w.converted(o), access.Input))
 		default:
 			written = true
-			operands = append(operands, w.operand(o, roles[o.Role]))
+			operands = append(operands, w.operand(o, o.Role))
 		}
 	}
 	result := w.allocated(operands)
@@ -71,8 +71,8 @@ func (w *walks) elementwise() bool {
 
 // reduces adds the pass in which a loss, of elements of a shape, reduces what it computed.
 func (w *walks) reduces(shape []int, results []tensor) bool {
-	if w.op.Class != operators.Elementwise || w.reduced || len(results) == 0 ||
-		len(results[0].Shape) > 0 || results[0].Role != operators.Output {
+	if w.op.Class != operators.Elementwise || w.calls(operators.Reduction) || len(results) == 0 ||
+		len(results[0].Shape) > 0 || results[0].Role != access.Output {
 		return false
 	}
 	each := w.operand(fresh(shape, results[0].DType), access.Input)
@@ -89,13 +89,6 @@ func (w *walks) norm() bool {
 	return w.elementwise()
 }
 
-// roles are those of operands in patterns.
-var roles = map[operators.Role]access.Role{
-	operators.Input:   access.Input,
-	operators.Output:  access.Output,
-	operators.InPlace: access.InPlace,
-}
-
 // lists lowers an operator on lists as one on the first of each, the second, and so on.
 func (w *walks) lists() bool {
 	var each [][]tensor
@@ -107,7 +100,7 @@ func (w *walks) lists() bool {
 		}
 	}
 	for _, all := range each {
-		one := walks{op: w.op, row: w.row, all: all, copied: w.copied}
+		one := walks{op: w.op, row: w.row, all: all, called: w.called}
 		one.op.Inputs, one.op.Outputs = make([]operators.Operand, len(all)), nil
 		one.elementwise()
 		w.specs, w.from = append(w.specs, one.specs...), append(w.from, one.from...)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
@@ -17,9 +18,6 @@ import (
 // Write prints the bill for people: what it is of, the worst of its operators, the
 // totals, and what is not understood; in lines of so many columns, unless these are 0.
 func (b *Bill) Write(w io.Writer, worst, columns int) error {
-	for _, line := range append(b.Lead(), b.PredictedFor(), b.Sentence()) {
-		fmt.Fprintln(w, explain.Fold(line, columns))
-	}
 	head := []string{"operator", "calls", "time", "layout"}
 	for _, l := range b.levels {
 		head = append(head, l+" misses")
@@ -34,12 +32,21 @@ func (b *Bill) Write(w io.Writer, worst, columns int) error {
 		}
 		t = append(t, row, []string{"    " + i.Tensors()}, []string{"    " + i.Said()})
 	}
-	if len(rows) > 0 {
+	return b.write(w, columns, b.Sentence(), t, b.rest(rows))
+}
+
+// write writes the head, with a sentence at its end, a table if it has rows, and paragraphs.
+func (s Subject) write(w io.Writer, columns int, sentence string, t explain.Table,
+	paragraphs []string) error {
+	for _, line := range append(s.Lead(), s.PredictedFor(), sentence) {
+		fmt.Fprintln(w, explain.Fold(line, columns))
+	}
+	if len(t) > 1 {
 		if err := t.WriteWithin(w, columns); err != nil {
 			return err
 		}
 	}
-	return explain.WriteParagraphs(w, b.rest(rows), columns)
+	return explain.WriteParagraphs(w, paragraphs, columns)
 }
 
 // A Subject is a profile, and the machine that its times are predicted for.
@@ -201,14 +208,14 @@ func (i Item) Tensors() string {
 	all := slices.Concat(i.Inputs, i.Outputs)
 	for _, o := range all {
 		switch o.Role {
-		case operators.Input:
+		case access.Input:
 			in = append(in, text(o))
-		case operators.InPlace:
+		case access.InPlace:
 			in = append(in, text(o)+" (in place)")
 		}
 	}
 	for _, o := range all {
-		if o.Role == operators.Output {
+		if o.Role == access.Output {
 			out = append(out, text(o))
 		}
 	}
@@ -233,18 +240,14 @@ func tensorText(o operators.Operand) string {
 // Write prints the step for people: the calls that take longest, in their order,
 // and the fusions that save most; in lines of so many columns, unless these are 0.
 func (s *Step) Write(w io.Writer, worst, columns int) error {
-	head := append(s.Lead(), s.PredictedFor(),
-		fmt.Sprintf("%s in sequence take %s; "+
-			"each starts with the caches that the previous one left",
-			explain.Counted(len(s.Calls), "call"), advise.Duration(s.Ns)))
-	for _, line := range head {
-		fmt.Fprintln(w, explain.Fold(line, columns))
-	}
+	sentence := fmt.Sprintf("%s in sequence take %s; "+
+		"each starts with the caches that the previous one left",
+		explain.Counted(len(s.Calls), "call"), advise.Duration(s.Ns))
 	longest := slices.Clone(s.Calls)
 	slices.SortStableFunc(longest, func(x, y StepCall) int { return cmp.Compare(y.Ns, x.Ns) })
 	longest = longest[:min(len(longest), worst)]
 	slices.SortFunc(longest, func(x, y StepCall) int { return cmp.Compare(x.Number, y.Number) })
-	head = []string{"operator", "call", "time"}
+	head := []string{"operator", "call", "time"}
 	for _, m := range s.Misses {
 		head = append(head, m.Level+" misses")
 	}
@@ -259,13 +262,12 @@ func (s *Step) Write(w io.Writer, worst, columns int) error {
 		}
 		t = append(t, append(row, c.found()))
 	}
-	if err := t.WriteWithin(w, columns); err != nil {
-		return err
-	}
+	words := s.words()
 	if left := len(s.Calls) - len(longest); left > 0 {
-		fmt.Fprintf(w, "Not shown: %s.\n", explain.Counted(left, "shorter call"))
+		hidden := fmt.Sprintf("Not shown: %s.", explain.Counted(left, "shorter call"))
+		words = append([]string{hidden}, words...)
 	}
-	return explain.WriteParagraphs(w, s.words(), columns)
+	return s.write(w, columns, sentence, t, words)
 }
 
 // found says from which calls lines were in the last level still.

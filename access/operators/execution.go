@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/stridebench/stridebench/access"
 )
 
 // execution reads the nodes of an execution trace, schema 1.1.1-chakra.0.0.4
@@ -151,11 +153,11 @@ func (e *execution) signature(name, scope string, in, out side) uint32 {
 			return sig
 		}
 		sig.setRoles()
-		if slices.ContainsFunc(sig.inputs, func(o Operand) bool { return o.Role != Input }) {
+		if slices.ContainsFunc(sig.inputs, func(o Operand) bool { return o.Role != access.Input }) {
 			sig.outputs = nil // which are these
 		}
 		for i := range sig.outputs {
-			sig.outputs[i].Role = Output
+			sig.outputs[i].Role = access.Output
 		}
 		return sig
 	})

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stridebench/stridebench/access"
 )
 
 // nodeOf is a node of an execution trace, whose args are tensors of float in
@@ -212,21 +214,21 @@ func TestSchema(t *testing.T) {
 	for _, test := range []struct {
 		op, schema string
 		args       int
-		want       []Role
+		want       []access.Role
 	}{
 		{"aten::add", "aten::add.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-			3, []Role{Input, Input, Output}},
+			3, []access.Role{access.Input, access.Input, access.Output}},
 		{"aten::add_", "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> " +
-			"Tensor(a!)", 2, []Role{InPlace, Input}},
+			"Tensor(a!)", 2, []access.Role{access.InPlace, access.Input}},
 		{"aten::copy_", "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> " +
-			"Tensor(a!)", 2, []Role{Output, Input}},
+			"Tensor(a!)", 2, []access.Role{access.Output, access.Input}},
 		{"aten::add", "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 2,
-			[]Role{Input, Input}},
-		{"aten::add_", "", 2, []Role{InPlace, Input}},
+			[]access.Role{access.Input, access.Input}},
+		{"aten::add_", "", 2, []access.Role{access.InPlace, access.Input}},
 	} {
 		op := read(t, executed(nodeOf(2, 1, test.op, test.schema,
 			slices.Repeat([]arg{x}, test.args)...))).Operators[0]
-		var got []Role
+		var got []access.Role
 		for _, o := range op.Inputs {
 			got = append(got, o.Role)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/stridebench/stridebench/access"
 )
 
 // kineto reads the events of a chrome trace (torch/csrc/profiler/collection.cpp
@@ -178,11 +180,11 @@ func (s *signature) setRoles() {
 		o := &s.inputs[i]
 		switch {
 		case s.Is(o.Argument) == Written:
-			o.Role = Output
+			o.Role = access.Output
 		case inPlace(s.op) && o.Argument == 0:
-			o.Role = InPlace
+			o.Role = access.InPlace
 		case s.Row.args != "" && o.Argument >= last && !o.InList:
-			o.Role = Output
+			o.Role = access.Output
 		}
 	}
 	if s.Has(flagPairs) {

@@ -19,17 +19,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
-)
-
-// A Role is what an operator does to an operand.
-type Role string
-
-// The roles.
-const (
-	Input   Role = "input"    // read
-	Output  Role = "output"   // written
-	InPlace Role = "in-place" // read and written
 )
 
 // An Operand is a tensor as an operator saw it.
@@ -40,8 +31,8 @@ type Operand struct {
 	Strides []int `json:"strides,omitzero"`
 	// DType is PyTorch's name, such as "float32". layouts.ParseDType may not know
 	// it ("bfloat16"); "undefined" is that of which the profile says nothing.
-	DType string `json:"dtype"`
-	Role  Role   `json:"role"`
+	DType string      `json:"dtype"`
+	Role  access.Role `json:"role"`
 	// Format is oneDNN's tag of a memory layout, such as "ABcd16b16a".
 	Format string `json:"format,omitempty"`
 	// Argument is the number of the operator's argument, or result, that the
@@ -79,7 +70,7 @@ func (o Operand) ItemSize() int { return sizes[o.DType] }
 // moved is the bytes that an operator reads of the operand plus those that it
 // writes.
 func (o Operand) moved() int64 {
-	if o.Role == InPlace {
+	if o.Role == access.InPlace {
 		return 2 * o.Bytes()
 	}
 	return o.Bytes()
@@ -125,8 +116,8 @@ type Skipped struct {
 // A Place is where an operand lies: in which storage, and how many elements
 // from its start.
 type Place struct {
-	Storage uint64 `json:"storage"` // one of its own if the profile does not say
-	Offset  int    `json:"offset"`
+	Storage uint64 // one of its own if the profile does not say
+	Offset  int
 }
 
 // A Call is one call of an operator that touches memory.
@@ -140,20 +131,20 @@ type Call struct {
 type Profile struct {
 	// Calls counts the operators' calls that the files have: those of Operators,
 	// and those of Skipped that Operators has not.
-	Calls     int        `json:"calls"`
-	Operators []Operator `json:"operators"` // in the order of their first calls
-	Skipped   []Skipped  `json:"skipped"`
+	Calls     int
+	Operators []Operator // in the order of their first calls
+	Skipped   []Skipped
 	// Tally counts the operands of all operators, over all calls.
-	Tally Tally `json:"operands"`
+	Tally Tally
 	// OnDevice: some ran on a GPU.
-	OnDevice bool `json:"on_device,omitzero"`
+	OnDevice bool
 	// Step has the calls in their order, where the profile says where operands
 	// lie: of a single execution trace.
-	Step []Call `json:"-"`
+	Step []Call
 	// Sources says of each file what it is, Warnings what of it could not be read
 	// or is assumed, in a line each.
-	Sources  []string `json:"sources"`
-	Warnings []string `json:"warnings,omitempty"`
+	Sources  []string
+	Warnings []string
 }
 
 // A Tally counts operands, and their bytes: all, and those of these that are not contiguous. Of
@@ -207,7 +198,7 @@ const maxOperand = 1 << 48
 // newOperand checks what a profile says of a tensor. It refuses what is no
 // tensor of PyTorch's.
 func newOperand(shape, strides []int, dtype string) (Operand, error) {
-	o := Operand{Shape: shape, Strides: strides, DType: dtype, Role: Input}
+	o := Operand{Shape: shape, Strides: strides, DType: dtype, Role: access.Input}
 	if i := slices.IndexFunc(strides, func(n int) bool { return n < 0 }); i >= 0 {
 		return o, fmt.Errorf("stride %d of dim %d is negative, which PyTorch does not have",
 			strides[i], i)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
 )
 
@@ -16,7 +17,7 @@ import (
 // operand, or one after a colon. All but = are contiguous: where they may be channels_last, as much
 // is written. Of a reduction the rule is the dtype of its second result.
 func (op Operator) Results() []Operand {
-	written := func(o Operand) bool { return o.Role != Input || o.InList }
+	written := func(o Operand) bool { return o.Role != access.Input || o.InList }
 	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, written) {
 		return nil
 	}
@@ -48,7 +49,7 @@ func (op Operator) Results() []Operand {
 
 // Fresh is a contiguous result.
 func Fresh(shape []int, dtype string) Operand {
-	o := Operand{Shape: shape, Strides: make([]int, len(shape)), DType: dtype, Role: Output}
+	o := Operand{Shape: shape, Strides: make([]int, len(shape)), DType: dtype, Role: access.Output}
 	step := 1
 	for d, n := range slices.Backward(shape) {
 		o.Strides[d] = step
@@ -74,7 +75,7 @@ func (op Operator) inLetters(operands, results []string) []Operand {
 			if err != nil {
 				return nil
 			}
-			y := Operand{Shape: l.Shape(), Strides: l.Strides(), DType: dtype, Role: Output}
+			y := Operand{Shape: l.Shape(), Strides: l.Strides(), DType: dtype, Role: access.Output}
 			all = append(all, y)
 			continue
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stridebench/stridebench/access"
 )
 
 // verboseFields are those of a line of oneDNN's log where it has no template
@@ -146,7 +148,7 @@ func (s *signature) reorder(descriptors, dims string, v1 bool) error {
 			return err
 		}
 		if argument == "dst" {
-			o.Role = Output
+			o.Role = access.Output
 			s.outputs = append(s.outputs, o)
 		} else {
 			s.inputs = append(s.inputs, o)
