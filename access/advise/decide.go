@@ -54,12 +54,6 @@ func (c Candidate) total(b Basis, passes int) float64 {
 	return rounded(total)
 }
 
-func (c Candidate) missed(i, passes int) float64 {
-	return c.sum(passes, func(p cost.Prediction) float64 { return p.Missed(i) })
-}
-
-func (c Candidate) walked(passes int) float64 { return c.sum(passes, cost.Prediction.Walked) }
-
 func (c Candidate) sum(passes int, of func(cost.Prediction) float64) float64 {
 	total := float64(passes) * of(c.Prediction)
 	if c.First != nil {

@@ -58,12 +58,9 @@ type Item struct {
 	Predicted  *Price `json:"predicted,omitempty"`
 	Contiguous *Price `json:"contiguous,omitempty"`
 	// Ns is the predicted time of all calls, Layout what the layout is of it.
-	Ns     float64 `json:"predicted_ns"`
-	Layout float64 `json:"layout_ns"`
-	// Uses is how often a tensor is read in the layout that costs, where that is
-	// known.
-	Uses    int    `json:"uses,omitempty"`
-	Verdict string `json:"verdict"`
+	Ns      float64 `json:"predicted_ns"`
+	Layout  float64 `json:"layout_ns"`
+	Verdict string  `json:"verdict"`
 	// Computes: what it computes, as exp or a variance, takes longer than its memory, which
 	// alone is in the times.
 	Computes bool `json:"computes,omitzero"`

@@ -396,9 +396,6 @@ func shapeOf(all []tensor) []int {
 // reorder lowers a reorder of oneDNN's: every element once, in the order of what is
 // written, one walk for each part that its blocks make.
 func reorder(op operators.Operator) (lowered, error) {
-	if len(op.Inputs) != 1 || len(op.Outputs) != 1 {
-		return lowered{}, errors.New("a blocked format needs one source and one destination")
-	}
 	var places []layouts.Blocked
 	for _, o := range []operators.Operand{op.Outputs[0], op.Inputs[0]} {
 		tag, err := layouts.ParseTag(o.Format)

@@ -105,7 +105,8 @@ func (c call) arguments() (all []int) {
 			continue
 		}
 		next = max(next, o.Argument)
-		for row.Is(next) != 0 && !row.Is(next).Tensor() {
+		// The letters of tensors, as table.txt has them.
+		for row.Is(next) != 0 && !strings.ContainsRune("rwchxy", rune(row.Is(next))) {
 			next++
 		}
 		all = append(all, next)

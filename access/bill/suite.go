@@ -45,7 +45,7 @@ func (b *Bill) Suite(limits Limits) ([]byte, error) {
 	s := suite{limits: limits, names: map[string]bool{}}
 	s.text.WriteString(suiteHead)
 	for _, source := range b.Sources {
-		fmt.Fprintf(&s.text, "#   %s\n", printable(source))
+		fmt.Fprintf(&s.text, "#   %s\n", strings.Join(strings.Fields(source), " "))
 	}
 	s.text.WriteString("# bench run --suite THIS-FILE\n\nbenchmarks:\n")
 	for _, i := range b.Operators {
@@ -177,6 +177,3 @@ func labelOf(op string) string {
 	}
 	return label[:min(len(label), 60)]
 }
-
-// printable is a text in one line.
-func printable(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -74,7 +74,6 @@ func verdict(i *Item, u use) string {
 	case overlap(strided):
 		return overlapping
 	case u.reads > 1 && float64(u.reads)*i.Layout > i.Ns: // a copy takes about as long as a call
-		i.Uses = u.reads
 		return fmt.Sprintf(reuse, u.reads)
 	case copies && u.product:
 		return ofProduct

@@ -97,7 +97,11 @@ func (l callList) nest() {
 	for i := range l.Len() {
 		c := l.at(i)
 		stack := open[c.link]
-		for len(stack) > 0 && !l.at(int(stack[len(stack)-1])).spans(c) {
+		for len(stack) > 0 {
+			outer := l.at(int(stack[len(stack)-1]))
+			if c.start-outer.start < outer.took { // it starts within
+				break
+			}
 			stack = stack[:len(stack)-1]
 		}
 		thread := c.link
@@ -108,9 +112,6 @@ func (l callList) nest() {
 		open[thread] = append(stack, int32(i))
 	}
 }
-
-// spans reports whether d, which starts no earlier, starts within c.
-func (c *call) spans(d *call) bool { return d.start-c.start < c.took }
 
 // A trace is what one file says.
 type trace struct {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // undefined is the dtype of a tensor of which the profile does not say it.
@@ -93,7 +95,7 @@ func (b *bill) weigh(traces []*trace) {
 	if lists > 0 && most != "" {
 		b.profile.Warnings = append(b.profile.Warnings, fmt.Sprintf(
 			"a Kineto trace has no dtypes for lists of tensors (%s): %s is assumed, the dtype of "+
-				"most bytes", inCalls(lists), most))
+				"most bytes", explain.Counted(lists, "call"), most))
 	}
 	for i := range b.all {
 		sig := &b.all[i]

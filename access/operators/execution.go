@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // execution reads the nodes of an execution trace, schema 1.1.1-chakra.0.0.4
@@ -317,6 +318,6 @@ func (e *execution) adopt() {
 	e.nodes = nil
 	if e.opaque > 0 {
 		e.warn("tensors without strides, such as sparse ones, are not counted: %s, first %s",
-			inCalls(e.opaque), e.firstOpaque)
+			explain.Counted(e.opaque, "call"), e.firstOpaque)
 	}
 }

@@ -33,7 +33,7 @@ func (f *fieldReader) read(raw jsontext.Value) ([]jsontext.Value, bool) {
 	if raw.Kind() != '{' {
 		return f.values, false
 	}
-	f.dec.Reset(bytes.NewBuffer(raw), lenient()...)
+	f.dec.Reset(bytes.NewBuffer(raw), lenient...)
 	_, _ = f.dec.ReadToken()
 	for f.dec.PeekKind() == '"' {
 		name, _ := f.dec.ReadValue()
@@ -76,7 +76,7 @@ func elementsOf(raw jsontext.Value) []jsontext.Value {
 	if raw.Kind() != '[' {
 		return nil
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient()...)
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient...)
 	var all []jsontext.Value
 	_ = elements(dec, func(v jsontext.Value) { all = append(all, v) })
 	return all
@@ -94,7 +94,7 @@ func parse(raw jsontext.Value) value {
 	if raw == nil {
 		return value{}
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient()...)
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient...)
 	return parseNext(dec)
 }
 

@@ -13,6 +13,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // A File is a profile to be read.
@@ -59,7 +61,7 @@ func Read(files ...File) (*Profile, error) {
 		before := b.profile.Calls
 		b.add(t, len(traces) == 1)
 		b.profile.Sources = append(b.profile.Sources,
-			fmt.Sprintf("%s: %s, %s", t.name, t.kind, inCalls(b.profile.Calls-before)))
+			fmt.Sprintf("%s: %s, %s", t.name, t.kind, explain.Counted(b.profile.Calls-before, "call")))
 		b.profile.Warnings = append(b.profile.Warnings, t.warnings...)
 		b.profile.OnDevice = b.profile.OnDevice || t.onDevice
 	}
@@ -185,13 +187,9 @@ func readFile(file File, sigs *signatures) (*trace, error) {
 	return t, err
 }
 
-// jsonOptions lets pass what profilers get wrong and what does not matter.
-var jsonOptions = jsontext.Options(jsontext.AllowDuplicateNames(true))
-
-// lenient is jsonOptions, for a decoder.
-func lenient() []jsontext.Options {
-	return []jsontext.Options{jsonOptions, jsontext.AllowInvalidUTF8(true)}
-}
+// lenient lets pass what profilers get wrong and what does not matter.
+var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true),
+	jsontext.AllowInvalidUTF8(true)}
 
 // maxValue is the most bytes of one value in a file: an event, or a node. It is a
 // variable for tests.
@@ -216,7 +214,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 // readJSON reads a chrome trace or an execution trace.
 func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 	limit := &bounded{Reader: in}
-	dec := jsontext.NewDecoder(limit, lenient()...)
+	dec := jsontext.NewDecoder(limit, lenient...)
 	limit.dec = dec
 	err := t.readDocument(dec, sigs)
 	if t.kind == kinetoTrace {
@@ -246,7 +244,7 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 
 // cut warns of a file that ends, or breaks, after some calls.
 func (t *trace) cut(calls int, err error) {
-	t.warn("cut short or broken after %s (%s); the rest is unknown", inCalls(calls), plain(err))
+	t.warn("cut short or broken after %s (%s); the rest is unknown", explain.Counted(calls, "call"), plain(err))
 }
 
 // counted is how many calls bill.add counts of the file: those that cannot be used too, and no
@@ -262,14 +260,6 @@ func (t *trace) counted(sigs *signatures) int {
 		n += s.Calls
 	}
 	return n
-}
-
-// inCalls is "1 call" or "2 calls".
-func inCalls(n int) string {
-	if n == 1 {
-		return "1 call"
-	}
-	return fmt.Sprint(n, " calls")
 }
 
 // unreadable is the error of a file of which nothing was read.

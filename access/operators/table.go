@@ -101,9 +101,6 @@ const (
 	tensors         = "rwchxy" // the letters of tensors
 )
 
-// Tensor reports whether an argument with the letter is a tensor.
-func (a Arg) Tensor() bool { return strings.IndexByte(tensors, byte(a)) >= 0 }
-
 // A Row is what the table says of an operator.
 type Row struct {
 	Class   Class

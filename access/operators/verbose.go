@@ -185,15 +185,6 @@ func descriptor(text string, shape []int, v1 bool) (argument string, o Operand, 
 	if format == "" {
 		return "", o, fmt.Errorf("memory descriptor %q names no format", text)
 	}
-	if len(parts) > 4 && parts[4] != "" && parts[4][0] >= '0' && parts[4][0] <= '9' {
-		strides, err := dimsOf(parts[4])
-		if err != nil {
-			return "", o, fmt.Errorf("the strides of memory descriptor %q: %w", text, err)
-		}
-		o, err = newOperand(slices.Clone(shape), strides, dtype)
-		o.Format = format
-		return argument, o, err
-	}
 	o, err = newOperand(slices.Clone(shape), Fresh(shape, dtype).Strides, dtype)
 	o.Strides, o.Format = nil, format
 	return argument, o, err

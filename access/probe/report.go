@@ -47,7 +47,7 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	found := map[int]bool{}
 	for _, l := range m.Levels {
 		found[int(l.Stated)] = true
-		if l.differs() {
+		if l.Stated > 0 && !near(int(l.Capacity), int(l.Stated)) {
 			warnings = append(warnings, fmt.Sprintf(
 				"%s serves working sets up to %s, where %s states %s. In a virtual machine, or "+
 					"if others use the cache, that is all you get; --caches=%s simulates it.",

@@ -11,6 +11,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // This file measures with several threads: the bandwidth of all cores, and latency under load.
@@ -167,20 +168,13 @@ func (m Machine) writeThreads(t *tabwriter.Writer) {
 		}
 	}
 	if len(m.Loads) > 0 {
-		fmt.Fprintf(t, "\n%s for a share of time\tmemory moves\tlatency\n",
-			counted(m.Streams, "thread streams", "threads stream"))
+		fmt.Fprintf(t, "\n%s busy for\tmemory moves\tlatency\n",
+			explain.Counted(m.Streams, "thread"))
 		for _, l := range m.Loads {
 			fmt.Fprintf(t, "%.3g%%\t%s\t%.3g ns\n", 100*l.Share, bandwidthCell(middle(l.Bandwidth)),
 				middle(l.Ns))
 		}
 	}
-}
-
-func counted(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", more)
 }
 
 // WriteNodes writes a table of the NUMA nodes, or nothing if there are none.
