@@ -101,12 +101,12 @@ func (b Begin) phase(what string, parts int, noun string) (done func()) {
 // Of prices a profile by a cost model. It works on all CPUs.
 func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*Bill, error) {
 	b := &Bill{Subject: subjectOf(p, m), Calls: p.Calls, nowhere: p.Step == nil,
-		Operators: []Item{}, Skipped: append([]operators.Skipped{}, p.Skipped...)}
+		Operators: make([]Item, 0, len(p.Operators)), Skipped: append([]operators.Skipped{}, p.Skipped...)}
 	for _, l := range m.Caches.Levels {
 		b.levels = append(b.levels, l.Name)
 	}
 	inside := callsOf(p.Operators)
-	all := patterns{index: map[string]int{}}
+	all := patterns{make([]access.Spec, 0, len(p.Operators)), map[string]int{}}
 	for _, op := range p.Operators {
 		item := Item{Operator: op, Computes: op.Computes()}
 		var err error
