@@ -16,10 +16,10 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// Limits say what a suite may take.
+// Limits bound a suite.
 type Limits struct {
-	Budget time.Duration // of 15 samples of each benchmark, as predicted, and of setting it up
-	Memory int           // bytes of the tensors of a benchmark; 0 for no limit
+	Budget time.Duration // predicted, for 15 samples of each benchmark and its set-up
+	Memory int           // bytes per benchmark; 0 for no limit
 }
 
 // What package workload reads, with room to spare.
@@ -28,19 +28,17 @@ const (
 	maxBenchmarks = 900
 )
 
-// errNoSuite tells that nothing of a bill can be timed.
+// errNoSuite is the error of a bill without an operator to time.
 var errNoSuite = errors.New("native loops can time no operator of the bill within the budget")
 
-// suiteHead is how a suite begins.
 const suiteHead = "# What the layouts of these cost, as 'bench import' found it; the worst first.\n"
 
-// IsSuite tells whether a text is a suite of a bill, and not something else of its owner's.
+// IsSuite reports whether Suite wrote a text.
 func IsSuite(text []byte) bool { return bytes.HasPrefix(text, []byte(suiteHead)) }
 
-// Suite is a workload file (package workload) of the operators with strided operands, the worst
-// first, and then of the others that do more to memory than to compute, as many as the limits leave
-// room for: each as PyTorch walks it, and with contiguous operands. Names do not depend on the
-// place in the bill.
+// Suite returns a workload file (package workload) within limits. It has the operators with strided
+// operands, the most expensive first, then the other memory-bound ones; each as PyTorch walks it,
+// and with contiguous operands. Names do not depend on the place in the bill.
 func (b *Bill) Suite(limits Limits) ([]byte, error) {
 	s := suite{limits: limits, names: map[string]bool{}}
 	s.text.WriteString(suiteHead)
@@ -64,16 +62,15 @@ func (b *Bill) Suite(limits Limits) ([]byte, error) {
 	return []byte(s.text.String()), nil
 }
 
-// A suite in the making.
 type suite struct {
 	limits Limits
 	text   strings.Builder
 	names  map[string]bool
 	spent  time.Duration
-	left   int // operators that are not in it
+	left   int // operators without room
 }
 
-// add writes the patterns of an item, those that can be timed.
+// add writes the patterns of an item that can be timed.
 func (s *suite) add(i Item) {
 	most := 0
 	for _, spec := range i.lowered.specs {
@@ -81,7 +78,7 @@ func (s *suite) add(i Item) {
 	}
 	wrote := false
 	for _, spec := range i.lowered.specs {
-		small := elements(spec) < most/8 // a bias beside what it is added to
+		small := elements(spec) < most/8 // such as a bias
 		if spec, ok := timeable(spec); ok && !small {
 			wrote = s.entry(i, spec) || wrote
 		}
@@ -91,7 +88,6 @@ func (s *suite) add(i Item) {
 	}
 }
 
-// elements is how many the largest operand of a pattern has.
 func elements(s access.Spec) (most int) {
 	for _, o := range s.Operands {
 		most = max(most, o.Layout.Numel())
@@ -99,8 +95,7 @@ func elements(s access.Spec) (most int) {
 	return most
 }
 
-// timeable is a pattern that native loops walk, for one of the bill: without the
-// result of a sum.
+// timeable returns the pattern that native loops walk, without the result of a sum.
 func timeable(spec access.Spec) (access.Spec, bool) {
 	spec.Operands = slices.Clone(spec.Operands)
 	if spec.Op == access.Sum {
@@ -115,14 +110,14 @@ func timeable(spec access.Spec) (access.Spec, bool) {
 	return spec, err == nil && access.Measurable(p, 0) == nil
 }
 
-// What it takes to set a benchmark up: to simulate it, to write its tensors, warm up, and check
-// what the loops computed.
+// setUp and setUpByte are the time per benchmark and per byte to simulate it, write its tensors,
+// warm up and check the results.
 const (
 	setUp     = 10 * time.Millisecond
 	setUpByte = 2 * time.Nanosecond
 )
 
-// entry writes an entry, with its twin, if there is room.
+// entry writes an entry with its twin, if the limits allow.
 func (s *suite) entry(i Item, spec access.Spec) bool {
 	twin, err := spec.Contiguous()
 	p, errPattern := spec.Pattern()
@@ -163,13 +158,11 @@ func (s *suite) entry(i Item, spec access.Spec) bool {
 	return true
 }
 
-// list writes whole numbers as YAML.
 func list(n []int) string { return strings.ReplaceAll(fmt.Sprint(n), " ", ", ") }
 
-// noLabel is what names of benchmarks do not have.
 var noLabel = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
 
-// labelOf is an operator's name as one of benchmarks: aten.copy_.
+// labelOf returns an operator's name for benchmarks, such as aten.copy_.
 func labelOf(op string) string {
 	label := strings.Trim(noLabel.ReplaceAllString(op, "."), ".")
 	if label == "" || label[0] < 'A' || label[0] > 'z' {

@@ -15,8 +15,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// Write prints the bill for people: what it is of, the worst of its operators, the
-// totals, and what is not understood; in lines of so many columns, unless these are 0.
+// Write prints the bill for people: its subject, the most expensive operators (at most worst), and
+// notes. Lines have at most columns columns, or any length if that is 0.
 func (b *Bill) Write(w io.Writer, worst, columns int) error {
 	head := []string{"operator", "calls", "time", "layout"}
 	for _, l := range b.levels {
@@ -35,7 +35,7 @@ func (b *Bill) Write(w io.Writer, worst, columns int) error {
 	return b.write(w, columns, b.Sentence(), t, b.rest(rows))
 }
 
-// write writes the head, with a sentence at its end, a table if it has rows, and paragraphs.
+// write writes the head and a sentence, a table if it has rows, and paragraphs.
 func (s Subject) write(w io.Writer, columns int, sentence string, t explain.Table,
 	paragraphs []string) error {
 	for _, line := range append(s.Lead(), s.PredictedFor(), sentence) {
@@ -49,9 +49,9 @@ func (s Subject) write(w io.Writer, columns int, sentence string, t explain.Tabl
 	return explain.WriteParagraphs(w, paragraphs, columns)
 }
 
-// A Subject is a profile, and the machine that its times are predicted for.
+// A Subject is a profile and the machine that is predicted for.
 type Subject struct {
-	Sources  []string        `json:"sources"`            // the profile's, as are Warnings and OnDevice
+	Sources  []string        `json:"sources"`
 	Warnings []string        `json:"warnings,omitempty"` // a line each
 	Model    string          `json:"cost_model"`
 	OnDevice bool            `json:"on_device,omitzero"` // a GPU's profile, with times of a CPU
@@ -64,8 +64,8 @@ func subjectOf(p *operators.Profile, m cost.Model) Subject {
 	return Subject{p.Sources, p.Warnings, m.String(), p.OnDevice, p.Tally, m.Brief()}
 }
 
-// Lead returns the sources, a line each. Before them stands, for a profile of a GPU, what holds on
-// any device.
+// Lead returns the sources, a line each. For a profile of a GPU it begins with what holds on any
+// device.
 func (s Subject) Lead() []string {
 	if !s.OnDevice {
 		return slices.Clone(s.Sources)
@@ -80,7 +80,7 @@ func (s Subject) Lead() []string {
 	}, s.Sources...)
 }
 
-// PredictedFor names the machine in a line. Model has all times of it.
+// PredictedFor names the machine in a line. Model has all its times.
 func (s Subject) PredictedFor() string {
 	if s.OnDevice {
 		return "CPU times for " + s.brief
@@ -88,12 +88,11 @@ func (s Subject) PredictedFor() string {
 	return "predicted for " + s.brief
 }
 
-// Notes say what of the bill has no price, and how much there is besides what
-// costs.
+// Notes say which operators have no price or no result.
 func (b *Bill) Notes() []string { return b.rest(b.Operators) }
 
-// Worst are the operators of which the layout costs most, at most so many, and as
-// many of those that take longest as are left.
+// Worst returns at most most operators: those with the most expensive layouts, then those that take
+// longest.
 func (b *Bill) Worst(most int) []Item {
 	var rows []Item
 	for _, i := range b.Operators {
@@ -104,7 +103,7 @@ func (b *Bill) Worst(most int) []Item {
 	return rows
 }
 
-// rest says in words what is not among the operators shown, the first of the bill.
+// rest returns notes, and counts the operators after the shown ones.
 func (b *Bill) rest(shown []Item) []string {
 	calls, views, unpriced, unwritten, bytes := 0, 0, 0, 0, int64(0)
 	var names []string
@@ -167,12 +166,10 @@ func (b *Bill) rest(shown []Item) []string {
 	return words
 }
 
-// Said is the verdict, with what from says.
+// Said returns the verdict, with what the time leaves out and who called.
 func (i Item) Said() string { return i.Verdict + i.from() }
 
-// from says that what it writes, or its arithmetic, is not in the time, if that is so, and names
-// the caller, if there is any: of several the one that calls it most often, which is the one that
-// costs most, with how many there are.
+// from returns what the time leaves out, and the caller of most calls with the number of others.
 func (i Item) from() (text string) {
 	if i.Unwritten {
 		text = "; its result is unknown, and not in the time"
@@ -193,8 +190,8 @@ func (i Item) from() (text string) {
 	return text
 }
 
-// Tensors are an operator's operands as text, such as
-// "float32 8x4[1,8] -> 8x4", with strides where they are not contiguous.
+// Tensors returns the operands as text, such as "float32 8x4[1,8] -> 8x4". Strides stand where they
+// are not contiguous.
 func (i Item) Tensors() string {
 	dtype := ""
 	text := func(o operators.Operand) string {
@@ -226,7 +223,6 @@ func (i Item) Tensors() string {
 	return line
 }
 
-// tensorText is an operand's shape, with its format, or with strides where it is not contiguous.
 func tensorText(o operators.Operand) string {
 	t := layouts.FormatShape(o.Shape)
 	if o.Format != "" {
@@ -237,8 +233,8 @@ func tensorText(o operators.Operand) string {
 	return t
 }
 
-// Write prints the step for people: the calls that take longest, in their order,
-// and the fusions that save most; in lines of so many columns, unless these are 0.
+// Write prints the step for people: the calls that take longest (at most worst), in order, and the
+// best fusions. Lines have at most columns columns, or any length if that is 0.
 func (s *Step) Write(w io.Writer, worst, columns int) error {
 	sentence := fmt.Sprintf("%s in sequence take %s; "+
 		"each starts with the caches that the previous one left",
@@ -270,7 +266,7 @@ func (s *Step) Write(w io.Writer, worst, columns int) error {
 	return s.write(w, columns, sentence, t, words)
 }
 
-// found says from which calls lines were in the last level still.
+// found says from which calls lines were still in the last level.
 func (c StepCall) found() string {
 	text := ""
 	for _, f := range c.Found {
@@ -284,7 +280,7 @@ func (c StepCall) found() string {
 	return text
 }
 
-// words say what fusing would save, and what is not simulated.
+// words returns what fusing would save, and how many calls were not simulated.
 func (s *Step) words() []string {
 	var words []string
 	for _, f := range s.Fusions[:min(len(s.Fusions), 3)] {

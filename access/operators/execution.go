@@ -14,25 +14,24 @@ import (
 )
 
 // execution reads the nodes of an execution trace, schema 1.1.1-chakra.0.0.4
-// (torch/csrc/profiler/standalone/execution_trace_observer.cpp). A node is
-// written when its call returns, so after those that it called, with a number
-// that it got before them; ctrl_deps is the number of the one that called it.
-// Its inputs and outputs have "values", "shapes", "types" and "strides" with an
-// element for each, lists for lists, and the value of a tensor is [tensor,
-// storage, offset in elements, elements, bytes of one, device].
+// (torch/csrc/profiler/standalone/execution_trace_observer.cpp). A node is written when its call
+// returns, after the calls inside, but numbered before them. Its ctrl_deps is its caller's number.
+// Inputs and outputs have lists "values", "shapes", "types" and "strides", with lists inside for
+// lists of tensors. A tensor's value is [tensor, storage, offset in elements, elements, bytes per
+// element, device].
 type execution struct {
 	*trace
 	*signatures
 	fields, operands, attr *fieldReader
 	key                    []byte
 	nodes                  []node
-	nowhere                uint64 // the last storage that is made up, from the greatest number on
-	// calls that touch memory and have tensors of which the trace says nothing
+	nowhere                uint64 // the last made-up storage, counted down from the greatest number
+	// calls that touch memory and have tensors without strides
 	opaque      int
-	firstOpaque string // the operator of the first
+	firstOpaque string // its operator, of the first
 }
 
-// A node is one call, until it is known who called it.
+// A node is a call before its caller is known.
 type node struct {
 	id, parent uint64
 	call       call
@@ -48,7 +47,6 @@ func newExecution(t *trace, sigs *signatures) *execution {
 	return e
 }
 
-// node reads one node.
 func (e *execution) node(raw jsontext.Value) {
 	fields, ok := e.fields.read(raw)
 	if !ok {
@@ -56,7 +54,7 @@ func (e *execution) node(raw jsontext.Value) {
 		return
 	}
 	name := text(fields[1])
-	if fields[2] == nil { // as schema 1.0.1 has it, of PyTorch 1.13
+	if fields[2] == nil { // schema 1.0.1, of PyTorch 1.13
 		fields[2] = fields[6]
 	}
 	id, err := strconv.ParseUint(string(fields[0]), 10, 64)
@@ -83,7 +81,7 @@ func (e *execution) node(raw jsontext.Value) {
 	e.nodes = append(e.nodes, n)
 }
 
-// scopeOf is the at::RecordScope among the attributes of a node.
+// scopeOf returns the at::RecordScope of a node.
 func (e *execution) scopeOf(attributes jsontext.Value) string {
 	for _, one := range elementsOf(attributes) {
 		if pair, _ := e.attr.read(one); text(pair[0]) == "scope" {
@@ -93,8 +91,8 @@ func (e *execution) scopeOf(attributes jsontext.Value) string {
 	return ""
 }
 
-// noteOpaque counts a call that touches memory if some of its tensors have no strides: capture.py
-// writes Opaque for what is sparse or mkldnn's, and no bytes of it are in the bill.
+// noteOpaque counts a call with tensors that have no strides. capture.py writes Opaque for sparse
+// and mkldnn tensors.
 func (e *execution) noteOpaque(name string, in, out side) {
 	if !strings.Contains(string(in.types)+string(out.types), "Opaque") ||
 		!lookUp(name).Class.Touches() {
@@ -117,11 +115,11 @@ func (e *execution) side(raw jsontext.Value) side {
 	return side{f[0], f[1], f[2], f[3]}
 }
 
-// userScope is at::RecordScope::USER_SCOPE: a stretch that the program names.
+// userScope is at::RecordScope::USER_SCOPE, a stretch that the program names.
 const userScope = "7"
 
-// signature finds what the call shares with others, by the text of its fields.
-// The values are none of it, but of operators whose numbers matter.
+// signature finds the signature by the text of the fields. Values count only for operators with
+// numbers.
 func (e *execution) signature(name, scope string, in, out side) uint32 {
 	known := lookUp(name)
 	stretch := scope == userScope && !strings.Contains(name, "::")
@@ -155,7 +153,7 @@ func (e *execution) signature(name, scope string, in, out side) uint32 {
 		}
 		sig.setRoles()
 		if slices.ContainsFunc(sig.inputs, func(o Operand) bool { return o.Role != access.Input }) {
-			sig.outputs = nil // which are these
+			sig.outputs = nil // they are inputs
 		}
 		for i := range sig.outputs {
 			sig.outputs[i].Role = access.Output
@@ -164,7 +162,6 @@ func (e *execution) signature(name, scope string, in, out side) uint32 {
 	})
 }
 
-// tensors reads the operands of a side.
 func (e *execution) tensors(s side) ([]Operand, error) {
 	shapes, strides := parse(s.shapes), parse(s.strides)
 	var all []Operand
@@ -189,13 +186,13 @@ func (e *execution) tensors(s side) ([]Operand, error) {
 	return all, nil
 }
 
-// A leaf is a tensor among the values of a side: its argument, and then its places in lists.
+// A leaf is a tensor of a side. Its path is its argument, and then its places in lists.
 type leaf struct {
 	dtype string
 	path  []int
 }
 
-// leaves are the tensors of a side, by its types.
+// leaves returns the tensors of a side, by its types.
 func leaves(s side) (all []leaf) {
 	for i, name := range parse(s.types).list {
 		all = append(all, leavesOf(name.text(), i)...)
@@ -203,8 +200,8 @@ func leaves(s side) (all []leaf) {
 	return all
 }
 
-// leavesOf are the tensors of an argument by its type, as convertIValue writes it: "Tensor(float)",
-// "Int", or lists of such, "GenericList[Tensor(float),None]".
+// leavesOf returns the tensors of an argument by its type, as convertIValue writes it:
+// "Tensor(float)", "Int", or a list of these, "GenericList[Tensor(float),None]".
 func leavesOf(name string, argument int) (all []leaf) {
 	path := []int{argument}
 	for len(path) < maxTypeDepth {
@@ -232,10 +229,10 @@ func leavesOf(name string, argument int) (all []leaf) {
 	return all
 }
 
-// maxTypeDepth is how deep lists of lists are followed.
+// maxTypeDepth is the most lists within lists.
 const maxTypeDepth = 16
 
-// at is what is at a place in lists of lists.
+// at returns the value at a path.
 func (v value) at(path []int) (value, bool) {
 	for _, i := range path {
 		if i >= len(v.list) {
@@ -246,8 +243,7 @@ func (v value) at(path []int) (value, bool) {
 	return v, true
 }
 
-// parenthesis returns what is in the parenthesis that s starts with, and what is
-// after it.
+// parenthesis splits s after the parenthesis with which it begins.
 func parenthesis(s string) (inner, rest string) {
 	depth := 0
 	for i, c := range s {
@@ -263,7 +259,7 @@ func parenthesis(s string) (inner, rest string) {
 	return s[1:], ""
 }
 
-// placesOf are where the tensors of a side lie, the first n in order.
+// placesOf returns the places of the first n tensors of a side.
 func (e *execution) placesOf(s side, n int) []Place {
 	all := make([]Place, n)
 	values := parse(s.values)
@@ -282,7 +278,7 @@ func (e *execution) placesOf(s side, n int) []Place {
 	return all
 }
 
-// numbers are the arguments as text, "" for tensors and lists of them.
+// numbers returns the arguments as text, "" for tensors and lists of tensors.
 func (s side) numbers() []string {
 	values := elementsOf(s.values)
 	args := make([]string, len(values))
@@ -300,8 +296,7 @@ func (s side) numbers() []string {
 	return args
 }
 
-// adopt puts the nodes into the order in which they were called, and finds each
-// its caller.
+// adopt sorts the nodes by their calls and finds their callers.
 func (e *execution) adopt() {
 	slices.SortStableFunc(e.nodes, func(a, b node) int { return cmp.Compare(a.id, b.id) })
 	index := make(map[uint64]int32, len(e.nodes))

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A fieldReader picks the fields of some names out of an object.
+// A fieldReader reads some fields of objects.
 type fieldReader struct {
 	names  []string // in quotes
 	values []jsontext.Value
@@ -45,7 +45,7 @@ func (f *fieldReader) read(raw jsontext.Value) ([]jsontext.Value, bool) {
 	return f.values, true
 }
 
-// text is the string that v is; "" if it is none.
+// text returns the string v, or "" if v is not a string.
 func text(v jsontext.Value) string {
 	if v.Kind() != '"' {
 		return ""
@@ -60,8 +60,8 @@ func text(v jsontext.Value) string {
 	return printable(string(unquoted))
 }
 
-// printable replaces what a table would not show as it stands, ends of lines and a terminal's
-// escape sequences among it: names may come from a stranger's file.
+// printable replaces ends of lines and a terminal's escape sequences: names may come from a
+// stranger's file.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -71,7 +71,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// elementsOf returns the elements of a list; they are raw's bytes.
+// elementsOf returns the elements of a list, as parts of raw.
 func elementsOf(raw jsontext.Value) []jsontext.Value {
 	if raw.Kind() != '[' {
 		return nil
@@ -82,14 +82,14 @@ func elementsOf(raw jsontext.Value) []jsontext.Value {
 	return all
 }
 
-// A value is a JSON value in which lists matter.
+// A value is a list of values, or JSON that is not a list.
 type value struct {
-	raw    jsontext.Value // if it is no list
+	raw    jsontext.Value // unless it is a list
 	list   []value
 	isList bool
 }
 
-// parse reads a value that is JSON, nil as one that is not there.
+// parse reads valid JSON, or nil.
 func parse(raw jsontext.Value) value {
 	if raw == nil {
 		return value{}
@@ -112,7 +112,7 @@ func parseNext(dec *jsontext.Decoder) value {
 	return v
 }
 
-// text is the string that v is, or what else it is as it is written.
+// text returns the string v, or else its JSON.
 func (v value) text() string {
 	if v.raw.Kind() == '"' {
 		return text(v.raw)
@@ -120,7 +120,7 @@ func (v value) text() string {
 	return string(v.raw)
 }
 
-// ints is the list of whole numbers that v is.
+// ints returns a list of whole numbers.
 func (v value) ints() ([]int, error) {
 	if !v.isList {
 		return nil, fmt.Errorf("must be a list, not %s", orNone(v.raw))

@@ -11,10 +11,9 @@ import (
 	"github.com/stridebench/stridebench/access"
 )
 
-// kineto reads the events of a chrome trace (torch/csrc/profiler/collection.cpp
-// and the output of libkineto): an operator's arguments are in lists of one
-// element for each, "Input Dims", "Input Strides" (elements), "Input type" and
-// "Concrete Inputs". A list of tensors has lists there.
+// kineto reads the events of a chrome trace (torch/csrc/profiler/collection.cpp and libkineto's
+// output). "Input Dims", "Input Strides" (in elements), "Input type" and "Concrete Inputs" have an
+// element for each argument, and a list of lists for a list of tensors.
 type kineto struct {
 	*trace
 	*signatures
@@ -28,7 +27,7 @@ func newKineto(t *trace, sigs *signatures) *kineto {
 		args:   newFieldReader("Input Dims", "Input Strides", "Input type", "Concrete Inputs")}
 }
 
-// event reads one event, of which those of operators count.
+// event reads one event, and ignores those that are not operators.
 func (k *kineto) event(raw jsontext.Value) {
 	if bytes.Contains(raw, []byte(`"kernel"`)) {
 		k.onDevice = true
@@ -41,7 +40,7 @@ func (k *kineto) event(raw jsontext.Value) {
 	ph, cat, name := event[0], text(event[1]), text(event[2])
 	switch {
 	case cat == "cpu_op" || cat == "Operator":
-	case cat == "" && strings.Contains(name, "::") && string(ph) == `"X"`: // PyTorch's legacy profiler
+	case cat == "" && strings.Contains(name, "::") && string(ph) == `"X"`: // the legacy profiler
 	default:
 		return
 	}
@@ -74,7 +73,7 @@ func (k *kineto) event(raw jsontext.Value) {
 	k.calls.add(c)
 }
 
-// orNone is a value as it stands in the file.
+// orNone returns the JSON of a value for a message.
 func orNone(v jsontext.Value) string {
 	if v == nil {
 		return "(none)"
@@ -82,7 +81,6 @@ func orNone(v jsontext.Value) string {
 	return string(v[:min(len(v), 40)])
 }
 
-// signature finds what the call shares with others, by the text of its fields.
 func (k *kineto) signature(name string, args []jsontext.Value) uint32 {
 	known := lookUp(name)
 	dims, strides, types, concrete := args[0], args[1], args[2], args[3]
@@ -147,8 +145,8 @@ func (k *kineto) operands(sig *signature, dims, strides, types jsontext.Value) e
 	return nil
 }
 
-// isTensor reports whether an argument with a type of that name is a tensor: of
-// numbers, lists of them and what else there is, shapes are empty.
+// isTensor reports whether an argument of this type is a tensor. Numbers, lists of numbers and
+// other arguments have empty shapes.
 func isTensor(name string, shape value) bool {
 	if name == "nullptr (uninitialized)" {
 		return false
@@ -157,7 +155,6 @@ func isTensor(name string, shape value) bool {
 	return len(shape.list) > 0 || isType || strings.HasPrefix(name, "c10::")
 }
 
-// operandOf reads a tensor's shape and strides.
 func operandOf(shape, strides value, dtype string, argument int, inList bool) (Operand, error) {
 	sizes, err := shape.ints()
 	if err != nil {
@@ -172,10 +169,10 @@ func operandOf(shape, strides value, dtype string, argument int, inList bool) (O
 	return o, err
 }
 
-// setRoles says which operands are written: a name ends in _, or the table has all arguments but
-// the last, where the result goes.
+// setRoles sets which operands are written: the first if the name ends in _, those with the letter
+// w, and a last argument beyond the table's, for out=.
 func (s *signature) setRoles() {
-	last := len(strings.TrimRight(s.Row.args, ".")) // what is after all tensors is out=
+	last := len(strings.TrimRight(s.Row.args, ".")) // an argument after all tensors is out=
 	for i := range s.inputs {
 		o := &s.inputs[i]
 		switch {

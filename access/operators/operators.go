@@ -1,17 +1,13 @@
-// Package operators reads what a profiler wrote of a model's run into its
-// distinct operators, with their tensors as values: a shape, strides, a dtype
-// and a role each. It reads
+// Package operators reads profiles of models into distinct operators, with their tensors as values:
+// shape, strides, dtype and role. It reads
 //
 //   - Kineto's chrome traces (torch.profiler with record_shapes=True),
-//   - PyTorch's execution traces (ExecutionTraceObserver, and
-//     scripts/capture/capture.py, which writes their form),
-//   - oneDNN's verbose logs (ONEDNN_VERBOSE=1), of which every reorder.
+//   - PyTorch's execution traces (ExecutionTraceObserver, and scripts/capture/capture.py),
+//   - the reorders in oneDNN's verbose logs (ONEDNN_VERBOSE=1).
 //
-// [Read] takes any number of such files, each gzipped or not, as a stream, and
-// returns a [Profile]. What is known of operators is in table.txt (a [Row] each),
-// such as what they do to memory (a [Class]). Each access to memory is counted
-// once: as the innermost operator that touches it, with its callers named.
-// What is not understood is counted as well, as [Unknown] or as [Skipped].
+// [Read] reads any number of such files, gzipped or not, as streams, and returns a [Profile].
+// table.txt has a [Row] for each known operator. Each access to memory counts once, for the
+// innermost operator that makes it. Calls that are not understood count as [Unknown] or as [Skipped].
 package operators
 
 import (
@@ -23,28 +19,25 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// An Operand is a tensor as an operator saw it.
+// An Operand is a tensor of an operator.
 type Operand struct {
 	Shape []int `json:"shape"`
-	// Strides are in elements. They are nil where the profile has a Format
-	// instead.
+	// Strides are in elements, or nil if there is a Format.
 	Strides []int `json:"strides,omitzero"`
-	// DType is PyTorch's name, such as "float32". layouts.ParseDType may not know
-	// it ("bfloat16"); "undefined" is that of which the profile says nothing.
+	// DType is PyTorch's name, such as "float32", or "undefined" if the profile has none.
+	// layouts.ParseDType does not know all of them ("bfloat16").
 	DType string      `json:"dtype"`
 	Role  access.Role `json:"role"`
-	// Format is oneDNN's tag of a memory layout, such as "ABcd16b16a".
+	// Format is oneDNN's tag of a blocked format, such as "ABcd16b16a".
 	Format string `json:"format,omitempty"`
-	// Argument is the number of the operator's argument, or result, that the
-	// operand is or, if InList, is in.
+	// Argument is the number of the argument, or result, that is the operand or a list with it.
 	Argument int  `json:"-"`
 	InList   bool `json:"in_list,omitzero"`
-	// Nth is its place in that list, from 0 on, in which there may be what is no tensor:
-	// x[:, i] is an index of the list None, i.
+	// Nth is its place in that list, from 0. The list of x[:, i] is None, i.
 	Nth int `json:"nth,omitzero"`
 }
 
-// Layout returns the operand's layout at offset 0.
+// Layout returns the operand's layout, at offset 0.
 func (o Operand) Layout() (layouts.Layout, error) {
 	if o.Format != "" {
 		return layouts.Layout{}, fmt.Errorf("format %s is not a list of strides", o.Format)
@@ -52,8 +45,8 @@ func (o Operand) Layout() (layouts.Layout, error) {
 	return layouts.New(o.Shape, o.Strides, 0)
 }
 
-// Bytes counts the bytes of the operand's elements, those that an expanded dim
-// repeats once; 0 if the size of its dtype is not known.
+// Bytes returns the bytes of the distinct elements, or 0 if the dtype's size is unknown. An
+// expanded dim counts once.
 func (o Operand) Bytes() int64 {
 	bytes := int64(o.ItemSize())
 	for d, n := range o.Shape {
@@ -64,11 +57,10 @@ func (o Operand) Bytes() int64 {
 	return bytes
 }
 
-// ItemSize is the bytes of an element, 0 if the size of its dtype is not known.
+// ItemSize returns the bytes of an element, or 0 if unknown.
 func (o Operand) ItemSize() int { return sizes[o.DType] }
 
-// moved is the bytes that an operator reads of the operand plus those that it
-// writes.
+// moved returns the bytes read plus the bytes written.
 func (o Operand) moved() int64 {
 	if o.Role == access.InPlace {
 		return 2 * o.Bytes()
@@ -76,36 +68,32 @@ func (o Operand) moved() int64 {
 	return o.Bytes()
 }
 
-// An Operator is all calls of one operator with the same dtypes, shapes and
-// strides, of those that touch memory in the forward pass or in the backward one.
+// An Operator is all calls of an operator with the same dtypes, shapes and strides in one pass.
 type Operator struct {
 	Op    string `json:"op"` // as the profile names it: "aten::copy_"
 	Class Class  `json:"class"`
-	// Backward: what computes gradients called it, autograd's nodes or a function backward.
+	// Backward is set if autograd's nodes or a function backward called it.
 	Backward bool `json:"backward,omitzero"`
-	// Inputs are the tensors among the arguments, in their order, those that are
-	// written too; a list of tensors is its tensors.
+	// Inputs are the tensors among the arguments, in order, written ones too. Lists are flattened.
 	Inputs []Operand `json:"inputs"`
-	// Outputs are the results, where the profile has them (a Kineto trace has
-	// not), without those that are one of the arguments.
+	// Outputs are the results that are not arguments. A Kineto trace has none.
 	Outputs []Operand `json:"outputs,omitempty"`
-	// Args are the arguments as the profile spells them, "" for tensors, of the
-	// operators for which they say what memory is touched (the dims of a sum).
+	// Args are the arguments as text, "" for tensors. Only operators whose arguments decide which
+	// memory is touched have them, such as the dims of a sum.
 	Args  []string `json:"args,omitempty"`
 	Calls int      `json:"calls"`
-	// Bytes are those of the operands that the profile has, over all calls: read
-	// plus written. 0 of a Class that touches no memory.
+	// Bytes are read plus written by all calls, 0 for a Class that touches no memory.
 	Bytes   int64    `json:"bytes"`
 	Callers []Caller `json:"callers,omitempty"`
 }
 
-// A Caller is a chain of operators by which an operator was called.
+// A Caller is a chain of callers.
 type Caller struct {
 	Chain string `json:"chain"` // from the outermost, such as "aten::reshape > aten::clone"
 	Calls int    `json:"calls"`
 }
 
-// Skipped counts calls that Operators does not have, or has as Unknown.
+// Skipped counts calls without an Operator, or with an Unknown one.
 type Skipped struct {
 	Op     string `json:"op"`
 	Reason string `json:"reason"`
@@ -113,8 +101,7 @@ type Skipped struct {
 	Bytes  int64  `json:"bytes"` // as far as they could be read
 }
 
-// A Place is where an operand lies: in which storage, and how many elements
-// from its start.
+// A Place is a storage and an offset in elements.
 type Place struct {
 	Storage uint64 // one of its own if the profile does not say
 	Offset  int
@@ -123,32 +110,29 @@ type Place struct {
 // A Call is one call of an operator that touches memory.
 type Call struct {
 	Operator int // index in Profile.Operators
-	// Places are those of the operator's inputs, then of its outputs.
+	// Places has the inputs' places, then the outputs'.
 	Places []Place
 }
 
-// A Profile is what files of operators say.
+// A Profile is the operators of some files.
 type Profile struct {
-	// Calls counts the operators' calls that the files have: those of Operators,
-	// and those of Skipped that Operators has not.
+	// Calls counts all calls, including skipped ones.
 	Calls     int
 	Operators []Operator // in the order of their first calls
 	Skipped   []Skipped
-	// Tally counts the operands of all operators, over all calls.
+	// Tally counts the operands of all calls.
 	Tally Tally
-	// OnDevice: some ran on a GPU.
+	// OnDevice is set if operators ran on a GPU.
 	OnDevice bool
-	// Step has the calls in their order, where the profile says where operands
-	// lie: of a single execution trace.
+	// Step has the calls in order, if the profile is a single execution trace.
 	Step []Call
-	// Sources says of each file what it is, Warnings what of it could not be read
-	// or is assumed, in a line each.
+	// Sources describe the files, and Warnings what could not be read or is assumed; a line each.
 	Sources  []string
 	Warnings []string
 }
 
-// A Tally counts operands, and their bytes: all, and those of these that are not contiguous. Of
-// them, the transposed ones fill their memory, in another order of dims; the strided ones do not.
+// A Tally counts operands and their bytes. Transposed operands fill their memory, but in another
+// order of dims. Strided ones leave holes.
 type Tally struct {
 	All             int   `json:"all"`
 	Bytes           int64 `json:"bytes"`
@@ -158,7 +142,7 @@ type Tally struct {
 	StridedBytes    int64 `json:"strided_bytes"`
 }
 
-// add counts an operand of so many calls.
+// add counts an operand of a number of calls.
 func (t *Tally) add(o Operand, calls int) {
 	l, err := o.Layout()
 	if err != nil {
@@ -175,7 +159,7 @@ func (t *Tally) add(o Operand, calls int) {
 	}
 }
 
-// plus is a + b of what is not negative, at most what an int64 holds.
+// plus returns a + b, both at least 0, and at most math.MaxInt64.
 func plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -183,7 +167,7 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// times is n times a of what is not negative, at most what an int64 holds.
+// times returns n * a, both at least 0, and at most math.MaxInt64.
 func times(a int64, n int) int64 {
 	if a > 0 && int64(n) > math.MaxInt64/a {
 		return math.MaxInt64
@@ -191,12 +175,10 @@ func times(a int64, n int) int64 {
 	return a * int64(n)
 }
 
-// maxOperand is the most bytes that an operand may span: more than any machine
-// has.
+// maxOperand is the most bytes that an operand spans, more than any machine has.
 const maxOperand = 1 << 48
 
-// newOperand checks what a profile says of a tensor. It refuses what is no
-// tensor of PyTorch's.
+// newOperand returns an operand, or an error if PyTorch has no such tensor.
 func newOperand(shape, strides []int, dtype string) (Operand, error) {
 	o := Operand{Shape: shape, Strides: strides, DType: dtype, Role: access.Input}
 	if i := slices.IndexFunc(strides, func(n int) bool { return n < 0 }); i >= 0 {

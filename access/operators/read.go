@@ -17,23 +17,22 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// A File is a profile to be read.
+// A File is a profile to read.
 type File struct {
 	Name string // in messages
 	io.Reader
 }
 
-// howToRecord is what someone can do whose trace has no strides.
+// howToRecord is advice for traces without strides.
 const howToRecord = "record it with PyTorch 2.4 or later and " +
 	"torch.profiler.profile(record_shapes=True), " +
 	"or with scripts/capture/capture.py (PyTorch 1.13 and later)"
 
-// Read reads profiles, each gzipped or not, and told apart by what is in them.
-// Files are counted together. An execution trace beside a Kineto trace is an error, because both
-// may be of one run.
+// Read reads profiles, gzipped or not, and counts them together. Their content decides their kind.
+// An execution trace beside a Kineto trace is an error, because both may be of one run.
 //
-// What of a file cannot be read is in Skipped and Warnings. An error is of a
-// file of which nothing can: one that is no profile, or has no strides.
+// Skipped and Warnings have what cannot be read of a file. A file without a profile, or without
+// strides, is an error.
 func Read(files ...File) (*Profile, error) {
 	sigs := newSignatures()
 	var traces []*trace
@@ -61,7 +60,8 @@ func Read(files ...File) (*Profile, error) {
 		before := b.profile.Calls
 		b.add(t, len(traces) == 1)
 		b.profile.Sources = append(b.profile.Sources,
-			fmt.Sprintf("%s: %s, %s", t.name, t.kind, explain.Counted(b.profile.Calls-before, "call")))
+			fmt.Sprintf("%s: %s, %s", t.name, t.kind,
+				explain.Counted(b.profile.Calls-before, "call")))
 		b.profile.Warnings = append(b.profile.Warnings, t.warnings...)
 		b.profile.OnDevice = b.profile.OnDevice || t.onDevice
 	}
@@ -73,9 +73,9 @@ func Read(files ...File) (*Profile, error) {
 	return p, nil
 }
 
-// ReadFiles is Read of the files of these names, of which - is stdin, unless that is nil. It
-// refuses a file that is given twice, whose calls would count twice, and ends soon after ctx does,
-// with its error.
+// ReadFiles reads the files of these names, where - is stdin unless that is nil. It calls step, if
+// not nil, with the bytes of each read. A file that is given twice is an error, because its calls
+// would count twice. Once ctx is done, ReadFiles returns its error.
 func ReadFiles(ctx context.Context, stdin io.Reader, step func(bytes int),
 	names ...string) (*Profile, error) {
 	var files []File
@@ -104,13 +104,13 @@ func ReadFiles(ctx context.Context, stdin io.Reader, step func(bytes int),
 		files = append(files, File{Name: name, Reader: told{file, step, ctx.Err}})
 	}
 	p, err := Read(files...)
-	if ctx.Err() != nil { // to Read, the file is cut off
+	if ctx.Err() != nil { // Read saw a file that is cut short
 		return nil, ctx.Err()
 	}
 	return p, err
 }
 
-// A told reader tells of each read, and ends where it is to.
+// A told reader calls step after each read, and ends once done returns an error.
 type told struct {
 	io.Reader
 	step func(bytes int)
@@ -135,7 +135,7 @@ const (
 	verboseLog     = "a oneDNN log"
 )
 
-// usable refuses a trace that has nothing to tell of layouts.
+// usable returns an error if a trace has no layouts.
 func (t *trace) usable() error {
 	switch {
 	case t.kind == verboseLog:
@@ -143,8 +143,8 @@ func (t *trace) usable() error {
 	case t.calls.Len() == 0 && len(t.skipped) == 0:
 		return errors.New("it has no operators (events of category cpu_op, or nodes of an " +
 			"execution trace)")
-	case t.hasStrides || t.hasShapes && !t.hasTensors, t.calls.Len() == 0: // of which is said why none could be read
-		return nil
+	case t.hasStrides || t.hasShapes && !t.hasTensors, t.calls.Len() == 0:
+		return nil // an error of a call follows
 	case t.kind == executionTrace:
 		return fmt.Errorf("its schema %q has no strides (1.1.1-chakra.0.0.4 and later have); %s",
 			t.schema, howToRecord)
@@ -154,7 +154,6 @@ func (t *trace) usable() error {
 	return fmt.Errorf("its operators have no strides; %s", howToRecord)
 }
 
-// readFile reads one file.
 func readFile(file File, sigs *signatures) (*trace, error) {
 	in := bufio.NewReaderSize(file, 1<<16)
 	zipped := false
@@ -179,7 +178,7 @@ func readFile(file File, sigs *signatures) (*trace, error) {
 		err = t.readJSON(in, sigs)
 	}
 	if zipped && err == nil && len(t.warnings) == 0 {
-		// Its end says whether all that came was right.
+		// gzip's trailer has the checksum.
 		if _, wrong := io.Copy(io.Discard, in); wrong != nil {
 			t.warn("all calls were read, but the end of the file is damaged (%s)", plain(wrong))
 		}
@@ -187,15 +186,14 @@ func readFile(file File, sigs *signatures) (*trace, error) {
 	return t, err
 }
 
-// lenient lets pass what profilers get wrong and what does not matter.
+// lenient allows what profilers get wrong.
 var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true),
 	jsontext.AllowInvalidUTF8(true)}
 
-// maxValue is the most bytes of one value in a file: an event, or a node. It is a
-// variable for tests.
+// maxValue is the most bytes of an event or a node. Tests change it.
 var maxValue int64 = 16 << 20
 
-// A bounded reader fails where a decoder would have to keep more than maxValue.
+// A bounded reader fails if its decoder would keep more than maxValue.
 type bounded struct {
 	io.Reader
 	dec  *jsontext.Decoder
@@ -242,13 +240,13 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 	return nil
 }
 
-// cut warns of a file that ends, or breaks, after some calls.
+// cut warns of a file that ends or breaks after some calls.
 func (t *trace) cut(calls int, err error) {
-	t.warn("cut short or broken after %s (%s); the rest is unknown", explain.Counted(calls, "call"), plain(err))
+	t.warn("cut short or broken after %s (%s); the rest is unknown",
+		explain.Counted(calls, "call"), plain(err))
 }
 
-// counted is how many calls bill.add counts of the file: those that cannot be used too, and no
-// stretches of the program.
+// counted returns how many calls bill.add counts of the file.
 func (t *trace) counted(sigs *signatures) int {
 	n := 0
 	for i := range t.calls.Len() {
@@ -262,11 +260,9 @@ func (t *trace) counted(sigs *signatures) int {
 	return n
 }
 
-// unreadable is the error of a file of which nothing was read.
 func unreadable(err error) error { return fmt.Errorf("it cannot be read: %s", plain(err)) }
 
-// plain is the message of an error of the decoder or of what it read from, in
-// one line.
+// plain returns the message of an error in one line.
 func plain(err error) string {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) && errors.Is(err, io.ErrUnexpectedEOF) {
@@ -277,14 +273,14 @@ func plain(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "it ends early"
 	}
-	if of, ok := errors.AsType[*fs.PathError](err); ok { // of the file, which stands before it
+	if of, ok := errors.AsType[*fs.PathError](err); ok { // the caller names the file
 		return of.Err.Error()
 	}
 	return err.Error()
 }
 
-// readDocument reads the top level: an object with a list of events or nodes,
-// or from older versions the list of events itself.
+// readDocument reads an object with a list of events or nodes, or the list of events itself, as
+// older versions write it.
 func (t *trace) readDocument(dec *jsontext.Decoder, sigs *signatures) error {
 	if dec.PeekKind() == '[' {
 		t.kind = kinetoTrace
@@ -320,7 +316,7 @@ func (t *trace) readDocument(dec *jsontext.Decoder, sigs *signatures) error {
 	return err
 }
 
-// elements calls each with every element of the list that comes next.
+// elements calls each with every element of the next list.
 func elements(dec *jsontext.Decoder, each func(jsontext.Value)) error {
 	if _, err := dec.ReadToken(); err != nil {
 		return err

@@ -11,16 +11,14 @@ import (
 	"github.com/stridebench/stridebench/access"
 )
 
-// verboseFields are those of a line of oneDNN's log where it has no template
-// (dev_guide_verbose).
+// verboseFields are the fields of logs without a template (dev_guide_verbose).
 var verboseFields = []string{"operation", "engine", "primitive", "implementation", "prop_kind",
 	"memory_descriptors", "attributes", "auxiliary", "problem_desc", "exec_time"}
 
-// maxLine is the longest line of a log, in bytes.
+// maxLine is in bytes.
 const maxLine = 1 << 20
 
-// readVerbose reads a oneDNN log, which may be among what else a program
-// printed.
+// readVerbose reads a oneDNN log, which may be part of a program's output.
 func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	t.kind = verboseLog
 	template := verboseFields
@@ -55,9 +53,8 @@ func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	return nil
 }
 
-// verboseLine splits a line of oneDNN's into its fields from the operation on,
-// and says whether it is of version 1: "onednn_verbose[,v1][,timestamp]
-// [,primitive],exec,cpu,reorder,...".
+// verboseLine returns the fields of a line from the operation on: "onednn_verbose[,v1][,timestamp]
+// [,primitive],exec,cpu,reorder,...". It reports whether the line is of version 1.
 func verboseLine(line string) (fields []string, v1, ok bool) {
 	at := max(strings.Index(line, "onednn_verbose,"), strings.Index(line, "dnnl_verbose,"))
 	if at < 0 {
@@ -91,14 +88,13 @@ func templateOf(fields []string) ([]string, bool) {
 	for _, needed := range []string{"operation", "primitive", "memory_descriptors",
 		"problem_desc"} {
 		if !slices.Contains(names, needed) {
-			return nil, false // of graphs
+			return nil, false // a graph's template
 		}
 	}
 	return names, true
 }
 
-// execution counts the execution that a line tells of: a reorder, or another
-// primitive, which is skipped.
+// execution counts a reorder, and skips other primitives.
 func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) {
 	field := func(name string) string {
 		if i := slices.Index(template, name); i >= 0 && i < len(fields) {
@@ -107,7 +103,7 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 		return ""
 	}
 	if field("operation") != "exec" {
-		return // what was created, found in a cache, or said about this machine
+		return // such as create, or info about this machine
 	}
 	op := field("primitive")
 	if len(fields) < len(template) {
@@ -135,7 +131,7 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 	t.calls.add(call{signature: signature, link: -1})
 }
 
-// reorder reads what is copied into what: "src_f32::blocked:abcd::f0
+// reorder reads source and destination: "src_f32::blocked:abcd::f0
 // dst_f32:p:blocked:ABcd16b16a::f0" and "24x16x3x3".
 func (s *signature) reorder(descriptors, dims string, v1 bool) error {
 	shape, err := dimsOf(dims)
@@ -160,9 +156,9 @@ func (s *signature) reorder(descriptors, dims string, v1 bool) error {
 	return nil
 }
 
-// descriptor reads a memory descriptor: argument_dtype:flags:kind:tag:extra
-// before oneDNN 3.0, from then on argument_dtype:flags:kind:tag:strides:extra,
-// and argument:dtype:flags:... in version 1.
+// descriptor reads a memory descriptor: argument_dtype:flags:kind:tag:extra before oneDNN 3.0, then
+// argument_dtype:flags:kind:tag:strides:extra, and argument:dtype:flags:... in version 1. The tag
+// decides; strides are ignored.
 func descriptor(text string, shape []int, v1 bool) (argument string, o Operand, err error) {
 	parts := strings.Split(text, ":")
 	if v1 {
