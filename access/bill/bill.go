@@ -143,7 +143,6 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// price sums the prices of the item's patterns.
 func (i *Item) price(prices []priced) {
 	if i.given == nil {
 		return
@@ -190,7 +189,6 @@ type patterns struct {
 	index map[string]int
 }
 
-// add returns the numbers of patterns, and adds new ones.
 func (p *patterns) add(specs []access.Spec) []int {
 	var numbers []int
 	for _, s := range specs {

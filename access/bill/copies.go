@@ -9,7 +9,6 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// ends returns the operands that are read, and those that are written.
 func (w *walks) ends() (from, to []tensor) {
 	for _, o := range w.all {
 		if o.Role == access.Input {

@@ -9,7 +9,6 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// page is the bytes of a page.
 const page = 4096
 
 // scattered returns the order in which n of all rows are accessed by index, as sizes and as

@@ -22,7 +22,6 @@ type tensor struct {
 	at int
 }
 
-// A lowered operator is a sequence of patterns.
 type lowered struct {
 	specs []access.Spec
 	// from has the number of the tensor for each operand of each pattern, and for its result.
@@ -30,8 +29,7 @@ type lowered struct {
 	// results are those that PyTorch allocates for a pattern, or nil.
 	results []*walked
 	// twins are the patterns with contiguous operands, none if nothing would remain.
-	twins []access.Spec
-	// forLayout is set for a copy that changes only the layout.
+	twins     []access.Spec
 	forLayout bool
 	// unsaid is set if the result is unknown, so that no pattern writes it.
 	unsaid bool
@@ -127,7 +125,6 @@ func denseStrides(o operators.Operand) []int {
 	return strides
 }
 
-// walks collects the patterns of an operator.
 type walks struct {
 	op        operators.Operator // with derived results
 	row       operators.Row
@@ -280,7 +277,6 @@ func (w *walks) computed() string {
 	return ""
 }
 
-// A walked is an operand of a pattern with its tensor's number.
 type walked struct {
 	access.Operand
 	at int
@@ -313,7 +309,6 @@ func (w *walks) add(op access.Op, dims []int, operands ...walked) {
 	w.specs, w.from, w.results = append(w.specs, s), append(w.from, from), append(w.results, nil)
 }
 
-// result sets the result of the last pattern.
 func (w *walks) result(y *walked) {
 	if last := len(w.from) - 1; y != nil {
 		w.from[last], w.results[last] = append(w.from[last], y.at), y
@@ -344,7 +339,6 @@ func expandedOnce(o operators.Operand) operators.Operand {
 	return o
 }
 
-// fresh returns a contiguous tensor that the operator makes.
 func fresh(shape []int, dtype string) tensor {
 	return tensor{operators.Fresh(shape, dtype), inside}
 }

@@ -84,7 +84,6 @@ type stepper struct {
 	touched map[uint64]int    // the last call that accessed a storage
 }
 
-// counts are misses by operand and level.
 type counts map[int][]float64
 
 // StepOf simulates the calls of an execution trace in sequence.
@@ -138,7 +137,6 @@ func (s *stepper) newCaches() (*simcache.Hierarchy, error) {
 		Brute: s.model.Caches.Brute})
 }
 
-// named returns figures with the names of the levels.
 func (s *stepper) named(figures []float64) []Miss {
 	all := []Miss{}
 	for i, n := range figures {
@@ -147,7 +145,6 @@ func (s *stepper) named(figures []float64) []Miss {
 	return all
 }
 
-// operandsOf returns the operands of a call and their places.
 func operandsOf(p *operators.Profile, call operators.Call) ([]operators.Operand,
 	[]operators.Place) {
 	op := p.Operators[call.Operator]
@@ -270,7 +267,6 @@ func addTo(sum, levels []float64) {
 	}
 }
 
-// call simulates call n.
 func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
 	op := s.profile.Operators[call.Operator]
 	one := StepCall{Number: n + 1, Op: op.Op, Text: Item{Operator: op}.Tensors(),
@@ -325,7 +321,6 @@ func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
 var fusable = []operators.Class{operators.Elementwise, operators.Copy, operators.Rows,
 	operators.Reduction}
 
-// fuse finds neighbours to fuse.
 func (s *stepper) fuse(step *Step, all []counts) {
 	readers := s.readers()
 	for n := 1; n < len(all); n++ {

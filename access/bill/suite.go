@@ -22,7 +22,6 @@ type Limits struct {
 	Memory int           // bytes per benchmark; 0 for no limit
 }
 
-// What package workload reads, with room to spare.
 const (
 	maxSuite      = 60 << 10
 	maxBenchmarks = 900
@@ -70,7 +69,6 @@ type suite struct {
 	left   int // operators without room
 }
 
-// add writes the patterns of an item that can be timed.
 func (s *suite) add(i Item) {
 	most := 0
 	for _, spec := range i.lowered.specs {
@@ -95,7 +93,6 @@ func elements(s access.Spec) (most int) {
 	return most
 }
 
-// timeable returns the pattern that native loops walk, without the result of a sum.
 func timeable(spec access.Spec) (access.Spec, bool) {
 	spec.Operands = slices.Clone(spec.Operands)
 	if spec.Op == access.Sum {
@@ -162,7 +159,6 @@ func list(n []int) string { return strings.ReplaceAll(fmt.Sprint(n), " ", ", ") 
 
 var noLabel = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
 
-// labelOf returns an operator's name for benchmarks, such as aten.copy_.
 func labelOf(op string) string {
 	label := strings.Trim(noLabel.ReplaceAllString(op, "."), ".")
 	if label == "" || label[0] < 'A' || label[0] > 'z' {

@@ -95,7 +95,6 @@ type content struct {
 	others  bool // operators other than products that could read the source read it
 }
 
-// A trail follows the storages through a step.
 type trail struct {
 	uses    []use
 	noted   []bool // operators with an origin

@@ -36,7 +36,6 @@ const (
 	produce = "produce %s contiguous: it is read in another order than it lies in"
 )
 
-// verdict says what to do about an operator.
 func verdict(i *Item, u use) string {
 	copies := i.lowered.forLayout
 	inside := calledBy(i.Operator, operators.Maker)

@@ -140,7 +140,6 @@ func alike(x, y layouts.Layout) bool {
 	return true
 }
 
-// reduction lowers a reduction over known dims.
 func (w *walks) reduction() bool {
 	dims, known := w.op.Dims()
 	if !known || len(w.op.Inputs) == 0 {

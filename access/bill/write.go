@@ -103,7 +103,6 @@ func (b *Bill) Worst(most int) []Item {
 	return rows
 }
 
-// rest returns notes, and counts the operators after the shown ones.
 func (b *Bill) rest(shown []Item) []string {
 	calls, views, unpriced, unwritten, bytes := 0, 0, 0, 0, int64(0)
 	var names []string
@@ -266,7 +265,6 @@ func (s *Step) Write(w io.Writer, worst, columns int) error {
 	return s.write(w, columns, sentence, t, words)
 }
 
-// found says from which calls lines were still in the last level.
 func (c StepCall) found() string {
 	text := ""
 	for _, f := range c.Found {

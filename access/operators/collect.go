@@ -109,7 +109,6 @@ func (l callList) nest() {
 	}
 }
 
-// A trace is one file.
 type trace struct {
 	name, kind string
 	schema     string // of an execution trace
@@ -149,7 +148,6 @@ func skipIn(skipped *map[[2]string]*Skipped, op, reason string, calls int, bytes
 	s.Bytes = plus(s.Bytes, bytes)
 }
 
-// maxSkipped is the most kinds of skipped calls.
 const maxSkipped = 1000
 
 // signatures has the signatures in all files.
@@ -208,10 +206,8 @@ func (s *signatures) thread(name []byte) (number int32, ok bool) {
 	return n, true
 }
 
-// maxThreadName is in bytes.
 const maxThreadName = 200
 
-// A bill is a [Profile] in the making.
 type bill struct {
 	*signatures
 	profile Profile
@@ -251,7 +247,6 @@ func (c Class) bit() uint16 {
 	return 1 << (at + 1) &^ 1
 }
 
-// add counts the calls of a file.
 func (b *bill) add(t *trace, step bool) {
 	under := b.underneath(t)
 	backward := make([]bool, t.calls.Len()) // callers come first
@@ -300,7 +295,6 @@ func (b *bill) add(t *trace, step bool) {
 	}
 }
 
-// Reasons for skipping calls that could be read.
 const (
 	notReorder = "not a reorder"
 	notInTable = "not in the table of operators"
@@ -314,7 +308,6 @@ func unknownReason(op string) string {
 	return notInTable
 }
 
-// operator returns the index of an operator in profile.Operators.
 func (b *bill) operator(number uint32, class Class, backward bool) int {
 	key := uint64(number) << 2
 	if class == Wrapper {
@@ -344,7 +337,6 @@ const (
 	maxLooked = 64
 )
 
-// maxCallers is the most chains of one operator.
 const maxCallers = 64
 
 // chain names the callers of call i, from the outermost. It leaves out stretches of the program.
@@ -400,7 +392,6 @@ func (b *bill) done() *Profile {
 	return p
 }
 
-// unreadCalls counts the calls that could not be read, and returns the first kind of them.
 func unreadCalls(skipped []Skipped) (calls int, first Skipped) {
 	for _, s := range skipped {
 		if s.Reason == notReorder || s.Reason == notInTable || s.Reason == fused {

@@ -8,7 +8,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// undefined is the dtype if the profile has none.
 const undefined = "undefined"
 
 // dtypes are the element types, with their bytes and their names in profiles: C++ types as PyTorch
@@ -41,7 +40,6 @@ qint32 4: c10::qint32
 undefined 0: undef, nullptr (uninitialized)
 `
 
-// spellings maps names in profiles to dtypes, and sizes dtypes to bytes.
 var spellings, sizes = func() (map[string]string, map[string]int) {
 	spellings, sizes := map[string]string{}, map[string]int{}
 	for line := range strings.Lines(strings.TrimSpace(dtypes)) {

@@ -31,7 +31,6 @@ type execution struct {
 	firstOpaque string // its operator, of the first
 }
 
-// A node is a call before its caller is known.
 type node struct {
 	id, parent uint64
 	call       call
@@ -104,7 +103,6 @@ func (e *execution) noteOpaque(name string, in, out side) {
 	e.opaque++
 }
 
-// A side is the inputs or the outputs of a node.
 type side struct{ shapes, strides, types, values jsontext.Value }
 
 func (e *execution) side(raw jsontext.Value) side {
@@ -192,7 +190,6 @@ type leaf struct {
 	path  []int
 }
 
-// leaves returns the tensors of a side, by its types.
 func leaves(s side) (all []leaf) {
 	for i, name := range parse(s.types).list {
 		all = append(all, leavesOf(name.text(), i)...)
@@ -232,7 +229,6 @@ func leavesOf(name string, argument int) (all []leaf) {
 // maxTypeDepth is the most lists within lists.
 const maxTypeDepth = 16
 
-// at returns the value at a path.
 func (v value) at(path []int) (value, bool) {
 	for _, i := range path {
 		if i >= len(v.list) {
@@ -243,7 +239,6 @@ func (v value) at(path []int) (value, bool) {
 	return v, true
 }
 
-// parenthesis splits s after the parenthesis with which it begins.
 func parenthesis(s string) (inner, rest string) {
 	depth := 0
 	for i, c := range s {
@@ -259,7 +254,6 @@ func parenthesis(s string) (inner, rest string) {
 	return s[1:], ""
 }
 
-// placesOf returns the places of the first n tensors of a side.
 func (e *execution) placesOf(s side, n int) []Place {
 	all := make([]Place, n)
 	values := parse(s.values)
@@ -278,7 +272,6 @@ func (e *execution) placesOf(s side, n int) []Place {
 	return all
 }
 
-// numbers returns the arguments as text, "" for tensors and lists of tensors.
 func (s side) numbers() []string {
 	values := elementsOf(s.values)
 	args := make([]string, len(values))

@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A fieldReader reads some fields of objects.
 type fieldReader struct {
 	names  []string // in quotes
 	values []jsontext.Value
@@ -71,7 +70,6 @@ func printable(text string) string {
 	}, text)
 }
 
-// elementsOf returns the elements of a list, as parts of raw.
 func elementsOf(raw jsontext.Value) []jsontext.Value {
 	if raw.Kind() != '[' {
 		return nil
@@ -112,7 +110,6 @@ func parseNext(dec *jsontext.Decoder) value {
 	return v
 }
 
-// text returns the string v, or else its JSON.
 func (v value) text() string {
 	if v.raw.Kind() == '"' {
 		return text(v.raw)
@@ -120,7 +117,6 @@ func (v value) text() string {
 	return string(v.raw)
 }
 
-// ints returns a list of whole numbers.
 func (v value) ints() ([]int, error) {
 	if !v.isList {
 		return nil, fmt.Errorf("must be a list, not %s", orNone(v.raw))

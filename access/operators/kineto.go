@@ -73,7 +73,6 @@ func (k *kineto) event(raw jsontext.Value) {
 	k.calls.add(c)
 }
 
-// orNone returns the JSON of a value for a message.
 func orNone(v jsontext.Value) string {
 	if v == nil {
 		return "(none)"
@@ -107,7 +106,6 @@ func (k *kineto) signature(name string, args []jsontext.Value) uint32 {
 	})
 }
 
-// operands reads the tensors among the arguments of a call.
 func (k *kineto) operands(sig *signature, dims, strides, types jsontext.Value) error {
 	shapeOf, typeOf, strideOf := parse(dims).list, parse(types).list, parse(strides).list
 	for i, shape := range shapeOf {

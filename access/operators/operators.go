@@ -7,7 +7,7 @@
 //
 // [Read] reads any number of such files, gzipped or not, as streams, and returns a [Profile].
 // table.txt has a [Row] for each known operator. Each access to memory counts once, for the
-// innermost operator that makes it. Calls that are not understood count as [Unknown] or as [Skipped].
+// innermost operator that makes it. Calls that are not understood count as [Unknown] or [Skipped].
 package operators
 
 import (
@@ -60,7 +60,6 @@ func (o Operand) Bytes() int64 {
 // ItemSize returns the bytes of an element, or 0 if unknown.
 func (o Operand) ItemSize() int { return sizes[o.DType] }
 
-// moved returns the bytes read plus the bytes written.
 func (o Operand) moved() int64 {
 	if o.Role == access.InPlace {
 		return 2 * o.Bytes()
@@ -142,7 +141,6 @@ type Tally struct {
 	StridedBytes    int64 `json:"strided_bytes"`
 }
 
-// add counts an operand of a number of calls.
 func (t *Tally) add(o Operand, calls int) {
 	l, err := o.Layout()
 	if err != nil {

@@ -128,7 +128,6 @@ func (t told) Read(text []byte) (int, error) {
 	return n, err
 }
 
-// The kinds of files.
 const (
 	kinetoTrace    = "a Kineto trace"
 	executionTrace = "an execution trace"
@@ -209,7 +208,6 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readJSON reads a chrome trace or an execution trace.
 func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 	limit := &bounded{Reader: in}
 	dec := jsontext.NewDecoder(limit, lenient...)
@@ -240,7 +238,6 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 	return nil
 }
 
-// cut warns of a file that ends or breaks after some calls.
 func (t *trace) cut(calls int, err error) {
 	t.warn("cut short or broken after %s (%s); the rest is unknown",
 		explain.Counted(calls, "call"), plain(err))

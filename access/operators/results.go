@@ -60,7 +60,6 @@ func Fresh(shape []int, dtype string) Operand {
 	return o
 }
 
-// inLetters returns the results by a rule in letters.
 func (op Operator) inLetters(operands, results []string) []Operand {
 	sizes, rest, ok := op.bind(operands)
 	if !ok {
@@ -133,7 +132,6 @@ func (op Operator) bind(patterns []string) (sizes map[byte]int, rest []int, ok b
 	return sizes, rest, true
 }
 
-// iterated returns the result that TensorIterator allocates.
 func (op Operator) iterated() (layouts.Layout, error) {
 	var inputs []layouts.Layout
 	for _, o := range op.Inputs {
@@ -205,7 +203,6 @@ func (op Operator) windowed(x, size []int, turned bool) (sizes []int) {
 	return sizes
 }
 
-// windows is for convolutions, whose second operand is the weights.
 func (op Operator) windows(x []int) []int {
 	if len(op.Inputs) < 2 || len(x) < 3 || len(op.Inputs[1].Shape) != len(x) || len(op.Args) == 0 {
 		return nil
@@ -222,7 +219,6 @@ func (op Operator) windows(x []int) []int {
 	return append([]int{x[0], channels}, sizes...)
 }
 
-// pool is for pools over the last dims.
 func (op Operator) pool(x []int, dims int) []int {
 	if len(op.Inputs) != 1 || len(x) < dims+1 || len(op.Args) == 0 {
 		return nil

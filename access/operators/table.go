@@ -11,47 +11,47 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Class is what an operator does to memory.
+// A Class is what an operator does to memory, which table.txt explains.
 type Class string
 
 // The classes. View, None and Wrapper touch no memory themselves.
 const (
-	View        Class = "view"        // another layout of the same memory: free
-	None        Class = "none"        // allocates, or asks
-	Wrapper     Class = "wrapper"     // counts as the operators that it called
-	Copy        Class = "copy"        // the same elements elsewhere, or in another order or dtype
-	Elementwise Class = "elementwise" // each element of the result from those at its place
-	Reduction   Class = "reduction"   // dims are gone, or have size 1
-	Rows        Class = "rows"        // goes along dims and keeps them: softmax, layer_norm, sort
-	Product     Class = "product"     // matrix products, convolutions, attention
-	Gather      Class = "gather"      // elements at places named by data or a window
-	Unknown     Class = "unknown"     // neither it nor its callees are in the table
+	View        Class = "view"
+	None        Class = "none"
+	Wrapper     Class = "wrapper" // counts as the operators that it called
+	Copy        Class = "copy"
+	Elementwise Class = "elementwise"
+	Reduction   Class = "reduction"
+	Rows        Class = "rows"
+	Product     Class = "product"
+	Gather      Class = "gather"
+	Unknown     Class = "unknown" // neither it nor its callees are in the table
 )
 
 // Touches reports whether operators of the class access their operands' memory.
 func (c Class) Touches() bool { return c != View && c != None && c != Wrapper }
 
-// A Walk is how an operator goes through memory.
+// A Walk is how an operator goes through memory, which table.txt explains.
 type Walk string
 
 // The walks.
 const (
-	WalkNone        Walk = "none"        // each operand once, as it lies
-	WalkWindow      Walk = "window"      // as none: windows overlap, and each element is read once
-	WalkProduct     Walk = "product"     // as none, and strides cost nothing
-	WalkCopy        Walk = "copy"        // the first operand, in the order of the result
-	WalkJoined      Walk = "joined"      // a list, along a dim
-	WalkStacked     Walk = "stacked"     // a list, along a new dim
-	WalkPadded      Walk = "padded"      // fills the result, then copies into a part of it
-	WalkElementwise Walk = "elementwise" // all operands together, in TensorIterator's order
-	WalkScan        Walk = "scan"        // as elementwise, along a dim
-	WalkReduction   Walk = "reduction"   // the first operand over dims, in the order of its strides
-	WalkRows        Walk = "rows"        // contiguous operands; others are copied first
-	WalkNorm        Walk = "norm"        // as it lies, three times in training
-	WalkGather      Walk = "gather"      // rows of the first operand by index, into the result
-	WalkPut         Walk = "put"         // the reverse of gather
-	WalkElements    Walk = "elements"    // single elements along a dim by index, into the result
-	WalkScatter     Walk = "scatter"     // the reverse of elements
+	WalkNone        Walk = "none"
+	WalkWindow      Walk = "window"
+	WalkProduct     Walk = "product"
+	WalkCopy        Walk = "copy"
+	WalkJoined      Walk = "joined"
+	WalkStacked     Walk = "stacked"
+	WalkPadded      Walk = "padded"
+	WalkElementwise Walk = "elementwise"
+	WalkScan        Walk = "scan"
+	WalkReduction   Walk = "reduction"
+	WalkRows        Walk = "rows"
+	WalkNorm        Walk = "norm"
+	WalkGather      Walk = "gather"
+	WalkPut         Walk = "put"
+	WalkElements    Walk = "elements"
+	WalkScatter     Walk = "scatter"
 )
 
 // A Flag is a further property in a row, which table.txt explains.

@@ -15,10 +15,8 @@ import (
 var verboseFields = []string{"operation", "engine", "primitive", "implementation", "prop_kind",
 	"memory_descriptors", "attributes", "auxiliary", "problem_desc", "exec_time"}
 
-// maxLine is in bytes.
 const maxLine = 1 << 20
 
-// readVerbose reads a oneDNN log, which may be part of a program's output.
 func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	t.kind = verboseLog
 	template := verboseFields
@@ -72,7 +70,6 @@ func verboseLine(line string) (fields []string, v1, ok bool) {
 	return fields, v1, true
 }
 
-// templateOf reads the line that names the fields of the others.
 func templateOf(fields []string) ([]string, bool) {
 	if len(fields) < 2 || fields[0] != "info" {
 		return nil, false
@@ -94,7 +91,6 @@ func templateOf(fields []string) ([]string, bool) {
 	return names, true
 }
 
-// execution counts a reorder, and skips other primitives.
 func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) {
 	field := func(name string) string {
 		if i := slices.Index(template, name); i >= 0 && i < len(fields) {
@@ -186,7 +182,6 @@ func descriptor(text string, shape []int, v1 bool) (argument string, o Operand, 
 	return argument, o, err
 }
 
-// dimsOf reads "24x16x3x3".
 func dimsOf(text string) ([]int, error) {
 	var dims []int
 	for _, word := range strings.Split(text, "x") {
