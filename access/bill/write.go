@@ -257,12 +257,7 @@ func (s *Step) Write(w io.Writer, worst, columns int) error {
 		}
 		t = append(t, append(row, c.found()))
 	}
-	words := s.words()
-	if left := len(s.Calls) - len(longest); left > 0 {
-		hidden := fmt.Sprintf("Not shown: %s.", explain.Counted(left, "shorter call"))
-		words = append([]string{hidden}, words...)
-	}
-	return s.write(w, columns, sentence, t, words)
+	return s.write(w, columns, sentence, t, s.words(len(s.Calls)-len(longest)))
 }
 
 func (c StepCall) found() string {
@@ -278,9 +273,13 @@ func (c StepCall) found() string {
 	return text
 }
 
-// words returns what fusing would save, and how many calls were not simulated.
-func (s *Step) words() []string {
+// words returns how many calls are hidden, what fusing would save, and how many calls were not
+// simulated.
+func (s *Step) words(hidden int) []string {
 	var words []string
+	if hidden > 0 {
+		words = append(words, "Not shown: "+explain.Counted(hidden, "shorter call")+".")
+	}
 	for _, f := range s.Fusions[:min(len(s.Fusions), 3)] {
 		words = append(words, fmt.Sprintf("Fusing call %d (%s) with call %d (%s), which reads "+
 			"its result, would save %s: %s %s misses.",

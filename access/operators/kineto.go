@@ -174,12 +174,11 @@ func (s *signature) setRoles() {
 	for i := range s.inputs {
 		o := &s.inputs[i]
 		switch {
-		case s.Is(o.Argument) == Written:
+		case s.Is(o.Argument) == Written,
+			s.Row.args != "" && o.Argument >= last && !o.InList:
 			o.Role = access.Output
 		case inPlace(s.op) && o.Argument == 0:
 			o.Role = access.InPlace
-		case s.Row.args != "" && o.Argument >= last && !o.InList:
-			o.Role = access.Output
 		}
 	}
 	if s.Has(flagPairs) {
