@@ -103,7 +103,7 @@ func parseNext(dec *jsontext.Decoder) value {
 	}
 	v := value{isList: true}
 	_, _ = dec.ReadToken()
-	for dec.PeekKind() != ']' {
+	for kind := dec.PeekKind(); kind != ']' && kind != 0; kind = dec.PeekKind() {
 		v.list = append(v.list, parseNext(dec))
 	}
 	_, _ = dec.ReadToken()
