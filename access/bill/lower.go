@@ -18,7 +18,7 @@ const inside = -1
 
 // A tensor is an operand with its number among the inputs and then the outputs, or inside.
 type tensor struct {
-	operators.Operand
+	operators.Tensor
 	at int
 }
 
@@ -63,7 +63,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	if op.Class == operators.Unknown {
 		return lowered{}, errors.New("which elements it accesses is unknown")
 	}
-	if slices.ContainsFunc(all, func(o operators.Operand) bool { return o.Format != "" }) {
+	if slices.ContainsFunc(all, func(o operators.Tensor) bool { return o.Format != "" }) {
 		return reorder(op)
 	}
 	w := walksOf(op, inside)
@@ -114,7 +114,7 @@ func (w *walks) contiguousTwin() operators.Operator {
 }
 
 // denseStrides returns contiguous strides, with 0 for expanded dims.
-func denseStrides(o operators.Operand) []int {
+func denseStrides(o operators.Tensor) []int {
 	shape := expandedOnce(o).Shape
 	strides := operators.Fresh(shape, o.DType).Strides
 	for d, n := range o.Shape {
@@ -221,7 +221,7 @@ func (w *walks) copyTo(y, x tensor) {
 
 // dense returns the operand if the operator takes its layout, or else a contiguous copy.
 func (w *walks) dense(o tensor) tensor {
-	if contiguous(o.Operand) || w.row.Has(operators.ChannelsLast) && isChannelsLast(o.Operand) {
+	if contiguous(o.Tensor) || w.row.Has(operators.ChannelsLast) && isChannelsLast(o.Tensor) {
 		return o
 	}
 	y := fresh(o.Shape, o.DType)
@@ -278,7 +278,7 @@ func (w *walks) computed() string {
 }
 
 type walked struct {
-	access.Operand
+	access.Value
 	at int
 }
 
@@ -287,11 +287,11 @@ func (w *walks) operand(o tensor, role access.Role) walked {
 	if err != nil && w.err == nil {
 		w.err = err
 	}
-	return walked{access.Operand{Layout: l, DType: standIn(o.Operand), Role: role}, o.at}
+	return walked{access.Value{Layout: l, DType: standIn(o.Tensor), Role: role}, o.at}
 }
 
 // standIn returns the dtype, or one of its size if package layouts does not know it.
-func standIn(o operators.Operand) layouts.DType {
+func standIn(o operators.Tensor) layouts.DType {
 	if d, err := layouts.ParseDType(o.DType); err == nil {
 		return d
 	}
@@ -303,7 +303,7 @@ func (w *walks) add(op access.Op, dims []int, operands ...walked) {
 	s := access.Spec{Op: op, Order: access.Torch, Dims: dims}
 	var from []int
 	for _, o := range operands {
-		s.Operands = append(s.Operands, o.Operand)
+		s.Operands = append(s.Operands, o.Value)
 		from = append(from, o.at)
 	}
 	w.specs, w.from, w.results = append(w.specs, s), append(w.from, from), append(w.results, nil)
@@ -322,14 +322,14 @@ func (w *walks) asTheyLie(all []tensor) {
 			w.add(access.Sum, nil, w.operand(o, access.Input))
 		}
 		if o.Role != access.Input {
-			o.Operand = expandedOnce(o.Operand)
+			o.Tensor = expandedOnce(o.Tensor)
 			w.add(access.Fill, nil, w.operand(o, access.Output))
 		}
 	}
 }
 
 // expandedOnce returns the operand with size 1 in expanded dims.
-func expandedOnce(o operators.Operand) operators.Operand {
+func expandedOnce(o operators.Tensor) operators.Tensor {
 	o.Shape = slices.Clone(o.Shape)
 	for d := range o.Shape {
 		if d < len(o.Strides) && o.Strides[d] == 0 && o.Shape[d] > 1 {
@@ -343,7 +343,7 @@ func fresh(shape []int, dtype string) tensor {
 	return tensor{operators.Fresh(shape, dtype), inside}
 }
 
-func isChannelsLast(o operators.Operand) bool {
+func isChannelsLast(o operators.Tensor) bool {
 	l, err := o.Layout()
 	return err == nil && (l.IsChannelsLast() || l.IsChannelsLast3d())
 }
@@ -382,7 +382,7 @@ func shapeOf(all []tensor) []int {
 // pattern for each part that blocks make.
 func reorder(op operators.Operator) (lowered, error) {
 	var places []layouts.Blocked
-	for _, o := range []operators.Operand{op.Outputs[0], op.Inputs[0]} {
+	for _, o := range []operators.Tensor{op.Outputs[0], op.Inputs[0]} {
 		tag, err := layouts.ParseTag(o.Format)
 		var b layouts.Blocked
 		if err == nil {
@@ -400,8 +400,8 @@ func reorder(op operators.Operator) (lowered, error) {
 	x, y := op.Inputs[0], op.Outputs[0]
 	w := walks{op: op, forLayout: x.DType == y.DType}
 	for _, piece := range pieces {
-		to := access.Operand{Layout: piece[0], DType: standIn(y), Role: access.Output}
-		from := access.Operand{Layout: piece[1], DType: standIn(x), Role: access.Input}
+		to := access.Value{Layout: piece[0], DType: standIn(y), Role: access.Output}
+		from := access.Value{Layout: piece[1], DType: standIn(x), Role: access.Input}
 		w.add(access.Copy, nil, walked{to, 1}, walked{from, 0})
 	}
 	l := w.lowered()

@@ -79,7 +79,7 @@ func (r reading) alike(p *operators.Profile, pays func(operator int) bool) {
 	}
 }
 
-func layoutKey(o operators.Operand) string { return fmt.Sprint(o.DType, o.Shape, o.Strides) }
+func layoutKey(o operators.Tensor) string { return fmt.Sprint(o.DType, o.Shape, o.Strides) }
 
 // convolves reports whether an operator is a convolution: a product that takes channels_last.
 func convolves(r operators.Row) bool {
@@ -88,9 +88,9 @@ func convolves(r operators.Row) bool {
 
 // A content is what a storage holds between two writes.
 type content struct {
-	maker   string            // the function with the flag maker that chose its order
-	product bool              // a matrix product wrote it
-	copied  operators.Operand // the source, if a copy wrote it
+	maker   string           // the function with the flag maker that chose its order
+	product bool             // a matrix product wrote it
+	copied  operators.Tensor // the source, if a copy wrote it
 	read    bool
 	others  bool // operators other than products that could read the source read it
 }

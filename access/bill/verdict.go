@@ -90,16 +90,16 @@ func verdict(i *Item, u use) string {
 
 // stridedOperands returns the strided operands that are read. If possible, it leaves out expanded
 // ones, and those with contiguous rows.
-func (i *Item) stridedOperands() []operators.Operand {
-	var strided []operators.Operand
+func (i *Item) stridedOperands() []operators.Tensor {
+	var strided []operators.Tensor
 	for _, o := range i.Inputs {
 		if o.Role != access.Output && product(o.Shape) > 1 && !contiguous(o) {
 			strided = append(strided, o)
 		}
 	}
-	for _, but := range []func(operators.Operand) bool{
-		func(o operators.Operand) bool { return slices.Contains(o.Strides, 0) },
-		func(o operators.Operand) bool { return o.Strides[len(o.Strides)-1] == 1 },
+	for _, but := range []func(operators.Tensor) bool{
+		func(o operators.Tensor) bool { return slices.Contains(o.Strides, 0) },
+		func(o operators.Tensor) bool { return o.Strides[len(o.Strides)-1] == 1 },
 	} {
 		if others := slices.DeleteFunc(slices.Clone(strided), but); len(others) > 0 {
 			strided = others
@@ -110,14 +110,14 @@ func (i *Item) stridedOperands() []operators.Operand {
 
 // overlap reports whether all operands have more elements than the memory that they span, as
 // windows have.
-func overlap(all []operators.Operand) bool {
-	return len(all) > 0 && !slices.ContainsFunc(all, func(o operators.Operand) bool {
+func overlap(all []operators.Tensor) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(o operators.Tensor) bool {
 		return product(o.Shape) <= reach(o.Shape, o.Strides)
 	})
 }
 
 // lies reports whether an operand is contiguous with its dims in this order.
-func lies(o operators.Operand, dims ...int) bool {
+func lies(o operators.Tensor, dims ...int) bool {
 	l, err := o.Layout()
 	if err != nil || l.Rank() != len(dims) {
 		return false
@@ -128,7 +128,7 @@ func lies(o operators.Operand, dims ...int) bool {
 
 // pixels reports whether the operand is flattened images with transposed channels, which is
 // contiguous for channels_last images.
-func pixels(all []operators.Operand) bool { return len(all) == 1 && lies(all[0], 0, 2, 1) }
+func pixels(all []operators.Tensor) bool { return len(all) == 1 && lies(all[0], 0, 2, 1) }
 
 // softmaxAlong returns the dim along which an operator, or the caller of a copy, takes a softmax.
 // It returns false unless the operand is contiguous with this dim last.
@@ -154,7 +154,7 @@ func (i *Item) softmaxAlong() (dim int, ok bool) {
 }
 
 // evenBatches reports whether the batch dims of matrices merge, so that matmul copies nothing.
-func evenBatches(o operators.Operand) bool {
+func evenBatches(o operators.Tensor) bool {
 	l, err := o.Layout()
 	if rank := len(o.Shape); err == nil && rank >= 4 {
 		_, err = l.View(product(o.Shape[:rank-2]), o.Shape[rank-2], o.Shape[rank-1])
@@ -205,7 +205,7 @@ func (i *Item) formats() (mixed, kept bool) {
 }
 
 // rowMajor reports whether an operand is images in row-major format.
-func rowMajor(o operators.Operand) bool {
+func rowMajor(o operators.Tensor) bool {
 	rank := len(o.Shape)
 	return o.Format == "" && (rank == 4 || rank == 5) && contiguous(o) && !isChannelsLast(o)
 }
@@ -221,22 +221,22 @@ func (i *Item) within() bool {
 		}
 	}
 	all := slices.Concat(i.Inputs, i.Outputs)
-	return len(i.Callers) > 0 && !slices.ContainsFunc(all, func(o operators.Operand) bool {
+	return len(i.Callers) > 0 && !slices.ContainsFunc(all, func(o operators.Tensor) bool {
 		return o.Role != access.Input && !contiguous(o)
 	})
 }
 
 // source returns the first operand that is only read.
-func source(op operators.Operator) operators.Operand {
+func source(op operators.Operator) operators.Tensor {
 	for _, o := range op.Inputs {
 		if o.Role == access.Input {
 			return o
 		}
 	}
-	return operators.Operand{}
+	return operators.Tensor{}
 }
 
-func contiguous(o operators.Operand) bool {
+func contiguous(o operators.Tensor) bool {
 	l, err := o.Layout()
 	return err != nil || l.IsContiguous()
 }
@@ -244,7 +244,7 @@ func contiguous(o operators.Operand) bool {
 // takes reports whether a product that reads a copy could read the source instead. The same matrix,
 // or batch of matrices, must be a view of the source with contiguous rows or columns, as BLAS takes
 // them.
-func takes(read, copied operators.Operand) bool {
+func takes(read, copied operators.Tensor) bool {
 	from, err := copied.Layout()
 	to, wrong := read.Layout()
 	if err != nil || wrong != nil || to.Rank() < 2 || to.Rank() > 3 {
@@ -265,6 +265,6 @@ func takes(read, copied operators.Operand) bool {
 
 // turned reports whether sequences lie before batches, with channels last, or in the middle for a
 // convolution.
-func turned(o operators.Operand) bool {
+func turned(o operators.Tensor) bool {
 	return !contiguous(o) && (lies(o, 1, 0, 2) || lies(o, 2, 0, 1))
 }

@@ -101,7 +101,7 @@ func (w *walks) lists() bool {
 	}
 	for _, all := range each {
 		one := walks{op: w.op, row: w.row, all: all, called: w.called}
-		one.op.Inputs, one.op.Outputs = make([]operators.Operand, len(all)), nil
+		one.op.Inputs, one.op.Outputs = make([]operators.Tensor, len(all)), nil
 		one.elementwise()
 		w.specs, w.from = append(w.specs, one.specs...), append(w.from, one.from...)
 		w.results = append(w.results, one.results...)
@@ -123,7 +123,7 @@ func (w *walks) allocated(operands []walked) *walked {
 	if err != nil || len(inputs) == 0 {
 		return nil
 	}
-	y := access.Operand{Layout: it.Output, DType: operands[0].DType, Role: access.Output}
+	y := access.Value{Layout: it.Output, DType: operands[0].DType, Role: access.Output}
 	return &walked{y, inside}
 }
 

@@ -193,7 +193,7 @@ func (i Item) from() (text string) {
 // are not contiguous.
 func (i Item) Tensors() string {
 	dtype := ""
-	text := func(o operators.Operand) string {
+	text := func(o operators.Tensor) string {
 		t := tensorText(o)
 		if o.DType != dtype {
 			t, dtype = o.DType+" "+t, o.DType
@@ -222,7 +222,7 @@ func (i Item) Tensors() string {
 	return line
 }
 
-func tensorText(o operators.Operand) string {
+func tensorText(o operators.Tensor) string {
 	t := layouts.FormatShape(o.Shape)
 	if o.Format != "" {
 		return t + "[" + o.Format + "]"

@@ -28,7 +28,7 @@ type signature struct {
 	op string
 	Row
 	stretch         bool // of the program: it only names callers
-	inputs, outputs []Operand
+	inputs, outputs []Tensor
 	args            []string
 	problem         string // why its calls are skipped; "" if they are not
 	bytes           int64  // read plus written by a call
@@ -323,7 +323,7 @@ func (b *bill) operator(number uint32, class Class, backward bool) int {
 		sig := &b.all[number]
 		b.profile.Operators = append(b.profile.Operators, Operator{
 			Op: sig.op, Class: class, Backward: backward,
-			Inputs: append([]Operand{}, sig.inputs...), Outputs: sig.outputs, Args: sig.args,
+			Inputs: append([]Tensor{}, sig.inputs...), Outputs: sig.outputs, Args: sig.args,
 		})
 		b.callers = append(b.callers, map[string]int{})
 	}

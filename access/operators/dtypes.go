@@ -110,7 +110,7 @@ func (b *bill) weigh(traces []*trace) {
 	}
 }
 
-func (o Operand) unsaid() bool { return o.InList && o.DType == undefined }
+func (o Tensor) unsaid() bool { return o.InList && o.DType == undefined }
 
 // mostOf returns the key of the largest positive value, the first in alphabetical order among
 // equals, or "".

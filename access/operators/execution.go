@@ -150,7 +150,7 @@ func (e *execution) signature(name, scope string, in, out side) uint32 {
 			return sig
 		}
 		sig.setRoles()
-		if slices.ContainsFunc(sig.inputs, func(o Operand) bool { return o.Role != access.Input }) {
+		if slices.ContainsFunc(sig.inputs, func(o Tensor) bool { return o.Role != access.Input }) {
 			sig.outputs = nil // they are inputs
 		}
 		for i := range sig.outputs {
@@ -160,9 +160,9 @@ func (e *execution) signature(name, scope string, in, out side) uint32 {
 	})
 }
 
-func (e *execution) tensors(s side) ([]Operand, error) {
+func (e *execution) tensors(s side) ([]Tensor, error) {
 	shapes, strides := parse(s.shapes), parse(s.strides)
-	var all []Operand
+	var all []Tensor
 	for _, l := range leaves(s) {
 		e.hasTensors = true
 		argument := l.path[0]

@@ -153,14 +153,14 @@ func isTensor(name string, shape value) bool {
 	return len(shape.list) > 0 || isType || strings.HasPrefix(name, "c10::")
 }
 
-func operandOf(shape, strides value, dtype string, argument int, inList bool) (Operand, error) {
+func operandOf(shape, strides value, dtype string, argument int, inList bool) (Tensor, error) {
 	sizes, err := shape.ints()
 	if err != nil {
-		return Operand{}, fmt.Errorf("its shape %w", err)
+		return Tensor{}, fmt.Errorf("its shape %w", err)
 	}
 	steps, err := strides.ints()
 	if err != nil {
-		return Operand{}, fmt.Errorf("its strides %w", err)
+		return Tensor{}, fmt.Errorf("its strides %w", err)
 	}
 	o, err := newOperand(sizes, steps, dtype)
 	o.Argument, o.InList = argument, inList

@@ -98,7 +98,7 @@ func TestKineto(t *testing.T) {
 	}
 	want := Operator{
 		Op: "aten::copy_", Class: Copy, Calls: 1, Bytes: 192,
-		Inputs: []Operand{
+		Inputs: []Tensor{
 			{Shape: []int{2, 3, 4}, Strides: []int{12, 4, 1}, DType: "float32", Role: access.Output},
 			{Shape: []int{2, 3, 4}, Strides: []int{12, 1, 3}, DType: "float32", Role: access.Input,
 				Argument: 1},

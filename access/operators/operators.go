@@ -19,8 +19,8 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// An Operand is a tensor of an operator.
-type Operand struct {
+// A Tensor is an operand of an operator.
+type Tensor struct {
 	Shape []int `json:"shape"`
 	// Strides are in elements, or nil if there is a Format.
 	Strides []int `json:"strides,omitzero"`
@@ -38,7 +38,7 @@ type Operand struct {
 }
 
 // Layout returns the operand's layout, at offset 0.
-func (o Operand) Layout() (layouts.Layout, error) {
+func (o Tensor) Layout() (layouts.Layout, error) {
 	if o.Format != "" {
 		return layouts.Layout{}, fmt.Errorf("format %s is not a list of strides", o.Format)
 	}
@@ -47,7 +47,7 @@ func (o Operand) Layout() (layouts.Layout, error) {
 
 // Bytes returns the bytes of the distinct elements, or 0 if the dtype's size is unknown. An
 // expanded dim counts once.
-func (o Operand) Bytes() int64 {
+func (o Tensor) Bytes() int64 {
 	bytes := int64(o.ItemSize())
 	for d, n := range o.Shape {
 		if d >= len(o.Strides) || o.Strides[d] != 0 || n == 0 {
@@ -58,9 +58,9 @@ func (o Operand) Bytes() int64 {
 }
 
 // ItemSize returns the bytes of an element, or 0 if unknown.
-func (o Operand) ItemSize() int { return sizes[o.DType] }
+func (o Tensor) ItemSize() int { return sizes[o.DType] }
 
-func (o Operand) moved() int64 {
+func (o Tensor) moved() int64 {
 	if o.Role == access.InPlace {
 		return 2 * o.Bytes()
 	}
@@ -74,9 +74,9 @@ type Operator struct {
 	// Backward is set if autograd's nodes or a function backward called it.
 	Backward bool `json:"backward,omitzero"`
 	// Inputs are the tensors among the arguments, in order, written ones too. Lists are flattened.
-	Inputs []Operand `json:"inputs"`
+	Inputs []Tensor `json:"inputs"`
 	// Outputs are the results that are not arguments. A Kineto trace has none.
-	Outputs []Operand `json:"outputs,omitempty"`
+	Outputs []Tensor `json:"outputs,omitempty"`
 	// Args are the arguments as text, "" for tensors. Only operators whose arguments decide which
 	// memory is touched have them, such as the dims of a sum.
 	Args  []string `json:"args,omitempty"`
@@ -141,7 +141,7 @@ type Tally struct {
 	StridedBytes    int64 `json:"strided_bytes"`
 }
 
-func (t *Tally) add(o Operand, calls int) {
+func (t *Tally) add(o Tensor, calls int) {
 	l, err := o.Layout()
 	if err != nil {
 		return
@@ -177,8 +177,8 @@ func times(a int64, n int) int64 {
 const maxOperand = 1 << 48
 
 // newOperand returns an operand, or an error if PyTorch has no such tensor.
-func newOperand(shape, strides []int, dtype string) (Operand, error) {
-	o := Operand{Shape: shape, Strides: strides, DType: dtype, Role: access.Input}
+func newOperand(shape, strides []int, dtype string) (Tensor, error) {
+	o := Tensor{Shape: shape, Strides: strides, DType: dtype, Role: access.Input}
 	if i := slices.IndexFunc(strides, func(n int) bool { return n < 0 }); i >= 0 {
 		return o, fmt.Errorf("stride %d of dim %d is negative, which PyTorch does not have",
 			strides[i], i)

@@ -18,8 +18,8 @@ import (
 // numbers of the arguments n and o. A dtype follows a colon; without one, results have the first
 // operand's. All but = are contiguous: channels_last ones have as many bytes. A reduction's rule is
 // the dtype of its second result.
-func (op Operator) Results() []Operand {
-	written := func(o Operand) bool { return o.Role != access.Input || o.InList }
+func (op Operator) Results() []Tensor {
+	written := func(o Tensor) bool { return o.Role != access.Input || o.InList }
 	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, written) {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (op Operator) Results() []Operand {
 	if shape == nil {
 		return nil
 	}
-	all := []Operand{Fresh(shape, x.DType)}
+	all := []Tensor{Fresh(shape, x.DType)}
 	if more {
 		all = append(all, Fresh(shape, second))
 	}
@@ -50,8 +50,8 @@ func (op Operator) Results() []Operand {
 }
 
 // Fresh returns a contiguous result.
-func Fresh(shape []int, dtype string) Operand {
-	o := Operand{Shape: shape, Strides: make([]int, len(shape)), DType: dtype, Role: access.Output}
+func Fresh(shape []int, dtype string) Tensor {
+	o := Tensor{Shape: shape, Strides: make([]int, len(shape)), DType: dtype, Role: access.Output}
 	step := 1
 	for d, n := range slices.Backward(shape) {
 		o.Strides[d] = step
@@ -60,12 +60,12 @@ func Fresh(shape []int, dtype string) Operand {
 	return o
 }
 
-func (op Operator) inLetters(operands, results []string) []Operand {
+func (op Operator) inLetters(operands, results []string) []Tensor {
 	sizes, rest, ok := op.bind(operands)
 	if !ok {
 		return nil
 	}
-	var all []Operand
+	var all []Tensor
 	for _, result := range results {
 		letters, dtype, said := strings.Cut(result, ":")
 		if !said && len(op.Inputs) > 0 {
@@ -76,7 +76,7 @@ func (op Operator) inLetters(operands, results []string) []Operand {
 			if err != nil {
 				return nil
 			}
-			y := Operand{Shape: l.Shape(), Strides: l.Strides(), DType: dtype, Role: access.Output}
+			y := Tensor{Shape: l.Shape(), Strides: l.Strides(), DType: dtype, Role: access.Output}
 			all = append(all, y)
 			continue
 		}
@@ -260,7 +260,7 @@ func (op Operator) resized(x []int) []int {
 }
 
 // gradients returns a convolution's gradients of input, weights and bias, those that are asked for.
-func (op Operator) gradients() (all []Operand) {
+func (op Operator) gradients() (all []Tensor) {
 	g := op.Inputs[0]
 	if len(op.Inputs) != 3 || len(g.Shape) < 2 {
 		return nil

@@ -233,7 +233,7 @@ func (op Operator) Computes() bool {
 // (c10/util/Half.h).
 func (op Operator) halves(r Row) bool {
 	computes := r.Class == Elementwise || r.Class == Reduction
-	return computes && slices.ContainsFunc(op.Inputs, func(o Operand) bool {
+	return computes && slices.ContainsFunc(op.Inputs, func(o Tensor) bool {
 		is := r.Is(o.Argument)
 		return o.DType == "float16" && o.Role != access.Output && is != Written && is != Like
 	})
