@@ -111,10 +111,11 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 	if err := a.predictAll(ctx, view); err != nil {
 		return nil, err
 	}
-	key, err := keyOf(q.Spec)
+	naive, err := q.Spec.Pattern()
 	if err != nil {
 		return nil, err
 	}
+	key := loops(naive)
 	for _, w := range a.walks {
 		c := Candidate{Walk: w}
 		a.Ranked = append(a.Ranked, c)
@@ -296,11 +297,6 @@ func loops(p access.Pattern) string {
 		}
 	}
 	return key.String()
-}
-
-func keyOf(s access.Spec) (string, error) {
-	p, err := s.Pattern()
-	return loops(p), err
 }
 
 // copyFirst prices a copy first, and ranks the best ways to make and to walk it. The copy is of the

@@ -67,7 +67,7 @@ func TestColumnWalk(t *testing.T) {
 		t.Errorf("use %s, from %d, in PyTorch from %d", d.Use.Name(), d.CopyFirst.From, a.Torch.From)
 	}
 	wants(t, a, "do not call contiguous()", "x.t().sum()", "never pays", "order 1,0", "D1 and L2 at every element",
-		"LL once in 16 elements", "the TLB at every element", "page walks", "steps 4 B in x.")
+		"LL once in 16 elements", "the TLB at every element", "page walks")
 }
 
 // TestCopyFirst: PyTorch adds in the order of x.t(), which is the wrong one for y.
@@ -78,12 +78,11 @@ func TestCopyFirst(t *testing.T) {
 	if d.Use.First == nil || d.Use.id() != a.Ranked[0].id() || d.CopyFirst.From != 1 || a.Torch.From != 1 || !a.Torch.Copy(1) {
 		t.Errorf("use %s, from %d, in PyTorch from %d", d.Use.Name(), d.CopyFirst.From, a.Torch.From)
 	}
-	wants(t, a, "call contiguous() first", "from the first pass on", "x.t() + y", "a copy by ", "then row order", "without a copy",
-		"4 B in x, 16,000 B in y and 4 B in z.")
+	wants(t, a, "call contiguous() first", "from the first pass on", "x.t() + y", "a copy by ", "then row order", "without a copy")
 }
 
 // TestCopyOnce: a copy is not copied first, but PyTorch's is, where it is made again and
-// again; it is made in blocks.
+// again.
 func TestCopyOnce(t *testing.T) {
 	s := access.Spec{Op: access.Copy, Shape: []int{2048, 2048}, DType: layouts.Float32, View: layouts.MustParseChain("x.t()")}
 	a := ask(t, s, 3)
@@ -91,9 +90,6 @@ func TestCopyOnce(t *testing.T) {
 		t.Errorf("copied first, in PyTorch from %d", a.Torch.From)
 	}
 	wants(t, a, "y.copy_(x.t())")
-	if steps := a.Torch.steps(); !strings.Contains(steps, "60x60") {
-		t.Error(steps)
-	}
 }
 
 // TestDims: a sum over a dim is one of PyTorch's, and names that dim.

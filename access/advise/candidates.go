@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
 )
@@ -47,24 +49,17 @@ func orders(view layouts.Layout) ([][]int, error) {
 			"most %d are compared", len(groups), maxOrdered)
 	}
 	var all [][]int
-	permute(groups, 0, func(p [][]int) { all = append(all, slices.Concat(p...)) })
+	for _, order := range combin.Permutations(len(groups), len(groups)) {
+		var dims []int
+		for _, g := range order {
+			dims = append(dims, groups[g]...)
+		}
+		all = append(all, dims)
+	}
 	return all, nil
 }
 
-// permute calls f with every order of items from index k on, the given one first.
-func permute(items [][]int, k int, f func([][]int)) {
-	if k >= len(items) {
-		f(items)
-		return
-	}
-	for i := k; i < len(items); i++ {
-		chosen := items[i]
-		rest := slices.Delete(slices.Clone(items), i, i+1)
-		permute(slices.Insert(rest, k, chosen), k+1, f)
-	}
-}
-
-// orderOf returns a Spec's order.
+// orderOf returns a Spec's order. orders has refused views with too many dims for one.
 func orderOf(dims []int) access.Order {
 	if slices.IsSorted(dims) {
 		return access.Row

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 
@@ -54,12 +53,6 @@ func (c Candidate) total(b Basis, passes int) float64 {
 	}
 	return rounded(total)
 }
-
-func (c Candidate) missed(i, passes int) float64 {
-	return c.sum(passes, func(p cost.Prediction) float64 { return p.Missed(i) })
-}
-
-func (c Candidate) walked(passes int) float64 { return c.sum(passes, cost.Prediction.Walked) }
 
 func (c Candidate) sum(passes int, of func(cost.Prediction) float64) float64 {
 	total := float64(passes) * of(c.Prediction)
@@ -191,26 +184,13 @@ func (a *Advice) isPaddedNaive(c Candidate) bool {
 }
 
 // breakEven returns the least number of passes for which a copy and passes over it are faster than
-// passes over the view, or 0. It is exact in the printed decimals.
+// passes over the view, or 0.
 func breakEven(copied, view, after float64) int {
-	gain := new(big.Rat).Sub(decimal(view), decimal(after))
-	if gain.Sign() <= 0 {
+	n := math.Floor(copied/(view-after)*(1+1e-12)) + 1 // a tie in decimals is one here
+	if view <= after || n >= math.MaxInt32 {
 		return 0
 	}
-	n := new(big.Rat).Quo(decimal(copied), gain)
-	whole := new(big.Int).Quo(n.Num(), n.Denom())
-	if !whole.IsInt64() || whole.Int64() >= math.MaxInt32 {
-		return 0
-	}
-	return int(whole.Int64()) + 1
-}
-
-func decimal(x float64) *big.Rat {
-	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
-	if !ok {
-		return new(big.Rat) // infinite
-	}
-	return r
+	return int(n)
 }
 
 // timedBest is how many of the view's best walks are timed.

@@ -3,7 +3,6 @@ package advise
 import (
 	"context"
 	"math"
-	"math/big"
 	"strings"
 	"testing"
 
@@ -151,15 +150,15 @@ func holds(t *rapid.T, a *Advice, all []Candidate, d Decision) {
 	}
 }
 
-// breaksEven reports a number of passes that is not the first for which copied +
-// n*after < n*view, in decimals.
+// breaksEven reports a number of passes that is not the first for which copied + n*after < n*view,
+// but for ties.
 func breaksEven(t *rapid.T, n int, copied, view, after float64) {
-	less := func(n int) bool {
-		passes := new(big.Rat).SetInt64(int64(n))
-		with := new(big.Rat).Add(decimal(copied), new(big.Rat).Mul(passes, decimal(after)))
-		return with.Cmp(new(big.Rat).Mul(passes, decimal(view))) < 0
+	less := func(n int, tie float64) bool {
+		passes := float64(n)
+		return copied+passes*after < passes*view*(1+tie)
 	}
-	if n == 0 && less(math.MaxInt32) || n > 0 && (!less(n) || n > 1 && less(n-1)) {
+	if n == 0 && less(math.MaxInt32, -1e-9) ||
+		n > 0 && (!less(n, 1e-9) || n > 1 && less(n-1, -1e-9)) {
 		t.Errorf("copy %v, view %v, after %v: not from %d passes on", copied, view, after, n)
 	}
 }

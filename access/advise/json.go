@@ -70,11 +70,10 @@ type (
 )
 
 func toJSONWalk(w Walk) jsonWalk {
-	j := jsonWalk{Walk: w.name(), Order: w.Spec.Order.String(), Tile: w.Spec.Tile, Padded: w.Padded,
-		Kernel:    w.Spec.Kernel.String(),
+	return jsonWalk{Walk: w.name(), Order: w.Spec.Order.String(), Tile: w.Spec.Tile,
+		Padded: w.Padded, Kernel: w.Spec.Kernel.String(),
 		Predicted: w.ns(Predicted), Measured: w.ns(Measured), Loop: w.Prediction.Loop,
 		Memory: w.Prediction.Memory, Tensors: w.Prediction.Tensors}
-	return j
 }
 
 func toJSONCandidate(a *Advice, c Candidate) jsonCandidate {

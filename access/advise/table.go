@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
@@ -70,9 +71,11 @@ func (a *Advice) table(rows []Candidate) explain.Table {
 				fmt.Sprintf("%.3gx", ratio(a.Naive.total(b, n), c.total(b, n))))
 		}
 		for k := range levels {
-			row = append(row, explain.Say("%d", uint64(c.missed(k, n))))
+			missed := func(p cost.Prediction) float64 { return p.Missed(k) }
+			row = append(row, explain.Say("%d", uint64(c.sum(n, missed))))
 		}
-		t = append(t, append(row, explain.Say("%d", uint64(c.walked(n)))))
+		walks := c.sum(n, cost.Prediction.Walked)
+		t = append(t, append(row, explain.Say("%d", uint64(walks))))
 	}
 	return t
 }

@@ -213,27 +213,3 @@ func (t *Torch) verdict(op access.Op, passes int) string {
 	return fmt.Sprintf("In PyTorch, do not call contiguous()%s: %s takes %s a pass; the copy "+
 		"takes %s and %s.", when, t.Call, view, first, pays(t.From))
 }
-
-func (t *Torch) steps() string {
-	n := t.View.Pattern.Nests[0]
-	inner := len(n.Trips) - 1
-	if inner < 0 {
-		return ""
-	}
-	names := map[string]string{"in": "x", "in2": "y", "out": "z"}
-	switch t.View.Spec.Op {
-	case access.Copy:
-		names["out"] = "y"
-	case access.Fill:
-		names["out"] = "x"
-	}
-	var all []string
-	for _, op := range n.Operands {
-		if op.Tensor == access.Buffers {
-			return fmt.Sprintf("PyTorch copies blocks of %dx%d elements through a buffer.",
-				n.Trips[inner], n.Trips[inner])
-		}
-		all = append(all, explain.Say("%d B in %s", op.Strides[inner], names[op.Tensor]))
-	}
-	return "PyTorch's inner loop steps " + explain.List(all) + "."
-}

@@ -26,21 +26,11 @@ func (a *Advice) Verdict() []string {
 	return text
 }
 
-// mostWhy is the most bytes of Why: six lines.
-const mostWhy = 6 * 76
-
-// Why says in at most six lines which misses occur where, which other ways are as good, and how the
-// figures were found. If space is short, it first drops PyTorch's steps, then ties, then padding.
+// Why says which misses occur where, which other ways are as good, and how the figures were found.
 func (a *Advice) Why() string {
 	d := a.Decide()
-	all := []string{a.naive(), a.walk(), a.ties(d), a.pad(d), a.certainty(d)}
-	for i := 0; ; i++ {
-		said := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" })
-		if text := strings.Join(said, " "); len(text) <= mostWhy || i == 3 {
-			return text
-		}
-		all[i+1] = ""
-	}
+	all := []string{a.naive(), a.ties(d), a.pad(d), a.certainty(d)}
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), " ")
 }
 
 // Name returns a name that is unique among candidates.
@@ -253,13 +243,6 @@ func often(times float64) string {
 		return "at nearly every element"
 	}
 	return explain.Say("once in %d elements", int(1/times+.5))
-}
-
-func (a *Advice) walk() string {
-	if a.Torch == nil {
-		return ""
-	}
-	return a.Torch.steps()
 }
 
 func (a *Advice) ties(d Decision) string {

@@ -34,7 +34,8 @@ func distinct(b *testing.B, count int) string {
 		o := fresh(shape, "float32").Tensor
 		o.Role = operators.Input
 		r.Shuffle(len(shape), func(i, j int) {
-			shape[i], shape[j], o.Strides[i], o.Strides[j] = shape[j], shape[i], o.Strides[j], o.Strides[i]
+			shape[i], shape[j] = shape[j], shape[i]
+			o.Strides[i], o.Strides[j] = o.Strides[j], o.Strides[i]
 		})
 		c := call{Op: "aten::" + names[r.IntN(len(names))], Args: []string{"", "[0]"}}
 		c.Inputs = []placed{{Tensor: o}}

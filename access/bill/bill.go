@@ -1,15 +1,12 @@
-// Package bill prices the memory layouts of a model: of every operator that a
-// profile has (package operators) it predicts how long its calls take to go
-// through memory as PyTorch does, what the same would take if its operands were
-// contiguous, and says in words what to do about the difference.
+// Package bill prices the memory layouts of a model. For every operator of a profile (package
+// operators) it predicts how long its calls wait for memory in PyTorch's order, and how long with
+// contiguous operands. It says in words what to do about the difference.
 //
-// [Of] makes the bill. [Bill.Write] prints it for people, as JSON it is what
-// 'bench import --json' prints, and [Bill.Suite] is a workload file with which the
-// worst can be timed.
+// [Of] makes a bill. [Bill.Write] prints it, 'bench import --json' prints it as JSON, and
+// [Bill.Suite] makes a workload of the most expensive operators.
 //
-// A prediction is that of package cost: of passes over the same operands again and
-// again, so that what fits in a cache is found there. Of a product only the
-// traffic of its operands is in the bill, once each, not its arithmetic.
+// Package cost predicts passes over the same operands again and again, so caches keep what fits. A
+// product counts one pass over its operands, without its arithmetic.
 package bill
 
 import (
@@ -30,81 +27,62 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// A Bill is what a profile's operators cost.
+// A Bill is the cost of a profile's operators.
 type Bill struct {
-	Sources []string `json:"sources"`
-	// Warnings are those of the profile, a line each.
-	Warnings []string `json:"warnings,omitempty"`
-	Model    string   `json:"cost_model"`
-	Calls    int      `json:"calls"` // of all operators, skipped ones too
-	Bytes    int64    `json:"bytes"`
-	// Strided and StridedDistinct are those of the profile.
-	Strided         int `json:"strided_inputs"`
-	StridedDistinct int `json:"strided_inputs_distinct"`
-	// Operands counts all of them, as the profile does. OnDevice: the profile is of a GPU, and
-	// times are those of a CPU.
-	Operands operators.Tally `json:"operands"`
-	OnDevice bool            `json:"on_device,omitzero"`
-	// Ns is the predicted time of all calls, Layout how much less it would be if
-	// operands were contiguous, Share the latter's share of the former.
+	Subject
+	Calls int   `json:"calls"` // including skipped ones
+	Bytes int64 `json:"bytes"`
+	// Ns is the predicted time of all calls. Layout is how much contiguous operands would save, and
+	// Share the ratio of the two.
 	Ns     float64 `json:"predicted_ns"`
 	Layout float64 `json:"layout_ns"`
 	Share  float64 `json:"layout_share"`
-	// Operators are the worst first: by what their layouts cost, then by their time.
+	// Operators are sorted by Layout, then by Ns, the largest first.
 	Operators []Item              `json:"operators"`
 	Skipped   []operators.Skipped `json:"skipped"`
 
-	brief   string   // what is predicted for
-	nowhere bool     // the profile does not say where tensors lie
+	nowhere bool     // the profile has no places
 	levels  []string // names of the caches
 }
 
-// An Item is a line of a bill: all calls of one operator with the same dtypes,
-// shapes and strides.
+// An Item is a line of a bill: all calls of one Operator.
 type Item struct {
 	operators.Operator
-	// Predicted and Contiguous are of one call, as it is and with contiguous
-	// operands. They are nil of what touches no memory, and of what nobody knows
-	// how to price.
+	// Predicted and Contiguous are of one call, as it is and with contiguous operands. They are nil
+	// if it touches no memory or has no price.
 	Predicted  *Price `json:"predicted,omitempty"`
 	Contiguous *Price `json:"contiguous,omitempty"`
-	// Ns is the predicted time of all calls, Layout what the layout is of it.
-	Ns     float64 `json:"predicted_ns"`
-	Layout float64 `json:"layout_ns"`
-	// Uses is how often a tensor is read in the layout that costs, where that is
-	// known.
-	Uses    int    `json:"uses,omitempty"`
-	Verdict string `json:"verdict"`
-	// Computes: what it computes, as exp or a variance, takes longer than its memory, which
-	// alone is in the times.
+	// Ns is the predicted time of all calls, and Layout the part that is due to the layout.
+	Ns      float64 `json:"predicted_ns"`
+	Layout  float64 `json:"layout_ns"`
+	Verdict string  `json:"verdict"`
+	// Computes is set if it is compute-bound: Ns is its memory time alone.
 	Computes bool `json:"computes,omitzero"`
-	// Unwritten: the profile does not say what it returns, nor do its operands, and the times are of
-	// what it reads alone.
+	// Unwritten is set if the result is unknown: Ns is the time of reading alone.
 	Unwritten bool `json:"result_unknown,omitzero"`
-	// Problem is why there is no price, of what touches memory.
+	// Problem says why there is no price.
 	Problem string `json:"problem,omitempty"`
 
 	lowered      lowered
-	given, twins []int // numbers of its patterns, as they are and with contiguous operands
+	given, twins []int // numbers of its patterns, and of those with contiguous operands
 }
 
-// A Price is what a call takes.
+// A Price is the cost of a call.
 type Price struct {
 	Ns     float64 `json:"ns"`
-	Misses []Miss  `json:"misses"` // by level, the nearest first, then the TLB's
+	Misses []Miss  `json:"misses"` // by level, the nearest first, then the TLB
 }
 
-// A Miss is how often a call misses a level.
+// A Miss is a call's misses of a level.
 type Miss struct {
 	Level string  `json:"level"`
 	Count float64 `json:"count"`
 }
 
-// Begin is told of each step that takes a while, of how many parts it is, and returns what is
-// told when one is done, by several goroutines. nil tells nobody.
+// A Begin is called before each long step, with its number of parts. It returns a function to call
+// after each part, from several goroutines. A nil Begin is not called.
 type Begin func(what string, parts int) (done func())
 
-// phase tells of a step, named with the number of its parts.
 func (b Begin) phase(what string, parts int, noun string) (done func()) {
 	if b == nil {
 		return func() {}
@@ -112,26 +90,23 @@ func (b Begin) phase(what string, parts int, noun string) (done func()) {
 	return b(what+" "+explain.Counted(parts, noun), parts)
 }
 
-// Of prices a profile by a cost model. It works on all CPUs.
+// Of prices a profile by a cost model, on all CPUs.
 func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*Bill, error) {
-	b := &Bill{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(),
-		Calls: p.Calls, Strided: p.Strided, StridedDistinct: p.StridedDistinct, Operands: p.Tally,
-		OnDevice: p.OnDevice, nowhere: p.Step == nil, Operators: []Item{},
-		Skipped: append([]operators.Skipped{}, p.Skipped...)}
+	b := &Bill{Subject: subjectOf(p, m), Calls: p.Calls, nowhere: p.Step == nil,
+		Operators: make([]Item, 0, len(p.Operators)),
+		Skipped:   append([]operators.Skipped{}, p.Skipped...)}
 	for _, l := range m.Caches.Levels {
 		b.levels = append(b.levels, l.Name)
 	}
 	inside := callsOf(p.Operators)
-	var all patterns
+	all := patterns{make([]access.Spec, 0, len(p.Operators)), map[string]int{}}
 	for _, op := range p.Operators {
 		item := Item{Operator: op, Computes: op.Computes()}
-		if op.Class.Touches() {
-			var err error
-			if item.lowered, err = lower(op, inside); err != nil {
-				item.Problem = err.Error()
-			}
-			item.Unwritten = item.lowered.unsaid
+		var err error
+		if item.lowered, err = lower(op, inside); err != nil {
+			item.Problem = err.Error()
 		}
+		item.Unwritten = item.lowered.unsaid
 		item.given, item.twins = all.add(item.lowered.specs), all.add(item.lowered.twins)
 		b.Operators = append(b.Operators, item)
 	}
@@ -149,7 +124,10 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	if b.Ns > 0 {
 		b.Share = b.Layout / b.Ns
 	}
-	b.judge(p)
+	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 })
+	for i := range b.Operators {
+		b.Operators[i].Verdict = verdict(&b.Operators[i], uses[i])
+	}
 	slices.SortStableFunc(b.Operators, func(x, y Item) int {
 		return cmp.Or(cmp.Compare(y.Layout, x.Layout), cmp.Compare(y.Ns, x.Ns),
 			cmp.Compare(y.Bytes, x.Bytes))
@@ -157,16 +135,7 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	return b, nil
 }
 
-// judge says what to do about each operator.
-func (b *Bill) judge(p *operators.Profile) {
-	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 })
-	for i := range b.Operators {
-		item := &b.Operators[i]
-		item.Verdict = verdict(item, uses[i])
-	}
-}
-
-// plus is a + b of what is not negative, at most what an int64 holds.
+// plus returns a + b, both at least 0, and at most math.MaxInt64.
 func plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -174,7 +143,6 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// price puts the prices of its patterns together.
 func (i *Item) price(prices []priced) {
 	if i.given == nil {
 		return
@@ -207,26 +175,21 @@ func (i *Item) price(prices []priced) {
 	}
 }
 
-// noise is what share of a time a prediction does not tell apart.
+// noise is the share of a time within which predictions do not differ.
 const noise = .02
 
-// A priced is the price of a pattern, or why it has none.
 type priced struct {
 	Price
 	err error
 }
 
-// patterns are the distinct ones of a bill.
+// patterns are the distinct patterns of a bill.
 type patterns struct {
 	specs []access.Spec
 	index map[string]int
 }
 
-// add returns the numbers of patterns, new ones and those that are there.
 func (p *patterns) add(specs []access.Spec) []int {
-	if p.index == nil {
-		p.index = map[string]int{}
-	}
 	var numbers []int
 	for _, s := range specs {
 		key := s.Name()
@@ -241,7 +204,6 @@ func (p *patterns) add(specs []access.Spec) []int {
 	return numbers
 }
 
-// price predicts each pattern.
 func (p *patterns) price(ctx context.Context, m cost.Model, begin Begin) ([]priced, error) {
 	m.Window, m.Vectors = window(len(p.specs)), true
 	found := make([]priced, len(p.specs))
@@ -261,8 +223,8 @@ func (p *patterns) price(ctx context.Context, m cost.Model, begin Begin) ([]pric
 	return found, group.Wait()
 }
 
-// window is up to how many accesses a pattern is simulated whole where there are so
-// many of them: all together take a second or two on two CPUs.
+// window returns the Model.Window for a number of patterns, so that all take a second or two on two
+// CPUs.
 func window(patterns int) int {
 	w := cost.DefaultWindow
 	for w > cost.LeastWindow && w*patterns > 1<<26 {
@@ -271,7 +233,6 @@ func window(patterns int) int {
 	return w
 }
 
-// predict prices one pattern.
 func predict(m cost.Model, s access.Spec) priced {
 	s.Threads = m.Threads
 	p, err := s.Pattern()
@@ -285,7 +246,6 @@ func predict(m cost.Model, s access.Spec) priced {
 	return priced{price(m, prediction), err}
 }
 
-// price is a prediction by the names of the levels.
 func price(m cost.Model, p cost.Prediction) Price {
 	one := Price{Ns: p.Ns}
 	for i, l := range m.Caches.Levels {
@@ -297,7 +257,7 @@ func price(m cost.Model, p cost.Prediction) Price {
 	return one
 }
 
-// callsOf looks at who called the operators of a profile that copy, reduce, or fill.
+// callsOf returns which operators call others that copy, reduce or fill.
 func callsOf(all []operators.Operator) calls {
 	inside := calls{}
 	for _, op := range all {
@@ -314,7 +274,7 @@ func callsOf(all []operators.Operator) calls {
 	return inside
 }
 
-// Sentence says what layout costs.
+// Sentence says what the layout costs.
 func (b *Bill) Sentence() string {
 	if b.Ns == 0 {
 		return "no operator in it could be priced"
@@ -330,7 +290,6 @@ func (b *Bill) Sentence() string {
 		advise.Duration(b.Layout), advise.Duration(b.Ns))
 }
 
-// percent is a share as text.
 func percent(share float64) string {
 	if share > 0 && share < .01 {
 		return fmt.Sprintf("%.1f%%", 100*share)

@@ -18,7 +18,8 @@ import (
 // TestCaptured: a step of PyTorch 1.13, with what a product reads.
 func TestCaptured(t *testing.T) {
 	for _, name := range []string{"block", "conv"} {
-		p, err := operators.ReadFiles(t.Context(), nil, nil, "../operators/testdata/"+name+".json.gz")
+		p, err := operators.ReadFiles(t.Context(), nil, nil,
+			"../operators/testdata/"+name+".json.gz")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,9 @@ func TestCaptured(t *testing.T) {
 			t.Errorf("%s: %d calls of %d, share %v", name, calls, p.Calls, b.Share)
 		}
 		if name == "conv" { // has a clone between channels_last and contiguous
-			find(t, b, func(i Item) bool { return i.Op == "aten::clone" && i.Verdict == channelsLast })
+			find(t, b, func(i Item) bool {
+				return i.Op == "aten::clone" && i.Verdict == channelsLast
+			})
 		}
 		text, err := json.Marshal(b)
 		if err != nil || bytes.Contains(text, []byte("null")) {
@@ -122,7 +125,8 @@ func TestSuite(t *testing.T) {
 	if !slices.Equal(names[0], names[1]) || len(names[0]) != 8 {
 		t.Errorf("%d names\n%s", len(names[0]), strings.Join(names[0], "\n"))
 	}
-	rows := made("aten::index_select", "float32 512x512[1,512]", "list:0 int64 512", "float32 512x512")
+	rows := made("aten::index_select", "float32 512x512[1,512]", "list:0 int64 512",
+		"float32 512x512")
 	third := made("aten::index_select", "float32 4x64x32x32[65536,1,2048,64]", "list:0 int64 32",
 		"float32 4x64x32x32")
 	rows.Args, third.Args = []string{"", "0"}, []string{"", "2"}
@@ -179,13 +183,16 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"layout costs ", "aten::add",
-		"    float32 512x512, 512x512[1,512]\n    produce 512x512[1,512]", "1 call (1,048,576 B): mine::odd.",
-		"by inputs alone: 1 call", "its result is unknown", "a > b in 1,000 of these calls, and by 1 other"} {
+		"    float32 512x512, 512x512[1,512]\n    produce 512x512[1,512]",
+		"1 call (1,048,576 B): mine::odd.",
+		"by inputs alone: 1 call", "its result is unknown",
+		"a > b in 1,000 of these calls, and by 1 other"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}
 	}
-	none := priceOf(t, profileOf(t, traceOf(t, true, made("aten::t", "float32 4x4", "float32 4x4"))))
+	none := priceOf(t, profileOf(t, traceOf(t, true,
+		made("aten::t", "float32 4x4", "float32 4x4"))))
 	if s := none.Sentence(); !strings.Contains(s, "no operator") {
 		t.Error(s)
 	}

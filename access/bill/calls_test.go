@@ -107,7 +107,8 @@ func TestCalls(t *testing.T) {
 			i := find(t, priceOf(t, p), func(i Item) bool { return i.Op == c.Op })
 			checkLowered(t, i.Operator)
 			checkWithin(t, i)
-			name := fmt.Sprintf("%s\n%s %q by %q of %s", group.About, c.Op, c.Args, c.Callers, i.Tensors())
+			name := fmt.Sprintf("%s\n%s %q by %q of %s", group.About, c.Op, c.Args, c.Callers,
+				i.Tensors())
 			if diff := gocmp.Diff(c.outcome, outcomeOf(i), near); diff != "" {
 				t.Errorf("%s\n%s", name, diff)
 			}
@@ -164,9 +165,11 @@ func TestProfiles(t *testing.T) {
 				checkVerdict(t, name, i.Verdict, one.Verdict)
 				got := outcomeOf(i)
 				if got.Costs != one.Costs {
-					t.Errorf("%s: of its time %s is for the layout, want %s", name, got.Costs, one.Costs)
+					t.Errorf("%s: of its time %s is for the layout, want %s", name,
+						got.Costs, one.Costs)
 				}
-				if diff := gocmp.Diff(one.Misses, got.Misses, near); one.Misses != nil && diff != "" {
+				diff := gocmp.Diff(one.Misses, got.Misses, near)
+				if one.Misses != nil && diff != "" {
 					t.Errorf("%s\n%s", name, diff)
 				}
 			}
@@ -180,7 +183,8 @@ func (c call) is(i Item, calls []call) bool {
 	backward := false
 	for within := c.Within; within > 0; within = calls[within-1].Within {
 		name := calls[within-1].Op
-		backward = backward || strings.HasSuffix(name, "backward") || strings.HasSuffix(name, "Backward0")
+		backward = backward || strings.HasSuffix(name, "backward") ||
+			strings.HasSuffix(name, "Backward0")
 		if !strings.HasSuffix(name, "Backward0") { // which is no caller, but says which pass it is
 			chain = append([]string{name}, chain...)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// ends are the operands that a copy reads, and those that it writes.
 func (w *walks) ends() (from, to []tensor) {
 	for _, o := range w.all {
 		if o.Role == operators.Input {
@@ -22,8 +21,8 @@ func (w *walks) ends() (from, to []tensor) {
 	return from, to
 }
 
-// copies lowers a copy: to its destination where it has one that the source broadcasts to, and
-// where it has none each source to a fresh part of the result.
+// copies lowers a copy to its destination, or of each source to a new tensor if the profile has no
+// destination.
 func (w *walks) copies() {
 	from, to := w.ends()
 	switch {
@@ -40,8 +39,8 @@ func (w *walks) copies() {
 	}
 }
 
-// move copies, by blocks only where the operator does: others go over elements as TensorIterator
-// has them.
+// move copies by blocks if the operator does so or converts, and else as TensorIterator goes over
+// elements.
 func (w *walks) move(to, from walked) {
 	if to.DType != from.DType || w.row.Has(operators.Blocks) {
 		w.add(access.Copy, nil, to, from)
@@ -50,7 +49,7 @@ func (w *walks) move(to, from walked) {
 	w.add(access.Add, nil, from, to)
 }
 
-// moveTo copies a tensor to a part of another one.
+// moveTo copies a tensor to a part of another.
 func (w *walks) moveTo(y, x tensor, part func(layouts.Layout) (layouts.Layout, error)) bool {
 	to, from := w.operand(y, nest.Write), w.operand(x, nest.Read)
 	var err error
@@ -62,10 +61,10 @@ func (w *walks) moveTo(y, x tensor, part func(layouts.Layout) (layouts.Layout, e
 	return true
 }
 
-// join lowers a cat, or a stack: each of a list to its part of the result.
+// join lowers cat and stack: each tensor of the list is copied to its part of the result.
 func (w *walks) join() bool {
 	from, to := w.ends()
-	// Of what has any dims, PyTorch leaves such out.
+	// PyTorch leaves out empty tensors of one dim.
 	from = slices.DeleteFunc(from, func(o tensor) bool { return slices.Equal(o.Shape, []int{0}) })
 	dim, ok := w.op.Along()
 	if len(from) == 0 || len(to) > 1 || !ok {
@@ -92,7 +91,7 @@ func (w *walks) join() bool {
 	y := fresh(shape, from[0].DType)
 	if len(to) == 1 {
 		y = to[0]
-	} else if last { // of channels_last alone it is that (cat_compute_output_memory_format)
+	} else if last { // cat_compute_output_memory_format
 		c, h, v := shape[1], shape[2], shape[3]
 		y.Strides = []int{c * h * v, 1, v * c, c}
 	}
@@ -108,8 +107,7 @@ func (w *walks) join() bool {
 	return true
 }
 
-// pad lowers a constant_pad_nd: the result is filled, and then what is padded copied into it
-// (PadNd.cpp).
+// pad lowers constant_pad_nd, which fills the result and then copies into it (PadNd.cpp).
 func (w *walks) pad() bool {
 	from, to := w.ends()
 	by, _ := w.op.Numbers(operators.Padding)
@@ -131,8 +129,7 @@ func (w *walks) pad() bool {
 	})
 }
 
-// rearranges reports whether a copy is made for the layout alone: by clone,
-// contiguous, reshape or to, of the same elements in another order.
+// rearranges reports whether clone, contiguous, reshape or to makes the copy only for the layout.
 func (w *walks) rearranges(from, to tensor) bool {
 	x, err := from.Layout()
 	y, wrong := to.Layout()

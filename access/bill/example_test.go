@@ -18,13 +18,16 @@ func Example() {
 			"Input Dims": [[64, 12, 64]], "Input Strides": [[64, 4096, 1]], "Input type": ["float"]}},
 		{"ph": "X", "cat": "cpu_op", "name": "aten::copy_", "ts": 2, "dur": 10, "args": {
 			"Input Dims": [[64, 12, 64], [64, 12, 64]], "Input Strides": [[768, 64, 1], [64, 4096, 1]], "Input type": ["float", "float"]}}]}`
-	profile, err := operators.Read(operators.File{Name: "trace.json", Reader: strings.NewReader(trace)})
+	profile, err := operators.Read(operators.File{Name: "trace.json",
+		Reader: strings.NewReader(trace)})
 	if err != nil {
 		panic(err)
 	}
 	l1, _ := simcache.ParseGeometry("32768,8,64")
 	l2, _ := simcache.ParseGeometry("1048576,16,64")
-	model := cost.Model{Times: cost.Generic("an example"), Caches: simcache.Config{Levels: []simcache.Level{{Name: "L1", Geometry: l1}, {Name: "L2", Geometry: l2}}}}
+	model := cost.Model{Times: cost.Generic("an example"),
+		Caches: simcache.Config{Levels: []simcache.Level{{Name: "L1", Geometry: l1},
+			{Name: "L2", Geometry: l2}}}}
 	b, err := bill.Of(context.Background(), profile, model, nil)
 	if err != nil {
 		panic(err)

@@ -9,26 +9,26 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// page is how many bytes of memory are translated at once.
 const page = 4096
 
-// scattered says in what order n of all rows are touched that numbers name, as sizes and as
-// distances in rows: evenly apart, none after one of its page, and all again if there are fewer.
+// scattered returns the order in which n of all rows are accessed by index, as sizes and as
+// distances in rows. Rows lie evenly spaced, and none follows another of its page. If n exceeds
+// all, they repeat.
 func scattered(all, n, bytes int) (sizes, apart []int) {
 	if n > all {
 		rounds := (n + all - 1) / all
 		sizes, apart, n = []int{rounds}, []int{0}, n/rounds
 	}
-	each := max(all/n-1, 0)/2*2 + 1 // an odd number, so that all sets of a cache have some
+	each := max(all/n-1, 0)/2*2 + 1 // odd, so that rows reach all sets of a cache
 	turns := min(max(page/max(each*bytes, 1), 1), int(math.Sqrt(float64(n))))
-	for n%turns > n/32 { // of the last turn some may be lacking
+	for n%turns > n/32 { // the last turn may be incomplete
 		turns--
 	}
 	return append(sizes, turns, n/turns), append(apart, each, each*turns)
 }
 
-// A named is what numbers name of a table: n places of all of a dim, a step apart, beside the sizes
-// and strides of the others, among which it is number first.
+// A named is n of all places of a table along a dim, a step apart. sizes and strides are of the
+// other dims, and the dim would be number first among them.
 type named struct {
 	table          tensor
 	first, all, n  int
@@ -36,9 +36,9 @@ type named struct {
 	sizes, strides []int
 }
 
-// byRow lowers what takes rows of its first operand by numbers, or puts some there. Lists of
-// numbers name places of several dims together. It reports false of a mask, which does not say how
-// many.
+// byRow lowers operators that read or write rows of their first operand by index. Several index
+// tensors name places of several dims together. It returns false for a mask, whose count is
+// unknown.
 func (w *walks) byRow() bool {
 	index := w.named(operators.Index, operators.Flat)
 	if len(index) == 0 && w.row.Takes(operators.Index) {
@@ -54,9 +54,9 @@ func (w *walks) byRow() bool {
 		return false
 	}
 	if p.first = dims[0]; dims[len(dims)-1]-dims[0] != len(dims)-1 {
-		p.first = 0 // others between them come behind (AdvancedIndex in TensorAdvancedIndexing.cpp)
+		p.first = 0 // AdvancedIndex in TensorAdvancedIndexing.cpp
 	}
-	var sizes, strides []int // of these dims
+	var sizes, strides []int // of the indexed dims
 	for d, size := range p.table.Shape {
 		if slices.Contains(dims, d) {
 			sizes, strides = append(sizes, size), append(strides, p.table.Strides[d])
@@ -71,7 +71,7 @@ func (w *walks) byRow() bool {
 	return true
 }
 
-// dimsOf are the dims of a table for which there are numbers, in ascending order.
+// dimsOf returns the indexed dims of a table, ascending.
 func (w *walks) dimsOf(index []tensor) (dims []int) {
 	switch dim, ok := w.op.Along(); {
 	case ok:
@@ -86,12 +86,12 @@ func (w *walks) dimsOf(index []tensor) (dims []int) {
 	}
 	slices.Sort(dims)
 	if dims = slices.Compact(dims); len(dims) < len(index) {
-		dims = nest.UpTo(len(index)) // of a profile that does not say it
+		dims = nest.UpTo(len(index)) // the profile does not say which
 	}
 	return dims
 }
 
-// beside are the operands but the first and those with these letters.
+// beside returns the operands after the first, without those that have these letters.
 func (w *walks) beside(letters ...operators.Arg) (all []tensor) {
 	for _, o := range w.all[1:] {
 		if o.Role == operators.Output || !slices.Contains(letters, w.row.Is(o.Argument)) {
@@ -101,8 +101,8 @@ func (w *walks) beside(letters ...operators.Arg) (all []tensor) {
 	return all
 }
 
-// byElement lowers what takes single elements along a dim, or puts some there, as a tensor says for
-// each: all along the dim for one place of the others after the other.
+// byElement lowers operators that read or write single elements along a dim, by an index for each.
+// They go along the dim for one place of the other dims after the other.
 func (w *walks) byElement() bool {
 	index := w.named(operators.Index)
 	if len(index) != 1 || len(w.all[0].Shape) == 0 {
@@ -111,7 +111,7 @@ func (w *walks) byElement() bool {
 	p := named{table: w.all[0]}
 	rank, shape := len(p.table.Shape), slices.Clone(index[0].Shape)
 	dim, said := w.op.Along()
-	if !w.row.Takes(operators.Dim) && len(shape) == rank-1 { // the class of each row
+	if !w.row.Takes(operators.Dim) && len(shape) == rank-1 { // a class for each row
 		dim, said = min(1, rank-1), true
 		shape = slices.Insert(shape, dim, 1)
 		p.table = w.dense(p.table)
@@ -131,8 +131,8 @@ func (w *walks) byElement() bool {
 	return true
 }
 
-// together goes through what is named of a table, beside what of the others has as many elements.
-// The places of the dim are innermost, or else outermost but for the dims before it.
+// together walks the indexed places of a table, together with the other operands of as many
+// elements. The places are the innermost loops, or else the outermost after the dims before theirs.
 func (w *walks) together(p named, innermost bool, others []tensor) {
 	order, apart := scattered(p.all, p.n, p.step*p.table.ItemSize())
 	for i := range apart {
@@ -147,7 +147,7 @@ func (w *walks) together(p named, innermost bool, others []tensor) {
 			dims = slices.Insert(dims, p.first, len(p.sizes)+len(order)-1-d)
 		}
 	}
-	operands, rest := []walked{w.operand(p.table, roles[p.table.Role])}, []tensor(nil)
+	operands, rest := []walked{w.operand(p.table, nest.Kind(p.table.Role))}, []tensor(nil)
 	written := p.table.Role != operators.Input
 	for _, o := range others {
 		l, err := o.Layout()
@@ -162,7 +162,7 @@ func (w *walks) together(p named, innermost bool, others []tensor) {
 		o.Shape = p.table.Shape
 		strides := slices.Delete(l.Strides(), p.first, p.first+1)
 		o.Strides = slices.Insert(strides, p.first, inTurn(order, l.Stride(p.first))...)
-		operands = append(operands, w.operand(o, roles[o.Role]))
+		operands = append(operands, w.operand(o, nest.Kind(o.Role)))
 	}
 	if written {
 		w.add(access.Add, dims, operands...)
@@ -174,7 +174,7 @@ func (w *walks) together(p named, innermost bool, others []tensor) {
 	w.asTheyLie(rest)
 }
 
-// inTurn are the strides of dims that go over elements one after the other, which are so far apart.
+// inTurn returns the strides of dims that visit elements in order, a step apart.
 func inTurn(sizes []int, step int) []int {
 	strides := make([]int, len(sizes))
 	for k, n := range slices.Backward(sizes) {
@@ -183,7 +183,7 @@ func inTurn(sizes []int, step int) []int {
 	return strides
 }
 
-// reach is how many elements of memory some dims span.
+// reach returns how many elements of memory the dims span.
 func reach(shape, strides []int) int {
 	n := 1
 	for d, size := range shape {

@@ -138,7 +138,8 @@ func checkBill(t *testing.T, text []byte) {
 // operands, too.
 func checkLowered(t *testing.T, op operators.Operator) {
 	for _, o := range op.Results() {
-		if slices.ContainsFunc(o.Shape, func(n int) bool { return n < 0 }) || len(o.Strides) != len(o.Shape) {
+		negative := slices.ContainsFunc(o.Shape, func(n int) bool { return n < 0 })
+		if negative || len(o.Strides) != len(o.Shape) {
 			t.Errorf("%s returns %v of strides %v", op.Op, o.Shape, o.Strides)
 		}
 	}
@@ -147,6 +148,7 @@ func checkLowered(t *testing.T, op operators.Operator) {
 		return
 	}
 	if len(l.specs) < len(l.twins) || len(l.from) != len(l.specs) {
-		t.Errorf("%+v: %d patterns, %d twins, tensors of %d", op, len(l.specs), len(l.twins), len(l.from))
+		t.Errorf("%+v: %d patterns, %d twins, tensors of %d", op, len(l.specs), len(l.twins),
+			len(l.from))
 	}
 }

@@ -11,38 +11,33 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// maxOperands is the most operands that are walked together; those of a longer
-// list are walked one by one.
+// maxOperands is the most operands that are walked together. Further ones are walked alone.
 const maxOperands = 16
 
-// inside is the number of what is no operand of the profile.
+// inside is the number of a tensor that is not an operand of the profile.
 const inside = -1
 
-// A tensor is an operand of the profile and its number among the inputs and then the
-// outputs of its operator; inside of one that the operator has inside.
+// A tensor is an operand with its number among the inputs and then the outputs, or inside.
 type tensor struct {
 	operators.Tensor
 	at int
 }
 
-// lowered is how an operator goes through memory: patterns one after the other.
 type lowered struct {
 	specs []access.Spec
-	// from are, for each operand of each pattern, and for its result, the tensor's number.
+	// from has the number of the tensor for each operand of each pattern, and for its result.
 	from [][]int
-	// results are those of patterns whose result is as PyTorch allocates it, nil of others.
+	// results are those that PyTorch allocates for a pattern, or nil.
 	results []*walked
-	// twins are what the same would be with contiguous operands, none where it would not be.
-	twins []access.Spec
-	// forLayout: a copy that changes nothing but the layout.
+	// twins are the patterns with contiguous operands, none if nothing would remain.
+	twins     []access.Spec
 	forLayout bool
-	// unsaid: what is written is not in the patterns, since the profile does not have the result
-	// and nothing says what it is.
+	// unsaid is set if the result is unknown, so that no pattern writes it.
 	unsaid bool
 }
 
-// A callee is that an operator calls some of a class, of those that copy, reduce, or fill: what it
-// copies, reduces and fills inside is in the profile.
+// A callee is a class of operators that another one calls. The profile then has its copies,
+// reductions or fills.
 type callee struct {
 	by    string
 	class operators.Class
@@ -50,14 +45,16 @@ type callee struct {
 
 type calls map[callee]bool
 
-// errUnnamed is of what takes, or puts, what a list of tensors names that a Kineto trace does not
-// have: PyTorch's profiler leaves out lists in which there may be no tensor, None.
+// errUnnamed is the error of x[index] in a Kineto trace. PyTorch's profiler leaves out lists that
+// may have None.
 var errUnnamed = errors.New("the profile lacks its index or mask (scripts/capture records it)")
 
-// lower says how PyTorch 1.13 walks an operator's operands. It errs where that is
-// not known: of an operator of which nobody knows what it touches, and of a dtype
-// whose size is not known.
+// lower returns how PyTorch 1.13 walks an operator's operands. It returns an error if that or the
+// size of a dtype is unknown.
 func lower(op operators.Operator, inside calls) (lowered, error) {
+	if !op.Class.Touches() {
+		return lowered{}, nil
+	}
 	all := slices.Concat(op.Inputs, op.Outputs)
 	for _, o := range all {
 		if o.ItemSize() == 0 {
@@ -81,7 +78,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	l.unsaid = len(w.outputs()) == 0 && !slices.ContainsFunc(w.specs, func(s access.Spec) bool {
 		return s.Op != access.Sum || len(s.Operands) > 1
 	})
-	if w.row.Walk == operators.WalkProduct { // which takes operands as they are
+	if w.row.Walk == operators.WalkProduct { // it takes strided operands
 		return l, nil
 	}
 	twin := walksOf(w.contiguousTwin(), inside)
@@ -94,14 +91,13 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	return l, nil
 }
 
-// lowered is what was collected.
 func (w *walks) lowered() lowered {
 	return lowered{specs: w.specs, from: w.from, results: w.results, forLayout: w.forLayout,
 		twins: w.specs[w.inner:]}
 }
 
-// contiguousTwin is the operator with contiguous operands, or such as it takes alike. What is
-// expanded stays so, unless it would be copied.
+// contiguousTwin returns the operator with contiguous operands, or with channels_last ones that it
+// takes as well. Expanded operands stay expanded, unless the operator would copy them.
 func (w *walks) contiguousTwin() operators.Operator {
 	twin := w.op
 	all := slices.Concat(twin.Inputs, twin.Outputs)
@@ -118,7 +114,7 @@ func (w *walks) contiguousTwin() operators.Operator {
 	return twin
 }
 
-// denseStrides are those of a contiguous operand of which expanded dims stay so.
+// denseStrides returns contiguous strides, with 0 for expanded dims.
 func denseStrides(o operators.Tensor) []int {
 	shape := expandedOnce(o).Shape
 	strides := operators.Fresh(shape, o.DType).Strides
@@ -130,27 +126,25 @@ func denseStrides(o operators.Tensor) []int {
 	return strides
 }
 
-// walks collects the patterns of an operator.
 type walks struct {
-	op        operators.Operator // with all results that are known
+	op        operators.Operator // with derived results
 	row       operators.Row
 	all       []tensor // its operands
 	specs     []access.Spec
 	from      [][]int
 	results   []*walked
-	inner     int // of these, those at the start that are copies of what is not contiguous
+	inner     int // the first of these, which copy strided operands
 	forLayout bool
-	copied    bool // it calls what copies, and is in the profile itself,
-	reduced   bool // or what reduces,
-	filled    bool // or what fills
+	called    calls // of the profile
 	err       error
 }
 
-func walksOf(op operators.Operator, calls calls) walks {
-	w := walks{op: op, row: op.Row()}
-	w.copied = calls[callee{op.Op, operators.Copy}]
-	w.reduced = calls[callee{op.Op, operators.Reduction}]
-	w.filled = calls[callee{op.Op, operators.Elementwise}]
+// calls reports whether the operator calls others of a class: Copy, Reduction, or Elementwise for
+// fills.
+func (w *walks) calls(c operators.Class) bool { return w.called[callee{w.op.Op, c}] }
+
+func walksOf(op operators.Operator, called calls) walks {
+	w := walks{op: op, row: op.Row(), called: called}
 	for i, o := range slices.Concat(op.Inputs, op.Outputs) {
 		w.all = append(w.all, tensor{o, i})
 	}
@@ -161,11 +155,10 @@ func walksOf(op operators.Operator, calls calls) walks {
 	return w
 }
 
-// inputs and outputs are the operands by where the profile has them.
 func (w *walks) inputs() []tensor  { return w.all[:len(w.op.Inputs)] }
 func (w *walks) outputs() []tensor { return w.all[len(w.op.Inputs):] }
 
-// named are the inputs whose argument has one of these letters.
+// named returns the inputs that have any of these letters.
 func (w *walks) named(letters ...operators.Arg) (all []tensor) {
 	for _, o := range w.inputs() {
 		if slices.Contains(letters, w.row.Is(o.Argument)) {
@@ -175,7 +168,7 @@ func (w *walks) named(letters ...operators.Arg) (all []tensor) {
 	return all
 }
 
-// walk collects the patterns, by how the operator walks.
+// walk collects the patterns by the row's Walk.
 func (w *walks) walk() {
 	if w.row.Has(operators.First) {
 		w.changes()
@@ -197,15 +190,14 @@ func (w *walks) walk() {
 		if w.row.Has(operators.Dense) && len(all) > 0 && all[0].Role == operators.Input {
 			all[0] = w.dense(all[0])
 		}
-		if w.filled { // its results
+		if w.calls(operators.Elementwise) { // they fill its results
 			all = all[:len(w.op.Inputs)]
 		}
 		w.asTheyLie(all)
 	}
 }
 
-// changes lowers the copy with which an operator begins that changes its first operand, and is not
-// in place: by one that the profile has, or one inside.
+// changes lowers the copy with which an operator out of place begins, if it then changes the copy.
 func (w *walks) changes() {
 	if len(w.op.Inputs) == 0 || w.op.Inputs[0].Role != operators.Input {
 		return
@@ -221,14 +213,14 @@ func (w *walks) changes() {
 	y.Argument, w.all[0] = x.Argument, y
 }
 
-// copyTo adds a copy that the operator makes inside, unless the profile has it.
+// copyTo adds a copy inside the operator, unless the profile has it.
 func (w *walks) copyTo(y, x tensor) {
-	if !w.copied {
+	if !w.calls(operators.Copy) {
 		w.add(access.Copy, nil, w.operand(y, nest.Write), w.operand(x, nest.Read))
 	}
 }
 
-// dense is an operand if it is contiguous, or lies as the operator takes it too, and else a copy.
+// dense returns the operand if the operator takes its layout, or else a contiguous copy.
 func (w *walks) dense(o tensor) tensor {
 	if contiguous(o.Tensor) || w.row.Has(operators.ChannelsLast) && isChannelsLast(o.Tensor) {
 		return o
@@ -240,8 +232,8 @@ func (w *walks) dense(o tensor) tensor {
 	return y
 }
 
-// converted is an operand in the dtype in which the operator computes, and else a copy of it, in its
-// order (TensorIterator.cpp; ReduceOpsUtils.h). A tensor without dims costs nothing.
+// converted returns the operand in the dtype in which the operator computes, or a copy in its order
+// (TensorIterator.cpp; ReduceOpsUtils.h). Tensors without dims cost nothing.
 func (w *walks) converted(o tensor) tensor {
 	dtype := w.computed()
 	if dtype == "" || o.DType == dtype || len(o.Shape) == 0 {
@@ -257,9 +249,9 @@ func (w *walks) converted(o tensor) tensor {
 	return y
 }
 
-// computed is the dtype in which an operator computes that converts its operands, "" of others and
-// where it is unknown: the dtype of its result, but of a comparison and in place the one to which
-// its operands promote. Integers are added up in int64.
+// computed returns the dtype in which an operator with the flag computes, or "" if unknown. It is
+// the result's dtype, or for comparisons and in place the operands' common one. Integers are summed
+// in int64.
 func (w *walks) computed() string {
 	if !w.row.Has(operators.Converts) {
 		return ""
@@ -286,13 +278,11 @@ func (w *walks) computed() string {
 	return ""
 }
 
-// A walked is an operand of a pattern, with the tensor that it is.
 type walked struct {
 	access.Value
 	at int
 }
 
-// operand is a tensor of the profile as an operand of a pattern.
 func (w *walks) operand(o tensor, role nest.Kind) walked {
 	l, err := o.Layout()
 	if err != nil && w.err == nil {
@@ -301,7 +291,7 @@ func (w *walks) operand(o tensor, role nest.Kind) walked {
 	return walked{access.Value{Layout: l, DType: standIn(o.Tensor), Kind: role}, o.at}
 }
 
-// standIn is the dtype, or where package layouts does not know it, one of its size.
+// standIn returns the dtype, or one of its size if package layouts does not know it.
 func standIn(o operators.Tensor) layouts.DType {
 	if d, err := layouts.ParseDType(o.DType); err == nil {
 		return d
@@ -320,14 +310,13 @@ func (w *walks) add(op access.Op, dims []int, operands ...walked) {
 	w.specs, w.from, w.results = append(w.specs, s), append(w.from, from), append(w.results, nil)
 }
 
-// result says what is the result that the last pattern has not.
 func (w *walks) result(y *walked) {
 	if last := len(w.from) - 1; y != nil {
 		w.from[last], w.results[last] = append(w.from[last], y.at), y
 	}
 }
 
-// asTheyLie goes over each of these once, in the order of its strides.
+// asTheyLie adds a pass over each tensor, in the order of its strides.
 func (w *walks) asTheyLie(all []tensor) {
 	for _, o := range all {
 		if o.Role != operators.Output && w.row.Is(o.Argument) != operators.Like {
@@ -340,7 +329,7 @@ func (w *walks) asTheyLie(all []tensor) {
 	}
 }
 
-// expandedOnce is an operand with one element for what an expanded dim repeats.
+// expandedOnce returns the operand with size 1 in expanded dims.
 func expandedOnce(o operators.Tensor) operators.Tensor {
 	o.Shape = slices.Clone(o.Shape)
 	for d := range o.Shape {
@@ -351,7 +340,6 @@ func expandedOnce(o operators.Tensor) operators.Tensor {
 	return o
 }
 
-// fresh is a contiguous tensor that the operator makes.
 func fresh(shape []int, dtype string) tensor {
 	return tensor{operators.Fresh(shape, dtype), inside}
 }
@@ -369,7 +357,6 @@ func product(sizes []int) int {
 	return n
 }
 
-// broadcasts reports whether a shape broadcasts to another.
 func broadcasts(from, to []int) bool {
 	l, err := layouts.Contiguous(from...)
 	if err == nil {
@@ -378,7 +365,7 @@ func broadcasts(from, to []int) bool {
 	return err == nil
 }
 
-// shapeOf is that to which tensors broadcast; one that does not is left out.
+// shapeOf returns the shape to which the tensors broadcast. It leaves out those that do not.
 func shapeOf(all []tensor) []int {
 	whole, _ := layouts.Contiguous()
 	for _, o := range all {
@@ -392,12 +379,9 @@ func shapeOf(all []tensor) []int {
 	return whole.Shape()
 }
 
-// reorder lowers a reorder of oneDNN's: every element once, in the order of what is
-// written, one walk for each part that its blocks make.
+// reorder lowers a reorder of oneDNN's: a pass over all elements in the destination's order, by a
+// pattern for each part that blocks make.
 func reorder(op operators.Operator) (lowered, error) {
-	if len(op.Inputs) != 1 || len(op.Outputs) != 1 {
-		return lowered{}, errors.New("a blocked format needs one source and one destination")
-	}
 	var places []layouts.Blocked
 	for _, o := range []operators.Tensor{op.Outputs[0], op.Inputs[0]} {
 		tag, err := layouts.ParseTag(o.Format)
@@ -422,6 +406,6 @@ func reorder(op operators.Operator) (lowered, error) {
 		w.add(access.Copy, nil, walked{to, 1}, walked{from, 0})
 	}
 	l := w.lowered()
-	l.twins = nil // which would be no reorder
+	l.twins = nil // there would be nothing to reorder
 	return l, nil
 }

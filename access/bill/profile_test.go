@@ -39,7 +39,9 @@ func (o *placed) UnmarshalText(text []byte) error {
 			o.Argument = number(at)
 			continue
 		}
-		o.Role = operators.Use(word)
+		if err := o.Role.UnmarshalText([]byte(word)); err != nil {
+			return err
+		}
 	}
 	tensorText, place, _ := strings.Cut(words[last], "@")
 	storage, offset, _ := strings.Cut(place, "+")
@@ -95,12 +97,14 @@ func (c call) arguments() (all []int) {
 	row := operators.Operator{Op: c.Op}.Row()
 	next := 0
 	for i, o := range c.Inputs {
-		if i > 0 && o.InList && c.Inputs[i-1].InList && (o.Nth > 0 || row.Is(all[i-1]) == operators.Index) {
+		if i > 0 && o.InList && c.Inputs[i-1].InList &&
+			(o.Nth > 0 || row.Is(all[i-1]) == operators.Index) {
 			all = append(all, all[i-1])
 			continue
 		}
 		next = max(next, o.Argument)
-		for row.Is(next) != 0 && !row.Is(next).Tensor() {
+		// The letters of tensors, as table.txt has them.
+		for row.Is(next) != 0 && !strings.ContainsRune("rwchxy", rune(row.Is(next))) {
 			next++
 		}
 		all = append(all, next)
@@ -193,8 +197,10 @@ func (c call) event(start, took int) object {
 			inputs = inputs[1:]
 		}
 	}
-	return object{"ph": "X", "cat": "cpu_op", "name": c.Op, "ts": start, "dur": took, "args": object{
-		"Input Dims": dims, "Input Strides": strides, "Input type": types, "Concrete Inputs": values}}
+	return object{"ph": "X", "cat": "cpu_op", "name": c.Op, "ts": start, "dur": took,
+		"args": object{
+			"Input Dims": dims, "Input Strides": strides, "Input type": types,
+			"Concrete Inputs": values}}
 }
 
 // traceOf is an execution trace of calls, or a Kineto trace, which does not say where tensors lie.

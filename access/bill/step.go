@@ -14,24 +14,18 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A Step is the calls of an execution trace, simulated one after the other on one
-// hierarchy of caches, which each finds as the one before left it.
+// A Step is the calls of an execution trace, simulated in sequence. Each starts with the caches
+// that the previous one left.
 type Step struct {
-	Sources  []string   `json:"sources"`
-	Warnings []string   `json:"warnings,omitempty"`
-	Model    string     `json:"cost_model"`
-	OnDevice bool       `json:"on_device,omitzero"` // the trace is of a GPU, and times are those of a CPU
-	Memory   int64      `json:"memory"`             // bytes of all storages
-	Ns       float64    `json:"predicted_ns"`
-	Misses   []Miss     `json:"misses"`
-	Calls    []StepCall `json:"calls"`   // in their order
-	Fusions  []Fusion   `json:"fusions"` // those that save most first
-
-	brief string // what is predicted for
-	tally operators.Tally
+	Subject
+	Memory  int64      `json:"memory"` // bytes of all storages
+	Ns      float64    `json:"predicted_ns"`
+	Misses  []Miss     `json:"misses"`
+	Calls   []StepCall `json:"calls"`   // in order
+	Fusions []Fusion   `json:"fusions"` // the best first
 }
 
-// A StepCall is one call that touches memory.
+// A StepCall is a call that touches memory.
 type StepCall struct {
 	Number int     `json:"number"` // from 1
 	Op     string  `json:"op"`
@@ -39,44 +33,45 @@ type StepCall struct {
 	Ns     float64 `json:"predicted_ns"`
 	Misses []Miss  `json:"misses"`
 	Found  []Found `json:"found"`
-	// Problem is why it is not simulated, if it is not.
+	// Problem says why it is not simulated.
 	Problem string `json:"problem,omitempty"`
 }
 
-// A Found is an operand of a call that was in the caches still: by level, how many
-// fewer misses it had than on cold caches.
+// A Found is an operand that was still cached. Fewer has by level how many misses that saved,
+// compared with cold caches.
 type Found struct {
 	Tensor string `json:"tensor"`
-	From   int    `json:"from"` // the call that touched its storage last
+	From   int    `json:"from"` // the last call that accessed its storage
 	Fewer  []Miss `json:"fewer"`
 }
 
-// A Fusion is two neighbours, of which the second reads what the first wrote: what
-// they would save as one.
+// A Fusion is two neighbours that would save misses as one: the second reads the first one's
+// result.
 type Fusion struct {
 	First  int     `json:"first"` // numbers of calls
 	Second int     `json:"second"`
 	Ns     float64 `json:"ns"`
-	Saved  []Miss  `json:"saved"` // misses of reading it, and of writing it where nothing else reads it
+	// misses of reading it, and of writing it if nothing else reads it
+	Saved []Miss `json:"saved"`
 }
 
-// errNoStep tells that a profile does not say where its tensors lie.
-var errNoStep = errors.New("a step needs one execution trace, which says where tensors are in memory (ExecutionTraceObserver, scripts/capture/capture.py)")
+// errNoStep is the error of a profile without places.
+var errNoStep = errors.New("a step needs one execution trace, which says where tensors are in " +
+	"memory (ExecutionTraceObserver, scripts/capture/capture.py)")
 
-// firstStorage is where the storages begin, behind the buffers of copies.
+// firstStorage is the first storage's address, after the buffers of copies.
 const firstStorage = access.Origin + 1<<24
 
-// storageAlignment is that of PyTorch's allocator for CPUs (c10/core/alignment.h).
+// storageAlignment follows PyTorch's CPU allocator (c10/core/alignment.h).
 const storageAlignment = 64
 
-// maxIterations is how long a loop of a step may be, and maxAddress where its last
-// storage may end: more is no step of a machine's.
+// maxIterations is the longest loop, and maxAddress the end of the last storage, beyond any
+// machine's.
 const (
 	maxIterations = 1 << 33
 	maxAddress    = 1 << 52
 )
 
-// A stepper simulates a step.
 type stepper struct {
 	profile *operators.Profile
 	model   cost.Model
@@ -84,15 +79,14 @@ type stepper struct {
 	lowered []lowered
 	errs    []error
 	at      map[uint64]uint64 // addresses of storages
-	scratch uint64            // the address of what operators have inside
-	cold    map[int]counts    // by operator: on cold caches
-	touched map[uint64]int    // the last call that touched a storage
+	scratch uint64            // the address of tensors inside operators
+	cold    map[int]counts    // by operator, on cold caches
+	touched map[uint64]int    // the last call that accessed a storage
 }
 
-// counts are misses by the number of an operand and then by level.
 type counts map[int][]float64
 
-// StepOf simulates a profile's step.
+// StepOf simulates the calls of an execution trace in sequence.
 func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*Step, error) {
 	if len(p.Step) == 0 {
 		return nil, errNoStep
@@ -106,14 +100,10 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 	}
 	inside := callsOf(p.Operators)
 	for _, op := range p.Operators {
-		l, err := lowered{}, error(nil)
-		if op.Class.Touches() {
-			l, err = lower(op, inside)
-		}
+		l, err := lower(op, inside)
 		s.lowered, s.errs = append(s.lowered, l), append(s.errs, err)
 	}
-	step := &Step{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(),
-		OnDevice: p.OnDevice, tally: p.Tally, Fusions: []Fusion{}}
+	step := &Step{Subject: subjectOf(p, m), Fusions: []Fusion{}}
 	if step.Memory, err = s.place(); err != nil {
 		return nil, err
 	}
@@ -143,10 +133,10 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 }
 
 func (s *stepper) newCaches() (*simcache.Hierarchy, error) {
-	return simcache.NewHierarchy(simcache.Config{Levels: s.model.Caches.Levels, Brute: s.model.Caches.Brute})
+	return simcache.NewHierarchy(simcache.Config{Levels: s.model.Caches.Levels,
+		Brute: s.model.Caches.Brute})
 }
 
-// named are figures by level.
 func (s *stepper) named(figures []float64) []Miss {
 	all := []Miss{}
 	for i, n := range figures {
@@ -155,15 +145,15 @@ func (s *stepper) named(figures []float64) []Miss {
 	return all
 }
 
-// operandsOf are the operands of a call, with where they lie.
-func operandsOf(p *operators.Profile, call operators.Call) ([]operators.Tensor, []operators.Place) {
+func operandsOf(p *operators.Profile, call operators.Call) ([]operators.Tensor,
+	[]operators.Place) {
 	op := p.Operators[call.Operator]
 	all := slices.Concat(op.Inputs, op.Outputs)
 	return all[:min(len(all), len(call.Places))], call.Places
 }
 
-// place gives each storage an address, in the order in which they are touched, as
-// large as the operands in it reach, and returns the bytes of all.
+// place gives each storage an address, in the order of use. A storage is as large as its operands
+// need. It returns the bytes of all.
 func (s *stepper) place() (int64, error) {
 	sizes := map[uint64]uint64{}
 	var order []uint64
@@ -195,7 +185,7 @@ func (s *stepper) place() (int64, error) {
 	return int64(sum), nil
 }
 
-// patterns are those of a call, its operands where they lie.
+// patterns returns a call's patterns, with addresses.
 func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 	l := s.lowered[call.Operator]
 	_, places := operandsOf(s.profile, call)
@@ -220,7 +210,8 @@ func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 		}
 		for _, n := range p.Nests {
 			if n.Iterations() > maxIterations {
-				return nil, fmt.Errorf("it has %d iterations, and at most %d are simulated", n.Iterations(), maxIterations)
+				return nil, fmt.Errorf("it has %d iterations, and at most %d are simulated",
+					n.Iterations(), maxIterations)
 			}
 		}
 		patterns = append(patterns, p)
@@ -228,9 +219,9 @@ func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 	return patterns, nil
 }
 
-// run walks the patterns of a call on caches. It returns the misses by the call's
-// operands, and the time.
-func (s *stepper) run(h *simcache.Hierarchy, call operators.Call, patterns []access.Pattern) (counts, float64, error) {
+// run simulates a call. It returns the misses by operand, and the ns.
+func (s *stepper) run(h *simcache.Hierarchy, call operators.Call,
+	patterns []access.Pattern) (counts, float64, error) {
 	found, ns := counts{}, 0.0
 	for i, p := range patterns {
 		from := s.lowered[call.Operator].from[i]
@@ -263,7 +254,6 @@ func (s *stepper) run(h *simcache.Hierarchy, call operators.Call, patterns []acc
 	return found, ns, nil
 }
 
-// add adds the misses of an operand.
 func (c counts) add(at int, levels []float64) {
 	if c[at] == nil {
 		c[at] = make([]float64, len(levels))
@@ -271,14 +261,12 @@ func (c counts) add(at int, levels []float64) {
 	addTo(c[at], levels)
 }
 
-// addTo adds figures to a sum, by level.
 func addTo(sum, levels []float64) {
 	for l, n := range levels {
 		sum[l] += n
 	}
 }
 
-// call simulates call n.
 func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
 	op := s.profile.Operators[call.Operator]
 	one := StepCall{Number: n + 1, Op: op.Op, Text: Item{Operator: op}.Tensors(),
@@ -329,15 +317,15 @@ func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
 	return one, found, nil
 }
 
-// fusable are the classes of operators that can be one with the operator before them,
-// whose result they read.
-var fusable = []operators.Class{operators.Elementwise, operators.Copy, operators.Rows, operators.Reduction}
+// fusable are the classes that can be fused with the operator before, whose result they read.
+var fusable = []operators.Class{operators.Elementwise, operators.Copy, operators.Rows,
+	operators.Reduction}
 
-// fuse finds neighbours of which the second reads what the first wrote.
 func (s *stepper) fuse(step *Step, all []counts) {
 	readers := s.readers()
 	for n := 1; n < len(all); n++ {
-		if all[n-1] == nil || all[n] == nil || !slices.Contains(fusable, s.profile.Operators[s.profile.Step[n].Operator].Class) {
+		if all[n-1] == nil || all[n] == nil ||
+			!slices.Contains(fusable, s.profile.Operators[s.profile.Step[n].Operator].Class) {
 			continue
 		}
 		saved := s.saved(n, all[n-1], all[n], readers)
@@ -348,20 +336,22 @@ func (s *stepper) fuse(step *Step, all []counts) {
 	slices.SortStableFunc(step.Fusions, func(x, y Fusion) int { return cmp.Compare(y.Ns, x.Ns) })
 }
 
-// saved are the misses that call n and the one before it would save as one, by level: those
-// of reading what that wrote, and of writing it where nothing else reads it.
+// saved returns the misses by level that fusing call n with the one before would save.
 func (s *stepper) saved(n int, first, second counts, readers map[[2]int]int) []float64 {
 	wrote, wrotePlaces := operandsOf(s.profile, s.profile.Step[n-1])
 	read, readPlaces := operandsOf(s.profile, s.profile.Step[n])
 	saved := make([]float64, len(s.model.Caches.Levels))
 	for i, w := range wrote {
 		for k, r := range read {
-			if w.Role == operators.Input || r.Role == operators.Output || wrotePlaces[i] != readPlaces[k] || w.Bytes() != r.Bytes() {
+			if w.Role == operators.Input || r.Role == operators.Output ||
+				wrotePlaces[i] != readPlaces[k] || w.Bytes() != r.Bytes() {
 				continue
 			}
 			addTo(saved, second[k])
-			// What is read first, or stays behind, has to be fetched all the same.
-			if w.Role == operators.Output && r.Role == operators.Input && readers[[2]int{n - 1, i}] == 1 {
+			// The first call's misses remain if it reads the tensor itself, or if others read the
+			// result.
+			if w.Role == operators.Output && r.Role == operators.Input &&
+				readers[[2]int{n - 1, i}] == 1 {
 				addTo(saved, first[i])
 			}
 		}
@@ -369,11 +359,11 @@ func (s *stepper) saved(n int, first, second counts, readers map[[2]int]int) []f
 	return saved
 }
 
-// readers counts, by call and number of an operand that it writes, the calls that
-// read its storage before it is written again.
+// readers counts the calls that read an operand's storage between two writes, by writing call and
+// operand.
 func (s *stepper) readers() map[[2]int]int {
 	count := map[[2]int]int{}
-	last := map[uint64][2]int{} // what wrote a storage last
+	last := map[uint64][2]int{} // the last writer of a storage
 	for n, call := range s.profile.Step {
 		all, places := operandsOf(s.profile, call)
 		read := map[[2]int]bool{}

@@ -76,14 +76,16 @@ func TestStep(t *testing.T) {
 		t.Errorf("fusions %+v", s.Fusions)
 	}
 	s = stepOf(t, relu, exp)
-	if f := s.Fusions; len(f) != 1 || f[0].First != 1 || f[0].Saved[2].Count != lines || f[0].Ns <= 0 {
+	if f := s.Fusions; len(f) != 1 || f[0].First != 1 || f[0].Saved[2].Count != lines ||
+		f[0].Ns <= 0 {
 		t.Errorf("fusions %+v", f)
 	}
 	var text strings.Builder
 	if err := s.Write(&text, 2, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"256 from call 1", "call 1 (aten::relu) with call 2 (aten::exp)"} {
+	for _, want := range []string{"256 from call 1",
+		"call 1 (aten::relu) with call 2 (aten::exp)"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}
@@ -93,7 +95,8 @@ func TestStep(t *testing.T) {
 // TestStepExact: the counts of captured steps are those of looking up every access.
 func TestStepExact(t *testing.T) {
 	for _, name := range []string{"block", "conv"} {
-		p, err := operators.ReadFiles(t.Context(), nil, nil, "../operators/testdata/"+name+".json.gz")
+		p, err := operators.ReadFiles(t.Context(), nil, nil,
+			"../operators/testdata/"+name+".json.gz")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,34 +7,34 @@ import (
 	"github.com/stridebench/stridebench/access/operators"
 )
 
-// A use is what a profile tells of the tensors of an operator whose layout costs.
+// A use is how a profile uses the tensors of an operator whose layout costs time.
 type use struct {
-	reads    int  // of a tensor in its layout, by operators for which it costs
-	leavable bool // of a copy: products alone read what it wrote, and could read what it copies
-	nowhere  bool // the profile does not say where tensors lie
-	images   bool // convolutions of row-major images are called in the forward pass,
-	rowMajor bool // or others that read such images
+	reads    int  // of a tensor, by operators that pay for its layout
+	leavable bool // a copy that only products read, which could read its source
+	nowhere  bool // the profile has no places
+	images   bool // the forward pass has convolutions of row-major images
+	rowMajor bool // or other operators on such images
 	origin
 }
 
-// An origin is where what is read in a layout comes from, in every call.
+// An origin is where strided operands come from, in every call.
 type origin struct {
-	maker   bool // a function of torch that chose its order, such as the one that reads it
-	given   bool // such a function, which reads it, got it with its first two dims swapped
-	product bool // a matrix product wrote it
+	maker   bool // a function with the flag maker chose the order
+	given   bool // such a function reads them, and got them with the first two dims swapped
+	product bool // a matrix product wrote them
 }
 
-// and is what both are.
 func (o origin) and(p origin) origin {
 	return origin{o.maker && p.maker, o.given && p.given, o.product && p.product}
 }
 
-// A reading is the calls that read the same elements in a layout that costs time.
+// A reading has the operators that read the same elements in a layout that costs time, one for each
+// call.
 type reading map[string][]int // operators
 
-// usesOf are the uses of each operator, by those whose layout costs time (pays). Where a profile
-// says where operands lie, it is how often the same elements are read until the storage is written
-// again. Where it does not, each operator is taken to read all tensors that lie alike.
+// usesOf returns the uses of each operator by those that pay for a layout. With places, it counts
+// reads of the same elements between two writes of the storage. Without, it takes all tensors of
+// the same layout as one.
 func usesOf(p *operators.Profile, pays func(operator int) bool) []use {
 	all := make([]use, len(p.Operators))
 	readers := reading{}
@@ -60,7 +60,8 @@ func usesOf(p *operators.Profile, pays func(operator int) bool) []use {
 	return all
 }
 
-// alike finds who reads what lies alike, an operator of both passes once.
+// alike finds the operators that read tensors of the same layout. An operator of both passes counts
+// once.
 func (r reading) alike(p *operators.Profile, pays func(operator int) bool) {
 	seen := map[string]bool{}
 	for n, op := range p.Operators {
@@ -77,33 +78,30 @@ func (r reading) alike(p *operators.Profile, pays func(operator int) bool) {
 	}
 }
 
-// layoutKey is equal for operands that lie alike.
 func layoutKey(o operators.Tensor) string { return fmt.Sprint(o.DType, o.Shape, o.Strides) }
 
-// convolves reports whether an operator is a convolution: the products that take channels_last.
+// convolves reports whether an operator is a convolution: a product that takes channels_last.
 func convolves(r operators.Row) bool {
 	return r.Class == operators.Product && r.Has(operators.ChannelsLast)
 }
 
 // A content is what a storage holds between two writes.
 type content struct {
-	maker   string           // the function of torch that chose its order
+	maker   string           // the function with the flag maker that chose its order
 	product bool             // a matrix product wrote it
-	copied  operators.Tensor // what a copy to it read
+	copied  operators.Tensor // the source, if a copy wrote it
 	read    bool
-	others  bool // than products, which could read what was copied, read it
+	others  bool // operators other than products that could read the source read it
 }
 
-// A trail is what the calls of a step read and write.
 type trail struct {
 	uses    []use
-	noted   []bool // operators that have an origin
+	noted   []bool // operators with an origin
 	now     map[uint64]*content
 	readers reading
 	wrote   map[int][]*content // by operator
 }
 
-// usesInStep follows the storages through a step.
 func usesInStep(p *operators.Profile, all []use, pays func(operator int) bool) reading {
 	t := trail{uses: all, noted: make([]bool, len(all)), now: map[uint64]*content{},
 		readers: reading{}, wrote: map[int][]*content{}}
@@ -117,12 +115,12 @@ func usesInStep(p *operators.Profile, all []use, pays func(operator int) bool) r
 	return t.readers
 }
 
-// follow notes what a call reads, and then what it writes.
+// follow notes the reads of a call, and then its writes.
 func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 	n, op := call.Operator, p.Operators[call.Operator]
 	operands, places := operandsOf(p, call)
 	maker := calledBy(op, operators.Maker)
-	passed := maker // what is made of what lies turned lies alike
+	passed := maker // results keep the order of turned operands
 	keys := map[string]bool{}
 	from, strided := origin{true, true, true}, false
 	for i, o := range operands {
@@ -148,7 +146,7 @@ func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 			product: c.product,
 		})
 		strided = true
-		if pays && o.Role == operators.Input { // what is written in place is no use of a copy
+		if pays && o.Role == operators.Input { // an operand in place cannot use a copy
 			keys[fmt.Sprintf("%p %d %s", c, places[i].Offset, layoutKey(o))] = true
 		}
 	}

@@ -8,28 +8,33 @@ import (
 	"github.com/stridebench/stridebench/access/operators"
 )
 
-// The verdicts, all of them: what to change in the model's code, or that nothing helps, and why.
-// A % stands for what differs.
+// All verdicts: what to change in the model's code, or that nothing helps, and why.
 const (
 	noMemory     = "nothing to change: it accesses no memory itself"
 	noPrice      = "no advice: %s"
 	nothing      = "nothing to change: contiguous operands would take as long"
-	channelsLast = "keep all images in channels_last, from the first convolution on: two orders meet here"
-	forward      = "change the order of these tensors in the forward pass: gradients follow it"
-	byBackward   = "nothing helps: the backward pass creates this gradient in an order of its own"
-	byMaker      = "nothing helps: attention or a recurrent net returns this order"
-	batchFirst   = "leave out batch_first, and store sequences before batches: it swaps these dims by a copy"
-	folding      = "use scaled_dot_product_attention: matmul copies batches that are unevenly spaced"
-	leaveOut     = "leave this copy out: the matrix products that read it take the strides of its source"
-	ofProduct    = "leave this copy out if its reader takes strides: a matrix product returns row-major results"
-	reuse        = "call contiguous() once, and use its result %d times: so often this layout is read"
-	overlapping  = "nothing helps: only a copy puts overlapping elements in another order"
-	masking      = "give dropout a contiguous input: its mask is always row-major"
-	alongLast    = "use the last dim of movedim(%d, -1): softmax and cross_entropy copy any other order"
-	produce      = "produce %s contiguous: it is read in another order than it lies in"
+	channelsLast = "keep all images in channels_last, from the first convolution on: " +
+		"two orders meet here"
+	forward    = "change the order of these tensors in the forward pass: gradients follow it"
+	byBackward = "nothing helps: the backward pass creates this gradient in an order of its own"
+	byMaker    = "nothing helps: attention or a recurrent net returns this order"
+	batchFirst = "leave out batch_first, and store sequences before batches: " +
+		"it swaps these dims by a copy"
+	folding = "use scaled_dot_product_attention: " +
+		"matmul copies batches that are unevenly spaced"
+	leaveOut = "leave this copy out: " +
+		"the matrix products that read it take the strides of its source"
+	ofProduct = "leave this copy out if its reader takes strides: " +
+		"a matrix product returns row-major results"
+	reuse = "call contiguous() once, and use its result %d times: " +
+		"so often this layout is read"
+	overlapping = "nothing helps: only a copy puts overlapping elements in another order"
+	masking     = "give dropout a contiguous input: its mask is always row-major"
+	alongLast   = "use the last dim of movedim(%d, -1): " +
+		"softmax and cross_entropy copy any other order"
+	produce = "produce %s contiguous: it is read in another order than it lies in"
 )
 
-// verdict says what to do about an operator.
 func verdict(i *Item, u use) string {
 	copies := i.lowered.forLayout
 	inside := calledBy(i.Operator, operators.Maker)
@@ -45,7 +50,8 @@ func verdict(i *Item, u use) string {
 		return nothing
 	case calledBy(i.Operator, operators.Masks) != "":
 		return masking
-	case i.Backward && !u.rowMajor && mixed, i.Backward && len(strided) > 0 && slices.Contains(strided[0].Strides, 0):
+	case i.Backward && !u.rowMajor && mixed,
+		i.Backward && len(strided) > 0 && slices.Contains(strided[0].Strides, 0):
 		return byBackward
 	case kept, mixed, !i.Backward && u.images && pixels(strided):
 		return channelsLast
@@ -65,7 +71,6 @@ func verdict(i *Item, u use) string {
 	case overlap(strided):
 		return overlapping
 	case u.reads > 1 && float64(u.reads)*i.Layout > i.Ns: // a copy takes about as long as a call
-		i.Uses = u.reads
 		return fmt.Sprintf(reuse, u.reads)
 	case copies && u.product:
 		return ofProduct
@@ -76,14 +81,14 @@ func verdict(i *Item, u use) string {
 	for _, o := range strided {
 		names = append(names, tensorText(o))
 	}
-	if names == nil { // it is what is written
+	if names == nil { // the result costs
 		names = []string{"its result"}
 	}
 	return fmt.Sprintf(produce, strings.Join(slices.Compact(names), " and "))
 }
 
-// stridedOperands are those that are read and not contiguous: those across whose rows it goes, if
-// there are any, and none that is expanded, if there are others.
+// stridedOperands returns the strided operands that are read. If possible, it leaves out expanded
+// ones, and those with contiguous rows.
 func (i *Item) stridedOperands() []operators.Tensor {
 	var strided []operators.Tensor
 	for _, o := range i.Inputs {
@@ -102,8 +107,8 @@ func (i *Item) stridedOperands() []operators.Tensor {
 	return strided
 }
 
-// overlap reports whether operands have more elements than the memory that they span, as windows
-// have.
+// overlap reports whether all operands have more elements than the memory that they span, as
+// windows have.
 func overlap(all []operators.Tensor) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(o operators.Tensor) bool {
 		return product(o.Shape) <= reach(o.Shape, o.Strides)
@@ -120,12 +125,12 @@ func lies(o operators.Tensor, dims ...int) bool {
 	return err == nil && l.IsContiguous()
 }
 
-// pixels reports whether an operand is batches of pixels of channels, flattened and turned, which
-// are contiguous if the images are channels_last.
+// pixels reports whether the operand is flattened images with transposed channels, which is
+// contiguous for channels_last images.
 func pixels(all []operators.Tensor) bool { return len(all) == 1 && lies(all[0], 0, 2, 1) }
 
-// softmaxAlong is the dim along which an operator, or what calls a copy, takes a softmax of what it
-// copies; if what is copied is contiguous with this dim last.
+// softmaxAlong returns the dim along which an operator, or the caller of a copy, takes a softmax.
+// It returns false unless the operand is contiguous with this dim last.
 func (i *Item) softmaxAlong() (dim int, ok bool) {
 	l, err := source(i.Operator).Layout()
 	dim = slices.Index(l.Strides(), 1)
@@ -139,14 +144,15 @@ func (i *Item) softmaxAlong() (dim int, ok bool) {
 		ok = known && slices.Equal(dims, []int{dim})
 	} else if i.lowered.forLayout && len(i.Callers) > 0 {
 		chain := strings.Split(i.Callers[0].Chain, " > ")
-		ok = slices.ContainsFunc(chain, func(name string) bool { return along(operators.RowOf(name)) })
+		ok = slices.ContainsFunc(chain, func(name string) bool {
+			return along(operators.RowOf(name))
+		})
 	}
 	l, err = l.Movedim(dim, -1)
 	return dim, ok && err == nil && l.IsContiguous()
 }
 
-// evenBatches reports whether the dims of batches of matrices are as one, so that nothing is copied
-// to make one of them.
+// evenBatches reports whether the batch dims of matrices merge, so that matmul copies nothing.
 func evenBatches(o operators.Tensor) bool {
 	l, err := o.Layout()
 	if rank := len(o.Shape); err == nil && rank >= 4 {
@@ -155,8 +161,8 @@ func evenBatches(o operators.Tensor) bool {
 	return err == nil
 }
 
-// calledBy is the first function or operator with a flag that all callers of an operator were
-// called by; "" if there is none.
+// calledBy returns the outermost function or operator with a flag, if the same one is in all chains
+// of callers, or "".
 func calledBy(op operators.Operator, flag operators.Flag) (found string) {
 	for n, c := range op.Callers {
 		chain := strings.Split(c.Chain, " > ")
@@ -171,11 +177,10 @@ func calledBy(op operators.Operator, flag operators.Flag) (found string) {
 	return found
 }
 
-// formats reports whether some of the operands are channels_last and others row-major, so that one
-// format could be kept: of what is no plain copy by what is read, since pads, gathers, losses and
-// softmax return what is row-major whatever they get. kept is of what gets channels_last alone and
-// returns it, as a cat of channels, or reduces it: that it costs a little more so is no reason to
-// leave the format, which products want.
+// formats returns mixed if some operands are channels_last and others row-major. Only what is read
+// counts for pads, gathers, losses and softmax, which always return row-major results. It returns
+// kept if all are channels_last and the operator returns or reduces them, as a cat of channels
+// does: products still gain from the format.
 func (i *Item) formats() (mixed, kept bool) {
 	row := i.Row()
 	copies, returns := row.Has(operators.Blocks), i.Class == operators.Reduction
@@ -198,14 +203,14 @@ func (i *Item) formats() (mixed, kept bool) {
 	return last && rows && !unfit, last && all && returns
 }
 
-// rowMajor reports whether an operand is one of images that are row-major and not channels_last.
+// rowMajor reports whether an operand is images in row-major format.
 func rowMajor(o operators.Tensor) bool {
 	rank := len(o.Shape)
 	return o.Format == "" && (rank == 4 || rank == 5) && contiguous(o) && !isChannelsLast(o)
 }
 
-// within reports whether a copy to what is row-major is made within others alone, such as a reshape.
-// A program does not ask for it then.
+// within reports whether a row-major copy is made only inside other operators, such as reshape, and
+// not asked for by the program.
 func (i *Item) within() bool {
 	for _, c := range i.Callers {
 		if !slices.ContainsFunc(strings.Split(c.Chain, " > "), func(name string) bool {
@@ -220,7 +225,7 @@ func (i *Item) within() bool {
 	})
 }
 
-// source is the first operand that is read alone.
+// source returns the first operand that is only read.
 func source(op operators.Operator) operators.Tensor {
 	for _, o := range op.Inputs {
 		if o.Role == operators.Input {
@@ -235,16 +240,16 @@ func contiguous(o operators.Tensor) bool {
 	return err != nil || l.IsContiguous()
 }
 
-// takes reports whether a product that reads an operand of a copy could read it of what is copied,
-// as it lies: the same matrix, or batch of them, is a view of that, of which rows or columns are
-// contiguous, as BLAS takes them.
+// takes reports whether a product that reads a copy could read the source instead. The same matrix,
+// or batch of matrices, must be a view of the source with contiguous rows or columns, as BLAS takes
+// them.
 func takes(read, copied operators.Tensor) bool {
 	from, err := copied.Layout()
 	to, wrong := read.Layout()
 	if err != nil || wrong != nil || to.Rank() < 2 || to.Rank() > 3 {
 		return false
 	}
-	if !to.IsContiguous() { // it is read transposed
+	if !to.IsContiguous() { // read transposed
 		if to, err = to.Transpose(-2, -1); err != nil || !to.IsContiguous() {
 			return false
 		}
@@ -257,8 +262,8 @@ func takes(read, copied operators.Tensor) bool {
 	return rows == 1 && cols >= from.Size(last-1) || cols == 1 && rows >= from.Size(last)
 }
 
-// turned reports whether an operand is of sequences that lie before batches, with its channels last
-// or, as a convolution takes them, in the middle.
+// turned reports whether sequences lie before batches, with channels last, or in the middle for a
+// convolution.
 func turned(o operators.Tensor) bool {
 	return !contiguous(o) && (lies(o, 1, 0, 2) || lies(o, 2, 0, 1))
 }

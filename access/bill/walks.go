@@ -10,17 +10,17 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// This file lowers operators by their walks. Each reports false, and lowers nothing, of one that
-// lacks what the walk needs.
+// This file lowers operators by their walks. A function returns false, and adds nothing, if the
+// walk lacks something.
 
-// elementwise lowers an operator that computes each element of its first result from those at its
-// place; other operands are gone over as they lie. Lists are so lowered element by element.
+// elementwise lowers an operator whose first result depends on the elements at the same place.
+// Further operands get passes of their own. Lists are lowered tensor by tensor.
 func (w *walks) elementwise() bool {
 	if w.lists() {
 		return true
 	}
 	inputs, outputs := w.inputs(), w.outputs()
-	inputs = inputs[len(w.named(operators.Like)):] // of which nothing is read
+	inputs = inputs[len(w.named(operators.Like)):] // which is not read
 	shape := shapeOf(slices.Concat(inputs, outputs))
 	var operands []walked
 	var rest []tensor
@@ -37,13 +37,13 @@ func (w *walks) elementwise() bool {
 			operands = append(operands, w.operand(w.converted(o), nest.Read))
 		default:
 			written = true
-			operands = append(operands, w.operand(o, roles[o.Role]))
+			operands = append(operands, w.operand(o, nest.Kind(o.Role)))
 		}
 	}
 	result := w.allocated(operands)
 	for _, o := range outputs {
-		// A result is as TensorIterator allocates it unless its type is another, or the profile
-		// says that it lies otherwise.
+		// A result is as TensorIterator allocates it, unless its dtype or its recorded layout
+		// differs.
 		if written || !slices.Equal(o.Shape, shape) || slices.Contains(o.Strides, 0) {
 			rest = append(rest, o)
 			continue
@@ -69,9 +69,9 @@ func (w *walks) elementwise() bool {
 	return true
 }
 
-// reduces adds the pass in which a loss, of elements of a shape, reduces what it computed.
+// reduces adds the pass in which a loss reduces its elements.
 func (w *walks) reduces(shape []int, results []tensor) bool {
-	if w.op.Class != operators.Elementwise || w.reduced || len(results) == 0 ||
+	if w.op.Class != operators.Elementwise || w.calls(operators.Reduction) || len(results) == 0 ||
 		len(results[0].Shape) > 0 || results[0].Role != operators.Output {
 		return false
 	}
@@ -80,7 +80,7 @@ func (w *walks) reduces(shape []int, results []tensor) bool {
 	return true
 }
 
-// norm lowers a batch_norm, which in training reads its input for a mean and a variance first
+// norm lowers batch_norm, which in training first reads its input for a mean and a variance
 // (Normalization.cpp).
 func (w *walks) norm() bool {
 	if len(w.op.Inputs) > 0 && w.op.True(operators.Whether) {
@@ -89,14 +89,7 @@ func (w *walks) norm() bool {
 	return w.elementwise()
 }
 
-// roles are those of operands in patterns.
-var roles = map[operators.Use]nest.Kind{
-	operators.Input:   nest.Read,
-	operators.Output:  nest.Write,
-	operators.InPlace: nest.Modify,
-}
-
-// lists lowers an operator on lists as one on the first of each, the second, and so on.
+// lists lowers an operator on lists as one operator for each place in them.
 func (w *walks) lists() bool {
 	var each [][]tensor
 	for _, o := range w.inputs() {
@@ -107,7 +100,7 @@ func (w *walks) lists() bool {
 		}
 	}
 	for _, all := range each {
-		one := walks{op: w.op, row: w.row, all: all, copied: w.copied}
+		one := walks{op: w.op, row: w.row, all: all, called: w.called}
 		one.op.Inputs, one.op.Outputs = make([]operators.Tensor, len(all)), nil
 		one.elementwise()
 		w.specs, w.from = append(w.specs, one.specs...), append(w.from, one.from...)
@@ -117,7 +110,7 @@ func (w *walks) lists() bool {
 	return len(each) > 0
 }
 
-// allocated is the result that TensorIterator allocates for these operands, nil if one is written.
+// allocated returns the result that TensorIterator allocates, or nil if an operand is written.
 func (w *walks) allocated(operands []walked) *walked {
 	var inputs []layouts.Layout
 	for _, o := range operands {
@@ -134,7 +127,7 @@ func (w *walks) allocated(operands []walked) *walked {
 	return &walked{y, inside}
 }
 
-// alike reports whether two results have the same elements in the same places.
+// alike reports whether two layouts have the same elements in the same places.
 func alike(x, y layouts.Layout) bool {
 	if !slices.Equal(x.Shape(), y.Shape()) {
 		return false
@@ -147,7 +140,6 @@ func alike(x, y layouts.Layout) bool {
 	return true
 }
 
-// reduction lowers one of which the dims are known.
 func (w *walks) reduction() bool {
 	dims, known := w.op.Dims()
 	if !known || len(w.op.Inputs) == 0 {
@@ -155,7 +147,7 @@ func (w *walks) reduction() bool {
 	}
 	first, outputs := w.converted(w.all[0]), w.outputs()
 	if len(dims) == len(first.Shape) && w.row.Has(operators.Dense) {
-		first = w.dense(first) // of all elements (ReduceAllOps.cpp)
+		first = w.dense(first) // ReduceAllOps.cpp
 	}
 	shape := []int{}
 	for d, n := range first.Shape {
@@ -166,7 +158,7 @@ func (w *walks) reduction() bool {
 	y := fresh(shape, first.DType)
 	if len(outputs) > 0 {
 		y.at, outputs = outputs[0].at, outputs[1:]
-	} else if len(shape) > 0 && w.row.Results != "" { // where they are
+	} else if len(shape) > 0 && w.row.Results != "" { // such as indices of the greatest
 		outputs = []tensor{fresh(shape, w.row.Results)}
 	}
 	w.add(access.Sum, dims, w.operand(first, nest.Read), w.operand(y, nest.Write))

@@ -8,17 +8,15 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/access/advise"
+	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// Write prints the bill for people: what it is of, the worst of its operators, the
-// totals, and what is not understood; in lines of so many columns, unless these are 0.
+// Write prints the bill for people: its subject, the most expensive operators (at most worst), and
+// notes. Lines have at most columns columns, or any length if that is 0.
 func (b *Bill) Write(w io.Writer, worst, columns int) error {
-	for _, line := range append(b.Lead(), b.PredictedFor(), b.Sentence()) {
-		fmt.Fprintln(w, explain.Fold(line, columns))
-	}
 	head := []string{"operator", "calls", "time", "layout"}
 	for _, l := range b.levels {
 		head = append(head, l+" misses")
@@ -33,46 +31,67 @@ func (b *Bill) Write(w io.Writer, worst, columns int) error {
 		}
 		t = append(t, row, []string{"    " + i.Tensors()}, []string{"    " + i.Said()})
 	}
-	if len(rows) > 0 {
+	return b.write(w, columns, b.Sentence(), t, b.rest(rows))
+}
+
+// write writes the head and a sentence, a table if it has rows, and paragraphs.
+func (s Subject) write(w io.Writer, columns int, sentence string, t explain.Table,
+	paragraphs []string) error {
+	for _, line := range append(s.Lead(), s.PredictedFor(), sentence) {
+		fmt.Fprintln(w, explain.Fold(line, columns))
+	}
+	if len(t) > 1 {
 		if err := t.WriteWithin(w, columns); err != nil {
 			return err
 		}
 	}
-	return explain.WriteParagraphs(w, b.rest(rows), columns)
+	return explain.WriteParagraphs(w, paragraphs, columns)
 }
 
-// Lead is what a bill is of, its sources. Before them stands what holds on any device, if the
-// profile is of a GPU.
-func (b *Bill) Lead() []string { return lead(b.OnDevice, b.Operands, b.Sources) }
+// A Subject is a profile and the machine that is predicted for.
+type Subject struct {
+	Sources  []string        `json:"sources"`
+	Warnings []string        `json:"warnings,omitempty"` // a line each
+	Model    string          `json:"cost_model"`
+	OnDevice bool            `json:"on_device,omitzero"` // a GPU's profile, with times of a CPU
+	Operands operators.Tally `json:"operands"`
 
-func lead(onDevice bool, t operators.Tally, sources []string) []string {
-	if !onDevice {
-		return slices.Clone(sources)
+	brief string // the Model in few words
+}
+
+func subjectOf(p *operators.Profile, m cost.Model) Subject {
+	return Subject{p.Sources, p.Warnings, m.String(), p.OnDevice, p.Tally, m.Brief()}
+}
+
+// Lead returns the sources, a line each. For a profile of a GPU it begins with what holds on any
+// device.
+func (s Subject) Lead() []string {
+	if !s.OnDevice {
+		return slices.Clone(s.Sources)
 	}
+	t := s.Operands
 	return append([]string{
-		"recorded on a GPU: times are of the same operators on a CPU, and predict nothing of this step",
+		"recorded on a GPU: " +
+			"times are of the same operators on a CPU, and predict nothing of this step",
 		explain.Say("on any device: %d of %d operands (%d of %d B) are transposed, ",
 			t.Transposed, t.All, t.TransposedBytes, t.Bytes) +
 			explain.Say("and %d (%d B) strided", t.Strided, t.StridedBytes),
-	}, sources...)
+	}, s.Sources...)
 }
 
-// PredictedFor says in words for which machine. Model has all that its times are made of.
-func (b *Bill) PredictedFor() string { return predictedFor(b.OnDevice, b.brief) }
-
-func predictedFor(onDevice bool, brief string) string {
-	if onDevice {
-		return "CPU times for " + brief
+// PredictedFor names the machine in a line. Model has all its times.
+func (s Subject) PredictedFor() string {
+	if s.OnDevice {
+		return "CPU times for " + s.brief
 	}
-	return "predicted for " + brief
+	return "predicted for " + s.brief
 }
 
-// Notes say what of the bill has no price, and how much there is besides what
-// costs.
+// Notes say which operators have no price or no result.
 func (b *Bill) Notes() []string { return b.rest(b.Operators) }
 
-// Worst are the operators of which the layout costs most, at most so many, and as
-// many of those that take longest as are left.
+// Worst returns at most most operators: those with the most expensive layouts, then those that take
+// longest.
 func (b *Bill) Worst(most int) []Item {
 	var rows []Item
 	for _, i := range b.Operators {
@@ -83,7 +102,6 @@ func (b *Bill) Worst(most int) []Item {
 	return rows
 }
 
-// rest says in words what is not among the operators shown, the first of the bill.
 func (b *Bill) rest(shown []Item) []string {
 	calls, views, unpriced, unwritten, bytes := 0, 0, 0, 0, int64(0)
 	var names []string
@@ -121,7 +139,8 @@ func (b *Bill) rest(shown []Item) []string {
 			names, more = names[:5], " and others"
 		}
 		words = append(words, fmt.Sprintf("Not priced: %s (%s B): %s%s.",
-			explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
+			explain.Counted(unpriced, "call"), explain.Say("%d", bytes),
+			strings.Join(names, ", "), more))
 	}
 	say := func(calls int, text string) {
 		if calls > 0 {
@@ -145,11 +164,10 @@ func (b *Bill) rest(shown []Item) []string {
 	return words
 }
 
-// Said is the verdict, with what from says.
+// Said returns the verdict, with what the time leaves out and who called.
 func (i Item) Said() string { return i.Verdict + i.from() }
 
-// from says that what it writes, or its arithmetic, is not in the time, if that is so, and names the caller, if there is any: of several the one
-// that calls it most often, which is the one that costs most, with how many there are.
+// from returns what the time leaves out, and the caller of most calls with the number of others.
 func (i Item) from() (text string) {
 	if i.Unwritten {
 		text = "; its result is unknown, and not in the time"
@@ -170,8 +188,8 @@ func (i Item) from() (text string) {
 	return text
 }
 
-// Tensors are an operator's operands as text, such as
-// "float32 8x4[1,8] -> 8x4", with strides where they are not contiguous.
+// Tensors returns the operands as text, such as "float32 8x4[1,8] -> 8x4". Strides stand where they
+// are not contiguous.
 func (i Item) Tensors() string {
 	dtype := ""
 	text := func(o operators.Tensor) string {
@@ -203,7 +221,6 @@ func (i Item) Tensors() string {
 	return line
 }
 
-// tensorText is an operand's shape, with its format, or with strides where it is not contiguous.
 func tensorText(o operators.Tensor) string {
 	t := layouts.FormatShape(o.Shape)
 	if o.Format != "" {
@@ -214,19 +231,17 @@ func tensorText(o operators.Tensor) string {
 	return t
 }
 
-// Write prints the step for people: the calls that take longest, in their order,
-// and the fusions that save most; in lines of so many columns, unless these are 0.
+// Write prints the step for people: the calls that take longest (at most worst), in order, and the
+// best fusions. Lines have at most columns columns, or any length if that is 0.
 func (s *Step) Write(w io.Writer, worst, columns int) error {
-	head := append(lead(s.OnDevice, s.tally, s.Sources), predictedFor(s.OnDevice, s.brief),
-		fmt.Sprintf("%s in sequence take %s; each starts with the caches that the previous one left", explain.Counted(len(s.Calls), "call"), advise.Duration(s.Ns)))
-	for _, line := range head {
-		fmt.Fprintln(w, explain.Fold(line, columns))
-	}
+	sentence := fmt.Sprintf("%s in sequence take %s; "+
+		"each starts with the caches that the previous one left",
+		explain.Counted(len(s.Calls), "call"), advise.Duration(s.Ns))
 	longest := slices.Clone(s.Calls)
 	slices.SortStableFunc(longest, func(x, y StepCall) int { return cmp.Compare(y.Ns, x.Ns) })
 	longest = longest[:min(len(longest), worst)]
 	slices.SortFunc(longest, func(x, y StepCall) int { return cmp.Compare(x.Number, y.Number) })
-	head = []string{"operator", "call", "time"}
+	head := []string{"operator", "call", "time"}
 	for _, m := range s.Misses {
 		head = append(head, m.Level+" misses")
 	}
@@ -241,16 +256,9 @@ func (s *Step) Write(w io.Writer, worst, columns int) error {
 		}
 		t = append(t, append(row, c.found()))
 	}
-	if err := t.WriteWithin(w, columns); err != nil {
-		return err
-	}
-	if left := len(s.Calls) - len(longest); left > 0 {
-		fmt.Fprintf(w, "Not shown: %s.\n", explain.Counted(left, "shorter call"))
-	}
-	return explain.WriteParagraphs(w, s.words(), columns)
+	return s.write(w, columns, sentence, t, s.words(len(s.Calls)-len(longest)))
 }
 
-// found says from which calls lines were in the last level still.
 func (c StepCall) found() string {
 	text := ""
 	for _, f := range c.Found {
@@ -264,12 +272,18 @@ func (c StepCall) found() string {
 	return text
 }
 
-// words say what fusing would save, and what is not simulated.
-func (s *Step) words() []string {
+// words returns how many calls are hidden, what fusing would save, and how many calls were not
+// simulated.
+func (s *Step) words(hidden int) []string {
 	var words []string
+	if hidden > 0 {
+		words = append(words, "Not shown: "+explain.Counted(hidden, "shorter call")+".")
+	}
 	for _, f := range s.Fusions[:min(len(s.Fusions), 3)] {
-		words = append(words, fmt.Sprintf("Fusing call %d (%s) with call %d (%s), which reads its result, would save %s: %s %s misses.",
-			f.First, s.Calls[f.First-1].Op, f.Second, s.Calls[f.Second-1].Op, advise.Duration(f.Ns), explain.Say("%.0f", f.Saved[0].Count), f.Saved[0].Level))
+		words = append(words, fmt.Sprintf("Fusing call %d (%s) with call %d (%s), which reads "+
+			"its result, would save %s: %s %s misses.",
+			f.First, s.Calls[f.First-1].Op, f.Second, s.Calls[f.Second-1].Op, advise.Duration(f.Ns),
+			explain.Say("%.0f", f.Saved[0].Count), f.Saved[0].Level))
 	}
 	left := 0
 	for _, c := range s.Calls {
@@ -278,7 +292,8 @@ func (s *Step) words() []string {
 		}
 	}
 	if left > 0 {
-		words = append(words, fmt.Sprintf("Not simulated: %s (--json says why).", explain.Counted(left, "call")))
+		words = append(words, fmt.Sprintf("Not simulated: %s (--json says why).",
+			explain.Counted(left, "call")))
 	}
 	return words
 }

@@ -20,7 +20,7 @@ type caches struct {
 }
 
 func cachesOf(c simcache.Config) caches {
-	all := caches{tlb: c.TLB, window: DefaultWindow}
+	all := caches{make([]simcache.Level, 0, len(c.Levels)), c.TLB, DefaultWindow, nil}
 	for _, l := range c.Levels {
 		all.levels = append(all.levels, simcache.Level{Name: l.Name, Geometry: l.Geometry,
 			Modulo: l.Modulo})
@@ -46,8 +46,6 @@ const (
 	DefaultWindow = 1 << 18
 	LeastWindow   = 1 << 13
 )
-
-func (c caches) part() int { return c.window / 16 }
 
 // count simulates nests, whole or sampled.
 func (c caches) count(nests []nest.Nest) (walks []Counted, sampled bool, err error) {

@@ -38,7 +38,7 @@ func (p place) kept(all, own, room float64) float64 {
 }
 
 func (c caches) places() []place {
-	var all []place
+	all := make([]place, 0, len(c.levels)+len(c.tlb))
 	for i, l := range c.levels {
 		p := place{block: l.Line, sets: l.Sets(), ways: l.Ways}
 		if p.hashed = i >= len(c.simulated()); p.hashed {
@@ -105,7 +105,7 @@ func (c caches) excerptOf(n nest.Nest) excerpt {
 		case times(each, trips) <= c.window || innermost && trips < 2*period:
 			return excerpt{n, l, 0, trips, footprintsOf(n)}
 		case times(2*period, each) <= c.window || innermost:
-			counted := period * max(1, c.part()/times(period, each))
+			counted := period * max(1, c.window/16/times(period, each))
 			return excerpt{n, l, counted, counted, footprintsOf(n)}
 		}
 	}

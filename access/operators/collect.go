@@ -6,51 +6,41 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"time"
 )
 
-// What a file may make us keep: a model's step has thousands of calls, a
-// profile of hours some millions, of which some thousands are distinct.
+// Limits for what a file makes us keep. A model's step has thousands of calls and hundreds of
+// distinct operators.
 const (
 	maxDistinct = 1 << 17
-	maxKeyBytes = 32 << 20 // of the distinct operators' dtypes, shapes and strides, as text
+	maxKeyBytes = 32 << 20 // of the text of the distinct operators
 	maxThreads  = 1 << 14
 )
 
-// maxCalls and maxNodes are how many calls of a file are looked at: of an
-// execution trace fewer, since of each it is kept where its operands lie. They
-// are variables for tests.
+// maxCalls and maxNodes are the most calls read of a Kineto trace and of an execution trace, which
+// also has the places of operands. Tests change them.
 var (
 	maxCalls = 1 << 23
 	maxNodes = 1 << 21
 )
 
-// A signature is what calls have in common that are one [Operator].
+// A signature is what the calls of one [Operator] have in common.
 type signature struct {
 	op string
 	Row
-	stretch         bool // of the program, and no operator: names callers and counts for nothing
+	stretch         bool // of the program: it only names callers
 	inputs, outputs []Tensor
 	args            []string
-	problem         string // why calls of it are skipped, if they are
-	bytes           int64  // that a call reads plus those that it writes
+	problem         string // why its calls are skipped; "" if they are not
+	bytes           int64  // read plus written by a call
 }
 
-// text is equal for equal signatures alone.
-func (s *signature) text() string {
-	return fmt.Sprintf("%q %t %q %q %q %q", s.op, s.stretch, fmt.Sprint(s.inputs), fmt.Sprint(s.outputs), s.args, s.problem)
-}
-
-// A call is one call of an operator, as a file has it.
 type call struct {
-	start, took int64  // ns
-	record      uint64 // the record function's id, by which two files are joined; 0 if there is none
+	start, took int64 // ns
 	signature   uint32
-	link        int32 // the thread; once nested, the index of the call that called, -1 of none
+	link        int32 // the thread; after nest the index of the caller, or -1
 }
 
-// callList is calls in chunks, so that it grows without being copied: a file of
-// 2 GB has millions.
+// A callList grows in chunks, without copies: a file of 2 GB has millions of calls.
 type callList [][]call
 
 const chunkBits = 14
@@ -72,8 +62,7 @@ func (l *callList) add(c call) {
 	*last = append(*last, c)
 }
 
-// Less orders calls by their starts; of those that start together, the one that
-// takes longer called the others.
+// Less orders calls by their starts. Of two that start together, the longer one called the other.
 func (l callList) Less(i, j int) bool {
 	a, b := l.at(i), l.at(j)
 	return a.start < b.start || a.start == b.start && a.took > b.took
@@ -84,7 +73,7 @@ func (l callList) Swap(i, j int) {
 	*a, *b = *b, *a
 }
 
-// nest finds out who called whom from the intervals of the calls on each thread.
+// nest finds the caller of each call from the intervals on its thread.
 func (l callList) nest() {
 	inOrder := func() bool {
 		last := map[int32]int{}
@@ -100,11 +89,15 @@ func (l callList) nest() {
 	if !inOrder() {
 		sort.Stable(l)
 	}
-	open := map[int32][]int32{} // by thread, the calls that may call the next one
+	open := map[int32][]int32{} // by thread: the calls that may contain the next one
 	for i := range l.Len() {
 		c := l.at(i)
 		stack := open[c.link]
-		for len(stack) > 0 && !l.at(int(stack[len(stack)-1])).spans(c) {
+		for len(stack) > 0 {
+			outer := l.at(int(stack[len(stack)-1]))
+			if c.start-outer.start < outer.took { // c starts within outer
+				break
+			}
 			stack = stack[:len(stack)-1]
 		}
 		thread := c.link
@@ -116,25 +109,24 @@ func (l callList) nest() {
 	}
 }
 
-// spans reports whether d, which starts no earlier, starts within c.
-func (c *call) spans(d *call) bool { return d.start-c.start < c.took }
-
-// A trace is what one file says.
 type trace struct {
 	name, kind string
 	schema     string // of an execution trace
 	calls      callList
-	places     [][]Place // of each call, if the file has them
+	places     [][]Place // by call; nil if the file has none
 	hasShapes  bool      // any call has
 	hasStrides bool      // any tensor has
 	hasTensors bool
 	onDevice   bool // there are kernels of a device
 	skipped    map[[2]string]*Skipped
 	warnings   []string
-	adopt      func() // puts what was read into calls, of an execution trace
+	adopt      func() // completes calls; nil unless an execution trace
 }
 
-// skip counts a call that cannot be used.
+func (t *trace) warn(format string, values ...any) {
+	t.warnings = append(t.warnings, t.name+": "+fmt.Sprintf(format, values...))
+}
+
 func (t *trace) skip(op, reason string) { skipIn(&t.skipped, op, reason, 1, 0) }
 
 func skipIn(skipped *map[[2]string]*Skipped, op, reason string, calls int, bytes int64) {
@@ -156,14 +148,13 @@ func skipIn(skipped *map[[2]string]*Skipped, op, reason string, calls int, bytes
 	s.Bytes = plus(s.Bytes, bytes)
 }
 
-// maxSkipped is how many kinds of skipped calls are told apart.
 const maxSkipped = 1000
 
-// signatures has what all files' calls have in common.
+// signatures has the signatures in all files.
 type signatures struct {
 	all      []signature
-	byKey    map[string]uint32 // by the file's own text
-	byText   map[string]uint32
+	byKey    map[string]uint32 // by the text in the file
+	byText   map[string]uint32 // by the signature's text
 	keyBytes int
 	threads  map[string]int32
 }
@@ -178,18 +169,19 @@ func newSignatures() *signatures {
 	}
 }
 
-// of returns the number of the signature of a call that a file describes by
-// key; read makes it of that description, the first time.
+// of returns the number of a call's signature. key is the file's text of the call, from which read
+// makes the signature the first time.
 func (s *signatures) of(key []byte, read func() signature) uint32 {
 	if n, ok := s.byKey[string(key)]; ok {
 		return n
 	}
-	if len(s.all) >= maxDistinct || len(s.byKey) >= 2*maxDistinct || s.keyBytes+len(key) > maxKeyBytes {
+	if len(s.all) >= maxDistinct || len(s.byKey) >= 2*maxDistinct ||
+		s.keyBytes+len(key) > maxKeyBytes {
 		return 0
 	}
 	s.keyBytes += len(key)
 	sig := read()
-	text := sig.text()
+	text := fmt.Sprintf("%+v", sig)
 	n, ok := s.byText[text]
 	if !ok {
 		n = uint32(len(s.all))
@@ -200,7 +192,7 @@ func (s *signatures) of(key []byte, read func() signature) uint32 {
 	return n
 }
 
-// thread numbers the threads of the files. It reports false of one too many.
+// thread returns a number for a thread's name, or false if there are too many.
 func (s *signatures) thread(name []byte) (number int32, ok bool) {
 	n, ok := s.threads[string(name)]
 	if ok {
@@ -214,76 +206,56 @@ func (s *signatures) thread(name []byte) (number int32, ok bool) {
 	return n, true
 }
 
-// maxThreadName is the longest name of a process and a thread, in bytes.
 const maxThreadName = 200
 
-// A bill of calls in the making.
 type bill struct {
 	*signatures
 	profile Profile
-	index   map[uint64]int // in profile.Operators, by signature, whether it is a wrapper, and whether of the backward pass
+	// indexes of profile.Operators, by signature, wrapper or not, and pass
+	index   map[uint64]int
 	callers []map[string]int
 	skipped map[[2]string]*Skipped
 }
 
-// under is what the calls under each call of a file do: the classes of those that
-// touch memory, as a set of bits, and their time in ns. A call is a wrapper of
-// these if there are any and it has the flag calls, or else if one is of its own class
-// (relu calls clamp_min, but a product that calls copy_ for an operand multiplies
-// as well), unless it touches memory itself besides.
-type under struct {
-	classes []uint16
-	ns      []int64
-}
-
-// isWrapper is a bit of under.classes beyond those of the classes.
+// isWrapper is a bit of underneath beyond the bits of the classes.
 const isWrapper = 1 << 15
 
-// underneath looks at the calls of a file, which are nested.
-func (b *bill) underneath(t *trace) under {
-	n := t.calls.Len()
-	u := under{make([]uint16, n), make([]int64, n)}
-	for i := n - 1; i >= 0; i-- { // who is called comes after who calls
+// underneath returns, for each call of a file, the classes of the calls inside that touch memory,
+// as bits. A call with the flag calls is a wrapper if there are any. Others are wrappers of calls
+// of their own class: relu calls clamp_min, but a product that calls copy_ multiplies as well.
+func (b *bill) underneath(t *trace) []uint16 {
+	under := make([]uint16, t.calls.Len())
+	for i := range slices.Backward(under) { // callees come after their caller
 		c := t.calls.at(i)
 		sig := &b.all[c.signature]
-		classes, ns, own := u.classes[i], u.ns[i], sig.Class.bit()
-		if !sig.Has(Itself) && (sig.calls() && classes != 0 || classes&own != 0) {
-			u.classes[i] |= isWrapper
+		classes, own := under[i], sig.Class.bit()
+		if !sig.Has(flagItself) && (sig.calls() && classes != 0 || classes&own != 0) {
+			under[i] |= isWrapper
 		} else if sig.Class.Touches() && (sig.Class != Unknown || sig.bytes > 0) {
 			classes |= own
-			ns = c.took
 		}
 		if c.link >= 0 {
-			u.classes[c.link] |= classes
-			u.ns[c.link] = plus(u.ns[c.link], ns)
+			under[c.link] |= classes
 		}
 	}
-	return u
+	return under
 }
 
-// class is that of call i.
-func (u under) class(i int, sig *signature) Class {
-	if u.classes[i]&isWrapper != 0 {
-		return Wrapper
-	}
-	return sig.Class
-}
-
-// bit tells the classes that touch memory apart; it is 0 of the others.
+// bit returns a bit for a class that touches memory, and 0 for others.
 func (c Class) bit() uint16 {
 	at := slices.Index([]Class{Copy, Elementwise, Reduction, Rows, Product, Gather, Unknown}, c)
 	return 1 << (at + 1) &^ 1
 }
 
-// add counts a file's calls, which are nested.
 func (b *bill) add(t *trace, step bool) {
-	u := b.underneath(t)
-	backward := make([]bool, t.calls.Len()) // who calls comes before who is called
+	under := b.underneath(t)
+	backward := make([]bool, t.calls.Len()) // callers come first
 	for i := range t.calls.Len() {
 		c := t.calls.at(i)
 		sig := &b.all[c.signature]
 		if c.link >= 0 {
-			backward[i] = backward[c.link] || isBackward(b.all[t.calls.at(int(c.link)).signature].op)
+			backward[i] = backward[c.link] ||
+				isBackward(b.all[t.calls.at(int(c.link)).signature].op)
 		}
 		if sig.stretch {
 			continue
@@ -293,14 +265,17 @@ func (b *bill) add(t *trace, step bool) {
 			skipIn(&b.skipped, sig.op, sig.problem, 1, sig.bytes)
 			continue
 		}
-		at := b.operator(c.signature, u.class(i, sig), backward[i])
+		class := sig.Class
+		if under[i]&isWrapper != 0 {
+			class = Wrapper
+		}
+		at := b.operator(c.signature, class, backward[i])
 		op := &b.profile.Operators[at]
 		op.Calls++
 		if !op.Class.Touches() {
 			continue
 		}
 		op.Bytes = plus(op.Bytes, sig.bytes)
-		op.Time = time.Duration(plus(int64(op.Time), max(c.took-u.ns[i], 0)))
 		if chain := b.chain(t, i); chain != "" {
 			if callers := b.callers[at]; len(callers) >= maxCallers && callers[chain] == 0 {
 				chain = "(others)"
@@ -320,7 +295,6 @@ func (b *bill) add(t *trace, step bool) {
 	}
 }
 
-// The reasons for which calls are skipped that could be read.
 const (
 	notReorder = "not a reorder"
 	notInTable = "not in the table of operators"
@@ -334,7 +308,6 @@ func unknownReason(op string) string {
 	return notInTable
 }
 
-// operator returns the index of the operator of a signature, as class, in the forward pass or the backward one.
 func (b *bill) operator(number uint32, class Class, backward bool) int {
 	key := uint64(number) << 2
 	if class == Wrapper {
@@ -349,25 +322,24 @@ func (b *bill) operator(number uint32, class Class, backward bool) int {
 		b.index[key] = at
 		sig := &b.all[number]
 		b.profile.Operators = append(b.profile.Operators, Operator{
-			Op: sig.op, Class: class, Backward: backward, Inputs: append([]Tensor{}, sig.inputs...), Outputs: sig.outputs, Args: sig.args,
+			Op: sig.op, Class: class, Backward: backward,
+			Inputs: append([]Tensor{}, sig.inputs...), Outputs: sig.outputs, Args: sig.args,
 		})
 		b.callers = append(b.callers, map[string]int{})
 	}
 	return at
 }
 
-// maxChain is how many callers of a call are named, the nearest, and maxLooked
-// how many calls are looked at for them.
+// maxChain is the most callers that a chain names, the nearest ones, and maxLooked the most calls
+// that are searched for them.
 const (
 	maxChain  = 6
 	maxLooked = 64
 )
 
-// maxCallers is how many chains of callers of an operator are told apart.
 const maxCallers = 64
 
-// chain names the callers of call i, from the outermost. What a program or
-// autograd names a stretch of it is no operator and not in it.
+// chain names the callers of call i, from the outermost. It leaves out stretches of the program.
 func (b *bill) chain(t *trace, i int) string {
 	var names [maxChain]string
 	first := maxChain
@@ -382,13 +354,12 @@ func (b *bill) chain(t *trace, i int) string {
 	return strings.Join(names[first:], " > ")
 }
 
-// calls reports whether an operator's name is worth saying as that of a caller:
-// an operator, or a function of torch as capture.py names them.
+// calls reports whether a chain names a caller: an operator, or a function of torch as capture.py
+// names it.
 func calls(op string) bool {
 	return strings.Contains(op, "::") && !isScope(op) || strings.HasPrefix(op, "torch.")
 }
 
-// done returns the profile.
 func (b *bill) done() *Profile {
 	p := &b.profile
 	for i := range p.Operators {
@@ -400,35 +371,27 @@ func (b *bill) done() *Profile {
 			return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Chain, b.Chain))
 		})
 	}
-	distinct := map[string]bool{}
 	for _, op := range p.Operators {
 		for _, o := range slices.Concat(op.Inputs, op.Outputs) {
 			if op.Class.Touches() {
 				p.Tally.add(o, op.Calls)
 			}
 		}
-		for _, o := range op.Inputs {
-			if !o.InList && o.Format == "" && !o.contiguous() {
-				p.Strided += op.Calls
-				distinct[fmt.Sprint(op.Op, o.DType, o.Shape, o.Strides)] = true
-			}
-		}
 	}
-	p.StridedDistinct = len(distinct)
 	for _, s := range b.skipped {
 		p.Skipped = append(p.Skipped, *s)
 	}
 	slices.SortFunc(p.Skipped, func(a, b Skipped) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Calls, a.Calls),
+			cmp.Compare(a.Op, b.Op), cmp.Compare(a.Reason, b.Reason))
 	})
 	if n, first := unreadCalls(p.Skipped); n > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of %d calls could not be read, such as %s: %s", n, p.Calls, first.Op, first.Reason))
+		p.Warnings = append(p.Warnings, fmt.Sprintf(
+			"%d of %d calls could not be read, such as %s: %s", n, p.Calls, first.Op, first.Reason))
 	}
 	return p
 }
 
-// unreadCalls counts the calls that could not be read, and returns the first of
-// what they are.
 func unreadCalls(skipped []Skipped) (calls int, first Skipped) {
 	for _, s := range skipped {
 		if s.Reason == notReorder || s.Reason == notInTable || s.Reason == fused {

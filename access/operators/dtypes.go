@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// undefined is the dtype of a tensor of which the profile does not say it.
 const undefined = "undefined"
 
-// dtypes are the element types, with their sizes in bytes and their names in profiles: C++ types as
-// PyTorch prints them (c10/core/ScalarType.h; compilers differ in those of integers), and oneDNN's
-// (dnnl_dt2str).
+// dtypes are the element types, with their bytes and their names in profiles: C++ types as PyTorch
+// prints them (c10/core/ScalarType.h; compilers differ in integers), and oneDNN's (dnnl_dt2str).
 const dtypes = `
 bool 1: bool, boolean
 uint8 1: unsigned char, u8
@@ -40,7 +40,6 @@ qint32 4: c10::qint32
 undefined 0: undef, nullptr (uninitialized)
 `
 
-// spellings are the dtypes by their names in profiles, and sizes those of the dtypes.
 var spellings, sizes = func() (map[string]string, map[string]int) {
 	spellings, sizes := map[string]string{}, map[string]int{}
 	for line := range strings.Lines(strings.TrimSpace(dtypes)) {
@@ -54,8 +53,8 @@ var spellings, sizes = func() (map[string]string, map[string]int) {
 	return spellings, sizes
 }()
 
-// dtypeOf spells a profile's name of an element type as PyTorch does in Python;
-// a name that is not known stays as it is.
+// dtypeOf returns the dtype of a name in a profile, as PyTorch spells it in Python. It returns
+// unknown names unchanged.
 func dtypeOf(name string) string {
 	if ours, ok := spellings[name]; ok {
 		return ours
@@ -66,13 +65,8 @@ func dtypeOf(name string) string {
 	return name
 }
 
-// itemSize is the size in bytes of an element of a dtype as dtypeOf spells it,
-// 0 if it is not known.
-func itemSize(dtype string) int { return sizes[dtype] }
-
-// weigh counts the bytes of every signature's operands, after it has given the
-// tensors of which a Kineto trace does not say the dtype, those in lists, the
-// dtype that most of the bytes have.
+// weigh counts the bytes of each signature's operands. A Kineto trace has no dtypes for lists of
+// tensors: these get the dtype of most bytes.
 func (b *bill) weigh(traces []*trace) {
 	calls := make([]int, len(b.all))
 	for _, t := range traces {
@@ -96,7 +90,8 @@ func (b *bill) weigh(traces []*trace) {
 	most := mostOf(bytes)
 	if lists > 0 && most != "" {
 		b.profile.Warnings = append(b.profile.Warnings, fmt.Sprintf(
-			"a Kineto trace has no dtypes for lists of tensors (%s): %s is assumed, the dtype of most bytes", inCalls(lists), most))
+			"a Kineto trace has no dtypes for lists of tensors (%s): %s is assumed, the dtype of "+
+				"most bytes", explain.Counted(lists, "call"), most))
 	}
 	for i := range b.all {
 		sig := &b.all[i]
@@ -115,11 +110,10 @@ func (b *bill) weigh(traces []*trace) {
 	}
 }
 
-// unsaid reports whether o is in a list of tensors of no known dtype.
 func (o Tensor) unsaid() bool { return o.InList && o.DType == undefined }
 
-// mostOf returns the key of the largest value, the first in alphabetical order
-// of several; "" of none that is above 0.
+// mostOf returns the key of the largest positive value, the first in alphabetical order among
+// equals, or "".
 func mostOf(values map[string]int64) string {
 	var most string
 	for key, n := range values {

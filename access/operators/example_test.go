@@ -23,7 +23,8 @@ func ExampleRead() {
 	for _, op := range profile.Operators {
 		if op.Class == operators.Copy {
 			from := op.Inputs[0]
-			fmt.Printf("%d x %s of %v with strides %v, by %s\n", op.Calls, op.Op, from.Shape, from.Strides, op.Callers[0].Chain)
+			fmt.Printf("%d x %s of %v with strides %v, by %s\n", op.Calls, op.Op, from.Shape,
+				from.Strides, op.Callers[0].Chain)
 		}
 	}
 	// Output:

@@ -8,27 +8,28 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // execution reads the nodes of an execution trace, schema 1.1.1-chakra.0.0.4
-// (torch/csrc/profiler/standalone/execution_trace_observer.cpp). A node is
-// written when its call returns, so after those that it called, with a number
-// that it got before them; ctrl_deps is the number of the one that called it.
-// Its inputs and outputs have "values", "shapes", "types" and "strides" with an
-// element for each, lists for lists, and the value of a tensor is [tensor,
-// storage, offset in elements, elements, bytes of one, device].
+// (torch/csrc/profiler/standalone/execution_trace_observer.cpp). A node is written when its call
+// returns, after the calls inside, but numbered before them. Its ctrl_deps is its caller's number.
+// Inputs and outputs have lists "values", "shapes", "types" and "strides", with lists inside for
+// lists of tensors. A tensor's value is [tensor, storage, offset in elements, elements, bytes per
+// element, device].
 type execution struct {
 	*trace
 	*signatures
 	fields, operands, attr *fieldReader
 	key                    []byte
 	nodes                  []node
-	nowhere                uint64 // the last storage that is made up, from the greatest number on
-	opaque                 int    // calls that touch memory and have tensors of which the trace says nothing
-	firstOpaque            string // the operator of the first
+	nowhere                uint64 // the last made-up storage, counted down from the greatest number
+	// calls that touch memory and have tensors without strides
+	opaque      int
+	firstOpaque string // its operator, of the first
 }
 
-// A node is one call, until it is known who called it.
 type node struct {
 	id, parent uint64
 	call       call
@@ -44,7 +45,6 @@ func newExecution(t *trace, sigs *signatures) *execution {
 	return e
 }
 
-// node reads one node.
 func (e *execution) node(raw jsontext.Value) {
 	fields, ok := e.fields.read(raw)
 	if !ok {
@@ -52,14 +52,15 @@ func (e *execution) node(raw jsontext.Value) {
 		return
 	}
 	name := text(fields[1])
-	if fields[2] == nil { // as schema 1.0.1 has it, of PyTorch 1.13
+	if fields[2] == nil { // schema 1.0.1, of PyTorch 1.13
 		fields[2] = fields[6]
 	}
 	id, err := strconv.ParseUint(string(fields[0]), 10, 64)
 	parent, parentErr := strconv.ParseUint(string(fields[2]), 10, 64)
 	switch {
 	case name == "" || err != nil || parentErr != nil:
-		e.skip(name, fmt.Sprintf("a node needs a name and the numbers id and ctrl_deps: it has id %s, ctrl_deps %s", orNone(fields[0]), orNone(fields[2])))
+		e.skip(name, fmt.Sprintf("a node needs a name and the numbers id and ctrl_deps: it has "+
+			"id %s, ctrl_deps %s", orNone(fields[0]), orNone(fields[2])))
 		return
 	case strings.HasPrefix(name, "[pytorch|profiler|execution_"): // the process, its threads
 		return
@@ -67,44 +68,32 @@ func (e *execution) node(raw jsontext.Value) {
 		e.skip("(others)", fmt.Sprintf("more than %d calls", maxNodes))
 		return
 	}
-	attrs := e.attributes(fields[5])
-	n := node{id: id, parent: parent, call: call{record: attrs.record, took: attrs.took}}
+	scope := e.scopeOf(fields[5])
+	n := node{id: id, parent: parent}
 	in, out := e.side(fields[3]), e.side(fields[4])
 	e.noteOpaque(name, in, out)
-	n.call.signature = e.signature(name, attrs, in, out)
+	n.call.signature = e.signature(name, scope, in, out)
 	if sig := &e.all[n.call.signature]; sig.problem == "" {
 		n.places = append(e.placesOf(in, len(sig.inputs)), e.placesOf(out, len(sig.outputs))...)
 	}
 	e.nodes = append(e.nodes, n)
 }
 
-// attributes are those of a node that matter.
-type attributes struct {
-	record uint64
-	took   int64  // ns, as capture.py has it
-	scope  string // at::RecordScope
-}
-
-func (e *execution) attributes(raw jsontext.Value) (a attributes) {
-	for _, one := range elementsOf(raw) {
-		pair, _ := e.attr.read(one)
-		switch value := pair[1]; text(pair[0]) {
-		case "rf_id":
-			a.record, _ = strconv.ParseUint(string(value), 10, 64)
-		case "duration_ns":
-			a.took, _ = strconv.ParseInt(string(value), 10, 64)
-			a.took = max(a.took, 0)
-		case "scope":
-			a.scope = string(value)
+// scopeOf returns the at::RecordScope of a node.
+func (e *execution) scopeOf(attributes jsontext.Value) string {
+	for _, one := range elementsOf(attributes) {
+		if pair, _ := e.attr.read(one); text(pair[0]) == "scope" {
+			return string(pair[1])
 		}
 	}
-	return a
+	return ""
 }
 
-// noteOpaque counts a call that touches memory if some of its tensors have no strides: capture.py
-// writes Opaque for what is sparse or mkldnn's, and no bytes of it are in the bill.
+// noteOpaque counts a call with tensors that have no strides. capture.py writes Opaque for sparse
+// and mkldnn tensors.
 func (e *execution) noteOpaque(name string, in, out side) {
-	if !strings.Contains(string(in.types)+string(out.types), "Opaque") || !lookUp(name).Class.Touches() {
+	if !strings.Contains(string(in.types)+string(out.types), "Opaque") ||
+		!lookUp(name).Class.Touches() {
 		return
 	}
 	if e.opaque == 0 {
@@ -113,7 +102,6 @@ func (e *execution) noteOpaque(name string, in, out side) {
 	e.opaque++
 }
 
-// A side is the inputs or the outputs of a node.
 type side struct{ shapes, strides, types, values jsontext.Value }
 
 func (e *execution) side(raw jsontext.Value) side {
@@ -124,14 +112,14 @@ func (e *execution) side(raw jsontext.Value) side {
 	return side{f[0], f[1], f[2], f[3]}
 }
 
-// userScope is at::RecordScope::USER_SCOPE: a stretch that the program names.
+// userScope is at::RecordScope::USER_SCOPE, a stretch that the program names.
 const userScope = "7"
 
-// signature finds what the call shares with others, by the text of its fields.
-// The values are none of it, but of operators whose numbers matter.
-func (e *execution) signature(name string, attrs attributes, in, out side) uint32 {
+// signature finds the signature by the text of the fields. Values count only for operators with
+// numbers.
+func (e *execution) signature(name, scope string, in, out side) uint32 {
 	known := lookUp(name)
-	stretch := attrs.scope == userScope && !strings.Contains(name, "::")
+	stretch := scope == userScope && !strings.Contains(name, "::")
 	if stretch {
 		known = Row{Class: None}
 	}
@@ -143,7 +131,8 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 		args = in.numbers()
 	}
 	e.key = append(e.key[:0], name...)
-	for _, field := range [][]byte{[]byte(attrs.scope), in.shapes, in.strides, in.types, out.shapes, out.strides, out.types} {
+	for _, field := range [][]byte{[]byte(scope), in.shapes, in.strides, in.types, out.shapes,
+		out.strides, out.types} {
 		e.key = append(append(e.key, 0), field...)
 	}
 	for _, arg := range args {
@@ -161,7 +150,7 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 		}
 		sig.setRoles()
 		if slices.ContainsFunc(sig.inputs, func(o Tensor) bool { return o.Role != Input }) {
-			sig.outputs = nil // which are these
+			sig.outputs = nil // they are inputs
 		}
 		for i := range sig.outputs {
 			sig.outputs[i].Role = Output
@@ -170,7 +159,6 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 	})
 }
 
-// tensors reads the operands of a side.
 func (e *execution) tensors(s side) ([]Tensor, error) {
 	shapes, strides := parse(s.shapes), parse(s.strides)
 	var all []Tensor
@@ -195,13 +183,12 @@ func (e *execution) tensors(s side) ([]Tensor, error) {
 	return all, nil
 }
 
-// A leaf is a tensor among the values of a side: its argument, and then its places in lists.
+// A leaf is a tensor of a side. Its path is its argument, and then its places in lists.
 type leaf struct {
 	dtype string
 	path  []int
 }
 
-// leaves are the tensors of a side, by its types.
 func leaves(s side) (all []leaf) {
 	for i, name := range parse(s.types).list {
 		all = append(all, leavesOf(name.text(), i)...)
@@ -209,8 +196,8 @@ func leaves(s side) (all []leaf) {
 	return all
 }
 
-// leavesOf are the tensors of an argument by its type, as convertIValue writes it: "Tensor(float)",
-// "Int", or lists of such, "GenericList[Tensor(float),None]".
+// leavesOf returns the tensors of an argument by its type, as convertIValue writes it:
+// "Tensor(float)", "Int", or a list of these, "GenericList[Tensor(float),None]".
 func leavesOf(name string, argument int) (all []leaf) {
 	path := []int{argument}
 	for len(path) < maxTypeDepth {
@@ -238,10 +225,9 @@ func leavesOf(name string, argument int) (all []leaf) {
 	return all
 }
 
-// maxTypeDepth is how deep lists of lists are followed.
+// maxTypeDepth is the most lists within lists.
 const maxTypeDepth = 16
 
-// at is what is at a place in lists of lists.
 func (v value) at(path []int) (value, bool) {
 	for _, i := range path {
 		if i >= len(v.list) {
@@ -252,8 +238,6 @@ func (v value) at(path []int) (value, bool) {
 	return v, true
 }
 
-// parenthesis returns what is in the parenthesis that s starts with, and what is
-// after it.
 func parenthesis(s string) (inner, rest string) {
 	depth := 0
 	for i, c := range s {
@@ -269,7 +253,6 @@ func parenthesis(s string) (inner, rest string) {
 	return s[1:], ""
 }
 
-// placesOf are where the tensors of a side lie, the first n in order.
 func (e *execution) placesOf(s side, n int) []Place {
 	all := make([]Place, n)
 	values := parse(s.values)
@@ -279,7 +262,8 @@ func (e *execution) placesOf(s side, n int) []Place {
 		if v, _ := values.at(l.path); len(v.list) > 2 {
 			storage, err := strconv.ParseUint(string(v.list[1].raw), 10, 64)
 			offset, offsetErr := strconv.Atoi(string(v.list[2].raw))
-			if err == nil && offsetErr == nil && storage > 0 && offset >= 0 && offset <= maxOperand {
+			if err == nil && offsetErr == nil && storage > 0 && offset >= 0 &&
+				offset <= maxOperand {
 				all[i] = Place{storage, offset}
 			}
 		}
@@ -287,7 +271,6 @@ func (e *execution) placesOf(s side, n int) []Place {
 	return all
 }
 
-// numbers are the arguments as text, "" for tensors and lists of them.
 func (s side) numbers() []string {
 	values := elementsOf(s.values)
 	args := make([]string, len(values))
@@ -305,8 +288,7 @@ func (s side) numbers() []string {
 	return args
 }
 
-// adopt puts the nodes into the order in which they were called, and finds each
-// its caller.
+// adopt sorts the nodes by their calls and finds their callers.
 func (e *execution) adopt() {
 	slices.SortStableFunc(e.nodes, func(a, b node) int { return cmp.Compare(a.id, b.id) })
 	index := make(map[uint64]int32, len(e.nodes))
@@ -322,7 +304,7 @@ func (e *execution) adopt() {
 	}
 	e.nodes = nil
 	if e.opaque > 0 {
-		e.warnings = append(e.warnings, fmt.Sprintf("%s: tensors without strides, such as sparse ones, are not counted: %s, first %s",
-			e.name, inCalls(e.opaque), e.firstOpaque))
+		e.warn("tensors without strides, such as sparse ones, are not counted: %s, first %s",
+			explain.Counted(e.opaque, "call"), e.firstOpaque)
 	}
 }

@@ -3,6 +3,7 @@ package operators
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,59 +11,40 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A fieldReader picks the fields of some names out of an object.
 type fieldReader struct {
-	names  []string
+	names  []string // in quotes
 	values []jsontext.Value
 	dec    *jsontext.Decoder
 }
 
 func newFieldReader(names ...string) *fieldReader {
-	return &fieldReader{names: names, values: make([]jsontext.Value, len(names)), dec: new(jsontext.Decoder)}
+	f := &fieldReader{values: make([]jsontext.Value, len(names)), dec: new(jsontext.Decoder)}
+	for _, name := range names {
+		f.names = append(f.names, strconv.Quote(name))
+	}
+	return f
 }
 
-// read returns the values of the fields, nil of those that are not there, in the
-// order of the names; they are raw's bytes. It reports whether raw is an object.
+// read returns the values of the fields, in the order of the names; nil for those that are absent
+// or null. The values are parts of raw, which is valid JSON. read reports whether raw is an object.
 func (f *fieldReader) read(raw jsontext.Value) ([]jsontext.Value, bool) {
 	clear(f.values)
 	if raw.Kind() != '{' {
 		return f.values, false
 	}
-	f.dec.Reset(bytes.NewBuffer(raw), lenient()...)
-	if _, err := f.dec.ReadToken(); err != nil {
-		return f.values, false
-	}
+	f.dec.Reset(bytes.NewBuffer(raw), lenient...)
+	_, _ = f.dec.ReadToken()
 	for f.dec.PeekKind() == '"' {
-		name, err := f.dec.ReadValue()
-		if err != nil {
-			return f.values, false
-		}
-		field := f.field(name)
-		value, err := f.dec.ReadValue()
-		if err != nil {
-			return f.values, false
-		}
-		if field >= 0 && value.Kind() != 'n' {
+		name, _ := f.dec.ReadValue()
+		field := slices.IndexFunc(f.names, func(n string) bool { return n == string(name) })
+		if value, _ := f.dec.ReadValue(); field >= 0 && value.Kind() != 'n' {
 			f.values[field] = value
 		}
 	}
 	return f.values, true
 }
 
-// field is the index of a name, in its quotes; -1 of one that is not asked for.
-func (f *fieldReader) field(quoted jsontext.Value) int {
-	if len(quoted) < 2 {
-		return -1
-	}
-	for i, name := range f.names {
-		if string(quoted[1:len(quoted)-1]) == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// text is the string that v is; "" if it is none.
+// text returns the string v, or "" if v is not a string.
 func text(v jsontext.Value) string {
 	if v.Kind() != '"' {
 		return ""
@@ -77,8 +59,8 @@ func text(v jsontext.Value) string {
 	return printable(string(unquoted))
 }
 
-// printable replaces what a table would not show as it stands, ends of lines and a terminal's escape sequences among it: names
-// may come from a stranger's file.
+// printable replaces ends of lines and a terminal's escape sequences: names may come from a
+// stranger's file.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -88,30 +70,29 @@ func printable(text string) string {
 	}, text)
 }
 
-// elementsOf returns the elements of a list; they are raw's bytes.
 func elementsOf(raw jsontext.Value) []jsontext.Value {
 	if raw.Kind() != '[' {
 		return nil
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient()...)
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient...)
 	var all []jsontext.Value
 	_ = elements(dec, func(v jsontext.Value) { all = append(all, v) })
 	return all
 }
 
-// A value is a JSON value in which lists matter.
+// A value is a list of values, or JSON that is not a list.
 type value struct {
-	raw    jsontext.Value // if it is no list
+	raw    jsontext.Value // unless it is a list
 	list   []value
 	isList bool
 }
 
-// parse reads a value that is JSON, nil as one that is not there.
+// parse reads valid JSON, or nil.
 func parse(raw jsontext.Value) value {
 	if raw == nil {
 		return value{}
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient()...)
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient...)
 	return parseNext(dec)
 }
 
@@ -121,20 +102,14 @@ func parseNext(dec *jsontext.Decoder) value {
 		return value{raw: raw}
 	}
 	v := value{isList: true}
-	if _, err := dec.ReadToken(); err != nil {
-		return v
-	}
-	for {
-		switch dec.PeekKind() {
-		case ']', 0:
-			_, _ = dec.ReadToken()
-			return v
-		}
+	_, _ = dec.ReadToken()
+	for kind := dec.PeekKind(); kind != ']' && kind != 0; kind = dec.PeekKind() {
 		v.list = append(v.list, parseNext(dec))
 	}
+	_, _ = dec.ReadToken()
+	return v
 }
 
-// text is the string that v is, or what else it is as it is written.
 func (v value) text() string {
 	if v.raw.Kind() == '"' {
 		return text(v.raw)
@@ -142,7 +117,6 @@ func (v value) text() string {
 	return string(v.raw)
 }
 
-// ints is the list of whole numbers that v is.
 func (v value) ints() ([]int, error) {
 	if !v.isList {
 		return nil, fmt.Errorf("must be a list, not %s", orNone(v.raw))

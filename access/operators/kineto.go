@@ -3,17 +3,15 @@ package operators
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// kineto reads the events of a chrome trace (torch/csrc/profiler/collection.cpp
-// and the output of libkineto): an operator's arguments are in lists of one
-// element for each, "Input Dims", "Input Strides" (elements), "Input type" and
-// "Concrete Inputs". A list of tensors has lists there.
+// kineto reads the events of a chrome trace (torch/csrc/profiler/collection.cpp and libkineto's
+// output). "Input Dims", "Input Strides" (in elements), "Input type" and "Concrete Inputs" have an
+// element for each argument, and a list of lists for a list of tensors.
 type kineto struct {
 	*trace
 	*signatures
@@ -24,10 +22,10 @@ type kineto struct {
 func newKineto(t *trace, sigs *signatures) *kineto {
 	return &kineto{trace: t, signatures: sigs,
 		fields: newFieldReader("ph", "cat", "name", "pid", "tid", "ts", "dur", "args"),
-		args:   newFieldReader("Input Dims", "Input Strides", "Input type", "Concrete Inputs", "Record function id")}
+		args:   newFieldReader("Input Dims", "Input Strides", "Input type", "Concrete Inputs")}
 }
 
-// event reads one event, of which those of operators count.
+// event reads one event, and ignores those that are not operators.
 func (k *kineto) event(raw jsontext.Value) {
 	if bytes.Contains(raw, []byte(`"kernel"`)) {
 		k.onDevice = true
@@ -40,7 +38,7 @@ func (k *kineto) event(raw jsontext.Value) {
 	ph, cat, name := event[0], text(event[1]), text(event[2])
 	switch {
 	case cat == "cpu_op" || cat == "Operator":
-	case cat == "" && strings.Contains(name, "::") && string(ph) == `"X"`: // PyTorch's legacy profiler
+	case cat == "" && strings.Contains(name, "::") && string(ph) == `"X"`: // the legacy profiler
 	default:
 		return
 	}
@@ -54,7 +52,8 @@ func (k *kineto) event(raw jsontext.Value) {
 		k.skip(name, "an event of phase "+orNone(ph)+", not X, has no duration")
 		return
 	case !startOK || event[6] != nil && !tookOK || took < 0:
-		k.skip(name, fmt.Sprintf("its time cannot be read: ts %s, dur %s", orNone(event[5]), orNone(event[6])))
+		k.skip(name, fmt.Sprintf("its time cannot be read: ts %s, dur %s", orNone(event[5]),
+			orNone(event[6])))
 		return
 	case k.calls.Len() >= maxCalls:
 		k.skip("(others)", fmt.Sprintf("more than %d calls", maxCalls))
@@ -68,12 +67,10 @@ func (k *kineto) event(raw jsontext.Value) {
 	}
 	c := call{start: start, took: took, link: thread}
 	args, _ := k.args.read(event[7])
-	c.record, _ = strconv.ParseUint(string(args[4]), 10, 64)
 	c.signature = k.signature(name, args)
 	k.calls.add(c)
 }
 
-// orNone is a value as it stands in the file.
 func orNone(v jsontext.Value) string {
 	if v == nil {
 		return "(none)"
@@ -81,7 +78,6 @@ func orNone(v jsontext.Value) string {
 	return string(v[:min(len(v), 40)])
 }
 
-// signature finds what the call shares with others, by the text of its fields.
 func (k *kineto) signature(name string, args []jsontext.Value) uint32 {
 	known := lookUp(name)
 	dims, strides, types, concrete := args[0], args[1], args[2], args[3]
@@ -108,7 +104,6 @@ func (k *kineto) signature(name string, args []jsontext.Value) uint32 {
 	})
 }
 
-// operands reads the tensors among the arguments of a call.
 func (k *kineto) operands(sig *signature, dims, strides, types jsontext.Value) error {
 	shapeOf, typeOf, strideOf := parse(dims).list, parse(types).list, parse(strides).list
 	for i, shape := range shapeOf {
@@ -130,7 +125,8 @@ func (k *kineto) operands(sig *signature, dims, strides, types jsontext.Value) e
 			shapes, steps, dtype = shape.list, strideOf[i].list, undefined
 		}
 		if len(shapes) != len(steps) {
-			return fmt.Errorf("argument %d has %d shapes and %d strides", i, len(shapes), len(steps))
+			return fmt.Errorf("argument %d has %d shapes and %d strides", i,
+				len(shapes), len(steps))
 		}
 		for j, one := range shapes {
 			o, err := operandOf(one, steps[j], dtype, i, isList)
@@ -145,8 +141,8 @@ func (k *kineto) operands(sig *signature, dims, strides, types jsontext.Value) e
 	return nil
 }
 
-// isTensor reports whether an argument with a type of that name is a tensor: of
-// numbers, lists of them and what else there is, shapes are empty.
+// isTensor reports whether an argument of this type is a tensor. Numbers, lists of numbers and
+// other arguments have empty shapes.
 func isTensor(name string, shape value) bool {
 	if name == "nullptr (uninitialized)" {
 		return false
@@ -155,7 +151,6 @@ func isTensor(name string, shape value) bool {
 	return len(shape.list) > 0 || isType || strings.HasPrefix(name, "c10::")
 }
 
-// operandOf reads a tensor's shape and strides.
 func operandOf(shape, strides value, dtype string, argument int, inList bool) (Tensor, error) {
 	sizes, err := shape.ints()
 	if err != nil {
@@ -170,42 +165,29 @@ func operandOf(shape, strides value, dtype string, argument int, inList bool) (T
 	return o, err
 }
 
-// setRoles says which operands are written: a name ends in _, or the table has all arguments but
-// the last, where the result goes.
+// setRoles sets which operands are written: the first if the name ends in _, those with the letter
+// w, and a last argument beyond the table's, for out=.
 func (s *signature) setRoles() {
-	last := len(strings.TrimRight(s.Row.args, ".")) // what is after all tensors is out=
+	last := len(strings.TrimRight(s.Row.args, ".")) // an argument after all tensors is out=
 	for i := range s.inputs {
 		o := &s.inputs[i]
 		switch {
-		case s.Is(o.Argument) == Written:
+		case s.Is(o.Argument) == Written,
+			s.Row.args != "" && o.Argument >= last && !o.InList:
 			o.Role = Output
 		case inPlace(s.op) && o.Argument == 0:
 			o.Role = InPlace
-		case s.Row.args != "" && o.Argument >= last && !o.InList:
-			o.Role = Output
 		}
 	}
-	if s.Has(Pairs) {
+	if s.Has(flagPairs) {
 		s.Row = Operator{Op: s.op, Inputs: s.inputs}.Row()
 	}
 }
 
-// nanoseconds reads a number of microseconds with at most three decimals that
-// count. A double has not the digits of a time since 1970.
+// nanoseconds reads a number of microseconds without an exponent. A double has too few digits for
+// the time since 1970.
 func nanoseconds(v jsontext.Value) (int64, bool) {
 	whole, fraction, _ := strings.Cut(strings.Trim(string(v), `"`), ".")
-	us, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || us > math.MaxInt64/2000 || us < math.MinInt64/2000 || strings.ContainsAny(fraction, "eE") {
-		f, err := strconv.ParseFloat(string(v), 64)
-		ok := err == nil && math.Abs(f) < math.MaxInt64/2000
-		if !ok {
-			f = 0
-		}
-		return int64(f * 1000), ok
-	}
-	ns, err := strconv.ParseInt((fraction + "000")[:3], 10, 64)
-	if us < 0 || strings.HasPrefix(whole, "-") {
-		ns = -ns
-	}
-	return us*1000 + ns, err == nil
+	ns, err := strconv.ParseInt(whole+(fraction + "000")[:3], 10, 64)
+	return ns, err == nil
 }

@@ -1,60 +1,72 @@
-// Package operators reads what a profiler wrote of a model's run into its
-// distinct operators, with their tensors as values: a shape, strides, a dtype
-// and a role each. It reads
+// Package operators reads profiles of models into distinct operators, with their tensors as values:
+// shape, strides, dtype and role. It reads
 //
 //   - Kineto's chrome traces (torch.profiler with record_shapes=True),
-//   - PyTorch's execution traces (ExecutionTraceObserver, and
-//     scripts/capture/capture.py, which writes their form),
-//   - oneDNN's verbose logs (ONEDNN_VERBOSE=1), of which every reorder.
+//   - PyTorch's execution traces (ExecutionTraceObserver, and scripts/capture/capture.py),
+//   - the reorders in oneDNN's verbose logs (ONEDNN_VERBOSE=1).
 //
-// [Read] takes any number of such files, each gzipped or not, as a stream, and
-// returns a [Profile]. What is known of operators is in table.txt (a [Row] each),
-// such as what they do to memory (a [Class]). Each access to memory is counted
-// once: as the innermost operator that touches it, with its callers named.
-// What is not understood is counted as well, as [Unknown] or as [Skipped].
+// [Read] reads any number of such files, gzipped or not, as streams, and returns a [Profile].
+// table.txt has a [Row] for each known operator. Each access to memory counts once, for the
+// innermost operator that makes it. Calls that are not understood count as [Unknown] or [Skipped].
 package operators
 
 import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Use is what an operator does to an operand.
-type Use string
+// A Use is what an operator does with a tensor.
+type Use nest.Kind
 
 // The uses.
 const (
-	Input   Use = "input"    // read
-	Output  Use = "output"   // written
-	InPlace Use = "in-place" // read and written
+	Input   = Use(nest.Read)
+	Output  = Use(nest.Write)
+	InPlace = Use(nest.Modify) // read and written
 )
 
-// A Tensor is a tensor as an operator saw it.
+var uses = []string{Input: "input", Output: "output", InPlace: "in-place"}
+
+// String returns "input", "output" or "in-place".
+func (u Use) String() string { return uses[u] }
+
+// MarshalText writes what String returns.
+func (u Use) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (u *Use) UnmarshalText(text []byte) error {
+	i := slices.Index(uses, string(text))
+	if i < 0 {
+		return fmt.Errorf("no such role: want one of %s", strings.Join(uses, ", "))
+	}
+	*u = Use(i)
+	return nil
+}
+
+// A Tensor is an operand of an operator.
 type Tensor struct {
 	Shape []int `json:"shape"`
-	// Strides are in elements. They are nil where the profile has a Format
-	// instead.
+	// Strides are in elements, or nil if there is a Format.
 	Strides []int `json:"strides,omitzero"`
-	// DType is PyTorch's name, such as "float32". layouts.ParseDType may not know
-	// it ("bfloat16"); "undefined" is that of which the profile says nothing.
+	// DType is PyTorch's name, such as "float32", or "undefined" if the profile has none.
+	// layouts.ParseDType does not know all of them ("bfloat16").
 	DType string `json:"dtype"`
 	Role  Use    `json:"role"`
-	// Format is oneDNN's tag of a memory layout, such as "ABcd16b16a".
+	// Format is oneDNN's tag of a blocked format, such as "ABcd16b16a".
 	Format string `json:"format,omitempty"`
-	// Argument is the number of the operator's argument, or result, that the
-	// operand is or, if InList, is in.
+	// Argument is the number of the argument, or result, that is the operand or a list with it.
 	Argument int  `json:"-"`
 	InList   bool `json:"in_list,omitzero"`
-	// Nth is its place in that list, from 0 on, in which there may be what is no tensor:
-	// x[:, i] is an index of the list None, i.
+	// Nth is its place in that list, from 0. The list of x[:, i] is None, i.
 	Nth int `json:"nth,omitzero"`
 }
 
-// Layout returns the operand's layout at offset 0.
+// Layout returns the operand's layout, at offset 0.
 func (o Tensor) Layout() (layouts.Layout, error) {
 	if o.Format != "" {
 		return layouts.Layout{}, fmt.Errorf("format %s is not a list of strides", o.Format)
@@ -62,10 +74,10 @@ func (o Tensor) Layout() (layouts.Layout, error) {
 	return layouts.New(o.Shape, o.Strides, 0)
 }
 
-// Bytes counts the bytes of the operand's elements, those that an expanded dim
-// repeats once; 0 if the size of its dtype is not known.
+// Bytes returns the bytes of the distinct elements, or 0 if the dtype's size is unknown. An
+// expanded dim counts once.
 func (o Tensor) Bytes() int64 {
-	bytes := int64(itemSize(o.DType))
+	bytes := int64(o.ItemSize())
 	for d, n := range o.Shape {
 		if d >= len(o.Strides) || o.Strides[d] != 0 || n == 0 {
 			bytes *= int64(n)
@@ -74,11 +86,9 @@ func (o Tensor) Bytes() int64 {
 	return bytes
 }
 
-// ItemSize is the bytes of an element, 0 if the size of its dtype is not known.
-func (o Tensor) ItemSize() int { return itemSize(o.DType) }
+// ItemSize returns the bytes of an element, or 0 if unknown.
+func (o Tensor) ItemSize() int { return sizes[o.DType] }
 
-// moved is the bytes that an operator reads of the operand plus those that it
-// writes.
 func (o Tensor) moved() int64 {
 	if o.Role == InPlace {
 		return 2 * o.Bytes()
@@ -86,46 +96,32 @@ func (o Tensor) moved() int64 {
 	return o.Bytes()
 }
 
-// contiguous reports whether the operand's elements lie in row-major order,
-// with no gaps.
-func (o Tensor) contiguous() bool {
-	l, err := o.Layout()
-	return err == nil && l.IsContiguous()
-}
-
-// An Operator is all calls of one operator with the same dtypes, shapes and
-// strides, of those that touch memory in the forward pass or in the backward one.
+// An Operator is all calls of an operator with the same dtypes, shapes and strides in one pass.
 type Operator struct {
 	Op    string `json:"op"` // as the profile names it: "aten::copy_"
 	Class Class  `json:"class"`
-	// Backward: what computes gradients called it, autograd's nodes or a function backward.
+	// Backward is set if autograd's nodes or a function backward called it.
 	Backward bool `json:"backward,omitzero"`
-	// Inputs are the tensors among the arguments, in their order, those that are
-	// written too; a list of tensors is its tensors.
+	// Inputs are the tensors among the arguments, in order, written ones too. Lists are flattened.
 	Inputs []Tensor `json:"inputs"`
-	// Outputs are the results, where the profile has them (a Kineto trace has
-	// not), without those that are one of the arguments.
+	// Outputs are the results that are not arguments. A Kineto trace has none.
 	Outputs []Tensor `json:"outputs,omitempty"`
-	// Args are the arguments as the profile spells them, "" for tensors, of the
-	// operators for which they say what memory is touched (the dims of a sum).
+	// Args are the arguments as text, "" for tensors. Only operators whose arguments decide which
+	// memory is touched have them, such as the dims of a sum.
 	Args  []string `json:"args,omitempty"`
 	Calls int      `json:"calls"`
-	// Bytes are those of the operands that the profile has, over all calls: read
-	// plus written. 0 of a Class that touches no memory.
-	Bytes int64 `json:"bytes"`
-	// Time is what the profile recorded for all calls, on the thread that called,
-	// without the operators inside that are counted themselves.
-	Time    time.Duration `json:"time_ns,omitzero"`
-	Callers []Caller      `json:"callers,omitempty"`
+	// Bytes are read plus written by all calls, 0 for a Class that touches no memory.
+	Bytes   int64    `json:"bytes"`
+	Callers []Caller `json:"callers,omitempty"`
 }
 
-// A Caller is a chain of operators by which an operator was called.
+// A Caller is a chain of callers.
 type Caller struct {
 	Chain string `json:"chain"` // from the outermost, such as "aten::reshape > aten::clone"
 	Calls int    `json:"calls"`
 }
 
-// Skipped counts calls that Operators does not have, or has as Unknown.
+// Skipped counts calls without an Operator, or with an Unknown one.
 type Skipped struct {
 	Op     string `json:"op"`
 	Reason string `json:"reason"`
@@ -133,47 +129,38 @@ type Skipped struct {
 	Bytes  int64  `json:"bytes"` // as far as they could be read
 }
 
-// A Place is where an operand lies: in which storage, and how many elements
-// from its start.
+// A Place is a storage and an offset in elements.
 type Place struct {
-	Storage uint64 `json:"storage"` // one of its own if the profile does not say
-	Offset  int    `json:"offset"`
+	Storage uint64 // one of its own if the profile does not say
+	Offset  int
 }
 
 // A Call is one call of an operator that touches memory.
 type Call struct {
 	Operator int // index in Profile.Operators
-	// Places are those of the operator's inputs, then of its outputs.
+	// Places has the inputs' places, then the outputs'.
 	Places []Place
 }
 
-// A Profile is what files of operators say.
+// A Profile is the operators of some files.
 type Profile struct {
-	// Calls counts the operators' calls that the files have: those of Operators,
-	// and those of Skipped that Operators has not.
-	Calls     int        `json:"calls"`
-	Operators []Operator `json:"operators"` // in the order of their first calls
-	Skipped   []Skipped  `json:"skipped"`
-	// Strided counts the tensors given as arguments, wrappers' too but lists not,
-	// that are not contiguous; StridedDistinct how many differ in operator,
-	// dtype, shape or strides.
-	Strided         int `json:"strided_inputs"`
-	StridedDistinct int `json:"strided_inputs_distinct"`
-	// Tally counts the operands of all operators, over all calls.
-	Tally Tally `json:"operands"`
-	// OnDevice: some ran on a GPU.
-	OnDevice bool `json:"on_device,omitzero"`
-	// Step has the calls in their order, where the profile says where operands
-	// lie: of a single execution trace.
-	Step []Call `json:"-"`
-	// Sources says of each file what it is, Warnings what of it could not be read
-	// or is assumed, in a line each.
-	Sources  []string `json:"sources"`
-	Warnings []string `json:"warnings,omitempty"`
+	// Calls counts all calls, including skipped ones.
+	Calls     int
+	Operators []Operator // in the order of their first calls
+	Skipped   []Skipped
+	// Tally counts the operands of all calls.
+	Tally Tally
+	// OnDevice is set if operators ran on a GPU.
+	OnDevice bool
+	// Step has the calls in order, if the profile is a single execution trace.
+	Step []Call
+	// Sources describe the files, and Warnings what could not be read or is assumed; a line each.
+	Sources  []string
+	Warnings []string
 }
 
-// A Tally counts operands, and their bytes: all, and those of these that are not contiguous. Of
-// them, the transposed ones fill their memory, in another order of dims; the strided ones do not.
+// A Tally counts operands and their bytes. Transposed operands fill their memory, but in another
+// order of dims. Strided ones leave holes.
 type Tally struct {
 	All             int   `json:"all"`
 	Bytes           int64 `json:"bytes"`
@@ -183,7 +170,6 @@ type Tally struct {
 	StridedBytes    int64 `json:"strided_bytes"`
 }
 
-// add counts an operand of so many calls.
 func (t *Tally) add(o Tensor, calls int) {
 	l, err := o.Layout()
 	if err != nil {
@@ -200,7 +186,7 @@ func (t *Tally) add(o Tensor, calls int) {
 	}
 }
 
-// plus is a + b of what is not negative, at most what an int64 holds.
+// plus returns a + b, both at least 0, and at most math.MaxInt64.
 func plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -208,7 +194,7 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// times is n times a of what is not negative, at most what an int64 holds.
+// times returns n * a, both at least 0, and at most math.MaxInt64.
 func times(a int64, n int) int64 {
 	if a > 0 && int64(n) > math.MaxInt64/a {
 		return math.MaxInt64
@@ -216,16 +202,15 @@ func times(a int64, n int) int64 {
 	return a * int64(n)
 }
 
-// maxOperand is the most bytes that an operand may span: more than any machine
-// has.
+// maxOperand is the most bytes that an operand spans, more than any machine has.
 const maxOperand = 1 << 48
 
-// newOperand checks what a profile says of a tensor. It refuses what is no
-// tensor of PyTorch's.
+// newOperand returns an operand, or an error if PyTorch has no such tensor.
 func newOperand(shape, strides []int, dtype string) (Tensor, error) {
 	o := Tensor{Shape: shape, Strides: strides, DType: dtype, Role: Input}
 	if i := slices.IndexFunc(strides, func(n int) bool { return n < 0 }); i >= 0 {
-		return o, fmt.Errorf("stride %d of dim %d is negative, which PyTorch does not have", strides[i], i)
+		return o, fmt.Errorf("stride %d of dim %d is negative, which PyTorch does not have",
+			strides[i], i)
 	}
 	if _, err := layouts.New(shape, strides, 0); err != nil {
 		return o, err
@@ -241,8 +226,9 @@ func newOperand(shape, strides []int, dtype string) (Tensor, error) {
 	for _, n := range shape {
 		numel *= n
 	}
-	if most := maxOperand / max(itemSize(dtype), 1); span > most || numel > most {
-		return o, fmt.Errorf("a tensor of shape %s and strides %v is larger than 256 TiB", layouts.FormatShape(shape), strides)
+	if most := maxOperand / max(o.ItemSize(), 1); span > most || numel > most {
+		return o, fmt.Errorf("a tensor of shape %s and strides %v is larger than 256 TiB",
+			layouts.FormatShape(shape), strides)
 	}
 	return o, nil
 }

@@ -13,25 +13,26 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// A File is a profile to be read.
+// A File is a profile to read.
 type File struct {
 	Name string // in messages
 	io.Reader
 }
 
-// howToRecord is what someone can do whose trace has no strides.
-const howToRecord = "record it with PyTorch 2.4 or later and torch.profiler.profile(record_shapes=True), " +
+// howToRecord is advice for traces without strides.
+const howToRecord = "record it with PyTorch 2.4 or later and " +
+	"torch.profiler.profile(record_shapes=True), " +
 	"or with scripts/capture/capture.py (PyTorch 1.13 and later)"
 
-// Read reads profiles, each gzipped or not, and told apart by what is in them.
-// One execution trace and one Kineto trace are of the same run, and joined by
-// their record function ids: the operators are the former's, their times the
-// latter's. All other files are counted together.
+// Read reads profiles, gzipped or not, and counts them together. Their content decides their kind.
+// An execution trace beside a Kineto trace is an error, because both may be of one run.
 //
-// What of a file cannot be read is in Skipped and Warnings. An error is of a
-// file of which nothing can: one that is no profile, or has no strides.
+// Skipped and Warnings have what cannot be read of a file. A file without a profile, or without
+// strides, is an error.
 func Read(files ...File) (*Profile, error) {
 	sigs := newSignatures()
 	var traces []*trace
@@ -42,12 +43,14 @@ func Read(files ...File) (*Profile, error) {
 		}
 		traces = append(traces, t)
 	}
-	b := &bill{signatures: sigs, index: map[uint64]int{}, profile: Profile{Operators: []Operator{}, Skipped: []Skipped{}}}
-	traces, err := b.join(traces)
-	if err != nil {
-		return nil, err
-	}
+	b := &bill{signatures: sigs, index: map[uint64]int{},
+		profile: Profile{Operators: []Operator{}, Skipped: []Skipped{}}}
+	named := map[string]string{} // by kind
 	for _, t := range traces {
+		if named[t.kind] = t.name; named[kinetoTrace] != "" && named[executionTrace] != "" {
+			return nil, fmt.Errorf("%s and %s may be of one run, whose calls would count twice: "+
+				"give them one at a time", named[executionTrace], named[kinetoTrace])
+		}
 		if err := t.usable(); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -56,20 +59,25 @@ func Read(files ...File) (*Profile, error) {
 	for _, t := range traces {
 		before := b.profile.Calls
 		b.add(t, len(traces) == 1)
-		b.profile.Sources = append(b.profile.Sources, fmt.Sprintf("%s: %s, %s", t.name, t.kind, inCalls(b.profile.Calls-before)))
+		b.profile.Sources = append(b.profile.Sources,
+			fmt.Sprintf("%s: %s, %s", t.name, t.kind,
+				explain.Counted(b.profile.Calls-before, "call")))
 		b.profile.Warnings = append(b.profile.Warnings, t.warnings...)
 		b.profile.OnDevice = b.profile.OnDevice || t.onDevice
 	}
 	p := b.done()
 	if n, first := unreadCalls(p.Skipped); n > 0 && n == p.Calls {
-		return nil, fmt.Errorf("%s: none of its operators can be read, such as %s: %s", traces[0].name, first.Op, first.Reason)
+		return nil, fmt.Errorf("%s: none of its operators can be read, such as %s: %s",
+			traces[0].name, first.Op, first.Reason)
 	}
 	return p, nil
 }
 
-// ReadFiles is Read of the files of these names, of which - is stdin, unless that is nil. It refuses a file that is given twice,
-// whose calls would count twice, and ends soon after ctx does, with its error.
-func ReadFiles(ctx context.Context, stdin io.Reader, step func(bytes int), names ...string) (*Profile, error) {
+// ReadFiles reads the files of these names, where - is stdin unless that is nil. It calls step, if
+// not nil, with the bytes of each read. A file that is given twice is an error, because its calls
+// would count twice. Once ctx is done, ReadFiles returns its error.
+func ReadFiles(ctx context.Context, stdin io.Reader, step func(bytes int),
+	names ...string) (*Profile, error) {
 	var files []File
 	var infos []os.FileInfo
 	for _, name := range names {
@@ -87,20 +95,22 @@ func ReadFiles(ctx context.Context, stdin io.Reader, step func(bytes int), names
 		if err != nil {
 			return nil, err
 		}
-		if same := slices.IndexFunc(infos, func(other os.FileInfo) bool { return os.SameFile(info, other) }); same >= 0 {
-			return nil, fmt.Errorf("%s is the same file as %s: its calls would count twice", name, names[same])
+		same := func(other os.FileInfo) bool { return os.SameFile(info, other) }
+		if i := slices.IndexFunc(infos, same); i >= 0 {
+			return nil, fmt.Errorf("%s is the same file as %s: its calls would count twice",
+				name, names[i])
 		}
 		infos = append(infos, info)
 		files = append(files, File{Name: name, Reader: told{file, step, ctx.Err}})
 	}
 	p, err := Read(files...)
-	if ctx.Err() != nil { // to Read, the file is cut off
+	if ctx.Err() != nil { // Read saw a file that is cut short
 		return nil, ctx.Err()
 	}
 	return p, err
 }
 
-// A told reader tells of each read, and ends where it is to.
+// A told reader calls step after each read, and ends once done returns an error.
 type told struct {
 	io.Reader
 	step func(bytes int)
@@ -118,31 +128,31 @@ func (t told) Read(text []byte) (int, error) {
 	return n, err
 }
 
-// The kinds of files.
 const (
 	kinetoTrace    = "a Kineto trace"
 	executionTrace = "an execution trace"
 	verboseLog     = "a oneDNN log"
 )
 
-// usable refuses a trace that has nothing to tell of layouts.
+// usable returns an error if a trace has no layouts.
 func (t *trace) usable() error {
 	switch {
 	case t.kind == verboseLog:
 		return nil
 	case t.calls.Len() == 0 && len(t.skipped) == 0:
-		return errors.New("it has no operators (events of category cpu_op, or nodes of an execution trace)")
-	case t.hasStrides || t.hasShapes && !t.hasTensors, t.calls.Len() == 0: // of which is said why none could be read
-		return nil
+		return errors.New("it has no operators (events of category cpu_op, or nodes of an " +
+			"execution trace)")
+	case t.hasStrides || t.hasShapes && !t.hasTensors, t.calls.Len() == 0:
+		return nil // an error of a call follows
 	case t.kind == executionTrace:
-		return fmt.Errorf("its schema %q has no strides (1.1.1-chakra.0.0.4 and later have); %s", t.schema, howToRecord)
+		return fmt.Errorf("its schema %q has no strides (1.1.1-chakra.0.0.4 and later have); %s",
+			t.schema, howToRecord)
 	case !t.hasShapes:
 		return fmt.Errorf("its operators have no shapes; %s", howToRecord)
 	}
 	return fmt.Errorf("its operators have no strides; %s", howToRecord)
 }
 
-// readFile reads one file.
 func readFile(file File, sigs *signatures) (*trace, error) {
 	in := bufio.NewReaderSize(file, 1<<16)
 	zipped := false
@@ -154,53 +164,35 @@ func readFile(file File, sigs *signatures) (*trace, error) {
 		in, zipped = bufio.NewReaderSize(unzipped, 1<<16), true
 	}
 	t := &trace{name: file.Name}
-	start, err := firstByte(in)
-	if err != nil {
-		return nil, err
-	}
-	if start != '{' && start != '[' {
+	begin, err := in.Peek(1 << 10)
+	start := bytes.TrimLeft(begin, " \t\r\n\xEF\xBB\xBF") // white space, and a mark of UTF-8
+	switch _, _ = in.Discard(len(begin) - len(start)); {
+	case len(start) == 0 && err == io.EOF:
+		return nil, errors.New("it is empty")
+	case len(start) == 0 && err != nil:
+		return nil, unreadable(err)
+	case len(start) == 0 || start[0] != '{' && start[0] != '[':
 		err = t.readVerbose(in, sigs)
-	} else {
+	default:
 		err = t.readJSON(in, sigs)
 	}
 	if zipped && err == nil && len(t.warnings) == 0 {
-		// Its end says whether all that came was right.
+		// gzip's trailer has the checksum.
 		if _, wrong := io.Copy(io.Discard, in); wrong != nil {
-			t.warnings = append(t.warnings, fmt.Sprintf("%s: all calls were read, but the end of the file is damaged (%s)", t.name, plain(wrong)))
+			t.warn("all calls were read, but the end of the file is damaged (%s)", plain(wrong))
 		}
 	}
 	return t, err
 }
 
-// firstByte returns the first byte that is no white space, and leaves it unread.
-func firstByte(in *bufio.Reader) (byte, error) {
-	for {
-		c, err := in.ReadByte()
-		if err == io.EOF {
-			return 0, errors.New("it is empty")
-		}
-		if err != nil {
-			return 0, unreadable(err)
-		}
-		if bytes.IndexByte([]byte(" \t\r\n\xEF\xBB\xBF"), c) < 0 { // white space, and what marks UTF-8
-			return c, in.UnreadByte()
-		}
-	}
-}
+// lenient allows what profilers get wrong.
+var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true),
+	jsontext.AllowInvalidUTF8(true)}
 
-// jsonOptions lets pass what profilers get wrong and what does not matter.
-var jsonOptions = jsontext.Options(jsontext.AllowDuplicateNames(true))
-
-// lenient is jsonOptions, for a decoder.
-func lenient() []jsontext.Options {
-	return []jsontext.Options{jsonOptions, jsontext.AllowInvalidUTF8(true)}
-}
-
-// maxValue is the most bytes of one value in a file: an event, or a node. It is a
-// variable for tests.
+// maxValue is the most bytes of an event or a node. Tests change it.
 var maxValue int64 = 16 << 20
 
-// A bounded reader fails where a decoder would have to keep more than maxValue.
+// A bounded reader fails if its decoder would keep more than maxValue.
 type bounded struct {
 	io.Reader
 	dec  *jsontext.Decoder
@@ -216,10 +208,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readJSON reads a chrome trace or an execution trace.
 func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 	limit := &bounded{Reader: in}
-	dec := jsontext.NewDecoder(limit, lenient()...)
+	dec := jsontext.NewDecoder(limit, lenient...)
 	limit.dec = dec
 	err := t.readDocument(dec, sigs)
 	if t.kind == kinetoTrace {
@@ -228,7 +219,7 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 		t.adopt()
 	}
 	if t.onDevice {
-		t.warnings = append(t.warnings, t.name+": its operators ran on a device and are priced as if on a CPU; their recorded times are of the thread that started them")
+		t.warn("its operators ran on a device and are priced as if on a CPU")
 	}
 	switch {
 	case err == nil && t.kind == "":
@@ -237,18 +228,22 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 		at := dec.InputOffset()
 		_, more := dec.ReadToken()
 		if _, garbage := errors.AsType[*jsontext.SyntacticError](more); garbage || more == nil {
-			t.warnings = append(t.warnings, fmt.Sprintf("%s: all calls were read; what follows byte %d is ignored", t.name, at))
+			t.warn("all calls were read; what follows byte %d is ignored", at)
 		}
 	case t.calls.Len() == 0:
 		return unreadable(err)
 	default:
-		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %s (%s); the rest is unknown",
-			t.name, inCalls(t.counted(sigs)), plain(err)))
+		t.cut(t.counted(sigs), err)
 	}
 	return nil
 }
 
-// counted is how many calls bill.add counts of the file: those that cannot be used too, and no stretches of the program.
+func (t *trace) cut(calls int, err error) {
+	t.warn("cut short or broken after %s (%s); the rest is unknown",
+		explain.Counted(calls, "call"), plain(err))
+}
+
+// counted returns how many calls bill.add counts of the file.
 func (t *trace) counted(sigs *signatures) int {
 	n := 0
 	for i := range t.calls.Len() {
@@ -262,19 +257,9 @@ func (t *trace) counted(sigs *signatures) int {
 	return n
 }
 
-// inCalls is "1 call" or "2 calls".
-func inCalls(n int) string {
-	if n == 1 {
-		return "1 call"
-	}
-	return fmt.Sprint(n, " calls")
-}
-
-// unreadable is the error of a file of which nothing was read.
 func unreadable(err error) error { return fmt.Errorf("it cannot be read: %s", plain(err)) }
 
-// plain is the message of an error of the decoder or of what it read from, in
-// one line.
+// plain returns the message of an error in one line.
 func plain(err error) string {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) && errors.Is(err, io.ErrUnexpectedEOF) {
@@ -285,14 +270,14 @@ func plain(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "it ends early"
 	}
-	if of, ok := errors.AsType[*fs.PathError](err); ok { // of the file, which stands before it
+	if of, ok := errors.AsType[*fs.PathError](err); ok { // the caller names the file
 		return of.Err.Error()
 	}
 	return err.Error()
 }
 
-// readDocument reads the top level: an object with a list of events or nodes,
-// or from older versions the list of events itself.
+// readDocument reads an object with a list of events or nodes, or the list of events itself, as
+// older versions write it.
 func (t *trace) readDocument(dec *jsontext.Decoder, sigs *signatures) error {
 	if dec.PeekKind() == '[' {
 		t.kind = kinetoTrace
@@ -328,7 +313,7 @@ func (t *trace) readDocument(dec *jsontext.Decoder, sigs *signatures) error {
 	return err
 }
 
-// elements calls each with every element of the list that comes next.
+// elements calls each with every element of the next list.
 func elements(dec *jsontext.Decoder, each func(jsontext.Value)) error {
 	if _, err := dec.ReadToken(); err != nil {
 		return err
@@ -342,35 +327,4 @@ func elements(dec *jsontext.Decoder, each func(jsontext.Value)) error {
 	}
 	_, err := dec.ReadToken()
 	return err
-}
-
-// join puts the times of the Kineto trace into the execution trace, if there is
-// one of each.
-func (b *bill) join(traces []*trace) ([]*trace, error) {
-	kineto := slices.IndexFunc(traces, func(t *trace) bool { return t.kind == kinetoTrace })
-	execution := slices.IndexFunc(traces, func(t *trace) bool { return t.kind == executionTrace })
-	if len(traces) != 2 || kineto < 0 || execution < 0 {
-		return traces, nil
-	}
-	k, e := traces[kineto], traces[execution]
-	took := map[uint64]int64{}
-	for i := range k.calls.Len() {
-		if c := k.calls.at(i); c.record != 0 {
-			took[c.record] = c.took
-		}
-	}
-	found := 0
-	for i := range e.calls.Len() {
-		c := e.calls.at(i)
-		if ns, ok := took[c.record]; ok && c.record != 0 {
-			c.took = ns
-			found++
-		}
-	}
-	if found == 0 {
-		return nil, fmt.Errorf("%s and %s share no record function id, so they are not of one run: give them one at a time", e.name, k.name)
-	}
-	e.warnings = append(e.warnings, k.warnings...)
-	e.kind = fmt.Sprintf("%s with the times of %d of its calls from %s", executionTrace, found, k.name)
-	return []*trace{e}, nil
 }

@@ -8,13 +8,15 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// Results are those of an operator that the profile does not have, as a Kineto trace has none. The
-// row needs a rule for them, and the rule the operands and arguments. It is named, or has the dims of
-// operands and results in letters: "ab,bc->ac" is a product of matrices. There, * is all dims that
-// have no letter, ? any operand, ... any more of these, and = an operand in TensorIterator's order. N
-// and O are the numbers of the arguments n and o. Results have the dtype of the first operand, or one
-// after a colon. All but = are contiguous: where they may be channels_last, as much is written. Of a
-// reduction the rule is the dtype of its second result.
+// Results derives the results that a Kineto trace lacks from operands and arguments, by the row's
+// rule. It returns nil if the rule does not apply.
+//
+// A rule is a name in byRuleName, or has the dims of operands and results in letters: "ab,bc->ac"
+// is a matrix product. There, * stands for all dims without a letter, ? for any operand, ... for
+// any number of further ones, and = for an operand in TensorIterator's order. N and O are the
+// numbers of the arguments n and o. A dtype follows a colon; without one, results have the first
+// operand's. All but = are contiguous: channels_last ones have as many bytes. A reduction's rule is
+// the dtype of its second result.
 func (op Operator) Results() []Tensor {
 	written := func(o Tensor) bool { return o.Role != Input || o.InList }
 	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, written) {
@@ -46,7 +48,7 @@ func (op Operator) Results() []Tensor {
 	return all
 }
 
-// Fresh is a contiguous result.
+// Fresh returns a contiguous result.
 func Fresh(shape []int, dtype string) Tensor {
 	o := Tensor{Shape: shape, Strides: make([]int, len(shape)), DType: dtype, Role: Output}
 	step := 1
@@ -57,7 +59,6 @@ func Fresh(shape []int, dtype string) Tensor {
 	return o
 }
 
-// inLetters are results by a rule of letters.
 func (op Operator) inLetters(operands, results []string) []Tensor {
 	sizes, rest, ok := op.bind(operands)
 	if !ok {
@@ -84,7 +85,7 @@ func (op Operator) inLetters(operands, results []string) []Tensor {
 			shape = append(shape, rest...)
 		}
 		for k := range letters {
-			given, known := op.Numbers(map[byte]Arg{'N': Number, 'O': Size}[letters[k]])
+			given, known := op.Numbers(map[byte]Arg{'N': argNumber, 'O': argSize}[letters[k]])
 			if size, bound := sizes[letters[k]]; bound {
 				given = []int{size}
 			} else if !known || len(given) == 0 {
@@ -97,8 +98,8 @@ func (op Operator) inLetters(operands, results []string) []Tensor {
 	return all
 }
 
-// bind finds the sizes of the letters in a rule, and the rest that * stands for. It reports false
-// of operands that the rule is not for: of one more, which is where the result goes.
+// bind returns the sizes of the letters in a rule, and the dims that * stands for. It returns false
+// if the rule does not apply, as with an operand too many, for out=.
 func (op Operator) bind(patterns []string) (sizes map[byte]int, rest []int, ok bool) {
 	sizes = map[byte]int{}
 	switch last := len(patterns) - 1; {
@@ -130,7 +131,6 @@ func (op Operator) bind(patterns []string) (sizes map[byte]int, rest []int, ok b
 	return sizes, rest, true
 }
 
-// iterated is a result as TensorIterator allocates it.
 func (op Operator) iterated() (layouts.Layout, error) {
 	var inputs []layouts.Layout
 	for _, o := range op.Inputs {
@@ -144,8 +144,8 @@ func (op Operator) iterated() (layouts.Layout, error) {
 	return it.Output, err
 }
 
-// byRuleName are the shapes of the results of an operator whose first operand has a shape; nil
-// where its arguments do not say them.
+// byRuleName has functions of the first operand's shape that return the result's, or nil if
+// arguments are missing.
 var byRuleName = map[string]func(op Operator, x []int) []int{
 	"windows": Operator.windows, "transposed": Operator.windows,
 	"resized": Operator.resized, "chosen": Operator.chosen,
@@ -153,8 +153,8 @@ var byRuleName = map[string]func(op Operator, x []int) []int{
 	"pool3": func(op Operator, x []int) []int { return op.pool(x, 3) },
 }
 
-// each is the numbers of an argument, one for each of so many dims: one number is that of all, and
-// none is what is given besides, as is an argument that the row does not have. It is nil of others.
+// each returns an argument's numbers for a number of dims, where one number stands for all. It
+// returns none for an argument that is missing, and nil for others.
 func (op Operator) each(letter Arg, dims int, none ...int) []int {
 	n, known := op.Numbers(letter)
 	if len(n) == 0 {
@@ -170,16 +170,18 @@ func (op Operator) each(letter Arg, dims int, none ...int) []int {
 	return n
 }
 
-// windowed are the sizes of what windows of some sizes make of the last dims of x.
+// windowed returns how many windows of these sizes fit the last dims of x. A transposed convolution
+// turns the formula.
 func (op Operator) windowed(x, size []int, turned bool) (sizes []int) {
 	dims := len(size)
 	none := []int{1}
-	if op.Row().Takes(Kernel) {
+	if op.Row().Takes(argKernel) {
 		none = size
 	}
-	stride, padding := op.each(Stride, dims, none...), op.each(Padding, dims, 0)
-	dilation, extra := op.each(Dilation, dims, 1), op.each(Extra, dims, 0)
-	if stride == nil || padding == nil || dilation == nil || extra == nil || slices.Contains(stride, 0) {
+	stride, padding := op.each(argStride, dims, none...), op.each(Padding, dims, 0)
+	dilation, extra := op.each(argDilation, dims, 1), op.each(argExtra, dims, 0)
+	if stride == nil || padding == nil || dilation == nil || extra == nil ||
+		slices.Contains(stride, 0) {
 		return nil
 	}
 	for d, n := range x[len(x)-dims:] {
@@ -189,7 +191,7 @@ func (op Operator) windowed(x, size []int, turned bool) (sizes []int) {
 		}
 		span := n + 2*padding[d] - dilation[d]*(size[d]-1) - 1
 		m := span/stride[d] + 1
-		if op.True(Ceil) && span%stride[d] != 0 && m*stride[d] < n+padding[d] {
+		if op.True(argCeil) && span%stride[d] != 0 && m*stride[d] < n+padding[d] {
 			m++ // pooling_output_shape in Pool.h
 		}
 		if span < 0 {
@@ -200,7 +202,6 @@ func (op Operator) windowed(x, size []int, turned bool) (sizes []int) {
 	return sizes
 }
 
-// windows is that of a convolution, whose second operand is the weights.
 func (op Operator) windows(x []int) []int {
 	if len(op.Inputs) < 2 || len(x) < 3 || len(op.Inputs[1].Shape) != len(x) || len(op.Args) == 0 {
 		return nil
@@ -208,7 +209,7 @@ func (op Operator) windows(x []int) []int {
 	w := op.Inputs[1].Shape
 	turned, channels := op.Row().Results == "transposed" || op.True(Whether), w[0]
 	if turned {
-		channels = min(w[1], maxOperand>>30) * append(op.each(Number, 1, 1), 1)[0] // of each group
+		channels = min(w[1], maxOperand>>30) * append(op.each(argNumber, 1, 1), 1)[0] // per group
 	}
 	sizes := op.windowed(x, w[2:], turned)
 	if sizes == nil {
@@ -217,13 +218,12 @@ func (op Operator) windows(x []int) []int {
 	return append([]int{x[0], channels}, sizes...)
 }
 
-// pool is that of a pool over the last dims.
 func (op Operator) pool(x []int, dims int) []int {
 	if len(op.Inputs) != 1 || len(x) < dims+1 || len(op.Args) == 0 {
 		return nil
 	}
-	sizes := op.each(Size, dims)
-	if size := op.each(Kernel, dims); size != nil {
+	sizes := op.each(argSize, dims)
+	if size := op.each(argKernel, dims); size != nil {
 		sizes = op.windowed(x, size, false)
 	}
 	if sizes == nil {
@@ -232,10 +232,10 @@ func (op Operator) pool(x []int, dims int) []int {
 	return slices.Concat(x[:len(x)-dims], sizes)
 }
 
-// resized is that of what makes larger images, whose size or the scales of it an argument says.
+// resized is for upsampling to a size, or by scales.
 func (op Operator) resized(x []int) []int {
-	sizes, _ := op.Numbers(Size)
-	text, _ := op.argument(Scale)
+	sizes, _ := op.Numbers(argSize)
+	text, _ := op.argument(argScale)
 	scales := listed(text)
 	switch {
 	case len(op.Inputs) != 1 || len(x) < 3:
@@ -258,13 +258,13 @@ func (op Operator) resized(x []int) []int {
 	return sizes
 }
 
-// gradients are those of a convolution's input, weights and bias, as far as they are asked for.
+// gradients returns a convolution's gradients of input, weights and bias, those that are asked for.
 func (op Operator) gradients() (all []Tensor) {
 	g := op.Inputs[0]
 	if len(op.Inputs) != 3 || len(g.Shape) < 2 {
 		return nil
 	}
-	text, _ := op.argument(Asks)
+	text, _ := op.argument(argAsks)
 	asked := listed(text)
 	for i, shape := range [][]int{op.Inputs[1].Shape, op.Inputs[2].Shape, g.Shape[1:2]} {
 		if len(asked) != 3 || strings.EqualFold(asked[i], "true") || asked[i] == "1" {
@@ -274,11 +274,11 @@ func (op Operator) gradients() (all []Tensor) {
 	return all
 }
 
-// chosen is that of what takes as many elements along a dim as there are numbers, or as a number
-// says.
+// chosen is for operators that take some elements along a dim: as many as the second operand has,
+// or as a number says.
 func (op Operator) chosen(x []int) []int {
 	dim, ok := op.Along()
-	n, _ := op.Numbers(Number)
+	n, _ := op.Numbers(argNumber)
 	if len(op.Inputs) == 2 && len(op.Inputs[1].Shape) <= 1 {
 		n = append(slices.Clone(op.Inputs[1].Shape), 1)[:1]
 	}
@@ -288,7 +288,7 @@ func (op Operator) chosen(x []int) []int {
 	return slices.Concat(x[:dim], n, x[dim+1:])
 }
 
-// Along is the one dim of the first operand that an argument names, or of a stack of such.
+// Along returns the one dim of the first operand, or of a stack of such, that an argument names.
 func (op Operator) Along() (dim int, ok bool) {
 	numbers, _ := op.Numbers(Dim)
 	if len(numbers) != 1 || len(op.Inputs) == 0 {

@@ -10,104 +10,101 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Class is what an operator does to memory.
+// A Class is what an operator does to memory, which table.txt explains.
 type Class string
 
-// The classes. Of these, View, None and Wrapper touch no memory themselves.
+// The classes. View, None and Wrapper touch no memory themselves.
 const (
-	View        Class = "view"        // another layout of the same memory: free
-	None        Class = "none"        // allocates, asks, or had nothing to do
-	Wrapper     Class = "wrapper"     // counted as the operators that it called
-	Copy        Class = "copy"        // the same elements elsewhere, or in another order or dtype
-	Elementwise Class = "elementwise" // each element of the result from those at its place
-	Reduction   Class = "reduction"   // dims are gone, or have size 1
-	Rows        Class = "rows"        // goes along dims and keeps them: softmax, layer_norm, sort
-	Product     Class = "product"     // matrix products, convolutions, attention
-	Gather      Class = "gather"      // elements at places that data or a window name
-	Unknown     Class = "unknown"     // not in the table, and it called nothing that is
+	View        Class = "view"
+	None        Class = "none"
+	Wrapper     Class = "wrapper" // counts as the operators that it called
+	Copy        Class = "copy"
+	Elementwise Class = "elementwise"
+	Reduction   Class = "reduction"
+	Rows        Class = "rows"
+	Product     Class = "product"
+	Gather      Class = "gather"
+	Unknown     Class = "unknown" // neither it nor its callees are in the table
 )
 
-// Touches reports whether an operator of class c accesses the memory of its operands.
+// Touches reports whether operators of the class access their operands' memory.
 func (c Class) Touches() bool { return c != View && c != None && c != Wrapper }
 
-// A Walk is how an operator goes through memory.
+// A Walk is how an operator goes through memory, which table.txt explains.
 type Walk string
 
-// The walks. Those that are of a class alone have its name.
+// The walks.
 const (
-	WalkNone        Walk = "none"        // each operand once, as it lies
-	WalkWindow      Walk = "window"      // so too: windows overlap, and elements are read once
-	WalkProduct     Walk = "product"     // so too, and strides cost nothing
-	WalkCopy        Walk = "copy"        // the first operand, in the order of what is written
-	WalkJoined      Walk = "joined"      // a list, along a dim
-	WalkStacked     Walk = "stacked"     // a list, along a new dim
-	WalkPadded      Walk = "padded"      // fills the result, and copies into a part of it
-	WalkElementwise Walk = "elementwise" // all operands together, in TensorIterator's order
-	WalkScan        Walk = "scan"        // so too, along a dim
-	WalkReduction   Walk = "reduction"   // the first operand over dims, in the order of its strides
-	WalkRows        Walk = "rows"        // contiguous operands, others are copied first
-	WalkNorm        Walk = "norm"        // as it lies, three times in training
-	WalkGather      Walk = "gather"      // rows of the first operand, by numbers, into the result
-	WalkPut         Walk = "put"         // and back
-	WalkElements    Walk = "elements"    // single elements along a dim, by numbers, into the result
-	WalkScatter     Walk = "scatter"     // and back
+	WalkNone        Walk = "none"
+	WalkWindow      Walk = "window"
+	WalkProduct     Walk = "product"
+	WalkCopy        Walk = "copy"
+	WalkJoined      Walk = "joined"
+	WalkStacked     Walk = "stacked"
+	WalkPadded      Walk = "padded"
+	WalkElementwise Walk = "elementwise"
+	WalkScan        Walk = "scan"
+	WalkReduction   Walk = "reduction"
+	WalkRows        Walk = "rows"
+	WalkNorm        Walk = "norm"
+	WalkGather      Walk = "gather"
+	WalkPut         Walk = "put"
+	WalkElements    Walk = "elements"
+	WalkScatter     Walk = "scatter"
 )
 
-// A Flag is what else a row says; table.txt explains them.
+// A Flag is a further property in a row, which table.txt explains.
 type Flag string
 
 // The flags.
 const (
-	Calls        Flag = "calls"
-	Itself       Flag = "itself"
-	Computes     Flag = "computes"
-	ComputesDims Flag = "computes=d"
-	ComputesFlag Flag = "computes=b"
-	ChannelsLast Flag = "channels_last"
-	Dense        Flag = "dense"
-	First        Flag = "first"
-	Converts     Flag = "converts"
-	Blocks       Flag = "blocks"
-	Pairs        Flag = "pairs"
-	Asked        Flag = "asked"
-	Maker        Flag = "maker"
-	Masks        Flag = "masks"
-	Folds        Flag = "folds"
+	flagCalls        Flag = "calls"
+	flagItself       Flag = "itself"
+	flagComputes     Flag = "computes"
+	flagComputesDims Flag = "computes=d"
+	flagComputesFlag Flag = "computes=b"
+	ChannelsLast     Flag = "channels_last"
+	Dense            Flag = "dense"
+	First            Flag = "first"
+	Converts         Flag = "converts"
+	Blocks           Flag = "blocks"
+	flagPairs        Flag = "pairs"
+	Asked            Flag = "asked"
+	Maker            Flag = "maker"
+	Masks            Flag = "masks"
+	Folds            Flag = "folds"
 )
 
-// An Arg is the letter of an argument in a row.
+// An Arg is the letter of an argument in a row, which table.txt explains.
 type Arg byte
 
-// The letters that are asked for; table.txt explains all.
+// The letters.
 const (
-	Written  Arg = 'w'
-	Index    Arg = 'x'
-	Flat     Arg = 'y'
-	Like     Arg = 'h'
-	Dim      Arg = 'd'
-	Sizes    Arg = 's'
-	Kernel   Arg = 'k'
-	Stride   Arg = 't'
-	Padding  Arg = 'p'
-	Dilation Arg = 'e'
-	Extra    Arg = 'g'
-	Ceil     Arg = 'u'
-	Size     Arg = 'o'
-	Scale    Arg = 'f'
-	Number   Arg = 'n'
-	Whether  Arg = 'b'
-	Asks     Arg = 'm'
-	tensors      = "rwchxy" // the letters of tensors
+	Written     Arg = 'w'
+	Index       Arg = 'x'
+	Flat        Arg = 'y'
+	Like        Arg = 'h'
+	Dim         Arg = 'd'
+	argSizes    Arg = 's'
+	argKernel   Arg = 'k'
+	argStride   Arg = 't'
+	Padding     Arg = 'p'
+	argDilation Arg = 'e'
+	argExtra    Arg = 'g'
+	argCeil     Arg = 'u'
+	argSize     Arg = 'o'
+	argScale    Arg = 'f'
+	argNumber   Arg = 'n'
+	Whether     Arg = 'b'
+	argAsks     Arg = 'm'
+	tensors         = "rwchxy" // the letters of tensors
 )
 
-// Tensor reports whether an argument with the letter is a tensor.
-func (a Arg) Tensor() bool { return strings.IndexByte(tensors, byte(a)) >= 0 }
-
-// A Row is what the table says of an operator.
+// A Row is a line of the table.
 type Row struct {
 	Class   Class
 	Walk    Walk
-	Results string // the rule for them
+	Results string // see Operator.Results
 	args    string
 	flags   []string
 }
@@ -115,7 +112,7 @@ type Row struct {
 // Has reports whether the row has a flag.
 func (r Row) Has(flag Flag) bool { return slices.Contains(r.flags, string(flag)) }
 
-// Is is the letter of argument number n, 0 of one that the row does not have.
+// Is returns the letter of argument n, or 0 if there is none.
 func (r Row) Is(n int) Arg {
 	if n >= len(r.args) {
 		return 0
@@ -123,20 +120,19 @@ func (r Row) Is(n int) Arg {
 	return Arg(r.args[n])
 }
 
-// Takes reports whether an argument has a letter.
+// Takes reports whether an argument has the letter.
 func (r Row) Takes(letter Arg) bool { return strings.IndexByte(r.args, byte(letter)) >= 0 }
 
-// numbers reports whether an argument that is no tensor says which memory is touched.
+// numbers reports whether arguments other than tensors decide which memory is touched.
 func (r Row) numbers() bool { return strings.Trim(r.args, tensors+".") != "" }
 
-// calls reports whether the operator is counted only where what it calls touches no memory.
-func (r Row) calls() bool { return r.Has(Calls) || !r.Class.Touches() }
+// calls reports whether the operator counts only if the calls inside touch no memory.
+func (r Row) calls() bool { return r.Has(flagCalls) || !r.Class.Touches() }
 
 //go:embed table.txt
 var table string
 
-// byName is the table by the operators' names. It is made when it is used first: most commands
-// never are about operators.
+// byName is the table by name, made on first use: most commands need none of it.
 var byName = sync.OnceValue(func() map[string]Row {
 	rows := map[string]Row{}
 	for line := range strings.Lines(table) {
@@ -148,10 +144,9 @@ var byName = sync.OnceValue(func() map[string]Row {
 		if !strings.Contains(name, "::") {
 			name = "aten::" + name
 		}
-		for i, word := range words[:5] {
-			words[i] = strings.TrimPrefix(word, "-")
-			if i == 4 && word != "-" {
-				words[i] = word
+		for i, word := range words {
+			if word == "-" {
+				words[i] = ""
 			}
 		}
 		rows[name] = Row{Class(words[1]), Walk(words[2]), words[4], words[3], words[5:]}
@@ -159,10 +154,9 @@ var byName = sync.OnceValue(func() map[string]Row {
 	return rows
 })
 
-// unknown is the row of what is in no table.
-var unknown = Row{Class: Unknown, flags: []string{string(Calls)}}
+var unknown = Row{Class: Unknown, flags: []string{string(flagCalls)}}
 
-// lookUp returns what is known of the operator that a profile names op.
+// lookUp returns the row of the operator op of a profile.
 func lookUp(op string) Row {
 	name, _, _ := strings.Cut(op, ".") // the overload
 	base := strings.TrimSuffix(name, "_")
@@ -174,7 +168,7 @@ func lookUp(op string) Row {
 	if r, ok := byRule(base); ok {
 		return r
 	}
-	if base == "detach" { // inside aten::detach, as autograd names its own
+	if base == "detach" { // autograd's own inside aten::detach
 		return byName()["aten::detach"]
 	}
 	if isScope(op) {
@@ -183,8 +177,8 @@ func lookUp(op string) Row {
 	return unknown
 }
 
-// byRule says what an operator does that has the name of a row's with _backward after it, or of a
-// view's with _copy, or begins as a row's name does that ends in _*.
+// byRule returns the row of names that follow from others: a row's with _backward, a view's with
+// _copy, and those that begin as a row's name does before *.
 func byRule(name string) (Row, bool) {
 	if base, ok := strings.CutSuffix(name, "_copy"); ok && byName()[base].Class == View {
 		return Row{Class: Copy, Walk: WalkCopy}, true
@@ -192,10 +186,10 @@ func byRule(name string) (Row, bool) {
 	if base, ok := strings.CutSuffix(name, "_backward"); ok {
 		if r := byName()[base]; r.Class != "" && r.Class.Touches() {
 			r.flags = slices.DeleteFunc(slices.Clone(r.flags), func(f string) bool {
-				return f == string(Calls)
+				return f == string(flagCalls)
 			})
 			if r.args, r.Results = "", ""; r.Class == Gather {
-				r.Results = "?,*,...->*" // a gradient of what it was of
+				r.Results = "?,*,...->*" // a gradient has its operand's shape
 				r.Walk = WalkWindow
 			}
 			return r, true
@@ -211,31 +205,31 @@ func byRule(name string) (Row, bool) {
 	return Row{}, false
 }
 
-// Row is what the table says of an operator with its operands.
+// Row returns the table's row for the operator with its operands.
 func (op Operator) Row() Row {
 	r := lookUp(op.Op)
-	if r.Has(Pairs) && len(op.Inputs) > 1 && op.Inputs[1].Role == Input {
-		return Row{Class: Elementwise, Walk: WalkElementwise, flags: []string{string(Calls)}}
+	if r.Has(flagPairs) && len(op.Inputs) > 1 && op.Inputs[1].Role == Input {
+		return Row{Class: Elementwise, Walk: WalkElementwise, flags: []string{string(flagCalls)}}
 	}
 	return r
 }
 
-// RowOf is what the table says of a function that a chain of callers names, in whatever module.
+// RowOf returns the row of a function that a chain of callers names, whatever its module.
 func RowOf(name string) Row {
 	return byName()["aten::"+name[strings.LastIndexAny(name, ".:")+1:]]
 }
 
-// Computes reports whether an operator takes longer to compute, a function such as exp or erf, a
-// variance or the place of the greatest, than to read its operands and write its result.
+// Computes reports whether the operator is compute-bound: exp, a variance and the like take longer
+// than their memory accesses.
 func (op Operator) Computes() bool {
 	r := op.Row()
 	dims, known := op.Numbers(Dim)
-	return r.Has(Computes) || r.Has(ComputesDims) && known && len(dims) > 0 ||
-		r.Has(ComputesFlag) && op.True(Whether) || op.halves(r)
+	return r.Has(flagComputes) || r.Has(flagComputesDims) && known && len(dims) > 0 ||
+		r.Has(flagComputesFlag) && op.True(Whether) || op.halves(r)
 }
 
-// halves reports whether an operator computes with float16, of which a CPU converts each element to
-// float32 and back, one by one (c10/util/Half.h).
+// halves reports whether it computes in float16. A CPU converts each element to float32 and back
+// (c10/util/Half.h).
 func (op Operator) halves(r Row) bool {
 	computes := r.Class == Elementwise || r.Class == Reduction
 	return computes && slices.ContainsFunc(op.Inputs, func(o Tensor) bool {
@@ -244,16 +238,15 @@ func (op Operator) halves(r Row) bool {
 	})
 }
 
-// isScope reports whether an operator's name is that of a stretch of the
-// program. Autograd names its nodes after what they undo: AddmmBackward0.
+// isScope reports whether a name is a stretch of the program, such as a node of autograd
+// (AddmmBackward0).
 func isScope(op string) bool {
 	return isNode(op) || slices.ContainsFunc(scopes, func(scope string) bool {
 		return strings.HasPrefix(op, scope)
 	})
 }
 
-// scopes are the first parts of the names of what is no operator but a stretch
-// of the program: of autograd, compilers, loaders, and the user's own.
+// scopes are the prefixes of stretches: of autograd, compilers, data loaders and the user's own.
 var scopes = []string{
 	"[pytorch|profiler|", "autograd::engine::", "torch::autograd::", "nn.Module:", "Optimizer.",
 	"ProfilerStep", "Torch-Compiled Region", "TorchDynamo ", "AOTDispatcher ", "CompiledFunction",
@@ -262,29 +255,25 @@ var scopes = []string{
 	"torch/", "torch.", "record_param_comms",
 }
 
-// isNode reports whether a name is that of a node of autograd.
 func isNode(op string) bool {
 	name := strings.TrimRight(op, "0123456789")
 	return strings.HasSuffix(name, "Backward") && !strings.Contains(op, "::")
 }
 
-// isBackward reports whether what is called in a stretch, or a function, of this name computes
-// gradients.
+// isBackward reports whether calls inside compute gradients.
 func isBackward(op string) bool {
 	return isNode(op) || strings.HasPrefix(op, "autograd::engine::") ||
 		strings.HasPrefix(op, "torch.") && strings.HasSuffix(op, ".backward")
 }
 
-// inPlace reports whether an operator's name says that it writes into its first
-// argument, as aten::add_ does.
+// inPlace reports whether the name ends in _, as aten::add_ does.
 func inPlace(op string) bool {
 	op, _, _ = strings.Cut(op, ".")
 	return strings.HasSuffix(op, "_") && !strings.HasSuffix(op, "__")
 }
 
-// Dims returns the dims of its first input along which a Reduction or a Rows
-// operator goes, in ascending order. It reports false if the profile, or the
-// table of operators, does not say.
+// Dims returns the dims of the first input along which a Reduction or a Rows operator goes,
+// ascending. It returns false if the profile or the table does not say.
 func (op Operator) Dims() ([]int, bool) {
 	row := op.Row()
 	if op.Class != Reduction && op.Class != Rows || len(op.Inputs) == 0 || op.Inputs[0].InList ||
@@ -292,8 +281,8 @@ func (op Operator) Dims() ([]int, bool) {
 		return nil, false
 	}
 	rank := len(op.Inputs[0].Shape)
-	if row.Takes(Sizes) {
-		sizes, listed := op.Numbers(Sizes)
+	if row.Takes(argSizes) {
+		sizes, listed := op.Numbers(argSizes)
 		if !listed || len(sizes) > rank {
 			return nil, false
 		}
@@ -306,7 +295,7 @@ func (op Operator) Dims() ([]int, bool) {
 	if !known {
 		return nil, false
 	}
-	if len(numbers) == 0 { // none are named: all
+	if len(numbers) == 0 { // no dims means all
 		return nest.UpTo(rank), op.Class == Reduction
 	}
 	dims := make([]int, len(numbers))
@@ -320,7 +309,7 @@ func (op Operator) Dims() ([]int, bool) {
 	return dims, true
 }
 
-// axis is the dim that a number names, which counts from the end if it is negative.
+// axis returns the dim of a number, where negative ones count from the end.
 func axis(d, rank int) (int, bool) {
 	if d < 0 {
 		d += rank
@@ -328,8 +317,8 @@ func axis(d, rank int) (int, bool) {
 	return d, d >= 0 && d < rank
 }
 
-// argument is the text of the argument with a letter, as far as there is one; has reports whether
-// the row has such an argument.
+// argument returns the text of the argument with a letter, or "" if the profile lacks it. has
+// reports whether the row has the letter.
 func (op Operator) argument(letter Arg) (text string, has bool) {
 	at := strings.IndexByte(op.Row().args, byte(letter))
 	if at < 0 || at >= len(op.Args) {
@@ -338,14 +327,14 @@ func (op Operator) argument(letter Arg) (text string, has bool) {
 	return op.Args[at], true
 }
 
-// True reports whether the argument with a letter is true.
+// True reports whether the argument with the letter is true.
 func (op Operator) True(letter Arg) bool {
 	text, _ := op.argument(letter)
 	return strings.EqualFold(text, "true") || text == "1"
 }
 
-// Numbers are the whole numbers of the argument with a letter: of a number, a list, or none
-// (which may be a dtype, a flag, or not there). It reports false of what else an argument is.
+// Numbers returns the whole numbers of the argument with the letter: one, a list, or none for None
+// and flags. It returns false for other values.
 func (op Operator) Numbers(letter Arg) ([]int, bool) {
 	text, has := op.argument(letter)
 	switch text {
@@ -363,7 +352,6 @@ func (op Operator) Numbers(letter Arg) ([]int, bool) {
 	return numbers, true
 }
 
-// listed are the elements of a list as text.
 func listed(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[], ", r) })
 }

@@ -34,7 +34,8 @@ func TestTable(t *testing.T) {
 		if !strings.Contains(name, "::") {
 			name = "aten::" + name
 		}
-		row := lookUp(strings.TrimSuffix(name, "*") + strings.Repeat("any", strings.Count(name, "*")))
+		row := lookUp(strings.TrimSuffix(name, "*") +
+			strings.Repeat("any", strings.Count(name, "*")))
 		if !slices.Contains(classes, row.Class) || !slices.Contains(walks, row.Walk) ||
 			strings.Trim(row.args, letters) != "" {
 			t.Errorf("%s: class, walk or arguments are unknown", name)
@@ -45,7 +46,8 @@ func TestTable(t *testing.T) {
 			}
 		}
 		rule, _, _ := strings.Cut(row.Results, ":")
-		if _, named := byRuleName[rule]; rule != "" && !named && !strings.Contains(rule, "->") && rule != "gradients" &&
+		if _, named := byRuleName[rule]; rule != "" && !named && !strings.Contains(rule, "->") &&
+			rule != "gradients" &&
 			!slices.Contains(slices.Collect(maps.Values(spellings)), rule) {
 			t.Errorf("%s has results by %s, which is no rule", name, rule)
 		}
@@ -54,19 +56,19 @@ func TestTable(t *testing.T) {
 
 // What the table may say.
 var (
-	letters = tensors + "." + string([]byte{byte(Dim), byte(Sizes), byte(Kernel), byte(Stride),
-		byte(Padding), byte(Dilation), byte(Extra), byte(Ceil), byte(Size), byte(Scale),
-		byte(Number), byte(Whether), byte(Asks)})
+	letters = tensors + "." + string([]byte{byte(Dim), byte(argSizes), byte(argKernel),
+		byte(argStride), byte(Padding), byte(argDilation), byte(argExtra), byte(argCeil),
+		byte(argSize), byte(argScale), byte(argNumber), byte(Whether), byte(argAsks)})
 	classes = []Class{View, None, Copy, Elementwise, Reduction, Rows, Product, Gather}
 	walks   = []Walk{WalkNone, WalkWindow, WalkProduct, WalkCopy, WalkJoined, WalkStacked,
 		WalkPadded, WalkElementwise, WalkScan, WalkReduction,
 		WalkRows, WalkNorm, WalkGather, WalkPut, WalkElements, WalkScatter}
-	flags = []Flag{Calls, Itself, Computes, ComputesDims, ComputesFlag, ChannelsLast, Dense,
-		First, Converts, Blocks, Pairs, Asked, Maker, Masks, Folds}
+	flags = []Flag{flagCalls, flagItself, flagComputes, flagComputesDims, flagComputesFlag,
+		ChannelsLast, Dense, First, Converts, Blocks, flagPairs, Asked, Maker, Masks, Folds}
 )
 
-// TestNamesNowhereElse: what is known of operators by their names stands in the table alone: no other
-// code of the module has a name with aten before it, and none that reads rows has a bare one.
+// TestNamesNowhereElse: what is known of operators by their names stands in the table alone: no
+// other code of the module has a name with aten before it, and none that reads rows has a bare one.
 func TestNamesNowhereElse(t *testing.T) {
 	names := map[string]bool{}
 	for line := range strings.Lines(table) {
@@ -75,7 +77,8 @@ func TestNamesNowhereElse(t *testing.T) {
 		}
 	}
 	// What else these words are: a field of a chrome trace, a package, and dtypes.
-	others := map[string]string{"kineto.go": "cat", "collect.go": "sort", "dtypes.go": "int long float double bfloat16"}
+	others := map[string]string{"kineto.go": "cat", "collect.go": "sort",
+		"dtypes.go": "int long float double bfloat16"}
 	read := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -92,7 +95,8 @@ func TestNamesNowhereElse(t *testing.T) {
 			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 				read++
 				text, _ := strconv.Unquote(literal.Value)
-				if path != "../../access/operators/table.go" && (strings.Contains(text, "aten::") || reads && names[text] && !slices.Contains(other, text)) {
+				if path != "../../access/operators/table.go" && (strings.Contains(text, "aten::") ||
+					reads && names[text] && !slices.Contains(other, text)) {
 					t.Errorf("%s has the name %s", path, text)
 				}
 			}
@@ -145,7 +149,7 @@ func TestComputes(t *testing.T) {
 // TestDTypes: names of types are ours, and have a size.
 func TestDTypes(t *testing.T) {
 	for name, ours := range spellings {
-		if size := itemSize(ours); (size == 0) != (ours == undefined) {
+		if size := sizes[ours]; (size == 0) != (ours == undefined) {
 			t.Errorf("%s is %s, of %d bytes", name, ours, size)
 		}
 	}
@@ -178,7 +182,8 @@ func TestDims(t *testing.T) {
 		{"aten::bincount", []string{"", "", "0"}, "[] false"},
 		{"aten::mul", []string{"", ""}, "[] false"},
 	} {
-		op := Operator{Op: test.op, Class: lookUp(test.op).Class, Args: test.args, Inputs: []Tensor{{Shape: []int{2, 3, 4}}}}
+		op := Operator{Op: test.op, Class: lookUp(test.op).Class, Args: test.args,
+			Inputs: []Tensor{{Shape: []int{2, 3, 4}}}}
 		dims, ok := op.Dims()
 		if got := fmt.Sprint(dims, ok); got != test.want {
 			t.Errorf("%s %q: %s, want %s", test.op, test.args, got, test.want)
@@ -192,7 +197,9 @@ func TestLAPACK(t *testing.T) {
 	event := func(name string, start, took int) string {
 		return fmt.Sprintf(`{"ph":"X","cat":"cpu_op","name":%q,"pid":1,"tid":1,"ts":%d,"dur":%d,"args":{"Input Dims":[[500,500]],"Input Strides":[[500,1]],"Input type":["float"]}}`, name, start, took)
 	}
-	p, err := Read(File{"lu", strings.NewReader(`{"traceEvents":[` + event("aten::linalg_det", 0, 100) + "," + event("aten::linalg_lu_factor_ex", 10, 80) + "," + event("aten::copy_", 20, 10) + `]}`)})
+	p, err := Read(File{"lu", strings.NewReader(`{"traceEvents":[` + event("aten::linalg_det", 0,
+		100) + "," + event("aten::linalg_lu_factor_ex", 10, 80) + "," +
+		event("aten::copy_", 20, 10) + `]}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,12 +212,16 @@ func TestLAPACK(t *testing.T) {
 
 // TestProductInto: where a product has one tensor more than it takes, it is where its result goes.
 func TestProductInto(t *testing.T) {
-	for name, args := range map[string]string{"aten::mm": "", "aten::addmm": "[[9],[5,7],[7,9],[],[],[5,9]]"} {
-		dims, strides, types := "[[5,7],[7,9],[5,9]]", "[[7,1],[9,1],[9,1]]", `["float","float","float"]`
+	for name, args := range map[string]string{"aten::mm": "",
+		"aten::addmm": "[[9],[5,7],[7,9],[],[],[5,9]]"} {
+		dims, strides, types := "[[5,7],[7,9],[5,9]]", "[[7,1],[9,1],[9,1]]",
+			`["float","float","float"]`
 		if args != "" {
-			dims, strides, types = args, "[[1],[7,1],[9,1],[],[],[9,1]]", `["float","float","float","Scalar","Scalar","float"]`
+			dims, strides, types = args, "[[1],[7,1],[9,1],[],[],[9,1]]",
+				`["float","float","float","Scalar","Scalar","float"]`
 		}
-		p, err := Read(File{name, strings.NewReader(fmt.Sprintf(`{"traceEvents":[{"ph":"X","cat":"cpu_op","name":%q,"pid":1,"tid":1,"ts":1,"dur":9,"args":{"Input Dims":%s,"Input Strides":%s,"Input type":%s}}]}`, name, dims, strides, types))})
+		p, err := Read(File{name, strings.NewReader(
+			fmt.Sprintf(`{"traceEvents":[{"ph":"X","cat":"cpu_op","name":%q,"pid":1,"tid":1,"ts":1,"dur":9,"args":{"Input Dims":%s,"Input Strides":%s,"Input type":%s}}]}`, name, dims, strides, types))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,30 +4,20 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// verboseFields are those of a line of oneDNN's log where it has no template
-// (dev_guide_verbose).
+// verboseFields are the fields of logs without a template (dev_guide_verbose).
 var verboseFields = []string{"operation", "engine", "primitive", "implementation", "prop_kind",
 	"memory_descriptors", "attributes", "auxiliary", "problem_desc", "exec_time"}
 
-// maxLine is the longest line of a log, in bytes.
 const maxLine = 1 << 20
 
-// zipped is how a zip begins, such as what torch.save writes.
-const zipped = "PK\x03\x04"
-
-// readVerbose reads a oneDNN log, which may be among what else a program
-// printed.
 func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	t.kind = verboseLog
 	template := verboseFields
-	begin, _ := in.Peek(len(zipped)) // an error is the scanner's, too
-	head := string(begin)            // which reading on overwrites
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 1<<16), maxLine)
 	any := false
@@ -50,51 +40,39 @@ func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	switch {
 	case !any && err != nil:
 		return unreadable(err)
-	case !any && head == zipped:
-		return errors.New("it is a zip file, such as torch.save writes, and not a profile: record a step with torch.profiler or scripts/capture, and give the trace")
-	case !any && (strings.HasPrefix(head, "\xFF\xFE") || strings.HasPrefix(head, "\xFE\xFF")):
-		return errors.New("it is UTF-16, such as PowerShell's > writes: want UTF-8 (| Out-File -Encoding utf8)")
 	case !any:
-		return errors.New("it is not a profile: neither JSON (a Kineto or execution trace) nor lines of onednn_verbose (ONEDNN_VERBOSE=1)")
+		return errors.New("it is not a profile: neither JSON (a Kineto or execution trace) nor " +
+			"lines of onednn_verbose (ONEDNN_VERBOSE=1)")
 	case err != nil:
-		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %s (%s); the rest is unknown",
-			t.name, inCalls(t.calls.Len()), plain(err)))
+		t.cut(t.calls.Len(), err)
 	}
 	return nil
 }
 
-// verboseLine splits a line of oneDNN's into its fields from the operation on,
-// and says whether it is of version 1: "onednn_verbose[,v1][,timestamp]
-// [,primitive],exec,cpu,reorder,...".
+// verboseLine returns the fields of a line from the operation on: "onednn_verbose[,v1][,timestamp]
+// [,primitive],exec,cpu,reorder,...". It reports whether the line is of version 1.
 func verboseLine(line string) (fields []string, v1, ok bool) {
 	at := max(strings.Index(line, "onednn_verbose,"), strings.Index(line, "dnnl_verbose,"))
 	if at < 0 {
 		return nil, false, false
 	}
 	fields = strings.Split(strings.TrimSpace(line[at:]), ",")[1:]
-	next := func(is func(string) bool) bool {
-		if len(fields) == 0 || !is(fields[0]) {
-			return false
+	for len(fields) > 0 {
+		_, err := strconv.ParseFloat(fields[0], 64) // a timestamp
+		if err != nil && !slices.Contains([]string{"v0", "v1", "primitive"}, fields[0]) {
+			break
 		}
+		v1 = v1 || fields[0] == "v1"
 		fields = fields[1:]
-		return true
 	}
-	next(func(s string) bool { return s == "v0" })
-	v1 = next(func(s string) bool { return s == "v1" })
-	next(func(s string) bool { _, err := strconv.ParseFloat(s, 64); return err == nil })
-	next(func(s string) bool { return s == "primitive" })
 	return fields, v1, true
 }
 
-// templateOf reads the line that names the fields of the others.
 func templateOf(fields []string) ([]string, bool) {
 	if len(fields) < 2 || fields[0] != "info" {
 		return nil, false
 	}
-	first, ok := strings.CutPrefix(fields[1], "prim_template:")
-	if !ok {
-		first, ok = strings.CutPrefix(fields[1], "template:")
-	}
+	_, first, ok := strings.Cut(fields[1], "template:") // or prim_template:
 	if !ok {
 		return nil, false
 	}
@@ -102,16 +80,15 @@ func templateOf(fields []string) ([]string, bool) {
 	if names[0] == "timestamp" {
 		names = names[1:]
 	}
-	for _, needed := range []string{"operation", "primitive", "memory_descriptors", "problem_desc"} {
+	for _, needed := range []string{"operation", "primitive", "memory_descriptors",
+		"problem_desc"} {
 		if !slices.Contains(names, needed) {
-			return nil, false // of graphs
+			return nil, false // a graph's template
 		}
 	}
 	return names, true
 }
 
-// execution counts the execution that a line tells of: a reorder, or another
-// primitive, which is skipped.
 func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) {
 	field := func(name string) string {
 		if i := slices.Index(template, name); i >= 0 && i < len(fields) {
@@ -120,7 +97,7 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 		return ""
 	}
 	if field("operation") != "exec" {
-		return // what was created, found in a cache, or said about this machine
+		return // such as create, or info about this machine
 	}
 	op := field("primitive")
 	if len(fields) < len(template) {
@@ -136,22 +113,19 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 		return
 	}
 	descriptors, shape := field("memory_descriptors"), field("problem_desc")
-	c := call{link: -1}
-	if ms, err := strconv.ParseFloat(field("exec_time"), 64); err == nil && ms >= 0 && ms < math.MaxInt64/2e6 {
-		c.took = int64(ms * 1e6)
-	}
-	c.signature = sigs.of([]byte(fmt.Sprintf("onednn %t %s\x00%s", v1, descriptors, shape)), func() signature {
-		sig := signature{op: op, Row: Row{Class: Copy}}
-		err := sig.reorder(descriptors, shape, v1)
-		if err != nil {
-			sig.inputs, sig.outputs, sig.problem = nil, nil, err.Error()
-		}
-		return sig
-	})
-	t.calls.add(c)
+	signature := sigs.of([]byte(fmt.Sprintf("onednn %t %s\x00%s", v1, descriptors, shape)),
+		func() signature {
+			sig := signature{op: op, Row: Row{Class: Copy}}
+			err := sig.reorder(descriptors, shape, v1)
+			if err != nil {
+				sig.inputs, sig.outputs, sig.problem = nil, nil, err.Error()
+			}
+			return sig
+		})
+	t.calls.add(call{signature: signature, link: -1})
 }
 
-// reorder reads what is copied into what: "src_f32::blocked:abcd::f0
+// reorder reads source and destination: "src_f32::blocked:abcd::f0
 // dst_f32:p:blocked:ABcd16b16a::f0" and "24x16x3x3".
 func (s *signature) reorder(descriptors, dims string, v1 bool) error {
 	shape, err := dimsOf(dims)
@@ -176,9 +150,9 @@ func (s *signature) reorder(descriptors, dims string, v1 bool) error {
 	return nil
 }
 
-// descriptor reads a memory descriptor: argument_dtype:flags:kind:tag:extra
-// before oneDNN 3.0, from then on argument_dtype:flags:kind:tag:strides:extra,
-// and argument:dtype:flags:... in version 1.
+// descriptor reads a memory descriptor: argument_dtype:flags:kind:tag:extra before oneDNN 3.0, then
+// argument_dtype:flags:kind:tag:strides:extra, and argument:dtype:flags:... in version 1. The tag
+// decides; strides are ignored.
 func descriptor(text string, shape []int, v1 bool) (argument string, o Tensor, err error) {
 	parts := strings.Split(text, ":")
 	if v1 {
@@ -191,7 +165,8 @@ func descriptor(text string, shape []int, v1 bool) (argument string, o Tensor, e
 		argument, parts[0] = parts[0][:i], parts[0][i+1:]
 	}
 	if len(parts) < 4 {
-		return "", o, fmt.Errorf("memory descriptor %q has %d parts after its name, want dtype:flags:kind:tag", text, len(parts))
+		return "", o, fmt.Errorf("memory descriptor %q has %d parts after its name, want "+
+			"dtype:flags:kind:tag", text, len(parts))
 	}
 	dtype, kind, format := dtypeOf(parts[0]), parts[2], parts[3]
 	if kind != "blocked" {
@@ -200,21 +175,11 @@ func descriptor(text string, shape []int, v1 bool) (argument string, o Tensor, e
 	if format == "" {
 		return "", o, fmt.Errorf("memory descriptor %q names no format", text)
 	}
-	if len(parts) > 4 && parts[4] != "" && parts[4][0] >= '0' && parts[4][0] <= '9' {
-		strides, err := dimsOf(parts[4])
-		if err != nil {
-			return "", o, fmt.Errorf("the strides of memory descriptor %q: %w", text, err)
-		}
-		o, err = newOperand(slices.Clone(shape), strides, dtype)
-		o.Format = format
-		return argument, o, err
-	}
 	o, err = newOperand(slices.Clone(shape), Fresh(shape, dtype).Strides, dtype)
 	o.Strides, o.Format = nil, format
 	return argument, o, err
 }
 
-// dimsOf reads "24x16x3x3".
 func dimsOf(text string) ([]int, error) {
 	var dims []int
 	for _, word := range strings.Split(text, "x") {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"strings"
 	"time"
@@ -131,14 +130,4 @@ func (m Machine) Format() ([]byte, error) {
 			"come out even"},
 		Config: m.Simulated,
 	}, &m)
-}
-
-// Write writes the machine as Parse reads it.
-func (m Machine) Write(w io.Writer) error {
-	text, err := m.Format()
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
 }

@@ -120,8 +120,7 @@ func withFit(fits []*fit, f *fit) []*fit {
 }
 
 func flat(logs []float64) (level, cost float64) {
-	sorted := slices.Sorted(slices.Values(logs))
-	level = (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+	level = middle(logs)
 	for _, y := range logs {
 		if y > level {
 			cost += min((y-level)/tolerance, tooLong)

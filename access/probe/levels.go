@@ -95,8 +95,7 @@ func median(points []Point) float64 {
 	for _, p := range points {
 		ns = append(ns, p.Ns)
 	}
-	slices.Sort(ns)
-	return (ns[(len(ns)-1)/2] + ns[len(ns)/2]) / 2
+	return middle(ns)
 }
 
 // match returns the stated cache of each plateau, or -1 for none. The cache must not be smaller

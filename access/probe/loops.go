@@ -2,7 +2,6 @@ package probe
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
@@ -76,28 +75,4 @@ func loopOf(op access.Op, dtype layouts.DType, bytes, step int) access.Spec {
 		s.With = []int{n}
 	}
 	return s
-}
-
-func (m Machine) writeLoops(t *tabwriter.Writer) {
-	if len(m.Loops) == 0 {
-		return
-	}
-	fmt.Fprint(t, "\nan element takes")
-	for _, op := range loopOps {
-		fmt.Fprintf(t, "\t%v\tapart", op)
-	}
-	fmt.Fprintln(t)
-	for _, dtype := range loopDTypes {
-		fmt.Fprint(t, dtype)
-		for _, op := range loopOps {
-			cells := "\t\t"
-			for _, l := range m.Loops {
-				if l.Op == op.String() && l.DType == dtype.String() {
-					cells = fmt.Sprintf("\t%.3g ns\t%.3g ns", l.Run, l.Step)
-				}
-			}
-			fmt.Fprint(t, cells)
-		}
-		fmt.Fprintln(t)
-	}
 }

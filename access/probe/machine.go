@@ -40,8 +40,6 @@ type Machine struct {
 
 	// Threads is the number of threads of ReadAll and CopyAll; 0 if not measured.
 	Threads int `yaml:"threads,omitempty" json:"threads,omitzero"`
-	// of each NUMA node, if there are several
-	Remote List[Remote] `yaml:"remote" json:"remote,omitempty"`
 	// threads that streamed for Loads
 	Streams int        `yaml:"streams,omitempty" json:"streams,omitzero"`
 	Loads   List[Load] `yaml:"loads" json:"loads,omitempty"` // by share, ascending
@@ -113,10 +111,7 @@ type Level struct {
 	Simulated string `yaml:"-" json:"simulated"` // size,ways,line of a report
 }
 
-// differs reports whether the measured capacity differs from the stated one by more than a third,
-// the error of the method.
-func (l Level) differs() bool { return l.Stated > 0 && !near(int(l.Capacity), int(l.Stated)) }
-
+// near reports whether two capacities differ by at most a third, the error of the method.
 func near(measured, stated int) bool {
 	r := float64(measured) / float64(stated)
 	return r >= 3.0/4 && r <= 4.0/3

@@ -33,7 +33,6 @@ func example() Machine {
 		Memory:     Speed{Latency: 99.5, Read: 11.5, Copy: 11, ReadAll: 40, CopyAll: 38, Near: 5.5},
 		TLB:        []Reach{{Entries: 64, Miss: 2.25, Apart: .75}},
 		Threads:    8,
-		Remote:     []Remote{{0, 1, 150.5, 20}},
 		Streams:    7,
 		Loads:      []Load{{0, []float64{99, 100}, []Bandwidth{.64, .65}}, {0.25, []float64{120.5}, []Bandwidth{20}}},
 		Streamed:   []Stream{{"sum", 10.5, 6.5}, {"copy", 20.5, 0}},

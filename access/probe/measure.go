@@ -24,10 +24,8 @@ type Options struct {
 	MaxMemory int // bytes; 0 for no limit
 	// CPUs to measure together; the first one is also measured alone. nil means that one
 	Workers []cpu.Logical
-	// NUMA nodes; if there are several, each is measured from each
-	Nodes  []cpu.Node
-	Loaded bool          // measure latency under load, too
-	Budget time.Duration // of all stages, about; each repeats at least three times
+	Loaded  bool          // measure latency under load, too
+	Budget  time.Duration // of all stages, about; each repeats at least three times
 	// Progress, if not nil, receives the share that is done, from 0 to 1, between samples.
 	Progress func(done float64)
 
@@ -88,7 +86,7 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 	m.name(plateaus(m.Ladder), stated(o.Caches))
 	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth,
 		s.loops, s.apart,
-		s.bandwidth, s.tiles, s.loops, s.bandwidth, s.nodes, s.loaded} {
+		s.bandwidth, s.tiles, s.loops, s.bandwidth, s.loaded} {
 		if err := stage(&m); err != nil {
 			return Machine{}, err
 		}

@@ -47,7 +47,7 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	found := map[int]bool{}
 	for _, l := range m.Levels {
 		found[int(l.Stated)] = true
-		if l.differs() {
+		if l.Stated > 0 && !near(int(l.Capacity), int(l.Stated)) {
 			warnings = append(warnings, fmt.Sprintf(
 				"%s serves working sets up to %s, where %s states %s. In a virtual machine, or "+
 					"if others use the cache, that is all you get; --caches=%s simulates it.",
@@ -101,36 +101,6 @@ func source(caches []cpu.Cache, size int) simcache.Source {
 	return "the file"
 }
 
-// SimulatedWarnings returns where the file simulates other caches than the measured ones, after
-// edits or from older versions.
-func (m Machine) SimulatedWarnings() []string {
-	const why = "sizes that make no whole sets are rounded, and a file may have been changed by " +
-		"hand or be an older version's: measure again if that is not meant."
-	var warnings []string
-	for _, l := range m.Levels {
-		if g := m.simulated(l.Name); g.Size != int(l.Capacity) {
-			how := "not simulated"
-			if g.Size > 0 {
-				how = "simulated as " + levelCell(g)
-			}
-			warnings = append(warnings, fmt.Sprintf("%s was found to serve %s and is %s: %s",
-				l.Name, simcache.Bytes(int(l.Capacity)), how, why))
-		}
-	}
-	for i, r := range m.TLB {
-		if t := m.simulatedTLB(i); t.Entries != r.Entries {
-			how := "not simulated"
-			if t.Entries > 0 {
-				how = "simulated with " + tlbCell(t)
-			}
-			warnings = append(warnings, fmt.Sprintf(
-				"Level %d of the TLB was found to have %d entries and is %s: %s", i+1,
-				r.Entries, how, why))
-		}
-	}
-	return warnings
-}
-
 // simulated returns the simulated cache of a measured level, or the zero Geometry.
 func (m Machine) simulated(name string) simcache.Geometry {
 	for _, l := range m.Simulated.Levels {
@@ -170,9 +140,6 @@ func (m Machine) writeTables(w io.Writer) error {
 			tlbCell(m.simulatedTLB(i)), r.Miss, cmp.Or(timeCell(r.Apart), "unknown"))
 	}
 	m.writeThreads(t)
-	m.writeStreams(t)
-	m.writeLoops(t)
-	m.writeTiles(t)
 	return t.Flush()
 }
 
@@ -197,14 +164,6 @@ func speedCells(s Speed) string {
 	}
 	return fmt.Sprintf("%.3g ns\t%s\t%s\t%s\t%s", s.Latency, timeCell(s.Near), crowded,
 		bandwidthCell(s.Read), bandwidthCell(s.Copy))
-}
-
-func writeRow[T any](t *tabwriter.Writer, head string, all []T, cell func(T) string) {
-	fmt.Fprint(t, head)
-	for _, one := range all {
-		fmt.Fprintf(t, "\t%s", cell(one))
-	}
-	fmt.Fprintln(t)
 }
 
 // timeCell is empty if nothing was measured, as in the first level.
@@ -234,7 +193,7 @@ type Report struct {
 
 // ReportOf returns the report of a machine, with the caches that its file simulates.
 func ReportOf(m Machine, file string, warnings []string) *Report {
-	r := &Report{m, append(slices.Clip(warnings), m.SimulatedWarnings()...), file}
+	r := &Report{m, append([]string{}, warnings...), file}
 	r.Date = m.Date.UTC().Truncate(time.Second)
 	r.Levels, r.TLB = slices.Clone(m.Levels), slices.Clone(m.TLB)
 	for i, l := range r.Levels {
@@ -244,7 +203,7 @@ func ReportOf(m Machine, file string, warnings []string) *Report {
 		r.TLB[i].Simulated = simcache.FormatTLB([]simcache.TLB{m.simulatedTLB(i)})
 	}
 	// Empty lists are [], not null.
-	r.TLB, r.Warnings = append([]Reach{}, r.TLB...), append([]string{}, r.Warnings...)
+	r.TLB = append([]Reach{}, r.TLB...)
 	r.Ladder, r.PageLadder = append(List[Point]{}, m.Ladder...),
 		append(List[Pages]{}, m.PageLadder...)
 	return r

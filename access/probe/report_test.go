@@ -22,10 +22,7 @@ func TestTables(t *testing.T) {
 		Levels: []Level{{Name: "L1D", Capacity: 32 << 10, Speed: Speed{Latency: 1.25, Read: 999.4, Copy: 999.6}}},
 		TLB:    []Reach{{Entries: 64, Miss: 2}},
 	}
-	// A row of a matrix of tiles has all columns of one order, in which some dtypes were measured.
 	some := small
-	some.Tiles = []Tile{{"row", 8, 8, 1}, {"row", 8, 16, 2}, {"row", 16, 8, 3}, {"row", 16, 16, 1003}, {"col", 16, 8, 5}, {"col", 16, 16, 6}}
-	some.Loops = []Loop{{"sum", "int8", 1, 2}, {"fill", "int16", 3, 4}}
 	some.Streams, some.Loads = 7, whole.Loads
 	var text strings.Builder
 	for _, m := range []Machine{whole, small, some} {
@@ -84,24 +81,6 @@ func TestWarnings(t *testing.T) {
 	less.Levels[1].Capacity = 4096
 	if got := less.Warnings(nil, "here.yaml"); len(got) != 1 || !strings.HasPrefix(got[0], "L2 serves working sets up to 4 KiB, where the file states 1 MiB. ") || !strings.HasSuffix(got[0], "; --caches=here.yaml simulates it.") {
 		t.Errorf("%q", got)
-	}
-}
-
-// TestSimulatedWarnings: what a file simulates otherwise than was measured is warned of.
-func TestSimulatedWarnings(t *testing.T) {
-	m := example()
-	m.Levels[0].Capacity = 32 << 10
-	if got := m.SimulatedWarnings(); got != nil {
-		t.Errorf("%q", got)
-	}
-	m.Levels[1].Capacity, m.TLB[0].Entries = 1<<20, 72
-	m.TLB, m.Levels = append(m.TLB, Reach{Entries: 2048}), append(m.Levels, Level{Name: "L3", Capacity: 8 << 20})
-	got := m.SimulatedWarnings()
-	for i, want := range []string{"L2 was found to serve 1 MiB and is simulated as 2 MiB, 32 ways: ", "L3 was found to serve 8 MiB and is not simulated: ", "Level 1 of the TLB was found to have 72 entries and is simulated with 64, 64 ways: ",
-		"Level 2 of the TLB was found to have 2048 entries and is not simulated: "} {
-		if len(got) != 4 || !strings.HasPrefix(got[i], want) {
-			t.Fatalf("%q, want %q", got, want)
-		}
 	}
 }
 

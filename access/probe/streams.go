@@ -1,9 +1,6 @@
 package probe
 
 import (
-	"fmt"
-	"text/tabwriter"
-
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
 )
@@ -61,19 +58,4 @@ func streaming(op access.Op, bytes int) access.Spec {
 		bytes /= 2
 	}
 	return access.Spec{Op: op, DType: dtype, Shape: []int{bytes / dtype.Size()}}
-}
-
-func (m Machine) writeStreams(t *tabwriter.Writer) {
-	if len(m.Streamed) == 0 {
-		return
-	}
-	fmt.Fprintln(t)
-	writeRow(t, "lines of memory by plain loops", m.Streamed, func(s Stream) string { return s.Op })
-	writeRow(t, "one after the other", m.Streamed, func(s Stream) string { return timeCell(s.Ns) })
-	if m.Threads > 1 {
-		writeRow(t, fmt.Sprintf("by %d threads together", m.Threads), m.Streamed,
-			func(s Stream) string {
-				return timeCell(s.All)
-			})
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -12,19 +11,10 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// This file measures with several threads: the bandwidth of all cores, memory of one NUMA node from
-// CPUs of another, and latency under load.
-
-// A Remote is what memory of a NUMA node delivers to the CPUs of a node.
-type Remote struct {
-	CPUs    int     `yaml:"cpus-of-node,omitempty" json:"cpusOfNode"` // their node
-	Memory  int     `yaml:"memory-of-node,omitempty" json:"memoryOfNode"`
-	Latency float64 `yaml:"latency-ns" json:"latencyNs"` // per load of a pointer chase
-	// of sums by all CPUs of the node
-	Read Bandwidth `yaml:"read-GB/s" json:"readBytesPerSecond"`
-}
+// This file measures with several threads: the bandwidth of all cores, and latency under load.
 
 // A Load is the latency of a pointer chase while other threads stream for a share of the time.
 type Load struct {
@@ -126,62 +116,6 @@ func (s *sampler) behindAll() int {
 	return size
 }
 
-func (s *sampler) nodes(m *Machine) error {
-	if len(s.Nodes) < 2 {
-		return nil
-	}
-	for _, from := range s.Nodes {
-		var cpus []int
-		for _, l := range s.Workers {
-			if l.Node == from.ID {
-				cpus = append(cpus, l.CPU)
-			}
-		}
-		if len(cpus) == 0 {
-			continue
-		}
-		for _, of := range s.Nodes {
-			if of.Memory == 0 {
-				continue
-			}
-			r, err := s.remote(from.ID, of.ID, cpus)
-			if err != nil {
-				return err
-			}
-			m.Remote = append(m.Remote, r)
-		}
-	}
-	return nil
-}
-
-func (s *sampler) remote(from, of int, cpus []int) (Remote, error) {
-	chase := access.ChaseSpec(s.MaxSize/line, line)
-	o := access.Options{Count: 3, MinTime: s.sampleTime(), MaxMemory: s.MaxMemory, Pages: s.pages,
-		CPUs: cpus, Bind: []int{of}}
-	read := reading(s.MaxSize)
-	read.Threads, read.Grain = len(cpus), 1
-	r := Remote{CPUs: from, Memory: of}
-	for i, spec := range []access.Spec{chase, read} {
-		p, err := spec.Pattern()
-		if err != nil {
-			return r, err
-		}
-		least := math.Inf(1)
-		for sample, err := range access.Measure(s.ctx, []access.Pattern{p}, o) {
-			if err != nil {
-				return r, err
-			}
-			least = min(least, sample.PerPass/float64(p.Elems))
-		}
-		if i == 0 {
-			r.Latency = least
-		} else {
-			r.Read = Bandwidth(4 / least)
-		}
-	}
-	return r, nil
-}
-
 var loads = []float64{0, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 3. / 8, 1. / 2, 3. / 4, 1}
 
 // A sample under load lasts about 4 ms, or less with a small budget.
@@ -233,28 +167,14 @@ func (m Machine) writeThreads(t *tabwriter.Writer) {
 				bandwidthCell(m.Memory.CopyAll))
 		}
 	}
-	if len(m.Remote) > 0 {
-		fmt.Fprintln(t, "\nCPUs of\tmemory of\tlatency\tread, by all of the node")
-		for _, r := range m.Remote {
-			fmt.Fprintf(t, "node %d\tnode %d\t%.3g ns\t%s\n", r.CPUs, r.Memory, r.Latency,
-				bandwidthCell(r.Read))
-		}
-	}
 	if len(m.Loads) > 0 {
-		fmt.Fprintf(t, "\n%s for a share of time\tmemory moves\tlatency\n",
-			counted(m.Streams, "thread streams", "threads stream"))
+		fmt.Fprintf(t, "\n%s busy for\tmemory moves\tlatency\n",
+			explain.Counted(m.Streams, "thread"))
 		for _, l := range m.Loads {
 			fmt.Fprintf(t, "%.3g%%\t%s\t%.3g ns\n", 100*l.Share, bandwidthCell(middle(l.Bandwidth)),
 				middle(l.Ns))
 		}
 	}
-}
-
-func counted(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", more)
 }
 
 // WriteNodes writes a table of the NUMA nodes, or nothing if there are none.

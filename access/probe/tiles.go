@@ -1,10 +1,7 @@
 package probe
 
 import (
-	"fmt"
 	"math"
-	"slices"
-	"text/tabwriter"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
@@ -65,30 +62,4 @@ func copyingTiles(bytes int, order access.Order, tile ...int) access.Spec {
 	side := (lines - 1 + lines%2) * elements
 	spec.Shape = []int{side, side}
 	return spec
-}
-
-func (m Machine) writeTiles(t *tabwriter.Writer) {
-	if len(m.Tiles) == 0 {
-		return
-	}
-	columns := func(p Tile) []Tile {
-		return slices.DeleteFunc(slices.Clone(m.Tiles), func(o Tile) bool {
-			return o.Order != p.Order || o.Rows != p.Rows
-		})
-	}
-	fmt.Fprint(t, "\ntransposed by tiles of")
-	for _, p := range columns(m.Tiles[0]) {
-		fmt.Fprintf(t, "\tx%d", p.Columns)
-	}
-	fmt.Fprintln(t)
-	for i, p := range m.Tiles {
-		if i > 0 && p.Order == m.Tiles[i-1].Order && p.Rows == m.Tiles[i-1].Rows {
-			continue
-		}
-		fmt.Fprintf(t, "%d, %s-major", p.Rows, p.Order)
-		for _, c := range columns(p) {
-			fmt.Fprintf(t, "\t%.3g ns", c.Ns)
-		}
-		fmt.Fprintln(t)
-	}
 }

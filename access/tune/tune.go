@@ -76,9 +76,10 @@ var kinds = []kind{
 		plan: func(s *kernel.Set, bytes int) *kernel.Plan {
 			return kernel.NewPlan(s, 4, []kernel.Loop{{N: bytes / 4, To: 4, From: 4}})
 		}},
-	{of: tiles, plan: func(s *kernel.Set, bytes int) *kernel.Plan {
-		return transposed(s, 4, bytes)
-	}},
+	{of: func(t *kernel.Tuning) *int { return &t.Tiles },
+		plan: func(s *kernel.Set, bytes int) *kernel.Plan {
+			return transposed(s, 4, bytes)
+		}},
 	{of: func(t *kernel.Tuning) *int { return &t.Narrow },
 		plan: func(s *kernel.Set, bytes int) *kernel.Plan {
 			return transposed(s, 2, bytes)
@@ -92,8 +93,6 @@ var kinds = []kind{
 	}},
 	{of: func(t *kernel.Tuning) *int { return &t.Reads }},
 }
-
-func tiles(t *kernel.Tuning) *int { return &t.Tiles }
 
 func blocks(t *kernel.Tuning) *int { return &t.Blocks }
 

@@ -266,7 +266,7 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 	machine := session.ThisMachine()
 	o := probe.Options{CPU: machine.CPU, Caches: caches, TLB: cpu.TLB(probe.PageSize()),
 		MaxSize: f.maxSize.value, MaxMemory: machine.Available, Budget: f.budget,
-		Workers: cpu.Workers(), Nodes: cpu.Nodes(), Loaded: f.loaded}
+		Workers: cpu.Workers(), Loaded: f.loaded}
 	meter := progress.New(c.err)
 	defer meter.End()
 	meter.Timed("measuring this machine", 100)
@@ -283,7 +283,11 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 	if err != nil {
 		return m, "", err
 	}
-	if err := m.Write(saved); err != nil {
+	text, err := m.Format()
+	if err != nil {
+		return m, "", err
+	}
+	if _, err := saved.Write(text); err != nil {
 		return m, "", err
 	}
 	return m, file, errors.Join(saved.Commit(), f.writeLoads(m))

@@ -92,13 +92,11 @@ class capture:
             self.ids[address] = self.new_id()
         return self.ids[address]
 
-    def node(self, id, name, parent, scope, inputs=(), outputs=(), schema="", duration=None):
-        # No rf_id: these are numbers of PyTorch's own, by which a Kineto trace would be joined.
+    def node(self, id, name, parent, scope, inputs=(), outputs=(), schema=""):
+        # No rf_id: these are numbers of PyTorch's own.
         attrs = [("rf_id", "uint64", 0), ("fw_parent", "uint64", 0), ("seq_id", "int64", -1),
                  ("scope", "uint64", scope), ("tid", "uint64", self.tid), ("fw_tid", "uint64", 0),
                  ("op_schema", "string", schema), ("kernel_backend", "string", ""), ("kernel_file", "string", "")]
-        if duration is not None:
-            attrs.append(("duration_ns", "uint64", duration))
         return {"id": id, "name": name, "ctrl_deps": parent,
                 "inputs": side(inputs), "outputs": side(outputs),
                 "attrs": [{"name": n, "type": t, "value": v} for n, t, v in attrs]}
@@ -161,12 +159,10 @@ class Dispatched(TorchDispatchMode):
         inputs = [into.describe(v) for v in given]
         id, parent = into.new_id(), into.stack[-1]
         into.calls += 1
-        start = time.perf_counter_ns()
         result = func(*args, **kwargs)
-        duration = time.perf_counter_ns() - start
         results = result if isinstance(result, tuple) else () if result is None else (result,)
         into.write(into.node(id, schema.name, parent, FUNCTION_SCOPE, inputs, [into.describe(v) for v in results],
-                             str(schema), duration))
+                             str(schema)))
         return result
 
 

@@ -1,6 +1,6 @@
 """Record two models that copy for their layouts in many ways: python3 copies.py FOLDER
 
-times.py times the copies; docs/model.md says how well the bill orders them.
+times.py times the copies; measured.md says how well the bill orders them.
 """
 
 import os
