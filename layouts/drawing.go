@@ -73,7 +73,9 @@ func (p Picture) Drawing() (Drawing, error) {
 		d.Views = append(d.Views, Drawn{name, Plain(s.layout)})
 		if s.fresh && s.dtype == p.DType && max(stored.Numel(), s.storage) <= shownElements {
 			numbers := must(Arange(Int64, stored.Numel()))
-			d.Values = valuesOf(numbers.storage.seen(stored), view)
+			if seen, err := numbers.storage.seen(stored).apply(view, true); err == nil {
+				d.Values, _ = seen.storage.all().cells()
+			}
 		}
 	}
 	return d, nil
@@ -87,21 +89,6 @@ func (p Picture) views() []Chain {
 	return p.Views
 }
 
-// valuesOf are the elements of the storage of what a chain makes of a tensor; nil where they are
-// not known.
-func valuesOf(base *Tensor, c Chain) []string {
-	view, err := base.Apply(c)
-	if err != nil {
-		return nil
-	}
-	all, err := Contiguous(view.storage.Len())
-	if err != nil {
-		return nil
-	}
-	cells, _ := view.storage.seen(all).cells()
-	return cells
-}
-
 // Drawing is what a picture of the result shows. Errors are as those of Text.
 func (e Expression) Drawing() (Drawing, error) {
 	s, known, err := e.site()
@@ -112,9 +99,9 @@ func (e Expression) Drawing() (Drawing, error) {
 	if !known || e.made.elements == nil || max(e.made.layout.Numel(), s.storage) > shownElements {
 		return d, nil
 	}
-	base, err := e.base()
+	x, err := e.Tensor()
 	if err == nil {
-		d.Values = valuesOf(base, e.chain)
+		d.Values, _ = x.storage.all().cells()
 	}
 	return d, err
 }

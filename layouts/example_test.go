@@ -59,7 +59,7 @@ func Example_orderOfAccess() {
 func ExampleElementwise() {
 	x, _ := layouts.Contiguous(3, 4)
 	y, _ := layouts.Contiguous(4, 3)
-	y, _ = y.T()
+	y, _ = y.Transpose(0, 1)
 	sum, _ := layouts.Elementwise(y, x)
 	fmt.Println(sum.Output)
 	for _, l := range sum.Walk {

@@ -3,6 +3,7 @@ package layouts
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,20 +13,10 @@ import (
 // torch.arange(24).reshape(2, 3, 4).transpose(0, 1).
 type Expression struct {
 	text  string
-	from  *factory
+	from  string // the factory's name
 	made  made
 	chain Chain // its steps have places in text
 }
-
-// flipped is flip where it copies, as in PyTorch.
-var flipped = viewOp{name: "flip", site: func(s site, a arguments) (site, error) {
-	flipped, err := s.layout.Flip(a.list(0)...)
-	if err != nil {
-		return site{}, err
-	}
-	strides, err := s.layout.stridesIn("flip", Preserve)
-	return s.copied(flipped.shape, strides, errors.New("PyTorch has no negative strides")), err
-}, copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Flip(a.list(0)...) }}
 
 // ParseExpression reads Python code that makes a tensor with PyTorch, and a chain on it as
 // [ParseChain] does:
@@ -60,12 +51,12 @@ func atPlace(text string, err error, at int) error {
 }
 
 func (p *parser) expression() (Expression, error) {
-	if name := keyword().FindString(p.rest); name != "" {
+	if name := keyword.FindString(p.rest); name != "" {
 		p.skip(len(name))
 	}
 	at := p.offset()
-	p.skip(len(torchPrefix().FindString(p.rest)))
-	name := identifier().FindString(p.rest)
+	p.skip(len(torchPrefix.FindString(p.rest)))
+	name := identifier.FindString(p.rest)
 	p.skip(len(name))
 	if !isFactory(name) || !p.at('(') {
 		return Expression{}, &placedError{p.noFactory(name), at}
@@ -80,7 +71,8 @@ func (p *parser) expression() (Expression, error) {
 		return Expression{}, fmt.Errorf("%s: %w", name, err)
 	}
 	e, start := Expression{text: p.text}, p.offset()
-	if e.from, e.made, err = makes(name, args); err != nil {
+	e.from = name
+	if e.made, err = makes(name, args); err != nil {
 		return Expression{}, &placedError{err, at}
 	}
 	p.literals = false
@@ -89,19 +81,14 @@ func (p *parser) expression() (Expression, error) {
 		return Expression{}, err
 	}
 	steps, err := stepsOf(calls)
-	for i, s := range steps {
-		if s.op != nil && s.op.name == flipped.name {
-			steps[i].op = &flipped
-		}
-	}
 	e.chain = Chain{p.text[start:], steps}
 	return e, err
 }
 
-var torchPrefix = compiled(`^torch\s*\.\s*`)
+var torchPrefix = regexp.MustCompile(`^torch\s*\.\s*`)
 
 func isFactory(name string) bool {
-	return slices.ContainsFunc(factories, func(f factory) bool { return f.name == name })
+	return slices.ContainsFunc(factories, func(f viewOp) bool { return f.name == name })
 }
 
 func (p *parser) noFactory(name string) error {
@@ -124,29 +111,26 @@ func (p *parser) noFactory(name string) error {
 }
 
 // makes calls the first factory of a name that takes the arguments.
-func makes(name string, args []value) (*factory, made, error) {
-	var refusal error
-	for i := range factories {
-		f := &factories[i]
+func makes(name string, args []value) (m made, refusal error) {
+	for _, f := range factories {
 		if f.name != name {
 			continue
 		}
 		bound, err := f.bind(args)
 		if err == nil {
-			m, err := f.make(bound)
-			if err == nil {
+			if m, err = f.make(bound); err == nil {
 				_, err = m.layout.bytes(m.dtype)
 			}
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, err)
 			}
-			return f, m, err
+			return m, err
 		}
 		if refusal == nil || len(args) > 1 {
 			refusal = fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return nil, made{}, refusal
+	return made{}, refusal
 }
 
 // String returns the text of the expression.
@@ -181,7 +165,7 @@ func (e Expression) site() (s site, known bool, err error) {
 		if s, err = step.apply(s); err != nil {
 			return site{}, false, atPlace(e.text, err, step.at)
 		}
-		known = known && !s.conj && (step.op == nil || step.op.name != "empty_like")
+		known = known && !s.conj && !s.blank
 	}
 	return s, known, nil
 }
@@ -196,18 +180,11 @@ func (e Expression) Tensor() (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := e.base()
+	base, err := e.made.tensor()
 	if err != nil {
 		return nil, err
 	}
 	return base.Apply(e.chain)
-}
-
-func (e Expression) base() (*Tensor, error) {
-	if e.made.elements == nil {
-		return zerosIn(e.made.dtype, e.made.layout)
-	}
-	return e.made.elements()
 }
 
 // Text explains the result in words, and draws it next to its storage if both are small, or below
@@ -227,23 +204,24 @@ func (e Expression) Text(columns int) (words, drawing string, err error) {
 	case !known:
 		return words, "\nThe elements are not shown: they are conjugates, or unwritten.\n", nil
 	case e.made.elements == nil && s.dtype != e.made.dtype:
-		return words, fmt.Sprintf("\nThe elements are not shown: %s %s.\n", e.from.name,
-			e.from.why), nil
+		return words, fmt.Sprintf("\nThe elements are not shown: %s %s.\n", e.from,
+			e.made.why), nil
 	case e.made.elements == nil:
 		note = fmt.Sprintf("\n%s %s: their places in its storage are shown.\n",
-			e.from.name, e.from.why)
+			e.from, e.made.why)
 		var numbers *Tensor
 		if numbers, err = Arange(Int64, e.made.layout.Numel()); err == nil {
 			base = numbers.storage.seen(e.made.layout)
 		}
 	default:
-		base, err = e.base()
+		base, err = e.made.tensor()
 	}
 	if err != nil {
 		return "", "", err
 	}
-	if drawing, err = beside(base, e.rows(), e.chain, columns); err != nil {
+	view, err := base.Apply(e.chain)
+	if err != nil {
 		return "", "", err
 	}
-	return words, note + drawing, nil
+	return words, note + beside(base, view, e.rows(), columns), nil
 }

@@ -42,21 +42,52 @@ func (s site) copyIn(op string, f MemoryFormat) (site, error) {
 	return s.copied(s.layout.shape, strides, nil), nil
 }
 
+// copied is a copy of s's elements, in row-major order.
 func (s site) copied(shape, strides []int, why error) site {
 	l := Layout{shape: shape, strides: strides}
-	return site{layout: l, storage: l.Numel(), dtype: s.dtype, fresh: true, why: why}
+	return site{layout: l, storage: l.Numel(), dtype: s.dtype, walk: s.walk, fresh: true,
+		source: s.layout, why: why}
 }
 
-// A FormatError says that a layout does not lie in a memory format, so contiguous() copies.
-type FormatError struct {
-	Layout Layout
-	Format MemoryFormat
+// flip copies, as in PyTorch, but in an order of access.
+func (s site) flip(dims []int) (site, error) {
+	flipped, err := s.layout.flip(dims...)
+	if err != nil || s.walk {
+		s.layout = flipped
+		return s, err
+	}
+	c, err := s.copyIn("flip", Preserve)
+	c.source, c.why = flipped, errors.New("PyTorch has no negative strides")
+	return c, err
 }
 
-// Error names the layout and the format.
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("%v does not lie in %v",
-		e.Layout, e.Format)
+// repeat is a row-major copy that has the tensor this many times along each dim. Leading counts add
+// dims (ATen/native/TensorShape.cpp, repeat).
+func (s site) repeat(counts []int) (site, error) {
+	l := s.layout
+	lead := len(counts) - l.Rank()
+	if lead < 0 {
+		return site{}, fmt.Errorf("repeat: %d counts for a tensor of %d dims", len(counts), l.Rank())
+	}
+	source, shape := Layout{offset: l.offset}, make([]int, len(counts))
+	for i, k := range counts {
+		n, stride := 1, 0
+		if i >= lead {
+			n, stride = l.shape[i-lead], l.strides[i-lead]
+		}
+		var ok bool
+		if shape[i], ok = mulInt(k, n); shape[i] < 0 || !ok {
+			return site{}, fmt.Errorf("repeat: count %d of dim %d of size %d gives no size", k, i, n)
+		}
+		source.shape = append(source.shape, k, n)
+		source.strides = append(source.strides, 0, stride)
+	}
+	if _, err := checkedNumel(shape); err != nil {
+		return site{}, fmt.Errorf("repeat: %w", err)
+	}
+	c := s.copied(shape, contiguousStrides(shape), nil)
+	c.source = source
+	return c, nil
 }
 
 func (s site) contiguous(f MemoryFormat) (site, error) {
@@ -64,7 +95,9 @@ func (s site) contiguous(f MemoryFormat) (site, error) {
 	if err != nil || strides == nil {
 		return s, err
 	}
-	return s.copied(s.layout.shape, strides, &FormatError{s.layout, f}), nil
+	c := s.copied(s.layout.shape, strides, fmt.Errorf("%v does not lie in %v", s.layout, f))
+	c.format = f
+	return c, nil
 }
 
 // contiguousStridesIn returns the strides of contiguous()'s copy, nil without a copy. As in

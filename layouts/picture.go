@@ -87,14 +87,10 @@ func (p Picture) view(stored Layout, view Chain) (words, drawing string, err err
 }
 
 // site is where a view of the stored tensor lies.
-func (p Picture) site(stored Layout, view Chain) (s site, err error) {
-	s = stored.site(p.DType)
-	for _, step := range view.steps {
-		if s, err = step.apply(s); err != nil {
-			break
-		}
-	}
-	return s, err
+func (p Picture) site(stored Layout, view Chain) (site, error) {
+	s := stored.site(p.DType)
+	s.walk = true
+	return s.applied(view)
 }
 
 // words are the facts of what a chain made.
@@ -128,28 +124,21 @@ func (p Picture) draw(stored Layout, s site, view Chain) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	drawing, err := beside(numbers.storage.seen(stored), stored, view, p.Columns)
+	base := numbers.storage.seen(stored)
+	seen, err := base.apply(view, true)
 	if err != nil {
 		return "", nil // by way of another dtype
 	}
-	return drawing, nil
+	return beside(base, seen, stored, p.Columns), nil
 }
 
-// beside shows the storage of what a chain makes of a tensor, in order, beside it: of a view in
-// rows of a layout.
-func beside(base *Tensor, rows Layout, c Chain, columns int) (string, error) {
-	view, err := base.Apply(c)
-	if err != nil {
-		return "", err
-	}
-	all, err := Contiguous(view.storage.Len())
-	if err != nil {
-		return "", err
-	}
+// beside shows a view beside its storage in order, which has rows of a layout unless it is another
+// than the base's.
+func beside(base, view *Tensor, rows Layout, columns int) string {
 	if view.storage != base.storage {
 		rows = view.layout
 	}
-	return "\n" + sideBySide(storageRows(view.storage.seen(all), rows), view, columns), nil
+	return "\n" + sideBySide(storageRows(view.storage.all(), rows), view, columns)
 }
 
 // describe says how a format splits and pads the dims, and draws small storages.

@@ -92,10 +92,9 @@ func (t *Tensor) coordinates() (*Sparse, error) {
 	shape := t.layout.shape
 	var places []int
 	index := make([][]int64, len(shape))
-	nonzero := t.nonzero()
 	number := 0
 	for at := range t.layout.Offsets() {
-		if nonzero(at) {
+		if t.nonzero(at) {
 			places = append(places, at)
 			rest := number
 			for d := len(shape) - 1; d >= 0; d-- {
@@ -109,7 +108,7 @@ func (t *Tensor) coordinates() (*Sparse, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := t.gather(places, len(places))
+	values, err := t.picked(places, len(places))
 	if err != nil {
 		return nil, err
 	}
@@ -125,14 +124,13 @@ func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	if format.byColumn() {
 		major, minor = 1, 0
 	}
-	nonzero := t.nonzero()
 	starts, indices, places := []int64{0}, []int64{}, []int{}
 	for i := range t.layout.shape[major] / block[major] {
 		for j := range t.layout.shape[minor] / block[minor] {
 			part := t.layout.clone()
 			part.offset += i*block[major]*part.strides[major] + j*block[minor]*part.strides[minor]
 			part.shape = block
-			if inside := slices.Collect(part.Offsets()); slices.ContainsFunc(inside, nonzero) {
+			if inside := slices.Collect(part.Offsets()); slices.ContainsFunc(inside, t.nonzero) {
 				indices, places = append(indices, int64(j)), append(places, inside...)
 			}
 		}
@@ -144,7 +142,7 @@ func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 		sizes, kind = append(sizes, block...), "block"
 		what = [2]string{"row of blocks", "column of blocks"}
 	}
-	values, err := t.gather(places, sizes...)
+	values, err := t.picked(places, sizes...)
 	if err != nil {
 		return nil, err
 	}
@@ -166,38 +164,17 @@ func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	}}, nil
 }
 
-func (t *Tensor) gather(places []int, shape ...int) (*Tensor, error) {
-	c, err := zeros("sparse", t.DType(), shape)
+// picked are elements at places of the storage, in a row-major tensor.
+func (t *Tensor) picked(places []int, shape ...int) (*Tensor, error) {
+	l, err := fresh("sparse", shape)
 	if err != nil {
 		return nil, err
 	}
-	size := t.DType().Size()
-	for i, at := range places {
-		copy(c.storage.mem[i*size:(i+1)*size], t.storage.mem[at*size:])
-	}
-	return c, nil
+	return t.gather(places, t.DType(), l)
 }
 
-func (t *Tensor) nonzero() func(at int) bool {
-	switch t.DType() {
-	case Float16, BFloat16: // apart from the sign
-		return func(at int) bool { return words[uint16](t.storage)[at]<<1 != 0 }
-	case Float32:
-		return func(at int) bool { return words[float32](t.storage)[at] != 0 }
-	case Float64:
-		return func(at int) bool { return words[float64](t.storage)[at] != 0 }
-	case Complex64:
-		return func(at int) bool { return words[complex64](t.storage)[at] != 0 }
-	case Complex128:
-		return func(at int) bool { return words[complex128](t.storage)[at] != 0 }
-	}
-	size := t.DType().Size()
-	return func(at int) bool {
-		return slices.ContainsFunc(t.storage.mem[at*size:(at+1)*size], func(b byte) bool {
-			return b != 0
-		})
-	}
-}
+// nonzero reports whether the element at a place is not zero.
+func (t *Tensor) nonzero(at int) bool { return t.DType().row().get(t.storage, at).c != 0 }
 
 // Stored returns the number of stored values, or of blocks for BSR and BSC.
 func (s *Sparse) Stored() int { return s.Arrays[len(s.Arrays)-1].Tensor.layout.shape[0] }

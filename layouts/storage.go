@@ -19,6 +19,11 @@ func (s *Storage) seen(l Layout) *Tensor {
 	return &Tensor{storage: s, layout: l}
 }
 
+// all is the storage as a tensor.
+func (s *Storage) all() *Tensor {
+	return s.seen(Layout{shape: []int{s.Len()}, strides: []int{1}})
+}
+
 func (s *Storage) shared() bool { return s.tensors.Load() > 1 }
 
 // NewStorage allocates n elements, all zero. It refuses a negative n and a size in bytes that
@@ -86,7 +91,8 @@ func Data[T Element](s *Storage) ([]T, error) {
 
 // words checks no type: W only needs the size of an element.
 func words[W any](s *Storage) []W {
-	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s.mem))), s.Len())
+	size := int(unsafe.Sizeof(*new(W)))
+	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s.mem))), len(s.mem)/size)
 }
 
 func addressOf(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }

@@ -203,9 +203,9 @@ func (l Layout) Expand(sizes ...int) (Layout, error) {
 	return derived(fmt.Sprintf("expand to %v", sizes), m.shape, m.strides, m.offset)
 }
 
-// Flip reverses the given dims by negative strides. PyTorch's flip copies; this one is an order of
+// flip reverses the given dims by negative strides. PyTorch's flip copies; this one is an order of
 // access.
-func (l Layout) Flip(dims ...int) (Layout, error) {
+func (l Layout) flip(dims ...int) (Layout, error) {
 	m := l.clone()
 	seen := make([]bool, max(l.Rank(), 1))
 	for _, dim := range dims {
@@ -368,24 +368,6 @@ func (l Layout) cannotMerge(d int, shape []int) error {
 	return &NoViewError{l, shape, d - 1, inner}
 }
 
-// Flatten merges the dims start to end, both included. It fails if their strides do not allow it;
-// [Tensor.Flatten] then copies.
-func (l Layout) Flatten(start, end int) (Layout, error) {
-	a, b, err := l.flattened(start, end)
-	if err != nil {
-		return Layout{}, err
-	}
-	if a == b && l.Rank() > 0 {
-		return l, nil
-	}
-	shape := l.merged(a, b)
-	strides, err := l.viewStrides(shape)
-	if err != nil {
-		return Layout{}, fmt.Errorf("flatten: %w", err)
-	}
-	return derived("flatten", shape, strides, l.offset)
-}
-
 func (l Layout) flattened(start, end int) (a, b int, err error) {
 	if a, err = l.dim("flatten", start); err != nil {
 		return 0, 0, err
@@ -453,8 +435,8 @@ func (l Layout) Unsqueeze(dim int) (Layout, error) {
 		slices.Insert(slices.Clone(l.strides), d, stride), l.offset)
 }
 
-// T swaps the two dims of a matrix and returns fewer dims unchanged.
-func (l Layout) T() (Layout, error) {
+// t swaps the two dims of a matrix and returns fewer dims unchanged.
+func (l Layout) t() (Layout, error) {
 	switch l.Rank() {
 	case 0, 1:
 		return l, nil
@@ -465,8 +447,8 @@ func (l Layout) T() (Layout, error) {
 		"any two)", l.Rank())
 }
 
-// Squeeze drops the given dims, or all dims, that have size 1.
-func (l Layout) Squeeze(dims ...int) (Layout, error) {
+// squeeze drops the given dims, or all dims, that have size 1.
+func (l Layout) squeeze(dims ...int) (Layout, error) {
 	drop := make([]bool, max(l.Rank(), 1))
 	for d := range drop {
 		drop[d] = len(dims) == 0
@@ -502,11 +484,11 @@ func (l Layout) squeezeAll(dims []int) (Layout, error) {
 	if len(dims) == 0 {
 		return l.checked("squeeze")
 	}
-	return l.Squeeze(dims...)
+	return l.squeeze(dims...)
 }
 
-// Movedim moves dim src to place dst; the others keep their order.
-func (l Layout) Movedim(src, dst int) (Layout, error) {
+// movedim moves dim src to place dst; the others keep their order.
+func (l Layout) movedim(src, dst int) (Layout, error) {
 	from, err := l.dim("movedim", src)
 	if err != nil {
 		return Layout{}, err
@@ -524,9 +506,9 @@ func (l Layout) Movedim(src, dst int) (Layout, error) {
 	return l.Permute(slices.Insert(order, to, from)...)
 }
 
-// Unfold replaces a dim by the number of windows of size elements, step apart, that fit in it. The
+// unfold replaces a dim by the number of windows of size elements, step apart, that fit in it. The
 // last dim is then the index within a window (ATen/native/TensorShape.cpp, unfold).
-func (l Layout) Unfold(dim, size, step int) (Layout, error) {
+func (l Layout) unfold(dim, size, step int) (Layout, error) {
 	d, err := l.dim("unfold", dim)
 	if err != nil {
 		return Layout{}, err
