@@ -16,6 +16,7 @@ type Expression struct {
 	from  string // the factory's name
 	made  made
 	chain Chain // its steps have places in text
+	walk  bool  // the chain is an order of access
 }
 
 // ParseExpression reads Python code that makes a tensor with PyTorch, and a chain on it as
@@ -136,11 +137,21 @@ func makes(name string, args []value) (m made, refusal error) {
 // String returns the text of the expression.
 func (e Expression) String() string { return e.text }
 
-// Layout returns where the elements of the result lie in its storage, and their dtype. Operations
-// that copy make their own storage. Errors begin with the place of the operation.
-func (e Expression) Layout() (Layout, DType, error) {
-	s, _, err := e.site()
-	return s.layout, s.dtype, err
+// site returns the result. known says that the chain leaves known elements known. Errors begin with
+// the place of the operation in an expression that was read.
+func (e Expression) site() (s site, known bool, err error) {
+	s, known = e.made.layout.site(e.made.dtype), true
+	s.walk = e.walk
+	for _, step := range e.chain.steps {
+		if s, err = step.apply(s); err != nil {
+			if !e.walk {
+				err = atPlace(e.text, err, step.at)
+			}
+			return site{}, false, err
+		}
+		known = known && !s.conj && !s.blank
+	}
+	return s, known, nil
 }
 
 // rows returns the last layout of the chain that is all of the first storage in order.
@@ -158,35 +169,6 @@ func (e Expression) rows() Layout {
 	return rows
 }
 
-// site returns the result. known says that the chain leaves known elements known.
-func (e Expression) site() (s site, known bool, err error) {
-	s, known = e.made.layout.site(e.made.dtype), true
-	for _, step := range e.chain.steps {
-		if s, err = step.apply(s); err != nil {
-			return site{}, false, atPlace(e.text, err, step.at)
-		}
-		known = known && !s.conj && !s.blank
-	}
-	return s, known, nil
-}
-
-// Tensor returns the result. Elements that PyTorch draws at random or leaves unwritten are 0. It
-// refuses conjugates, which no storage holds, and empty_like.
-func (e Expression) Tensor() (*Tensor, error) {
-	_, known, err := e.site()
-	if err == nil && !known {
-		err = fmt.Errorf("%s: its elements are conjugates, or unwritten", e.text)
-	}
-	if err != nil {
-		return nil, err
-	}
-	base, err := e.made.tensor()
-	if err != nil {
-		return nil, err
-	}
-	return base.Apply(e.chain)
-}
-
 // Text explains the result in words, and draws it next to its storage if both are small, or below
 // if columns are too few (0 are enough). Elements that PyTorch draws at random or leaves unwritten
 // appear as their places in the storage. Errors begin with the place of the operation.
@@ -195,33 +177,72 @@ func (e Expression) Text(columns int) (words, drawing string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	words = s.words(e.chain)
-	base, note := (*Tensor)(nil), ""
+	note := ""
 	switch {
-	case max(e.made.layout.Numel(), s.layout.Numel(), s.storage) > shownElements:
-		const large = "\nStorage and view are printed for up to %d elements.\n"
-		return words, fmt.Sprintf(large, shownElements), nil
+	case slices.ContainsFunc(s.layout.strides, func(stride int) bool { return stride < 0 }):
+		note = "\nNegative strides are an order of access: PyTorch's tensors have none, and its " +
+			"flip copies.\n"
+	case e.made.why != "":
+		note = fmt.Sprintf("\n%s %s: their places in its storage are shown.\n", e.from, e.made.why)
+	}
+	x, base := e.shown(s, known)
+	switch {
+	case e.large(s):
+		drawing = fmt.Sprintf("\nStorage and view are printed for up to %d elements.\n",
+			shownElements)
+	case e.walk && x == nil:
 	case !known:
-		return words, "\nThe elements are not shown: they are conjugates, or unwritten.\n", nil
-	case e.made.elements == nil && s.dtype != e.made.dtype:
-		return words, fmt.Sprintf("\nThe elements are not shown: %s %s.\n", e.from,
-			e.made.why), nil
-	case e.made.elements == nil:
-		note = fmt.Sprintf("\n%s %s: their places in its storage are shown.\n",
-			e.from, e.made.why)
-		var numbers *Tensor
-		if numbers, err = Arange(Int64, e.made.layout.Numel()); err == nil {
-			base = numbers.storage.seen(e.made.layout)
-		}
+		drawing = "\nThe elements are not shown: they are conjugates, or unwritten.\n"
+	case x == nil:
+		drawing = fmt.Sprintf("\nThe elements are not shown: %s %s.\n", e.from, e.made.why)
+	case strings.HasPrefix(note, "\nNegative"):
+		drawing = note + "It visits the storage in this order:\n" + fmt.Sprintln(
+			strings.Trim(fmt.Sprint(slices.Collect(s.layout.Offsets())), "[]"))
+	case base:
+		drawing = note + "\n" + beside(x, e.rows(), columns)
 	default:
-		base, err = e.made.tensor()
+		drawing = note + "\n" + beside(x, x.layout, columns)
 	}
+	return s.words(e.chain), drawing, nil
+}
+
+func (e Expression) large(s site) bool {
+	return max(e.made.layout.Numel(), s.layout.Numel(), s.storage) > shownElements
+}
+
+// shown is the result where it is small and its elements are known, or their places in the first
+// storage. base says that it lies in that one.
+func (e Expression) shown(s site, known bool) (x *Tensor, base bool) {
+	places := e.made.elements == nil
+	if e.large(s) || !known || places && s.dtype != e.made.dtype {
+		return nil, false
+	}
+	if places {
+		e.made.dtype, e.made.elements = Int64, func(i int) scalar { return whole(kindInteger, int64(i)) }
+	}
+	first, err := e.made.tensor()
+	switch {
+	case err != nil:
+		return nil, false
+	case places && !s.fresh: // whatever the dtypes on the way
+		return first.storage.seen(s.layout), true
+	}
+	x, err = first.apply(e.chain, e.walk)
+	if err != nil || !x.layout.Equal(s.layout) {
+		return nil, false
+	}
+	return x, x.storage == first.storage
+}
+
+// Drawing is what a picture of the result shows. Errors are as those of Text.
+func (e Expression) Drawing() (Drawing, error) {
+	s, known, err := e.site()
 	if err != nil {
-		return "", "", err
+		return Drawing{}, err
 	}
-	view, err := base.Apply(e.chain)
-	if err != nil {
-		return "", "", err
+	d := Drawing{Storage: s.storage, Views: []Drawn{{e.text, Plain(s.layout)}}}
+	if x, _ := e.shown(s, known); x != nil && (e.made.elements != nil || s.fresh) {
+		d.Values, _ = x.storage.all().cells()
 	}
-	return words, note + beside(base, view, e.rows(), columns), nil
+	return d, nil
 }

@@ -153,40 +153,6 @@ func (l Layout) Overlaps() bool {
 	return false
 }
 
-// ByteStrides returns the strides in bytes of dtype, as NumPy prints them. Strides of empty layouts
-// and of dims of size 1 wrap beyond an int.
-func (l Layout) ByteStrides(dtype DType) []int {
-	strides := l.Strides()
-	for d := range strides {
-		strides[d] *= dtype.Size()
-	}
-	return strides
-}
-
-// Explain applies the rule of IsContiguous to each dim, from the last to the first that breaks it.
-func (l Layout) Explain() []Reason {
-	var reasons []Reason
-	want := 1
-	for d := l.Rank() - 1; d >= 0; d-- {
-		r := Reason{Dim: d, Size: l.shape[d], Stride: l.strides[d], Want: want,
-			Skipped: l.shape[d] == 1}
-		r.Holds = r.Skipped || r.Stride == want
-		reasons = append(reasons, r)
-		if !r.Holds {
-			break
-		}
-		want *= l.shape[d]
-	}
-	return reasons
-}
-
-// A Reason is one step of the contiguity rule. Want is the product of the sizes after Dim. A dim of
-// size 1 is skipped.
-type Reason struct {
-	Dim, Size, Stride, Want int
-	Skipped, Holds          bool
-}
-
 // preservedStrides returns the strides of [Layout.Preserved]. Negative strides count by magnitude:
 // PyTorch's flip is a copy that keeps the memory format.
 func (l Layout) preservedStrides() []int {
