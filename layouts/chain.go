@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A viewOp is an operation of a chain, or a function that makes a tensor. One with several lists of
@@ -170,9 +172,9 @@ var viewOps = sortedOps([]viewOp{
 	}),
 	row("flip(dims...)", func(s site, a arguments) (site, error) { return s.flip(a.list(0)) }),
 	row("hsplit(sections or (indices...))", splitting(1, 1)),
-	row("movedim(source, destination)", Layout.movedim),
+	row("movedim(source, destination)", movedims),
 	row("movedim((source...), (destination...))", movedims),
-	row("moveaxis(source, destination)", Layout.movedim),
+	row("moveaxis(source, destination)", movedims),
 	row("moveaxis((source...), (destination...))", movedims),
 	row("narrow(dim, start, length)", Layout.Narrow),
 	row("permute(dims...)", Layout.Permute),
@@ -199,12 +201,20 @@ var viewOps = sortedOps([]viewOp{
 	}),
 	row("squeeze(dim=)", func(l Layout, a arguments) (Layout, error) {
 		if !a[0].given {
-			return l.squeeze()
+			return l.squeeze(nest.UpTo(l.Rank()))
 		}
-		return l.squeeze(a.int(0))
+		d, err := l.dim("squeeze", a.int(0))
+		if err != nil {
+			return l, err
+		}
+		return l.squeeze([]int{d})
 	}),
 	row("squeeze((dim...)+) as of 2.0", func(l Layout, a arguments) (Layout, error) {
-		return l.squeezeAll(a.list(0))
+		dims, err := l.dims("squeeze", true, a.list(0)...)
+		if err != nil {
+			return l, err
+		}
+		return l.squeeze(dims)
 	}),
 	row("swapaxes(axis0, axis1)", Layout.Transpose),
 	row("swapdims(dim0, dim1)", Layout.Transpose),

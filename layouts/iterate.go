@@ -81,27 +81,20 @@ func Into(output Layout, inputs ...Layout) (Iteration, error) {
 // loops, in which the output has stride 0. No dims are all dims. Reduction refuses dims that the
 // input lacks or that come twice.
 func Reduction(input Layout, keepdim bool, dims ...int) (Iteration, error) {
-	reduced := make([]bool, max(input.Rank(), 1))
-	for _, dim := range dims {
-		d, err := input.dim("reduction", dim)
-		if err != nil {
-			return Iteration{}, err
-		}
-		if reduced[d] {
-			return Iteration{}, fmt.Errorf("reduction: dim %d appears twice", d)
-		}
-		reduced[d] = true
+	named, err := input.dims("reduction", true, dims...)
+	if err != nil {
+		return Iteration{}, err
 	}
+	reduced := make([]bool, input.Rank())
 	kept, full := []int{}, slices.Clone(input.shape)
 	for d, n := range input.shape {
-		switch {
-		case !reduced[d] && len(dims) > 0:
+		if len(dims) > 0 && !slices.Contains(named, d) {
 			kept = append(kept, n)
-		default:
-			reduced[d], full[d] = true, 1
-			if keepdim {
-				kept = append(kept, 1)
-			}
+			continue
+		}
+		reduced[d], full[d] = true, 1
+		if keepdim {
+			kept = append(kept, 1)
 		}
 	}
 	result, err := fresh("reduction", kept)

@@ -254,7 +254,7 @@ func TestRefusedIterations(t *testing.T) {
 		"together, the destination has 4":     second(layouts.Into(must(layouts.Contiguous(4)), x)),
 		"dim 0 of size 3 has stride 0":        second(layouts.Into(expanded, x)),
 		"dim 2 is out of range":               second(layouts.Reduction(x, false, 2)),
-		"dim 1 appears twice":                 second(layouts.Reduction(x, false, 1, -1)),
+		"dim 1 is named twice":                second(layouts.Reduction(x, false, 1, -1)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
