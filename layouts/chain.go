@@ -42,6 +42,7 @@ type site struct {
 
 type param struct {
 	name     string
+	usage    string // as ViewOps writes it
 	other    string // PyTorch's name for a list, where it differs
 	kind     paramKind
 	value    int  // of an integer that is left out
@@ -119,6 +120,10 @@ func row(signature string, does any) viewOp {
 func parameter(text string) (p param) {
 	text, p.keyword = strings.CutPrefix(text, "*")
 	text, value, optional := strings.Cut(text, "=")
+	p.usage = strings.Trim(text, "#+")
+	if p.keyword {
+		p.usage += "="
+	}
 	p.optional, p.none = optional, value == "None"
 	p.value, _ = strconv.Atoi(value)
 	name, list := strings.CutSuffix(text, "...")
@@ -305,20 +310,9 @@ func (op viewOp) usage() string {
 	}
 	var names []string
 	for _, p := range op.params {
-		name := p.name
-		switch {
-		case p.kind == anything:
-			continue
-		case p.keyword:
-			name += "="
-		case p.kind == intList && p.least == 1:
-			name += "..."
-		case p.kind == intList:
-			name = "(" + p.name + "...)"
-		case p.other != "":
-			name += " or (" + p.other + "...)"
+		if p.kind != anything {
+			names = append(names, p.usage)
 		}
-		names = append(names, name)
 	}
 	text := op.name + "(" + strings.Join(names, ", ") + ")"
 	if op.parts != nil {
@@ -347,9 +341,7 @@ func (op viewOp) bind(args []value) (arguments, error) {
 			})
 		}
 		err := error(nil)
-		switch hint := op.byName(v, at); {
-		case hint != "":
-			err = fmt.Errorf("%s: %s", hint, op.usage())
+		switch {
 		case at < 0:
 			err = fmt.Errorf("no argument is called %s: %s", v.key, op.usage())
 		case at >= len(op.params):
@@ -392,27 +384,6 @@ func (op viewOp) gathered(args []value) []value {
 	}
 	all := value{kind: sequence, at: args[last].at, items: args[last:end]}
 	return append(append(slices.Clone(args[:last]), all), args[end:]...)
-}
-
-// byName returns a hint if a dtype was given for a memory format or the reverse.
-func (op viewOp) byName(v value, at int) string {
-	takesFormat := slices.ContainsFunc(op.params, func(p param) bool { return p.kind == aFormat })
-	if v.kind != word || !takesFormat {
-		return ""
-	}
-	_, noFormat := parseMemoryFormat(v.text)
-	_, noDType := ParseDType(v.text)
-	kind := anything
-	if at >= 0 && at < len(op.params) {
-		kind = op.params[at].kind
-	}
-	switch {
-	case noFormat == nil && (v.key == "" || kind == aDType):
-		return fmt.Sprintf("%s is a memory format: did you mean memory_format=%[1]s?", v.text)
-	case noDType == nil && kind == aFormat && op.params[0].kind == aDType:
-		return fmt.Sprintf("%s is a dtype: did you mean dtype=%[1]s?", v.text)
-	}
-	return ""
 }
 
 // wantsDType reports a single name for a dtype parameter, which no other row takes.
@@ -477,6 +448,9 @@ func (p param) takeWord(v value) (a argument, err error) {
 		}
 		if a.dtype, err = ParseDType(v.text); err != nil {
 			err = fmt.Errorf("%q: %w", v.text, err)
+			if _, wrong := parseMemoryFormat(v.text); wrong == nil {
+				err = fmt.Errorf("did you mean memory_format=%s?", v.text)
+			}
 		}
 		return a, err
 	}

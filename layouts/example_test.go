@@ -58,13 +58,13 @@ func ExampleElementwise() {
 		fmt.Println("  walks", l)
 	}
 	copied, _ := layouts.Copy(x, y, layouts.Float32, layouts.Float32, false)
-	fmt.Println(copied.Path, copied.Iteration.Walk[1])
+	fmt.Println("copied", copied.Iteration.Walk[1])
 	// Output:
 	// shape 3x4, strides (1, 3), offset 0
 	//   walks shape 4x3, strides (3, 1), offset 0
 	//   walks shape 4x3, strides (3, 1), offset 0
 	//   walks shape 4x3, strides (1, 4), offset 0
-	// walk shape 3x4, strides (1, 3), offset 0
+	// copied shape 3x4, strides (1, 3), offset 0
 }
 
 // Channels in blocks of 16: those of 17 channels are padded to 32.
