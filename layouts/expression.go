@@ -149,7 +149,7 @@ func (e Expression) site() (s site, known bool, err error) {
 			}
 			return site{}, false, err
 		}
-		known = known && !s.conj && !s.blank
+		known = known && !s.blank && (e.walk || !s.conj) // places are no numbers
 	}
 	return s, known, nil
 }
@@ -159,7 +159,7 @@ func (e Expression) rows() Layout {
 	s, rows := e.made.layout.site(e.made.dtype), e.made.layout
 	for _, step := range e.chain.steps {
 		var err error
-		if s, err = step.apply(s); err != nil || s.fresh || s.dtype != e.made.dtype {
+		if s, err = step.apply(s); err != nil || e.walk || s.fresh || s.dtype != e.made.dtype {
 			break
 		}
 		if s.layout.Numel() == s.storage && s.layout.IsContiguous() {
@@ -190,9 +190,9 @@ func (e Expression) Text(columns int) (words, drawing string, err error) {
 	case e.large(s):
 		drawing = fmt.Sprintf("\nStorage and view are printed for up to %d elements.\n",
 			shownElements)
-	case e.walk && x == nil:
 	case !known:
 		drawing = "\nThe elements are not shown: they are conjugates, or unwritten.\n"
+	case e.walk && x == nil:
 	case x == nil:
 		drawing = fmt.Sprintf("\nThe elements are not shown: %s %s.\n", e.from, e.made.why)
 	case strings.HasPrefix(note, "\nNegative"):
@@ -241,7 +241,7 @@ func (e Expression) Drawing() (Drawing, error) {
 		return Drawing{}, err
 	}
 	d := Drawing{Storage: s.storage, Views: []Drawn{{e.text, Plain(s.layout)}}}
-	if x, _ := e.shown(s, known); x != nil && (e.made.elements != nil || s.fresh) {
+	if x, _ := e.shown(s, known); x != nil && (e.made.elements != nil || e.walk && s.fresh) {
 		d.Values, _ = x.storage.all().cells()
 	}
 	return d, nil
