@@ -147,6 +147,9 @@ func (d DType) kind() int { return d.row().kind }
 // String returns PyTorch's name of the type.
 func (d DType) String() string { return d.row().name }
 
+// IsComplex reports whether elements have a real and an imaginary part.
+func (d DType) IsComplex() bool { return d.kind() == kindComplex }
+
 // Size returns the bytes of one element, 0 for Undefined and invalid types.
 func (d DType) Size() int { return d.row().size }
 
@@ -240,7 +243,12 @@ func roundShift(v uint32, n uint) uint32 {
 
 // Element is the constraint of Go types that a storage can hold.
 type Element interface {
-	bool | wholeNumber | Half | BFloat | float32 | float64 | complex64 | complex128
+	bool | Real | Half | BFloat | complex64 | complex128
+}
+
+// Real is the constraint of Go's own real numbers.
+type Real interface {
+	wholeNumber | float32 | float64
 }
 
 // DTypeOf returns the DType of a Go type.

@@ -54,14 +54,15 @@ func (w *walks) computed() string {
 // in ReduceOpsUtils.h).
 func (w *walks) summed() string {
 	x := w.op.Inputs[0].DType
+	d, err := layouts.ParseDType(x)
 	outputs := w.outputs()
 	switch {
 	case !slices.Contains([]string{"sum", "prod", "nansum", "mean"}, w.name()):
 		return x
 	case len(outputs) > 0:
 		return outputs[0].DType
-	case slices.Contains([]string{"bool", "uint8", "int8", "int16", "int32"}, x):
-		return "int64"
+	case err == nil && d < layouts.Float16: // bool and integers
+		return layouts.Int64.String()
 	}
 	return x
 }
