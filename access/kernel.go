@@ -193,11 +193,7 @@ func as[U, T any](mem []T) []U {
 }
 
 func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error) {
-	storage, err := layouts.StorageOver(layouts.DTypeOf[T](), mem)
-	if err != nil {
-		return runner{}, err
-	}
-	data, err := layouts.Data[T](storage)
+	data, err := layouts.Over[T](mem)
 	if err != nil {
 		return runner{}, err
 	}

@@ -40,21 +40,21 @@ var domains = []string{"x", "nc", "ncw", "nchw", "ncdhw", "oi", "oiw", "oihw", "
 	"goihw", "goidhw",
 	"tn", "tnc", "ldnc", "ldigo", "ldio", "ldgo"}
 
-// A TagError says why a tag is refused.
-type TagError struct {
+// A tagFault says why a tag is refused.
+type tagFault struct {
 	Tag    string
 	At     int // offset in Tag, len(Tag) where something is missing
 	Reason string
 }
 
 // Error names the tag, the character (counted from 1) and the reason.
-func (e *TagError) Error() string {
+func (e *tagFault) Error() string {
 	return fmt.Sprintf("format %q, character %d: %s", e.Tag, e.At+1, e.Reason)
 }
 
 // ParseTag reads a tag in letters of dims (aBcd16b) or in names of a domain (nChw16c, OIhw16i16o,
 // ldigo). It applies oneDNN's rule, also to formats that a version of oneDNN lacks. Errors are
-// [TagError]s.
+// tagFaults.
 func ParseTag(text string) (Tag, error) {
 	t, dims, err := parseOrder(text)
 	if err != nil {
@@ -64,7 +64,7 @@ func ParseTag(text string) (Tag, error) {
 	for at := t.Rank(); at < len(text); {
 		size, next, why := blockSize(text, at)
 		if why != "" {
-			return Tag{}, &TagError{text, next, why}
+			return Tag{}, &tagFault{text, next, why}
 		}
 		d := strings.IndexByte(dims, text[next])
 		if d < 0 {
@@ -98,7 +98,7 @@ func ParseTag(text string) (Tag, error) {
 }
 
 func tagError(text string, at int, format string, args ...any) error {
-	return &TagError{text, at, fmt.Sprintf(format, args...)}
+	return &tagFault{text, at, fmt.Sprintf(format, args...)}
 }
 
 func parseOrder(text string) (t Tag, dims string, err error) {

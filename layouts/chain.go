@@ -160,7 +160,7 @@ var viewOps = sortedOps([]viewOp{
 	row("as_strided((size...), (stride...), storage_offset=None)",
 		func(s site, a arguments) (to site, err error) {
 			at := a.or(2, s.layout.offset)
-			s.layout, err = AsStrided(s.storage, a.list(0), a.list(1), at)
+			s.layout, err = asStrided(s.storage, a.list(0), a.list(1), at)
 			return s, err
 		}),
 	row("broadcast_to(size...)", Layout.Expand),
@@ -256,18 +256,18 @@ var viewOps = sortedOps([]viewOp{
 	row("imag", func(s site, _ arguments) (site, error) { return s.part("imag", 1) }),
 
 	row("clone(*memory_format=None)", func(s site, a arguments) (site, error) {
-		return s.copyIn("clone", a.format(0, Preserve))
+		return s.copyIn("clone", a.format(0, preserve))
 	}),
 	row("contiguous(*memory_format=)", func(s site, a arguments) (site, error) {
-		return s.contiguous(a.format(0, RowMajor))
+		return s.contiguous(a.format(0, rowMajor))
 	}),
 	row("empty_like(*memory_format=None)", func(s site, a arguments) (site, error) {
-		s, err := s.copyIn("empty_like", a.format(0, Preserve))
+		s, err := s.copyIn("empty_like", a.format(0, preserve))
 		s.blank = true
 		return s, err
 	}),
 	row("to(dtype=None, *memory_format=None)", func(s site, a arguments) (site, error) {
-		return s.to(a.dtype(0, s.dtype), a.format(1, Preserve))
+		return s.to(a.dtype(0, s.dtype), a.format(1, preserve))
 	}),
 })
 
@@ -287,7 +287,7 @@ func movedims(l Layout, a arguments) (Layout, error) { return l.movedims(a.list(
 func sortedOps(ops []viewOp) []viewOp {
 	for d := range Undefined {
 		op := row(dtypes[d].others[0]+"()", func(s site, _ arguments) (site, error) {
-			return s.to(d, Preserve)
+			return s.to(d, preserve)
 		})
 		op.cast = true
 		ops = append(ops, op)
@@ -634,16 +634,6 @@ func (e *CopyError) Error() string {
 
 // Unwrap returns Why.
 func (e *CopyError) Unwrap() error { return e.Why }
-
-func (s site) applied(c Chain) (site, error) {
-	var err error
-	for _, step := range c.steps {
-		if s, err = step.apply(s); err != nil {
-			return site{}, err
-		}
-	}
-	return s, nil
-}
 
 func (s step) apply(from site) (to site, err error) {
 	to = from

@@ -142,14 +142,6 @@ func inRows(cells []string, row int) string {
 	return strings.Join(rows, "\n")
 }
 
-func walkText(l Layout) string {
-	var places []string
-	for at := range l.Offsets() {
-		places = append(places, fmt.Sprint(at))
-	}
-	return "It visits the storage in this order:\n" + strings.Join(places, " ") + "\n"
-}
-
 // rowOf returns the longest row, up to most, that divides a dim's size, or most if that is shorter
 // than half.
 func rowOf(size, most int) int {

@@ -251,7 +251,7 @@ type Real interface {
 	wholeNumber | float32 | float64
 }
 
-// DTypeOf returns the DType of a Go type.
-func DTypeOf[T Element]() DType {
+// dtypeFor returns the DType of a Go type.
+func dtypeFor[T Element]() DType {
 	return DType(slices.IndexFunc(dtypes[:], func(r dtypeRow) bool { return r.zero == any(*new(T)) }))
 }

@@ -42,7 +42,7 @@ var factories = []viewOp{
 		return full(a.list(0), a[1].value, a[2])
 	}),
 	factory("empty(size..., *memory_format=None", func(a arguments) (made, error) {
-		return unknown(a.list(0), a.format(1, RowMajor), a.dtype(2, Float32),
+		return unknown(a.list(0), a.format(1, rowMajor), a.dtype(2, Float32),
 			"leaves its elements unwritten")
 	}),
 	factory("rand(size...", random),
@@ -192,7 +192,7 @@ func full(shape []int, v value, given argument) (made, error) {
 
 func unknown(shape []int, f MemoryFormat, dtype DType, why string) (made, error) {
 	l, err := Contiguous(shape...)
-	if err == nil && f == Preserve {
+	if err == nil && f == preserve {
 		err = errors.New("preserve_format has nothing to preserve: want channels_last or none")
 	}
 	if err == nil {
@@ -207,7 +207,7 @@ func random(a arguments) (made, error) {
 	if dtype.kind() < kindFloating {
 		return made{}, fmt.Errorf("PyTorch draws none of %s: want a float or complex dtype", dtype)
 	}
-	return unknown(a.list(0), RowMajor, dtype, "draws its elements at random")
+	return unknown(a.list(0), rowMajor, dtype, "draws its elements at random")
 }
 
 func tensorOf(data value, given argument) (made, error) {

@@ -8,7 +8,7 @@ import (
 )
 
 func parseMemoryFormat(name string) (MemoryFormat, error) {
-	for f := RowMajor; f <= Preserve; f++ {
+	for f := rowMajor; f <= preserve; f++ {
 		if strings.TrimPrefix(name, "torch.") == f.String() {
 			return f, nil
 		}
@@ -23,7 +23,7 @@ func (l Layout) stridesIn(op string, f MemoryFormat) ([]int, error) {
 		return nil, fmt.Errorf("%s: the copy would have negative size %d in dim %d", op,
 			l.shape[i], i)
 	}
-	if f == Preserve {
+	if f == preserve {
 		return l.preservedStrides(), nil
 	}
 	strides := formatStrides(l.shape, f)
@@ -56,7 +56,7 @@ func (s site) flip(dims []int) (site, error) {
 		s.layout = flipped
 		return s, err
 	}
-	c, err := s.copyIn("flip", Preserve)
+	c, err := s.copyIn("flip", preserve)
 	c.source, c.why = flipped, errors.New("PyTorch has no negative strides")
 	return c, err
 }
@@ -105,9 +105,9 @@ func (s site) contiguous(f MemoryFormat) (site, error) {
 // others (aten/src/ATen/native/TensorProperties.cpp, contiguous).
 func (l Layout) contiguousStridesIn(f MemoryFormat) ([]int, error) {
 	switch {
-	case (f == Preserve || f == RowMajor) && l.IsContiguous():
+	case (f == preserve || f == rowMajor) && l.IsContiguous():
 		return nil, nil
-	case f == Preserve:
+	case f == preserve:
 		return nil, errors.New("contiguous: preserve_format names no layout for a copy, and " +
 			"PyTorch refuses it of a tensor that is not contiguous")
 	}
@@ -119,11 +119,11 @@ func (l Layout) contiguousStridesIn(f MemoryFormat) ([]int, error) {
 }
 
 func (l Layout) isContiguousIn(f MemoryFormat) bool {
-	return f == RowMajor && l.IsContiguous() || f != RowMajor && l.isDense(f)
+	return f == rowMajor && l.IsContiguous() || f != rowMajor && l.isDense(f)
 }
 
 func (s site) to(dtype DType, f MemoryFormat) (site, error) {
-	if dtype == s.dtype && f == Preserve {
+	if dtype == s.dtype && f == preserve {
 		return s, nil
 	}
 	strides, err := s.layout.stridesIn("to", f)
@@ -138,12 +138,12 @@ func (s site) to(dtype DType, f MemoryFormat) (site, error) {
 // suggested is PyTorch's suggest_memory_format.
 func (l Layout) suggested() MemoryFormat {
 	switch {
-	case l.HasChannelsLastStrides():
+	case l.hasChannelsLastStrides():
 		return ChannelsLast
 	case l.hasFormatStrides(ChannelsLast3d):
 		return ChannelsLast3d
 	}
-	return RowMajor
+	return rowMajor
 }
 
 func (s site) reshape(op string, sizes []int) (site, error) {
@@ -156,7 +156,7 @@ func (s site) reshape(op string, sizes []int) (site, error) {
 
 func (s site) shaped(op string, shape []int) (site, error) {
 	strides, err := s.layout.viewStrides(shape)
-	if _, ok := errors.AsType[*NoViewError](err); ok {
+	if _, ok := errors.AsType[*noViewError](err); ok {
 		return s.copied(shape, contiguousStrides(shape), err), nil
 	}
 	if err != nil {

@@ -63,8 +63,8 @@ func TestElementwise(t *testing.T) {
 			return
 		}
 		if diff := cmp.Diff(c.geometry, geometryOf(it.Output), cmpopts.EquateEmpty()); diff != "" ||
-			c.Kind != "" && it.SetUp.String() != c.Kind {
-			t.Errorf("%s: %s of %v by %v, PyTorch by %s (-PyTorch +ours):\n%s", c.ID, c.Op, inputs, it.SetUp,
+			c.Kind != "" && it.Kind() != c.Kind {
+			t.Errorf("%s: %s of %v by %v, PyTorch by %s (-PyTorch +ours):\n%s", c.ID, c.Op, inputs, it.Kind(),
 				c.Kind, diff)
 		}
 	})

@@ -195,7 +195,7 @@ func TestTensors(t *testing.T) {
 		"reading float64 as int32":         second(layouts.At[int32](x, 0, 0)),
 		"an index out of range":            layouts.Set(x, 1.0, 2, 0),
 		"a layout larger than its storage": second(layouts.NewTensor(x.Storage(), outside)),
-		"12 bytes of int64":                second(layouts.StorageOver(layouts.Int64, make([]byte, 12))),
+		"12 bytes of int64":                second(layouts.Over[int64](make([]byte, 12))),
 	} {
 		if err == nil {
 			t.Errorf("%s is accepted", name)

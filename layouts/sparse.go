@@ -11,11 +11,11 @@ type SparseFormat uint8
 
 // PyTorch's sparse layouts.
 const (
-	COO SparseFormat = iota // coordinates
-	CSR                     // rows compressed
-	CSC                     // columns compressed
-	BSR                     // rows of blocks compressed
-	BSC                     // columns of blocks compressed
+	coo SparseFormat = iota // coordinates
+	csr                     // rows compressed
+	csc                     // columns compressed
+	bsr                     // rows of blocks compressed
+	bsc                     // columns of blocks compressed
 )
 
 var sparseFormats = []string{"coo", "csr", "csc", "bsr", "bsc"}
@@ -31,8 +31,8 @@ func ParseSparseFormat(name string) (SparseFormat, error) {
 // String returns the name without PyTorch's "torch.sparse_".
 func (f SparseFormat) String() string { return sparseFormats[f] }
 
-func (f SparseFormat) blocked() bool  { return f == BSR || f == BSC }
-func (f SparseFormat) byColumn() bool { return f == CSC || f == BSC }
+func (f SparseFormat) blocked() bool  { return f == bsr || f == bsc }
+func (f SparseFormat) byColumn() bool { return f == csc || f == bsc }
 
 // A Sparse is a tensor in a sparse format.
 type Sparse struct {
@@ -61,7 +61,7 @@ func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 		return nil, fmt.Errorf("a tensor of %s is too large: at most %d elements or rows are "+
 			"looked at", FormatShape(shape), maxSparse)
 	}
-	if format == COO && len(block) == 0 {
+	if format == coo && len(block) == 0 {
 		return t.coordinates()
 	}
 	if len(shape) != 2 {
@@ -112,7 +112,7 @@ func (t *Tensor) coordinates() (*Sparse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sparse{COO, slices.Clone(shape), []SparseArray{
+	return &Sparse{coo, slices.Clone(shape), []SparseArray{
 		{"indices", indices, "row d is the indices of the values in dim d"},
 		{"values", values, "what is not zero, in row-major order"},
 	}}, nil
@@ -176,9 +176,6 @@ func (t *Tensor) picked(places []int, shape ...int) (*Tensor, error) {
 // nonzero reports whether the element at a place is not zero.
 func (t *Tensor) nonzero(at int) bool { return t.DType().row().get(t.storage, at).c != 0 }
 
-// Stored returns the number of stored values, or of blocks for BSR and BSC.
-func (s *Sparse) Stored() int { return s.Arrays[len(s.Arrays)-1].Tensor.layout.shape[0] }
-
 // String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py). An
 // array of more than 1000 elements is an excerpt.
 func (s *Sparse) String() string {
@@ -189,13 +186,15 @@ func (s *Sparse) String() string {
 		head := a.Name + "=tensor("
 		arrays = append(arrays, head+a.Tensor.contents(len(prefix)+len(head))+")")
 	}
-	suffixes := []string{"size=" + formatTuple(s.Shape), fmt.Sprintf("nnz=%d", s.Stored())}
-	if d := s.Arrays[len(s.Arrays)-1].Tensor.DType(); !d.isDefault() {
+	values := s.Arrays[len(s.Arrays)-1].Tensor // or blocks
+	suffixes := []string{"size=" + formatTuple(s.Shape),
+		fmt.Sprintf("nnz=%d", values.layout.shape[0])}
+	if d := values.DType(); !d.isDefault() {
 		suffixes = append(suffixes, "dtype=torch."+d.String())
 	}
 	suffixes = append(suffixes, "layout=torch.sparse_"+s.Format.String())
 	return addSuffixes(prefix+strings.Join(arrays, ",\n"+indent), suffixes, len(prefix),
-		s.Format == COO)
+		s.Format == coo)
 }
 
 func (t *Tensor) contents(indent int) string {

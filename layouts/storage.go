@@ -45,9 +45,9 @@ func allocate(size int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*16)[:size:size]
 }
 
-// StorageOver returns a storage over the caller's memory, which it neither copies nor clears. The
+// storageOver returns a storage over the caller's memory, which it neither copies nor clears. The
 // memory must be aligned to the element and hold whole elements.
-func StorageOver(dtype DType, mem []byte) (*Storage, error) {
+func storageOver(dtype DType, mem []byte) (*Storage, error) {
 	size := dtype.Size()
 	if size == 0 || len(mem)%size != 0 {
 		return nil, fmt.Errorf("storage over %d B: no whole number of %s elements", len(mem), dtype)
@@ -77,14 +77,19 @@ func (s *Storage) inBounds(l Layout) error {
 	return nil
 }
 
-// Data returns the elements as a Go slice that shares the storage's memory. It refuses another type
-// than the storage's, and a storage that was never written.
-func Data[T Element](s *Storage) ([]T, error) {
-	if s.dtype == Undefined {
-		return nil, errUninitialized
+// Over returns the caller's memory as elements, neither copied nor cleared. It must be aligned to
+// the element and hold whole elements.
+func Over[T Element](mem []byte) ([]T, error) {
+	s, err := storageOver(dtypeFor[T](), mem)
+	if err != nil {
+		return nil, err
 	}
-	if DTypeOf[T]() != s.dtype {
-		return nil, fmt.Errorf("storage holds %s, not %s", s.dtype, DTypeOf[T]())
+	return words[T](s), nil
+}
+
+func data[T Element](s *Storage) ([]T, error) {
+	if s.dtype != dtypeFor[T]() {
+		return nil, fmt.Errorf("storage holds %s, not %s", s.dtype, dtypeFor[T]())
 	}
 	return words[T](s), nil
 }

@@ -57,7 +57,7 @@ func Arange(dtype DType, n int) (*Tensor, error) {
 
 // FromSlice returns a contiguous tensor of shape with a copy of data, which must fill it.
 func FromSlice[T Element](data []T, shape ...int) (*Tensor, error) {
-	t, err := zeros("from slice", DTypeOf[T](), shape)
+	t, err := zeros("from slice", dtypeFor[T](), shape)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (t *Tensor) at(s site) (*Tensor, error) {
 // value is not zero. A complex number gives its real part, also to bool, as in PyTorch 1.13: 1j is
 // False. Later versions look at both parts.
 func (t *Tensor) To(dtype DType) (*Tensor, error) {
-	s, err := t.site().to(dtype, Preserve)
+	s, err := t.site().to(dtype, preserve)
 	switch {
 	case err != nil:
 		return nil, err
@@ -169,7 +169,7 @@ func (t *Tensor) reinterpreted(s site) (*Tensor, error) {
 		return nil, err
 	}
 	whole := len(t.storage.mem) / s.dtype.Size() * s.dtype.Size()
-	storage, err := StorageOver(s.dtype, t.storage.mem[:whole])
+	storage, err := storageOver(s.dtype, t.storage.mem[:whole])
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func At[T Element](t *Tensor, index ...int) (T, error) {
 	if err := t.readable(); err != nil {
 		return *new(T), err
 	}
-	data, err := Data[T](t.storage)
+	all, err := data[T](t.storage)
 	if err != nil {
 		return *new(T), err
 	}
@@ -196,7 +196,7 @@ func At[T Element](t *Tensor, index ...int) (T, error) {
 	if err != nil {
 		return *new(T), err
 	}
-	return data[at], nil
+	return all[at], nil
 }
 
 // Set writes the element at index. The first write to an uninitialized tensor allocates its
@@ -231,13 +231,13 @@ func Values[T Element](t *Tensor) ([]T, error) {
 	if err := t.readable(); err != nil {
 		return nil, err
 	}
-	data, err := Data[T](t.storage)
+	all, err := data[T](t.storage)
 	if err != nil {
 		return nil, err
 	}
 	values := make([]T, 0, t.layout.Numel())
 	for at := range t.layout.Offsets() {
-		values = append(values, data[at])
+		values = append(values, all[at])
 	}
 	return values, nil
 }

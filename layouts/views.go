@@ -251,7 +251,7 @@ func (l Layout) Select(dim, index int) (Layout, error) {
 }
 
 // View returns the same elements, in the same row-major order, in another shape. One size may be -1
-// and is inferred. The error wraps a [NoViewError] if the shape needs a copy
+// and is inferred. The error wraps a noViewError if the shape needs a copy
 // (aten/src/ATen/TensorUtils.cpp, computeStride).
 func (l Layout) View(sizes ...int) (Layout, error) {
 	shape, err := inferSize("view", sizes, "the tensor", l.Numel())
@@ -337,17 +337,17 @@ func (l Layout) viewStrides(shape []int) ([]int, error) {
 	return strides, nil
 }
 
-// A NoViewError says why no strides express a shape. A dim of Shape would merge dims Inner and
+// A noViewError says why no strides express a shape. A dim of Shape would merge dims Inner and
 // Outer of the layout. Outer's stride is not Inner's size times Inner's stride. Neither dim has
 // size 1, and all dims between them have.
-type NoViewError struct {
+type noViewError struct {
 	Layout       Layout
 	Shape        []int
 	Outer, Inner int
 }
 
 // Error names the shape, the dims, and the stride that does not fit.
-func (e *NoViewError) Error() string {
+func (e *noViewError) Error() string {
 	l := e.Layout
 	return fmt.Sprintf("%s cannot become shape %s without a copy: dims %d and %d do not merge, "+
 		"since stride %d is not %d*%d (size and stride of dim %d); reshape copies where it must, "+
@@ -361,7 +361,7 @@ func (l Layout) cannotMerge(d int, shape []int) error {
 	for l.shape[inner] == 1 {
 		inner++
 	}
-	return &NoViewError{l, shape, d - 1, inner}
+	return &noViewError{l, shape, d - 1, inner}
 }
 
 func (l Layout) flattened(start, end int) (a, b int, err error) {
@@ -513,9 +513,9 @@ func (l Layout) Diagonal(offset, dim1, dim2 int) (Layout, error) {
 	return derived("diagonal", append(m.shape, size), append(m.strides, stride), m.offset)
 }
 
-// AsStrided returns any layout within a storage of length elements. It refuses a negative stride or
+// asStrided returns any layout within a storage of length elements. It refuses a negative stride or
 // offset, and an element beyond the storage (ATen/native/Resize.h, checkInBoundsForStorage).
-func AsStrided(length int, shape, strides []int, offset int) (Layout, error) {
+func asStrided(length int, shape, strides []int, offset int) (Layout, error) {
 	l, err := derived("as_strided", shape, strides, offset)
 	if err != nil {
 		return Layout{}, err
