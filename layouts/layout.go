@@ -10,9 +10,9 @@
 //
 //  1. [Contiguous] lays out a shape; [New] takes any shape and strides.
 //  2. [ParseChain] reads view operations, spelled as in PyTorch. [Layout.Apply] applies them,
-//     [Layout.ApplyTo] also changes the dtype, and [Tensor.Apply] also copies. Most operations
-//     have a method too. [ParseExpression] reads a tensor and its view operations.
-//  3. [Layout.Offsets] walks a Layout, [Layout.Explain] says why it is contiguous or not, and
+//     [Layout.ApplyTo] also changes the dtype, and [Tensor.Apply] also copies. Some operations have
+//     a method of Layout too. [ParseExpression] reads a tensor and its view operations.
+//  3. [Layout.Offsets] walks a Layout, [Picture.Text] says why it is contiguous or not, and
 //     [Broadcast] brings several Layouts to one shape.
 //  4. [NewTensor] puts a Layout over a [Storage], where elements are read and written.
 //  5. [Elementwise], [Into], [Reduction] and [Copy] return the order in which PyTorch walks the

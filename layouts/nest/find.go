@@ -308,7 +308,6 @@ func (f *finder) without(rows []Affine, d int) []Affine {
 // distinct divides rows by the common divisor of their coefficients and rounds constants down, as
 // integers allow. It keeps the strictest of the rows with the same coefficients.
 func distinct(rows []Affine) []Affine {
-	least := map[string]int{}
 	var list []Affine
 	for _, a := range rows {
 		by := 0
@@ -326,12 +325,11 @@ func distinct(rows []Affine) []Affine {
 		if len(coef) == 0 && a.Const >= 0 {
 			continue
 		}
-		key := fmt.Sprint(coef)
-		if at, known := least[key]; known {
+		at := slices.IndexFunc(list, func(b Affine) bool { return slices.Equal(b.Coef, coef) })
+		if at >= 0 {
 			list[at].Const = min(list[at].Const, a.Const)
 			continue
 		}
-		least[key] = len(list)
 		list = append(list, Affine{a.Const, coef})
 	}
 	return list

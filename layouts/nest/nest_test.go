@@ -400,7 +400,7 @@ func TestCheck(t *testing.T) {
 		"loop 1 has -1 trips": {Trips: []int{2, -1}},
 		"about 1.84e+19 accesses are more than an int can count": {Trips: []int{1 << 32, 1 << 32},
 			Operands: []Operand{op(0, 1, 0, 0)}},
-		"access of x: 1 strides for 2 loops": {Trips: []int{1, 1}, Operands: []Operand{op(0, 1, 1)}},
+		"access of x: 1 strides for 2 loops":   {Trips: []int{1, 1}, Operands: []Operand{op(0, 1, 1)}},
 		"access of x: width 0 is not positive": {Operands: []Operand{op(0, 0)}},
 		"access of x at 0x7ffffffffffffffc with strides [4] leaves the address space": {Trips: []int{2},
 			Operands: []Operand{op(math.MaxInt-3, 4, 4)}},
