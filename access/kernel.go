@@ -238,7 +238,7 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 			}
 			return reference(p, data, k.of)
 		},
-		inPlace: slices.ContainsFunc(p.Spec.Operands, func(o Operand) bool {
+		inPlace: slices.ContainsFunc(p.Spec.Operands, func(o Value) bool {
 			return o.Role == InPlace
 		}),
 	}, nil

@@ -14,8 +14,8 @@ import (
 // This file lowers walks in PyTorch's order. The order, and the strides of results, come from
 // layouts.Elementwise, Into, Reduction and Copy.
 
-// An Operand is a tensor as a value: its layout, its dtype, and its role in the operation.
-type Operand struct {
+// A Value is a tensor as an operand of an operation: its layout, its dtype, and its role in the operation.
+type Value struct {
 	Layout layouts.Layout
 	DType  layouts.DType
 	Role   Role
@@ -53,7 +53,7 @@ func ParseRole(name string) (Role, error) {
 
 // String returns "8x4 float32". If the operand is not contiguous, it returns "8x4(1,8) float32",
 // with strides in elements.
-func (o Operand) String() string { return formatLayout(o.Layout) + " " + o.DType.String() }
+func (o Value) String() string { return formatLayout(o.Layout) + " " + o.DType.String() }
 
 // formatLayout returns the shape, and strides unless contiguous. It leaves the offset out.
 func formatLayout(l layouts.Layout) string {
@@ -435,7 +435,7 @@ func (p *Pattern) placeOperands() error {
 }
 
 // tensorNames are used in nests and benchmarks: in, in2, out, self.
-func tensorNames(operands []Operand) []string {
+func tensorNames(operands []Value) []string {
 	names, count := make([]string, len(operands)), map[Role]int{}
 	for i, o := range operands {
 		names[i] = map[Role]string{Input: "in", Output: "out", InPlace: "self"}[o.Role]
@@ -505,7 +505,7 @@ func (s *Spec) operands() string {
 }
 
 func (s *Spec) uniform() bool {
-	return !slices.ContainsFunc(s.Operands, func(o Operand) bool { return o.DType != s.DType })
+	return !slices.ContainsFunc(s.Operands, func(o Value) bool { return o.DType != s.DType })
 }
 
 // expand gives the inputs the shape of the result, for reference.

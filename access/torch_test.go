@@ -51,31 +51,31 @@ func TestTorchNative(t *testing.T) {
 			shape = []int{60 + r.IntN(70), 60 + r.IntN(70)}
 		}
 		dtype := dtypes[r.IntN(len(dtypes))]
-		some := func(role Role) Operand { return Operand{Layout: randomLayout(t, r, shape), DType: dtype, Role: role} }
+		some := func(role Role) Value { return Value{Layout: randomLayout(t, r, shape), DType: dtype, Role: role} }
 		s := Spec{Op: Op(r.IntN(4)), Order: Torch}
 		switch s.Op {
 		case Sum:
-			s.Operands = []Operand{some(Input)}
+			s.Operands = []Value{some(Input)}
 			if n := len(shape); n > 0 && r.IntN(2) == 0 {
 				s.Dims = r.Perm(n)[:1+r.IntN(n)]
 			}
 		case Fill:
-			s.Operands = []Operand{some(Output)}
+			s.Operands = []Value{some(Output)}
 		case Copy:
-			s.Operands = []Operand{some(Output), some(Input)}
+			s.Operands = []Value{some(Output), some(Input)}
 			if len(shape) == 2 && r.IntN(2) == 0 {
 				s.Operands[0].Layout, _ = layouts.Contiguous(shape...)
 				s.Operands[1].Layout = strided(t, shape, []int{1, shape[0]}, 0)
 			}
 		case Add:
-			s.Operands = [][]Operand{{some(Input)}, {some(Input), some(Input)}, {some(InPlace), some(Input)}, {some(InPlace)},
+			s.Operands = [][]Value{{some(Input)}, {some(Input), some(Input)}, {some(InPlace), some(Input)}, {some(InPlace)},
 				{some(Input), some(Input), some(Output)}}[r.IntN(5)]
 			if in := s.Operands[len(s.Operands)-1]; in.Role == Input && len(s.Operands) > 1 && len(shape) > 0 && r.IntN(2) == 0 {
 				small := slices.Clone(shape)
 				small[r.IntN(len(small))] = 1
 				s.Operands[len(s.Operands)-1].Layout = randomLayout(t, r, small)
 			}
-			if slices.ContainsFunc(s.Operands, func(o Operand) bool { return o.Role != Input }) && r.IntN(2) == 0 {
+			if slices.ContainsFunc(s.Operands, func(o Value) bool { return o.Role != Input }) && r.IntN(2) == 0 {
 				s.Dims = r.Perm(len(shape))[:r.IntN(len(shape)+1)]
 			}
 		}

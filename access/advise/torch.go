@@ -86,7 +86,7 @@ func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType)
 	w.Spec = access.Spec{Op: op, Order: access.Torch, Threads: q.Spec.Threads}
 	add := func(l layouts.Layout, role access.Role) {
 		w.Spec.Operands = append(w.Spec.Operands,
-			access.Operand{Layout: l, DType: dtype, Role: role})
+			access.Value{Layout: l, DType: dtype, Role: role})
 	}
 	if op != access.Fill {
 		add(x, access.Input)

@@ -15,7 +15,7 @@ import (
 )
 
 // described are the dtypes and shapes of operands.
-func described(all []operators.Operand) (text []string) {
+func described(all []operators.Tensor) (text []string) {
 	for _, o := range all {
 		text = append(text, fmt.Sprint(o.DType, o.Shape))
 	}
@@ -37,7 +37,7 @@ func TestResultsRecorded(t *testing.T) {
 		for _, op := range p.Operators {
 			unsaid := op
 			unsaid.Outputs = nil
-			got, want := described(resultsOf(unsaid)), described(op.Outputs)
+			got, want := described(unsaid.Results()), described(op.Outputs)
 			if len(want) == 0 || got == nil {
 				continue
 			}
@@ -73,13 +73,13 @@ func TestResults(t *testing.T) {
 	}
 	load(t, "results.json", &cases)
 	for _, c := range cases {
-		var want []operators.Operand
+		var want []operators.Tensor
 		for _, o := range c.Results {
-			want = append(want, o.Operand)
+			want = append(want, o.Tensor)
 		}
 		op := c.operator()
 		op.Class = operators.Rows
-		if diff := gocmp.Diff(described(want), described(resultsOf(op))); diff != "" {
+		if diff := gocmp.Diff(described(want), described(op.Results())); diff != "" {
 			t.Errorf("%s of %v %q:\n%s", c.Op, described(op.Inputs), c.Args, diff)
 		}
 	}

@@ -8,8 +8,8 @@
 //   - oneDNN's verbose logs (ONEDNN_VERBOSE=1), of which every reorder.
 //
 // [Read] takes any number of such files, each gzipped or not, as a stream, and
-// returns a [Profile]. Operators are told apart by what they do to memory (a
-// [Class]; the table is in table.go), and each access to memory is counted
+// returns a [Profile]. What is known of operators is in table.txt (a [Row] each),
+// such as what they do to memory (a [Class]). Each access to memory is counted
 // once: as the innermost operator that touches it, with its callers named.
 // What is not understood is counted as well, as [Unknown] or as [Skipped].
 package operators
@@ -23,39 +23,18 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// A Class is what an operator does to memory.
-type Class string
+// A Use is what an operator does to an operand.
+type Use string
 
-// The classes. Of these, View, None and Wrapper touch no memory themselves.
+// The uses.
 const (
-	View        Class = "view"        // another layout of the same memory: free
-	None        Class = "none"        // allocates, asks, or had nothing to do
-	Wrapper     Class = "wrapper"     // counted as the operators that it called
-	Copy        Class = "copy"        // the same elements elsewhere, or in another order or dtype
-	Elementwise Class = "elementwise" // each element of the result from those at its place
-	Reduction   Class = "reduction"   // dims are gone, or have size 1
-	Rows        Class = "rows"        // goes along dims and keeps them: softmax, layer_norm, cumsum, sort
-	Product     Class = "product"     // matrix products, convolutions, attention
-	Gather      Class = "gather"      // elements at places that data or a window name
-	Unknown     Class = "unknown"     // not in the table, and it called nothing that is
+	Input   Use = "input"    // read
+	Output  Use = "output"   // written
+	InPlace Use = "in-place" // read and written
 )
 
-// touches reports whether an operator of class c accesses the memory of its
-// operands.
-func (c Class) touches() bool { return c != View && c != None && c != Wrapper }
-
-// A Role is what an operator does to an operand.
-type Role string
-
-// The roles.
-const (
-	Input   Role = "input"    // read
-	Output  Role = "output"   // written
-	InPlace Role = "in-place" // read and written
-)
-
-// An Operand is a tensor as an operator saw it.
-type Operand struct {
+// A Tensor is a tensor as an operator saw it.
+type Tensor struct {
 	Shape []int `json:"shape"`
 	// Strides are in elements. They are nil where the profile has a Format
 	// instead.
@@ -63,7 +42,7 @@ type Operand struct {
 	// DType is PyTorch's name, such as "float32". layouts.ParseDType may not know
 	// it ("bfloat16"); "undefined" is that of which the profile says nothing.
 	DType string `json:"dtype"`
-	Role  Role   `json:"role"`
+	Role  Use    `json:"role"`
 	// Format is oneDNN's tag of a memory layout, such as "ABcd16b16a".
 	Format string `json:"format,omitempty"`
 	// Argument is the number of the operator's argument, or result, that the
@@ -76,7 +55,7 @@ type Operand struct {
 }
 
 // Layout returns the operand's layout at offset 0.
-func (o Operand) Layout() (layouts.Layout, error) {
+func (o Tensor) Layout() (layouts.Layout, error) {
 	if o.Format != "" {
 		return layouts.Layout{}, fmt.Errorf("format %s is not a list of strides", o.Format)
 	}
@@ -85,7 +64,7 @@ func (o Operand) Layout() (layouts.Layout, error) {
 
 // Bytes counts the bytes of the operand's elements, those that an expanded dim
 // repeats once; 0 if the size of its dtype is not known.
-func (o Operand) Bytes() int64 {
+func (o Tensor) Bytes() int64 {
 	bytes := int64(itemSize(o.DType))
 	for d, n := range o.Shape {
 		if d >= len(o.Strides) || o.Strides[d] != 0 || n == 0 {
@@ -96,11 +75,11 @@ func (o Operand) Bytes() int64 {
 }
 
 // ItemSize is the bytes of an element, 0 if the size of its dtype is not known.
-func (o Operand) ItemSize() int { return itemSize(o.DType) }
+func (o Tensor) ItemSize() int { return itemSize(o.DType) }
 
 // moved is the bytes that an operator reads of the operand plus those that it
 // writes.
-func (o Operand) moved() int64 {
+func (o Tensor) moved() int64 {
 	if o.Role == InPlace {
 		return 2 * o.Bytes()
 	}
@@ -109,7 +88,7 @@ func (o Operand) moved() int64 {
 
 // contiguous reports whether the operand's elements lie in row-major order,
 // with no gaps.
-func (o Operand) contiguous() bool {
+func (o Tensor) contiguous() bool {
 	l, err := o.Layout()
 	return err == nil && l.IsContiguous()
 }
@@ -123,14 +102,10 @@ type Operator struct {
 	Backward bool `json:"backward,omitzero"`
 	// Inputs are the tensors among the arguments, in their order, those that are
 	// written too; a list of tensors is its tensors.
-	Inputs []Operand `json:"inputs"`
+	Inputs []Tensor `json:"inputs"`
 	// Outputs are the results, where the profile has them (a Kineto trace has
 	// not), without those that are one of the arguments.
-	Outputs []Operand `json:"outputs,omitempty"`
-	// Again are the numbers of the inputs that are read and that in every call are the tensor
-	// that another input is: x * x reads x once. A profile that does not say where operands
-	// lie has none.
-	Again []int `json:"-"`
+	Outputs []Tensor `json:"outputs,omitempty"`
 	// Args are the arguments as the profile spells them, "" for tensors, of the
 	// operators for which they say what memory is touched (the dims of a sum).
 	Args  []string `json:"args,omitempty"`
@@ -161,7 +136,7 @@ type Skipped struct {
 // A Place is where an operand lies: in which storage, and how many elements
 // from its start.
 type Place struct {
-	Storage uint64 `json:"storage"` // 0 if the profile does not say
+	Storage uint64 `json:"storage"` // one of its own if the profile does not say
 	Offset  int    `json:"offset"`
 }
 
@@ -184,6 +159,10 @@ type Profile struct {
 	// dtype, shape or strides.
 	Strided         int `json:"strided_inputs"`
 	StridedDistinct int `json:"strided_inputs_distinct"`
+	// Tally counts the operands of all operators, over all calls.
+	Tally Tally `json:"operands"`
+	// OnDevice: some ran on a GPU.
+	OnDevice bool `json:"on_device,omitzero"`
 	// Step has the calls in their order, where the profile says where operands
 	// lie: of a single execution trace.
 	Step []Call `json:"-"`
@@ -191,6 +170,34 @@ type Profile struct {
 	// or is assumed, in a line each.
 	Sources  []string `json:"sources"`
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// A Tally counts operands, and their bytes: all, and those of these that are not contiguous. Of
+// them, the transposed ones fill their memory, in another order of dims; the strided ones do not.
+type Tally struct {
+	All             int   `json:"all"`
+	Bytes           int64 `json:"bytes"`
+	Transposed      int   `json:"transposed"`
+	TransposedBytes int64 `json:"transposed_bytes"`
+	Strided         int   `json:"strided"`
+	StridedBytes    int64 `json:"strided_bytes"`
+}
+
+// add counts an operand of so many calls.
+func (t *Tally) add(o Tensor, calls int) {
+	l, err := o.Layout()
+	if err != nil {
+		return
+	}
+	count := func(n *int, bytes *int64) {
+		*n, *bytes = *n+calls, plus(*bytes, times(o.Bytes(), calls))
+	}
+	count(&t.All, &t.Bytes)
+	if dense := l.IsDense(); dense && !l.IsContiguous() {
+		count(&t.Transposed, &t.TransposedBytes)
+	} else if !dense {
+		count(&t.Strided, &t.StridedBytes)
+	}
 }
 
 // plus is a + b of what is not negative, at most what an int64 holds.
@@ -215,8 +222,8 @@ const maxOperand = 1 << 48
 
 // newOperand checks what a profile says of a tensor. It refuses what is no
 // tensor of PyTorch's.
-func newOperand(shape, strides []int, dtype string) (Operand, error) {
-	o := Operand{Shape: shape, Strides: strides, DType: dtype, Role: Input}
+func newOperand(shape, strides []int, dtype string) (Tensor, error) {
+	o := Tensor{Shape: shape, Strides: strides, DType: dtype, Role: Input}
 	if i := slices.IndexFunc(strides, func(n int) bool { return n < 0 }); i >= 0 {
 		return o, fmt.Errorf("stride %d of dim %d is negative, which PyTorch does not have", strides[i], i)
 	}

@@ -82,9 +82,9 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 	return all, nil
 }
 
-func (o operandEntry) operand(doc *strict.File, path string) (access.Operand, error) {
-	fail := func(err error) (access.Operand, error) {
-		return access.Operand{}, doc.Errorf(path, "%w", err)
+func (o operandEntry) operand(doc *strict.File, path string) (access.Value, error) {
+	fail := func(err error) (access.Value, error) {
+		return access.Value{}, doc.Errorf(path, "%w", err)
 	}
 	if o.Shape.node == nil {
 		return fail(errors.New("an operand has no shape (such as shape: 4000x4000)"))
@@ -125,5 +125,5 @@ func (o operandEntry) operand(doc *strict.File, path string) (access.Operand, er
 	if err != nil {
 		return fail(err)
 	}
-	return access.Operand{Layout: l, DType: dtype, Role: role}, nil
+	return access.Value{Layout: l, DType: dtype, Role: role}, nil
 }
