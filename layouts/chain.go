@@ -23,7 +23,7 @@ type viewOp struct {
 	attribute bool                            // written without parentheses
 	conj      bool                            // also conjugates complex numbers
 	cast      bool                            // named after the dtype that it converts to
-	since     string                          // first version of PyTorch that has it, "" where 1.13 has it
+	since     string                          // first version that has it, "" for 1.13
 }
 
 // A site is a view in the making.

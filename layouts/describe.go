@@ -14,8 +14,8 @@ const shownElements = 400
 // overlapsShown is the largest size for which Facts looks for overlap.
 const overlapsShown = 1 << 20
 
-// facts are the shape, strides and offset of a view and how it is contiguous, a line each. Bytes are
-// for elements of dtype.
+// facts are the shape, strides and offset of a view and how it is contiguous, a line each. Bytes
+// are for elements of dtype.
 func (l Layout) facts(dtype DType, more ...[2]string) string {
 	byteStrides := make([]*big.Int, l.Rank())
 	for d := range byteStrides {
@@ -68,8 +68,8 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// whyContiguous applies the rule of IsContiguous to each dim, from the last to the first that breaks
-// it, a line each.
+// whyContiguous applies the rule of IsContiguous to each dim, a line each, from the last to the
+// first that breaks it.
 func (l Layout) whyContiguous() string {
 	if l.Numel() == 0 {
 		return "A tensor without elements is contiguous, whatever its strides.\n"

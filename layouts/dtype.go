@@ -28,8 +28,8 @@ const (
 	Undefined
 )
 
-// A dtypeRow is what the package knows about a dtype. A new dtype is a constant, a row of dtypes, and
-// its Go type in Element.
+// A dtypeRow is what the package knows about a dtype. A new dtype is a constant, a row of dtypes,
+// and its Go type in Element.
 type dtypeRow struct {
 	name     string
 	kind     int

@@ -65,8 +65,9 @@ var dtypeOf = [...]DType{kindNone: Float32, kindBool: Bool, kindInteger: Int64,
 
 var namedNumbers = map[string]scalar{
 	"True": whole(kindBool, 1), "False": whole(kindBool, 0),
-	"inf": {kindFloating, 0, complex(math.Inf(1), 0)}, "nan": {kindFloating, 0, complex(math.NaN(), 0)},
-	"pi": {kindFloating, 0, math.Pi}, "e": {kindFloating, 0, math.E},
+	"inf": {kindFloating, 0, complex(math.Inf(1), 0)},
+	"nan": {kindFloating, 0, complex(math.NaN(), 0)},
+	"pi":  {kindFloating, 0, math.Pi}, "e": {kindFloating, 0, math.E},
 }
 
 // scalarOf reads a number: 3, 1.5, -1e3, 2j, 1+2j, True, torch.inf.

@@ -64,7 +64,8 @@ func TestElementwise(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.geometry, geometryOf(it.Output), cmpopts.EquateEmpty()); diff != "" ||
 			c.Kind != "" && it.Kind() != c.Kind {
-			t.Errorf("%s: %s of %v by %v, PyTorch by %s (-PyTorch +ours):\n%s", c.ID, c.Op, inputs, it.Kind(),
+			t.Errorf("%s: %s of %v by %v, PyTorch by %s (-PyTorch +ours):\n%s", c.ID, c.Op, inputs,
+				it.Kind(),
 				c.Kind, diff)
 		}
 	})

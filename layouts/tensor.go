@@ -121,9 +121,9 @@ func (t *Tensor) at(s site) (*Tensor, error) {
 }
 
 // To returns a copy converted to the dtype, in t's memory format, or t itself if it has the dtype.
-// Conversions are Go's, which agree with C's and PyTorch's where the value fits. A bool is whether a
-// value is not zero. A complex number gives its real part, also to bool, as in PyTorch 1.13: 1j is
-// False. Later versions look at both parts.
+// Conversions are Go's, which agree with C's and PyTorch's where the value fits. A bool is whether
+// a value is not zero. A complex number gives its real part, also to bool, as in PyTorch 1.13: 1j
+// is False. Later versions look at both parts.
 func (t *Tensor) To(dtype DType) (*Tensor, error) {
 	s, err := t.site().to(dtype, preserve)
 	switch {

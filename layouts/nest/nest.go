@@ -71,8 +71,8 @@ func (n Nest) Iterations() int {
 	return product
 }
 
-// Check refuses a nest that cannot be walked: negative trips, strides that are not one per trip, and
-// what [Program.Check] refuses.
+// Check refuses a nest that cannot be walked: negative trips, strides that are not one per trip,
+// and what [Program.Check] refuses.
 func (n Nest) Check() error {
 	for l, t := range n.Trips {
 		if t < 0 {
