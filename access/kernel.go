@@ -94,16 +94,12 @@ type kernels[T layouts.Element] struct {
 	vector func(set *kernel.Set, op Op, mem []T, nests []elementNest) func(passes int) float64
 }
 
-type realNumber interface {
-	uint8 | int8 | int16 | int32 | int64 | float32 | float64
-}
-
 // bindReal sums elements of type T in A.
-func bindReal[T realNumber, A int64 | float64](p Pattern, mem arena) (runner, error) {
+func bindReal[T layouts.Real, A int64 | float64](p Pattern, mem arena) (runner, error) {
 	return bind(p, mem, realKernels[T, A]())
 }
 
-func realKernels[T realNumber, A int64 | float64]() kernels[T] {
+func realKernels[T layouts.Real, A int64 | float64]() kernels[T] {
 	return kernels[T]{
 		of: func(i int) T { return T(i) },
 		sum: func(mem []T, nests []elementNest) float64 {
@@ -193,11 +189,7 @@ func as[U, T any](mem []T) []U {
 }
 
 func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error) {
-	storage, err := layouts.StorageOver(layouts.DTypeOf[T](), mem)
-	if err != nil {
-		return runner{}, err
-	}
-	data, err := layouts.Data[T](storage)
+	data, err := layouts.Over[T](mem)
 	if err != nil {
 		return runner{}, err
 	}

@@ -395,7 +395,7 @@ func (p *Pattern) halves() bool {
 	case s.Width != 0 || !s.uniform() || p.block > 0:
 		return false
 	case s.Op == Sum || s.Op == Add:
-		return s.DType == layouts.Complex64 || s.DType == layouts.Complex128
+		return s.DType.IsComplex()
 	}
 	return s.Op == Fill && s.DType == layouts.Complex128
 }

@@ -117,7 +117,7 @@ func (p *Pattern) torchWalk() (torchWalk, error) {
 			false); err != nil {
 			return torchWalk{}, err
 		}
-		if plan.Path == layouts.CopyBlocks {
+		if plan.Block > 0 {
 			return torchWalk{block: plan.Block}, nil
 		}
 		it = plan.Iteration

@@ -46,14 +46,13 @@ func (p *Pattern) useKernel() error {
 		return nil
 	}
 	known := []layouts.DType{layouts.Int32, layouts.Float32, layouts.Float64}
-	if s.Op == Fill || set.Halves() {
+	if set.Halves() {
 		known = append(known, layouts.Float16, layouts.BFloat16)
 	}
-	if s.Op == Fill {
-		known = append(known, layouts.Bool, layouts.Uint8, layouts.Int8, layouts.Int16,
-			layouts.Int64)
-	}
-	if !slices.Contains(known, s.DType) {
+	switch {
+	case s.Op == Fill && s.DType.IsComplex():
+		return fmt.Errorf("it does no %s of %s (scalar does all)", s.Op, s.DType)
+	case s.Op != Fill && !slices.Contains(known, s.DType):
 		return fmt.Errorf("it does no %s of %s (but of %s; scalar does all)", s.Op, s.DType,
 			listed(known))
 	}

@@ -40,21 +40,21 @@ var domains = []string{"x", "nc", "ncw", "nchw", "ncdhw", "oi", "oiw", "oihw", "
 	"goihw", "goidhw",
 	"tn", "tnc", "ldnc", "ldigo", "ldio", "ldgo"}
 
-// A TagError says why a tag is refused.
-type TagError struct {
+// A tagFault says why a tag is refused.
+type tagFault struct {
 	Tag    string
 	At     int // offset in Tag, len(Tag) where something is missing
 	Reason string
 }
 
 // Error names the tag, the character (counted from 1) and the reason.
-func (e *TagError) Error() string {
+func (e *tagFault) Error() string {
 	return fmt.Sprintf("format %q, character %d: %s", e.Tag, e.At+1, e.Reason)
 }
 
 // ParseTag reads a tag in letters of dims (aBcd16b) or in names of a domain (nChw16c, OIhw16i16o,
 // ldigo). It applies oneDNN's rule, also to formats that a version of oneDNN lacks. Errors are
-// [TagError]s.
+// tagFaults.
 func ParseTag(text string) (Tag, error) {
 	t, dims, err := parseOrder(text)
 	if err != nil {
@@ -64,7 +64,7 @@ func ParseTag(text string) (Tag, error) {
 	for at := t.Rank(); at < len(text); {
 		size, next, why := blockSize(text, at)
 		if why != "" {
-			return Tag{}, &TagError{text, next, why}
+			return Tag{}, &tagFault{text, next, why}
 		}
 		d := strings.IndexByte(dims, text[next])
 		if d < 0 {
@@ -98,7 +98,7 @@ func ParseTag(text string) (Tag, error) {
 }
 
 func tagError(text string, at int, format string, args ...any) error {
-	return &TagError{text, at, fmt.Sprintf(format, args...)}
+	return &tagFault{text, at, fmt.Sprintf(format, args...)}
 }
 
 func parseOrder(text string) (t Tag, dims string, err error) {
@@ -394,26 +394,30 @@ func (b Blocked) String() string {
 // one layout for each tensor, all of one shape, and every element is in one piece. Without padding
 // there is one piece. Pieces refuses different shapes, and blocks where neither divides the other.
 func Pieces(bs ...Blocked) ([][]Layout, error) {
-	if len(bs) == 0 {
-		return nil, nil
-	}
-	shape := bs[0].shape
-	pieces := [][]Layout{make([]Layout, len(bs))} // of the dims so far
-	for r, b := range bs {
-		if !slices.Equal(b.shape, shape) {
-			return nil, fmt.Errorf("pieces: shapes %s and %s differ", FormatShape(shape),
+	for _, b := range bs {
+		if !slices.Equal(b.shape, bs[0].shape) {
+			return nil, fmt.Errorf("pieces: shapes %s and %s differ", FormatShape(bs[0].shape),
 				FormatShape(b.shape))
 		}
+	}
+	return within(bs, func(d int) (from, to int) { return 0, bs[0].shape[d] })
+}
+
+// within returns pieces of the indices within bounds.
+func within(bs []Blocked, bounds func(d int) (from, to int)) ([][]Layout, error) {
+	pieces := [][]Layout{make([]Layout, len(bs))} // of the dims so far
+	for r, b := range bs {
 		pieces[0][r].offset = b.offset
 	}
-	for d, n := range shape {
+	for d := range bs[0].shape {
 		places, err := commonPlaces(bs, d)
 		if err != nil {
 			return nil, err
 		}
+		from, to := bounds(d)
 		var next [][]Layout
 		for _, p := range pieces {
-			next = append(next, cut(p, bs, d, n, places)...)
+			next = append(next, cut(p, bs, d, from, to, places)...)
 		}
 		pieces = next
 	}
@@ -442,15 +446,20 @@ func commonPlaces(bs []Blocked, d int) ([]int, error) {
 	return places, nil
 }
 
-// cut appends dim d, of n elements, to a piece: first whole blocks, then whole smaller blocks of
-// the rest.
-func cut(piece []Layout, bs []Blocked, d, n int, places []int) (pieces [][]Layout) {
-	start := 0
-	for i, place := range places {
-		if count := (n - start) / place; count > 0 || n == 0 && i == 0 {
-			pieces = append(pieces, extended(piece, bs, d, start, count, places[i:]))
-			start += count * place
+// cut appends indices of dim d to a piece, in the largest blocks that lie within them.
+func cut(piece []Layout, bs []Blocked, d, from, to int, places []int) (pieces [][]Layout) {
+	if from == to {
+		return [][]Layout{extended(piece, bs, d, from, 0, places)}
+	}
+	for from < to {
+		i := slices.IndexFunc(places, func(p int) bool { return from%p == 0 && from+p <= to })
+		end := to
+		if i > 0 { // a larger block may begin there
+			end = min(to, from/places[i-1]*places[i-1]+places[i-1])
 		}
+		count := (end - from) / places[i]
+		pieces = append(pieces, extended(piece, bs, d, from, count, places[i:]))
+		from += count * places[i]
 	}
 	return pieces
 }
@@ -477,40 +486,22 @@ func extended(piece []Layout, bs []Blocked, d, start, count int, places []int) [
 // Padding returns the places of the padding, each in one layout. Conversions fill them with zeros.
 func (b Blocked) Padding() []Layout {
 	var all []Layout
-	one := []Blocked{b}
-	inside := [][]Layout{{{offset: b.offset}}} // pieces of the dims before d, without padding
-	for d, n := range b.shape {
-		places, _ := commonPlaces(one, d) // no error: in one tensor each divides the next
-		outside := [][]Layout{}
-		for _, p := range inside {
-			outside = append(outside, cutRest(p, one, d, n, places)...)
-		}
-		for _, p := range outside { // with all later dims
-			l := p[0]
-			for _, digits := range b.dims[d+1:] {
-				for _, g := range digits {
-					l.shape, l.strides = append(l.shape, g.size), append(l.strides, g.stride)
-				}
+	padded := b.Padded()
+	for d, n := range b.shape { // padding in dim d, and in none before
+		pieces, _ := within([]Blocked{b}, func(e int) (from, to int) {
+			switch {
+			case e < d:
+				return 0, b.shape[e]
+			case e == d:
+				return n, padded[d]
 			}
-			all = append(all, l)
-		}
-		var next [][]Layout
-		for _, p := range inside {
-			next = append(next, cut(p, one, d, n, places)...)
-		}
-		inside = next
-	}
-	return slices.DeleteFunc(all, func(l Layout) bool { return l.Numel() == 0 })
-}
-
-// cutRest is cut for the padding after the n elements, the smallest blocks first.
-func cutRest(piece []Layout, bs []Blocked, d, n int, places []int) (pieces [][]Layout) {
-	for i := len(places) - 1; i > 0; i-- {
-		if missing := n % places[i-1]; missing > 0 {
-			count := (places[i-1] - missing) / places[i]
-			pieces = append(pieces, extended(piece, bs, d, n, count, places[i:]))
-			n += count * places[i]
+			return 0, padded[e]
+		}) // no error: in one tensor each block divides the next
+		for _, p := range pieces {
+			if p[0].Numel() > 0 {
+				all = append(all, p[0])
+			}
 		}
 	}
-	return pieces
+	return all
 }

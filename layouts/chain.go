@@ -5,40 +5,47 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A viewOp is an operation of a chain. An operation with several lists of parameters has several
-// rows.
+// A viewOp is an operation of a chain, or a function that makes a tensor. One with several lists of
+// parameters has several rows.
 type viewOp struct {
 	name   string
 	params []param
-	view   func(l Layout, a arguments, storage int) (Layout, error) // views of the same dtype
-	site   func(s site, a arguments) (site, error)                  // all others
+	site   func(s site, a arguments) (site, error)
 	// parts makes several tensors; a subscript selects one.
-	parts func(l Layout, a arguments) (several, error)
-	// copied makes the copy that site plans.
-	copied    func(t *Tensor, a arguments) (*Tensor, error)
-	attribute bool   // written without parentheses
-	conj      bool   // also conjugates complex numbers
-	cast      bool   // named after the dtype that it converts to
-	since     string // first version of PyTorch that has it, "" where 1.13 has it
+	parts     func(l Layout, a arguments) (several, error)
+	make      func(a arguments) (made, error) // of a factory
+	attribute bool                            // written without parentheses
+	conj      bool                            // also conjugates complex numbers
+	cast      bool                            // named after the dtype that it converts to
+	since     string                          // first version that has it, "" for 1.13
 }
 
 // A site is a view in the making.
 type site struct {
 	layout  Layout
-	storage int   // in elements
-	dtype   DType // Undefined where unknown
-	conj    bool  // its complex numbers are seen conjugated
-	fresh   bool  // a copy, in its own storage
-	why     error // reason for the copy, or nil
+	storage int          // in elements
+	dtype   DType        // Undefined where unknown
+	walk    bool         // an order of access, in which flip does not copy
+	conj    bool         // its complex numbers are seen conjugated
+	fresh   bool         // a copy, in its own storage
+	blank   bool         // elements of the copy are unwritten
+	source  Layout       // the elements that the copy has, in row-major order
+	why     error        // reason for the copy, or nil
+	format  MemoryFormat // that contiguous() copies to
 }
 
 type param struct {
 	name     string
+	usage    string // as ViewOps writes it
 	other    string // PyTorch's name for a list, where it differs
 	kind     paramKind
+	value    int  // of an integer that is left out
 	optional bool // may be left out
 	none     bool // may be None, as if left out
 	keyword  bool // goes by name only
@@ -60,232 +67,230 @@ const (
 	anything // does not affect the layout
 )
 
-func one(name string) param   { return param{name: name} }
-func maybe(name string) param { return param{name: name, optional: true} }
-func noned(name string) param { return param{name: name, optional: true, none: true} }
-func list(name string) param  { return param{name: name, kind: intList} }
-func spread(name string, least int) param {
-	return param{name: name, kind: intList, least: least}
+// row returns an operation by its signature, and by what it does: a method of Layout, or a function
+// of one of viewOp's types. A signature has no parentheses for an attribute. Its parameters are
+//
+//	dim, dim=0, start=None           an integer
+//	(size...), (size...)+, size...   a list, or also two or more integers, or one or more
+//	sections or (indices...)         an integer or a list
+//	#end, data                       of a factory: a number, or nested lists of numbers
+//	dtype, *memory_format=None, *out=  one that goes by name only
+func row(signature string, does any) viewOp {
+	signature, since, _ := strings.Cut(signature, " as of ")
+	name, list, called := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
+	op := viewOp{name: name, attribute: !called, since: since}
+	for text := range strings.SplitSeq(list, ", ") {
+		if text != "" {
+			op.params = append(op.params, parameter(text))
+		}
+	}
+	view := func(f func(l Layout, a arguments) (Layout, error)) {
+		op.site = func(s site, a arguments) (to site, err error) {
+			s.layout, err = f(s.layout, a)
+			return s, err
+		}
+	}
+	switch f := does.(type) {
+	case func(Layout) (Layout, error):
+		view(func(l Layout, _ arguments) (Layout, error) { return f(l) })
+	case func(Layout, int) (Layout, error):
+		view(func(l Layout, a arguments) (Layout, error) { return f(l, a.int(0)) })
+	case func(Layout, int, int) (Layout, error):
+		view(func(l Layout, a arguments) (Layout, error) { return f(l, a.int(0), a.int(1)) })
+	case func(Layout, int, int, int) (Layout, error):
+		view(func(l Layout, a arguments) (Layout, error) {
+			return f(l, a.int(0), a.int(1), a.int(2))
+		})
+	case func(Layout, ...int) (Layout, error):
+		view(func(l Layout, a arguments) (Layout, error) { return f(l, a.list(0)...) })
+	case func(Layout, arguments) (Layout, error):
+		view(f)
+	case func(Layout, arguments) (several, error):
+		op.parts = f
+	case func(site, arguments) (site, error):
+		op.site = f
+	case func(arguments) (made, error):
+		op.make = f
+	default:
+		panic(fmt.Sprintf("layouts: %s does %T", signature, does))
+	}
+	return op
 }
 
-var (
-	dtypeParam  = param{name: "dtype", kind: aDType}
-	formatParam = param{name: "memory_format", kind: aFormat, optional: true, none: true,
-		keyword: true}
-	dimParam = maybe("dim")
-
-	sectionsParam = param{name: "sections", other: "indices", kind: intOrList}
-)
+func parameter(text string) (p param) {
+	text, p.keyword = strings.CutPrefix(text, "*")
+	text, value, optional := strings.Cut(text, "=")
+	p.usage = strings.Trim(text, "#+")
+	if p.keyword {
+		p.usage += "="
+	}
+	p.optional, p.none = optional, value == "None"
+	p.value, _ = strconv.Atoi(value)
+	name, list := strings.CutSuffix(text, "...")
+	switch {
+	case list:
+		text, p.kind, p.least = name, intList, 1
+	case text[0] == '(':
+		name, several := strings.CutSuffix(text[1:], "+")
+		text, p.kind = strings.TrimSuffix(name, "...)"), intList
+		if several {
+			p.least = 2
+		}
+	case text[0] == '#':
+		text, p.kind = text[1:], aNumber
+	case strings.HasSuffix(text, "...)"):
+		text, p.other, _ = strings.Cut(strings.TrimSuffix(text, "...)"), " or (")
+		p.kind = intOrList
+	default:
+		p.kind = map[string]paramKind{"dtype": aDType, "memory_format": aFormat, "data": aNest}[text]
+		if p.keyword && p.kind == oneInt {
+			p.kind = anything
+		}
+	}
+	p.name = text
+	return p
+}
 
 // viewOps are the operations of chains, in PyTorch's spelling and argument order. slice is ATen's
 // x[start:end:step]. unflatten also takes two or more positional sizes, where PyTorch wants a
-// tuple. expand_as and its like take the shape of the other tensor.
+// tuple. expand_as and its like take the shape of the other tensor. PyTorch's H and mH also
+// conjugate complex numbers, which moves nothing.
 var viewOps = sortedOps([]viewOp{
-	{name: "adjoint", conj: true, view: func(l Layout, _ arguments, _ int) (Layout, error) {
-		return l.matrices("adjoint", false)
-	}},
-	{name: "as_strided", params: []param{list("size"), list("stride"), noned("storage_offset")},
-		view: func(l Layout, a arguments, storage int) (Layout, error) {
-			return AsStrided(storage, a.list(0), a.list(1), a.or(2, l.offset))
-		}},
-	{name: "broadcast_to", params: []param{spread("size", 1)}, view: expand},
-	{name: "chunk", params: []param{one("chunks"), dimParam},
-		parts: func(l Layout, a arguments) (several, error) {
-			return l.chunks(a.int(0), a.or(1, 0))
-		}},
-	{name: "detach", view: func(l Layout, _ arguments, _ int) (Layout, error) { return l, nil }},
-	{name: "diagonal", params: []param{maybe("offset"), maybe("dim1"), maybe("dim2")},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			return l.Diagonal(a.or(0, 0), a.or(1, 0), a.or(2, 1))
-		}},
-	{name: "dsplit", params: []param{sectionsParam}, parts: splitting(3, 2)},
-	{name: "expand", params: []param{spread("size", 1)}, view: expand},
-	{name: "expand_as", params: []param{spread("other.shape", 1)}, view: expand},
-	{name: "flatten", params: []param{maybe("start_dim"), maybe("end_dim")},
-		site: func(s site, a arguments) (site, error) {
-			return s.flatten(a.or(0, 0), a.or(1, -1))
-		}, copied: func(t *Tensor, a arguments) (*Tensor, error) {
-			return t.Flatten(a.or(0, 0), a.or(1, -1))
-		}},
-	{name: "flip", params: []param{spread("dims", 1)},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			return l.Flip(a.list(0)...)
-		}},
-	{name: "hsplit", params: []param{sectionsParam}, parts: splitting(1, 1)},
-	{name: "movedim", params: []param{one("source"), one("destination")}, view: moveOne},
-	{name: "movedim", params: []param{list("source"), list("destination")}, view: moveSeveral},
-	{name: "moveaxis", params: []param{one("source"), one("destination")}, view: moveOne},
-	{name: "moveaxis", params: []param{list("source"), list("destination")}, view: moveSeveral},
-	{name: "narrow", params: []param{one("dim"), one("start"), one("length")},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			return l.Narrow(a.int(0), a.int(1), a.int(2))
-		}},
-	{name: "permute", params: []param{spread("dims", 1)},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			return l.Permute(a.list(0)...)
-		}},
-	{name: "ravel", site: func(s site, _ arguments) (site, error) { return s.ravel() },
-		copied: func(t *Tensor, _ arguments) (*Tensor, error) {
-			c, err := t.Contiguous()
-			if err != nil {
-				return nil, err
+	conjugating("adjoint()", func(l Layout) (Layout, error) { return l.matrices("adjoint", false) }),
+	row("as_strided((size...), (stride...), storage_offset=None)",
+		func(s site, a arguments) (to site, err error) {
+			at := a.or(2, s.layout.offset)
+			s.layout, err = asStrided(s.storage, a.list(0), a.list(1), at)
+			return s, err
+		}),
+	row("broadcast_to(size...)", Layout.Expand),
+	row("chunk(chunks, dim=0)", func(l Layout, a arguments) (several, error) {
+		return l.chunks(a.int(0), a.int(1))
+	}),
+	row("detach()", func(l Layout) (Layout, error) { return l, nil }),
+	row("diagonal(offset=0, dim1=0, dim2=1)", Layout.Diagonal),
+	row("dsplit(sections or (indices...))", splitting(3, 2)),
+	row("expand(size...)", Layout.Expand),
+	row("expand_as(other.shape...)", Layout.Expand),
+	row("flatten(start_dim=0, end_dim=-1)", func(s site, a arguments) (site, error) {
+		return s.flatten(a.int(0), a.int(1))
+	}),
+	row("flip(dims...)", func(s site, a arguments) (site, error) { return s.flip(a.list(0)) }),
+	row("hsplit(sections or (indices...))", splitting(1, 1)),
+	row("movedim(source, destination)", movedims),
+	row("movedim((source...), (destination...))", movedims),
+	row("moveaxis(source, destination)", movedims),
+	row("moveaxis((source...), (destination...))", movedims),
+	row("narrow(dim, start, length)", Layout.Narrow),
+	row("permute(dims...)", Layout.Permute),
+	row("ravel()", func(s site, _ arguments) (site, error) { return s.ravel() }),
+	row("repeat(sizes...)", func(s site, a arguments) (site, error) { return s.repeat(a.list(0)) }),
+	row("reshape(shape...)", func(s site, a arguments) (site, error) {
+		return s.reshape("reshape", a.list(0))
+	}),
+	row("reshape_as(other.shape...)", func(s site, a arguments) (site, error) {
+		return s.reshape("reshape_as", a.list(0))
+	}),
+	row("select(dim, index)", Layout.Select),
+	row("slice(dim=0, start=None, end=None, step=1)", func(l Layout, a arguments) (Layout, error) {
+		return l.Slice(a.int(0), a.int(1), a.or(2, math.MaxInt), a.int(3))
+	}),
+	row("split(split_size or (split_size...), dim=0)", func(l Layout, a arguments) (several, error) {
+		if a[0].list {
+			return l.splitSizes(a.list(0), a.int(1))
+		}
+		return l.split(a.int(0), a.int(1))
+	}),
+	row("split_with_sizes((split_sizes...), dim=0)", func(l Layout, a arguments) (several, error) {
+		return l.splitSizes(a.list(0), a.int(1))
+	}),
+	row("squeeze(dim=)", func(l Layout, a arguments) (Layout, error) {
+		if !a[0].given {
+			return l.squeeze(nest.UpTo(l.Rank()))
+		}
+		d, err := l.dim("squeeze", a.int(0))
+		if err != nil {
+			return l, err
+		}
+		return l.squeeze([]int{d})
+	}),
+	row("squeeze((dim...)+) as of 2.0", func(l Layout, a arguments) (Layout, error) {
+		dims, err := l.dims("squeeze", true, a.list(0)...)
+		if err != nil {
+			return l, err
+		}
+		return l.squeeze(dims)
+	}),
+	row("swapaxes(axis0, axis1)", Layout.Transpose),
+	row("swapdims(dim0, dim1)", Layout.Transpose),
+	row("t()", Layout.t),
+	row("tensor_split(sections or (indices...), dim=0)",
+		func(l Layout, a arguments) (several, error) {
+			if a[0].list {
+				return l.splitAt(a.list(0), a.int(1))
 			}
-			return c.View(t.layout.Numel())
-		}},
-	{name: "reshape", params: []param{spread("shape", 1)},
-		site: func(s site, a arguments) (site, error) {
-			return s.reshape("reshape", a.list(0))
-		},
-		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Reshape(a.list(0)...) }},
-	{name: "reshape_as", params: []param{spread("other.shape", 1)},
-		site: func(s site, a arguments) (site, error) {
-			return s.reshape("reshape_as", a.list(0))
-		},
-		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Reshape(a.list(0)...) }},
-	{name: "select", params: []param{one("dim"), one("index")},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			return l.Select(a.int(0), a.int(1))
-		}},
-	{name: "slice", params: []param{dimParam, noned("start"), noned("end"), maybe("step")},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			return l.Slice(a.or(0, 0), a.or(1, 0), a.or(2, math.MaxInt), a.or(3, 1))
-		}},
-	{name: "split", params: []param{{name: "split_size", kind: intOrList}, dimParam},
-		parts: func(l Layout, a arguments) (several, error) {
-			if a.isList(0) {
-				return l.splitSizes(a.list(0), a.or(1, 0))
-			}
-			return l.split(a.int(0), a.or(1, 0))
-		}},
-	{name: "split_with_sizes", params: []param{list("split_sizes"), dimParam},
-		parts: func(l Layout, a arguments) (several, error) {
-			return l.splitSizes(a.list(0), a.or(1, 0))
-		}},
-	{name: "squeeze", params: []param{dimParam},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			if !a.given(0) {
-				return l.Squeeze()
-			}
-			return l.Squeeze(a.int(0))
-		}},
-	{name: "squeeze", params: []param{spread("dim", 2)}, since: "2.0", view: squeezeAll},
-	{name: "swapaxes", params: []param{one("axis0"), one("axis1")}, view: transpose},
-	{name: "swapdims", params: []param{one("dim0"), one("dim1")}, view: transpose},
-	{name: "t", view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.T() }},
-	{name: "tensor_split", params: []param{sectionsParam, dimParam},
-		parts: func(l Layout, a arguments) (several, error) {
-			if a.isList(0) {
-				return l.splitAt(a.list(0), a.or(1, 0))
-			}
-			return l.sections(a.int(0), a.or(1, 0))
-		}},
-	{name: "transpose", params: []param{one("dim0"), one("dim1")}, view: transpose},
-	{name: "unbind", params: []param{dimParam},
-		parts: func(l Layout, a arguments) (several, error) {
-			return l.unbind(a.or(0, 0))
-		}},
-	{name: "unflatten", params: []param{one("dim"), spread("sizes", 2)},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			return l.Unflatten(a.int(0), a.list(1)...)
-		}},
-	{name: "unfold", params: []param{one("dimension"), one("size"), one("step")},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			return l.Unfold(a.int(0), a.int(1), a.int(2))
-		}},
-	{name: "unsqueeze", params: []param{one("dim")},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			return l.Unsqueeze(a.int(0))
-		}},
-	{name: "view", params: []param{spread("size", 1)},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			return l.View(a.list(0)...)
-		}},
-	{name: "view", params: []param{dtypeParam}, site: func(s site, a arguments) (site, error) {
-		return s.viewAs(a[0].dtype)
-	}},
-	{name: "view_as", params: []param{spread("other.shape", 1)},
-		view: func(l Layout, a arguments, _ int) (Layout, error) {
-			return l.View(a.list(0)...)
-		}},
-	{name: "view_as_real", site: func(s site, _ arguments) (site, error) {
+			return l.sections(a.int(0), a.int(1))
+		}),
+	row("transpose(dim0, dim1)", Layout.Transpose),
+	row("unbind(dim=0)", func(l Layout, a arguments) (several, error) {
+		return l.unbind(a.int(0))
+	}),
+	row("unflatten(dim, (sizes...)+)", func(l Layout, a arguments) (Layout, error) {
+		return l.Unflatten(a.int(0), a.list(1)...)
+	}),
+	row("unfold(dimension, size, step)", Layout.unfold),
+	row("unsqueeze(dim)", Layout.Unsqueeze),
+	row("view(size...)", Layout.View),
+	row("view(dtype)", func(s site, a arguments) (site, error) { return s.viewAs(a[0].dtype) }),
+	row("view_as(other.shape...)", Layout.View),
+	row("view_as_real()", func(s site, _ arguments) (site, error) {
 		return s.asReal("view_as_real")
-	}},
+	}),
+	row("vsplit(sections or (indices...))", splitting(2, 0)),
 
-	{name: "vsplit", params: []param{sectionsParam}, parts: splitting(2, 0)},
+	row("T", func(l Layout) (Layout, error) { return l.reversed() }),
+	row("mT", func(l Layout) (Layout, error) { return l.matrices("mT", false) }),
+	conjugating("H", func(l Layout) (Layout, error) { return l.matrices("H", true) }),
+	conjugating("mH", func(l Layout) (Layout, error) { return l.matrices("mH", false) }),
+	row("real", func(s site, _ arguments) (site, error) { return s.part("real", 0) }),
+	row("imag", func(s site, _ arguments) (site, error) { return s.part("imag", 1) }),
 
-	// PyTorch's H and mH also conjugate complex numbers, which moves nothing.
-	{name: "T", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) {
-		return l.reversed()
-	}},
-	{name: "mT", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) {
-		return l.matrices("mT", false)
-	}},
-	{name: "H", attribute: true, conj: true, view: func(l Layout, _ arguments,
-		_ int) (Layout, error) {
-		return l.matrices("H", true)
-	}},
-	{name: "mH", attribute: true, conj: true,
-		view: func(l Layout, _ arguments, _ int) (Layout, error) {
-			return l.matrices("mH", false)
-		}},
-	{name: "real", attribute: true, site: func(s site, _ arguments) (site, error) {
-		return s.part("real", 0)
-	}},
-	{name: "imag", attribute: true, site: func(s site, _ arguments) (site, error) {
-		return s.part("imag", 1)
-	}},
-
-	{name: "clone", params: []param{formatParam}, site: func(s site, a arguments) (site, error) {
-		return s.copyIn("clone", a.format(0))
-	},
-		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.CloneIn(a.format(0)) }},
-	{name: "contiguous", params: []param{{name: "memory_format", kind: aFormat, optional: true,
-		keyword: true}}, site: func(s site, a arguments) (site, error) {
-		return s.contiguous(a.formatOr(0, RowMajor))
-	},
-		copied: func(t *Tensor, a arguments) (*Tensor, error) {
-			return t.ContiguousIn(a.formatOr(0, RowMajor))
-		}},
-	{name: "empty_like", params: []param{formatParam},
-		site: func(s site, a arguments) (site, error) {
-			return s.copyIn("empty_like", a.format(0))
-		},
-		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.EmptyLike(a.format(0)) }},
-	{name: "to", params: []param{{name: "dtype", kind: aDType, optional: true, none: true},
-		formatParam}, site: func(s site, a arguments) (site, error) {
-		return s.to(a.dtype(0, s.dtype), a.format(1))
-	}, copied: func(t *Tensor, a arguments) (*Tensor, error) {
-		return t.ToIn(a.dtype(0, t.DType()), a.format(1))
-	}},
+	row("clone(*memory_format=None)", func(s site, a arguments) (site, error) {
+		return s.copyIn("clone", a.format(0, preserve))
+	}),
+	row("contiguous(*memory_format=)", func(s site, a arguments) (site, error) {
+		return s.contiguous(a.format(0, rowMajor))
+	}),
+	row("empty_like(*memory_format=None)", func(s site, a arguments) (site, error) {
+		s, err := s.copyIn("empty_like", a.format(0, preserve))
+		s.blank = true
+		return s, err
+	}),
+	row("to(dtype=None, *memory_format=None)", func(s site, a arguments) (site, error) {
+		return s.to(a.dtype(0, s.dtype), a.format(1, preserve))
+	}),
 })
 
-func expand(l Layout, a arguments, _ int) (Layout, error) { return l.Expand(a.list(0)...) }
-func transpose(l Layout, a arguments, _ int) (Layout, error) {
-	return l.Transpose(a.int(0), a.int(1))
+func conjugating(signature string, view func(Layout) (Layout, error)) viewOp {
+	op := row(signature, view)
+	op.conj = true
+	return op
 }
+
 func splitting(rank, dim int) func(Layout, arguments) (several, error) {
 	return func(l Layout, a arguments) (several, error) { return l.splitAlong(rank, dim, a[0]) }
 }
-func squeezeAll(l Layout, a arguments, _ int) (Layout, error) { return l.squeezeAll(a.list(0)) }
-func moveOne(l Layout, a arguments, _ int) (Layout,
-	error) {
-	return l.Movedim(a.int(0), a.int(1))
-}
-func moveSeveral(l Layout, a arguments, _ int) (Layout, error) {
-	return l.movedims(a.list(0), a.list(1))
-}
+
+func movedims(l Layout, a arguments) (Layout, error) { return l.movedims(a.list(0), a.list(1)) }
 
 // sortedOps adds the methods named after dtypes, such as half().
 func sortedOps(ops []viewOp) []viewOp {
-	for name, dtype := range map[string]DType{"bool": Bool, "byte": Uint8, "char": Int8,
-		"short": Int16, "int": Int32, "long": Int64,
-		"half": Float16, "bfloat16": BFloat16, "float": Float32, "double": Float64,
-		"cfloat": Complex64, "cdouble": Complex128} {
-		ops = append(ops, viewOp{name: name, cast: true,
-			site: func(s site, _ arguments) (site, error) {
-				return s.to(dtype, Preserve)
-			},
-			copied: func(t *Tensor, _ arguments) (*Tensor, error) { return t.To(dtype) }})
+	for d := range Undefined {
+		op := row(dtypes[d].others[0]+"()", func(s site, _ arguments) (site, error) {
+			return s.to(d, preserve)
+		})
+		op.cast = true
+		ops = append(ops, op)
 	}
 	slices.SortStableFunc(ops, func(a, b viewOp) int {
 		return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name))
@@ -305,20 +310,9 @@ func (op viewOp) usage() string {
 	}
 	var names []string
 	for _, p := range op.params {
-		name := p.name
-		switch {
-		case p.kind == anything:
-			continue
-		case p.keyword:
-			name += "="
-		case p.kind == intList && p.least == 1:
-			name += "..."
-		case p.kind == intList:
-			name = "(" + p.name + "...)"
-		case p.other != "":
-			name += " or (" + p.other + "...)"
+		if p.kind != anything {
+			names = append(names, p.usage)
 		}
-		names = append(names, name)
 	}
 	text := op.name + "(" + strings.Join(names, ", ") + ")"
 	if op.parts != nil {
@@ -335,6 +329,9 @@ func (op viewOp) usage() string {
 func (op viewOp) bind(args []value) (arguments, error) {
 	args = op.gathered(args)
 	bound := make(arguments, len(op.params))
+	for i, p := range op.params {
+		bound[i].ints = []int{p.value}
+	}
 	for i, v := range args {
 		at := i
 		if v.key != "" {
@@ -344,9 +341,7 @@ func (op viewOp) bind(args []value) (arguments, error) {
 			})
 		}
 		err := error(nil)
-		switch hint := op.byName(v, at); {
-		case hint != "":
-			err = fmt.Errorf("%s: %s", hint, op.usage())
+		switch {
 		case at < 0:
 			err = fmt.Errorf("no argument is called %s: %s", v.key, op.usage())
 		case at >= len(op.params):
@@ -391,27 +386,6 @@ func (op viewOp) gathered(args []value) []value {
 	return append(append(slices.Clone(args[:last]), all), args[end:]...)
 }
 
-// byName returns a hint if a dtype was given for a memory format or the reverse.
-func (op viewOp) byName(v value, at int) string {
-	takesFormat := slices.ContainsFunc(op.params, func(p param) bool { return p.kind == aFormat })
-	if v.kind != word || !takesFormat {
-		return ""
-	}
-	_, noFormat := parseMemoryFormat(v.text)
-	_, noDType := ParseDType(v.text)
-	kind := anything
-	if at >= 0 && at < len(op.params) {
-		kind = op.params[at].kind
-	}
-	switch {
-	case noFormat == nil && (v.key == "" || kind == aDType):
-		return fmt.Sprintf("%s is a memory format: did you mean memory_format=%[1]s?", v.text)
-	case noDType == nil && kind == aFormat && op.params[0].kind == aDType:
-		return fmt.Sprintf("%s is a dtype: did you mean dtype=%[1]s?", v.text)
-	}
-	return ""
-}
-
 // wantsDType reports a single name for a dtype parameter, which no other row takes.
 func (op viewOp) wantsDType(args []value) bool {
 	return len(args) == 1 && args[0].kind == word && len(op.params) == 1 &&
@@ -427,7 +401,7 @@ func (p param) takes(v value) string {
 
 func (p param) take(v value) (argument, error) {
 	if v.kind == none && p.none {
-		return argument{given: true, none: true}, nil
+		return argument{given: true, none: true, ints: []int{p.value}}, nil
 	}
 	switch p.kind {
 	case aDType, aFormat:
@@ -474,6 +448,9 @@ func (p param) takeWord(v value) (a argument, err error) {
 		}
 		if a.dtype, err = ParseDType(v.text); err != nil {
 			err = fmt.Errorf("%q: %w", v.text, err)
+			if _, wrong := parseMemoryFormat(v.text); wrong == nil {
+				err = fmt.Errorf("did you mean memory_format=%s?", v.text)
+			}
 		}
 		return a, err
 	}
@@ -496,36 +473,31 @@ type argument struct {
 
 type arguments []argument
 
-func (a arguments) int(i int) int     { return a[i].ints[0] }
-func (a arguments) list(i int) []int  { return a[i].ints }
-func (a arguments) isList(i int) bool { return a[i].list }
-func (a arguments) given(i int) bool  { return a[i].given }
+func (a arguments) int(i int) int    { return a[i].ints[0] }
+func (a arguments) list(i int) []int { return a[i].ints }
+
+func (a argument) missing() bool { return !a.given || a.none }
 
 func (a arguments) or(i, otherwise int) int {
-	if !a[i].given || a[i].none {
+	if a[i].missing() {
 		return otherwise
 	}
 	return a[i].ints[0]
 }
 
-func (a arguments) formatOr(i int, otherwise MemoryFormat) MemoryFormat {
-	if !a[i].given || a[i].none {
+func (a arguments) format(i int, otherwise MemoryFormat) MemoryFormat {
+	if a[i].missing() {
 		return otherwise
 	}
 	return a[i].format
 }
 
-func (a arguments) format(i int) MemoryFormat { return a.formatOr(i, Preserve) }
-
 func (a arguments) dtype(i int, otherwise DType) DType {
-	if !a[i].given || a[i].none {
+	if a[i].missing() {
 		return otherwise
 	}
 	return a[i].dtype
 }
-
-// copyingOps look like views and copy.
-var copyingOps = []string{"repeat", "tile", "roll", "repeat_interleave"}
 
 // ViewOps returns the operations, such as "narrow(dim, start, length)", in alphabetic order,
 // without those named after dtypes.
@@ -623,10 +595,11 @@ func (l Layout) Apply(c Chain) (Layout, error) {
 // real and their like change. The view counts elements of that dtype.
 func (l Layout) ApplyTo(c Chain, dtype DType) (Layout, DType, error) {
 	s := l.site(dtype)
+	s.walk = true
 	for _, step := range c.steps {
 		var err error
 		if s, err = step.apply(s); err == nil && s.fresh {
-			err = &CopyError{step.op.name, s.why}
+			err = &CopyError{step.op.name, s.format, s.why}
 		}
 		if err != nil {
 			return Layout{}, Undefined, err
@@ -645,8 +618,9 @@ func (l Layout) site(dtype DType) site {
 
 // A CopyError says that an operation copies where a view is wanted.
 type CopyError struct {
-	Op  string
-	Why error // nil where it always copies
+	Op     string
+	Format MemoryFormat // of contiguous
+	Why    error        // nil where it always copies
 }
 
 // Error names the operation and the reason.
@@ -661,23 +635,23 @@ func (e *CopyError) Error() string {
 // Unwrap returns Why.
 func (e *CopyError) Unwrap() error { return e.Why }
 
-func (s step) apply(from site) (site, error) {
-	to, err := from, error(nil)
+func (s step) apply(from site) (to site, err error) {
+	to = from
 	switch {
 	case s.op == nil:
 		to.layout, err = from.layout.subscript(s.index)
 	case s.op.parts != nil:
 		to.layout, err = s.part(from.layout)
-	case s.op.view != nil:
-		to.layout, err = s.op.view(from.layout, s.args, from.storage)
-		to.conj = from.conj != (s.op.conj && from.dtype.kind() == kindComplex)
 	default:
-		if to, err = s.op.site(from, s.args); err != nil || !to.fresh {
-			return to, err
+		if to, err = s.op.site(from, s.args); err != nil {
+			return site{}, err
 		}
+		to.conj = to.conj != (s.op.conj && from.dtype.kind() == kindComplex)
 		// PyTorch would have to allocate the copy.
-		if _, err = to.layout.bytes(to.dtype); err != nil {
-			return to, fmt.Errorf("%s: %w", s.op.name, err)
+		if to.fresh {
+			if _, err = to.layout.bytes(to.dtype); err != nil {
+				err = fmt.Errorf("%s: %w", s.op.name, err)
+			}
 		}
 	}
 	return to, err
@@ -685,10 +659,6 @@ func (s step) apply(from site) (site, error) {
 
 // bind finds the first row that takes the arguments.
 func (c call) bind() (step, error) {
-	if slices.Contains(copyingOps, c.name) {
-		return step{}, fmt.Errorf("%s copies in PyTorch: a chain has views only, such as expand "+
-			"for repeat", c.name)
-	}
 	var refusal error
 	for i, op := range viewOps {
 		if op.name != c.name {

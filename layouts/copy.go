@@ -2,27 +2,14 @@ package layouts
 
 import "slices"
 
-// A CopyPath is a path through PyTorch's copy_.
-type CopyPath uint8
-
-// The paths of copy_ (1.13, aten/src/ATen/native/Copy.cpp).
-const (
-	CopyNothing CopyPath = iota // no element, or a tensor to itself
-	CopyWalk                    // TensorIterator's loops
-	CopyBlocks                  // a transposed matrix, in square blocks through a buffer
-)
-
-// String returns "nothing", "walk" or "blocks".
-func (p CopyPath) String() string { return [...]string{"nothing", "walk", "blocks"}[p] }
-
-// A CopyPlan says how PyTorch's copy_ goes through memory.
+// A CopyPlan says how PyTorch's copy_ goes through memory (1.13, aten/src/ATen/native/Copy.cpp). A
+// copy of no element, or of a tensor to itself, walks nothing.
 type CopyPlan struct {
-	Path CopyPath
-	// Block is the edge of a block of CopyBlocks, in elements. Blocks are taken in row-major order
-	// of the destination. Each copies columns of the source to a buffer, transposes it in place,
-	// and copies its rows to the destination.
+	// Block is the edge of a block in elements, 0 if TensorIterator walks. A transposed matrix is
+	// copied in square blocks, in row-major order of the destination. Each copies columns of the
+	// source to a buffer, transposes it in place, and copies its rows to the destination.
 	Block     int
-	Iteration Iteration // of CopyWalk
+	Iteration Iteration // of TensorIterator
 }
 
 // blockedNumel is the fewest elements that copy_ transposes in blocks.
@@ -46,9 +33,9 @@ func Copy(dst, src Layout, to, from DType, same bool) (CopyPlan, error) {
 		if to == Uint8 { // not for other types of one byte
 			block = 120
 		}
-		return CopyPlan{Path: CopyBlocks, Block: block}, nil
+		return CopyPlan{Block: block}, nil
 	}
-	return CopyPlan{Path: CopyWalk, Iteration: it}, nil
+	return CopyPlan{Iteration: it}, nil
 }
 
 // isTransposedMatrix reports a matrix whose transposed view has exactly contiguous strides, in dims

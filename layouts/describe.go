@@ -14,10 +14,8 @@ const shownElements = 400
 // overlapsShown is the largest size for which Facts looks for overlap.
 const overlapsShown = 1 << 20
 
-// Facts returns the shape, strides and offset of a view and how it is contiguous, a line each.
-// Bytes are for elements of dtype.
-func (l Layout) Facts(dtype DType) string { return l.facts(dtype) }
-
+// facts are the shape, strides and offset of a view and how it is contiguous, a line each. Bytes
+// are for elements of dtype.
 func (l Layout) facts(dtype DType, more ...[2]string) string {
 	byteStrides := make([]*big.Int, l.Rank())
 	for d := range byteStrides {
@@ -70,93 +68,78 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// WhyContiguous applies the contiguity rule dim by dim, a line each; see [Layout.Explain].
-func (l Layout) WhyContiguous() string {
+// whyContiguous applies the rule of IsContiguous to each dim, a line each, from the last to the
+// first that breaks it.
+func (l Layout) whyContiguous() string {
 	if l.Numel() == 0 {
 		return "A tensor without elements is contiguous, whatever its strides.\n"
 	}
 	var b strings.Builder
 	b.WriteString("Contiguous means: from the last dim on, each stride is the product of the " +
 		"sizes after it.\n")
-	for _, r := range l.Explain() {
-		fmt.Fprintf(&b, "  %s\n", r)
+	want := 1
+	for d, size := range slices.Backward(l.shape) {
+		stride := l.strides[d]
+		switch {
+		case size == 1:
+			fmt.Fprintf(&b, "  dim %d: size 1 is skipped, whatever its stride (%d)\n", d, stride)
+		case stride == want:
+			fmt.Fprintf(&b, "  dim %d: stride %d, as it should be\n", d, stride)
+		default:
+			fmt.Fprintf(&b, "  dim %d: stride %d, but %d would be contiguous: this dim breaks it\n",
+				d, stride, want)
+			return b.String()
+		}
+		want *= size
 	}
 	return b.String()
 }
 
-// String says how the rule judges the dim.
-func (r Reason) String() string {
-	switch {
-	case r.Skipped:
-		return fmt.Sprintf("dim %d: size 1 is skipped, whatever its stride (%d)", r.Dim, r.Stride)
-	case r.Holds:
-		return fmt.Sprintf("dim %d: stride %d, as it should be", r.Dim, r.Stride)
+// beside shows a view next to its storage, in order, or below it if columns are too few (0 are
+// enough). The storage has rows of at most 16 elements, which divide the last dim of rows if
+// possible.
+func beside(view *Tensor, rows Layout, columns int) string {
+	row := 16
+	if last := rows.Rank() - 1; last >= 0 && rows.shape[last] > 0 {
+		row = rowOf(rows.shape[last], row)
 	}
-	return fmt.Sprintf("dim %d: stride %d, but %d would be contiguous: this dim breaks it", r.Dim,
-		r.Stride, r.Want)
-}
-
-// SideBySide shows a storage next to a view of it, or above it if columns are too few (0 are
-// enough). Rows of the storage have the length of the last dim of stored. Elements are their places
-// in the storage. A view with negative strides, which PyTorch's tensors cannot have, is shown as
-// the order of its walk.
-func SideBySide(stored, view Layout, columns int) (string, error) {
-	walk := ""
-	if slices.ContainsFunc(view.strides, func(stride int) bool { return stride < 0 }) {
-		walk = "Negative strides are an order of access: PyTorch's tensors have none, and its " +
-			"flip copies.\n"
-	}
-	if stored.Numel() > shownElements || view.Numel() > shownElements {
-		return fmt.Sprintf("%sStorage and view are printed for up to %d elements.\n", walk,
-			shownElements), nil
-	}
-	if walk != "" {
-		return walk + walkText(view), nil
-	}
-	storage, err := Arange(Int64, stored.Numel())
-	if err != nil {
-		return "", err
-	}
-	x, err := NewTensor(storage.Storage(), view)
-	if err != nil {
-		return "", err
-	}
-	return sideBySide(storageRows(storage, stored), x, columns), nil
-}
-
-func sideBySide(rows string, view *Tensor, columns int) string {
+	cells, _ := view.storage.all().cells()
 	const head = "storage, in order"
-	left := strings.Split(rows, "\n")
-	right := strings.Split(view.String(), "\n")
-	longest := func(lines []string) int {
-		return len(slices.MaxFunc(lines, func(a, b string) int { return len(a) - len(b) }))
-	}
+	stored := inRows(cells, row)
+	left, right := strings.Split(stored, "\n"), strings.Split(view.String(), "\n")
 	width := max(len(head), longest(left))
 	if columns > 0 && width+4+longest(right) > columns {
-		return fmt.Sprintf("%s\n%s\n\nview\n%s\n", head, rows, view)
+		return fmt.Sprintf("%s\n%s\n\nview\n%s\n", head, stored, view)
 	}
+	left, right = append([]string{head}, left...), append([]string{"view"}, right...)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-*s    view\n", width, head)
 	for i := range max(len(left), len(right)) {
-		var stored, viewed string
-		if i < len(left) {
-			stored = left[i]
-		}
-		if i < len(right) {
-			viewed = right[i]
-		}
-		b.WriteString(strings.TrimRight(fmt.Sprintf("%-*s    %s", width, stored, viewed),
-			" ") + "\n")
+		line := fmt.Sprintf("%-*s    %s", width, strings.Join(left[min(i, len(left)):min(i+1,
+			len(left))], ""), strings.Join(right[min(i, len(right)):min(i+1, len(right))], ""))
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
 }
 
-func walkText(l Layout) string {
-	var places []string
-	for at := range l.Offsets() {
-		places = append(places, fmt.Sprint(at))
+func longest(texts []string) (length int) {
+	for _, text := range texts {
+		length = max(length, len(text))
 	}
-	return "It visits the storage in this order:\n" + strings.Join(places, " ") + "\n"
+	return length
+}
+
+// inRows writes cells of one width, this many a row.
+func inRows(cells []string, row int) string {
+	var rows []string
+	width := longest(cells)
+	for part := range slices.Chunk(cells, row) {
+		padded := make([]string, len(part))
+		for i, c := range part {
+			padded[i] = fmt.Sprintf("%*s", width, c)
+		}
+		rows = append(rows, strings.Join(padded, " "))
+	}
+	return strings.Join(rows, "\n")
 }
 
 // rowOf returns the longest row, up to most, that divides a dim's size, or most if that is shorter
@@ -168,31 +151,4 @@ func rowOf(size, most int) int {
 		}
 	}
 	return most
-}
-
-// storageRows prints a storage in rows of at most 16 elements, which divide the stored last dim if
-// possible.
-func storageRows(storage *Tensor, stored Layout) string {
-	row := 16
-	if last := stored.Rank() - 1; last >= 0 && stored.Size(last) > 0 {
-		row = rowOf(stored.Size(last), row)
-	}
-	text := strings.TrimPrefix(storage.String(), "tensor([")
-	text, _, _ = strings.Cut(text, "]")
-	cells := strings.Split(strings.Join(strings.Fields(text), ""), ",")
-	width := 0
-	for _, c := range cells {
-		width = max(width, len(c))
-	}
-	var b strings.Builder
-	for i, c := range cells {
-		switch {
-		case i > 0 && i%row == 0:
-			b.WriteByte('\n')
-		case i > 0:
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "%*s", width, c)
-	}
-	return b.String()
 }

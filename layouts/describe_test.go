@@ -7,23 +7,19 @@ import (
 )
 
 // What a view is, why it is not contiguous, and where its elements lie.
-func ExampleLayout_WhyContiguous() {
-	stored, err := layouts.Contiguous(3, 4)
+func ExamplePicture() {
+	view, err := layouts.ParseChain("transpose(0,1)")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	view, err := stored.Apply(layouts.MustParseChain("transpose(0,1)"))
+	words, drawing, err := layouts.Picture{Shape: []int{3, 4}, DType: layouts.Float32,
+		Views: []layouts.Chain{view}}.Text()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	text, err := layouts.SideBySide(stored, view, 0)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Print(view.Facts(layouts.Float32), view.WhyContiguous(), text)
+	fmt.Print(words, drawing)
 	// Output:
 	// shape       (4, 3)
 	// strides     (1, 4) elements, (4, 16) bytes of float32
@@ -31,8 +27,10 @@ func ExampleLayout_WhyContiguous() {
 	// elements    12
 	// contiguous  no
 	// overlap     no
+	//
 	// Contiguous means: from the last dim on, each stride is the product of the sizes after it.
 	//   dim 1: stride 4, but 1 would be contiguous: this dim breaks it
+	//
 	// storage, in order    view
 	//  0  1  2  3          tensor([[ 0,  4,  8],
 	//  4  5  6  7                  [ 1,  5,  9],

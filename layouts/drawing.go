@@ -1,6 +1,8 @@
 package layouts
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -48,33 +50,25 @@ func (p Picture) Drawing() (Drawing, error) {
 		}
 		return d, nil
 	}
-	stored, err := Contiguous(p.Shape...)
+	all, err := p.expressions()
 	if err != nil {
-		return d, fmt.Errorf("shape %s: %w", FormatShape(p.Shape), err)
+		return d, err
 	}
-	for _, view := range p.views() {
-		s, err := p.site(stored, view)
+	for i, e := range all {
+		one, err := e.Drawing()
+		s, _, _ := e.site()
 		switch {
 		case err != nil:
-			return d, fmt.Errorf("view %q: %w", view, err)
-		case s.fresh && len(p.Views) > 1:
-			return d, fmt.Errorf("view %q: it copies, and shares no storage with the other: "+
-				"draw it alone", view)
-		case s.dtype != p.DType && len(p.Views) > 1:
-			return d, fmt.Errorf("view %q: it has elements of %v, and the other of %v: draw "+
-				"it alone",
-				view, s.dtype, p.DType)
+		case s.fresh && len(all) > 1:
+			err = errors.New("it copies, and shares no storage with the other: draw it alone")
+		case s.dtype != p.DType && len(all) > 1:
+			err = fmt.Errorf("it has elements of %v, and the other of %v: draw it alone", s.dtype,
+				p.DType)
 		}
-		name := view.String()
-		if view.Empty() {
-			name = "x"
+		if err != nil {
+			return d, fmt.Errorf("view %q: %w", p.views()[i], err)
 		}
-		d.Storage = s.storage
-		d.Views = append(d.Views, Drawn{name, Plain(s.layout)})
-		if s.fresh && s.dtype == p.DType && max(stored.Numel(), s.storage) <= shownElements {
-			numbers := must(Arange(Int64, stored.Numel()))
-			d.Values = valuesOf(numbers.storage.seen(stored), view)
-		}
+		d.Storage, d.Values, d.Views = one.Storage, one.Values, append(d.Views, one.Views...)
 	}
 	return d, nil
 }
@@ -87,34 +81,18 @@ func (p Picture) views() []Chain {
 	return p.Views
 }
 
-// valuesOf are the elements of the storage of what a chain makes of a tensor; nil where they are
-// not known.
-func valuesOf(base *Tensor, c Chain) []string {
-	view, err := base.Apply(c)
-	if err != nil {
-		return nil
-	}
-	all, err := Contiguous(view.storage.Len())
-	if err != nil {
-		return nil
-	}
-	cells, _ := view.storage.seen(all).cells()
-	return cells
-}
-
-// Drawing is what a picture of the result shows. Errors are as those of Text.
-func (e Expression) Drawing() (Drawing, error) {
-	s, known, err := e.site()
-	if err != nil {
-		return Drawing{}, err
-	}
-	d := Drawing{Storage: s.storage, Views: []Drawn{{e.text, Plain(s.layout)}}}
-	if !known || e.made.elements == nil || max(e.made.layout.Numel(), s.storage) > shownElements {
-		return d, nil
-	}
-	base, err := e.base()
+// expressions are the views of a contiguous tensor whose elements are not known.
+func (p Picture) expressions() (all []Expression, err error) {
+	stored, err := Contiguous(p.Shape...)
 	if err == nil {
-		d.Values = valuesOf(base, e.chain)
+		_, err = stored.bytes(p.DType)
 	}
-	return d, err
+	if err != nil {
+		return nil, fmt.Errorf("shape %s: %w", FormatShape(p.Shape), err)
+	}
+	for _, view := range p.views() {
+		all = append(all, Expression{text: cmp.Or(view.text, "x"), chain: view, walk: true,
+			made: made{layout: stored, dtype: p.DType}})
+	}
+	return all, nil
 }

@@ -3,7 +3,9 @@ package layouts
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"unsafe"
 )
 
 // A DType is the type of a tensor's elements, named as in PyTorch.
@@ -26,40 +28,130 @@ const (
 	Undefined
 )
 
-var dtypes = [...]struct {
-	name string
-	size int
-}{
-	Bool:       {"bool", 1},
-	Uint8:      {"uint8", 1},
-	Int8:       {"int8", 1},
-	Int16:      {"int16", 2},
-	Int32:      {"int32", 4},
-	Int64:      {"int64", 8},
-	Float16:    {"float16", 2},
-	BFloat16:   {"bfloat16", 2},
-	Float32:    {"float32", 4},
-	Float64:    {"float64", 8},
-	Complex64:  {"complex64", 8},
-	Complex128: {"complex128", 16},
-	Undefined:  {"undefined", 0},
+// A dtypeRow is what the package knows about a dtype. A new dtype is a constant, a row of dtypes,
+// and its Go type in Element.
+type dtypeRow struct {
+	name     string
+	kind     int
+	others   []string // other names; the first is PyTorch's method that converts to the dtype
+	size     int      // bytes
+	unsigned bool
+	most     float64 // largest number, where a float64 has larger ones
+	zero     any     // of the Go type
+	get      func(s *Storage, at int) scalar
+	put      func(s *Storage, at int, n scalar)
 }
+
+// The kinds of dtypes, the lowest first.
+const (
+	kindNone = iota
+	kindBool
+	kindInteger
+	kindFloating
+	kindComplex
+)
+
+// A scalar is an element of any dtype. n is exact for bools and integers, c for other kinds.
+type scalar struct {
+	kind int
+	n    int64
+	c    complex128
+}
+
+func whole(kind int, n int64) scalar { return scalar{kind, n, complex(float64(n), 0)} }
+
+func (n scalar) single() float32 {
+	if n.kind <= kindInteger {
+		return float32(n.n) // rounded once
+	}
+	return float32(real(n.c))
+}
+
+func (n scalar) double() float64 { return real(n.c) }
+
+var dtypes = [...]dtypeRow{
+	Bool:  boolean(),
+	Uint8: integer[uint8]("uint8", "byte", "u8"),
+	Int8:  integer[int8]("int8", "char", "i8"),
+	Int16: integer[int16]("int16", "short", "i16"),
+	Int32: integer[int32]("int32", "int", "i32"),
+	Int64: integer[int64]("int64", "long", "i64"),
+	Float16: floating("float16", 65504, func(v Half) float64 { return float64(v.Float()) },
+		func(n scalar) Half { return HalfOf(n.single()) }, "half", "fp16", "f16"),
+	BFloat16: floating("bfloat16", 0x1.FEp127,
+		func(v BFloat) float64 { return float64(v.Float()) },
+		func(n scalar) BFloat { return BFloatOf(n.single()) }, "bfloat16", "bf16"),
+	Float32: floating("float32", math.MaxFloat32, func(v float32) float64 { return float64(v) },
+		scalar.single, "float", "fp32", "f32"),
+	Float64: floating("float64", 0, func(v float64) float64 { return v }, scalar.double,
+		"double", "fp64", "f64"),
+	Complex64: newRow("complex64", kindComplex, math.MaxFloat32,
+		func(v complex64) scalar { return scalar{kind: kindComplex, c: complex128(v)} },
+		func(n scalar) complex64 { return complex(n.single(), float32(imag(n.c))) }, "cfloat"),
+	Complex128: newRow("complex128", kindComplex, 0,
+		func(v complex128) scalar { return scalar{kind: kindComplex, c: v} },
+		func(n scalar) complex128 { return n.c }, "cdouble"),
+	Undefined: {name: "undefined"},
+}
+
+func newRow[T Element](name string, kind int, most float64, get func(T) scalar,
+	put func(scalar) T, others ...string) dtypeRow {
+	r := dtypeRow{name: name, kind: kind, others: others, zero: *new(T), most: most,
+		size: int(unsafe.Sizeof(*new(T)))}
+	r.get = func(s *Storage, at int) scalar { return get(words[T](s)[at]) }
+	r.put = func(s *Storage, at int, n scalar) { words[T](s)[at] = put(n) }
+	return r
+}
+
+// boolean stores bytes. Bytes above 1 are seen as 1.
+func boolean() dtypeRow {
+	r := newRow("bool", kindBool, 0,
+		func(v uint8) scalar { return whole(kindBool, int64(min(v, 1))) },
+		func(n scalar) uint8 {
+			if real(n.c) != 0 {
+				return 1
+			}
+			return 0
+		}, "bool")
+	r.zero = false
+	return r
+}
+
+type wholeNumber interface {
+	uint8 | int8 | int16 | int32 | int64
+}
+
+func integer[T wholeNumber](name string, others ...string) dtypeRow {
+	r := newRow(name, kindInteger, 0, func(v T) scalar { return whole(kindInteger, int64(v)) },
+		func(n scalar) T {
+			if n.kind <= kindInteger {
+				return T(n.n)
+			}
+			return T(real(n.c))
+		}, others...)
+	zero := T(0)
+	r.unsigned = zero-1 > zero
+	return r
+}
+
+func floating[T Element](name string, most float64, get func(T) float64, put func(scalar) T,
+	others ...string) dtypeRow {
+	return newRow(name, kindFloating, most,
+		func(v T) scalar { return scalar{kind: kindFloating, c: complex(get(v), 0)} }, put, others...)
+}
+
+func (d DType) row() *dtypeRow { return &dtypes[min(d, Undefined)] }
+
+func (d DType) kind() int { return d.row().kind }
 
 // String returns PyTorch's name of the type.
-func (d DType) String() string {
-	if d > Undefined {
-		return fmt.Sprintf("DType(%d)", uint8(d))
-	}
-	return dtypes[d].name
-}
+func (d DType) String() string { return d.row().name }
+
+// IsComplex reports whether elements have a real and an imaginary part.
+func (d DType) IsComplex() bool { return d.kind() == kindComplex }
 
 // Size returns the bytes of one element, 0 for Undefined and invalid types.
-func (d DType) Size() int {
-	if d > Undefined {
-		return 0
-	}
-	return dtypes[d].size
-}
+func (d DType) Size() int { return d.row().size }
 
 // DTypeNames returns the names that ParseDType takes, without other spellings.
 func DTypeNames() []string {
@@ -70,25 +162,13 @@ func DTypeNames() []string {
 	return names
 }
 
-var otherNames = map[string]DType{
-	"byte": Uint8, "char": Int8, "short": Int16, "int": Int32, "long": Int64,
-	"half": Float16, "float": Float32, "double": Float64, "cfloat": Complex64,
-	"cdouble": Complex128,
-	"fp16":    Float16, "bf16": BFloat16, "fp32": Float32, "fp64": Float64,
-	"f16": Float16, "f32": Float32, "f64": Float64, "i8": Int8, "i16": Int16, "i32": Int32,
-	"i64": Int64, "u8": Uint8,
-}
-
 // ParseDType reads a name such as "float32", "torch.float32", "float" or "f32".
 func ParseDType(name string) (DType, error) {
 	short := strings.TrimPrefix(name, "torch.")
 	for d := range Undefined {
-		if dtypes[d].name == short {
+		if dtypes[d].name == short || slices.Contains(dtypes[d].others, short) {
 			return d, nil
 		}
-	}
-	if d, ok := otherNames[short]; ok {
-		return d, nil
 	}
 	return Undefined, fmt.Errorf("no such dtype (known: %s)", strings.Join(DTypeNames(), ", "))
 }
@@ -163,34 +243,15 @@ func roundShift(v uint32, n uint) uint32 {
 
 // Element is the constraint of Go types that a storage can hold.
 type Element interface {
-	bool | uint8 | int8 | int16 | int32 | int64 | Half | BFloat | float32 | float64 | complex64 | complex128
+	bool | Real | Half | BFloat | complex64 | complex128
 }
 
-// DTypeOf returns the DType of a Go type.
-func DTypeOf[T Element]() DType {
-	switch any(*new(T)).(type) {
-	case bool:
-		return Bool
-	case uint8:
-		return Uint8
-	case int8:
-		return Int8
-	case int16:
-		return Int16
-	case int32:
-		return Int32
-	case int64:
-		return Int64
-	case Half:
-		return Float16
-	case BFloat:
-		return BFloat16
-	case float32:
-		return Float32
-	case float64:
-		return Float64
-	case complex64:
-		return Complex64
-	}
-	return Complex128
+// Real is the constraint of Go's own real numbers.
+type Real interface {
+	wholeNumber | float32 | float64
+}
+
+// dtypeFor returns the DType of a Go type.
+func dtypeFor[T Element]() DType {
+	return DType(slices.IndexFunc(dtypes[:], func(r dtypeRow) bool { return r.zero == any(*new(T)) }))
 }

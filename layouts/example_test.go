@@ -41,38 +41,30 @@ func Example_orderOfAccess() {
 	show(matrix)
 	show(columns)
 	show(tiles)
-
-	// 4. And why a copy would lie otherwise.
-	for _, r := range columns.Explain() {
-		if !r.Holds {
-			fmt.Printf("dim %d has stride %d, contiguous would be %d\n", r.Dim, r.Stride, r.Want)
-		}
-	}
 	// Output:
 	// shape 4x6, strides (6, 1), offset 0 [0 1 2 3 4 5 6 7]
 	// shape 6x4, strides (1, 6), offset 0 [0 6 12 18 1 7 13 19]
 	// shape 2x2x2x3, strides (12, 3, 6, 1), offset 0 [0 1 2 6 7 8 3 4]
-	// dim 1 has stride 6, contiguous would be 1
 }
 
 // The first operand rules the order of a sum, the destination that of a copy.
 func ExampleElementwise() {
 	x, _ := layouts.Contiguous(3, 4)
 	y, _ := layouts.Contiguous(4, 3)
-	y, _ = y.T()
+	y, _ = y.Transpose(0, 1)
 	sum, _ := layouts.Elementwise(y, x)
 	fmt.Println(sum.Output)
 	for _, l := range sum.Walk {
 		fmt.Println("  walks", l)
 	}
 	copied, _ := layouts.Copy(x, y, layouts.Float32, layouts.Float32, false)
-	fmt.Println(copied.Path, copied.Iteration.Walk[1])
+	fmt.Println("copied", copied.Iteration.Walk[1])
 	// Output:
 	// shape 3x4, strides (1, 3), offset 0
 	//   walks shape 4x3, strides (3, 1), offset 0
 	//   walks shape 4x3, strides (3, 1), offset 0
 	//   walks shape 4x3, strides (1, 4), offset 0
-	// walk shape 3x4, strides (1, 3), offset 0
+	// copied shape 3x4, strides (1, 3), offset 0
 }
 
 // Channels in blocks of 16: those of 17 channels are padded to 32.

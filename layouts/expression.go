@@ -3,6 +3,7 @@ package layouts
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,20 +13,11 @@ import (
 // torch.arange(24).reshape(2, 3, 4).transpose(0, 1).
 type Expression struct {
 	text  string
-	from  *factory
+	from  string // the factory's name
 	made  made
 	chain Chain // its steps have places in text
+	walk  bool  // the chain is an order of access
 }
-
-// flipped is flip where it copies, as in PyTorch.
-var flipped = viewOp{name: "flip", site: func(s site, a arguments) (site, error) {
-	flipped, err := s.layout.Flip(a.list(0)...)
-	if err != nil {
-		return site{}, err
-	}
-	strides, err := s.layout.stridesIn("flip", Preserve)
-	return s.copied(flipped.shape, strides, errors.New("PyTorch has no negative strides")), err
-}, copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Flip(a.list(0)...) }}
 
 // ParseExpression reads Python code that makes a tensor with PyTorch, and a chain on it as
 // [ParseChain] does:
@@ -60,12 +52,12 @@ func atPlace(text string, err error, at int) error {
 }
 
 func (p *parser) expression() (Expression, error) {
-	if name := keyword().FindString(p.rest); name != "" {
+	if name := keyword.FindString(p.rest); name != "" {
 		p.skip(len(name))
 	}
 	at := p.offset()
-	p.skip(len(torchPrefix().FindString(p.rest)))
-	name := identifier().FindString(p.rest)
+	p.skip(len(torchPrefix.FindString(p.rest)))
+	name := identifier.FindString(p.rest)
 	p.skip(len(name))
 	if !isFactory(name) || !p.at('(') {
 		return Expression{}, &placedError{p.noFactory(name), at}
@@ -80,7 +72,8 @@ func (p *parser) expression() (Expression, error) {
 		return Expression{}, fmt.Errorf("%s: %w", name, err)
 	}
 	e, start := Expression{text: p.text}, p.offset()
-	if e.from, e.made, err = makes(name, args); err != nil {
+	e.from = name
+	if e.made, err = makes(name, args); err != nil {
 		return Expression{}, &placedError{err, at}
 	}
 	p.literals = false
@@ -89,19 +82,14 @@ func (p *parser) expression() (Expression, error) {
 		return Expression{}, err
 	}
 	steps, err := stepsOf(calls)
-	for i, s := range steps {
-		if s.op != nil && s.op.name == flipped.name {
-			steps[i].op = &flipped
-		}
-	}
 	e.chain = Chain{p.text[start:], steps}
 	return e, err
 }
 
-var torchPrefix = compiled(`^torch\s*\.\s*`)
+var torchPrefix = regexp.MustCompile(`^torch\s*\.\s*`)
 
 func isFactory(name string) bool {
-	return slices.ContainsFunc(factories, func(f factory) bool { return f.name == name })
+	return slices.ContainsFunc(factories, func(f viewOp) bool { return f.name == name })
 }
 
 func (p *parser) noFactory(name string) error {
@@ -124,39 +112,46 @@ func (p *parser) noFactory(name string) error {
 }
 
 // makes calls the first factory of a name that takes the arguments.
-func makes(name string, args []value) (*factory, made, error) {
-	var refusal error
-	for i := range factories {
-		f := &factories[i]
+func makes(name string, args []value) (m made, refusal error) {
+	for _, f := range factories {
 		if f.name != name {
 			continue
 		}
 		bound, err := f.bind(args)
 		if err == nil {
-			m, err := f.make(bound)
-			if err == nil {
+			if m, err = f.make(bound); err == nil {
 				_, err = m.layout.bytes(m.dtype)
 			}
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, err)
 			}
-			return f, m, err
+			return m, err
 		}
 		if refusal == nil || len(args) > 1 {
 			refusal = fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return nil, made{}, refusal
+	return made{}, refusal
 }
 
 // String returns the text of the expression.
 func (e Expression) String() string { return e.text }
 
-// Layout returns where the elements of the result lie in its storage, and their dtype. Operations
-// that copy make their own storage. Errors begin with the place of the operation.
-func (e Expression) Layout() (Layout, DType, error) {
-	s, _, err := e.site()
-	return s.layout, s.dtype, err
+// site returns the result. known says that the chain leaves known elements known. Errors begin with
+// the place of the operation in an expression that was read.
+func (e Expression) site() (s site, known bool, err error) {
+	s, known = e.made.layout.site(e.made.dtype), true
+	s.walk = e.walk
+	for _, step := range e.chain.steps {
+		if s, err = step.apply(s); err != nil {
+			if !e.walk {
+				err = atPlace(e.text, err, step.at)
+			}
+			return site{}, false, err
+		}
+		known = known && !s.blank && (e.walk || !s.conj) // places are no numbers
+	}
+	return s, known, nil
 }
 
 // rows returns the last layout of the chain that is all of the first storage in order.
@@ -164,7 +159,7 @@ func (e Expression) rows() Layout {
 	s, rows := e.made.layout.site(e.made.dtype), e.made.layout
 	for _, step := range e.chain.steps {
 		var err error
-		if s, err = step.apply(s); err != nil || s.fresh || s.dtype != e.made.dtype {
+		if s, err = step.apply(s); err != nil || e.walk || s.fresh || s.dtype != e.made.dtype {
 			break
 		}
 		if s.layout.Numel() == s.storage && s.layout.IsContiguous() {
@@ -172,42 +167,6 @@ func (e Expression) rows() Layout {
 		}
 	}
 	return rows
-}
-
-// site returns the result. known says that the chain leaves known elements known.
-func (e Expression) site() (s site, known bool, err error) {
-	s, known = e.made.layout.site(e.made.dtype), true
-	for _, step := range e.chain.steps {
-		if s, err = step.apply(s); err != nil {
-			return site{}, false, atPlace(e.text, err, step.at)
-		}
-		known = known && !s.conj && (step.op == nil || step.op.name != "empty_like")
-	}
-	return s, known, nil
-}
-
-// Tensor returns the result. Elements that PyTorch draws at random or leaves unwritten are 0. It
-// refuses conjugates, which no storage holds, and empty_like.
-func (e Expression) Tensor() (*Tensor, error) {
-	_, known, err := e.site()
-	if err == nil && !known {
-		err = fmt.Errorf("%s: its elements are conjugates, or unwritten", e.text)
-	}
-	if err != nil {
-		return nil, err
-	}
-	base, err := e.base()
-	if err != nil {
-		return nil, err
-	}
-	return base.Apply(e.chain)
-}
-
-func (e Expression) base() (*Tensor, error) {
-	if e.made.elements == nil {
-		return zerosIn(e.made.dtype, e.made.layout)
-	}
-	return e.made.elements()
 }
 
 // Text explains the result in words, and draws it next to its storage if both are small, or below
@@ -218,32 +177,72 @@ func (e Expression) Text(columns int) (words, drawing string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	words = s.words(e.chain)
-	base, note := (*Tensor)(nil), ""
+	note := ""
 	switch {
-	case max(e.made.layout.Numel(), s.layout.Numel(), s.storage) > shownElements:
-		const large = "\nStorage and view are printed for up to %d elements.\n"
-		return words, fmt.Sprintf(large, shownElements), nil
+	case slices.ContainsFunc(s.layout.strides, func(stride int) bool { return stride < 0 }):
+		note = "\nNegative strides are an order of access: PyTorch's tensors have none, and its " +
+			"flip copies.\n"
+	case e.made.why != "":
+		note = fmt.Sprintf("\n%s %s: their places in its storage are shown.\n", e.from, e.made.why)
+	}
+	x, base := e.shown(s, known)
+	switch {
+	case e.large(s):
+		drawing = fmt.Sprintf("\nStorage and view are printed for up to %d elements.\n",
+			shownElements)
 	case !known:
-		return words, "\nThe elements are not shown: they are conjugates, or unwritten.\n", nil
-	case e.made.elements == nil && s.dtype != e.made.dtype:
-		return words, fmt.Sprintf("\nThe elements are not shown: %s %s.\n", e.from.name,
-			e.from.why), nil
-	case e.made.elements == nil:
-		note = fmt.Sprintf("\n%s %s: their places in its storage are shown.\n",
-			e.from.name, e.from.why)
-		var numbers *Tensor
-		if numbers, err = Arange(Int64, e.made.layout.Numel()); err == nil {
-			base = numbers.storage.seen(e.made.layout)
-		}
+		drawing = "\nThe elements are not shown: they are conjugates, or unwritten.\n"
+	case e.walk && x == nil:
+	case x == nil:
+		drawing = fmt.Sprintf("\nThe elements are not shown: %s %s.\n", e.from, e.made.why)
+	case strings.HasPrefix(note, "\nNegative"):
+		drawing = note + "It visits the storage in this order:\n" + fmt.Sprintln(
+			strings.Trim(fmt.Sprint(slices.Collect(s.layout.Offsets())), "[]"))
+	case base:
+		drawing = note + "\n" + beside(x, e.rows(), columns)
 	default:
-		base, err = e.base()
+		drawing = note + "\n" + beside(x, x.layout, columns)
 	}
+	return s.words(e.chain), drawing, nil
+}
+
+func (e Expression) large(s site) bool {
+	return max(e.made.layout.Numel(), s.layout.Numel(), s.storage) > shownElements
+}
+
+// shown is the result where it is small and its elements are known, or their places in the first
+// storage. base says that it lies in that one.
+func (e Expression) shown(s site, known bool) (x *Tensor, base bool) {
+	places := e.made.elements == nil
+	if e.large(s) || !known || places && s.dtype != e.made.dtype {
+		return nil, false
+	}
+	if places {
+		e.made.dtype, e.made.elements = Int64, func(i int) scalar { return whole(kindInteger, int64(i)) }
+	}
+	first, err := e.made.tensor()
+	switch {
+	case err != nil:
+		return nil, false
+	case places && !s.fresh: // whatever the dtypes on the way
+		return first.storage.seen(s.layout), true
+	}
+	x, err = first.apply(e.chain, e.walk)
+	if err != nil || !x.layout.Equal(s.layout) {
+		return nil, false
+	}
+	return x, x.storage == first.storage
+}
+
+// Drawing is what a picture of the result shows. Errors are as those of Text.
+func (e Expression) Drawing() (Drawing, error) {
+	s, known, err := e.site()
 	if err != nil {
-		return "", "", err
+		return Drawing{}, err
 	}
-	if drawing, err = beside(base, e.rows(), e.chain, columns); err != nil {
-		return "", "", err
+	d := Drawing{Storage: s.storage, Views: []Drawn{{e.text, Plain(s.layout)}}}
+	if x, _ := e.shown(s, known); x != nil && (e.made.elements != nil || e.walk && s.fresh) {
+		d.Values, _ = x.storage.all().cells()
 	}
-	return words, note + drawing, nil
+	return d, nil
 }

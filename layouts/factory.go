@@ -13,92 +13,67 @@ import (
 // This file has PyTorch's functions that make a tensor (aten/src/ATen/native/TensorFactories.cpp,
 // torch/csrc/utils/tensor_new.cpp).
 
-// A factory makes a tensor, from one of its rows of parameters.
-type factory struct {
-	viewOp // its name and parameters
-	make   func(a arguments) (made, error)
-	why    string // why its elements are unknown, "" where they are known
-}
-
+// A made is what a factory makes.
 type made struct {
 	layout   Layout
 	dtype    DType
-	elements func() (*Tensor, error) // nil where PyTorch does not define them
+	elements func(i int) scalar // in row-major order, nil where PyTorch does not define them
+	why      string             // why it does not
 }
 
-var factories = []factory{
-	{viewOp: of("arange", numeric("end")), make: func(a arguments) (made, error) {
+var factories = []viewOp{
+	factory("arange(#end", func(a arguments) (made, error) {
 		return arange(value{kind: number}, a[0].value, value{kind: number, n: 1}, a[1])
-	}},
-	{
-		viewOp: of("arange", numeric("start"), numeric("end"), optional(numeric("step"))),
-		make: func(a arguments) (made, error) {
-			step := value{kind: number, n: 1}
-			if a.given(2) {
-				step = a[2].value
-			}
-			return arange(a[0].value, a[1].value, step, a[3])
-		},
-	},
-	{viewOp: of("zeros", spread("size", 1)), make: func(a arguments) (made, error) {
-		return filled(a.list(0), value{kind: number}, a.dtype(1, Float32))
-	}},
-	{viewOp: of("ones", spread("size", 1)), make: func(a arguments) (made, error) {
-		return filled(a.list(0), value{kind: number, n: 1}, a.dtype(1, Float32))
-	}},
-	{viewOp: of("full", list("size"), numeric("fill_value")),
-		make: func(a arguments) (made, error) {
-			return full(a.list(0), a[1].value, a[2])
-		}},
-	{viewOp: of("empty", spread("size", 1), formatParam), make: func(a arguments) (made, error) {
-		return unknown(a.list(0), a.formatOr(1, RowMajor), a.dtype(2, Float32))
-	}, why: "leaves its elements unwritten"},
-	{viewOp: of("rand", spread("size", 1)), make: random, why: "draws its elements at random"},
-	{viewOp: of("randn", spread("size", 1)), make: random, why: "draws its elements at random"},
-	{viewOp: of("tensor", param{name: "data", kind: aNest}), make: func(a arguments) (made, error) {
-		return tensorOf(a[0].value, a[1])
-	}},
+	}),
+	factory("arange(#start, #end, #step=", func(a arguments) (made, error) {
+		step := value{kind: number, n: 1}
+		if a[2].given {
+			step = a[2].value
+		}
+		return arange(a[0].value, a[1].value, step, a[3])
+	}),
+	factory("zeros(size...", func(a arguments) (made, error) {
+		return filled(a.list(0), scalar{}, a.dtype(1, Float32))
+	}),
+	factory("ones(size...", func(a arguments) (made, error) {
+		return filled(a.list(0), whole(kindInteger, 1), a.dtype(1, Float32))
+	}),
+	factory("full((size...), #fill_value", func(a arguments) (made, error) {
+		return full(a.list(0), a[1].value, a[2])
+	}),
+	factory("empty(size..., *memory_format=None", func(a arguments) (made, error) {
+		return unknown(a.list(0), a.format(1, rowMajor), a.dtype(2, Float32),
+			"leaves its elements unwritten")
+	}),
+	factory("rand(size...", random),
+	factory("randn(size...", random),
+	factory("tensor(data", func(a arguments) (made, error) { return tensorOf(a[0].value, a[1]) }),
 }
 
-// of adds the parameters dtype and those that do not affect the layout.
-func of(name string, params ...param) viewOp {
-	dtype := dtypeParam
-	dtype.optional, dtype.none, dtype.keyword = true, true, true
-	params = append(params, dtype)
-	ignored := []string{"device", "requires_grad", "pin_memory", "layout", "out", "names",
-		"generator"}
-	if name == "tensor" {
-		ignored = ignored[:3]
+// factory adds the parameters dtype and those that do not affect the layout.
+func factory(signature string, does func(a arguments) (made, error)) viewOp {
+	more := ", *dtype=None, *device=, *requires_grad=, *pin_memory="
+	if !strings.HasPrefix(signature, "tensor(") {
+		more += ", *layout=, *out=, *names=, *generator="
 	}
-	for _, name := range ignored {
-		params = append(params, param{name: name, kind: anything, optional: true, keyword: true})
-	}
-	return viewOp{name: name, params: params}
+	return row(signature+more+")", does)
 }
 
-func numeric(name string) param { return param{name: name, kind: aNumber} }
-
-func optional(p param) param {
-	p.optional = true
-	return p
-}
-
-type scalar struct {
-	dtype DType // of a tensor of such numbers: Bool, Int64, Float32 or Complex64
-	n     int64 // for Bool and Int64
-	c     complex128
-}
+// dtypeOf is the dtype of a tensor of numbers of a kind.
+var dtypeOf = [...]DType{kindNone: Float32, kindBool: Bool, kindInteger: Int64,
+	kindFloating: Float32, kindComplex: Complex64}
 
 var namedNumbers = map[string]scalar{
-	"True": {Bool, 1, 1}, "False": {Bool, 0, 0},
-	"inf": {Float32, 0, complex(math.Inf(1), 0)}, "nan": {Float32, 0, complex(math.NaN(), 0)},
-	"pi": {Float32, 0, math.Pi}, "e": {Float32, 0, math.E},
+	"True": whole(kindBool, 1), "False": whole(kindBool, 0),
+	"inf": {kindFloating, 0, complex(math.Inf(1), 0)},
+	"nan": {kindFloating, 0, complex(math.NaN(), 0)},
+	"pi":  {kindFloating, 0, math.Pi}, "e": {kindFloating, 0, math.E},
 }
 
 // scalarOf reads a number: 3, 1.5, -1e3, 2j, 1+2j, True, torch.inf.
 func scalarOf(v value) (scalar, error) {
 	if v.kind == number {
-		return scalar{Int64, int64(v.n), complex(float64(v.n), 0)}, nil
+		return whole(kindInteger, int64(v.n)), nil
 	}
 	text := strings.ReplaceAll(v.text, "_", "")
 	negative := strings.HasPrefix(text, "-")
@@ -114,11 +89,11 @@ func scalarOf(v value) (scalar, error) {
 	}
 	if v.kind == literal && strings.ContainsAny(text[:1], "+-.0123456789") {
 		if f, err := strconv.ParseFloat(text, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-			return scalar{Float32, 0, complex(f, 0)}, nil
+			return scalar{kindFloating, 0, complex(f, 0)}, nil
 		}
 		if imaginary, is := strings.CutSuffix(strings.ToLower(text), "j"); is {
 			if c, err := strconv.ParseComplex(imaginary+"i", 128); err == nil {
-				return scalar{Complex64, 0, c}, nil
+				return scalar{kindComplex, 0, c}, nil
 			}
 		}
 	}
@@ -129,13 +104,13 @@ func (v value) fault(format string, args ...any) error {
 	return &placedError{fmt.Errorf(format, args...), v.at}
 }
 
-func scalars(values ...value) (all []scalar, widest DType, err error) {
+func scalars(values ...value) (all []scalar, widest int, err error) {
 	for _, v := range values {
 		s, err := scalarOf(v)
 		if err != nil {
 			return nil, 0, err
 		}
-		all, widest = append(all, s), max(widest, s.dtype)
+		all, widest = append(all, s), max(widest, s.kind)
 	}
 	return all, widest, nil
 }
@@ -145,7 +120,7 @@ func arange(start, end, step value, given argument) (made, error) {
 	if err != nil {
 		return made{}, err
 	}
-	dtype := arguments{given}.dtype(0, max(widest, Int64))
+	dtype := arguments{given}.dtype(0, dtypeOf[max(widest, kindInteger)])
 	from, to, by := real(numbers[0].c), real(numbers[1].c), real(numbers[2].c)
 	if dtype == Int64 { // int64 is truncated before the count, other integers after it
 		from, to, by = math.Trunc(from), math.Trunc(to), math.Trunc(by)
@@ -165,42 +140,39 @@ func arange(start, end, step value, given argument) (made, error) {
 		return made{}, end.fault("from %s to %s are more elements than can be counted", start, end)
 	}
 	l, err := Contiguous(int(count))
-	return made{l, dtype, func() (*Tensor, error) {
+	return made{layout: l, dtype: dtype, elements: func(i int) scalar {
 		if dtype.kind() == kindInteger {
-			return steps(int(count), int64(from), int64(by), dtype)
+			return whole(kindInteger, int64(from)+int64(by)*int64(i))
 		}
-		return steps(int(count), from, by, dtype)
+		return scalar{kind: kindFloating, c: complex(from+by*float64(i), 0)}
 	}}, err
 }
 
-func steps[T int64 | float64](count int, first, by T, dtype DType) (*Tensor, error) {
-	data := make([]T, count)
-	for i := range data {
-		data[i] = first + by*T(i)
-	}
-	t, err := FromSlice(data, count)
-	if err != nil {
-		return nil, err
-	}
-	return t.To(dtype)
-}
-
-func filled(shape []int, v value, dtype DType) (made, error) {
+func filled(shape []int, s scalar, dtype DType) (made, error) {
 	l, err := Contiguous(shape...)
-	if err != nil {
-		return made{}, err
+	return made{layout: l, dtype: dtype, elements: func(int) scalar { return s.in(dtype) }}, err
+}
+
+// in is a number as PyTorch reads it from Python for a dtype: by way of a float64, and 2j as True.
+func (s scalar) in(dtype DType) scalar {
+	switch {
+	case dtype == Bool && s.c != 0:
+		return whole(kindBool, 1)
+	case dtype.kind() >= kindFloating:
+		s.kind = kindFloating
 	}
-	s, err := scalarOf(v)
-	return made{l, dtype, func() (*Tensor, error) {
-		one, err := tensorFrom([]scalar{s}, dtype, nil)
-		if err == nil {
-			one, err = one.Expand(shape...)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return one.copyOf(one.layout, l.strides)
-	}}, err
+	return s
+}
+
+func (m made) tensor() (*Tensor, error) {
+	t, err := zerosIn(m.dtype, m.layout)
+	if err != nil || m.elements == nil {
+		return t, err
+	}
+	for i := range m.layout.Numel() {
+		m.dtype.row().put(t.storage, i, m.elements(i))
+	}
+	return t, nil
 }
 
 // full has the number's dtype by default, and refuses a number that the dtype cannot hold.
@@ -209,25 +181,25 @@ func full(shape []int, v value, given argument) (made, error) {
 	if err != nil {
 		return made{}, err
 	}
-	dtype := arguments{given}.dtype(0, s.dtype)
+	dtype := arguments{given}.dtype(0, dtypeOf[s.kind])
 	size := cmplx.Abs(s.c)
-	most := largest(dtype)
+	most := dtype.row().most
 	tooLarge := s.overflows(dtype) || most > 0 && size > most && !math.IsInf(size, 0)
 	if tooLarge || imag(s.c) != 0 && dtype.kind() != kindComplex {
 		return made{}, v.fault("%s cannot hold %s", dtype, v)
 	}
-	return filled(shape, v, dtype)
+	return filled(shape, s, dtype)
 }
 
-func unknown(shape []int, f MemoryFormat, dtype DType) (made, error) {
+func unknown(shape []int, f MemoryFormat, dtype DType, why string) (made, error) {
 	l, err := Contiguous(shape...)
-	if err == nil && f == Preserve {
+	if err == nil && f == preserve {
 		err = errors.New("preserve_format has nothing to preserve: want channels_last or none")
 	}
 	if err == nil {
 		l.strides, err = l.stridesIn("a tensor", f)
 	}
-	return made{layout: l, dtype: dtype}, err
+	return made{layout: l, dtype: dtype, why: why}, err
 }
 
 // random draws floating-point and complex numbers only.
@@ -236,7 +208,7 @@ func random(a arguments) (made, error) {
 	if dtype.kind() < kindFloating {
 		return made{}, fmt.Errorf("PyTorch draws none of %s: want a float or complex dtype", dtype)
 	}
-	return unknown(a.list(0), RowMajor, dtype)
+	return unknown(a.list(0), rowMajor, dtype, "draws its elements at random")
 }
 
 func tensorOf(data value, given argument) (made, error) {
@@ -257,18 +229,16 @@ func tensorOf(data value, given argument) (made, error) {
 	if err != nil {
 		return made{}, err
 	}
-	if len(all) == 0 {
-		widest = Float32
-	}
-	dtype := arguments{given}.dtype(0, widest)
+	dtype := arguments{given}.dtype(0, dtypeOf[widest])
 	for i, s := range all {
-		if s.overflows(dtype) || s.dtype == Complex64 && dtype != Bool &&
+		if s.overflows(dtype) || s.kind == kindComplex && dtype != Bool &&
 			dtype.kind() != kindComplex {
 			return made{}, flat[i].fault("%s cannot hold %s", dtype, flat[i])
 		}
 	}
 	l, err := Contiguous(shape...)
-	return made{l, dtype, func() (*Tensor, error) { return tensorFrom(all, dtype, shape) }}, err
+	return made{layout: l, dtype: dtype,
+		elements: func(i int) scalar { return all[i].in(dtype) }}, err
 }
 
 func flatten(v value, shape []int, dim int) (flat []value, err error) {
@@ -294,56 +264,17 @@ func flatten(v value, shape []int, dim int) (flat []value, err error) {
 	return flat, nil
 }
 
-// tensorFrom truncates numbers for integer dtypes.
-func tensorFrom(all []scalar, dtype DType, shape []int) (t *Tensor, err error) {
-	switch dtype.kind() {
-	case kindComplex:
-		data := make([]complex128, len(all))
-		for i, s := range all {
-			data[i] = s.c
-		}
-		t, err = FromSlice(data, shape...)
-	case kindFloating:
-		data := make([]float64, len(all))
-		for i, s := range all {
-			data[i] = real(s.c)
-		}
-		t, err = FromSlice(data, shape...)
-	default:
-		data := make([]int64, len(all))
-		for i, s := range all {
-			switch data[i] = s.n; {
-			case dtype == Bool && s.c != 0:
-				data[i] = 1
-			case s.dtype >= Float32:
-				data[i] = int64(real(s.c))
-			}
-		}
-		t, err = FromSlice(data, shape...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return t.To(dtype)
-}
-
 // overflows reports a number beyond an integer type. As in PyTorch, negative integers wrap in
-// Uint8.
+// unsigned types.
 func (s scalar) overflows(d DType) bool {
-	if d.kind() != kindInteger || d == Int64 && s.dtype <= Int64 {
+	if d.kind() != kindInteger || d == Int64 && s.kind <= kindInteger {
 		return false
 	}
 	v, most := real(s.c), math.Ldexp(1, 8*d.Size()-1)
-	if d == Uint8 && s.dtype <= Int64 {
+	if d.row().unsigned && s.kind <= kindInteger {
 		return math.Abs(v) > 2*most-1
-	} else if d == Uint8 {
+	} else if d.row().unsigned {
 		return !(v >= 0 && v <= 2*most-1)
 	}
 	return !(v >= -most && v <= most-1)
-}
-
-// largest returns the largest number of a floating-point type below Float64.
-func largest(d DType) float64 {
-	return map[DType]float64{Float16: 65504, BFloat16: 0x1.FEp127,
-		Float32: math.MaxFloat32, Complex64: math.MaxFloat32}[d]
 }

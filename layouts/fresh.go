@@ -8,7 +8,7 @@ import (
 )
 
 func parseMemoryFormat(name string) (MemoryFormat, error) {
-	for f := RowMajor; f <= Preserve; f++ {
+	for f := rowMajor; f <= preserve; f++ {
 		if strings.TrimPrefix(name, "torch.") == f.String() {
 			return f, nil
 		}
@@ -23,7 +23,7 @@ func (l Layout) stridesIn(op string, f MemoryFormat) ([]int, error) {
 		return nil, fmt.Errorf("%s: the copy would have negative size %d in dim %d", op,
 			l.shape[i], i)
 	}
-	if f == Preserve {
+	if f == preserve {
 		return l.preservedStrides(), nil
 	}
 	strides := formatStrides(l.shape, f)
@@ -42,21 +42,52 @@ func (s site) copyIn(op string, f MemoryFormat) (site, error) {
 	return s.copied(s.layout.shape, strides, nil), nil
 }
 
+// copied is a copy of s's elements, in row-major order.
 func (s site) copied(shape, strides []int, why error) site {
 	l := Layout{shape: shape, strides: strides}
-	return site{layout: l, storage: l.Numel(), dtype: s.dtype, fresh: true, why: why}
+	return site{layout: l, storage: l.Numel(), dtype: s.dtype, walk: s.walk, fresh: true,
+		source: s.layout, why: why}
 }
 
-// A FormatError says that a layout does not lie in a memory format, so contiguous() copies.
-type FormatError struct {
-	Layout Layout
-	Format MemoryFormat
+// flip copies, as in PyTorch, but in an order of access.
+func (s site) flip(dims []int) (site, error) {
+	flipped, err := s.layout.flip(dims...)
+	if err != nil || s.walk {
+		s.layout = flipped
+		return s, err
+	}
+	c, err := s.copyIn("flip", preserve)
+	c.source, c.why = flipped, errors.New("PyTorch has no negative strides")
+	return c, err
 }
 
-// Error names the layout and the format.
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("%v does not lie in %v",
-		e.Layout, e.Format)
+// repeat is a row-major copy that has the tensor this many times along each dim. Leading counts add
+// dims (ATen/native/TensorShape.cpp, repeat).
+func (s site) repeat(counts []int) (site, error) {
+	l := s.layout
+	lead := len(counts) - l.Rank()
+	if lead < 0 {
+		return site{}, fmt.Errorf("repeat: %d counts for a tensor of %d dims", len(counts), l.Rank())
+	}
+	source, shape := Layout{offset: l.offset}, make([]int, len(counts))
+	for i, k := range counts {
+		n, stride := 1, 0
+		if i >= lead {
+			n, stride = l.shape[i-lead], l.strides[i-lead]
+		}
+		var ok bool
+		if shape[i], ok = mulInt(k, n); shape[i] < 0 || !ok {
+			return site{}, fmt.Errorf("repeat: count %d of dim %d of size %d gives no size", k, i, n)
+		}
+		source.shape = append(source.shape, k, n)
+		source.strides = append(source.strides, 0, stride)
+	}
+	if _, err := checkedNumel(shape); err != nil {
+		return site{}, fmt.Errorf("repeat: %w", err)
+	}
+	c := s.copied(shape, contiguousStrides(shape), nil)
+	c.source = source
+	return c, nil
 }
 
 func (s site) contiguous(f MemoryFormat) (site, error) {
@@ -64,7 +95,9 @@ func (s site) contiguous(f MemoryFormat) (site, error) {
 	if err != nil || strides == nil {
 		return s, err
 	}
-	return s.copied(s.layout.shape, strides, &FormatError{s.layout, f}), nil
+	c := s.copied(s.layout.shape, strides, fmt.Errorf("%v does not lie in %v", s.layout, f))
+	c.format = f
+	return c, nil
 }
 
 // contiguousStridesIn returns the strides of contiguous()'s copy, nil without a copy. As in
@@ -72,9 +105,9 @@ func (s site) contiguous(f MemoryFormat) (site, error) {
 // others (aten/src/ATen/native/TensorProperties.cpp, contiguous).
 func (l Layout) contiguousStridesIn(f MemoryFormat) ([]int, error) {
 	switch {
-	case (f == Preserve || f == RowMajor) && l.IsContiguous():
+	case (f == preserve || f == rowMajor) && l.IsContiguous():
 		return nil, nil
-	case f == Preserve:
+	case f == preserve:
 		return nil, errors.New("contiguous: preserve_format names no layout for a copy, and " +
 			"PyTorch refuses it of a tensor that is not contiguous")
 	}
@@ -86,11 +119,11 @@ func (l Layout) contiguousStridesIn(f MemoryFormat) ([]int, error) {
 }
 
 func (l Layout) isContiguousIn(f MemoryFormat) bool {
-	return f == RowMajor && l.IsContiguous() || f != RowMajor && l.isDense(f)
+	return f == rowMajor && l.IsContiguous() || f != rowMajor && l.isDense(f)
 }
 
 func (s site) to(dtype DType, f MemoryFormat) (site, error) {
-	if dtype == s.dtype && f == Preserve {
+	if dtype == s.dtype && f == preserve {
 		return s, nil
 	}
 	strides, err := s.layout.stridesIn("to", f)
@@ -105,12 +138,12 @@ func (s site) to(dtype DType, f MemoryFormat) (site, error) {
 // suggested is PyTorch's suggest_memory_format.
 func (l Layout) suggested() MemoryFormat {
 	switch {
-	case l.HasChannelsLastStrides():
+	case l.hasChannelsLastStrides():
 		return ChannelsLast
 	case l.hasFormatStrides(ChannelsLast3d):
 		return ChannelsLast3d
 	}
-	return RowMajor
+	return rowMajor
 }
 
 func (s site) reshape(op string, sizes []int) (site, error) {
@@ -123,7 +156,7 @@ func (s site) reshape(op string, sizes []int) (site, error) {
 
 func (s site) shaped(op string, shape []int) (site, error) {
 	strides, err := s.layout.viewStrides(shape)
-	if _, ok := errors.AsType[*NoViewError](err); ok {
+	if _, ok := errors.AsType[*noViewError](err); ok {
 		return s.copied(shape, contiguousStrides(shape), err), nil
 	}
 	if err != nil {

@@ -9,26 +9,20 @@ import (
 // This file follows TensorIterator (PyTorch 1.13, aten/src/ATen/TensorIterator.cpp) for operators
 // that look at each element once.
 
-// A SetUp says how TensorIterator found the order of a walk.
-type SetUp uint8
+// A setUp says how TensorIterator found the order of a walk. All but sorted need operands of one
+// shape, and walk the elements in memory order in one loop.
+type setUp uint8
 
-// The set-ups. All but Sorted need operands of one shape, and walk the elements in memory order in
-// one loop.
 const (
-	Sorted          SetUp = iota // dims sorted by the operands' strides
-	AllRowMajor                  // all operands are contiguous
-	AllChannelsLast              // all are channels_last, rank 4
-	SameStrides                  // all are dense, with the same strides
+	sorted          setUp = iota // dims sorted by the operands' strides
+	allRowMajor                  // all operands are contiguous
+	allChannelsLast              // all are channels_last, rank 4
+	sameStrides                  // all are dense, with the same strides
 )
-
-// String returns "sorted", "contiguous", "channels_last" or "same_strides".
-func (s SetUp) String() string {
-	return [...]string{"sorted", "contiguous", "channels_last", "same_strides"}[s]
-}
 
 // An Iteration says how PyTorch walks over the operands of an operator.
 type Iteration struct {
-	SetUp SetUp
+	setUp setUp
 	// Output is the result in the operator's own dims. Without a destination it is fresh, at offset
 	// 0.
 	Output Layout
@@ -81,27 +75,20 @@ func Into(output Layout, inputs ...Layout) (Iteration, error) {
 // loops, in which the output has stride 0. No dims are all dims. Reduction refuses dims that the
 // input lacks or that come twice.
 func Reduction(input Layout, keepdim bool, dims ...int) (Iteration, error) {
-	reduced := make([]bool, max(input.Rank(), 1))
-	for _, dim := range dims {
-		d, err := input.dim("reduction", dim)
-		if err != nil {
-			return Iteration{}, err
-		}
-		if reduced[d] {
-			return Iteration{}, fmt.Errorf("reduction: dim %d appears twice", d)
-		}
-		reduced[d] = true
+	named, err := input.dims("reduction", true, dims...)
+	if err != nil {
+		return Iteration{}, err
 	}
+	reduced := make([]bool, input.Rank())
 	kept, full := []int{}, slices.Clone(input.shape)
 	for d, n := range input.shape {
-		switch {
-		case !reduced[d] && len(dims) > 0:
+		if len(dims) > 0 && !slices.Contains(named, d) {
 			kept = append(kept, n)
-		default:
-			reduced[d], full[d] = true, 1
-			if keepdim {
-				kept = append(kept, 1)
-			}
+			continue
+		}
+		reduced[d], full[d] = true, 1
+		if keepdim {
+			kept = append(kept, 1)
 		}
 	}
 	result, err := fresh("reduction", kept)
@@ -167,9 +154,8 @@ func (it iterator) defined() []Layout {
 }
 
 func (it iterator) iterate() (Iteration, error) {
-	setUp := it.setUp()
-	if setUp != Sorted {
-		return it.asTheyLie(setUp)
+	if how := it.quick(); how != sorted {
+		return it.asTheyLie(how)
 	}
 	aligned := it.aligned()
 	order := strideOrder(it.shape, aligned, it.reduces)
@@ -177,7 +163,7 @@ func (it iterator) iterate() (Iteration, error) {
 	if it.output == nil {
 		strides := denseStrides(it.shape, order)
 		aligned = slices.Insert(aligned, 0, strides)
-		if slices.Equal(order, RowMajor.order(len(it.shape))) {
+		if slices.Equal(order, rowMajor.order(len(it.shape))) {
 			strides = contiguousStrides(it.shape) // differ only if a size is 0
 		}
 		var err error
@@ -203,13 +189,13 @@ func (it iterator) iterate() (Iteration, error) {
 	return found, nil
 }
 
-// setUp is compute_fast_setup_type. Broadcasting, of a 0-d operand too, means Sorted.
-func (it iterator) setUp() SetUp {
+// quick is compute_fast_setup_type. Broadcasting, of a 0-d operand too, means Sorted.
+func (it iterator) quick() setUp {
 	operands := it.defined()
 	contiguous, channelsLast, same := !it.reduces, !it.reduces, !it.reduces
 	for _, l := range operands {
 		if !slices.Equal(l.shape, it.shape) {
-			return Sorted
+			return sorted
 		}
 		contiguous = contiguous && l.IsContiguous()
 		channelsLast = channelsLast && l.IsChannelsLast()
@@ -217,23 +203,23 @@ func (it iterator) setUp() SetUp {
 	}
 	switch {
 	case contiguous:
-		return AllRowMajor
+		return allRowMajor
 	case channelsLast:
-		return AllChannelsLast
+		return allChannelsLast
 	case same:
-		return SameStrides
+		return sameStrides
 	}
-	return Sorted
+	return sorted
 }
 
-func (it iterator) asTheyLie(setUp SetUp) (Iteration, error) {
-	found := Iteration{SetUp: setUp}
+func (it iterator) asTheyLie(how setUp) (Iteration, error) {
+	found := Iteration{setUp: how}
 	if it.output != nil {
 		found.Output = *it.output
 	} else {
-		strides := map[SetUp][]int{AllRowMajor: contiguousStrides(it.shape),
-			AllChannelsLast: formatStrides(it.shape, ChannelsLast),
-			SameStrides:     it.inputs[0].strides}[setUp]
+		strides := map[setUp][]int{allRowMajor: contiguousStrides(it.shape),
+			allChannelsLast: formatStrides(it.shape, ChannelsLast),
+			sameStrides:     it.inputs[0].strides}[how]
 		var err error
 		if found.Output, err = derived("elementwise", it.shape, strides, 0); err != nil {
 			return Iteration{}, err
@@ -300,7 +286,7 @@ func strideOrder(shape []int, operands [][]int, reduction bool) []int {
 		}
 		return 0
 	}
-	dims := RowMajor.order(len(shape))
+	dims := rowMajor.order(len(shape))
 	for i := 1; i < len(dims); i++ {
 		at := i
 		for j := i - 1; j >= 0; j-- {

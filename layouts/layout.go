@@ -10,9 +10,9 @@
 //
 //  1. [Contiguous] lays out a shape; [New] takes any shape and strides.
 //  2. [ParseChain] reads view operations, spelled as in PyTorch. [Layout.Apply] applies them,
-//     [Layout.ApplyTo] also changes the dtype, and [Tensor.Apply] also copies. Most operations
-//     have a method too. [ParseExpression] reads a tensor and its view operations.
-//  3. [Layout.Offsets] walks a Layout, [Layout.Explain] says why it is contiguous or not, and
+//     [Layout.ApplyTo] also changes the dtype, and [Tensor.Apply] also copies. Some operations have
+//     a method of Layout too. [ParseExpression] reads a tensor and its view operations.
+//  3. [Layout.Offsets] walks a Layout, [Picture.Text] says why it is contiguous or not, and
 //     [Broadcast] brings several Layouts to one shape.
 //  4. [NewTensor] puts a Layout over a [Storage], where elements are read and written.
 //  5. [Elementwise], [Into], [Reduction] and [Copy] return the order in which PyTorch walks the
@@ -167,7 +167,7 @@ func (l Layout) Numel() int {
 
 // IsContiguous reports whether the elements lie in row-major order without gaps. Dims of size 1 may
 // have any stride, and an empty layout is contiguous (c10/core/TensorImpl.cpp, compute_contiguous).
-func (l Layout) IsContiguous() bool { return l.Numel() == 0 || l.isDense(RowMajor) }
+func (l Layout) IsContiguous() bool { return l.Numel() == 0 || l.isDense(rowMajor) }
 
 // Extent returns the lowest and the highest offset of any element, both the layout's own if it is
 // empty.
@@ -227,24 +227,6 @@ func (l Layout) Offsets() iter.Seq[int] {
 				at += steps[d]
 			}
 			if !yield(at) {
-				return
-			}
-		}
-	}
-}
-
-// offsets yields each element's offsets in two layouts of one shape.
-func offsets(l, m Layout) iter.Seq2[int, int] {
-	return func(yield func(int, int) bool) {
-		at, steps := m.offset, nest.Steps(m.shape, m.strides)
-		first := l.offset
-		firstSteps := nest.Steps(l.shape, l.strides)
-		for d := range nest.Walk(l.shape) {
-			if d >= 0 {
-				first += firstSteps[d]
-				at += steps[d]
-			}
-			if !yield(first, at) {
 				return
 			}
 		}

@@ -30,7 +30,7 @@ func Uninitialized(shape ...int) (*Tensor, error) {
 // for the elements that it reaches. MutableData refuses a storage of another dtype, and a tensor
 // that reaches beyond its storage.
 func MutableData[T Element](t *Tensor) ([]T, error) {
-	dtype := DTypeOf[T]()
+	dtype := dtypeFor[T]()
 	if t.storage.dtype != Undefined && t.storage.dtype != dtype {
 		return nil, fmt.Errorf("storage holds %s, not %s (To converts)", t.storage.dtype, dtype)
 	}

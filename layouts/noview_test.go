@@ -80,7 +80,7 @@ func randomLayout(random *rand.Rand) layouts.Layout {
 		case 2:
 			l = must(l.Unsqueeze(d))
 		case 3:
-			l = must(l.Flip(d))
+			l = must(applied(l, fmt.Sprintf("flip(%d)", d)))
 		case 4:
 			if sizes := l.Shape(); n == 1 {
 				sizes[d] = 1 + random.IntN(3)

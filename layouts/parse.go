@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -91,7 +90,6 @@ const maxNesting = 200
 // A parser holds a text and its unread rest, without leading spaces.
 type parser struct {
 	text, rest string
-	asked      bool // it reads a suggestion, and makes none itself
 	literals   bool // arguments may be literals, as for a factory
 }
 
@@ -126,76 +124,19 @@ func (p *parser) unexpected(want string) error {
 	case p.at('.') && p.rest != strings.TrimSpace(p.text):
 		return fmt.Errorf("%s: one dot too many: leave one out", p.place())
 	}
-	return fmt.Errorf("%s: want %s, have %q%s", p.place(), want, p.rest, p.instead())
-}
-
-// instead asks whether a subscript without its brackets was meant, or the content of parentheses.
-func (p *parser) instead() string {
-	if p.asked || identifier().MatchString(p.rest) && !indexWord().MatchString(p.rest) {
-		return ""
-	}
-	before, rest := p.text[:p.offset()], p.rest
-	for strings.HasPrefix(rest, "(") {
-		end := closing(rest)
-		if end < 0 {
-			return ""
-		}
-		rest = strings.TrimSpace(rest[1:end] + rest[end+1:])
-	}
-	if !p.at('(') {
-		end, word := len(rest), len(indexWord().FindString(rest)) // the word may have a dot
-		if next := nextCall().FindStringIndex(rest[word:]); next != nil {
-			end = word + next[0]
-		}
-		before, rest = strings.TrimSuffix(strings.TrimSpace(before), "."),
-			"["+rest[:end]+"]"+rest[end:]
-	}
-	q := &parser{text: before + rest, rest: strings.TrimSpace(before + rest), asked: true}
-	calls, err := q.chain()
-	for _, c := range calls {
-		if c.form != subscript && err == nil {
-			_, err = c.bind()
-		}
-	}
-	if err != nil || len(calls) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(": did you mean %s?", q.text)
-}
-
-func closing(text string) int {
-	depth := 0
-	for i, c := range text {
-		switch c {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
+	return fmt.Errorf("%s: want %s, have %q", p.place(), want, p.rest)
 }
 
 var (
-	identifier = compiled(`^[\pL_][\pL\pN_]*`)
+	identifier = regexp.MustCompile(`^[\pL_][\pL\pN_]*`)
 	// tensorName matches the tensor that a chain may begin with.
-	tensorName = compiled(`^(x$|[\pL_][\pL\pN_]*\s*[.\[])`)
-	keyword    = compiled(`^([\pL_][\pL\pN_]*)\s*=`)
-	// indexWord matches the start of a subscript without its brackets.
-	indexWord = compiled(`^(None|((np|numpy|torch)\.)?newaxis|Ellipsis)\s*([,:]|$)`)
-	newaxis   = compiled(`^((np|numpy|torch)\.)?newaxis$`)
-	nextCall  = compiled(`\.\s*[\pL_]`)
+	tensorName = regexp.MustCompile(`^(x$|[\pL_][\pL\pN_]*\s*[.\[])`)
+	keyword    = regexp.MustCompile(`^([\pL_][\pL\pN_]*)\s*=`)
+	newaxis    = regexp.MustCompile(`^((np|numpy|torch)\.)?newaxis$`)
 	// integers matches integers and products of them.
-	integers   = compiled(`^([-+\s]*(0[xX][\da-fA-F_]+|\d[\d_]*)\s*(\*|$))+$`)
-	dottedName = compiled(`^[\pL_][\pL\pN_.]*$`)
+	integers   = regexp.MustCompile(`^([-+\s]*(0[xX][\da-fA-F_]+|\d[\d_]*)\s*(\*|$))+$`)
+	dottedName = regexp.MustCompile(`^[\pL_][\pL\pN_.]*$`)
 )
-
-// compiled compiles an expression at its first use: most commands never read a view.
-func compiled(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
 
 func parseChain(text string) ([]call, error) {
 	text = strings.TrimRightFunc(text, unicode.IsSpace)
@@ -206,11 +147,8 @@ func (p *parser) chain() ([]call, error) {
 	if method := asMethod(p.rest); method != "" {
 		return nil, errors.New(method)
 	}
-	if indexWord().MatchString(p.rest) {
-		return nil, p.unexpected("name(arguments)")
-	}
 	first := true // nothing was read yet, not even the tensor
-	if name := identifier().FindString(p.rest); tensorName().MatchString(p.rest) &&
+	if name := identifier.FindString(p.rest); tensorName.MatchString(p.rest) &&
 		!isAttribute(name) {
 		p.skip(len(name))
 		first = false
@@ -244,7 +182,7 @@ func (p *parser) calls(first bool) (calls []call, err error) {
 
 func (p *parser) call() (call, error) {
 	text, at := p.rest, p.offset()
-	name := identifier().FindString(text)
+	name := identifier.FindString(text)
 	p.skip(len(name))
 	switch {
 	case name == "":
@@ -252,8 +190,7 @@ func (p *parser) call() (call, error) {
 	case !p.at('(') && (isAttribute(name) || p.rest == "" || p.at('.') || p.at('[')):
 		return call{name: name, form: attribute, at: at}, nil
 	case !p.at('('):
-		return call{}, fmt.Errorf("%s: want ( or a dot after %q, have %q%s", p.place(), name,
-			p.rest, p.instead())
+		return call{}, fmt.Errorf("%s: want ( or a dot after %q, have %q", p.place(), name, p.rest)
 	}
 	p.skip(1)
 	args, _, err := p.values(')', 1)
@@ -336,7 +273,7 @@ func (p *parser) values(closing byte, depth int) (values []value, comma bool, er
 	}
 	for !p.at(closing) {
 		key := ""
-		if k := keyword().FindStringSubmatch(p.rest); k != nil && depth == 1 && closing == ')' {
+		if k := keyword.FindStringSubmatch(p.rest); k != nil && depth == 1 && closing == ')' {
 			key = k[1]
 			p.skip(len(k[0]))
 		} else if len(values) > 0 && values[len(values)-1].key != "" {
@@ -394,13 +331,13 @@ func (p *parser) value(depth int) (value, error) {
 	text := strings.TrimSpace(p.rest[:end])
 	p.skip(end)
 	switch {
-	case text == "None" || newaxis().MatchString(text):
+	case text == "None" || newaxis.MatchString(text):
 		return value{kind: none, at: at}, nil
 	case p.literals && p.at('(') && (text == "torch.Size" || text == "torch.device"):
 		return p.value(depth)
-	case dottedName().MatchString(text):
+	case dottedName.MatchString(text):
 		return value{kind: word, at: at, text: text}, nil
-	case p.literals && !integers().MatchString(text):
+	case p.literals && !integers.MatchString(text):
 		return value{kind: literal, at: at, text: text}, nil
 	}
 	n, err := parseProduct(text)

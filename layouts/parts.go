@@ -1,10 +1,11 @@
 package layouts
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // This file has subscripts, and operations that make several tensors
@@ -141,15 +142,9 @@ func (l Layout) unbind(dim int) (several, error) {
 	return several{size, func(i int) (Layout, error) { return l.Select(dim, i) }}, err
 }
 
-func (l Layout) splittable(dim int) (int, error) {
-	if l.Rank() == 0 {
-		return 0, errors.New("a 0-d tensor has no dim to split")
-	}
-	d, err := resolveDim("dim", dim, l.Rank())
-	if err != nil {
-		return 0, err
-	}
-	return l.shape[d], nil
+func (l Layout) splittable(dim int) (size int, err error) {
+	_, size, err = l.sized("dim", dim)
+	return size, err
 }
 
 // subscript is x[...]: integers select, slices slice, None adds a dim, and ... skips the unnamed
@@ -227,36 +222,24 @@ func (l Layout) movedims(src, dst []int) (Layout, error) {
 	if len(src) != len(dst) {
 		return Layout{}, fmt.Errorf("movedim: %d dims for %d places", len(src), len(dst))
 	}
-	order, taken := make([]int, l.Rank()), make([]bool, max(l.Rank(), 1))
+	from, err := l.dims("movedim", true, src...)
+	if err != nil {
+		return Layout{}, err
+	}
+	to, err := l.dims("movedim", true, dst...)
+	if err != nil || l.Rank() == 0 {
+		return l, err
+	}
+	rest := slices.DeleteFunc(nest.UpTo(l.Rank()), func(d int) bool {
+		return slices.Contains(from, d)
+	})
+	order := make([]int, l.Rank())
 	for i := range order {
-		order[i] = -1
-	}
-	for i := range src {
-		from, err := l.dim("movedim", src[i])
-		if err != nil {
-			return Layout{}, err
+		if at := slices.Index(to, i); at >= 0 {
+			order[i] = from[at]
+		} else {
+			order[i], rest = rest[0], rest[1:]
 		}
-		to, err := l.dim("movedim", dst[i])
-		if err != nil {
-			return Layout{}, err
-		}
-		if taken[from] || l.Rank() > 0 && order[to] >= 0 {
-			return Layout{}, fmt.Errorf("movedim: dim %d or place %d is named twice", from, to)
-		}
-		if taken[from] = true; l.Rank() > 0 {
-			order[to] = from
-		}
-	}
-	next := 0
-	for i, from := range order {
-		if from >= 0 {
-			continue
-		}
-		for taken[next] {
-			next++
-		}
-		order[i] = next
-		next++
 	}
 	return l.Permute(order...)
 }

@@ -46,25 +46,22 @@ func (p Picture) Text() (words, drawing string, err error) {
 		words, drawing = b.describe(p.Format, p.DType)
 		return words, drawing, nil
 	}
-	stored, err := Contiguous(p.Shape...)
-	if err == nil {
-		_, err = stored.bytes(p.DType)
-	}
+	all, err := p.expressions()
 	if err != nil {
-		return "", "", fmt.Errorf("shape %s: %w", FormatShape(p.Shape), err)
+		return "", "", err
 	}
 	if p.Sparse != nil {
-		drawing, err = p.sparse(stored)
+		drawing, err = p.sparse(all[0].made.layout)
 		return "", drawing, err
 	}
-	for i, view := range p.views() {
-		one, drawn, err := p.view(stored, view)
+	for i, e := range all {
+		view := p.views()[i]
+		one, drawn, err := e.Text(p.Columns)
 		if err != nil {
 			return "", "", fmt.Errorf("view %q: %w", view, err)
 		}
-		if len(p.Views) > 1 {
-			one, drawn = fmt.Sprintf("view %v\n%s", view, one),
-				fmt.Sprintf("\nview %v%s", view, drawn)
+		if len(all) > 1 {
+			one, drawn = fmt.Sprintf("view %v\n%s", view, one), fmt.Sprintf("\nview %v%s", view, drawn)
 		}
 		if i > 0 {
 			words += "\n"
@@ -72,29 +69,6 @@ func (p Picture) Text() (words, drawing string, err error) {
 		words, drawing = words+one, drawing+drawn
 	}
 	return words, drawing, nil
-}
-
-// view explains a view, and draws it.
-func (p Picture) view(stored Layout, view Chain) (words, drawing string, err error) {
-	s, err := p.site(stored, view)
-	if err == nil {
-		drawing, err = p.draw(stored, s, view)
-	}
-	if err != nil {
-		return "", "", err
-	}
-	return s.words(view), drawing, nil
-}
-
-// site is where a view of the stored tensor lies.
-func (p Picture) site(stored Layout, view Chain) (s site, err error) {
-	s = stored.site(p.DType)
-	for _, step := range view.steps {
-		if s, err = step.apply(s); err != nil {
-			break
-		}
-	}
-	return s, err
 }
 
 // words are the facts of what a chain made.
@@ -111,51 +85,13 @@ func (s site) words(c Chain) string {
 			break
 		}
 	}
-	return s.layout.facts(s.dtype, more...) + "\n" + s.layout.WhyContiguous()
-}
-
-// draw shows the storage beside the view where both have numbers: elements of
-// another dtype have none.
-func (p Picture) draw(stored Layout, s site, view Chain) (string, error) {
-	switch {
-	case s.dtype != p.DType:
-		return "", nil
-	case !s.fresh || stored.Numel() > shownElements || s.layout.Numel() > shownElements:
-		drawn, err := SideBySide(stored, s.layout, p.Columns)
-		return "\n" + drawn, err
-	}
-	numbers, err := Arange(Int64, stored.Numel())
-	if err != nil {
-		return "", err
-	}
-	drawing, err := beside(numbers.storage.seen(stored), stored, view, p.Columns)
-	if err != nil {
-		return "", nil // by way of another dtype
-	}
-	return drawing, nil
-}
-
-// beside shows the storage of what a chain makes of a tensor, in order, beside it: of a view in
-// rows of a layout.
-func beside(base *Tensor, rows Layout, c Chain, columns int) (string, error) {
-	view, err := base.Apply(c)
-	if err != nil {
-		return "", err
-	}
-	all, err := Contiguous(view.storage.Len())
-	if err != nil {
-		return "", err
-	}
-	if view.storage != base.storage {
-		rows = view.layout
-	}
-	return "\n" + sideBySide(storageRows(view.storage.seen(all), rows), view, columns), nil
+	return s.layout.facts(s.dtype, more...) + "\n" + s.layout.whyContiguous()
 }
 
 // describe says how a format splits and pads the dims, and draws small storages.
 func (b Blocked) describe(t Tag, dtype DType) (words, drawing string) {
 	nested := b.Nested()
-	elements, stored := numelOf(b.shape), nested.Numel()
+	elements, stored := Layout{shape: b.shape}.Numel(), nested.Numel()
 	var s strings.Builder
 	fmt.Fprintf(&s, "format      %v\nshape       %s\nelements    %d\n", t,
 		formatTuple(b.shape), elements)
@@ -209,32 +145,20 @@ func (b Blocked) picture(t Tag, stored int) string {
 	if last := t.order[len(t.order)-1]; row == 1 {
 		row = min(max(b.shape[last], 1), widest)
 	}
-	width := len(strconv.Itoa(number - 1))
-	var s strings.Builder
-	s.WriteString("storage, in order: 0, 1, 2, ... are the elements in row-major order")
+	text := "storage, in order: 0, 1, 2, ... are the elements in row-major order"
 	if number < stored {
-		s.WriteString(", dots are padding")
+		text += ", dots are padding"
 	}
-	s.WriteByte('\n')
 	padding := 0 // rows
-	for rest := range slices.Chunk(cells, row) {
-		empty := !slices.ContainsFunc(rest, func(c string) bool { return c != "." })
-		if empty {
+	for line := range strings.SplitSeq(inRows(cells, row), "\n") {
+		if strings.Trim(line, " .") == "" {
 			padding++
 			continue
 		}
-		s.WriteString(paddingRows(padding))
+		text += "\n" + paddingRows(padding) + line
 		padding = 0
-		for i, c := range rest {
-			if i > 0 {
-				s.WriteByte(' ')
-			}
-			fmt.Fprintf(&s, "%*s", width, c)
-		}
-		s.WriteByte('\n')
 	}
-	s.WriteString(paddingRows(padding))
-	return s.String()
+	return text + "\n" + paddingRows(padding)
 }
 
 func paddingRows(n int) string {
@@ -245,14 +169,6 @@ func paddingRows(n int) string {
 		return "(a row of padding)\n"
 	}
 	return fmt.Sprintf("(%d rows of padding)\n", n)
-}
-
-func numelOf(shape []int) int {
-	n := 1
-	for _, size := range shape {
-		n *= size
-	}
-	return n
 }
 
 // sparse stores an example of the shape and says what each array is.
@@ -297,16 +213,12 @@ func (p Picture) sparse(stored Layout) (string, error) {
 
 // example is a tensor of which two elements of seven are not zero.
 func example(l Layout, dtype DType) (*Tensor, error) {
-	t, err := zerosIn(Int64, l)
-	if err != nil {
-		return nil, err
-	}
-	next := int64(1)
-	for i, data := 0, words[int64](t.storage); i < len(data); i++ {
-		if i*5%7 < 2 {
-			data[i] = next
-			next++
+	next := int64(0)
+	return made{layout: l, dtype: dtype, elements: func(i int) scalar {
+		if i*5%7 >= 2 {
+			return scalar{}
 		}
-	}
-	return t.To(dtype)
+		next++
+		return whole(kindInteger, next)
+	}}.tensor()
 }

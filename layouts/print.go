@@ -122,39 +122,37 @@ func (t *Tensor) excerpt() *Tensor {
 		}
 		places = next
 	}
-	return must(t.gather(places, shape...))
+	return must(t.picked(places, shape...))
 }
 
 func (t *Tensor) cells() (cells []string, width int) {
-	switch t.DType() {
-	case Bool, Uint8, Int8, Int16, Int32, Int64:
-		if t.DType() == Bool {
-			for _, v := range must(Values[uint8](must(t.To(Uint8)))) {
-				cells = append(cells, []string{"False", "True"}[v])
-			}
-		} else {
-			for _, v := range must(Values[int64](must(t.To(Int64)))) {
-				cells = append(cells, strconv.FormatInt(v, 10))
-			}
+	var re, im []float64
+	for _, n := range t.scalars() {
+		switch n.kind {
+		case kindBool:
+			cells = append(cells, []string{"False", "True"}[n.n])
+		case kindInteger:
+			cells = append(cells, strconv.FormatInt(n.n, 10))
+		default:
+			re, im = append(re, real(n.c)), append(im, imag(n.c))
 		}
-		return pad(cells)
-	case Complex64, Complex128:
-		var re, im []float64
-		for _, v := range must(Values[complex128](must(t.To(Complex128)))) {
-			re, im = append(re, real(v)), append(im, imag(v))
-		}
-		re1, width1 := floatCells(re)
-		im1, width2 := floatCells(im)
-		for i := range re1 {
-			part := strings.TrimLeft(im1[i], " ") + "j"
-			if part[0] != '-' && part[0] != '+' {
-				part = "+" + part
-			}
-			cells = append(cells, re1[i]+part)
-		}
-		return cells, width1 + width2 + 1
 	}
-	return floatCells(must(Values[float64](must(t.To(Float64)))))
+	switch t.DType().kind() {
+	case kindBool, kindInteger:
+		return pad(cells)
+	case kindFloating:
+		return floatCells(re)
+	}
+	cells, width = floatCells(re)
+	parts, more := floatCells(im)
+	for i := range cells {
+		part := strings.TrimLeft(parts[i], " ") + "j"
+		if part[0] != '-' && part[0] != '+' {
+			part = "+" + part
+		}
+		cells[i] += part
+	}
+	return cells, width + more + 1
 }
 
 // must is for conversions of a readable tensor.

@@ -12,29 +12,6 @@ func ResultType(tensors, zeroDim, numbers []DType) DType {
 	return overrule(promoteAll(tensors), overrule(promoteAll(zeroDim), promoteAll(numbers)))
 }
 
-// The kinds of dtypes, the lowest first.
-const (
-	kindNone = iota
-	kindBool
-	kindInteger
-	kindFloating
-	kindComplex
-)
-
-func (d DType) kind() int {
-	switch d {
-	case Undefined:
-		return kindNone
-	case Bool:
-		return kindBool
-	case Float16, BFloat16, Float32, Float64:
-		return kindFloating
-	case Complex64, Complex128:
-		return kindComplex
-	}
-	return kindInteger
-}
-
 // overrule is combine_categories; high is of the earlier group.
 func overrule(high, low DType) DType {
 	switch {

@@ -11,16 +11,16 @@ type MemoryFormat uint8
 // The memory formats (c10/core/MemoryFormat.h). Shapes are NCHW and NCDHW in all of them;
 // ChannelsLast and ChannelsLast3d lay C innermost.
 const (
-	RowMajor MemoryFormat = iota // PyTorch's contiguous_format
+	rowMajor MemoryFormat = iota // PyTorch's contiguous_format
 	ChannelsLast
 	ChannelsLast3d
-	Preserve // of a copy: the tensor's own format, PyTorch's preserve_format
+	preserve // of a copy: the tensor's own format, PyTorch's preserve_format
 )
 
 // order returns the dims from the innermost in memory, nil if the format lacks the rank.
 func (f MemoryFormat) order(rank int) []int {
 	switch {
-	case f == RowMajor:
+	case f == rowMajor:
 		dims := make([]int, rank)
 		for i := range dims {
 			dims[i] = rank - 1 - i
@@ -67,10 +67,10 @@ func (l Layout) isDense(f MemoryFormat) bool {
 	return true
 }
 
-// HasChannelsLastStrides applies the older rule, on strides alone: rank 4 with strides N >= H >= W
+// hasChannelsLastStrides applies the older rule, on strides alone: rank 4 with strides N >= H >= W
 // >= C, C not 0. Sizes of 1 count. PyTorch's suggest_memory_format uses it
 // (c10/core/MemoryFormat.h, is_channels_last_strides_2d).
-func (l Layout) HasChannelsLastStrides() bool { return l.hasFormatStrides(ChannelsLast) }
+func (l Layout) hasChannelsLastStrides() bool { return l.hasFormatStrides(ChannelsLast) }
 
 func (l Layout) hasFormatStrides(f MemoryFormat) bool {
 	order := f.order(l.Rank())
@@ -120,7 +120,7 @@ func (l Layout) Overlaps() bool {
 	if l.Numel() < 2 || l.IsDense() {
 		return false
 	}
-	// Sorted strides that each exceed the reach of the smaller ones keep all elements apart.
+	// sorted strides that each exceed the reach of the smaller ones keep all elements apart.
 	var dims []int
 	for d, n := range l.shape {
 		if n > 1 {
@@ -153,40 +153,6 @@ func (l Layout) Overlaps() bool {
 	return false
 }
 
-// ByteStrides returns the strides in bytes of dtype, as NumPy prints them. Strides of empty layouts
-// and of dims of size 1 wrap beyond an int.
-func (l Layout) ByteStrides(dtype DType) []int {
-	strides := l.Strides()
-	for d := range strides {
-		strides[d] *= dtype.Size()
-	}
-	return strides
-}
-
-// Explain applies the rule of IsContiguous to each dim, from the last to the first that breaks it.
-func (l Layout) Explain() []Reason {
-	var reasons []Reason
-	want := 1
-	for d := l.Rank() - 1; d >= 0; d-- {
-		r := Reason{Dim: d, Size: l.shape[d], Stride: l.strides[d], Want: want,
-			Skipped: l.shape[d] == 1}
-		r.Holds = r.Skipped || r.Stride == want
-		reasons = append(reasons, r)
-		if !r.Holds {
-			break
-		}
-		want *= l.shape[d]
-	}
-	return reasons
-}
-
-// A Reason is one step of the contiguity rule. Want is the product of the sizes after Dim. A dim of
-// size 1 is skipped.
-type Reason struct {
-	Dim, Size, Stride, Want int
-	Skipped, Holds          bool
-}
-
 // preservedStrides returns the strides of [Layout.Preserved]. Negative strides count by magnitude:
 // PyTorch's flip is a copy that keeps the memory format.
 func (l Layout) preservedStrides() []int {
@@ -203,7 +169,7 @@ func (l Layout) preservedStrides() []int {
 // formatStrides returns dense strides, nil if the format lacks the rank (c10/core/MemoryFormat.h,
 // get_channels_last_strides_2d).
 func formatStrides(shape []int, f MemoryFormat) []int {
-	if f == RowMajor {
+	if f == rowMajor {
 		return contiguousStrides(shape)
 	}
 	order := f.order(len(shape))

@@ -11,11 +11,11 @@ type SparseFormat uint8
 
 // PyTorch's sparse layouts.
 const (
-	COO SparseFormat = iota // coordinates
-	CSR                     // rows compressed
-	CSC                     // columns compressed
-	BSR                     // rows of blocks compressed
-	BSC                     // columns of blocks compressed
+	coo SparseFormat = iota // coordinates
+	csr                     // rows compressed
+	csc                     // columns compressed
+	bsr                     // rows of blocks compressed
+	bsc                     // columns of blocks compressed
 )
 
 var sparseFormats = []string{"coo", "csr", "csc", "bsr", "bsc"}
@@ -31,8 +31,8 @@ func ParseSparseFormat(name string) (SparseFormat, error) {
 // String returns the name without PyTorch's "torch.sparse_".
 func (f SparseFormat) String() string { return sparseFormats[f] }
 
-func (f SparseFormat) blocked() bool  { return f == BSR || f == BSC }
-func (f SparseFormat) byColumn() bool { return f == CSC || f == BSC }
+func (f SparseFormat) blocked() bool  { return f == bsr || f == bsc }
+func (f SparseFormat) byColumn() bool { return f == csc || f == bsc }
 
 // A Sparse is a tensor in a sparse format.
 type Sparse struct {
@@ -61,7 +61,7 @@ func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 		return nil, fmt.Errorf("a tensor of %s is too large: at most %d elements or rows are "+
 			"looked at", FormatShape(shape), maxSparse)
 	}
-	if format == COO && len(block) == 0 {
+	if format == coo && len(block) == 0 {
 		return t.coordinates()
 	}
 	if len(shape) != 2 {
@@ -92,10 +92,9 @@ func (t *Tensor) coordinates() (*Sparse, error) {
 	shape := t.layout.shape
 	var places []int
 	index := make([][]int64, len(shape))
-	nonzero := t.nonzero()
 	number := 0
 	for at := range t.layout.Offsets() {
-		if nonzero(at) {
+		if t.nonzero(at) {
 			places = append(places, at)
 			rest := number
 			for d := len(shape) - 1; d >= 0; d-- {
@@ -109,11 +108,11 @@ func (t *Tensor) coordinates() (*Sparse, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := t.gather(places, len(places))
+	values, err := t.picked(places, len(places))
 	if err != nil {
 		return nil, err
 	}
-	return &Sparse{COO, slices.Clone(shape), []SparseArray{
+	return &Sparse{coo, slices.Clone(shape), []SparseArray{
 		{"indices", indices, "row d is the indices of the values in dim d"},
 		{"values", values, "what is not zero, in row-major order"},
 	}}, nil
@@ -125,14 +124,13 @@ func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	if format.byColumn() {
 		major, minor = 1, 0
 	}
-	nonzero := t.nonzero()
 	starts, indices, places := []int64{0}, []int64{}, []int{}
 	for i := range t.layout.shape[major] / block[major] {
 		for j := range t.layout.shape[minor] / block[minor] {
 			part := t.layout.clone()
 			part.offset += i*block[major]*part.strides[major] + j*block[minor]*part.strides[minor]
 			part.shape = block
-			if inside := slices.Collect(part.Offsets()); slices.ContainsFunc(inside, nonzero) {
+			if inside := slices.Collect(part.Offsets()); slices.ContainsFunc(inside, t.nonzero) {
 				indices, places = append(indices, int64(j)), append(places, inside...)
 			}
 		}
@@ -144,7 +142,7 @@ func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 		sizes, kind = append(sizes, block...), "block"
 		what = [2]string{"row of blocks", "column of blocks"}
 	}
-	values, err := t.gather(places, sizes...)
+	values, err := t.picked(places, sizes...)
 	if err != nil {
 		return nil, err
 	}
@@ -166,41 +164,17 @@ func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	}}, nil
 }
 
-func (t *Tensor) gather(places []int, shape ...int) (*Tensor, error) {
-	c, err := zeros("sparse", t.DType(), shape)
+// picked are elements at places of the storage, in a row-major tensor.
+func (t *Tensor) picked(places []int, shape ...int) (*Tensor, error) {
+	l, err := fresh("sparse", shape)
 	if err != nil {
 		return nil, err
 	}
-	size := t.DType().Size()
-	for i, at := range places {
-		copy(c.storage.mem[i*size:(i+1)*size], t.storage.mem[at*size:])
-	}
-	return c, nil
+	return t.gather(places, t.DType(), l)
 }
 
-func (t *Tensor) nonzero() func(at int) bool {
-	switch t.DType() {
-	case Float16, BFloat16: // apart from the sign
-		return func(at int) bool { return words[uint16](t.storage)[at]<<1 != 0 }
-	case Float32:
-		return func(at int) bool { return words[float32](t.storage)[at] != 0 }
-	case Float64:
-		return func(at int) bool { return words[float64](t.storage)[at] != 0 }
-	case Complex64:
-		return func(at int) bool { return words[complex64](t.storage)[at] != 0 }
-	case Complex128:
-		return func(at int) bool { return words[complex128](t.storage)[at] != 0 }
-	}
-	size := t.DType().Size()
-	return func(at int) bool {
-		return slices.ContainsFunc(t.storage.mem[at*size:(at+1)*size], func(b byte) bool {
-			return b != 0
-		})
-	}
-}
-
-// Stored returns the number of stored values, or of blocks for BSR and BSC.
-func (s *Sparse) Stored() int { return s.Arrays[len(s.Arrays)-1].Tensor.layout.shape[0] }
+// nonzero reports whether the element at a place is not zero.
+func (t *Tensor) nonzero(at int) bool { return t.DType().row().get(t.storage, at).c != 0 }
 
 // String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py). An
 // array of more than 1000 elements is an excerpt.
@@ -212,13 +186,15 @@ func (s *Sparse) String() string {
 		head := a.Name + "=tensor("
 		arrays = append(arrays, head+a.Tensor.contents(len(prefix)+len(head))+")")
 	}
-	suffixes := []string{"size=" + formatTuple(s.Shape), fmt.Sprintf("nnz=%d", s.Stored())}
-	if d := s.Arrays[len(s.Arrays)-1].Tensor.DType(); !d.isDefault() {
+	values := s.Arrays[len(s.Arrays)-1].Tensor // or blocks
+	suffixes := []string{"size=" + formatTuple(s.Shape),
+		fmt.Sprintf("nnz=%d", values.layout.shape[0])}
+	if d := values.DType(); !d.isDefault() {
 		suffixes = append(suffixes, "dtype=torch."+d.String())
 	}
 	suffixes = append(suffixes, "layout=torch.sparse_"+s.Format.String())
 	return addSuffixes(prefix+strings.Join(arrays, ",\n"+indent), suffixes, len(prefix),
-		s.Format == COO)
+		s.Format == coo)
 }
 
 func (t *Tensor) contents(indent int) string {

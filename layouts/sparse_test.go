@@ -27,7 +27,7 @@ func TestTorchSparse(t *testing.T) {
 	eachCase(t, "torch/sparse.jsonl.gz", func(c sparseCase) {
 		x := recorded(c.DType, c.Values, c.Shape)
 		if c.Transposed {
-			x = must(must(must(x.T()).Contiguous()).T())
+			x = apply(x, "t().contiguous().t()")
 		}
 		s, err := x.Sparse(must(layouts.ParseSparseFormat(c.Format)), c.Block...)
 		if err != nil || c.Error != "" {
@@ -54,7 +54,7 @@ func TestTorchSparse(t *testing.T) {
 
 // TestSparseRefuses: errors say what would be right.
 func TestSparseRefuses(t *testing.T) {
-	wide := must(must(layouts.Zeros(layouts.Int8, 1, 1)).Expand(1<<30, 1<<30))
+	wide := apply(must(layouts.Zeros(layouts.Int8, 1, 1)), "expand(1073741824,1073741824)")
 	x, cube := must(layouts.Zeros(layouts.Int8, 4, 6)), must(layouts.Zeros(layouts.Int8, 2, 2, 2))
 	for want, err := range map[string]error{
 		"csr stores matrices, and the tensor has 3 dims": second(cube.Sparse(layouts.CSR)),

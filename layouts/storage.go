@@ -19,6 +19,11 @@ func (s *Storage) seen(l Layout) *Tensor {
 	return &Tensor{storage: s, layout: l}
 }
 
+// all is the storage as a tensor.
+func (s *Storage) all() *Tensor {
+	return s.seen(Layout{shape: []int{s.Len()}, strides: []int{1}})
+}
+
 func (s *Storage) shared() bool { return s.tensors.Load() > 1 }
 
 // NewStorage allocates n elements, all zero. It refuses a negative n and a size in bytes that
@@ -40,9 +45,9 @@ func allocate(size int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*16)[:size:size]
 }
 
-// StorageOver returns a storage over the caller's memory, which it neither copies nor clears. The
+// storageOver returns a storage over the caller's memory, which it neither copies nor clears. The
 // memory must be aligned to the element and hold whole elements.
-func StorageOver(dtype DType, mem []byte) (*Storage, error) {
+func storageOver(dtype DType, mem []byte) (*Storage, error) {
 	size := dtype.Size()
 	if size == 0 || len(mem)%size != 0 {
 		return nil, fmt.Errorf("storage over %d B: no whole number of %s elements", len(mem), dtype)
@@ -72,21 +77,27 @@ func (s *Storage) inBounds(l Layout) error {
 	return nil
 }
 
-// Data returns the elements as a Go slice that shares the storage's memory. It refuses another type
-// than the storage's, and a storage that was never written.
-func Data[T Element](s *Storage) ([]T, error) {
-	if s.dtype == Undefined {
-		return nil, errUninitialized
+// Over returns the caller's memory as elements, neither copied nor cleared. It must be aligned to
+// the element and hold whole elements.
+func Over[T Element](mem []byte) ([]T, error) {
+	s, err := storageOver(dtypeFor[T](), mem)
+	if err != nil {
+		return nil, err
 	}
-	if DTypeOf[T]() != s.dtype {
-		return nil, fmt.Errorf("storage holds %s, not %s", s.dtype, DTypeOf[T]())
+	return words[T](s), nil
+}
+
+func data[T Element](s *Storage) ([]T, error) {
+	if s.dtype != dtypeFor[T]() {
+		return nil, fmt.Errorf("storage holds %s, not %s", s.dtype, dtypeFor[T]())
 	}
 	return words[T](s), nil
 }
 
 // words checks no type: W only needs the size of an element.
 func words[W any](s *Storage) []W {
-	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s.mem))), s.Len())
+	size := int(unsafe.Sizeof(*new(W)))
+	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s.mem))), len(s.mem)/size)
 }
 
 func addressOf(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }

@@ -1,8 +1,8 @@
 package layouts
 
 import (
-	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,16 +11,10 @@ import (
 var elsewhere = map[string]string{
 	"rearrange": "einops' patterns are permute, with flatten and unflatten for groups: 'a b -> b " +
 		"a' is permute(1, 0)",
-	"float16": "did you mean half()?", "float32": "did you mean float()?",
-	"float64": "did you mean double()?",
-	"int8":    "did you mean char()?", "uint8": "did you mean byte()?",
-	"int16": "did you mean short()?", "int32": "did you mean int()?",
-	"int64":         "did you mean long()?",
 	"astype":        "did you mean to(dtype), such as to(torch.float16)?",
 	"expand_dims":   "did you mean unsqueeze(dim)?",
 	"channels_last": "did you mean contiguous(memory_format=torch.channels_last)?",
-	"index_select": "it picks elements, and so copies; narrow, select and slice take evenly " +
-		"spaced ones",
+	"index_select":  picks, "roll": picks, "tile": picks, "repeat_interleave": picks,
 	"data": same, "cpu": same, "cuda": same, "requires_grad_": same, "numpy": same,
 	"stride": asks, "size": asks, "shape": asks, "dim": asks, "ndim": asks, "numel": asks,
 	"nelement": asks, "storage": asks, "storage_offset": asks, "data_ptr": asks,
@@ -35,14 +29,15 @@ const (
 	same     = "it changes no layout: leave it out"
 	asks     = "it asks about a tensor and makes no view"
 	computes = "it computes, and a view does not"
+	picks    = "it picks elements, and so copies; narrow, select and slice take evenly spaced ones"
 )
 
 // tensorFunction matches a function of a tensor, such as torch.permute(x, (1, 0)).
-var tensorFunction = compiled(`^(torch|np|numpy|jnp|einops)\s*\.\s*([\pL_][\pL\pN_]*)\s*\(\s*([\pL_][\pL\pN_]*)\s*(?:,\s*(.*)|\).*)$`)
+var tensorFunction = regexp.MustCompile(`^(torch|np|numpy|jnp|einops)\s*\.\s*([\pL_][\pL\pN_]*)\s*\(\s*([\pL_][\pL\pN_]*)\s*(?:,\s*(.*)|\).*)$`)
 
 // asMethod returns a hint to write a function of a tensor as a method, or "".
 func asMethod(text string) string {
-	m := tensorFunction().FindStringSubmatch(text)
+	m := tensorFunction.FindStringSubmatch(text)
 	if m == nil || elsewhere[m[2]] != "" {
 		return ""
 	}
@@ -66,68 +61,49 @@ func didYouMean(name string) string {
 	if here := elsewhere[name]; here != "" {
 		return here
 	}
+	if dtype, err := ParseDType(name); err == nil {
+		return "did you mean " + dtype.row().others[0] + "()?"
+	}
 	if isFactory(name) {
 		return "it makes a tensor: leave it out, and give its sizes as the shape"
 	}
-	type candidate struct {
-		usage    string
-		distance int
-	}
-	var near []candidate
+	var near []string
+	best := max(1, len(name)/3) // more is far-fetched, such as real for mean
 	for _, op := range viewOps {
 		d := distance(strings.ToLower(name), strings.ToLower(op.name))
-		likely := max(1, len(name)/3) // more is far-fetched, such as real for mean
-		if strings.HasPrefix(op.name, name) && len(name) > 2 || strings.HasPrefix(name, op.name) &&
-			len(op.name) > 2 {
-			d = min(d, likely)
+		if strings.HasPrefix(op.name, name) && len(name) > 2 {
+			d = 0
 		}
-		if d <= likely && !slices.ContainsFunc(near, func(c candidate) bool {
-			return c.usage == op.usage()
-		}) {
-			near = append(near, candidate{op.usage(), d})
+		if d < best {
+			best, near = d, nil
+		}
+		if usage := op.usage(); d == best && !slices.Contains(near, usage) {
+			near = append(near, usage)
 		}
 	}
 	if len(near) == 0 {
 		return "PyTorch's views are others, such as permute, narrow, expand, [:, ::2]"
 	}
-	slices.SortStableFunc(near, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance),
-			cmp.Compare(alike(b.usage, name), alike(a.usage, name)))
-	})
-	var usages []string
-	for _, c := range near[:min(len(near), 3)] {
-		usages = append(usages, c.usage)
-	}
-	return "did you mean " + strings.Join(usages, " or ") + "?"
+	return "did you mean " + strings.Join(near[:min(len(near), 3)], " or ") + "?"
 }
 
-func alike(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-// distance is optimal string alignment: letters inserted, dropped, replaced, or swapped with the
-// next one.
+// distance is how many letters are inserted, dropped or replaced (Levenshtein).
 func distance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		for j := range rows[i] {
-			if rows[i][j] = i + j; i == 0 || j == 0 {
-				continue
-			}
-			replaced := rows[i-1][j-1]
-			if a[i-1] != b[j-1] {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0] // of the row above and the column to the left
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := before
+			if a[i] != b[j] {
 				replaced++
 			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, replaced)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
+			before = row[j+1]
+			row[j+1] = min(before+1, row[j]+1, replaced)
 		}
 	}
-	return rows[len(a)][len(b)]
+	return row[len(b)]
 }

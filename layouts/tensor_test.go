@@ -47,11 +47,11 @@ func Example_expandAndRepeat() {
 	row := arange(3, "view(1,3)")
 	fmt.Println(apply(row, "expand(4,3)").Layout())
 	column := arange(2, "view(2,1)")
-	r := must(column.Repeat(1, 3))
+	r := apply(column, "repeat(1,3)")
 	fmt.Println(r.Layout(), r.Storage() == column.Storage())
 	x := arange(6, "view(2,3)")
 	fmt.Println(apply(x, "unsqueeze(2).expand(2,3,3)").Layout())
-	fmt.Println(apply(must(arange(6, "view(2,3,1)").Repeat(1, 1, 8)), "view(2,-1,2)").Layout())
+	fmt.Println(apply(arange(6, "view(2,3,1)"), "repeat(1,1,8).view(2,-1,2)").Layout())
 	// Output:
 	// shape 4x3, strides (0, 1), offset 0
 	// shape 2x3, strides (3, 1), offset 0 false
@@ -77,12 +77,10 @@ func Example_offsets() {
 func Example_channelsLast() {
 	l, _ := layouts.Contiguous(2, 64, 56, 56)
 	x := must(layouts.NewTensor(must(layouts.NewStorage(layouts.Float32, l.Numel())), l))
-	y := must(x.ContiguousIn(layouts.ChannelsLast))
+	y := apply(x, "contiguous(memory_format=torch.channels_last)")
 	fmt.Println(y.Layout(), y.Layout().IsContiguous(), y.Layout().IsChannelsLast())
-	fmt.Println(y.Layout().ByteStrides(layouts.Float32))
 	// Output:
 	// shape 2x64x56x56, strides (200704, 1, 3584, 64), offset 0 false true
-	// [802816 4 14336 256]
 }
 
 func Example_broadcast() {
@@ -122,7 +120,7 @@ func TestMetadata(t *testing.T) {
 
 	// Uninitialized until the first write, which allocates with its dtype.
 	u := must(layouts.Uninitialized(2, 3))
-	is(second(u.Contiguous()), u, "shape 2x3, strides (3, 1), offset 0, 0 B") // metadata alone
+	is(second(applied(u, "contiguous()")), u, "shape 2x3, strides (3, 1), offset 0, 0 B") // metadata alone
 	if got := u.String(); !strings.Contains(got, "uninitialized") {
 		t.Error(got)
 	}
@@ -229,7 +227,7 @@ func TestOthersKeepTheirContent(t *testing.T) {
 			y := []func() *layouts.Tensor{
 				func() *layouts.Tensor { return apply(x, "view(3,2)") },
 				func() *layouts.Tensor { return x.Detach(true) },
-				func() *layouts.Tensor { return must(x.Reshape(3, 2)) },
+				func() *layouts.Tensor { return apply(x, "reshape(3,2)") },
 				of,
 				func() *layouts.Tensor { y := of(); *x = *of(); return y },
 			}[seen]()
@@ -254,11 +252,10 @@ func TestReadingTogether(t *testing.T) {
 			for _, chain := range []string{"view(24)", "transpose(0,2)", "expand(5,2,3,4)", "unfold(2,2,1)",
 				"diagonal()",
 				"as_strided((2,2),(1,1))", "reshape(6,4)", "flatten(0,1)", "flip(0)", "contiguous()",
-				"to(torch.half)"} {
+				"to(torch.half)", "repeat(2,1,1,1)"} {
 				_ = apply(x, chain).String()
 			}
 			must(layouts.NewTensor(x.Detach(false).Storage(), x.Layout()))
-			must(x.Repeat(2, 1, 1, 1))
 			_, _ = x.Address(0, 0, 0)
 		})
 	}
@@ -270,7 +267,7 @@ func TestErrorsNameTheOperation(t *testing.T) {
 	x := arange(12, "view(3,4)")
 	beyond, frozen := arange(24, ""), x.Detach(false)
 	empty := must(layouts.Zeros(layouts.Int8, 0, 1))
-	negative, unwritten := must(empty.Expand(0, -2)), must(layouts.Uninitialized(2, 3))
+	negative, unwritten := apply(empty, "expand(0,-2)"), must(layouts.Uninitialized(2, 3))
 	if err := beyond.SetSizesAndStrides([]int{4, 100}, []int{-1, 3}); err != nil {
 		t.Fatal(err)
 	}
@@ -332,19 +329,18 @@ func TestErrorsNameTheOperation(t *testing.T) {
 			layouts.Values[int64](beyond)),
 		"the tensor is uninitialized": second(
 			layouts.At[float32](unwritten, 0, 0)),
-		"the tensor is uninitialized: nothing": second(unwritten.Clone()),
+		"the tensor is uninitialized: nothing": second(applied(unwritten, "clone()")),
 		"storage holds int64, not float64": layouts.Set[float64](x, 7, 0,
 			0),
-		"copy: size -2 of":                                               second(negative.Clone()),
-		"copy: size -2":                                                  second(negative.Flip(0)),
-		"repeat: count 1 of dim 1 of size -2":                            second(negative.Repeat(1, 1)),
-		"repeat: count -1 of dim 0 of size 3 gives no size":              second(x.Repeat(-1, 1)),
-		"expand to [4611686018427387904 3 4]: shape 4611686018427387904": second(x.Expand(1<<62, 3, 4)),
-		"as_strided: size -3 of dim 0 is negative": second(x.AsStrided([]int{-3},
-			[]int{1}, 0)),
-		"unfold: size -1 of dim 2 is negative": second(must(layouts.Zeros(layouts.Int8, 3, 0)).Unfold(1,
-			-1,
-			1)),
+		"clone: the copy would have negative size -2":       second(applied(negative, "clone()")),
+		"flip: the copy would have negative size -2":        second(applied(negative, "flip(0)")),
+		"repeat: count 1 of dim 1 of size -2":               second(applied(negative, "repeat(1,1)")),
+		"repeat: count -1 of dim 0 of size 3 gives no size": second(applied(x, "repeat(-1,1)")),
+		"expand to [4611686018427387904 3 4]: shape 4611686018427387904": second(applied(x,
+			"expand(4611686018427387904,3,4)")),
+		"as_strided: size -3 of dim 0 is negative": second(applied(x, "as_strided((-3,),(1,),0)")),
+		"unfold: size -1 of dim 2 is negative": second(applied(
+			must(layouts.Zeros(layouts.Int8, 3, 0)), "unfold(1,-1,1)")),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("got %v, want %q", err, name)
@@ -356,19 +352,22 @@ func TestErrorsNameTheOperation(t *testing.T) {
 func TestNoOverflow(t *testing.T) {
 	const big = math.MaxInt
 	x := arange(4, "view(1,4)")
+	chain := func(format string, args ...any) error {
+		return second(applied(x, fmt.Sprintf(format, args...)))
+	}
 	for i, err := range []error{
-		second(x.Expand(big, 4)), second(x.Expand(1<<40, 1<<40, 4)),
-		second(x.View(big, big)), second(x.Reshape(1<<32, 1<<32, 4)), second(x.Unflatten(1, 1<<62, 4, 1)),
-		second(x.AsStrided([]int{2}, []int{big}, big)),
-		second(x.AsStrided([]int{3, 3}, []int{big / 2, big / 2}, 0)),
-		second(x.AsStrided([]int{2, -2, 0}, []int{1, 1, 1}, 0)), second(x.Repeat(big, 2)),
+		chain("expand(%d,4)", big), chain("expand(%d,%d,4)", 1<<40, 1<<40),
+		chain("view(%d,%d)", big, big), chain("reshape(%d,%d,4)", 1<<32, 1<<32),
+		chain("unflatten(1,(%d,4,1))", 1<<62), chain("as_strided((2,),(%d,),%d)", big, big),
+		chain("as_strided((3,3),(%d,%d),0)", big/2, big/2),
+		chain("as_strided((2,-2,0),(1,1,1),0)"), chain("repeat(%d,2)", big),
 		second(layouts.Zeros(layouts.Complex128, 1<<60)),
 		second(layouts.Zeros(layouts.Uint8, 1<<32, 1<<32)),
 		x.Resize(layouts.KeepAlways, big, big), x.ResizeTo(big/8, 2), x.Extend(big, 0),
 		must(layouts.Arange(layouts.Int64, 4)).Reserve(big),
 		x.SetSizesAndStrides([]int{big, big}, []int{-1, -1}),
-		second(x.Select(0, math.MinInt)), second(x.Narrow(1, math.MinInt, 1)),
-		second(x.Narrow(1, 1, big)),
+		chain("select(0,%d)", math.MinInt), chain("narrow(1,%d,1)", math.MinInt),
+		chain("narrow(1,1,%d)", big),
 		second(layouts.New([]int{3}, []int{big}, 0)),
 		second(layouts.New([]int{3}, []int{math.MinInt}, 0)),
 		second(layouts.Contiguous(0, 1<<40, 1<<40)),
@@ -378,9 +377,9 @@ func TestNoOverflow(t *testing.T) {
 		}
 	}
 	// These have an answer: nothing, or one window.
-	for _, y := range []*layouts.Tensor{must(x.Diagonal(math.MinInt, 0, 1)),
-		must(x.Unfold(1, 1, big))} {
-		if y.Layout().Numel() > 1 {
+	for _, text := range []string{"diagonal(-9223372036854775808,0,1)",
+		"unfold(1,1,9223372036854775807)"} {
+		if y := apply(x, text); y.Layout().Numel() > 1 {
 			t.Errorf("%v", y.Layout())
 		}
 	}

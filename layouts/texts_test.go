@@ -18,7 +18,7 @@ var readers = map[string]func(text string) (any, error){
 		if err != nil {
 			return nil, err
 		}
-		_, _, err = e.Layout()
+		_, _, _, err = e.Result()
 		return nil, err
 	},
 	"tag": func(text string) (any, error) { return layouts.ParseTag(text) },

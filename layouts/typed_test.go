@@ -25,7 +25,7 @@ func TestTorchTyped(t *testing.T) {
 	eachCase(t, "torch/typed.jsonl.gz", func(c typedCase) {
 		dtype := must(layouts.ParseDType(c.DType))
 		start := must(layouts.Contiguous(c.Start...))
-		x := must(must(layouts.Arange(dtype, start.Numel())).AsStrided(start.Shape(), start.Strides(), 0))
+		x := must(layouts.NewTensor(must(layouts.Arange(dtype, start.Numel())).Storage(), start))
 		y, err := applied(x, c.Text)
 		if c.Error != "" || err != nil {
 			if (c.Error == "") != (err == nil) {

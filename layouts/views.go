@@ -3,6 +3,8 @@ package layouts
 import (
 	"fmt"
 	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 func (l Layout) dim(op string, d int) (int, error) { return resolveDim(op, d, len(l.shape)) }
@@ -20,6 +22,33 @@ func resolveDim(op string, d, rank int) (int, error) {
 	return d, nil
 }
 
+// dims resolves dims, which may come twice unless once.
+func (l Layout) dims(op string, once bool, dims ...int) ([]int, error) {
+	var list []int
+	for _, dim := range dims {
+		d, err := l.dim(op, dim)
+		if err != nil {
+			return nil, err
+		}
+		if once && slices.Contains(list, d) {
+			return nil, fmt.Errorf("%s: dim %d is named twice", op, d)
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+// sized is dim for operations that a 0-d tensor does not have, with the dim's size.
+func (l Layout) sized(op string, dim int) (d, size int, err error) {
+	if l.Rank() == 0 {
+		return 0, 0, fmt.Errorf("%s: a 0-d tensor has no dim", op)
+	}
+	if d, err = l.dim(op, dim); err == nil {
+		size = l.shape[d]
+	}
+	return d, size, err
+}
+
 func (l Layout) checked(op string) (Layout, error) {
 	if err := checkedSizes(l.shape); err != nil {
 		return Layout{}, fmt.Errorf("%s: %w", op, err)
@@ -33,21 +62,13 @@ func (l Layout) clone() Layout {
 
 // Transpose swaps two dims.
 func (l Layout) Transpose(d0, d1 int) (Layout, error) {
-	a, err := l.dim("transpose", d0)
-	if err != nil {
-		return Layout{}, err
+	at, err := l.dims("transpose", false, d0, d1)
+	if err != nil || l.Rank() == 0 {
+		return l, err
 	}
-	b, err := l.dim("transpose", d1)
-	if err != nil {
-		return Layout{}, err
-	}
-	if l.Rank() == 0 {
-		return l, nil
-	}
-	m := l.clone()
-	m.shape[a], m.shape[b] = m.shape[b], m.shape[a]
-	m.strides[a], m.strides[b] = m.strides[b], m.strides[a]
-	return m.checked("transpose")
+	order := nest.UpTo(l.Rank())
+	order[at[0]], order[at[1]] = at[1], at[0]
+	return l.Permute(order...)
 }
 
 // Permute puts dim dims[i] at place i; dims names each dim once.
@@ -56,17 +77,12 @@ func (l Layout) Permute(dims ...int) (Layout, error) {
 		return Layout{}, fmt.Errorf("permute: %d dims are named, the tensor has %d",
 			len(dims), l.Rank())
 	}
+	order, err := l.dims("permute", true, dims...)
+	if err != nil {
+		return Layout{}, err
+	}
 	m := l.clone()
-	seen := make([]bool, len(dims))
-	for i, d := range dims {
-		from, err := l.dim("permute", d)
-		if err != nil {
-			return Layout{}, err
-		}
-		if seen[from] {
-			return Layout{}, fmt.Errorf("permute: dim %d is named twice", from)
-		}
-		seen[from] = true
+	for i, from := range order {
 		m.shape[i], m.strides[i] = l.shape[from], l.strides[from]
 	}
 	return m.checked("permute")
@@ -75,14 +91,10 @@ func (l Layout) Permute(dims ...int) (Layout, error) {
 // Narrow keeps length elements of dim from start on. A negative start counts from the end of the
 // dim.
 func (l Layout) Narrow(dim, start, length int) (Layout, error) {
-	if l.Rank() == 0 {
-		return Layout{}, fmt.Errorf("narrow: a 0-d tensor has no dim to narrow")
-	}
-	d, err := l.dim("narrow", dim)
+	d, n, err := l.sized("narrow", dim)
 	if err != nil {
 		return Layout{}, err
 	}
-	n := l.shape[d]
 	if start == -1 && n == 0 { // as PyTorch wraps the dim of a scalar
 		start = 0
 	}
@@ -110,10 +122,7 @@ func (l Layout) Narrow(dim, start, length int) (Layout, error) {
 // Slice keeps every step-th index of dim from start up to, not including, end. Negative bounds
 // count from the end, and bounds are clamped as in Python. step is positive.
 func (l Layout) Slice(dim, start, end, step int) (Layout, error) {
-	if l.Rank() == 0 {
-		return Layout{}, fmt.Errorf("slice: a 0-d tensor has no dim to slice")
-	}
-	d, err := l.dim("slice", dim)
+	d, n, err := l.sized("slice", dim)
 	if err != nil {
 		return Layout{}, err
 	}
@@ -121,7 +130,6 @@ func (l Layout) Slice(dim, start, end, step int) (Layout, error) {
 		return Layout{}, fmt.Errorf("slice: step %d is not positive (flip(%d) walks backwards)",
 			step, d)
 	}
-	n := l.shape[d]
 	start, end = sliceBounds(start, end, n)
 	stride, ok := mulInt(l.strides[d], step)
 	if !ok {
@@ -203,23 +211,15 @@ func (l Layout) Expand(sizes ...int) (Layout, error) {
 	return derived(fmt.Sprintf("expand to %v", sizes), m.shape, m.strides, m.offset)
 }
 
-// Flip reverses the given dims by negative strides. PyTorch's flip copies; this one is an order of
+// flip reverses the given dims by negative strides. PyTorch's flip copies; this one is an order of
 // access.
-func (l Layout) Flip(dims ...int) (Layout, error) {
+func (l Layout) flip(dims ...int) (Layout, error) {
+	at, err := l.dims("flip", true, dims...)
+	if err != nil || l.Rank() == 0 {
+		return l, err
+	}
 	m := l.clone()
-	seen := make([]bool, max(l.Rank(), 1))
-	for _, dim := range dims {
-		d, err := l.dim("flip", dim)
-		if err != nil {
-			return Layout{}, err
-		}
-		if seen[d] {
-			return Layout{}, fmt.Errorf("flip: dim %d is named twice", d)
-		}
-		seen[d] = true
-		if l.Rank() == 0 {
-			continue
-		}
+	for _, d := range at {
 		m.offset += max(m.shape[d]-1, 0) * m.strides[d]
 		m.strides[d] = -m.strides[d]
 	}
@@ -228,14 +228,10 @@ func (l Layout) Flip(dims ...int) (Layout, error) {
 
 // Select takes one index of dim and drops the dim. A negative index counts from the end.
 func (l Layout) Select(dim, index int) (Layout, error) {
-	if l.Rank() == 0 {
-		return Layout{}, fmt.Errorf("select: a 0-d tensor has no dim to select from")
-	}
-	d, err := l.dim("select", dim)
+	d, n, err := l.sized("select", dim)
 	if err != nil {
 		return Layout{}, err
 	}
-	n := l.shape[d]
 	switch {
 	case n == 0:
 		return Layout{}, fmt.Errorf("select: dim %d has size 0 and no index %d", d, index)
@@ -255,7 +251,7 @@ func (l Layout) Select(dim, index int) (Layout, error) {
 }
 
 // View returns the same elements, in the same row-major order, in another shape. One size may be -1
-// and is inferred. The error wraps a [NoViewError] if the shape needs a copy
+// and is inferred. The error wraps a noViewError if the shape needs a copy
 // (aten/src/ATen/TensorUtils.cpp, computeStride).
 func (l Layout) View(sizes ...int) (Layout, error) {
 	shape, err := inferSize("view", sizes, "the tensor", l.Numel())
@@ -341,17 +337,17 @@ func (l Layout) viewStrides(shape []int) ([]int, error) {
 	return strides, nil
 }
 
-// A NoViewError says why no strides express a shape. A dim of Shape would merge dims Inner and
+// A noViewError says why no strides express a shape. A dim of Shape would merge dims Inner and
 // Outer of the layout. Outer's stride is not Inner's size times Inner's stride. Neither dim has
 // size 1, and all dims between them have.
-type NoViewError struct {
+type noViewError struct {
 	Layout       Layout
 	Shape        []int
 	Outer, Inner int
 }
 
 // Error names the shape, the dims, and the stride that does not fit.
-func (e *NoViewError) Error() string {
+func (e *noViewError) Error() string {
 	l := e.Layout
 	return fmt.Sprintf("%s cannot become shape %s without a copy: dims %d and %d do not merge, "+
 		"since stride %d is not %d*%d (size and stride of dim %d); reshape copies where it must, "+
@@ -365,38 +361,18 @@ func (l Layout) cannotMerge(d int, shape []int) error {
 	for l.shape[inner] == 1 {
 		inner++
 	}
-	return &NoViewError{l, shape, d - 1, inner}
-}
-
-// Flatten merges the dims start to end, both included. It fails if their strides do not allow it;
-// [Tensor.Flatten] then copies.
-func (l Layout) Flatten(start, end int) (Layout, error) {
-	a, b, err := l.flattened(start, end)
-	if err != nil {
-		return Layout{}, err
-	}
-	if a == b && l.Rank() > 0 {
-		return l, nil
-	}
-	shape := l.merged(a, b)
-	strides, err := l.viewStrides(shape)
-	if err != nil {
-		return Layout{}, fmt.Errorf("flatten: %w", err)
-	}
-	return derived("flatten", shape, strides, l.offset)
+	return &noViewError{l, shape, d - 1, inner}
 }
 
 func (l Layout) flattened(start, end int) (a, b int, err error) {
-	if a, err = l.dim("flatten", start); err != nil {
+	at, err := l.dims("flatten", false, start, end)
+	if err == nil && at[0] > at[1] {
+		err = fmt.Errorf("flatten: start dim %d comes after end dim %d", at[0], at[1])
+	}
+	if err != nil {
 		return 0, 0, err
 	}
-	if b, err = l.dim("flatten", end); err != nil {
-		return 0, 0, err
-	}
-	if a > b {
-		return 0, 0, fmt.Errorf("flatten: start dim %d comes after end dim %d", a, b)
-	}
-	return a, b, nil
+	return at[0], at[1], nil
 }
 
 func (l Layout) merged(a, b int) []int {
@@ -413,17 +389,14 @@ func (l Layout) merged(a, b int) []int {
 // Unflatten splits a dim into several, whose sizes multiply to its own. One may be -1 and is
 // inferred. It strip-mines a walk.
 func (l Layout) Unflatten(dim int, sizes ...int) (Layout, error) {
-	if l.Rank() == 0 {
-		return Layout{}, fmt.Errorf("unflatten: a 0-d tensor has no dim to split")
-	}
-	d, err := l.dim("unflatten", dim)
+	d, n, err := l.sized("unflatten", dim)
 	if err != nil {
 		return Layout{}, err
 	}
 	if len(sizes) == 0 {
 		return Layout{}, fmt.Errorf("unflatten: no sizes are given for dim %d", d)
 	}
-	parts, err := inferSize(fmt.Sprintf("unflatten dim %d", d), sizes, "the dim", l.shape[d])
+	parts, err := inferSize(fmt.Sprintf("unflatten dim %d", d), sizes, "the dim", n)
 	if err != nil {
 		return Layout{}, err
 	}
@@ -453,8 +426,8 @@ func (l Layout) Unsqueeze(dim int) (Layout, error) {
 		slices.Insert(slices.Clone(l.strides), d, stride), l.offset)
 }
 
-// T swaps the two dims of a matrix and returns fewer dims unchanged.
-func (l Layout) T() (Layout, error) {
+// t swaps the two dims of a matrix and returns fewer dims unchanged.
+func (l Layout) t() (Layout, error) {
 	switch l.Rank() {
 	case 0, 1:
 		return l, nil
@@ -465,68 +438,20 @@ func (l Layout) T() (Layout, error) {
 		"any two)", l.Rank())
 }
 
-// Squeeze drops the given dims, or all dims, that have size 1.
-func (l Layout) Squeeze(dims ...int) (Layout, error) {
-	drop := make([]bool, max(l.Rank(), 1))
-	for d := range drop {
-		drop[d] = len(dims) == 0
-	}
-	for _, dim := range dims {
-		d, err := l.dim("squeeze", dim)
-		if err != nil {
-			return Layout{}, err
-		}
-		drop[d] = true
-	}
+// squeeze drops those of the dims that have size 1.
+func (l Layout) squeeze(dims []int) (Layout, error) {
 	m := Layout{offset: l.offset}
 	for d, n := range l.shape {
-		if n != 1 || !drop[d] {
+		if n != 1 || !slices.Contains(dims, d) {
 			m.shape, m.strides = append(m.shape, n), append(m.strides, l.strides[d])
 		}
 	}
 	return m.checked("squeeze")
 }
 
-func (l Layout) squeezeAll(dims []int) (Layout, error) {
-	seen := make([]bool, max(l.Rank(), 1))
-	for _, dim := range dims {
-		d, err := l.dim("squeeze", dim)
-		if err != nil {
-			return Layout{}, err
-		}
-		if seen[d] {
-			return Layout{}, fmt.Errorf("squeeze: dim %d is named twice", d)
-		}
-		seen[d] = true
-	}
-	if len(dims) == 0 {
-		return l.checked("squeeze")
-	}
-	return l.Squeeze(dims...)
-}
-
-// Movedim moves dim src to place dst; the others keep their order.
-func (l Layout) Movedim(src, dst int) (Layout, error) {
-	from, err := l.dim("movedim", src)
-	if err != nil {
-		return Layout{}, err
-	}
-	to, err := l.dim("movedim", dst)
-	if err != nil || l.Rank() == 0 {
-		return l, err
-	}
-	var order []int
-	for d := range l.Rank() {
-		if d != from {
-			order = append(order, d)
-		}
-	}
-	return l.Permute(slices.Insert(order, to, from)...)
-}
-
-// Unfold replaces a dim by the number of windows of size elements, step apart, that fit in it. The
+// unfold replaces a dim by the number of windows of size elements, step apart, that fit in it. The
 // last dim is then the index within a window (ATen/native/TensorShape.cpp, unfold).
-func (l Layout) Unfold(dim, size, step int) (Layout, error) {
+func (l Layout) unfold(dim, size, step int) (Layout, error) {
 	d, err := l.dim("unfold", dim)
 	if err != nil {
 		return Layout{}, err
@@ -556,14 +481,11 @@ func (l Layout) Unfold(dim, size, step int) (Layout, error) {
 // Diagonal replaces two dims by their diagonal as the last dim, offset above the main one, or below
 // if negative (ATen/native/TensorShape.cpp, diagonal).
 func (l Layout) Diagonal(offset, dim1, dim2 int) (Layout, error) {
-	a, err := l.dim("diagonal", dim1)
+	at, err := l.dims("diagonal", false, dim1, dim2)
 	if err != nil {
 		return Layout{}, err
 	}
-	b, err := l.dim("diagonal", dim2)
-	if err != nil {
-		return Layout{}, err
-	}
+	a, b := at[0], at[1]
 	if a == b || l.Rank() < 2 {
 		return Layout{}, fmt.Errorf("diagonal: dims %d and %d are not two dims of %d", dim1,
 			dim2, l.Rank())
@@ -591,9 +513,9 @@ func (l Layout) Diagonal(offset, dim1, dim2 int) (Layout, error) {
 	return derived("diagonal", append(m.shape, size), append(m.strides, stride), m.offset)
 }
 
-// AsStrided returns any layout within a storage of length elements. It refuses a negative stride or
+// asStrided returns any layout within a storage of length elements. It refuses a negative stride or
 // offset, and an element beyond the storage (ATen/native/Resize.h, checkInBoundsForStorage).
-func AsStrided(length int, shape, strides []int, offset int) (Layout, error) {
+func asStrided(length int, shape, strides []int, offset int) (Layout, error) {
 	l, err := derived("as_strided", shape, strides, offset)
 	if err != nil {
 		return Layout{}, err

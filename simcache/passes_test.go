@@ -67,8 +67,12 @@ func before(d enginetest.Draw, nests []nest.Nest) iter.Seq2[uint64, nest.Kind] {
 	return func(yield func(uint64, nest.Kind) bool) {
 		for range d(60) {
 			n := nests[d(len(nests))]
-			if refs := n.Iterations() * len(n.Operands); refs > 0 {
-				_, addr := n.Access(uint64(d(refs)))
+			if n.Iterations()*len(n.Operands) > 0 {
+				op := n.Operands[d(len(n.Operands))]
+				addr := op.Base
+				for l, trips := range n.Trips {
+					addr += uint64(d(trips) * op.Strides[l])
+				}
 				if !yield((addr^uint64(d(32)))&^3, nest.Kind(d(3))) {
 					return
 				}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/layouts"
 )
 
 // All verdicts: what to change in the model's code, or that nothing helps, and why.
@@ -148,7 +149,7 @@ func (i *Item) softmaxAlong() (dim int, ok bool) {
 			return along(operators.RowOf(name))
 		})
 	}
-	l, err = l.Movedim(dim, -1)
+	l, err = l.Apply(layouts.MustParseChain(fmt.Sprintf("movedim(%d, -1)", dim)))
 	return dim, ok && err == nil && l.IsContiguous()
 }
 

@@ -370,18 +370,17 @@ func atPages(err error) error {
 
 // insteadOfCopy suggests an alternative to a view that copies.
 func insteadOfCopy(err error) string {
-	if _, copies := errors.AsType[*layouts.CopyError](err); !copies {
+	e, copies := errors.AsType[*layouts.CopyError](err)
+	if !copies {
 		return ""
 	}
-	if e, ok := errors.AsType[*layouts.FormatError](err); ok {
-		switch e.Format {
-		case layouts.ChannelsLast:
-			return ": time the copy with --view 'permute(0,2,3,1)' --op copy, or walk its " +
-				"result: --shape NxHxWxC --view 'permute(0,3,1,2)'"
-		case layouts.ChannelsLast3d:
-			return ": time the copy with --view 'permute(0,2,3,4,1)' --op copy, or walk its " +
-				"result: --shape NxDxHxWxC --view 'permute(0,4,1,2,3)'"
-		}
+	switch e.Format {
+	case layouts.ChannelsLast:
+		return ": time the copy with --view 'permute(0,2,3,1)' --op copy, or walk its " +
+			"result: --shape NxHxWxC --view 'permute(0,3,1,2)'"
+	case layouts.ChannelsLast3d:
+		return ": time the copy with --view 'permute(0,2,3,4,1)' --op copy, or walk its " +
+			"result: --shape NxDxHxWxC --view 'permute(0,4,1,2,3)'"
 	}
 	return ": time the copy with --op copy and the views before it, or walk its result: its own " +
 		"sizes as --shape"

@@ -30,7 +30,7 @@ func (p Program) Chains() (all [][]*Loop) {
 //
 // Law: it makes the accesses of W(p), in another order.
 func (p Program) Reorder(chain []*Loop, order []int) (Program, []*Loop, bool) {
-	from := len(p.around(chain[0]))
+	from := p.depth(chain[0])
 	if !rectangular(chain, from) {
 		return nil, nil, false
 	}
@@ -66,7 +66,7 @@ func (p Program) Reorder(chain []*Loop, order []int) (Program, []*Loop, bool) {
 //
 // Law: it makes the accesses of W(p), in another order.
 func (p Program) Tile(chain []*Loop, sizes []int) (Program, bool) {
-	from, tiles := len(p.around(chain[0])), 0
+	from, tiles := p.depth(chain[0]), 0
 	for i, l := range chain {
 		if sizes[i] > 0 {
 			tiles++
@@ -115,79 +115,58 @@ func rectangular(chain []*Loop, from int) bool {
 	return true
 }
 
-func (p Program) around(l *Loop) (loops []*Loop) {
-	p.eachLoop(nil, func(around []*Loop, at *Loop) {
-		if at == l {
-			loops = around
-		}
-	})
-	return loops
-}
-
-func (p Program) eachLoop(around []*Loop, f func(around []*Loop, at *Loop)) {
-	for _, node := range p {
-		switch node := node.(type) {
-		case *Loop:
-			f(around, node)
-			Program(node.Body).eachLoop(append(around[:len(around):len(around)], node), f)
-		case *If:
-			Program(node.Then).eachLoop(around, f)
-			Program(node.Else).eachLoop(around, f)
+// depth returns how many loops are around a loop, 0 for one without accesses.
+func (p Program) depth(l *Loop) int {
+	for _, loops := range p.Around() {
+		if d := slices.Index(loops, l); d >= 0 {
+			return d
 		}
 	}
+	return 0
 }
 
 func (p Program) with(old *Loop, by Node) Program {
-	return rewritten(p, func(node Node) Node {
-		if l, is := node.(*Loop); is && l == old {
+	return rewritten(p, func(from, to Node) Node {
+		if l, is := from.(*Loop); is && l == old {
 			return by
 		}
-		return nil
+		return to
 	})
 }
 
-func rewritten(nodes []Node, f func(Node) Node) []Node {
+// rewritten copies nodes. f returns what stands for a node, given with its copy, whose body is
+// rewritten.
+func rewritten(nodes []Node, f func(from, to Node) Node) []Node {
 	var all []Node
 	for _, node := range nodes {
-		by := f(node)
-		if by == nil {
-			by = node
-			switch node := node.(type) {
-			case *Loop:
-				copied := *node
-				copied.Body = rewritten(node.Body, f)
-				by = &copied
-			case *If:
-				by = &If{When: node.When, Then: rewritten(node.Then, f),
-					Else: rewritten(node.Else, f)}
-			}
+		to := node
+		switch node := node.(type) {
+		case *Loop:
+			copied := *node
+			copied.Body = rewritten(node.Body, f)
+			to = &copied
+		case *If:
+			to = &If{node.When, rewritten(node.Then, f), rewritten(node.Else, f)}
 		}
-		all = append(all, by)
+		all = append(all, f(node, to))
 	}
 	return all
 }
 
 func renamed(nodes []Node, to func(coef []int) []int) []Node {
 	move := func(a Affine) Affine { return Affine{a.Const, to(a.Coef)} }
-	var all []Node
-	for _, node := range nodes {
+	return rewritten(nodes, func(_, node Node) Node {
 		switch node := node.(type) {
 		case Operand:
 			node.Strides = to(node.Strides)
-			all = append(all, node)
+			return node
 		case *Loop:
-			all = append(all, &Loop{node.Name, each(node.From, move),
-				each(node.To, move), node.Step,
-				renamed(node.Body, to)})
+			node.From, node.To = each(node.From, move), each(node.To, move)
 		case *If:
-			var when Condition
-			for _, and := range node.When {
-				when = append(when, each(and, move))
-			}
-			all = append(all, &If{when, renamed(node.Then, to), renamed(node.Else, to)})
+			node.When = node.When.each(move)
 		}
-	}
-	return all
+		return node
+	})
 }
 
 func unpadded(strides []int) []int {
@@ -263,12 +242,12 @@ func (p Program) Restride(a Array, base uint64, strides []int) (Program, bool) {
 //
 // Law: W(p.Moved(tensor, by)) is W(p) with by added to the addresses of the tensor's accesses.
 func (p Program) Moved(tensor string, by int) Program {
-	return rewritten(p, func(node Node) Node {
+	return rewritten(p, func(_, node Node) Node {
 		if op, is := node.(Operand); is && op.Tensor == tensor {
 			op.Base += uint64(by)
 			return op
 		}
-		return nil
+		return node
 	})
 }
 

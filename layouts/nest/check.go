@@ -206,8 +206,22 @@ func (c *checker) fixed() bool {
 }
 
 func (c *checker) branch(n *If) error {
-	always, never := false, true
-	for _, all := range n.When {
+	always, never := c.decides(n.When)
+	if !never {
+		if err := c.nodes(n.Then); err != nil {
+			return err
+		}
+	}
+	if !always {
+		return c.nodes(n.Else)
+	}
+	return nil
+}
+
+// decides reports whether a condition always or never holds at this place.
+func (c *checker) decides(when Condition) (always, never bool) {
+	never = true
+	for _, all := range when {
 		holds, fails := true, false
 		for _, a := range all {
 			if low, ok := c.bound(negated(a)); !ok || low > 0 {
@@ -219,15 +233,7 @@ func (c *checker) branch(n *If) error {
 		}
 		always, never = always || holds, never && fails
 	}
-	if !never {
-		if err := c.nodes(n.Then); err != nil {
-			return err
-		}
-	}
-	if !always {
-		return c.nodes(n.Else)
-	}
-	return nil
+	return always, never
 }
 
 func (c *checker) address(op Operand) error {
@@ -312,21 +318,29 @@ func mostIn(around []part, a Affine, looks *int) (most int, ok bool) {
 
 // substituted replaces a's variable of a depth by a function of the variables further out, plus a
 // number. It returns false if a coefficient overflows.
-func substituted(a Affine, depth int, by Affine, plus int) (Affine, bool) {
-	c := a.Coef[depth]
-	fits := true
-	add := func(sum, factor int) int {
-		product, ok := mul(c, factor)
-		total, carry := sum+product, false
-		carry = (total > sum) != (product > 0) && product != 0
-		fits = fits && ok && !carry
-		return total
+func substituted(a Affine, depth int, by Affine, beside int) (Affine, bool) {
+	by, fits := plus(by, 1, Constant(beside))
+	b, also := plus(Affine{a.Const, a.Coef[:depth]}, a.Coef[depth], by)
+	return b, fits && also
+}
+
+// plus returns a + factor*b, and false if a number overflows.
+func plus(a Affine, factor int, b Affine) (sum Affine, fits bool) {
+	sum.Const, fits = addMul(a.Const, factor, b.Const)
+	sum.Coef = make([]int, max(len(a.Coef), len(b.Coef)))
+	for d := range sum.Coef {
+		var ok bool
+		sum.Coef[d], ok = addMul(a.coef(d), factor, b.coef(d))
+		fits = fits && ok
 	}
-	b := Affine{Const: add(add(a.Const, by.Const), plus), Coef: slices.Clone(a.Coef[:depth])}
-	for d := range b.Coef {
-		b.Coef[d] = add(b.Coef[d], by.coef(d))
-	}
-	return b, fits
+	return sum, fits
+}
+
+// addMul returns a + b*c, and false if it overflows.
+func addMul(a, b, c int) (int, bool) {
+	product, ok := mul(b, c)
+	sum := a + product
+	return sum, ok && ((sum > a) == (product > 0) || product == 0)
 }
 
 func negated(a Affine) Affine {

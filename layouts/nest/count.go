@@ -48,38 +48,19 @@ func (p Program) together() (int, error) {
 //
 // Law: it sums to Count, and entry i is how often i occurs in W(p).
 func (p Program) Counts() ([]int, error) {
-	return countEach(p, func(body []Node) Program { return body }, nil)
-}
-
-func countEach(nodes []Node, within func([]Node) Program, counts []int) ([]int, error) {
-	here := -1 // count of the accesses directly in nodes
-	var err error
-	for _, node := range nodes {
-		switch node := node.(type) {
-		case Operand:
-			if here < 0 {
-				here, err = within([]Node{node}).together()
-			}
-			counts = append(counts, here)
-		case *Loop:
-			counts, err = countEach(node.Body, func(body []Node) Program {
-				l := *node
-				l.Body = body
-				return within([]Node{&l})
-			}, counts)
-		case *If:
-			counts, err = countEach(node.Then, func(body []Node) Program {
-				return within([]Node{&If{When: node.When, Then: body}})
-			}, counts)
-			if err == nil {
-				counts, err = countEach(node.Else, func(body []Node) Program {
-					return within([]Node{&If{When: node.When, Else: body}})
-				}, counts)
-			}
+	counts := make([]int, count(p))
+	var before []turn
+	for number := range counts {
+		path := p.path(number, nil)
+		if number > 0 && slices.Equal(path, before) {
+			counts[number] = counts[number-1]
+			continue
 		}
-		if err != nil {
+		var err error
+		if counts[number], err = alone(path, Operand{}).together(); err != nil {
 			return nil, err
 		}
+		before = path
 	}
 	return counts, nil
 }
@@ -88,6 +69,7 @@ type counter struct {
 	uses   map[*Loop]use
 	known  map[string]int // by the loop and the variables that it uses
 	vars   []int
+	around []part // the loops of vars, with fixed values
 	beyond bool
 }
 
@@ -159,9 +141,10 @@ func (c *counter) loop(l *Loop) int {
 		return 0
 	}
 	in := func(v int) int {
-		c.vars = append(c.vars, v)
-		defer func() { c.vars = c.vars[:len(c.vars)-1] }()
-		return c.nodes(l.Body)
+		c.vars, c.around = append(c.vars, v), append(c.around, part{l, v, v})
+		n := c.nodes(l.Body)
+		c.vars, c.around = c.vars[:len(c.vars)-1], c.around[:len(c.around)-1]
+		return n
 	}
 	if !u.own {
 		product, ok := mul(in(first), trips)
@@ -199,10 +182,7 @@ func (c *counter) stretch(l *Loop, first, trips int, in func(v int) int) (sum in
 		}
 		return c.sum(values, trips)
 	case !ok && trips > few:
-		part := c.turn(l.Body, first, l.Step, trips)
-		if part == 0 {
-			part = trips / 2
-		}
+		part := trips / 2
 		return c.plus(c.stretch(l, first, part, in),
 			c.stretch(l, first+part*l.Step, trips-part, in))
 	}
@@ -210,36 +190,6 @@ func (c *counter) stretch(l *Loop, first, trips int, in func(v int) int) (sum in
 		sum = c.plus(sum, in(first+i*l.Step))
 	}
 	return sum
-}
-
-// turn returns an iteration, below trips, from which a part of a condition has another value than
-// in the first, or 0. It leaves out conditions in inner loops.
-func (c *counter) turn(body []Node, first, step, trips int) int {
-	for _, node := range body {
-		branch, is := node.(*If)
-		if !is {
-			continue
-		}
-		for _, all := range branch.When {
-			for _, a := range all {
-				by := a.coef(len(c.vars)) * step
-				at := a.At(append(c.vars, first))
-				if at < 0 {
-					at, by = -1-at, -by
-				}
-				if by < 0 && at/-by+1 < trips {
-					return at/-by + 1
-				}
-			}
-		}
-		if k := c.turn(branch.Then, first, step, trips); k > 0 {
-			return k
-		}
-		if k := c.turn(branch.Else, first, step, trips); k > 0 {
-			return k
-		}
-	}
-	return 0
 }
 
 func (c *counter) plus(a, b int) int {
@@ -256,12 +206,11 @@ func (c *counter) plus(a, b int) int {
 // constant. No part of a condition may change with the variables around it.
 func (c *counter) degree(l *Loop, first, trips int) (degree int, ok bool) {
 	last := first + (trips-1)*l.Step
-	low, high := append(slices.Clone(c.vars), min(first, last)),
-		append(slices.Clone(c.vars), max(first, last))
-	return degreeOf(l.Body, low, high)
+	at := checker{around: append(slices.Clone(c.around), part{l, min(first, last), max(first, last)})}
+	return at.degree(l.Body)
 }
 
-func degreeOf(nodes []Node, low, high []int) (degree int, ok bool) {
+func (c *checker) degree(nodes []Node) (degree int, ok bool) {
 	for _, node := range nodes {
 		inner := 0
 		switch node := node.(type) {
@@ -269,72 +218,42 @@ func degreeOf(nodes []Node, low, high []int) (degree int, ok bool) {
 			if len(node.From) > 1 || len(node.To) > 1 {
 				return 0, false
 			}
-			from, to := node.From[0], node.To[0]
+			trips := minus(node.To[0], node.From[0]) // by step 1
 			if node.Step < 0 {
-				from, to = to, from
+				trips = negated(trips)
 			}
-			least, most := spread(to, from, low, high)
-			if least < 0 || least != most && node.Step*node.Step != 1 {
-				return 0, false
-			}
-			first, end := spread(node.From[0], Affine{}, low, high)
-			if node.Step > 0 {
-				end += most
-			} else {
-				first -= most
-			}
-			inner, ok = degreeOf(node.Body, append(low[:len(low):len(low)], first),
-				append(high[:len(high):len(high)], end))
-			if !ok {
+			most, above := c.bound(trips)
+			least, below := c.bound(negated(trips))
+			least = -least
+			if !above || !below || least < 0 || least != most && node.Step*node.Step != 1 {
 				return 0, false
 			}
 			if least != most {
 				inner++
 			}
+			c.around = append(c.around, c.all(node))
+			more, ok := c.degree(node.Body)
+			c.leave()
+			if !ok {
+				return 0, false
+			}
+			inner += more
 		case *If:
-			holds, always := steady(node.When, low, high)
-			if !always {
+			always, never := c.decides(node.When)
+			if always == never {
 				return 0, false
 			}
 			body := node.Else
-			if holds {
+			if always {
 				body = node.Then
 			}
-			if inner, ok = degreeOf(body, low, high); !ok {
+			if inner, ok = c.degree(body); !ok {
 				return 0, false
 			}
 		}
 		degree = max(degree, inner)
 	}
 	return degree, true
-}
-
-// steady reports whether a condition holds, and whether bounds of the variables decide all its
-// parts.
-func steady(when Condition, low, high []int) (holds, always bool) {
-	for _, all := range when {
-		held := true
-		for _, a := range all {
-			least, most := spread(a, Affine{}, low, high)
-			if least < 0 && most >= 0 {
-				return false, false
-			}
-			held = held && least >= 0
-		}
-		holds = holds || held
-	}
-	return holds, true
-}
-
-// spread returns bounds of a - b within bounds of the variables.
-func spread(a, b Affine, low, high []int) (least, most int) {
-	least = a.Const - b.Const
-	most = least
-	for d := range low {
-		k := a.coef(d) - b.coef(d)
-		least, most = least+min(k*low[d], k*high[d]), most+max(k*low[d], k*high[d])
-	}
-	return least, most
 }
 
 // sum returns the sum of n values of a polynomial from its first values, one more than its degree.

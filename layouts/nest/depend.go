@@ -191,7 +191,12 @@ func (a access) before(b access) Program {
 	for _, t := range slices.Backward(b.path[b.at:]) {
 		node = t.around(node, a.depth, a.loops())
 	}
-	for _, t := range slices.Backward(a.path) {
+	return alone(a.path, node)
+}
+
+// alone returns a program that runs node where a path leads, and nothing else.
+func alone(path []turn, node Node) Program {
+	for _, t := range slices.Backward(path) {
 		node = t.around(node, 0, 0)
 	}
 	return Program{node}
@@ -205,14 +210,18 @@ func (t turn) around(body Node, from, by int) Node {
 		l.From, l.To, l.Body = each(l.From, move), each(l.To, move), []Node{body}
 		return &l
 	}
-	when := make(Condition, len(t.arm.When))
-	for i, all := range t.arm.When {
-		when[i] = each(all, move)
-	}
+	when := t.arm.When.each(move)
 	if t.then {
 		return &If{When: when, Then: []Node{body}}
 	}
 	return &If{When: when, Else: []Node{body}}
+}
+
+func (c Condition) each(f func(Affine) Affine) (moved Condition) {
+	for _, all := range c {
+		moved = append(moved, each(all, f))
+	}
+	return moved
 }
 
 func each(list []Affine, f func(Affine) Affine) (all []Affine) {
@@ -249,9 +258,6 @@ func (a access) alike(b access) (all []Affine, meet bool) {
 }
 
 func minus(a, b Affine) Affine {
-	c := Affine{a.Const - b.Const, make([]int, max(len(a.Coef), len(b.Coef)))}
-	for d := range c.Coef {
-		c.Coef[d] = a.coef(d) - b.coef(d)
-	}
+	c, _ := plus(a, -1, b)
 	return c
 }

@@ -166,7 +166,7 @@ func (f *finder) feasible(rows []Affine) bool {
 		return true // given up
 	}
 	alone := finder{}
-	rows = alone.distinct(rows)
+	rows = distinct(rows)
 	unknowns := 0
 	for _, a := range rows {
 		unknowns = max(unknowns, len(a.Coef))
@@ -174,9 +174,7 @@ func (f *finder) feasible(rows []Affine) bool {
 	for d := unknowns - 1; d >= 0 && alone.err == nil; d-- {
 		rows = alone.without(rows, d)
 	}
-	return alone.err != nil || !slices.ContainsFunc(rows, func(a Affine) bool {
-		return a.Const < 0
-	})
+	return alone.err != nil || !contradict(rows)
 }
 
 func (f *finder) loop(place int, l *Loop, known, values []Affine) (vars []int, found bool) {
@@ -213,61 +211,14 @@ func (f *finder) loop(place int, l *Loop, known, values []Affine) (vars []int, f
 	return nil, false
 }
 
-// narrowed adds functions that must be at least 0. It keeps the narrowest bounds of each unknown
-// alone, in integers.
+// narrowed adds functions that must be at least 0.
 func narrowed(known []Affine, more ...Affine) []Affine {
-	rows := slices.Clone(known)
-	for _, r := range more {
-		at, ok := bound(r)
-		if !ok {
-			rows = append(rows, r)
-			continue
-		}
-		c := r.Coef[at]
-		r = Affine{FloorDiv(r.Const, max(c, -c)), make([]int, at+1)} // c*x + k >= 0 as x + k/c >= 0
-		r.Coef[at] = c / max(c, -c)
-		i := slices.IndexFunc(rows, func(other Affine) bool {
-			d, ok := bound(other)
-			return ok && d == at && other.Coef[d] == r.Coef[at]
-		})
-		switch {
-		case i < 0:
-			rows = append(rows, r)
-		case r.Const < rows[i].Const:
-			rows[i] = r
-		}
-	}
-	return rows
+	return distinct(slices.Concat(known, more))
 }
 
-func bound(r Affine) (at int, ok bool) {
-	of := 0
-	for d, c := range r.Coef {
-		if c != 0 {
-			at, of = d, of+1
-		}
-	}
-	return at, of == 1 && r.Const != math.MinInt && r.Coef[at] != math.MinInt
-}
-
-// contradict reports whether the functions of at most one unknown cannot all be at least 0.
+// contradict reports a function without unknowns that is below 0.
 func contradict(rows []Affine) bool {
-	for i, r := range rows {
-		at, ok := bound(r)
-		if !ok {
-			if r.Const < 0 && !slices.ContainsFunc(r.Coef, func(c int) bool { return c != 0 }) {
-				return true
-			}
-			continue
-		}
-		for _, other := range rows[:i] { // x >= -k and x <= k2, both with coefficients of 1
-			if d, ok := bound(other); ok && d == at && other.Coef[d] == -r.Coef[at] &&
-				other.Const < -r.Const {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(rows, func(a Affine) bool { return len(a.Coef) == 0 && a.Const < 0 })
 }
 
 // in rewrites functions of the variables in the unknowns.
@@ -285,21 +236,15 @@ func (f *finder) in(values, list []Affine) []Affine {
 }
 
 func (f *finder) plus(a Affine, factor int, b Affine) Affine {
-	sum := Affine{a.Const, make([]int, max(len(a.Coef), len(b.Coef)))}
-	sum.Const = f.number(a.Const, factor, b.Const)
-	for d := range sum.Coef {
-		sum.Coef[d] = f.number(a.coef(d), factor, b.coef(d))
-	}
+	sum, fits := plus(a, factor, b)
+	f.fits(fits)
 	return sum
 }
 
-func (f *finder) number(a, factor, b int) int {
-	product, ok := mul(factor, b)
-	sum := a + product
-	if !ok || (sum > a) != (product > 0) && product != 0 {
+func (f *finder) fits(fits bool) {
+	if !fits {
 		f.err = errors.New("numbers beyond the range of an int")
 	}
-	return sum
 }
 
 func (f *finder) spent() bool {
@@ -312,17 +257,15 @@ func (f *finder) spent() bool {
 // solve looks for integers that make all rows at least 0.
 func (f *finder) solve(rows, values []Affine) (vars []int, found bool) {
 	systems := make([][]Affine, len(values)+1) // systems[d] has unknowns 0 to d-1
-	systems[len(values)] = f.distinct(rows)
+	systems[len(values)] = distinct(rows)
 	for d := len(values); d > 0; d-- {
 		if f.budget -= perSystem; f.spent() {
 			return nil, false
 		}
 		systems[d-1] = f.without(systems[d], d-1)
 	}
-	for _, a := range systems[0] {
-		if a.Const < 0 {
-			return nil, false
-		}
+	if contradict(systems[0]) {
+		return nil, false
 	}
 	unknowns, found := f.search(systems, nil)
 	for _, v := range values {
@@ -359,13 +302,12 @@ func (f *finder) without(rows []Affine, d int) []Affine {
 			rest = append(rest, a)
 		}
 	}
-	return f.distinct(rest)
+	return distinct(rest)
 }
 
 // distinct divides rows by the common divisor of their coefficients and rounds constants down, as
 // integers allow. It keeps the strictest of the rows with the same coefficients.
-func (f *finder) distinct(rows []Affine) []Affine {
-	least := map[string]int{}
+func distinct(rows []Affine) []Affine {
 	var list []Affine
 	for _, a := range rows {
 		by := 0
@@ -379,18 +321,15 @@ func (f *finder) distinct(rows []Affine) []Affine {
 				coef[d] /= by
 			}
 		}
-		for len(coef) > 0 && coef[len(coef)-1] == 0 {
-			coef = coef[:len(coef)-1]
-		}
+		coef = unpadded(coef)
 		if len(coef) == 0 && a.Const >= 0 {
 			continue
 		}
-		key := fmt.Sprint(coef)
-		if at, known := least[key]; known {
+		at := slices.IndexFunc(list, func(b Affine) bool { return slices.Equal(b.Coef, coef) })
+		if at >= 0 {
 			list[at].Const = min(list[at].Const, a.Const)
 			continue
 		}
-		least[key] = len(list)
 		list = append(list, Affine{a.Const, coef})
 	}
 	return list
@@ -406,7 +345,9 @@ func (f *finder) search(systems [][]Affine, x []int) (unknowns []int, found bool
 	for _, a := range systems[d+1] {
 		rest := a.Const
 		for k := range x {
-			rest = f.number(rest, a.coef(k), x[k])
+			var fits bool
+			rest, fits = addMul(rest, a.coef(k), x[k])
+			f.fits(fits)
 		}
 		switch c := a.coef(d); {
 		case c > 0:

@@ -30,11 +30,7 @@
 // The package knows nothing of tensors, caches or time.
 package nest
 
-import (
-	"fmt"
-	"math"
-	"math/bits"
-)
+import "fmt"
 
 // A Kind is the kind of an access.
 type Kind uint8
@@ -75,52 +71,19 @@ func (n Nest) Iterations() int {
 	return product
 }
 
-// Check refuses a nest that cannot be walked. Errors are negative trips, an overflowing number of
-// accesses, strides that are not one per trip, widths that are not positive, and addresses outside
-// of 0 to 2^64-1.
+// Check refuses a nest that cannot be walked: negative trips, strides that are not one per trip,
+// and what [Program.Check] refuses.
 func (n Nest) Check() error {
-	accesses := uint64(max(len(n.Operands), 1))
 	for l, t := range n.Trips {
 		if t < 0 {
 			return fmt.Errorf("loop %d has %d trips", l, t)
 		}
-		high, low := bits.Mul64(accesses, uint64(max(t, 1)))
-		if high != 0 || low > math.MaxInt {
-			return fmt.Errorf("trips %v make more accesses than an int can count", n.Trips)
-		}
-		accesses = low
 	}
-	for i, op := range n.Operands {
-		if err := op.check(n.Trips); err != nil {
-			return fmt.Errorf("operand %d (%s): %w", i, op.Tensor, err)
+	for _, op := range n.Operands {
+		if len(op.Strides) != len(n.Trips) {
+			return fmt.Errorf("access of %s: %d strides for %d loops", op.Tensor, len(op.Strides),
+				len(n.Trips))
 		}
 	}
-	return nil
-}
-
-func (op Operand) check(trips []int) error {
-	if len(op.Strides) != len(trips) {
-		return fmt.Errorf("%d strides for %d loops", len(op.Strides), len(trips))
-	}
-	if op.Width <= 0 {
-		return fmt.Errorf("width %d is not positive", op.Width)
-	}
-	down, up := uint64(0), uint64(op.Width-1)
-	for l, s := range op.Strides {
-		end := &up
-		size := uint64(s)
-		if s < 0 {
-			end, size = &down, -size
-		}
-		high, reach := bits.Mul64(size, uint64(max(trips[l]-1, 0)))
-		sum, carry := bits.Add64(*end, reach, 0)
-		if high != 0 || carry != 0 {
-			return fmt.Errorf("stride %d over %d trips leaves the address space", s, trips[l])
-		}
-		*end = sum
-	}
-	if _, carry := bits.Add64(op.Base, up, 0); carry != 0 || down > op.Base {
-		return fmt.Errorf("base %#x with strides %v leaves the address space", op.Base, op.Strides)
-	}
-	return nil
+	return n.program().Check()
 }

@@ -217,8 +217,8 @@ func (p Program) each(f func(Operand)) {
 // String returns the program, a node a line:
 //
 //	for i = 0 .. 4000
-//	  for j = i + 1 .. min(4000, i + 10) step 2
-//	    if j - 5 >= 0
+//	  for j = 1 + i .. min(4000, 10 + i) step 2
+//	    if -5 + j >= 0
 //	      read A 4 B at 0x100000000 + 16000*i + 4*j
 //	    else
 //	      ...
@@ -245,7 +245,8 @@ func (w *writer) nodes(nodes []Node) {
 	for _, node := range nodes {
 		switch node := node.(type) {
 		case Operand:
-			w.line("%v %s %d B at %s", node.Kind, node.Tensor, node.Width, w.address(node))
+			w.line("%v %s %d B at %s", node.Kind, node.Tensor, node.Width,
+				w.terms(fmt.Sprintf("%#x", node.Base), node.Strides))
 		case *Loop:
 			w.loop(node)
 		case *If:
@@ -309,39 +310,18 @@ func (w *writer) condition(c Condition) string {
 }
 
 func (w *writer) affine(a Affine) string {
-	text := w.terms("", a.Coef)
-	switch {
-	case text == "":
-		return fmt.Sprint(a.Const)
-	case a.Const > 0:
-		return fmt.Sprintf("%s + %d", text, a.Const)
-	case a.Const < 0:
-		return fmt.Sprintf("%s - %d", text, -a.Const)
-	}
-	return text
-}
-
-func (w *writer) address(op Operand) string {
-	return w.terms(fmt.Sprintf("%#x", op.Base), op.Strides)
+	return strings.TrimPrefix(w.terms(fmt.Sprint(a.Const), a.Coef), "0 + ")
 }
 
 func (w *writer) terms(text string, coef []int) string {
 	for d, c := range coef {
-		if c == 0 {
-			continue
+		switch c {
+		case 0:
+		case 1:
+			text += " + " + w.name(d)
+		default:
+			text += fmt.Sprintf(" + %d*%s", c, w.name(d))
 		}
-		sign, size := " + ", c
-		if c < 0 {
-			sign, size = " - ", -c
-		}
-		if text == "" {
-			sign = strings.TrimSpace(strings.Replace(sign, "+", "", 1))
-		}
-		text += sign
-		if size != 1 {
-			text += fmt.Sprintf("%d*", size)
-		}
-		text += w.name(d)
 	}
 	return text
 }

@@ -312,11 +312,11 @@ func ExampleProgram() {
 	fmt.Print(p)
 	// Output:
 	// for i = 0 .. 4000
-	//   for j = i + 1 .. min(4000, i + 10) step 2
-	//     if j - 5 >= 0
+	//   for j = 1 + i .. min(4000, 10 + i) step 2
+	//     if -5 + j >= 0
 	//       read A 4 B at 0x100000000 + 16000*i + 4*j
 	//     else
-	//       write A 4 B at 0x100000000 + 4*i - 4*j
+	//       write A 4 B at 0x100000000 + 4*i + -4*j
 	// for k = min(9, 5) .. max(0, 2) step -1
 }
 

@@ -72,15 +72,3 @@ func (n Nest) Accesses() iter.Seq2[int, uint64] {
 		}
 	}
 }
-
-// Access returns access k of W(n), counted from 0, for k below the number of accesses.
-func (n Nest) Access(k uint64) (op int, addr uint64) {
-	op = int(k % uint64(len(n.Operands)))
-	o, iteration := &n.Operands[op], k/uint64(len(n.Operands))
-	addr = o.Base
-	for l := len(n.Trips) - 1; l >= 0; l-- {
-		addr += iteration % uint64(n.Trips[l]) * uint64(o.Strides[l])
-		iteration /= uint64(n.Trips[l])
-	}
-	return op, addr
-}
