@@ -100,7 +100,14 @@ func catchSignals() context.Context {
 			}
 			results.DiscardAll()
 			leftovers.Range(func(dir, _ any) bool { return os.RemoveAll(dir.(string)) == nil })
-			interrupted(progress.Clear(), verb.keeps.Load())
+			what, so := progress.Clear(), "nothing is kept"
+			if what != "" {
+				what = " while " + what
+			}
+			if keeps := verb.keeps.Load(); keeps != nil {
+				so = *keeps
+			}
+			fmt.Fprintf(os.Stderr, "bench: interrupted%s, %s\n", what, so)
 			end(stop)
 		}
 	}()
@@ -126,16 +133,6 @@ func (w *watching) stopping(s stopSignal) {
 	}
 	progress.Clear()
 	fmt.Fprintf(os.Stderr, "bench: stopping after %s; %s stops now\n", *until, again)
-}
-
-func interrupted(what string, so *string) {
-	if what != "" {
-		what = " while " + what
-	}
-	if so == nil {
-		so = new("nothing is kept")
-	}
-	fmt.Fprintf(os.Stderr, "bench: interrupted%s, %s\n", what, *so)
 }
 
 // end kills the program by the signal, so that a shell stops too at Ctrl-C. At SIGQUIT, Go prints
