@@ -61,7 +61,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: dir, ContinueOnError: true,
+		Dir: dir,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"bench":     command("bench"),
 			"hybrid":    command("hybrid"),

@@ -224,9 +224,8 @@ func (f *measureFlags) result(c call, caches []cpu.Cache) (*probe.Report, error)
 func (f *measureFlags) measure(c call, caches []cpu.Cache) (m probe.Machine, file string,
 	err error) {
 	file = cmp.Or(f.out, files().Saved)
-	if f.out == "" && files().Err != nil {
-		return m, "", fmt.Errorf("where to save the machine is unknown, name a file with --out: %w",
-			files().Err)
+	if err := cmp.Or(files().Err, kept.Regular(file)); err != nil && f.out == "" {
+		return m, "", fmt.Errorf("where the machine is saved: %w (name a file with --out)", err)
 	}
 	saved, err := createFile("out", file) // fails before the measuring
 	if err != nil {

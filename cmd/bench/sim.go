@@ -104,6 +104,7 @@ func (f *simFlags) simulate(c call, _ []string) error {
 		exclude(c, "program", walk+"dtype from to trace matrix"),
 		exclude(c, "trace", walk+source+looks+"dtype from to function passes exact matrix"),
 		exclude(c, "matrix", walk+source+looks+"from to function exact"),
+		exclude(c, "shape", source+"function"),
 		needs(c, "curve", "curve-sets"), needs(c, "threads", "grain"),
 		positive("passes", f.passes), positive("cores", f.cores), positive("threads", f.threads),
 		positive("grain", f.grain)); err != nil {
