@@ -49,11 +49,7 @@ func newAdvise() *cobra.Command {
 				return err
 			}
 			defer watch(c.ctx, "this pass")()
-			err = f.run(c, q)
-			if c.ctx.Err() != nil {
-				return stopped(c.ctx, "nothing is advised")
-			}
-			return err
+			return c.orStopped(f.run(c, q), "nothing is advised")
 		})
 	flags := cmd.Flags()
 	f.pattern.addTensor(flags, 1)

@@ -151,10 +151,7 @@ func (f *simFlags) simulateExec(c call, m machines.Machine) error {
 		return err
 	}
 	path, err := f.exec.program(c, dir)
-	switch {
-	case c.ctx.Err() != nil:
-		return stopped(c.ctx, "nothing was counted")
-	case err != nil:
+	if err := c.orStopped(err, "nothing was counted"); err != nil {
 		return err
 	}
 	return f.runCompiled(c, m, "--exec "+f.exec.path, path, options)

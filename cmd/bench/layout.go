@@ -70,13 +70,21 @@ func newLayout() *cobra.Command {
 
 const maxViews = 2
 
-func drawLayout(d layouts.Drawing, file string) error {
-	chart, err := reports.DrawLayout(d, reports.Light)
+// draw writes a chart to the picture that a flag names.
+func draw(flag, file string, chart reports.Chart, err error) error {
+	var picture []byte
+	if err == nil {
+		picture, err = chart.Picture(file)
+	}
 	if err != nil {
 		return err
 	}
-	picture, err := chart.Picture(file)
-	return writeOut(nil, file, picture, err)
+	return writeFile(flag, file, picture)
+}
+
+func drawLayout(d layouts.Drawing, file string) error {
+	chart, err := reports.DrawLayout(d, reports.Light)
+	return draw("out", file, chart, err)
 }
 
 func expressed(c call, text, file string) error {

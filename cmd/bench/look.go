@@ -86,9 +86,8 @@ func (f *simFlags) lookAtPattern(c call, config simcache.Config, spec access.Spe
 // mostLooked is the most references to look up one by one, in some seconds.
 const mostLooked = 3e8
 
-func (f *lookFlags) at(
-	c call, config simcache.Config, passes int, title string, walks ...walked,
-) error {
+func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
+	walks ...walked) error {
 	if f.steps > 0 {
 		return missmap.WriteSteps(c.out, config, walks[0].program, walks[0].arrays, f.steps)
 	}
@@ -103,9 +102,9 @@ func (f *lookFlags) at(
 			return err
 		}
 		if n > math.MaxInt/passes || float64(n*passes)*float64(len(walks)) > mostLooked {
-			return fmt.Errorf("--map: %d references in each of %d passes, and each is looked "+
-				"up: want "+
-				"at most %.0f together, a smaller shape", n, passes, mostLooked/float64(len(walks)))
+			return fmt.Errorf("--map: %d references in each of %d passes, and each is looked up: "+
+				"want at most %.0f together, a smaller shape", n, passes,
+				mostLooked/float64(len(walks)))
 		}
 		m, err := missmap.Of(config, passes, w.program, w.arrays, most)
 		if err != nil {
@@ -116,14 +115,7 @@ func (f *lookFlags) at(
 	}
 	if f.file != inText {
 		chart, err := reports.DrawMaps(title+": where it misses", maps, reports.Light)
-		if err != nil {
-			return fmt.Errorf("--map: %w", err)
-		}
-		picture, err := chart.Picture(f.file)
-		if err == nil {
-			err = writeFile("map", f.file, picture)
-		}
-		if err != nil {
+		if err := draw("map", f.file, chart, err); err != nil {
 			return err
 		}
 		_, err = fmt.Fprint(c.out, sentences(c.out,

@@ -39,6 +39,14 @@ func (s stoppedError) Unwrap() error { return s.signal }
 
 func stopped(ctx context.Context, so string) error { return stoppedError{so, context.Cause(ctx)} }
 
+// orStopped returns err, or a stoppedError if a signal ended the verb.
+func (c call) orStopped(err error, so string) error {
+	if c.ctx.Err() != nil {
+		return stopped(c.ctx, so)
+	}
+	return err
+}
+
 type watched struct{}
 
 // A watching is how a verb reacts to signals.
