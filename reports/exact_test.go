@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +25,7 @@ import (
 const (
 	exactData    = "../docs/exact.csv"
 	exactPicture = "../docs/exact.png"
-	exactPage    = "../docs/exact.md" // its table is the last that it has, behind a mark
+	exactPage    = "../docs/exact.md" // its table is the last that it has, after a mark
 	exactMark    = "<!-- table -->\n"
 )
 
@@ -121,41 +120,27 @@ func exactFigure(look *style, rows [][]string) *figure {
 	return f
 }
 
-// exactTable has a row for each kernel, by name, and the sums of those that all have.
+// exactTable has the sums over all kernels, by tool.
 func exactTable(rows [][]string) string {
-	columns := []struct{ column, name string }{
-		{"references", "references"}, {"misses", "misses"}, {"ours_s", "ours, s"}, {"ours_two_levels_s", "ours, two levels"},
-		{"brute_s", "ours, every access"}, {"haystack_s", "HayStack"}, {"haystack_two_levels_s", "HayStack, two levels"},
-		{"warping_lru_s", "warping"}, {"dinero_s", "Dinero IV"},
-	}
-	text, rule := "| kernel |", "|:--|"
-	sums := make([]float64, len(columns))
-	for _, c := range columns {
-		text, rule = text+" "+c.name+" |", rule+"--:|"
-	}
-	text += "\n" + rule + "\n"
-	body := slices.Clone(rows[1:])
-	slices.SortFunc(body, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
-	for _, row := range body {
-		text += "| " + row[0] + " |"
-		for i, c := range columns {
-			cell := row[slices.Index(rows[0], c.column)]
-			n, err := strconv.ParseFloat(cell, 64)
+	sum := func(column string) string {
+		total := 0.0
+		for _, row := range rows[1:] {
+			s, err := strconv.ParseFloat(row[slices.Index(rows[0], column)], 64)
 			if err != nil { // not measured
-				n = math.NaN()
+				return ""
 			}
-			sums[i] += n
-			text += " " + cell + " |"
+			total += s
 		}
-		text += "\n"
+		return fmt.Sprintf("%.0f", total)
 	}
-	text += "| **sum** |"
-	for i, c := range columns {
-		if !strings.HasSuffix(c.column, "_s") || math.IsNaN(sums[i]) {
-			text += " |"
-			continue
+	text := "| tool | one level, s | two levels, s |\n|:--|--:|--:|\n"
+	for _, tool := range slices.Backward(exactTools) {
+		text += "| " + tool.name + " | " + sum(tool.column) + " |"
+		two := strings.TrimSuffix(tool.column, "_s") + "_two_levels_s"
+		if slices.Contains(rows[0], two) {
+			text += " " + sum(two)
 		}
-		text += fmt.Sprintf(" **%.1f** |", sums[i])
+		text += " |\n"
 	}
-	return text + "\n"
+	return text
 }

@@ -31,8 +31,8 @@ func distinct(b *testing.B, count int) string {
 			{batch, length, heads * 64}, {batch, heads, length, 64},
 			{batch * length, heads * 64}, {batch, heads, length, 8 + length/8*8},
 		}[r.IntN(4)]
-		o := operators.Operand{Shape: shape, DType: "float32"}
-		o = dense(tensor{Operand: o}, operators.Input).Operand
+		o := fresh(shape, "float32").Operand
+		o.Role = operators.Input
 		r.Shuffle(len(shape), func(i, j int) {
 			shape[i], shape[j], o.Strides[i], o.Strides[j] = shape[j], shape[i], o.Strides[j], o.Strides[i]
 		})

@@ -41,6 +41,10 @@ type Bill struct {
 	// Strided and StridedDistinct are those of the profile.
 	Strided         int `json:"strided_inputs"`
 	StridedDistinct int `json:"strided_inputs_distinct"`
+	// Operands counts all of them, as the profile does. OnDevice: the profile is of a GPU, and
+	// times are those of a CPU.
+	Operands operators.Tally `json:"operands"`
+	OnDevice bool            `json:"on_device,omitzero"`
 	// Ns is the predicted time of all calls, Layout how much less it would be if
 	// operands were contiguous, Share the latter's share of the former.
 	Ns     float64 `json:"predicted_ns"`
@@ -50,8 +54,9 @@ type Bill struct {
 	Operators []Item              `json:"operators"`
 	Skipped   []operators.Skipped `json:"skipped"`
 
-	brief  string   // what is predicted for
-	levels []string // names of the caches
+	brief   string   // what is predicted for
+	nowhere bool     // the profile does not say where tensors lie
+	levels  []string // names of the caches
 }
 
 // An Item is a line of a bill: all calls of one operator with the same dtypes,
@@ -73,14 +78,14 @@ type Item struct {
 	// Computes: what it computes, as exp or a variance, takes longer than its memory, which
 	// alone is in the times.
 	Computes bool `json:"computes,omitzero"`
-	// Unwritten: the profile does not say what it returns, nor do its operands, and the times are of what it reads alone.
+	// Unwritten: the profile does not say what it returns, nor do its operands, and the times are of
+	// what it reads alone.
 	Unwritten bool `json:"result_unknown,omitzero"`
 	// Problem is why there is no price, of what touches memory.
 	Problem string `json:"problem,omitempty"`
 
 	lowered      lowered
 	given, twins []int // numbers of its patterns, as they are and with contiguous operands
-	once         []int // of copies beforehand
 }
 
 // A Price is what a call takes.
@@ -109,7 +114,10 @@ func (b Begin) phase(what string, parts int, noun string) (done func()) {
 
 // Of prices a profile by a cost model. It works on all CPUs.
 func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*Bill, error) {
-	b := &Bill{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(), Calls: p.Calls, Strided: p.Strided, StridedDistinct: p.StridedDistinct, Operators: []Item{}, Skipped: append([]operators.Skipped{}, p.Skipped...)}
+	b := &Bill{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(),
+		Calls: p.Calls, Strided: p.Strided, StridedDistinct: p.StridedDistinct, Operands: p.Tally,
+		OnDevice: p.OnDevice, nowhere: p.Step == nil, Operators: []Item{},
+		Skipped: append([]operators.Skipped{}, p.Skipped...)}
 	for _, l := range m.Caches.Levels {
 		b.levels = append(b.levels, l.Name)
 	}
@@ -117,7 +125,7 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	var all patterns
 	for _, op := range p.Operators {
 		item := Item{Operator: op, Computes: op.Computes()}
-		if touches(op.Class) {
+		if op.Class.Touches() {
 			var err error
 			if item.lowered, err = lower(op, inside); err != nil {
 				item.Problem = err.Error()
@@ -131,10 +139,9 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := b.judge(ctx, m, p, prices, begin); err != nil {
-		return nil, err
-	}
-	for _, item := range b.Operators {
+	for i := range b.Operators {
+		item := &b.Operators[i]
+		item.price(prices)
 		b.Ns += item.Ns
 		b.Layout += item.Layout
 		b.Bytes = plus(b.Bytes, item.Bytes)
@@ -142,43 +149,21 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	if b.Ns > 0 {
 		b.Share = b.Layout / b.Ns
 	}
-	for _, s := range b.Skipped {
-		if s.Reason != "" && !slices.ContainsFunc(b.Operators, func(i Item) bool { return i.Op == s.Op && i.Class == operators.Unknown }) {
-			b.Bytes = plus(b.Bytes, s.Bytes)
-		}
-	}
+	b.judge(p)
 	slices.SortStableFunc(b.Operators, func(x, y Item) int {
-		return cmp.Or(cmp.Compare(y.Layout, x.Layout), cmp.Compare(y.Ns, x.Ns), cmp.Compare(y.Bytes, x.Bytes))
+		return cmp.Or(cmp.Compare(y.Layout, x.Layout), cmp.Compare(y.Ns, x.Ns),
+			cmp.Compare(y.Bytes, x.Bytes))
 	})
 	return b, nil
 }
 
-// judge prices the operators by their patterns and says what to do about each.
-func (b *Bill) judge(ctx context.Context, m cost.Model, p *operators.Profile, prices []priced, begin Begin) error {
-	for i := range b.Operators {
-		b.Operators[i].price(prices, m)
-	}
-	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 }, func(n int) bool { return b.Operators[n].lowered.forLayout })
-	all := make([]use, len(b.Operators))
-	var copies patterns
+// judge says what to do about each operator.
+func (b *Bill) judge(p *operators.Profile) {
+	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 })
 	for i := range b.Operators {
 		item := &b.Operators[i]
-		if all[i] = uses.of(i, item); all[i].reads > 1 && item.Layout > 0 {
-			item.once = copies.add(item.lowered.once)
-		}
+		item.Verdict = verdict(item, uses[i])
 	}
-	prices, err := copies.price(ctx, m, begin)
-	if err != nil {
-		return err
-	}
-	for i := range b.Operators {
-		item := &b.Operators[i]
-		for _, n := range item.once {
-			all[i].once += prices[n].Ns
-		}
-		item.Verdict, item.Uses = verdict(item, all[i])
-	}
-	return nil
 }
 
 // plus is a + b of what is not negative, at most what an int64 holds.
@@ -189,13 +174,8 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// touches reports whether operators of a class access memory themselves.
-func touches(c operators.Class) bool {
-	return c != operators.View && c != operators.None && c != operators.Wrapper
-}
-
-// price puts the prices of its patterns together, with what it does besides, by the threads that share it.
-func (i *Item) price(prices []priced, m cost.Model) {
+// price puts the prices of its patterns together.
+func (i *Item) price(prices []priced) {
 	if i.given == nil {
 		return
 	}
@@ -205,27 +185,20 @@ func (i *Item) price(prices []priced, m cost.Model) {
 			return
 		}
 	}
-	sum := func(numbers []int, also besides) *Price {
-		total := &Price{Ns: also.price(m, prices[i.given[i.lowered.besides.at]].threads)}
-		for k, n := range numbers {
+	sum := func(numbers []int) *Price {
+		total := &Price{}
+		for _, m := range prices[i.given[0]].Misses {
+			total.Misses = append(total.Misses, Miss{Level: m.Level})
+		}
+		for _, n := range numbers {
 			total.Ns += prices[n].Ns
-			if k == 0 {
-				total.Misses = slices.Clone(prices[n].Misses)
-				continue
-			}
-			for l := range total.Misses {
-				total.Misses[l].Count += prices[n].Misses[l].Count
+			for l, m := range prices[n].Misses {
+				total.Misses[l].Count += m.Count
 			}
 		}
 		return total
 	}
-	i.Predicted, i.Contiguous = sum(i.given, i.lowered.besides), sum(i.twins, i.lowered.besidesTwin)
-	if i.lowered.forLayout {
-		i.Contiguous = &Price{Misses: make([]Miss, len(i.Predicted.Misses))}
-		for l, m := range i.Predicted.Misses {
-			i.Contiguous.Misses[l].Level = m.Level
-		}
-	}
+	i.Predicted, i.Contiguous = sum(i.given), sum(i.twins)
 	calls := float64(i.Calls)
 	i.Ns = calls * i.Predicted.Ns
 	i.Layout = calls * max(i.Predicted.Ns-i.Contiguous.Ns, 0)
@@ -240,8 +213,7 @@ const noise = .02
 // A priced is the price of a pattern, or why it has none.
 type priced struct {
 	Price
-	threads int // that share it
-	err     error
+	err error
 }
 
 // patterns are the distinct ones of a bill.
@@ -310,7 +282,7 @@ func predict(m cost.Model, s access.Spec) priced {
 		return priced{Price: price(m, cost.Prediction{})}
 	}
 	prediction, err := m.Predict(p)
-	return priced{price(m, prediction), len(p.Parts()), err}
+	return priced{price(m, prediction), err}
 }
 
 // price is a prediction by the names of the levels.
@@ -325,24 +297,17 @@ func price(m cost.Model, p cost.Prediction) Price {
 	return one
 }
 
-// callsOf looks at who called the operators of a profile.
+// callsOf looks at who called the operators of a profile that copy, reduce, or fill.
 func callsOf(all []operators.Operator) calls {
-	inside := calls{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	inside := calls{}
 	for _, op := range all {
-		var named map[string]bool
-		switch name := strings.TrimSuffix(op.Op, "_"); {
-		case op.Class == operators.Copy:
-			named = inside.copies
-		case op.Class == operators.Reduction:
-			named = inside.reductions
-		case name == "aten::fill" || name == "aten::zero":
-			named = inside.fills
-		default:
+		fills := op.Class == operators.Elementwise && op.Row().Is(0) == operators.Written
+		if !fills && op.Class != operators.Copy && op.Class != operators.Reduction {
 			continue
 		}
 		for _, c := range op.Callers {
 			for name := range strings.SplitSeq(c.Chain, " > ") {
-				named[name] = true
+				inside[callee{name, op.Class}] = true
 			}
 		}
 	}
@@ -355,10 +320,14 @@ func (b *Bill) Sentence() string {
 		return "no operator in it could be priced"
 	}
 	of := "this step"
+	if b.OnDevice {
+		of = "these operators on that CPU"
+	}
 	if len(b.Sources) > 1 {
 		of = fmt.Sprintf("%d profiles together", len(b.Sources))
 	}
-	return fmt.Sprintf("layout costs %s of the memory time of %s: %s of %s", percent(b.Share), of, advise.Duration(b.Layout), advise.Duration(b.Ns))
+	return fmt.Sprintf("layout costs %s of the memory time of %s: %s of %s", percent(b.Share), of,
+		advise.Duration(b.Layout), advise.Duration(b.Ns))
 }
 
 // percent is a share as text.

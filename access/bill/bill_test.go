@@ -133,7 +133,7 @@ func TestSuite(t *testing.T) {
 		p.Operators = append(p.Operators, op)
 	}
 	taken := suiteOf(t, priceOf(t, p))
-	if len(taken) != 4 || !strings.Contains(strings.Join(taken, "\n"), "dims=2") {
+	if len(taken) != 4 || !strings.Contains(strings.Join(taken, "\n"), "dims=0,1,2,3") {
 		t.Errorf("%q", taken)
 	}
 }

@@ -35,7 +35,7 @@ func Example() {
 	}
 	// Output:
 	// aten::copy_ float32 64x12x64[64,4096,1] -> 64x12x64
-	//   produce this tensor in the order needed here
+	//   produce 64x12x64[64,4096,1] contiguous: it is read in another order than it lies in
 	// aten::clone float32 64x12x64[64,4096,1]
-	//   counted as the operators that it calls
+	//   nothing to change: it accesses no memory itself
 }

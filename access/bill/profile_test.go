@@ -20,7 +20,7 @@ import (
 
 // A placed operand is that of a call, in a line: "float32 64x48[1,64]@2+512" is input, in storage
 // 2, from its element 512 on. A role may stand before it, or "list:1", the second tensor of a
-// list. What has no strides is row-major.
+// list, or "argument:2", its number. What has no strides is row-major.
 type placed struct {
 	operators.Operand
 	storage, offset int
@@ -35,6 +35,10 @@ func (o *placed) UnmarshalText(text []byte) error {
 			o.InList, o.Nth = true, numbers(place, ",")[0]
 			continue
 		}
+		if at, given := strings.CutPrefix(word, "argument:"); given {
+			o.Argument = number(at)
+			continue
+		}
 		o.Role = operators.Role(word)
 	}
 	tensorText, place, _ := strings.Cut(words[last], "@")
@@ -43,7 +47,7 @@ func (o *placed) UnmarshalText(text []byte) error {
 	shape, strides, given := strings.Cut(strings.TrimSuffix(tensorText, "]"), "[")
 	o.Shape = numbers(strings.TrimPrefix(shape, "scalar"), "x")
 	if o.Strides = numbers(strides, ","); !given {
-		o.Strides = dense(tensor{Operand: o.Operand}, o.Role).Strides
+		o.Strides = fresh(o.Shape, o.DType).Strides
 	}
 	return nil
 }
@@ -86,17 +90,35 @@ func made(op string, operands ...string) call {
 	return c
 }
 
+// arguments are the numbers of the arguments that the inputs are, by the operator's row.
+func (c call) arguments() (all []int) {
+	row := operators.Operator{Op: c.Op}.Row()
+	next := 0
+	for i, o := range c.Inputs {
+		if i > 0 && o.InList && c.Inputs[i-1].InList && (o.Nth > 0 || row.Is(all[i-1]) == operators.Index) {
+			all = append(all, all[i-1])
+			continue
+		}
+		next = max(next, o.Argument)
+		for row.Is(next) != 0 && !row.Is(next).Tensor() {
+			next++
+		}
+		all = append(all, next)
+		next++
+	}
+	return all
+}
+
 // operator is the call as package operators has it.
 func (c call) operator() operators.Operator {
 	op := operators.Operator{Op: c.Op, Class: c.Class, Args: c.Args, Calls: 1, Backward: c.Backward}
-	for i, o := range c.Inputs {
-		if o.Argument = i; o.Nth > 0 && i > 0 && c.Inputs[i-1].InList {
-			o.Argument = op.Inputs[i-1].Argument
-		}
-		op.Inputs = append(op.Inputs, o.Operand)
+	for i, at := range c.arguments() {
+		o := c.Inputs[i].Operand
+		o.Argument = at
+		op.Inputs = append(op.Inputs, o)
 	}
-	for _, o := range c.Outputs {
-		o.Role = operators.Output
+	for i, o := range c.Outputs {
+		o.Role, o.Argument = operators.Output, i
 		op.Outputs = append(op.Outputs, o.Operand)
 	}
 	for _, chain := range c.Callers {

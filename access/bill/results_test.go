@@ -37,7 +37,7 @@ func TestResultsRecorded(t *testing.T) {
 		for _, op := range p.Operators {
 			unsaid := op
 			unsaid.Outputs = nil
-			got, want := described(resultsOf(unsaid)), described(op.Outputs)
+			got, want := described(unsaid.Results()), described(op.Outputs)
 			if len(want) == 0 || got == nil {
 				continue
 			}
@@ -79,7 +79,7 @@ func TestResults(t *testing.T) {
 		}
 		op := c.operator()
 		op.Class = operators.Rows
-		if diff := gocmp.Diff(described(want), described(resultsOf(op))); diff != "" {
+		if diff := gocmp.Diff(described(want), described(op.Results())); diff != "" {
 			t.Errorf("%s of %v %q:\n%s", c.Op, described(op.Inputs), c.Args, diff)
 		}
 	}

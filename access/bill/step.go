@@ -5,16 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/stridebench/stridebench/access"
-	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
-	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // A Step is the calls of an execution trace, simulated one after the other on one
@@ -23,13 +20,15 @@ type Step struct {
 	Sources  []string   `json:"sources"`
 	Warnings []string   `json:"warnings,omitempty"`
 	Model    string     `json:"cost_model"`
-	Memory   int64      `json:"memory"` // bytes of all storages
+	OnDevice bool       `json:"on_device,omitzero"` // the trace is of a GPU, and times are those of a CPU
+	Memory   int64      `json:"memory"`             // bytes of all storages
 	Ns       float64    `json:"predicted_ns"`
 	Misses   []Miss     `json:"misses"`
 	Calls    []StepCall `json:"calls"`   // in their order
 	Fusions  []Fusion   `json:"fusions"` // those that save most first
 
 	brief string // what is predicted for
+	tally operators.Tally
 }
 
 // A StepCall is one call that touches memory.
@@ -99,8 +98,8 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 		return nil, errNoStep
 	}
 	m.Caches.TLB, m.Vectors = nil, true
-	p = apart(p)
-	s := stepper{profile: p, model: m, at: map[uint64]uint64{}, cold: map[int]counts{}, touched: map[uint64]int{}}
+	s := stepper{profile: p, model: m, at: map[uint64]uint64{}, cold: map[int]counts{},
+		touched: map[uint64]int{}}
 	var err error
 	if s.caches, err = s.newCaches(); err != nil {
 		return nil, err
@@ -108,12 +107,13 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 	inside := callsOf(p.Operators)
 	for _, op := range p.Operators {
 		l, err := lowered{}, error(nil)
-		if touches(op.Class) {
+		if op.Class.Touches() {
 			l, err = lower(op, inside)
 		}
 		s.lowered, s.errs = append(s.lowered, l), append(s.errs, err)
 	}
-	step := &Step{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(), Fusions: []Fusion{}}
+	step := &Step{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(),
+		OnDevice: p.OnDevice, tally: p.Tally, Fusions: []Fusion{}}
 	if step.Memory, err = s.place(); err != nil {
 		return nil, err
 	}
@@ -153,29 +153,6 @@ func (s *stepper) named(figures []float64) []Miss {
 		all = append(all, Miss{s.model.Caches.Levels[i].Name, n})
 	}
 	return all
-}
-
-// apart is a profile in which each operand whose storage is not known has one of its own.
-func apart(p *operators.Profile) *operators.Profile {
-	next := uint64(0)
-	for _, call := range p.Step {
-		for _, place := range call.Places {
-			next = max(next, place.Storage)
-		}
-	}
-	of := *p
-	of.Step = slices.Clone(p.Step)
-	for i := range of.Step {
-		places := slices.Clone(of.Step[i].Places)
-		for k := range places {
-			if places[k].Storage == 0 {
-				next++
-				places[k].Storage = next
-			}
-		}
-		of.Step[i].Places = places
-	}
-	return &of
 }
 
 // operandsOf are the operands of a call, with where they lie.
@@ -221,17 +198,13 @@ func (s *stepper) place() (int64, error) {
 // patterns are those of a call, its operands where they lie.
 func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 	l := s.lowered[call.Operator]
-	all, places := operandsOf(s.profile, call)
+	_, places := operandsOf(s.profile, call)
 	var patterns []access.Pattern
 	for i, spec := range l.specs {
 		spec.Operands = slices.Clone(spec.Operands)
 		from := l.from[i]
-		if n := len(spec.Operands); len(from) > n && from[n] != inside && from[n] < len(all) { // the result
-			layout, err := all[from[n]].Layout()
-			if err != nil {
-				return nil, err
-			}
-			spec.Operands = append(spec.Operands, access.Operand{Layout: layout, DType: standIn(all[from[n]]), Role: access.Output})
+		if l.results[i] != nil {
+			spec.Operands = append(spec.Operands, l.results[i].Operand)
 		}
 		for n := range spec.Operands {
 			o := &spec.Operands[n]
@@ -239,12 +212,6 @@ func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 			if n < len(from) && from[n] != inside && from[n] < len(places) {
 				place := places[from[n]]
 				o.At = s.at[place.Storage] + uint64(place.Offset*o.DType.Size())
-			}
-		}
-		if len(from) > len(l.specs[i].Operands) && from[len(from)-1] == inside || spec.Op == access.Add && !slices.ContainsFunc(spec.Operands, func(o access.Operand) bool { return o.Role != access.Input }) {
-			spec.Operands = append(spec.Operands, access.Operand{Layout: spec.Operands[0].Layout, DType: spec.Operands[0].DType, Role: access.Output, At: s.scratch})
-			if slices.ContainsFunc(spec.Operands[0].Layout.Strides(), func(n int) bool { return n == 0 }) {
-				spec.Operands = spec.Operands[:len(spec.Operands)-1] // of a shape that is not known
 			}
 		}
 		p, err := spec.Pattern()
@@ -264,7 +231,7 @@ func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 // run walks the patterns of a call on caches. It returns the misses by the call's
 // operands, and the time.
 func (s *stepper) run(h *simcache.Hierarchy, call operators.Call, patterns []access.Pattern) (counts, float64, error) {
-	found, ns := counts{}, s.lowered[call.Operator].besides.price(s.model, 1)
+	found, ns := counts{}, 0.0
 	for i, p := range patterns {
 		from := s.lowered[call.Operator].from[i]
 		var walks []cost.Counted
@@ -314,7 +281,8 @@ func addTo(sum, levels []float64) {
 // call simulates call n.
 func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
 	op := s.profile.Operators[call.Operator]
-	one := StepCall{Number: n + 1, Op: op.Op, Text: Item{Operator: op}.Tensors(), Misses: []Miss{}, Found: []Found{}}
+	one := StepCall{Number: n + 1, Op: op.Op, Text: Item{Operator: op}.Tensors(),
+		Misses: []Miss{}, Found: []Found{}}
 	if err := s.errs[call.Operator]; err != nil {
 		return one, nil, err
 	}
@@ -424,73 +392,4 @@ func (s *stepper) readers() map[[2]int]int {
 		}
 	}
 	return count
-}
-
-// Write prints the step for people: the calls that take longest, in their order,
-// and the fusions that save most; in lines of so many columns, unless these are 0.
-func (s *Step) Write(w io.Writer, worst, columns int) error {
-	head := append(slices.Clone(s.Sources), "predicted for "+s.brief,
-		fmt.Sprintf("%s in sequence take %s; each starts with the caches that the previous one left", explain.Counted(len(s.Calls), "call"), advise.Duration(s.Ns)))
-	for _, line := range head {
-		fmt.Fprintln(w, explain.Fold(line, columns))
-	}
-	longest := slices.Clone(s.Calls)
-	slices.SortStableFunc(longest, func(x, y StepCall) int { return cmp.Compare(y.Ns, x.Ns) })
-	longest = longest[:min(len(longest), worst)]
-	slices.SortFunc(longest, func(x, y StepCall) int { return cmp.Compare(x.Number, y.Number) })
-	head = []string{"operator", "call", "time"}
-	for _, m := range s.Misses {
-		head = append(head, m.Level+" misses")
-	}
-	t := explain.Table{append(head, "still in "+s.Misses[len(s.Misses)-1].Level)}
-	for _, c := range longest {
-		row := []string{c.Op, fmt.Sprint(c.Number), advise.Duration(c.Ns)}
-		for _, m := range c.Misses {
-			row = append(row, explain.Say("%.0f", m.Count))
-		}
-		for range len(s.Misses) - len(c.Misses) {
-			row = append(row, "")
-		}
-		t = append(t, append(row, c.found()))
-	}
-	if err := t.WriteWithin(w, columns); err != nil {
-		return err
-	}
-	if left := len(s.Calls) - len(longest); left > 0 {
-		fmt.Fprintf(w, "Not shown: %s.\n", explain.Counted(left, "shorter call"))
-	}
-	return explain.WriteParagraphs(w, s.words(), columns)
-}
-
-// found says from which calls lines were in the last level still.
-func (c StepCall) found() string {
-	text := ""
-	for _, f := range c.Found {
-		if last := f.Fewer[len(f.Fewer)-1].Count; last > 0 {
-			if text != "" {
-				text += ", "
-			}
-			text += fmt.Sprintf("%s from call %d", explain.Say("%.0f", last), f.From)
-		}
-	}
-	return text
-}
-
-// words say what fusing would save, and what is not simulated.
-func (s *Step) words() []string {
-	var words []string
-	for _, f := range s.Fusions[:min(len(s.Fusions), 3)] {
-		words = append(words, fmt.Sprintf("Fusing call %d (%s) with call %d (%s), which reads its result, would save %s: %s %s misses.",
-			f.First, s.Calls[f.First-1].Op, f.Second, s.Calls[f.Second-1].Op, advise.Duration(f.Ns), explain.Say("%.0f", f.Saved[0].Count), f.Saved[0].Level))
-	}
-	left := 0
-	for _, c := range s.Calls {
-		if c.Problem != "" {
-			left++
-		}
-	}
-	if left > 0 {
-		words = append(words, fmt.Sprintf("Not simulated: %s (--json says why).", explain.Counted(left, "call")))
-	}
-	return words
 }

@@ -118,17 +118,6 @@ func TestStepExact(t *testing.T) {
 	}
 }
 
-// TestStepOfRows: a step has what is done for each row that is taken, as the bill has.
-func TestStepOfRows(t *testing.T) {
-	const numbers = 10000
-	embedding := made("aten::embedding", "float32 50x4@1", "int64 10000@2", "float32 10000x4@3")
-	s, b := stepOf(t, embedding), priceOf(t, profileOf(t, traceOf(t, false, embedding)))
-	least := rowHits * numbers * typical(t).Times.Hit
-	if len(s.Calls) != 1 || s.Ns < least || s.Ns < .8*b.Ns || s.Ns > 2*b.Ns {
-		t.Errorf("%v ns in a step, want %v for the rows alone; in the bill %v", s.Ns, least, b.Ns)
-	}
-}
-
 // TestNowhere: tensors of which the profile does not say where they lie lie apart; a trace that
 // says it of none is no step.
 func TestNowhere(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/advise"
+	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
@@ -48,7 +49,7 @@ func (b *Bill) Suite(limits Limits) ([]byte, error) {
 	}
 	s.text.WriteString("# bench run --suite THIS-FILE\n\nbenchmarks:\n")
 	for _, i := range b.Operators {
-		if i.Predicted != nil && (costs(i.Class) || i.Layout > 0) {
+		if i.Predicted != nil && (i.Class != operators.Product && i.Class != operators.Gather || i.Layout > 0) {
 			s.add(i)
 		}
 	}

@@ -155,7 +155,8 @@ type cachegrindLine struct {
 func cachegrind(t *testing.T, command, file string) (lines []cachegrindLine) {
 	t.Helper()
 	dir := t.TempDir()
-	assembly, path, out := filepath.Join(dir, "program.s"), filepath.Join(dir, "program"), filepath.Join(dir, "out")
+	assembly, path, out := filepath.Join(dir, "program.s"), filepath.Join(dir, "program"),
+		filepath.Join(dir, "out")
 	words := strings.Fields(command)
 	for _, args := range [][]string{
 		append(slices.Clone(words), "-S", file, "-o", assembly),
@@ -216,12 +217,14 @@ var ofMemmove = regexp.MustCompile(`^_*(memmove|memcpy)`)
 // sumOf adds what functions counted, with what differs made what it is here.
 func sumOf(lines []cachegrindLine, inside *regexp.Regexp, differ []string) (sum simcache.Counts) {
 	differs := func(l cachegrindLine, why string) bool {
-		return slices.Contains(differ, why) && differences[why].instructions.MatchString(l.instruction)
+		return slices.Contains(differ, why) &&
+			differences[why].instructions.MatchString(l.instruction)
 	}
 	for _, l := range lines {
 		c := l.counts
 		switch {
-		case l.instruction == "" && ofMemmove.MatchString(l.function) && slices.Contains(differ, "library"):
+		case l.instruction == "" && ofMemmove.MatchString(l.function) &&
+			slices.Contains(differ, "library"):
 			sum.D1mr, sum.D1mw = sum.D1mr+c.D1mr, sum.D1mw+c.D1mw
 		case l.instruction == "" || !inside.MatchString(l.function):
 		case differs(l, "stack") || differs(l, "constant"):

@@ -75,22 +75,27 @@ func run(t *testing.T, path string, o compiled.Options) (*record, compiled.Outco
 // TestOrder compares accesses with those of the loops in the source, one by one.
 func TestOrder(t *testing.T) {
 	const n = 400
-	for _, command := range some([]string{"g++ -O2", "g++ -O1", "clang++ -O2 -fno-vectorize", "g++ -O2 -no-pie -static-libgcc"}) {
+	for _, command := range some([]string{"g++ -O2", "g++ -O1", "clang++ -O2 -fno-vectorize",
+		"g++ -O2 -no-pie -static-libgcc"}) {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			path := build(t, command, "article.cpp")
-			for function, strides := range map[string][2]uint64{"loop1": {4 * n, 4}, "loop2": {4, 4 * n}} {
+			for function, strides := range map[string][2]uint64{"loop1": {4 * n, 4},
+				"loop2": {4, 4 * n}} {
 				r, outcome := run(t, path, compiled.Options{Function: function})
 				if len(r.accesses) != 2*n*n || outcome.Calls != 1 || outcome.Code != 0 {
-					t.Fatalf("%s: %d accesses, want %d; %+v", function, len(r.accesses), 2*n*n, outcome)
+					t.Fatalf("%s: %d accesses, want %d; %+v", function, len(r.accesses),
+						2*n*n, outcome)
 				}
 				base := r.accesses[0].Addr
 				for i, a := range r.accesses {
 					s := r.sources[a.Source]
 					at := base + uint64(i/2/n)*strides[0] + uint64(i/2%n)*strides[1]
 					kind := nest.Kind(i % 2) // a read, then a write
-					if a.Addr != at || a.Size != 4 || s.Kind != kind || s.Object != "a" || s.Place.Function != function {
-						t.Fatalf("%s: access %d is %+v of %+v, want %v of 4 B at %#x", function, i, a, s, kind, at)
+					if a.Addr != at || a.Size != 4 || s.Kind != kind || s.Object != "a" ||
+						s.Place.Function != function {
+						t.Fatalf("%s: access %d is %+v of %+v, want %v of 4 B at %#x", function, i,
+							a, s, kind, at)
 					}
 				}
 			}
@@ -102,7 +107,8 @@ func TestOrder(t *testing.T) {
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	const n = 400
-	r, _ := run(t, build(t, "clang++ -O3 -mavx2", "article.cpp"), compiled.Options{Function: "loop1"})
+	r, _ := run(t, build(t, "clang++ -O3 -mavx2", "article.cpp"),
+		compiled.Options{Function: "loop1"})
 	bytes := 0
 	for _, a := range r.accesses {
 		bytes += int(a.Size)
@@ -165,7 +171,8 @@ func TestGlobals(t *testing.T) {
 			for _, a := range r.accesses {
 				got[r.sources[a.Source].Object]++
 			}
-			for object, n := range map[string]int{"outer::plain": 10, "outer::hidden": 20, "S::member": 30,
+			for object, n := range map[string]int{"outer::plain": 10, "outer::hidden": 20,
+				"S::member":      30,
 				"box<int>::held": 40, "file": 50, "kept": 60, "c": 70} {
 				if got[object] != 2*n {
 					t.Errorf("%s: %d accesses, want %d", object, got[object], 2*n)
@@ -233,13 +240,15 @@ func TestCalls(t *testing.T) {
 		{"g", 0, 0, 2000, compiled.Outcome{Calls: 1}},
 		{"_", 0, 0, 2000, compiled.Outcome{Calls: 1}}, // _exit
 	} {
-		r, got := run(t, path, compiled.Options{Args: []string{c.args}, Function: "f", First: c.first, Last: c.last})
+		r, got := run(t, path, compiled.Options{Args: []string{c.args}, Function: "f",
+			First: c.first, Last: c.last})
 		got.Moved = false
 		if c.want.Stopped != "" && strings.HasPrefix(got.Stopped, c.want.Stopped) {
 			got = c.want // how far it came until it was ended is chance
 		}
 		if len(r.accesses) != c.accesses || got != c.want {
-			t.Errorf("%s, calls %d to %d: %d accesses, %+v, want %d, %+v", c.args, c.first, c.last, len(r.accesses), got, c.accesses, c.want)
+			t.Errorf("%s, calls %d to %d: %d accesses, %+v, want %d, %+v", c.args, c.first, c.last,
+				len(r.accesses), got, c.accesses, c.want)
 		}
 	}
 }
@@ -268,7 +277,8 @@ func TestStop(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	seen := &stopAfter{cancel: func() { cancel(why) }}
-	if _, err := program.Run(ctx, compiled.Options{Args: []string{"l"}}, seen); !errors.Is(err, why) {
+	if _, err := program.Run(ctx, compiled.Options{Args: []string{"l"}},
+		seen); !errors.Is(err, why) {
 		t.Errorf("%v, want %v", err, why)
 	}
 }
@@ -291,15 +301,19 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	path := build(t, "gcc -O2 -pthread", "ends.c")
 	stripped := filepath.Join(t.TempDir(), "stripped")
-	if out, err := exec.Command("objcopy", "--strip-all", path, stripped).CombinedOutput(); err != nil {
+	if out, err := exec.Command("objcopy", "--strip-all", path,
+		stripped).CombinedOutput(); err != nil {
 		t.Skipf("no objcopy: %v, %s", err, out)
 	}
 	plain := filepath.Join(t.TempDir(), "plain")
-	if out, err := exec.Command("gcc", "-pthread", "testdata/ends.c", "-o", plain).CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-pthread", "testdata/ends.c", "-o",
+		plain).CombinedOutput(); err != nil {
 		t.Fatalf("%v, %s", err, out)
 	}
-	for path, want := range map[string]string{stripped: "stripped", plain: "bench cc -- ", "testdata/ends.c": "no program", "nothing": "no such file"} {
-		if _, err := compiled.Open(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), filepath.Base(path)) {
+	for path, want := range map[string]string{stripped: "stripped", plain: "bench cc -- ",
+		"testdata/ends.c": "no program", "nothing": "no such file"} {
+		if _, err := compiled.Open(path); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), filepath.Base(path)) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
@@ -307,11 +321,13 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := program.Run(t.Context(), compiled.Options{Function: "nothing"}, new(record)); err == nil ||
+	if _, err := program.Run(t.Context(), compiled.Options{Function: "nothing"},
+		new(record)); err == nil ||
 		!strings.Contains(err.Error(), "nothing") {
 		t.Errorf("%v", err)
 	}
-	if _, err := compiled.Command(t.Context(), t.TempDir(), []string{"no-such-compiler", "a.c"}); err == nil {
+	if _, err := compiled.Command(t.Context(), t.TempDir(),
+		[]string{"no-such-compiler", "a.c"}); err == nil {
 		t.Error("no compiler is one")
 	}
 }

@@ -77,7 +77,8 @@ void f(struct p *q) { for (int i = 0; i < 10; i++) g(q, i); }`: {"q[10]"},
 			}
 			task.Values, task.Sizes = given.Values, given.Sizes
 			r := drive(t, text, task, made)
-			levels := simcache.TwoLevels(simcache.Geometry{Size: 512, Ways: 2, Line: 64}, simcache.Geometry{Size: 2048, Ways: 4, Line: 64})
+			levels := simcache.TwoLevels(simcache.Geometry{Size: 512, Ways: 2, Line: 64},
+				simcache.Geometry{Size: 2048, Ways: 4, Line: 64})
 			want, got := hierarchy(t, levels), hierarchy(t, levels)
 			if _, err := want.RunProgram(1, file.Program); err != nil {
 				t.Fatal(err)
@@ -86,7 +87,8 @@ void f(struct p *q) { for (int i = 0; i < 10; i++) g(q, i); }`: {"q[10]"},
 				got.NewSource(s.Kind)
 			}
 			got.AccessAll(r.accesses)
-			if diff := cmp.Diff(want.Counts(), got.Counts()); diff != "" || want.Counts().Refs() == 0 {
+			if diff := cmp.Diff(want.Counts(), got.Counts()); diff != "" ||
+				want.Counts().Refs() == 0 {
 				t.Errorf("%s\ncounts are (-affine +compiled)\n%s", text, diff)
 			}
 		})
@@ -167,9 +169,11 @@ func TestTasks(t *testing.T) {
 	}) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			task := compiled.Task{Compiler: []string{"gcc"}, Function: "f", Passes: 1, Values: values(c.values), Sizes: sizes(c.sizes)}
+			task := compiled.Task{Compiler: []string{"gcc"}, Function: "f", Passes: 1,
+				Values: values(c.values), Sizes: sizes(c.sizes)}
 			if c.err == "" {
-				if r := drive(t, c.text, task, compiled.Options{Function: "f"}); len(r.accesses) != c.accesses {
+				if r := drive(t, c.text, task,
+					compiled.Options{Function: "f"}); len(r.accesses) != c.accesses {
 					t.Errorf("%s\nmakes %d accesses, want %d", c.text, len(r.accesses), c.accesses)
 				}
 				return
@@ -178,7 +182,8 @@ func TestTasks(t *testing.T) {
 			if err := os.WriteFile(task.Path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := task.Build(t.Context(), task.Path+".out"); err == nil || !strings.Contains(err.Error(), c.err) {
+			if _, err := task.Build(t.Context(), task.Path+".out"); err == nil ||
+				!strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: %v, want %s", c.text, err, c.err)
 			}
 		})

@@ -125,7 +125,8 @@ func (c *cCase) check(t *testing.T, opts csource.Options, words []string, file s
 				got, want = f.Program.String(), other.Program.String()
 			}
 		case "~":
-			if want == "" && len(f.Notes) == 0 || notes < len(f.Notes) && says(f.Notes[notes].String(), want) {
+			if want == "" && len(f.Notes) == 0 || notes < len(f.Notes) &&
+				says(f.Notes[notes].String(), want) {
 				notes++
 				continue
 			}

@@ -209,7 +209,8 @@ func TestPolyBenchOrder(t *testing.T) {
 		}
 		p.text += conditionOnData.ReplaceAllString(text, "${1}BOTH($2, $3, $4)$5")
 		args := regexp.MustCompile(`\w+ \w+`).ReplaceAllString(head[2], "1")
-		p.compiled = fmt.Sprintf("\nvoid run(void) { %s(%s); }", head[1], strings.TrimPrefix(args, "void"))
+		p.compiled = fmt.Sprintf("\nvoid run(void) { %s(%s); }", head[1],
+			strings.TrimPrefix(args, "void"))
 		programs = append(programs, p)
 	}
 	compare(t, programs)

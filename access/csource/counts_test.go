@@ -12,7 +12,8 @@ import (
 )
 
 func level(size, ways, line int) simcache.Level {
-	return simcache.Level{Geometry: simcache.Geometry{Size: size, Ways: ways, Line: line}, Modulo: true}
+	return simcache.Level{Geometry: simcache.Geometry{Size: size, Ways: ways, Line: line},
+		Modulo: true}
 }
 
 // hierarchies are caches that a kernel fills at MINI, and at SMALL.
@@ -38,9 +39,11 @@ func TestPolyBenchCounts(t *testing.T) {
 				got, gotLevels := counted(t, f, c)
 				c.Brute = true
 				want, wantLevels := counted(t, f, c)
-				if !slices.Equal(got, want) || !slices.EqualFunc(gotLevels, wantLevels, func(a, b simcache.LevelCounts) bool {
-					return a.Reads == b.Reads && a.Writes == b.Writes && a.ReadMisses == b.ReadMisses && a.WriteMisses == b.WriteMisses
-				}) {
+				if !slices.Equal(got, want) ||
+					!slices.EqualFunc(gotLevels, wantLevels, func(a, b simcache.LevelCounts) bool {
+						return a.Reads == b.Reads && a.Writes == b.Writes &&
+							a.ReadMisses == b.ReadMisses && a.WriteMisses == b.WriteMisses
+					}) {
 					t.Errorf("%s, %s, hierarchy %d:\n%+v, want\n%+v", k.name, size, i, got, want)
 				}
 			}
@@ -49,7 +52,8 @@ func TestPolyBenchCounts(t *testing.T) {
 }
 
 // counted are the counts of a file's accesses and of all levels, the TLB's too.
-func counted(t testing.TB, f *csource.File, c simcache.Config) ([]simcache.Counts, []simcache.LevelCounts) {
+func counted(t testing.TB, f *csource.File, c simcache.Config) ([]simcache.Counts,
+	[]simcache.LevelCounts) {
 	t.Helper()
 	h, err := simcache.NewHierarchy(c)
 	if err != nil {

@@ -87,7 +87,8 @@ func TestLimits(t *testing.T) {
 		"#if " + within("(", "1", ")", 10_000) + "\n#endif\nvoid f(int x) { x" +
 			within("[x", "; }", "", 3000): "",
 		"int a[2]; void f(void) {\n" +
-			within("for (int i = 0; i < 1; i++)\n", "a[0] = 1; }", "", 65): "t.c:66:10: i: it is inside of 64 loops",
+			within("for (int i = 0; i < 1; i++)\n", "a[0] = 1; }", "",
+				65): "t.c:66:10: i: it is inside of 64 loops",
 	} {
 		_, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
 		var refused *csource.Error
@@ -114,7 +115,9 @@ void f(long long a[2][8], float alpha)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(line, column int) csource.Pos { return csource.Pos{File: "dir/t.c", Line: line, Column: column} }
+	at := func(line, column int) csource.Pos {
+		return csource.Pos{File: "dir/t.c", Line: line, Column: column}
+	}
 	want := &csource.File{
 		Function: "f",
 		Program:  f.Program, Align: 128, Carried: f.Carried,
@@ -123,17 +126,20 @@ void f(long long a[2][8], float alpha)
 			{Name: "b", Type: "float", Element: 4, Extents: []int{3}, Base: 1<<20 + 128},
 			{Name: "a", Type: "long long", Element: 8, Extents: []int{2, 8}, Base: 1<<20 + 256},
 		},
-		Statements: []csource.Statement{{at(7, 3), "b[i] += AT(a[i], 3) * alpha"}, {at(8, 3), "b[i + 1] = a[0][i] > 0 ? b[0] : 1"}},
+		Statements: []csource.Statement{{at(7, 3), "b[i] += AT(a[i], 3) * alpha"},
+			{at(8, 3), "b[i + 1] = a[0][i] > 0 ? b[0] : 1"}},
 		Accesses: []csource.Access{
 			{1, 0, at(7, 3), "b[i]"}, {2, 0, at(7, 11), "AT(a[i], 3)"}, {1, 0, at(7, 3), "b[i]"},
 			{2, 1, at(8, 14), "a[0][i]"}, {1, 1, at(8, 28), "b[0]"}, {1, 1, at(8, 3), "b[i + 1]"},
 		},
-		Notes: []csource.Note{{Pos: at(8, 14), Text: "a[0][i] > 0: a condition on data: both arms are counted"}},
+		Notes: []csource.Note{{Pos: at(8, 14),
+			Text: "a[0][i] > 0: a condition on data: both arms are counted"}},
 	}
 	if d := cmp.Diff(f, want); d != "" {
 		t.Errorf("(-got +want):\n%s", d)
 	}
-	for _, opts := range []csource.Options{{Align: 48}, {Align: -64}, {Origin: 100}, {Defines: []string{"a b=1"}}, {Defines: []string{"N=1\n#include \"x\""}}} {
+	for _, opts := range []csource.Options{{Align: 48}, {Align: -64}, {Origin: 100},
+		{Defines: []string{"a b=1"}}, {Defines: []string{"N=1\n#include \"x\""}}} {
 		if _, err := csource.Read("t.c", nil, opts); err == nil {
 			t.Errorf("%+v is taken", opts)
 		}

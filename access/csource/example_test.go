@@ -34,7 +34,8 @@ void solve(void)
 	n, _ := f.Program.Count()
 	fmt.Println(n, "accesses")
 	for number, a := range f.Accesses[:3] {
-		fmt.Printf("%d: %s at %v, of %s in %q\n", number, a.Text, a.Pos, f.Arrays[a.Array].Name, f.Statements[a.Statement].Text)
+		fmt.Printf("%d: %s at %v, of %s in %q\n", number, a.Text, a.Pos, f.Arrays[a.Array].Name,
+			f.Statements[a.Statement].Text)
 	}
 
 	_, err = csource.Read("solve.c", []byte(text), csource.Options{Defines: []string{"N=n*n"}})

@@ -15,7 +15,8 @@ func FuzzRead(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 1000 { // what is wrong with a long text is so with a short one, which takes less time
+		// what is wrong with a long text is so with a short one, which takes less time
+		if len(text) > 1000 {
 			return
 		}
 		opts := csource.Options{}
@@ -46,7 +47,8 @@ func FuzzRead(f *testing.F) {
 		for op, addr := range file.Program.Accesses() {
 			a := file.Arrays[file.Accesses[op].Array]
 			if addr < a.Base || addr+uint64(operands[op].Width) > a.Base+uint64(bytesOf(a)) {
-				t.Fatalf("%s at %v is outside of its array", file.Accesses[op].Text, file.Accesses[op].Pos)
+				t.Fatalf("%s at %v is outside of its array", file.Accesses[op].Text,
+					file.Accesses[op].Pos)
 			}
 			if n++; n > 10_000 {
 				break
@@ -80,7 +82,8 @@ var fragments = []string{
 	// Quotients, remainders and bits.
 	"double a[8], b[8]; void f(void) { int q, r; for (q = 0; 3 * q < 7; q++) for (r = 0; r < 3 && 3 * q + r < 7; r++) a[q] = b[3 * q + r] + 2[a]; }",
 	"double a[8], b[8]; void f(void) { for (int v = 0; v < 7; v++) a[v % 2] = b[v >> 1] + a[v & 3]; }",
-	// Steps that conditions take, continue, conditions that are kept, initial values that assign or stand in braces.
+	// Steps that conditions take, continue, conditions that are kept, initial values that assign or
+	// stand in braces.
 	"typedef struct { double x; struct { int k; } in; } T; double a[8], b[8]; int z(void) { return sizeof a / sizeof *a; } void f(void) { for (unsigned long i = z(); i-- > 0;) { int q = i == 0 || i == 3, e = q + 1; T t = {a[i], .in = {2}}; double u = b[e] = a[i] *= t.x; if (q) { b[i] = u; continue; } if (i > 5) continue; for (int j = 3; j; j--) a[j] = 1; for (int j = 2; j--;) a[e] = 1; } }",
 	// Functions that are called, and memory that they touch; static arrays; what OpenMP adds.
 	"#include <string.h>\ntypedef struct { double x[8]; int n; } T; T p, q; double a[8]; void out(double *); int z(int i) { T k = p; p = q; out(a); out((p).x); memset(a, 0, sizeof a); return i; } double y(double d) { p.n++; return d > 0 ? d : -d; } void f(void) { a[0] = y(a[1]); a[2] = z(1); }",

@@ -61,7 +61,8 @@ func (g *drawn) conditions() string {
 	var condition func(deep int) string
 	condition = func(deep int) string {
 		if deep == 0 {
-			return fmt.Sprintf("%d * %s + %d * %s %s %d", 1+g.IntN(2), g.of("i", "j", "k"), g.IntN(3)-1,
+			return fmt.Sprintf("%d * %s + %d * %s %s %d", 1+g.IntN(2), g.of("i", "j", "k"),
+				g.IntN(3)-1,
 				g.of("i", "j", "k"), g.of("<", ">", "<=", ">=", "==", "!="), g.IntN(9)-3)
 		}
 		p, q := condition(deep-1), condition(deep-1)
@@ -132,7 +133,8 @@ double given(int p, ...);
 // arguments is a statement of calls of functions of numbers and of arrays, of the file and of the
 // library, within each other. A value stands for each X in these, one of three for Y.
 func (g *drawn) arguments() string {
-	calls := []string{"least(X, X)", "least(X, X)", "mixed(X, X, X, X)", "mixed(X, X, X, X)", "half(X)",
+	calls := []string{"least(X, X)", "least(X, X)", "mixed(X, X, X, X)",
+		"mixed(X, X, X, X)", "half(X)",
 		"same(X)", "pure(X, X)", "clamp(X, k[1], X)", "many(X, X, 2, X, x, X, X, n, a[1], X)",
 		"dot(a, b + 1, Y)", "at(Z, X)", "at(Z, X)", "put(W, X, X)", "given(2, X, X)", "TWO(X, X)", "ONE(X)",
 		"fma(X, X, X)", "abs(X)", "(x = X)", "(X OP 1.5 * X)", "(X OP 1.5 * X)", "(X OP 1.5 * X)"}
@@ -152,16 +154,19 @@ func (g *drawn) arguments() string {
 			case "TWO":
 				return g.of("fmax", "fmin", "copysign", "pow", "hypot", "atan2", "fmod")
 			case "ONE":
-				return g.of("sqrt", "fabs", "sin", "cos", "exp", "floorf", "ceil", "tanh", "log", "fabsf",
+				return g.of("sqrt", "fabs", "sin", "cos", "exp", "floorf", "ceil", "tanh",
+					"log", "fabsf",
 					"sqrtf", "rint")
 			}
 			if deep == 0 || g.IntN(4) == 0 {
-				return g.of("a[0]", "b[1]", "c[1]", "e[2]", "k[3]", "x", "2.5", "v[1]", "a[2]", "b[3]")
+				return g.of("a[0]", "b[1]", "c[1]", "e[2]", "k[3]", "x", "2.5", "v[1]",
+					"a[2]", "b[3]")
 			}
 			return write(g.of(calls...), deep-1)
 		})
 	}
-	target := g.of("x = ", "a[1] = ", "b[2] += ", "c[3] -= ", "e[1] *= ", "k[2] += ", "v[2] /= 4 + ",
+	target := g.of("x = ", "a[1] = ", "b[2] += ", "c[3] -= ", "e[1] *= ", "k[2] += ",
+		"v[2] /= 4 + ",
 		"x += ")
 	return target + write(g.of(calls...), g.IntN(3))
 }

@@ -27,7 +27,8 @@ func TestPredefined(t *testing.T) {
 		if x, err := strconv.ParseFloat(strings.TrimSuffix(number, "F"), 64); err == nil {
 			return x
 		}
-		return len(strings.ReplaceAll(text, " int", "")) // of the words of a type, whatever their order
+		// of the words of a type, whatever their order
+		return len(strings.ReplaceAll(text, " int", ""))
 	}
 	compared := 0
 	for _, m := range define.FindAllStringSubmatch(predefinedMacros, -1) {

@@ -35,7 +35,8 @@ var (
 	scalarType  = regexp.MustCompile(`\b(?:double|float)\b`)
 	definedName = regexp.MustCompile(`(?m)^#[ ]*define (\w+)`)
 	kernelHead  = regexp.MustCompile(`(?m)^void (\w+)\(([^)]*)\)`)
-	widths      = map[string]int{"char": 1, "short": 2, "int": 4, "float": 4, "double": 8, "long long": 8}
+	widths      = map[string]int{"char": 1, "short": 2, "int": 4, "float": 4, "double": 8,
+		"long long": 8}
 )
 
 // splitArrays splits declarators at the commas outside of brackets.
@@ -68,7 +69,8 @@ func instrumented(text string) string {
 		for _, d := range splitArrays(m[2]) {
 			name, extents, _ := strings.Cut(strings.TrimSpace(d), "[")
 			extents = strings.TrimSuffix(extents, "]")
-			out += fmt.Sprintf("Array %s(%d, {%s}); ", name, widths[m[1]], strings.ReplaceAll(extents, "][", ", "))
+			out += fmt.Sprintf("Array %s(%d, {%s}); ", name, widths[m[1]],
+				strings.ReplaceAll(extents, "][", ", "))
 		}
 		return out
 	})
@@ -119,7 +121,8 @@ func runLogged(t *testing.T, texts []string) []logged {
 		} else {
 			args += strings.Repeat(", S()", n)
 		}
-		fmt.Fprintf(&b, "namespace k%d {\nBegin begin;\n%s\nvoid run() { %s(%s); }\n}\n", i, instrumented(text), head[1], args)
+		fmt.Fprintf(&b, "namespace k%d {\nBegin begin;\n%s\nvoid run() { %s(%s); }\n}\n", i,
+			instrumented(text), head[1], args)
 		for _, m := range definedName.FindAllStringSubmatch(text, -1) {
 			fmt.Fprintf(&b, "#undef %s\n", m[1])
 		}
@@ -147,7 +150,8 @@ func readLogged(t *testing.T, out []byte, programs int) []logged {
 		case outside - 1:
 			list = append(list, logged{})
 		default:
-			last.accesses = append(last.accesses, access{v & (1<<48 - 1), int(v >> 48 & 0xff), v>>63 != 0})
+			last.accesses = append(last.accesses,
+				access{v & (1<<48 - 1), int(v >> 48 & 0xff), v>>63 != 0})
 		}
 	}
 	if list = list[:len(list)-1]; len(list) != programs {

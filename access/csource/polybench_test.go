@@ -45,7 +45,8 @@ func kernelText(t testing.TB, name string) []byte {
 // read reads a kernel at a size.
 func read(t testing.TB, name, size string) *csource.File {
 	t.Helper()
-	f, err := csource.Read(name+".c", kernelText(t, name), csource.Options{Defines: strings.Fields(size)})
+	f, err := csource.Read(name+".c", kernelText(t, name),
+		csource.Options{Defines: strings.Fields(size)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,8 @@ func TestPolyBenchAccesses(t *testing.T) {
 		at, last := uint64(1<<32), ""
 		for _, a := range f.Arrays {
 			if a.Name <= last || a.Base != at {
-				t.Errorf("%s: array %s follows %s, at %#x, want %#x", k.name, a.Name, last, a.Base, at)
+				t.Errorf("%s: array %s follows %s, at %#x, want %#x", k.name, a.Name,
+					last, a.Base, at)
 			}
 			at, last = (at+uint64(bytesOf(a))+63)/64*64, a.Name
 		}
@@ -142,7 +144,8 @@ func prototype(words []string) nest.Program {
 				v := number()
 				from, to := function(), function()
 				depths[v] = depth
-				nodes = append(nodes, &nest.Loop{From: []nest.Affine{from}, To: []nest.Affine{to}, Step: 1, Body: body(depth + 1)})
+				nodes = append(nodes, &nest.Loop{From: []nest.Affine{from}, To: []nest.Affine{to},
+					Step: 1, Body: body(depth + 1)})
 			case "S":
 				for range number() {
 					number()

@@ -23,7 +23,8 @@ type cGenerator struct {
 	names  int
 	left   int // statements
 
-	pointers bool // some arrays are reached by pointers, of which pointed are those that can be seen
+	// some arrays are reached by pointers, of which pointed are those that can be seen
+	pointers bool
 	pointed  []alias
 	parts    []part // blocks that are functions of their own
 
@@ -40,7 +41,8 @@ type array struct {
 	extents []int
 }
 
-// An alias is a pointer to an element or a row of an array: name[i] is plain with i added to the last of its subscripts.
+// An alias is a pointer to an element or a row of an array: name[i] is plain with i added to the
+// last of its subscripts.
 type alias struct {
 	array
 	plain []string // subscripts of the array; the last one is the one that moves
@@ -78,7 +80,8 @@ func (g *cGenerator) file() string {
 		g.arrays[n].of = g.pick("double", "float", "int", "char", "short", "long long")
 		fmt.Fprintf(&g.b, "%s %s;\n", g.arrays[n].of, text)
 	}
-	g.b.WriteString("void kernel(double alpha, double beta)\n{\n\tdouble s = 0, t = 0;\n\tint i0, i1, i2, i3;\n#pragma scop\n")
+	g.b.WriteString("void kernel(double alpha, double beta)\n{\n\tdouble s = 0, t = 0;\n\tint " +
+		"i0, i1, i2, i3;\n#pragma scop\n")
 	g.indent = 1
 	g.block(2)
 	g.b.WriteString("#pragma endscop\n}\n")
@@ -113,7 +116,8 @@ func (g *cGenerator) block(most int) {
 		params, args = append(params, q.declaration("", q.name)), append(args, q.name)
 	}
 	p.head = fmt.Sprintf("static %s part%d(%s)", kind, len(g.parts), strings.Join(params, ", "))
-	p.call = fmt.Sprintf("%spart%d(%s);", g.pick("", "", "(void)"), len(g.parts), strings.Join(args, ", "))
+	p.call = fmt.Sprintf("%spart%d(%s);", g.pick("", "", "(void)"), len(g.parts),
+		strings.Join(args, ", "))
 	g.line("@%d@", len(g.parts))
 	g.parts = append(g.parts, p)
 }
@@ -139,7 +143,8 @@ func (g *cGenerator) programs() (with, without string) {
 	for _, p := range g.parts { // the ones inside come first
 		own := ""
 		for d := range 4 {
-			if name := fmt.Sprintf("i%d", d); !regexp.MustCompile(`\b` + name + `\b`).MatchString(p.head) {
+			if name := fmt.Sprintf("i%d", d); !regexp.MustCompile(`\b` + name +
+				`\b`).MatchString(p.head) {
 				own += "int " + name + "; "
 			}
 		}
@@ -275,8 +280,10 @@ func (g *cGenerator) affine() string {
 	if g.divides && g.quotients < 4 && v[0] == 'i' && g.chance(0.25) {
 		g.quotients++
 		n := 1 + g.IntN(4)
-		return fmt.Sprintf("((%s %s %d) %s)", g.pick(v, v, "2 * "+v, v+" + "+v), g.pick("+", "-"), g.IntN(3),
-			g.pick(fmt.Sprintf("%% %d", n+1), fmt.Sprintf("%% %d", n), fmt.Sprintf("/ %d", n), fmt.Sprintf(">> %d", n-1), "& 1", "& 3"))
+		return fmt.Sprintf("((%s %s %d) %s)", g.pick(v, v, "2 * "+v, v+" + "+v),
+			g.pick("+", "-"), g.IntN(3),
+			g.pick(fmt.Sprintf("%% %d", n+1), fmt.Sprintf("%% %d", n), fmt.Sprintf("/ %d", n),
+				fmt.Sprintf(">> %d", n-1), "& 1", "& 3"))
 	}
 	switch g.IntN(8) {
 	case 0, 1:
@@ -297,7 +304,8 @@ func (g *cGenerator) affine() string {
 
 func (g *cGenerator) condition(deep int) string {
 	if deep == 0 || g.chance(0.5) {
-		return fmt.Sprintf("%s %s %s", g.affine(), g.pick("<", "<=", ">", ">=", "==", "!="), g.affine())
+		return fmt.Sprintf("%s %s %s", g.affine(),
+			g.pick("<", "<=", ">", ">=", "==", "!="), g.affine())
 	}
 	switch g.IntN(4) {
 	case 0:
@@ -329,7 +337,8 @@ func both(with, without string) string { return "«" + with + "|" + without + "�
 
 var bothParts = regexp.MustCompile(`«([^|»]*)\|([^|»]*)»`)
 
-// pointer declares a pointer to an element or a row of an array, or to what another pointer reaches.
+// pointer declares a pointer to an element or a row of an array, or to what another pointer
+// reaches.
 func (g *cGenerator) pointer() {
 	a := g.arrays[g.IntN(len(g.arrays))]
 	from := alias{array: a, base: a, plain: []string{"0"}}
@@ -361,7 +370,8 @@ func (g *cGenerator) pointer() {
 		}
 		to.move(index)
 	}
-	g.line("%s", both(to.declaration(g.pick("", "const ", "restrict "), to.name)+" = "+text+";", ""))
+	g.line("%s", both(to.declaration(g.pick("", "const ", "restrict "),
+		to.name)+" = "+text+";", ""))
 	g.pointed = append(g.pointed, to)
 }
 
@@ -471,7 +481,8 @@ type randomFile struct {
 
 // randomFiles are of all kinds that a generator writes.
 func randomFiles() (all []randomFile) {
-	refused := []string{"too many cases", "is not affine", "wrap", "range of its type", "is not decided",
+	refused := []string{"too many cases", "is not affine", "wrap", "range of its type",
+		"is not decided",
 		"!= ", "left side is not known"}
 	for _, g := range []cGenerator{{}, {divides: true}, {pointers: true}} {
 		for seed := range cases(80) {

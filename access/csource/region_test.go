@@ -22,7 +22,8 @@ func TestFindRegion(t *testing.T) {
 		"void f(void) {\n#pragma scop\n#pragma endscop\n#pragma scop\n#pragma endscop\n}": " 0 0",
 	} {
 		function, from, to := csource.FindRegion([]byte(text))
-		if got := strings.TrimSpace(fmt.Sprint(function, " ", from, " ", to)); got != strings.TrimSpace(want) {
+		if got := strings.TrimSpace(fmt.Sprint(function, " ", from, " ",
+			to)); got != strings.TrimSpace(want) {
 			t.Errorf("%s\nhas %s, want %s", text, got, want)
 		}
 	}

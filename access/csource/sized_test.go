@@ -6,7 +6,8 @@ import (
 	"github.com/stridebench/stridebench/access/csource"
 )
 
-// TestDefined: what a define is of, and what it gives it; of a macro whatever stands behind the sign.
+// TestDefined: what a define is of, and what it gives it; of a macro whatever stands behind the
+// sign.
 func TestDefined(t *testing.T) {
 	for define, want := range map[string][2]string{
 		"N=5": {"N", "5"}, "N": {"N", "1"}, "N=": {"N", ""}, "OF=y[i]": {"OF", "y[i]"}, "OF=a==b": {"OF", "a==b"},

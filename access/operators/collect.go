@@ -7,8 +7,6 @@ import (
 	"sort"
 	"strings"
 	"time"
-
-	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // What a file may make us keep: a model's step has thousands of calls, a
@@ -30,20 +28,12 @@ var (
 // A signature is what calls have in common that are one [Operator].
 type signature struct {
 	op string
-	entry
+	Row
 	stretch         bool // of the program, and no operator: names callers and counts for nothing
 	inputs, outputs []Operand
 	args            []string
 	problem         string // why calls of it are skipped, if they are
 	bytes           int64  // that a call reads plus those that it writes
-}
-
-// settle says what an operator does of which only the operands tell: max and min of two tensors call
-// maximum and minimum.
-func (s *signature) settle() {
-	if name, _, _ := strings.Cut(s.op, "."); (name == "aten::max" || name == "aten::min") && len(s.inputs) > 1 && s.inputs[1].Role == Input {
-		s.entry = entry{class: Elementwise, composite: true}
-	}
 }
 
 // text is equal for equal signatures alone.
@@ -180,7 +170,8 @@ type signatures struct {
 
 func newSignatures() *signatures {
 	return &signatures{
-		all:     []signature{{op: "(others)", entry: entry{class: Unknown, composite: true}, problem: fmt.Sprintf("more than %d distinct operators", maxDistinct)}},
+		all: []signature{{op: "(others)", Row: unknown,
+			problem: fmt.Sprintf("more than %d distinct operators", maxDistinct)}},
 		byKey:   map[string]uint32{},
 		byText:  map[string]uint32{},
 		threads: map[string]int32{},
@@ -237,7 +228,7 @@ type bill struct {
 
 // under is what the calls under each call of a file do: the classes of those that
 // touch memory, as a set of bits, and their time in ns. A call is a wrapper of
-// these if there are any and it is composite, or else if one is of its own class
+// these if there are any and it has the flag calls, or else if one is of its own class
 // (relu calls clamp_min, but a product that calls copy_ for an operand multiplies
 // as well), unless it touches memory itself besides.
 type under struct {
@@ -255,10 +246,10 @@ func (b *bill) underneath(t *trace) under {
 	for i := n - 1; i >= 0; i-- { // who is called comes after who calls
 		c := t.calls.at(i)
 		sig := &b.all[c.signature]
-		classes, ns, own := u.classes[i], u.ns[i], sig.class.bit()
-		if !sig.itself && (sig.composite && classes != 0 || classes&own != 0) {
+		classes, ns, own := u.classes[i], u.ns[i], sig.Class.bit()
+		if !sig.Has(Itself) && (sig.calls() && classes != 0 || classes&own != 0) {
 			u.classes[i] |= isWrapper
-		} else if sig.class.touches() && (sig.class != Unknown || sig.bytes > 0) {
+		} else if sig.Class.Touches() && (sig.Class != Unknown || sig.bytes > 0) {
 			classes |= own
 			ns = c.took
 		}
@@ -275,7 +266,7 @@ func (u under) class(i int, sig *signature) Class {
 	if u.classes[i]&isWrapper != 0 {
 		return Wrapper
 	}
-	return sig.class
+	return sig.Class
 }
 
 // bit tells the classes that touch memory apart; it is 0 of the others.
@@ -305,7 +296,7 @@ func (b *bill) add(t *trace, step bool) {
 		at := b.operator(c.signature, u.class(i, sig), backward[i])
 		op := &b.profile.Operators[at]
 		op.Calls++
-		if !op.Class.touches() {
+		if !op.Class.Touches() {
 			continue
 		}
 		op.Bytes = plus(op.Bytes, sig.bytes)
@@ -349,7 +340,7 @@ func (b *bill) operator(number uint32, class Class, backward bool) int {
 	if class == Wrapper {
 		key |= 1
 	}
-	if backward = backward && class.touches(); backward {
+	if backward = backward && class.Touches(); backward {
 		key |= 2
 	}
 	at, ok := b.index[key]
@@ -409,9 +400,13 @@ func (b *bill) done() *Profile {
 			return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Chain, b.Chain))
 		})
 	}
-	p.findAgain()
 	distinct := map[string]bool{}
 	for _, op := range p.Operators {
+		for _, o := range slices.Concat(op.Inputs, op.Outputs) {
+			if op.Class.Touches() {
+				p.Tally.add(o, op.Calls)
+			}
+		}
 		for _, o := range op.Inputs {
 			if !o.InList && o.Format == "" && !o.contiguous() {
 				p.Strided += op.Calls
@@ -432,38 +427,6 @@ func (b *bill) done() *Profile {
 	return p
 }
 
-// findAgain finds the inputs that another is in every call, as far as Step says.
-func (p *Profile) findAgain() {
-	seen := make([]bool, len(p.Operators))
-	for _, call := range p.Step {
-		op := &p.Operators[call.Operator]
-		if !seen[call.Operator] {
-			seen[call.Operator] = true
-			op.Again = nest.UpTo(len(op.Inputs))
-		}
-		op.Again = slices.DeleteFunc(op.Again, func(i int) bool { return !op.again(i, call.Places) })
-		if len(op.Again) == 0 {
-			op.Again = nil
-		}
-	}
-}
-
-// again reports whether a call reads input i as it reads an input before it, or as one that it
-// changes in place.
-func (op *Operator) again(i int, places []Place) bool {
-	o := op.Inputs[i]
-	if o.Role != Input || places[i].Storage == 0 {
-		return false
-	}
-	for k, other := range op.Inputs {
-		if (other.Role == InPlace || other.Role == Input && k < i) && places[k] == places[i] && other.DType == o.DType &&
-			slices.Equal(other.Shape, o.Shape) && slices.Equal(other.Strides, o.Strides) {
-			return true
-		}
-	}
-	return false
-}
-
 // unreadCalls counts the calls that could not be read, and returns the first of
 // what they are.
 func unreadCalls(skipped []Skipped) (calls int, first Skipped) {
@@ -477,64 +440,4 @@ func unreadCalls(skipped []Skipped) (calls int, first Skipped) {
 		calls += s.Calls
 	}
 	return calls, first
-}
-
-// weigh counts the bytes of every signature's operands, after it has given the
-// tensors of which a Kineto trace does not say the dtype, those in lists, the
-// dtype that most of the bytes have.
-func (b *bill) weigh(traces []*trace) {
-	calls := make([]int, len(b.all))
-	for _, t := range traces {
-		for i := range t.calls.Len() {
-			calls[t.calls.at(i).signature]++
-		}
-	}
-	bytes := map[string]int64{}
-	lists := 0
-	for i, sig := range b.all {
-		unsaid := false
-		for _, o := range sig.inputs {
-			unsaid = unsaid || o.unsaid()
-			bytes[o.DType] = plus(bytes[o.DType], times(o.Bytes(), calls[i]))
-		}
-		if unsaid {
-			lists += calls[i]
-		}
-	}
-	delete(bytes, undefined)
-	most := mostOf(bytes)
-	if lists > 0 && most != "" {
-		b.profile.Warnings = append(b.profile.Warnings, fmt.Sprintf(
-			"a Kineto trace has no dtypes for lists of tensors (%s): %s is assumed, the dtype of most bytes", inCalls(lists), most))
-	}
-	for i := range b.all {
-		sig := &b.all[i]
-		unread := len(sig.outputs) > 0 && Operator{Op: sig.op}.fills()
-		for j := range sig.inputs {
-			if sig.inputs[j].unsaid() && most != "" {
-				sig.inputs[j].DType = most
-			}
-			if !unread {
-				sig.bytes = plus(sig.bytes, sig.inputs[j].moved())
-			}
-		}
-		for _, o := range sig.outputs {
-			sig.bytes = plus(sig.bytes, o.moved())
-		}
-	}
-}
-
-// unsaid reports whether o is in a list of tensors of no known dtype.
-func (o Operand) unsaid() bool { return o.InList && o.DType == undefined }
-
-// mostOf returns the key of the largest value, the first in alphabetical order
-// of several; "" of none that is above 0.
-func mostOf(values map[string]int64) string {
-	var most string
-	for key, n := range values {
-		if n > values[most] || n == values[most] && n > 0 && key < most {
-			most = key
-		}
-	}
-	return most
 }

@@ -1,69 +1,58 @@
 package operators
 
-import "github.com/stridebench/stridebench/layouts"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // undefined is the dtype of a tensor of which the profile does not say it.
 const undefined = "undefined"
 
-// spellings are the names of element types in profiles: C++ types as PyTorch
-// prints them (c10/core/ScalarType.h; compilers differ in those of integers),
-// and oneDNN's (dnnl_dt2str).
-var spellings = map[string]string{
-	"bool":                    "bool",
-	"unsigned char":           "uint8",
-	"signed char":             "int8",
-	"char":                    "int8",
-	"short":                   "int16",
-	"short int":               "int16",
-	"int":                     "int32",
-	"long":                    "int64",
-	"long int":                "int64",
-	"long long":               "int64",
-	"__int64":                 "int64",
-	"unsigned short":          "uint16",
-	"short unsigned int":      "uint16",
-	"unsigned int":            "uint32",
-	"unsigned long":           "uint64",
-	"unsigned long long":      "uint64",
-	"long unsigned int":       "uint64",
-	"c10::Half":               "float16",
-	"float":                   "float32",
-	"double":                  "float64",
-	"c10::BFloat16":           "bfloat16",
-	"c10::complex<c10::Half>": "complex32",
-	"c10::complex<float>":     "complex64",
-	"c10::complex<double>":    "complex128",
-	"c10::Float8_e4m3fn":      "float8_e4m3fn",
-	"c10::Float8_e4m3fnuz":    "float8_e4m3fnuz",
-	"c10::Float8_e5m2":        "float8_e5m2",
-	"c10::Float8_e5m2fnuz":    "float8_e5m2fnuz",
-	"c10::Float8_e8m0fnu":     "float8_e8m0fnu",
-	"c10::quint8":             "quint8",
-	"c10::qint8":              "qint8",
-	"c10::qint32":             "qint32",
-	"undef":                   undefined,
-	"nullptr (uninitialized)": undefined,
+// dtypes are the element types, with their sizes in bytes and their names in profiles: C++ types as
+// PyTorch prints them (c10/core/ScalarType.h; compilers differ in those of integers), and oneDNN's
+// (dnnl_dt2str).
+const dtypes = `
+bool 1: bool, boolean
+uint8 1: unsigned char, u8
+int8 1: signed char, char, s8
+int16 2: short, short int
+int32 4: int, s32
+int64 8: long, long int, long long, __int64, s64
+uint16 2: unsigned short, short unsigned int
+uint32 4: unsigned int
+uint64 8: unsigned long, unsigned long long, long unsigned int
+float16 2: c10::Half, f16
+float32 4: float, f32
+float64 8: double, f64
+bfloat16 2: c10::BFloat16, bf16
+complex32 4: c10::complex<c10::Half>
+complex64 8: c10::complex<float>
+complex128 16: c10::complex<double>
+float8_e4m3fn 1: c10::Float8_e4m3fn, f8_e4m3
+float8_e4m3fnuz 1: c10::Float8_e4m3fnuz
+float8_e5m2 1: c10::Float8_e5m2, f8_e5m2
+float8_e5m2fnuz 1: c10::Float8_e5m2fnuz
+float8_e8m0fnu 1: c10::Float8_e8m0fnu
+quint8 1: c10::quint8
+qint8 1: c10::qint8
+qint32 4: c10::qint32
+undefined 0: undef, nullptr (uninitialized)
+`
 
-	"boolean": "bool",
-	"u8":      "uint8",
-	"s8":      "int8",
-	"s32":     "int32",
-	"s64":     "int64",
-	"f16":     "float16",
-	"bf16":    "bfloat16",
-	"f32":     "float32",
-	"f64":     "float64",
-	"f8_e5m2": "float8_e5m2",
-	"f8_e4m3": "float8_e4m3fn",
-}
-
-// moreSizes are the sizes in bytes of the types that package layouts does not
-// know.
-var moreSizes = map[string]int{
-	"uint16": 2, "uint32": 4, "uint64": 8, "complex32": 4,
-	"float8_e4m3fn": 1, "float8_e4m3fnuz": 1, "float8_e5m2": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1,
-	"quint8": 1, "qint8": 1, "qint32": 4,
-}
+// spellings are the dtypes by their names in profiles, and sizes those of the dtypes.
+var spellings, sizes = func() (map[string]string, map[string]int) {
+	spellings, sizes := map[string]string{}, map[string]int{}
+	for line := range strings.Lines(strings.TrimSpace(dtypes)) {
+		ours, theirs, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		ours, size, _ := strings.Cut(ours, " ")
+		sizes[ours], _ = strconv.Atoi(size)
+		for name := range strings.SplitSeq(theirs, ", ") {
+			spellings[name] = ours
+		}
+	}
+	return spellings, sizes
+}()
 
 // dtypeOf spells a profile's name of an element type as PyTorch does in Python;
 // a name that is not known stays as it is.
@@ -79,9 +68,64 @@ func dtypeOf(name string) string {
 
 // itemSize is the size in bytes of an element of a dtype as dtypeOf spells it,
 // 0 if it is not known.
-func itemSize(dtype string) int {
-	if d, err := layouts.ParseDType(dtype); err == nil {
-		return d.Size()
+func itemSize(dtype string) int { return sizes[dtype] }
+
+// weigh counts the bytes of every signature's operands, after it has given the
+// tensors of which a Kineto trace does not say the dtype, those in lists, the
+// dtype that most of the bytes have.
+func (b *bill) weigh(traces []*trace) {
+	calls := make([]int, len(b.all))
+	for _, t := range traces {
+		for i := range t.calls.Len() {
+			calls[t.calls.at(i).signature]++
+		}
 	}
-	return moreSizes[dtype]
+	bytes := map[string]int64{}
+	lists := 0
+	for i, sig := range b.all {
+		unsaid := false
+		for _, o := range sig.inputs {
+			unsaid = unsaid || o.unsaid()
+			bytes[o.DType] = plus(bytes[o.DType], times(o.Bytes(), calls[i]))
+		}
+		if unsaid {
+			lists += calls[i]
+		}
+	}
+	delete(bytes, undefined)
+	most := mostOf(bytes)
+	if lists > 0 && most != "" {
+		b.profile.Warnings = append(b.profile.Warnings, fmt.Sprintf(
+			"a Kineto trace has no dtypes for lists of tensors (%s): %s is assumed, the dtype of most bytes", inCalls(lists), most))
+	}
+	for i := range b.all {
+		sig := &b.all[i]
+		unread := len(sig.outputs) > 0 && sig.Is(0) == Like
+		for j := range sig.inputs {
+			if sig.inputs[j].unsaid() && most != "" {
+				sig.inputs[j].DType = most
+			}
+			if !unread {
+				sig.bytes = plus(sig.bytes, sig.inputs[j].moved())
+			}
+		}
+		for _, o := range sig.outputs {
+			sig.bytes = plus(sig.bytes, o.moved())
+		}
+	}
+}
+
+// unsaid reports whether o is in a list of tensors of no known dtype.
+func (o Operand) unsaid() bool { return o.InList && o.DType == undefined }
+
+// mostOf returns the key of the largest value, the first in alphabetical order
+// of several; "" of none that is above 0.
+func mostOf(values map[string]int64) string {
+	var most string
+	for key, n := range values {
+		if n > values[most] || n == values[most] && n > 0 && key < most {
+			most = key
+		}
+	}
+	return most
 }

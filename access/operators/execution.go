@@ -23,6 +23,7 @@ type execution struct {
 	fields, operands, attr *fieldReader
 	key                    []byte
 	nodes                  []node
+	nowhere                uint64 // the last storage that is made up, from the greatest number on
 	opaque                 int    // calls that touch memory and have tensors of which the trace says nothing
 	firstOpaque            string // the operator of the first
 }
@@ -72,7 +73,7 @@ func (e *execution) node(raw jsontext.Value) {
 	e.noteOpaque(name, in, out)
 	n.call.signature = e.signature(name, attrs, in, out)
 	if sig := &e.all[n.call.signature]; sig.problem == "" {
-		n.places = append(places(in, len(sig.inputs)), places(out, len(sig.outputs))...)
+		n.places = append(e.placesOf(in, len(sig.inputs)), e.placesOf(out, len(sig.outputs))...)
 	}
 	e.nodes = append(e.nodes, n)
 }
@@ -82,7 +83,6 @@ type attributes struct {
 	record uint64
 	took   int64  // ns, as capture.py has it
 	scope  string // at::RecordScope
-	schema string
 }
 
 func (e *execution) attributes(raw jsontext.Value) (a attributes) {
@@ -96,8 +96,6 @@ func (e *execution) attributes(raw jsontext.Value) (a attributes) {
 			a.took = max(a.took, 0)
 		case "scope":
 			a.scope = string(value)
-		case "op_schema":
-			a.schema = text(value)
 		}
 	}
 	return a
@@ -106,7 +104,7 @@ func (e *execution) attributes(raw jsontext.Value) (a attributes) {
 // noteOpaque counts a call that touches memory if some of its tensors have no strides: capture.py
 // writes Opaque for what is sparse or mkldnn's, and no bytes of it are in the bill.
 func (e *execution) noteOpaque(name string, in, out side) {
-	if !strings.Contains(string(in.types)+string(out.types), "Opaque") || !lookUp(name).class.touches() {
+	if !strings.Contains(string(in.types)+string(out.types), "Opaque") || !lookUp(name).Class.Touches() {
 		return
 	}
 	if e.opaque == 0 {
@@ -135,16 +133,16 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 	known := lookUp(name)
 	stretch := attrs.scope == userScope && !strings.Contains(name, "::")
 	if stretch {
-		known = entry{class: None, composite: true}
+		known = Row{Class: None}
 	}
 	if in.shapes != nil {
 		e.hasShapes = true
 	}
 	var args []string
-	if known.args {
+	if known.numbers() {
 		args = in.numbers()
 	}
-	e.key = append(append(append(e.key[:0], name...), 0), attrs.schema...)
+	e.key = append(e.key[:0], name...)
 	for _, field := range [][]byte{[]byte(attrs.scope), in.shapes, in.strides, in.types, out.shapes, out.strides, out.types} {
 		e.key = append(append(e.key, 0), field...)
 	}
@@ -152,7 +150,7 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 		e.key = append(append(e.key, 0), arg...)
 	}
 	return e.of(e.key, func() signature {
-		sig := signature{op: name, entry: known, stretch: stretch, args: args}
+		sig := signature{op: name, Row: known, stretch: stretch, args: args}
 		var err error
 		if sig.inputs, err = e.tensors(in); err == nil {
 			sig.outputs, err = e.tensors(out)
@@ -161,11 +159,9 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 			sig.inputs, sig.outputs, sig.problem = nil, nil, err.Error()
 			return sig
 		}
-		sig.setRoles(attrs.schema)
-		sig.settle()
-		sig.resize()
-		if returnsArgument(attrs.schema) || attrs.schema == "" && (inPlace(name) || known.overwrites) {
-			sig.outputs = nil
+		sig.setRoles()
+		if slices.ContainsFunc(sig.inputs, func(o Operand) bool { return o.Role != Input }) {
+			sig.outputs = nil // which are these
 		}
 		for i := range sig.outputs {
 			sig.outputs[i].Role = Output
@@ -174,96 +170,86 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 	})
 }
 
-// resize gives what is written the shape that it is returned in, where it had no elements before: of
-// out=torch.empty(0) the call makes what it needs.
-func (s *signature) resize() {
-	var written []*Operand
-	for i := range s.inputs {
-		if o := &s.inputs[i]; o.Role != Input && !o.InList {
-			written = append(written, o)
-		}
-	}
-	if len(written) != len(s.outputs) {
-		return
-	}
-	for i, o := range written {
-		if result := s.outputs[i]; o.Role == Output && slices.Contains(o.Shape, 0) && o.DType == result.DType {
-			o.Shape, o.Strides = result.Shape, result.Strides
-		}
-	}
-}
-
 // tensors reads the operands of a side.
 func (e *execution) tensors(s side) ([]Operand, error) {
-	types, shapes, strides := parse(s.types).list, parse(s.shapes).list, parse(s.strides).list
+	shapes, strides := parse(s.shapes), parse(s.strides)
 	var all []Operand
-	for i, name := range types {
-		if i >= len(shapes) {
-			return nil, fmt.Errorf("argument %d has a type and no shape", i)
-		}
-		of := parseType(name.text())
-		if !of.hasTensor() {
-			continue
-		}
+	for _, l := range leaves(s) {
 		e.hasTensors = true
-		if i >= len(strides) {
-			return nil, fmt.Errorf("argument %d has a shape and no strides", i)
+		argument := l.path[0]
+		shape, known := shapes.at(l.path)
+		steps, also := strides.at(l.path)
+		if !known || !also {
+			return nil, fmt.Errorf("argument %d has a type, and no shape or no strides", argument)
 		}
 		e.hasStrides = true
-		if err := of.operands(&all, shapes[i], strides[i], i, false); err != nil {
-			return nil, fmt.Errorf("argument %d: %w", i, err)
+		o, err := operandOf(shape, steps, l.dtype, argument, len(l.path) > 1)
+		if err != nil {
+			return nil, fmt.Errorf("argument %d: %w", argument, err)
 		}
+		if o.InList {
+			o.Nth = l.path[1]
+		}
+		all = append(all, o)
 	}
 	return all, nil
 }
 
-// A typeTree is the type of a value: "Tensor(float)", "Int", or that of a list
-// with those of its elements, "GenericList[Tensor(float),None]".
-type typeTree struct {
-	dtype string // of a tensor
-	list  []typeTree
+// A leaf is a tensor among the values of a side: its argument, and then its places in lists.
+type leaf struct {
+	dtype string
+	path  []int
 }
 
-// parseType reads a type as convertIValue writes it.
-func parseType(name string) typeTree {
-	t, _ := typeAt(name, 0)
-	return t
+// leaves are the tensors of a side, by its types.
+func leaves(s side) (all []leaf) {
+	for i, name := range parse(s.types).list {
+		all = append(all, leavesOf(name.text(), i)...)
+	}
+	return all
+}
+
+// leavesOf are the tensors of an argument by its type, as convertIValue writes it: "Tensor(float)",
+// "Int", or lists of such, "GenericList[Tensor(float),None]".
+func leavesOf(name string, argument int) (all []leaf) {
+	path := []int{argument}
+	for len(path) < maxTypeDepth {
+		at := strings.IndexAny(name, "([,]")
+		if at < 0 {
+			return all
+		}
+		kind, rest, last := name[:at], name[at+1:], len(path)-1
+		switch name[at] {
+		case '(': // Tensor(c10::complex<float>), Tensor(nullptr (uninitialized))
+			var inner string
+			inner, rest = parenthesis(name[at:])
+			if dtype := dtypeOf(inner); kind == "Tensor" && dtype != undefined {
+				all = append(all, leaf{dtype, slices.Clone(path)})
+			}
+		case '[':
+			path = append(path, 0)
+		case ',':
+			path[last]++
+		case ']':
+			path = path[:max(last, 1)]
+		}
+		name = rest
+	}
+	return all
 }
 
 // maxTypeDepth is how deep lists of lists are followed.
 const maxTypeDepth = 16
 
-func typeAt(name string, depth int) (typeTree, string) {
-	end := strings.IndexAny(name, "([,]")
-	if end < 0 {
-		return typeTree{}, ""
-	}
-	switch kind := name[:end]; name[end] {
-	case '(': // Tensor(c10::complex<float>), Tensor(nullptr (uninitialized))
-		inner, rest := parenthesis(name[end:])
-		if kind != "Tensor" {
-			return typeTree{}, rest
+// at is what is at a place in lists of lists.
+func (v value) at(path []int) (value, bool) {
+	for _, i := range path {
+		if i >= len(v.list) {
+			return value{}, false
 		}
-		return typeTree{dtype: dtypeOf(inner)}, rest
-	case '[':
-		var t typeTree
-		rest := name[end+1:]
-		for rest != "" && rest[0] != ']' {
-			if depth == maxTypeDepth {
-				return t, ""
-			}
-			var one typeTree
-			before := len(rest)
-			one, rest = typeAt(rest, depth+1)
-			t.list = append(t.list, one)
-			rest = strings.TrimPrefix(rest, ",")
-			if len(rest) == before {
-				return t, ""
-			}
-		}
-		return t, strings.TrimPrefix(rest, "]")
+		v = v.list[i]
 	}
-	return typeTree{}, name[end:]
+	return v, true
 }
 
 // parenthesis returns what is in the parenthesis that s starts with, and what is
@@ -283,84 +269,37 @@ func parenthesis(s string) (inner, rest string) {
 	return s[1:], ""
 }
 
-// hasTensor reports whether a value of type t is a tensor or has some.
-func (t typeTree) hasTensor() bool {
-	return t.dtype != "" && t.dtype != undefined || slices.ContainsFunc(t.list, typeTree.hasTensor)
-}
-
-// operands adds the tensors of a value of type t.
-func (t typeTree) operands(all *[]Operand, shape, strides value, argument int, inList bool) error {
-	if !t.hasTensor() {
-		return nil
-	}
-	if t.dtype != "" {
-		o, err := operandOf(shape, strides, t.dtype, argument, inList)
-		*all = append(*all, o)
-		return err
-	}
-	if len(shape.list) < len(t.list) || len(strides.list) < len(t.list) {
-		return fmt.Errorf("a list of %d has %d shapes and %d strides", len(t.list), len(shape.list), len(strides.list))
-	}
-	for i, one := range t.list {
-		n := len(*all)
-		if err := one.operands(all, shape.list[i], strides.list[i], argument, true); err != nil {
-			return err
-		}
-		for k := n; k < len(*all); k++ {
-			(*all)[k].Nth = i
-		}
-	}
-	return nil
-}
-
-// places are where the tensors of a side lie, the first n in order.
-func places(s side, n int) []Place {
-	all := make([]Place, 0, n)
-	types, values := parse(s.types).list, parse(s.values).list
-	for i := range min(len(types), len(values)) {
-		parseType(types[i].text()).places(&all, values[i])
-	}
-	for len(all) < n {
-		all = append(all, Place{})
-	}
-	return all[:n]
-}
-
-func (t typeTree) places(all *[]Place, v value) {
-	switch {
-	case !t.hasTensor():
-	case t.dtype != "":
-		var p Place
-		if len(v.list) > 2 {
+// placesOf are where the tensors of a side lie, the first n in order.
+func (e *execution) placesOf(s side, n int) []Place {
+	all := make([]Place, n)
+	values := parse(s.values)
+	for i, l := range leaves(s)[:n] {
+		e.nowhere--
+		all[i].Storage = e.nowhere
+		if v, _ := values.at(l.path); len(v.list) > 2 {
 			storage, err := strconv.ParseUint(string(v.list[1].raw), 10, 64)
 			offset, offsetErr := strconv.Atoi(string(v.list[2].raw))
-			if err == nil && offsetErr == nil && offset >= 0 && offset <= maxOperand {
-				p = Place{storage, offset}
-			}
-		}
-		*all = append(*all, p)
-	default:
-		for i, one := range t.list {
-			if i < len(v.list) {
-				one.places(all, v.list[i])
-			} else {
-				one.places(all, value{})
+			if err == nil && offsetErr == nil && storage > 0 && offset >= 0 && offset <= maxOperand {
+				all[i] = Place{storage, offset}
 			}
 		}
 	}
+	return all
 }
 
 // numbers are the arguments as text, "" for tensors and lists of them.
 func (s side) numbers() []string {
-	types, values := parse(s.types).list, elementsOf(s.values)
+	values := elementsOf(s.values)
 	args := make([]string, len(values))
 	for i, v := range values {
-		if i < len(types) && parseType(types[i].text()).hasTensor() {
-			continue
-		}
 		args[i] = string(v)
 		if v.Kind() == '"' {
 			args[i] = text(v)
+		}
+	}
+	for _, l := range leaves(s) {
+		if at := l.path[0]; at < len(args) {
+			args[at] = ""
 		}
 	}
 	return args
@@ -386,58 +325,4 @@ func (e *execution) adopt() {
 		e.warnings = append(e.warnings, fmt.Sprintf("%s: tensors without strides, such as sparse ones, are not counted: %s, first %s",
 			e.name, inCalls(e.opaque), e.firstOpaque))
 	}
-}
-
-// writtenBySchema returns the arguments that an operator's schema marks with a !
-// as written: out=, after the *, is not read.
-func writtenBySchema(schema string) map[int]Role {
-	written := map[int]Role{}
-	argument, keyword := 0, false
-	for _, arg := range schemaArguments(schema) {
-		if arg == "*" {
-			keyword = true
-			continue
-		}
-		if strings.Contains(arg, "!") {
-			written[argument] = InPlace
-			if keyword {
-				written[argument] = Output
-			}
-		}
-		argument++
-	}
-	return written
-}
-
-// schemaArguments are the arguments of a schema such as "aten::add_.Tensor(
-// Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)".
-func schemaArguments(schema string) []string {
-	open := strings.IndexByte(schema, '(')
-	if open < 0 {
-		return nil
-	}
-	inner, _ := parenthesis(schema[open:])
-	var all []string
-	depth, from := 0, 0
-	for i, c := range inner {
-		switch c {
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth--
-		case ',':
-			if depth == 0 {
-				all = append(all, strings.TrimSpace(inner[from:i]))
-				from = i + 1
-			}
-		}
-	}
-	return append(all, strings.TrimSpace(inner[from:]))
-}
-
-// returnsArgument reports whether what a schema returns is an argument that it
-// wrote.
-func returnsArgument(schema string) bool {
-	_, returns, _ := strings.Cut(schema, "->")
-	return strings.Contains(returns, "!")
 }

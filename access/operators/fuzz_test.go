@@ -20,7 +20,7 @@ func checkRead(t *testing.T, text string) {
 	calls := 0
 	for _, op := range p.Operators {
 		calls += op.Calls
-		if op.Bytes < 0 || op.Time < 0 || op.Calls < 1 || !op.Class.touches() && op.Bytes != 0 {
+		if op.Bytes < 0 || op.Time < 0 || op.Calls < 1 || !op.Class.Touches() && op.Bytes != 0 {
 			t.Errorf("%+v", op)
 		}
 		for _, o := range op.Inputs {

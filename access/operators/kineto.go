@@ -88,7 +88,7 @@ func (k *kineto) signature(name string, args []jsontext.Value) uint32 {
 	if dims != nil {
 		k.hasShapes = true
 	}
-	if !known.args {
+	if !known.numbers() {
 		concrete = nil
 	}
 	k.key = append(k.key[:0], name...)
@@ -96,7 +96,7 @@ func (k *kineto) signature(name string, args []jsontext.Value) uint32 {
 		k.key = append(append(k.key, 0), field...)
 	}
 	return k.of(k.key, func() signature {
-		sig := signature{op: name, entry: known}
+		sig := signature{op: name, Row: known}
 		if err := k.operands(&sig, dims, strides, types); err != nil {
 			sig.problem = err.Error()
 			sig.inputs = nil
@@ -125,24 +125,23 @@ func (k *kineto) operands(sig *signature, dims, strides, types jsontext.Value) e
 			return fmt.Errorf("argument %d has a shape and no strides", i)
 		}
 		k.hasStrides = true
-		if !isList {
-			if err := sig.addInput(shape, strideOf[i], dtypeOf(name), i, false); err != nil {
-				return err
-			}
-			continue
+		shapes, steps, dtype := []value{shape}, strideOf[i:i+1], dtypeOf(name)
+		if isList {
+			shapes, steps, dtype = shape.list, strideOf[i].list, undefined
 		}
-		if len(shape.list) != len(strideOf[i].list) {
-			return fmt.Errorf("argument %d has %d shapes and %d strides", i, len(shape.list), len(strideOf[i].list))
+		if len(shapes) != len(steps) {
+			return fmt.Errorf("argument %d has %d shapes and %d strides", i, len(shapes), len(steps))
 		}
-		for j, one := range shape.list {
-			if err := sig.addInput(one, strideOf[i].list[j], undefined, i, true); err != nil {
-				return err
+		for j, one := range shapes {
+			o, err := operandOf(one, steps[j], dtype, i, isList)
+			if err != nil {
+				return fmt.Errorf("argument %d: %w", i, err)
 			}
-			sig.inputs[len(sig.inputs)-1].Nth = j
+			o.Nth = j
+			sig.inputs = append(sig.inputs, o)
 		}
 	}
-	sig.setRoles("")
-	sig.settle()
+	sig.setRoles()
 	return nil
 }
 
@@ -154,16 +153,6 @@ func isTensor(name string, shape value) bool {
 	}
 	_, isType := spellings[name]
 	return len(shape.list) > 0 || isType || strings.HasPrefix(name, "c10::")
-}
-
-// addInput adds a tensor to the operands.
-func (s *signature) addInput(shape, strides value, dtype string, argument int, inList bool) error {
-	o, err := operandOf(shape, strides, dtype, argument, inList)
-	if err != nil {
-		return fmt.Errorf("argument %d: %w", argument, err)
-	}
-	s.inputs = append(s.inputs, o)
-	return nil
 }
 
 // operandOf reads a tensor's shape and strides.
@@ -181,27 +170,23 @@ func operandOf(shape, strides value, dtype string, argument int, inList bool) (O
 	return o, err
 }
 
-// setRoles says which operands are written. A schema, where the profile has it,
-// marks these: "add_(Tensor(a!) self, ..."; a name ends in _ otherwise.
-func (s *signature) setRoles(schema string) {
-	written := writtenBySchema(schema)
-	if schema == "" && (inPlace(s.op) || s.overwrites) {
-		written = map[int]Role{0: InPlace}
-	} else if n := resultAfter()[s.op]; schema == "" && n > 0 {
-		for _, o := range s.inputs {
-			if o.Argument >= n && !o.InList {
-				written[o.Argument] = Output
-			}
-		}
-	}
+// setRoles says which operands are written: a name ends in _, or the table has all arguments but
+// the last, where the result goes.
+func (s *signature) setRoles() {
+	last := len(strings.TrimRight(s.Row.args, ".")) // what is after all tensors is out=
 	for i := range s.inputs {
 		o := &s.inputs[i]
-		if role, ok := written[o.Argument]; ok {
-			o.Role = role
-			if s.overwrites && o.Argument == 0 {
-				o.Role = Output
-			}
+		switch {
+		case s.Is(o.Argument) == Written:
+			o.Role = Output
+		case inPlace(s.op) && o.Argument == 0:
+			o.Role = InPlace
+		case s.Row.args != "" && o.Argument >= last && !o.InList:
+			o.Role = Output
 		}
+	}
+	if s.Has(Pairs) {
+		s.Row = Operator{Op: s.op, Inputs: s.inputs}.Row()
 	}
 }
 

@@ -8,8 +8,8 @@
 //   - oneDNN's verbose logs (ONEDNN_VERBOSE=1), of which every reorder.
 //
 // [Read] takes any number of such files, each gzipped or not, as a stream, and
-// returns a [Profile]. Operators are told apart by what they do to memory (a
-// [Class]; the table is in table.go), and each access to memory is counted
+// returns a [Profile]. What is known of operators is in table.txt (a [Row] each),
+// such as what they do to memory (a [Class]). Each access to memory is counted
 // once: as the innermost operator that touches it, with its callers named.
 // What is not understood is counted as well, as [Unknown] or as [Skipped].
 package operators
@@ -22,27 +22,6 @@ import (
 
 	"github.com/stridebench/stridebench/layouts"
 )
-
-// A Class is what an operator does to memory.
-type Class string
-
-// The classes. Of these, View, None and Wrapper touch no memory themselves.
-const (
-	View        Class = "view"        // another layout of the same memory: free
-	None        Class = "none"        // allocates, asks, or had nothing to do
-	Wrapper     Class = "wrapper"     // counted as the operators that it called
-	Copy        Class = "copy"        // the same elements elsewhere, or in another order or dtype
-	Elementwise Class = "elementwise" // each element of the result from those at its place
-	Reduction   Class = "reduction"   // dims are gone, or have size 1
-	Rows        Class = "rows"        // goes along dims and keeps them: softmax, layer_norm, cumsum, sort
-	Product     Class = "product"     // matrix products, convolutions, attention
-	Gather      Class = "gather"      // elements at places that data or a window name
-	Unknown     Class = "unknown"     // not in the table, and it called nothing that is
-)
-
-// touches reports whether an operator of class c accesses the memory of its
-// operands.
-func (c Class) touches() bool { return c != View && c != None && c != Wrapper }
 
 // A Role is what an operator does to an operand.
 type Role string
@@ -127,10 +106,6 @@ type Operator struct {
 	// Outputs are the results, where the profile has them (a Kineto trace has
 	// not), without those that are one of the arguments.
 	Outputs []Operand `json:"outputs,omitempty"`
-	// Again are the numbers of the inputs that are read and that in every call are the tensor
-	// that another input is: x * x reads x once. A profile that does not say where operands
-	// lie has none.
-	Again []int `json:"-"`
 	// Args are the arguments as the profile spells them, "" for tensors, of the
 	// operators for which they say what memory is touched (the dims of a sum).
 	Args  []string `json:"args,omitempty"`
@@ -161,7 +136,7 @@ type Skipped struct {
 // A Place is where an operand lies: in which storage, and how many elements
 // from its start.
 type Place struct {
-	Storage uint64 `json:"storage"` // 0 if the profile does not say
+	Storage uint64 `json:"storage"` // one of its own if the profile does not say
 	Offset  int    `json:"offset"`
 }
 
@@ -184,6 +159,10 @@ type Profile struct {
 	// dtype, shape or strides.
 	Strided         int `json:"strided_inputs"`
 	StridedDistinct int `json:"strided_inputs_distinct"`
+	// Tally counts the operands of all operators, over all calls.
+	Tally Tally `json:"operands"`
+	// OnDevice: some ran on a GPU.
+	OnDevice bool `json:"on_device,omitzero"`
 	// Step has the calls in their order, where the profile says where operands
 	// lie: of a single execution trace.
 	Step []Call `json:"-"`
@@ -191,6 +170,34 @@ type Profile struct {
 	// or is assumed, in a line each.
 	Sources  []string `json:"sources"`
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// A Tally counts operands, and their bytes: all, and those of these that are not contiguous. Of
+// them, the transposed ones fill their memory, in another order of dims; the strided ones do not.
+type Tally struct {
+	All             int   `json:"all"`
+	Bytes           int64 `json:"bytes"`
+	Transposed      int   `json:"transposed"`
+	TransposedBytes int64 `json:"transposed_bytes"`
+	Strided         int   `json:"strided"`
+	StridedBytes    int64 `json:"strided_bytes"`
+}
+
+// add counts an operand of so many calls.
+func (t *Tally) add(o Operand, calls int) {
+	l, err := o.Layout()
+	if err != nil {
+		return
+	}
+	count := func(n *int, bytes *int64) {
+		*n, *bytes = *n+calls, plus(*bytes, times(o.Bytes(), calls))
+	}
+	count(&t.All, &t.Bytes)
+	if dense := l.IsDense(); dense && !l.IsContiguous() {
+		count(&t.Transposed, &t.TransposedBytes)
+	} else if !dense {
+		count(&t.Strided, &t.StridedBytes)
+	}
 }
 
 // plus is a + b of what is not negative, at most what an int64 holds.

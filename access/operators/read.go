@@ -58,6 +58,7 @@ func Read(files ...File) (*Profile, error) {
 		b.add(t, len(traces) == 1)
 		b.profile.Sources = append(b.profile.Sources, fmt.Sprintf("%s: %s, %s", t.name, t.kind, inCalls(b.profile.Calls-before)))
 		b.profile.Warnings = append(b.profile.Warnings, t.warnings...)
+		b.profile.OnDevice = b.profile.OnDevice || t.onDevice
 	}
 	p := b.done()
 	if n, first := unreadCalls(p.Skipped); n > 0 && n == p.Calls {

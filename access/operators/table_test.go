@@ -3,24 +3,105 @@ package operators
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// TestTable: every operator is in the table once, as it is looked up.
+// TestTable: every operator is in the table once, by the name by which it is looked up, and its row
+// has words that the code knows.
 func TestTable(t *testing.T) {
-	seen := map[string]Class{}
-	for _, row := range table {
-		for _, op := range strings.Fields(row.ops) {
-			if before, ok := seen[op]; ok {
-				t.Errorf("%s is in the table as %s and as %s", op, before, row.class)
-			}
-			seen[op] = row.class
-			if strings.HasPrefix(op, "aten::") || strings.HasSuffix(op, "_") && !strings.HasSuffix(op, "__") {
-				t.Errorf("%s is in the table by a name that is not looked up", op)
+	seen := map[string]bool{}
+	for line := range strings.Lines(table) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] == "#" {
+			continue
+		}
+		name := words[0]
+		if seen[name] || strings.HasPrefix(name, "aten::") || inPlace(name) || len(words) < 5 {
+			t.Errorf("%q: the name is there, or not looked up, or the row is not whole", line)
+			continue
+		}
+		seen[name] = true
+		if !strings.Contains(name, "::") {
+			name = "aten::" + name
+		}
+		row := lookUp(strings.TrimSuffix(name, "*") + strings.Repeat("any", strings.Count(name, "*")))
+		if !slices.Contains(classes, row.Class) || !slices.Contains(walks, row.Walk) ||
+			strings.Trim(row.args, letters) != "" {
+			t.Errorf("%s: class, walk or arguments are unknown", name)
+		}
+		for _, flag := range row.flags {
+			if !slices.Contains(flags, Flag(flag)) {
+				t.Errorf("%s has the unknown flag %s", name, flag)
 			}
 		}
+		rule, _, _ := strings.Cut(row.Results, ":")
+		if _, named := byRuleName[rule]; rule != "" && !named && !strings.Contains(rule, "->") && rule != "gradients" &&
+			!slices.Contains(slices.Collect(maps.Values(spellings)), rule) {
+			t.Errorf("%s has results by %s, which is no rule", name, rule)
+		}
+	}
+}
+
+// What the table may say.
+var (
+	letters = tensors + "." + string([]byte{byte(Dim), byte(Sizes), byte(Kernel), byte(Stride),
+		byte(Padding), byte(Dilation), byte(Extra), byte(Ceil), byte(Size), byte(Scale),
+		byte(Number), byte(Whether), byte(Asks)})
+	classes = []Class{View, None, Copy, Elementwise, Reduction, Rows, Product, Gather}
+	walks   = []Walk{WalkNone, WalkWindow, WalkProduct, WalkCopy, WalkJoined, WalkStacked,
+		WalkPadded, WalkElementwise, WalkScan, WalkReduction,
+		WalkRows, WalkNorm, WalkGather, WalkPut, WalkElements, WalkScatter}
+	flags = []Flag{Calls, Itself, Computes, ComputesDims, ComputesFlag, ChannelsLast, Dense,
+		First, Converts, Blocks, Pairs, Asked, Maker, Masks, Folds}
+)
+
+// TestNamesNowhereElse: what is known of operators by their names stands in the table alone: no other
+// code of the module has a name with aten before it, and none that reads rows has a bare one.
+func TestNamesNowhereElse(t *testing.T) {
+	names := map[string]bool{}
+	for line := range strings.Lines(table) {
+		if words := strings.Fields(line); len(words) > 1 && Class(words[1]) != View {
+			names[words[0]] = words[0] != "#"
+		}
+	}
+	// What else these words are: a field of a chrome trace, a package, and dtypes.
+	others := map[string]string{"kineto.go": "cat", "collect.go": "sort", "dtypes.go": "int long float double bfloat16"}
+	read := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		room := filepath.Base(filepath.Dir(path))
+		other := strings.Fields(others[filepath.Base(path)])
+		reads := room == "operators" || room == "bill" || filepath.Base(path) == "import.go"
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				read++
+				text, _ := strconv.Unquote(literal.Value)
+				if path != "../../access/operators/table.go" && (strings.Contains(text, "aten::") || reads && names[text] && !slices.Contains(other, text)) {
+					t.Errorf("%s has the name %s", path, text)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || read < 1000 {
+		t.Fatalf("%d texts, %v", read, err)
 	}
 }
 
@@ -32,7 +113,7 @@ func TestLookUp(t *testing.T) {
 	}
 	for line := range strings.Lines(string(text)) {
 		want, op, found := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if got := lookUp(op).class; found && got != Class(want) {
+		if got := lookUp(op).Class; found && got != Class(want) {
 			t.Errorf("%s is %s, want %s", op, got, want)
 		}
 	}
@@ -52,6 +133,9 @@ func TestComputes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
+		for i := range c.Inputs {
+			c.Inputs[i].Argument = i
+		}
 		if got := c.Operator.Computes(); got != c.Computes {
 			t.Errorf("%s(%q) of %+v computes: %t", c.Op, c.Args, c.Inputs, got)
 		}
@@ -94,17 +178,10 @@ func TestDims(t *testing.T) {
 		{"aten::bincount", []string{"", "", "0"}, "[] false"},
 		{"aten::mul", []string{"", ""}, "[] false"},
 	} {
-		op := Operator{Op: test.op, Class: lookUp(test.op).class, Args: test.args, Inputs: []Operand{{Shape: []int{2, 3, 4}}}}
+		op := Operator{Op: test.op, Class: lookUp(test.op).Class, Args: test.args, Inputs: []Operand{{Shape: []int{2, 3, 4}}}}
 		dims, ok := op.Dims()
 		if got := fmt.Sprint(dims, ok); got != test.want {
 			t.Errorf("%s %q: %s, want %s", test.op, test.args, got, test.want)
-		}
-	}
-	for _, names := range []map[string]int{dimArgument, lastDims} {
-		for name := range names {
-			if class := lookUp("aten::" + name).class; class != Reduction && class != Rows {
-				t.Errorf("%s is %s, and goes along no dims", name, class)
-			}
 		}
 	}
 }

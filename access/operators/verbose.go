@@ -141,7 +141,7 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 		c.took = int64(ms * 1e6)
 	}
 	c.signature = sigs.of([]byte(fmt.Sprintf("onednn %t %s\x00%s", v1, descriptors, shape)), func() signature {
-		sig := signature{op: op, entry: entry{class: Copy}}
+		sig := signature{op: op, Row: Row{Class: Copy}}
 		err := sig.reorder(descriptors, shape, v1)
 		if err != nil {
 			sig.inputs, sig.outputs, sig.problem = nil, nil, err.Error()
@@ -209,22 +209,9 @@ func descriptor(text string, shape []int, v1 bool) (argument string, o Operand, 
 		o.Format = format
 		return argument, o, err
 	}
-	o, err = newOperand(slices.Clone(shape), rowMajor(shape), dtype)
+	o, err = newOperand(slices.Clone(shape), Fresh(shape, dtype).Strides, dtype)
 	o.Strides, o.Format = nil, format
 	return argument, o, err
-}
-
-// rowMajor are strides of a shape by which newOperand can check it.
-func rowMajor(shape []int) []int {
-	strides := make([]int, len(shape))
-	step := 1
-	for d := len(shape) - 1; d >= 0; d-- {
-		strides[d] = step
-		if shape[d] > 1 && step <= maxOperand {
-			step *= min(shape[d], maxOperand)
-		}
-	}
-	return strides
 }
 
 // dimsOf reads "24x16x3x3".

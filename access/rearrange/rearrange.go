@@ -22,8 +22,8 @@ import (
 // A Tried is a change, or the unchanged program, with the counts of a pass over it.
 type Tried struct {
 	explain.Change
-	Misses []uint64 // by level
-	Ns     float64  // predicted
+	Misses []uint64 // by level; of the first alone where the time limit left out the others
+	Ns     float64  // predicted; at least, without misses of the levels that were left out
 }
 
 // An Answer holds the changes that Ask tried.
@@ -31,21 +31,22 @@ type Answer struct {
 	Levels []string
 	Refs   uint64
 	Now    Tried
-	Tried  []Tried // the fastest first
-	Left   int     // changes that the time limit left out
+	Tried  []Tried // counted in all levels before others, each the fastest first
+	Left   int     // changes that the time limit left out, in some level at least
 	file   *csource.File
 	text   []byte
 	model  cost.Model
 }
 
-// Ask tries changes of a file within about the time limit, then tiles of the best order. It begins
-// with changes whose innermost loops have the smallest strides.
+// Ask tries changes of a file within about the time limit, then tiles of the best order. It counts
+// each in the first level, those with the smallest strides first. Then it counts in all levels what
+// could still be faster, the fewest misses first.
 func Ask(
 	ctx context.Context, file *csource.File, text []byte, m cost.Model, limit time.Duration,
 ) (*Answer, error) {
 	began := time.Now()
 	config := m.Caches
-	config.TLB = nil
+	config.TLB, config.I1 = nil, simcache.Geometry{}
 	a := &Answer{file: file, text: text, model: m, Levels: config.LevelNames()}
 	h, err := simcache.NewHierarchy(config)
 	if err != nil {
@@ -55,7 +56,7 @@ func Ask(
 	if err != nil {
 		return nil, err
 	}
-	a.Now = a.priced(explain.Change{Words: "as it is", Program: file.Program}, h, counts)
+	a.Now = *a.priced(explain.Change{Words: "as it is", Program: file.Program}, h, counts)
 	a.Refs = h.Counts().Refs()
 	run := explain.RunOfProgram(h, config, file.Program, file.Source(), counts, 1)
 	t := &tries{Answer: a, config: config, began: began, limit: limit}
@@ -63,8 +64,7 @@ func Ask(
 	slices.SortStableFunc(all, func(a, b explain.Change) int {
 		return cmp.Compare(t.steps(a.Program), t.steps(b.Program))
 	})
-	t.count(ctx, all, limit*3/5) // the rest is for tiles
-	a.sort()
+	t.try(ctx, all, limit*3/5) // the rest is for tiles
 	var best explain.Change
 	for _, tried := range a.Tried {
 		if tried.Order != nil && tried.Kept == nest.Kept && tried.Ns < a.Now.Ns {
@@ -72,12 +72,12 @@ func Ask(
 			break
 		}
 	}
-	t.count(ctx, run.Tiles(best), limit)
-	a.sort()
+	t.try(ctx, run.Tiles(best), limit)
 	return a, ctx.Err()
 }
 
-// sort puts the fastest first. Among changes of about the same time, the least effort is first.
+// sort puts the fastest first, after all that are counted in more levels. Among changes of about
+// the same time, the least effort is first.
 func (a *Answer) sort() {
 	effort := func(t Tried) int {
 		switch {
@@ -90,7 +90,8 @@ func (a *Answer) sort() {
 	}
 	rank := func(t Tried) float64 { return math.Round(30 * math.Log(t.Ns)) }
 	slices.SortStableFunc(a.Tried, func(a, b Tried) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), effort(a)-effort(b), cmp.Compare(a.Ns, b.Ns))
+		return cmp.Or(len(b.Misses)-len(a.Misses), cmp.Compare(rank(a), rank(b)),
+			effort(a)-effort(b), cmp.Compare(a.Ns, b.Ns))
 	})
 }
 
@@ -99,11 +100,47 @@ type tries struct {
 	config simcache.Config
 	began  time.Time
 	limit  time.Duration
-	sync.Mutex
 }
 
-// count counts changes on all CPUs. It starts none after the time until.
-func (t *tries) count(ctx context.Context, all []explain.Change, until time.Duration) {
+// try counts changes in the first level, and then in all levels those that may be faster than the
+// unchanged program.
+func (t *tries) try(ctx context.Context, all []explain.Change, until time.Duration) {
+	counted := t.count(ctx, all, firstAlone(t.config), until)
+	found := slices.DeleteFunc(counted, func(c *Tried) bool { return c == nil })
+	slices.SortStableFunc(found, func(a, b *Tried) int { return cmp.Compare(a.Ns, b.Ns) })
+	var faster []explain.Change
+	for _, one := range found {
+		if !t.whole(*one) && one.faster(t.Now) {
+			faster = append(faster, one.Change)
+		}
+	}
+	for i, whole := range t.count(ctx, faster, t.config, until) {
+		if whole != nil {
+			found[i] = whole
+		}
+	}
+	for _, one := range found {
+		t.Tried = append(t.Tried, *one)
+	}
+	t.sort()
+}
+
+// firstAlone returns the first level of a hierarchy, or all levels if they are inclusive: then the
+// first loses lines that others evict.
+func firstAlone(config simcache.Config) simcache.Config {
+	inclusive := func(l simcache.Level) bool { return l.Inclusion == simcache.Inclusive }
+	if !slices.ContainsFunc(config.Levels, inclusive) {
+		config.Levels = config.Levels[:1]
+	}
+	return config
+}
+
+// count counts changes in some levels on all CPUs. It starts none after the time until. Those that
+// it leaves out are nil.
+func (t *tries) count(
+	ctx context.Context, all []explain.Change, in simcache.Config, until time.Duration,
+) []*Tried {
+	found := make([]*Tried, len(all))
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -113,20 +150,25 @@ func (t *tries) count(ctx context.Context, all []explain.Change, until time.Dura
 				if at >= len(all) {
 					return
 				}
-				t.one(ctx, all[at])
+				found[at] = t.one(ctx, all[at], in)
 			}
 		})
 	}
 	group.Wait()
-	t.Left += max(0, len(all)-int(next.Load()))
+	for _, one := range found {
+		if one == nil {
+			t.Left++
+		}
+	}
+	return found
 }
 
-// one counts a change. It gives up when the time left would not suffice.
-func (t *tries) one(ctx context.Context, c explain.Change) {
+// one counts a change, or returns nil when the time left would not suffice.
+func (t *tries) one(ctx context.Context, c explain.Change, in simcache.Config) (found *Tried) {
 	began := time.Now()
-	h, err := simcache.NewHierarchy(t.config)
+	h, err := simcache.NewHierarchy(in)
 	if err != nil {
-		return
+		return nil
 	}
 	h.Progress(func(share float64) {
 		spent, left := time.Since(began), t.limit-time.Since(t.began)
@@ -135,26 +177,18 @@ func (t *tries) one(ctx context.Context, c explain.Change) {
 			runtime.Goexit()
 		}
 	})
-	var tried *Tried
 	var alone sync.WaitGroup
 	alone.Go(func() { // the goroutine exits if it takes too long
 		if counts, err := h.RunProgram(1, c.Program); err == nil {
-			one := t.priced(c, h, counts)
-			tried = &one
+			found = t.priced(c, h, counts)
 		}
 	})
 	alone.Wait()
-	t.Lock()
-	defer t.Unlock()
-	if tried == nil {
-		t.Left++
-		return
-	}
-	t.Tried = append(t.Tried, *tried)
+	return found
 }
 
-func (a *Answer) priced(c explain.Change, h *simcache.Hierarchy, counts []simcache.Counts) Tried {
-	tried := Tried{Change: c}
+func (a *Answer) priced(c explain.Change, h *simcache.Hierarchy, counts []simcache.Counts) *Tried {
+	tried := &Tried{Change: c}
 	for _, l := range h.Levels() {
 		tried.Misses = append(tried.Misses, l.Misses())
 	}
@@ -170,8 +204,9 @@ func (a *Answer) priced(c explain.Change, h *simcache.Hierarchy, counts []simcac
 			w.Near += missed
 		}
 	}
-	for _, n := range tried.Misses {
-		w.Levels = append(w.Levels, float64(n))
+	w.Levels = make([]float64, len(a.Levels))
+	for i, n := range tried.Misses {
+		w.Levels[i] = float64(n)
 	}
 	tried.Ns = a.model.Walked(w)
 	return tried

@@ -16,17 +16,24 @@ import (
 // least is the least speedup of a change that Best returns.
 const least = 1.05
 
+// faster reports whether t is predicted to take clearly less time than now, or may be.
+func (t Tried) faster(now Tried) bool { return now.Ns >= least*t.Ns }
+
 // Best returns at most this many changes, the fastest first. Of changes that differ only in a size,
-// it returns the fastest.
+// it returns the fastest. One that is not counted in all levels misses less in the first.
 func (a *Answer) Best(most int) (best []Tried) {
 	for _, t := range a.Tried {
 		same := func(u Tried) bool { return u.Alike(t.Change) }
-		if len(best) < most && !slices.ContainsFunc(best, same) && a.Now.Ns >= least*t.Ns {
+		better := a.whole(t) || least*float64(t.Misses[0]) <= float64(a.Now.Misses[0])
+		if len(best) < most && !slices.ContainsFunc(best, same) && t.faster(a.Now) && better {
 			best = append(best, t)
 		}
 	}
 	return best
 }
+
+// whole reports whether a change is counted in all levels.
+func (a *Answer) whole(t Tried) bool { return len(t.Misses) == len(a.Levels) }
 
 // Write writes the answer, a table of the best changes, and their diff in the source.
 func (a *Answer) Write(w io.Writer, most, columns int) error {
@@ -44,11 +51,15 @@ func (a *Answer) Write(w io.Writer, most, columns int) error {
 		for _, n := range t.Misses {
 			row = append(row, explain.Say("%d", n))
 		}
+		took := brief(t.Ns)
+		if left := len(a.Levels) - len(t.Misses); left > 0 {
+			row, took = append(row, slices.Repeat([]string{"not counted"}, left)...), "over "+took
+		}
 		verdict := t.Kept.String()
 		if t.Chain == nil { // accesses keep their order
 			verdict = nest.Kept.String()
 		}
-		table = append(table, append(row, brief(t.Ns), verdict))
+		table = append(table, append(row, took, verdict))
 	}
 	if err := table.WriteWithin(w, 80); err != nil {
 		return err
@@ -66,7 +77,7 @@ func (a *Answer) sentence(best []Tried) string {
 	}
 	b := best[0]
 	var misses []string
-	for i, level := range a.Levels {
+	for i, level := range a.Levels[:len(b.Misses)] {
 		how := "stay at"
 		switch {
 		case b.Misses[i] < a.Now.Misses[i]:
@@ -76,9 +87,12 @@ func (a *Answer) sentence(best []Tried) string {
 		}
 		misses = append(misses, explain.Say("%s misses %s %d", level, how, b.Misses[i]))
 	}
-	text := fmt.Sprintf("%s%s: %s. A pass takes about %s instead of %s.",
-		strings.ToUpper(b.Words[:1]), b.Words[1:], explain.List(misses), brief(b.Ns),
-		brief(a.Now.Ns))
+	whole, about := strings.ToUpper(b.Words[:1])+b.Words[1:], "about"
+	if !a.whole(b) {
+		whole, about = "Perhaps "+b.Words, "over"
+	}
+	text := fmt.Sprintf("%s: %s. A pass takes %s %s instead of %s.", whole, explain.List(misses),
+		about, brief(b.Ns), brief(a.Now.Ns))
 	switch {
 	case b.Chain == nil:
 	case b.Kept == nest.Kept:
@@ -95,7 +109,7 @@ func (a *Answer) rest(best []Tried) string {
 	text := explain.Say("%s, counted exactly in each; %s tried",
 		explain.Counted(int(a.Refs), "reference"), explain.Counted(len(a.Tried), "change"))
 	if a.Left > 0 {
-		text += explain.Say(", %d more would have taken longer (--limit)", a.Left)
+		text += explain.Say(", %d counts were left out, which take longer than --limit", a.Left)
 	}
 	return explain.Fold(text+". Times are predicted, "+a.model.Brief()+".", 80) + "\n"
 }
@@ -117,7 +131,7 @@ func (a *Answer) source(best []Tried) (text string) {
 		text = explain.Fold(best[0].tiles(), 80) + "\n"
 	}
 	for _, t := range best {
-		if t.Order == nil {
+		if t.Order == nil || !a.whole(t) {
 			continue
 		}
 		lines := strings.Split(string(a.text), "\n")
@@ -219,8 +233,8 @@ func (a *Answer) JSON(most int) any {
 	row := func(t Tried) Row {
 		r := Row{Change: t.Words, Misses: map[string]uint64{}, Ns: t.Ns,
 			Dependences: t.Kept.String()}
-		for i, level := range a.Levels {
-			r.Misses[level] = t.Misses[i]
+		for i, n := range t.Misses {
+			r.Misses[a.Levels[i]] = n
 		}
 		return r
 	}

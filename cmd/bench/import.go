@@ -141,7 +141,7 @@ func (f *importFlags) write(c call, b *bill.Bill) error {
 	if f.dir == "" {
 		return nil
 	}
-	page := reports.Bill{Sources: b.Sources, Facts: b.PredictedFor(), Sentence: b.Sentence(), Warnings: b.Warnings, Notes: b.Notes(), Command: commandLine()}
+	page := reports.Bill{Sources: b.Lead(), Facts: b.PredictedFor(), Sentence: b.Sentence(), Warnings: b.Warnings, Notes: b.Notes(), Command: commandLine()}
 	for _, i := range b.Worst(100) {
 		page.Rows = append(page.Rows, reports.BillRow{Operator: i.Op, Tensors: i.Tensors(), Verdict: i.Said(), Calls: fmt.Sprint(i.Calls),
 			Layout: advise.Duration(i.Layout), Time: advise.Duration(i.Ns), LayoutNs: i.Layout, Ns: i.Ns})

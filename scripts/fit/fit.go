@@ -102,23 +102,31 @@ func (d *dataSet) leaveOut(start cost.Rules, predicted []float64, out func(timed
 	}
 }
 
+// tableOf returns the page's tables: errors by machine, errors by kind of pattern as ranges over the
+// machines, and the constants. fitted.json has the errors of each family on each machine.
 func tableOf(f cost.Fit) string {
 	var b strings.Builder
-	b.WriteString(begin)
+	b.WriteString(begin + "| measured | patterns | error | by other machines | rank correlation " +
+		"|\n|:--|--:|:--|:--|--:|\n")
 	for _, m := range f.Machines {
-		fmt.Fprintf(&b, "%s:\n\n| patterns | | median error | one in ten is off by more than | "+
-			"rank correlation by element |\n|:--|--:|--:|--:|--:|\n", m.When)
-		rows := append(slices.Clone(m.Families), m.All)
-		if m.Unseen.Patterns > 0 {
-			rows = append(rows, m.Unseen)
-		}
-		for _, e := range rows {
-			fmt.Fprintf(&b, "| %s | %d | %.0f%% | %.0f%% | %.3f |\n", e.Name, e.Patterns,
-				100*e.Median, 100*e.Tenth, e.Rank)
-		}
-		b.WriteString("\n")
+		when, _, _ := strings.Cut(m.When, ", load")
+		fmt.Fprintf(&b, "| %s | %d | %.0f%%, %.0f%% | %.0f%%, %.0f%% | %.3f |\n", when,
+			m.All.Patterns, 100*m.All.Median, 100*m.All.Tenth, 100*m.Unseen.Median,
+			100*m.Unseen.Tenth, m.All.Rank)
 	}
-	b.WriteString("The constants are")
+	b.WriteString("\n| patterns | error |\n|:--|:--|\n")
+	for _, k := range kinds(f) {
+		var medians, tenths []float64
+		for _, m := range f.Machines {
+			for _, e := range m.Families {
+				if kind(e.Name) == k {
+					medians, tenths = append(medians, e.Median), append(tenths, e.Tenth)
+				}
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s, %s |\n", k, percent(medians), percent(tenths))
+	}
+	b.WriteString("\nThe constants are")
 	v := reflect.ValueOf(f.Rules)
 	for i := range v.NumField() {
 		fmt.Fprintf(&b, "%s%s %g", []string{"\n", " ", " ", " ", " ", " "}[i%6],
@@ -129,6 +137,26 @@ func tableOf(f cost.Fit) string {
 	}
 	fmt.Fprintf(&b, ".\n%s", end)
 	return b.String()
+}
+
+func kinds(f cost.Fit) (all []string) {
+	for _, m := range f.Machines {
+		for _, e := range m.Families {
+			if k := kind(e.Name); !slices.Contains(all, k) {
+				all = append(all, k)
+			}
+		}
+	}
+	return all
+}
+
+// percent formats the range of shares.
+func percent(shares []float64) string {
+	least, most := 100*slices.Min(shares), 100*slices.Max(shares)
+	if fmt.Sprintf("%.0f", least) == fmt.Sprintf("%.0f", most) {
+		return fmt.Sprintf("%.0f%%", most)
+	}
+	return fmt.Sprintf("%.0f-%.0f%%", least, most)
 }
 
 func (d *dataSet) families() (all []string) {

@@ -21,8 +21,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestErrors: predictions are off the measured times no more than the cross-validated errors say, which are
-// those of patterns that the constants have not seen.
+// TestErrors: predictions are off the measured times no more than the cross-validated errors say,
+// which are those of patterns that the constants have not seen.
 func TestErrors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("predicts some 2,800 patterns")
@@ -42,11 +42,13 @@ func TestErrors(t *testing.T) {
 		}
 		got := append(d.byFamily(predicted, on), d.error("all", predicted, on))
 		for i, want := range append(slices.Clone(crossed.Families), crossed.All) {
-			more := .05 // of a family, which the constants of all may fit less than those of the others did
+			// of a family, which the constants of all may fit less than those of the others did
+			more := .05
 			if want.Name == "all" {
 				more = .01
 			}
-			if got[i].Name != want.Name || got[i].Patterns != want.Patterns || got[i].Median > want.Median+more ||
+			if got[i].Name != want.Name || got[i].Patterns != want.Patterns ||
+				got[i].Median > want.Median+more ||
 				got[i].Tenth > want.Tenth+2*more || got[i].Rank < want.Rank-more {
 				t.Errorf("%s: %+v, cross-validated %+v", crossed.When, got[i], want)
 			}
@@ -58,13 +60,16 @@ func TestErrors(t *testing.T) {
 // where some were disturbed.
 func TestLeast(t *testing.T) {
 	caches := simcache.Config{Levels: simcache.TwoLevels(
-		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64})}
+		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
+		simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64})}
 	model := cost.Model{Times: cost.Generic("in a test"), Caches: caches}
 	d := &dataSet{machines: []machine{{model: model}}}
 	want := cost.Fitted().Rules
-	want.SumRow, want.Walk, want.Row, want.InFlight = 2*want.SumRow, want.Walk/2, 1.5*want.Row, .7*want.InFlight
+	want.SumRow, want.Walk, want.Row, want.InFlight = 2*want.SumRow, want.Walk/2, 1.5*want.Row,
+		.7*want.InFlight
 	for i := range 120 {
-		s := access.Spec{Op: []access.Op{access.Sum, access.Copy}[i%2], Shape: []int{64 << (i % 5), 32 + 7*i}, DType: layouts.Float32}
+		s := access.Spec{Op: []access.Op{access.Sum, access.Copy}[i%2],
+			Shape: []int{64 << (i % 5), 32 + 7*i}, DType: layouts.Float32}
 		if i%3 == 0 {
 			s.Order = access.Col
 		}
@@ -76,7 +81,8 @@ func TestLeast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.patterns, d.lowered, d.counted = append(d.patterns, timed{family: "f", spec: s}), append(d.lowered, p), append(d.counted, counted)
+		d.patterns, d.lowered, d.counted = append(d.patterns, timed{family: "f", spec: s}),
+			append(d.lowered, p), append(d.counted, counted)
 		if d.patterns[i].ns = d.predict(i, &want); i%17 == 9 {
 			d.patterns[i].ns *= 3
 		}

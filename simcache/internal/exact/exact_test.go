@@ -135,7 +135,8 @@ func TestIntervals(t *testing.T) {
 					misses, first, ok := reuseIntervals(levels, refs, 1)
 					for at, m := range misses {
 						if ok && m != want[at] && (first || at%len(levels) > 0) {
-							t.Fatalf("seed %d, %+v,\n%v: %v misses, want %v", seed, levels, n, misses, want)
+							t.Fatalf("seed %d, %+v,\n%v: %v misses, want %v", seed, levels, n,
+								misses, want)
 						}
 					}
 				}

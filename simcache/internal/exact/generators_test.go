@@ -70,7 +70,8 @@ func stencils(d Draw) ([]engine.Level, nest.Program) {
 	row := line*d.Of(d(2*sets+8), 4+d(8)) + width*d(2)*d(8)
 	stride := d.Of(1, 1, 1, 1, 2, -1) * width
 	if !alike {
-		row, stride = d.Of(4, 8, 16, line, 64, line*(1+d(20))), d.Of(4, 8, 16, line, 64, line*(1+d(20)))
+		row, stride = d.Of(4, 8, 16, line, 64, line*(1+d(20))),
+			d.Of(4, 8, 16, line, 64, line*(1+d(20)))
 	}
 	var body []nest.Node
 	for range 2 + d(9) {

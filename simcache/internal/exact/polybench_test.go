@@ -210,7 +210,8 @@ func TestPolyBench(t *testing.T) {
 			for _, o := range []options{
 				{Threshold: 20, kept: 20_000}, {Threshold: 20}, {Threshold: 100}, {Brute: true},
 			} {
-				if got, err := newRegions(levels, o).Run(p); err != nil || !slices.Equal(got, want) {
+				if got, err := newRegions(levels, o).Run(p); err != nil ||
+					!slices.Equal(got, want) {
 					t.Errorf("%s, %+v, %+v: %v, %v, want %v", k.name, levels, o, got, err, want)
 				}
 			}

@@ -48,7 +48,10 @@ func asReference(t *testing.T, e *regions, want *reference.Caches, programs ...n
 // held is an engine whose contents are compared.
 type held struct{ *regions }
 
-func (h held) Contents(_ []uint64, level, set int) []uint64 { return h.regions.Contents(level, set) }
+func (h held) Contents(_ []uint64, level, set int) []uint64 {
+	return h.regions.Contents(level,
+		set)
+}
 
 // run compares so many cases of a generator with the reference, and calls did with each engine,
 // if it is one.
@@ -136,7 +139,8 @@ func TestSequences(t *testing.T) {
 			large := engine.Level{Sets: d.Of(1<<d(12), 1+d(3000)), Ways: 1 + d(24), Shift: shift}
 			levels = append(levels[:d(len(levels)+1)], large)
 		}
-		o := options{Threshold: d.Of(1, 10, 30, 100, 300), Ample: !d.One(3), kept: d.Of(0, 0, 20_000)}
+		o := options{Threshold: d.Of(1, 10, 30, 100, 300), Ample: !d.One(3),
+			kept: d.Of(0, 0, 20_000)}
 		e, want := newRegions(levels, o), reference.New(levels)
 		apart := 8 * d.Of(d(2000), 1<<19)
 		var p nest.Program

@@ -36,7 +36,8 @@ func TestMoveLines(t *testing.T) {
 		for seed := range uint64(2000) {
 			d := enginetest.Random(seed, 61)
 			lines, movers := make([]uint32, 8*(1+d(10))+d(2)*d(8)), make([]mover, 1+d(mostSteppers))
-			first, wide := uint32(d.Of(d(1<<30), d(100))), 1+d(d.Of(1000, 200)) // high bits count, too
+			// high bits count, too
+			first, wide := uint32(d.Of(d(1<<30), d(100))), 1+d(d.Of(1000, 200))
 			for i := range lines {
 				lines[i] = first + uint32(d(wide))
 			}

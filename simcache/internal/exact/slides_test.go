@@ -74,7 +74,8 @@ func sparing(d Draw, lines int) nest.Program {
 	for range 3 {
 		end := row + stride*(trips+d(3)) + line*(d(3)-1)
 		places = append(places, Access(
-			of{end, Array(4) + line*d(3), Array(6) + 4*d(99), row + line*d(4)}[d(4-unless(!tame, 1))],
+			of{end, Array(4) + line*d(3), Array(6) + 4*d(99),
+				row + line*d(4)}[d(4-unless(!tame, 1))],
 			0, d.Of(0, stride*grows, 4, 4, line, -line)))
 	}
 	plain := func(most int) (list []nest.Node) {

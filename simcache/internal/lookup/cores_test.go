@@ -36,7 +36,8 @@ func TestCores(t *testing.T) {
 			width := 1 << r.IntN(5)
 			n := nest.Nest{Trips: []int{1 + r.IntN(5), 1 + r.IntN(9), 1 + r.IntN(60)}}
 			for range 1 + r.IntN(4) {
-				op := nest.Operand{Kind: nest.Kind(r.IntN(3)), Base: 1<<20 + uint64(r.IntN(500)*width), Width: width}
+				op := nest.Operand{Kind: nest.Kind(r.IntN(3)),
+					Base: 1<<20 + uint64(r.IntN(500)*width), Width: width}
 				if r.IntN(12) == 0 {
 					op.Base++
 				}
@@ -55,11 +56,14 @@ func TestCores(t *testing.T) {
 			}
 			more.Flush()
 			for level := range levels {
-				if !slices.Equal(one.misses[level], more.misses[level]) || !slices.Equal(one.levels[level].tags, more.levels[level].tags) {
-					t.Fatalf("seed %d, level %d of %v: %v misses, want %v", seed, level, levels, more.misses[level], one.misses[level])
+				if !slices.Equal(one.misses[level], more.misses[level]) ||
+					!slices.Equal(one.levels[level].tags, more.levels[level].tags) {
+					t.Fatalf("seed %d, level %d of %v: %v misses, want %v", seed, level, levels,
+						more.misses[level], one.misses[level])
 				}
 			}
-			if !reflect.DeepEqual(one.writeBacks, more.writeBacks) || c.WriteBacks && !reflect.DeepEqual(one.fills, more.fills) {
+			if !reflect.DeepEqual(one.writeBacks, more.writeBacks) || c.WriteBacks &&
+				!reflect.DeepEqual(one.fills, more.fills) {
 				t.Fatalf("seed %d: write-backs %v, want %v", seed, more.writeBacks, one.writeBacks)
 			}
 		}

@@ -34,7 +34,8 @@ func TestLists(t *testing.T) {
 			out, want := make([]uint64, 2*len(refs)), make([]uint64, 2*len(refs))
 			out, want = out[:fast.filter(refs, out)], want[:plain.filterGo(refs, want)]
 			if !slices.Equal(out, want) {
-				t.Fatalf("%d sets of %d ways, seed %d: %x goes on as\n%x, want\n%x", sets, ways, seed, refs, out, want)
+				t.Fatalf("%d sets of %d ways, seed %d: %x goes on as\n%x, want\n%x", sets, ways,
+					seed, refs, out, want)
 			}
 			set := r.IntN(sets)
 			same(t, &fast, &plain, set)

@@ -25,7 +25,8 @@ func TestEqualsReference(t *testing.T) {
 			if d.One(4) {
 				n = d.Wide(n, levels)
 			}
-			if wanted := want.Run(n.Operands, n.Accesses()); !slices.Equal(got.One(n.Canonical()), wanted) {
+			if wanted := want.Run(n.Operands,
+				n.Accesses()); !slices.Equal(got.One(n.Canonical()), wanted) {
 				t.Fatalf("seed %d, %+v, %v: not the %v misses", seed, levels, n, wanted)
 			}
 			for range d(30) {
@@ -99,10 +100,13 @@ func TestManyOperands(t *testing.T) {
 		got.share = 0
 		n := nest.Nest{Trips: []int{1 + d(3), 1 + d(6)}}
 		for range 1 + d([]int{2 * batch, opCount + 100}[d(2)]) {
-			n.Operands = append(n.Operands, enginetest.Operand(4*d(1<<14), 4, 4*d(300), 4*d(3)*d(20)))
+			n.Operands = append(n.Operands, enginetest.Operand(4*d(1<<14), 4, 4*d(300),
+				4*d(3)*d(20)))
 		}
-		if wanted := want.Run(n.Operands, n.Accesses()); !slices.Equal(got.One(n.Canonical()), wanted) {
-			t.Fatalf("seed %d, %+v, %d operands in %v: other misses", seed, levels, len(n.Operands), n.Trips)
+		if wanted := want.Run(n.Operands, n.Accesses()); !slices.Equal(got.One(n.Canonical()),
+			wanted) {
+			t.Fatalf("seed %d, %+v, %d operands in %v: other misses", seed, levels,
+				len(n.Operands), n.Trips)
 		}
 	}
 }
@@ -123,7 +127,8 @@ func TestProgramEqualsReference(t *testing.T) {
 			if n, err := p.Count(); err != nil || n > 20000 {
 				continue
 			}
-			if wanted := want.Run(p.Operands(), p.Accesses()); !slices.Equal(got.RunProgram(p), wanted) {
+			if wanted := want.Run(p.Operands(),
+				p.Accesses()); !slices.Equal(got.RunProgram(p), wanted) {
 				t.Fatalf("seed %d, %+v, %v: not the %v misses", seed, levels, p, wanted)
 			}
 		}

@@ -48,13 +48,15 @@ func TestFilterTwins(t *testing.T) {
 					if r.IntN(9) == 0 {
 						block += (fast.limit() - 1000) / 1000 * 999
 					}
-					refs[i] = block<<down | uint64(r.IntN(1<<(down-grains)))<<grains | uint64(r.IntN(opCount))<<opBit | uint64(r.IntN(4))&flags
+					refs[i] = block<<down | uint64(r.IntN(1<<(down-grains)))<<grains | uint64(
+						r.IntN(opCount))<<opBit | uint64(r.IntN(4))&flags
 				}
 				out, want := make([]uint64, 2*len(refs)), make([]uint64, 2*len(refs))
 				out = out[:fast.filter(refs, out)]
 				want = want[:plain.filterGo(refs, want)]
 				if !slices.Equal(out, want) || !slices.Equal(fast.tags, plain.tags) {
-					t.Fatalf("%d sets of %d ways, seed %d: %x goes on as\n%x, want\n%x", sets, ways, seed, refs, out, want)
+					t.Fatalf("%d sets of %d ways, seed %d: %x goes on as\n%x, want\n%x", sets, ways,
+						seed, refs, out, want)
 				}
 			}
 		}
@@ -71,7 +73,8 @@ func TestWide(t *testing.T) {
 		if seed%2 == 0 {
 			levels[0] = level(2, 4, 64)
 		}
-		narrow, wide := New(levels, Options{WriteBacks: seed%2 == 0}), New(levels, Options{WriteBacks: seed%2 == 0})
+		narrow, wide := New(levels, Options{WriteBacks: seed%2 == 0}),
+			New(levels, Options{WriteBacks: seed%2 == 0})
 		wide.makeWay(wide.limit)
 		if wide.levels[0].wide == nil || wide.levels[0].tags != nil {
 			t.Fatal("the limit did not widen the tags")
@@ -89,8 +92,11 @@ func TestWide(t *testing.T) {
 		narrow.Flush()
 		wide.Flush()
 		for level := range levels {
-			if !slices.Equal(narrow.misses[level], wide.misses[level]) || narrow.writeBacks[level] != wide.writeBacks[level] || narrow.fills[level] != wide.fills[level] {
-				t.Fatalf("seed %d, level %d: %v and %v", seed, level, narrow.misses[level], wide.misses[level])
+			if !slices.Equal(narrow.misses[level], wide.misses[level]) ||
+				narrow.writeBacks[level] != wide.writeBacks[level] ||
+				narrow.fills[level] != wide.fills[level] {
+				t.Fatalf("seed %d, level %d: %v and %v", seed, level, narrow.misses[level],
+					wide.misses[level])
 			}
 		}
 	}
@@ -99,7 +105,8 @@ func TestWide(t *testing.T) {
 // BenchmarkTwins is a chain on its pure-Go twin and, where there is one, on the
 // assembly: the column of BenchmarkSimulate.
 func BenchmarkTwins(b *testing.B) {
-	n := nest.Nest{Trips: []int{400, 4000}, Operands: []nest.Operand{{Base: 1 << 28, Width: 4, Strides: []int{4, 16000}}}}
+	n := nest.Nest{Trips: []int{400, 4000}, Operands: []nest.Operand{{Base: 1 << 28, Width: 4,
+		Strides: []int{4, 16000}}}}
 	for _, twin := range []string{"go", "avx2"} {
 		b.Run("twin="+twin, func(b *testing.B) {
 			if twin == "avx2" && !hasAVX2 {
@@ -112,7 +119,8 @@ func BenchmarkTwins(b *testing.B) {
 			for b.Loop() {
 				c.walk(nest.Sequence(n))
 			}
-			b.ReportMetric(float64(n.Iterations())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
+			b.ReportMetric(float64(n.Iterations())*float64(b.N)/b.Elapsed().Seconds()/1e6,
+				"Maccesses/s")
 		})
 	}
 }

@@ -39,7 +39,8 @@ func accessesOf(nests []nest.Nest) iter.Seq[plainAccess] {
 }
 
 // plainPass is what Threads.Pass says that it is.
-func plainPass(caches []*reference.Caches, levels int, threads [][]nest.Nest, turn int) [][][]uint64 {
+func plainPass(caches []*reference.Caches, levels int, threads [][]nest.Nest,
+	turn int) [][][]uint64 {
 	var all []*plainThread
 	for i, nests := range threads {
 		next, stop := iter.Pull(accessesOf(nests))
@@ -59,7 +60,8 @@ func plainPass(caches []*reference.Caches, levels int, threads [][]nest.Nest, tu
 					break
 				}
 				more = true
-				for level := range p.caches.Access(a.addr, uint64(threads[i][a.nest].Operands[a.op].Width)) {
+				for level := range p.caches.Access(a.addr,
+					uint64(threads[i][a.nest].Operands[a.op].Width)) {
 					p.misses[a.nest][a.op*levels+level]++
 				}
 				if made >= turn && a.last {
@@ -113,8 +115,11 @@ func TestThreads(t *testing.T) {
 		}
 		for pass := range 1 + d(3) {
 			want := plainPass(caches, len(levels), threads, got.turn)
-			if have := got.Pass(); !slices.EqualFunc(have, want, func(a, b [][]uint64) bool { return slices.EqualFunc(a, b, slices.Equal) }) {
-				t.Fatalf("seed %d, %+v shared by %v, turns of %d, pass %d, %v:\n%v, want\n%v", seed, levels, sharedBy, got.turn, pass, threads, have, want)
+			if have := got.Pass(); !slices.EqualFunc(have, want, func(a, b [][]uint64) bool {
+				return slices.EqualFunc(a, b, slices.Equal)
+			}) {
+				t.Fatalf("seed %d, %+v shared by %v, turns of %d, pass %d, %v:\n%v, want\n%v", seed,
+					levels, sharedBy, got.turn, pass, threads, have, want)
 			}
 		}
 	}
@@ -123,7 +128,8 @@ func TestThreads(t *testing.T) {
 // TestThreadsInOrder: what one thread has just brought into a level that they share,
 // the next one finds, if turns are short; each on caches of its own finds nothing.
 func TestThreadsInOrder(t *testing.T) {
-	stream := nest.Nest{Trips: []int{4 * Turn}, Operands: []nest.Operand{enginetest.Operand(0, 64, 64)}}
+	stream := nest.Nest{Trips: []int{4 * Turn},
+		Operands: []nest.Operand{enginetest.Operand(0, 64, 64)}}
 	levels := []engine.Level{{Sets: 1, Ways: 1, Shift: 6}, {Sets: 2 * Turn, Ways: 1, Shift: 6}}
 	for _, c := range []struct {
 		shared int
@@ -131,7 +137,8 @@ func TestThreadsInOrder(t *testing.T) {
 	}{{1, 4 * Turn}, {2, 0}} {
 		pass := NewThreads(levels, []int{1, c.shared}, [][]nest.Nest{{stream}, {stream}}).Pass()
 		if first, second := pass[0][0], pass[1][0]; first[1] != 4*Turn || second[1] != c.want {
-			t.Errorf("shared by %d: %v and %v misses, want %d of the last level by the second", c.shared, first, second, c.want)
+			t.Errorf("shared by %d: %v and %v misses, want %d of the last level by the second",
+				c.shared, first, second, c.want)
 		}
 	}
 }

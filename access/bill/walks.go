@@ -1,0 +1,175 @@
+package bill
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// This file lowers operators by their walks. Each reports false, and lowers nothing, of one that
+// lacks what the walk needs.
+
+// elementwise lowers an operator that computes each element of its first result from those at its
+// place; other operands are gone over as they lie. Lists are so lowered element by element.
+func (w *walks) elementwise() bool {
+	if w.lists() {
+		return true
+	}
+	inputs, outputs := w.inputs(), w.outputs()
+	inputs = inputs[len(w.named(operators.Like)):] // of which nothing is read
+	shape := shapeOf(slices.Concat(inputs, outputs))
+	var operands []walked
+	var rest []tensor
+	written, rows := false, w.row.Walk == operators.WalkRows
+	for _, o := range inputs {
+		whole := slices.Equal(o.Shape, shape)
+		switch {
+		case !broadcasts(o.Shape, shape) || len(operands) == maxOperands || rows && !whole,
+			o.Role != operators.Input && (written || !whole || slices.Contains(o.Strides, 0)):
+			rest = append(rest, o)
+		case rows:
+			operands = append(operands, w.operand(w.dense(o), access.Input))
+		case o.Role == operators.Input:
+			operands = append(operands, w.operand(w.converted(o), access.Input))
+		default:
+			written = true
+			operands = append(operands, w.operand(o, roles[o.Role]))
+		}
+	}
+	result := w.allocated(operands)
+	for _, o := range outputs {
+		// A result is as TensorIterator allocates it unless its type is another, or the profile
+		// says that it lies otherwise.
+		if written || !slices.Equal(o.Shape, shape) || slices.Contains(o.Strides, 0) {
+			rest = append(rest, o)
+			continue
+		}
+		written = true
+		y := w.operand(o, access.Output)
+		if result != nil && result.DType == y.DType && alike(y.Layout, result.Layout) {
+			result = &y
+			continue
+		}
+		operands, result = append(operands, y), nil
+	}
+	if slices.ContainsFunc(operands, func(o walked) bool { return o.Role != access.Output }) {
+		w.add(access.Add, nil, operands...)
+		w.result(result)
+	} else if len(operands) == 1 {
+		w.add(access.Fill, nil, operands...)
+	}
+	if !written && len(operands) > 0 && w.reduces(shape, rest) {
+		rest = rest[1:]
+	}
+	w.asTheyLie(rest)
+	return true
+}
+
+// reduces adds the pass in which a loss, of elements of a shape, reduces what it computed.
+func (w *walks) reduces(shape []int, results []tensor) bool {
+	if w.op.Class != operators.Elementwise || w.reduced || len(results) == 0 ||
+		len(results[0].Shape) > 0 || results[0].Role != operators.Output {
+		return false
+	}
+	each := w.operand(fresh(shape, results[0].DType), access.Input)
+	w.add(access.Sum, nest.UpTo(len(shape)), each, w.operand(results[0], access.Output))
+	return true
+}
+
+// norm lowers a batch_norm, which in training reads its input for a mean and a variance first
+// (Normalization.cpp).
+func (w *walks) norm() bool {
+	if len(w.op.Inputs) > 0 && w.op.True(operators.Whether) {
+		w.asTheyLie([]tensor{w.all[0], w.all[0]})
+	}
+	return w.elementwise()
+}
+
+// roles are those of operands in patterns.
+var roles = map[operators.Role]access.Role{
+	operators.Input:   access.Input,
+	operators.Output:  access.Output,
+	operators.InPlace: access.InPlace,
+}
+
+// lists lowers an operator on lists as one on the first of each, the second, and so on.
+func (w *walks) lists() bool {
+	var each [][]tensor
+	for _, o := range w.inputs() {
+		if o.InList {
+			each = append(each, make([][]tensor, max(o.Nth+1-len(each), 0))...)
+			o.InList = false
+			each[o.Nth] = append(each[o.Nth], o)
+		}
+	}
+	for _, all := range each {
+		one := walks{op: w.op, row: w.row, all: all, copied: w.copied}
+		one.op.Inputs, one.op.Outputs = make([]operators.Operand, len(all)), nil
+		one.elementwise()
+		w.specs, w.from = append(w.specs, one.specs...), append(w.from, one.from...)
+		w.results = append(w.results, one.results...)
+		w.err = cmp.Or(w.err, one.err)
+	}
+	return len(each) > 0
+}
+
+// allocated is the result that TensorIterator allocates for these operands, nil if one is written.
+func (w *walks) allocated(operands []walked) *walked {
+	var inputs []layouts.Layout
+	for _, o := range operands {
+		if o.Role != access.Input {
+			return nil
+		}
+		inputs = append(inputs, o.Layout)
+	}
+	it, err := layouts.Elementwise(inputs...)
+	if err != nil || len(inputs) == 0 {
+		return nil
+	}
+	y := access.Operand{Layout: it.Output, DType: operands[0].DType, Role: access.Output}
+	return &walked{y, inside}
+}
+
+// alike reports whether two results have the same elements in the same places.
+func alike(x, y layouts.Layout) bool {
+	if !slices.Equal(x.Shape(), y.Shape()) {
+		return false
+	}
+	for d, n := range x.Shape() {
+		if n > 1 && x.Stride(d) != y.Stride(d) {
+			return false
+		}
+	}
+	return true
+}
+
+// reduction lowers one of which the dims are known.
+func (w *walks) reduction() bool {
+	dims, known := w.op.Dims()
+	if !known || len(w.op.Inputs) == 0 {
+		return false
+	}
+	first, outputs := w.converted(w.all[0]), w.outputs()
+	if len(dims) == len(first.Shape) && w.row.Has(operators.Dense) {
+		first = w.dense(first) // of all elements (ReduceAllOps.cpp)
+	}
+	shape := []int{}
+	for d, n := range first.Shape {
+		if !slices.Contains(dims, d) {
+			shape = append(shape, n)
+		}
+	}
+	y := fresh(shape, first.DType)
+	if len(outputs) > 0 {
+		y.at, outputs = outputs[0].at, outputs[1:]
+	} else if len(shape) > 0 && w.row.Results != "" { // where they are
+		outputs = []tensor{fresh(shape, w.row.Results)}
+	}
+	w.add(access.Sum, dims, w.operand(first, access.Input), w.operand(y, access.Output))
+	w.asTheyLie(slices.Concat(w.inputs()[1:], outputs))
+	return true
+}
