@@ -43,7 +43,7 @@ func verb(use, short string, args cobra.PositionalArgs,
 
 func (c call) given(flag string) bool { return c.flags.Changed(flag) }
 
-// any reports whether any of the flags, which are separated by spaces, was given.
+// any reports whether one of the flags was given. Spaces separate them.
 func (c call) any(flags string) bool { return slices.ContainsFunc(strings.Fields(flags), c.given) }
 
 // note and warn never fail a command. A note informs, a warning asks for action.
@@ -136,9 +136,11 @@ var written = map[string]func(text []byte) bool{
 	"out": results.Are, "ab-out": results.Are, "results": results.Are,
 	"cachegrind-out": byCachegrind.Match, "map": reports.IsPicture, "layout out": reports.IsPicture,
 	"import suite": bill.IsSuite, "import out": bill.IsSuite, "export out": byExport.Match,
-	"history export out": func(text []byte) bool { return byExport.Match(text) || results.Are(text) },
-	"machine out":        func(text []byte) bool { return bytes.HasPrefix(text, []byte("name:")) },
-	"report out":         func([]byte) bool { return true }, // it checks its folder or page itself
+	"history export out": func(text []byte) bool {
+		return byExport.Match(text) || results.Are(text)
+	},
+	"machine out": func(text []byte) bool { return bytes.HasPrefix(text, []byte("name:")) },
+	"report out":  func([]byte) bool { return true }, // it checks its folder or page itself
 }
 
 // byCachegrind matches --cachegrind-out of bench sim, not of a program under Valgrind.

@@ -48,7 +48,7 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	f.format = oneOf("format", "text", "markdown", "json", "junit")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of results to compare with; - for stdin")
 	flags.Float64Var(&f.alpha, "alpha", 0.01,
-		"share of false alarms; among checks of unchanged code, those that find some time to differ")
+		"share of false alarms; among checks of unchanged code, those that find a time to differ")
 	f.threshold.add(flags, "threshold", "share", check.ParseShare,
 		"least change of a time that counts, such as 5% or 0.05")
 	f.tolerance.add(flags, "exact-tolerance", "share", check.ParseShare,
@@ -176,14 +176,10 @@ func (f *checkFlags) reportAB(c call) (*check.Report, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	old, err := results.Parse(f.ab, oldText)
-	if err == nil {
-		err = file.put(text)
-	}
-	if err != nil {
+	if err := file.put(text); err != nil {
 		return nil, nil, err
 	}
-	report, err := f.compare(old, thisRun, text)
+	report, err := f.compareTexts(oldText, text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -193,6 +189,15 @@ func (f *checkFlags) reportAB(c call) (*check.Report, []byte, error) {
 	return report, text, nil
 }
 
+// compareTexts compares the results of two interleaved programs.
+func (f *checkFlags) compareTexts(oldText, text []byte) (*check.Report, error) {
+	old, err := results.Parse(f.ab, oldText)
+	if err != nil {
+		return nil, err
+	}
+	return f.compare(old, thisRun, text)
+}
+
 // tooFew warns if --count gives too few samples to compare any time. If times are required, it
 // returns the failing report.
 func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error) {
@@ -200,11 +205,7 @@ func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error)
 	if err != nil {
 		return nil, err
 	}
-	old, err := results.Parse(f.ab, text)
-	if err != nil {
-		return nil, err
-	}
-	report, err := f.compare(old, thisRun, text)
+	report, err := f.compareTexts(text, text)
 	if err != nil || report.Nothing == "" || f.times.value == check.TimesOff ||
 		len(report.Comparisons) == 0 {
 		return nil, err

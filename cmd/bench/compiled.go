@@ -27,7 +27,8 @@ import (
 )
 
 func newCC() *cobra.Command {
-	return verb("cc -- COMPILER ARGUMENT...", "Build a program whose accesses bench sim --exec counts",
+	return verb("cc -- COMPILER ARGUMENT...",
+		"Build a program whose accesses bench sim --exec counts",
 		takes(1, math.MaxInt, "a compiler and its arguments: g++ -O2 a.cpp -o a.out"),
 		func(c call, args []string) error {
 			dir, remove, err := temporaryFolder(c.ctx)
@@ -122,7 +123,8 @@ func (e *execFlags) program(c call, dir string) (string, error) {
 	}
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprint(c.err, strings.ReplaceAll(string(out), path, "program"))
-		return "", fmt.Errorf("--exec %s: %s: %w", e.path, strings.Join(args[:len(args)-2], " "), err)
+		return "", fmt.Errorf("--exec %s: %s: %w", e.path, strings.Join(args[:len(args)-2], " "),
+			err)
 	}
 	return path, nil
 }
@@ -291,7 +293,8 @@ func noteLocals(c call, name string, program *compiled.Program, function string,
 	var missing []string
 	for _, l := range program.Locals {
 		if counted[l.Function] {
-			missing = append(missing, fmt.Sprintf("%s (%s:%d)", l.Name, filepath.Base(l.File), l.Line))
+			missing = append(missing, fmt.Sprintf("%s (%s:%d)", l.Name, filepath.Base(l.File),
+				l.Line))
 		}
 	}
 	if missing != nil {

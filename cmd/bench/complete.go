@@ -1,29 +1,21 @@
 package main
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// The endings of files that flags or verbs read.
-var (
-	resultFiles = []string{"txt", "out", "bench"}
-	yamlFiles   = []string{"yaml", "yml"}
-	endings     = map[string][]string{"baseline": resultFiles, "ab-out": resultFiles,
-		"results": resultFiles, "suite": yamlFiles, "caches": yamlFiles, "config": yamlFiles,
-		"program": {"c"}, "matrix": {"mtx", "gz"}, "bench report": resultFiles,
-		"bench merge": resultFiles, "bench export": resultFiles, "bench history add": resultFiles,
-		"bench check": resultFiles, "bench sweep": yamlFiles,
-		"bench import": {"json", "gz", "log", "txt"}}
-)
-
 // addCompletions has a shell offer known values, files or folders for the flags and arguments that
 // take these. It offers nothing for others.
 func addCompletions(cmd *cobra.Command) {
-	if ends := endings[cmd.CommandPath()]; ends != nil {
-		cmd.ValidArgsFunction = cobra.FixedCompletions(ends, cobra.ShellCompDirectiveFilterFileExt)
+	const files = "report merge export add check sweep import"
+	if slices.Contains(strings.Fields(files), cmd.Name()) {
+		cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
 	}
 	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		values := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -40,13 +32,10 @@ func addCompletions(cmd *cobra.Command) {
 }
 
 func valuesOf(flag *pflag.Flag) (values []string, _ cobra.ShellCompDirective) {
-	what, _ := pflag.UnquoteUsage(flag)
-	ends := endings[flag.Name]
-	switch of, known := flag.Value.(interface{ choices() []string }); {
-	case known:
-		return of.choices(), cobra.ShellCompDirectiveNoFileComp
-	case ends != nil && what == "file":
-		return ends, cobra.ShellCompDirectiveFilterFileExt
+	if of, known := flag.Value.(interface{ choices() []string }); known {
+		values = of.choices()
+	}
+	switch what, _ := pflag.UnquoteUsage(flag); {
 	case what == "file" || what == "program":
 		return nil, cobra.ShellCompDirectiveDefault
 	case what == "folder":

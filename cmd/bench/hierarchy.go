@@ -30,9 +30,9 @@ func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes, "+
 		"or measured; docs/simulator.md tells the format, measured are those that machine "+
 		"--measure found, and - is stdin")
-	f.observe.add(flags, "observe", "list", simcache.ParseObserve, "count more of each miss, joined by commas: classes "+
-		"(compulsory, capacity, conflict), sets (misses by set), bytes (bytes used of the lines "+
-		"fetched)")
+	f.observe.add(flags, "observe", "list", simcache.ParseObserve, "count more of each miss, "+
+		"joined by commas: classes (compulsory, capacity, conflict), sets (misses by set), bytes "+
+		"(bytes used of the lines fetched)")
 	flags.BoolVar(&f.writeBacks, "writebacks", false,
 		"count write-backs, and bytes moved by level; they take part in the next level's order, "+
 			"so that its misses may be others")

@@ -108,19 +108,19 @@ func (f *modelFlags) model(c call) (m cost.Model, err error) {
 		return m, err
 	}
 	session.Tuner{File: kernelsFile()}.Load()
-	if f.preset != "" {
+	if f.preset == "" {
+		m, err = costModel(c, f.caches, &f.geometry, cpu.TLB(f.pages.value.Size()))
+	} else {
 		of, err := machines.Preset(f.preset)
 		if err != nil {
 			return m, fmt.Errorf("--preset: %w", err)
 		}
 		m.Times, m.Caches = cost.Generic(fmt.Sprintf(
 			"preset %s has no measured times; kernels are this CPU's", f.preset)), of.Config
-	} else if m, err = costModel(c, f.caches, &f.geometry, cpu.TLB(f.pages.value.Size())); err != nil {
-		return m, err
 	}
 	switch cpus := len(cpu.Workers()); {
-	case !f.threads.set:
-		return m, nil
+	case err != nil || !f.threads.set:
+		return m, err
 	case len(f.threads.value) > 1:
 		return m, fmt.Errorf("--threads %s: want one number from 1 on, or all", f.threads.text)
 	default:

@@ -18,73 +18,80 @@ import (
 	"github.com/stridebench/stridebench/results/noise"
 )
 
+type reportFlags struct {
+	dir, history, by string
+	theme            parsed[reports.Theme]
+}
+
 func newReport() *cobra.Command {
-	var dir, from, by string
-	theme := oneOf("theme", reports.Light, reports.Dark)
+	f := reportFlags{theme: oneOf("theme", reports.Light, reports.Dark)}
 	cmd := verb("report FILE...", "Draw charts of results and report the findings", someFiles,
-		func(c call, paths []string) error {
-			dir, err := folderOf(dir)
-			if err != nil {
-				return err
-			}
-			options := reports.Options{Command: commandLine()}
-			if theme.set {
-				options.Theme = theme.value // otherwise the page follows the reader's system
-			}
-			if err := cmp.Or(checkBy(by), exclude(c, "by", "history")); err != nil {
-				return err
-			}
-			if by != "" {
-				return reportFleet(c, paths, by, dir, options)
-			}
-			if err := eachOnce(paths); err != nil {
-				return err
-			}
-			set, err := results.ReadBy(c.textOf, paths...)
-			if err != nil {
-				return err
-			}
-			if err := set.CheckValues(); err != nil {
-				return err
-			}
-			if err := set.Complete(); err != nil {
-				c.note("%v", err)
-			}
-			if from != "" {
-				if _, options.History, err = entries(c, "history", from); err != nil {
-					return err
-				}
-			}
-			options.Begin = func(charts int) func() { return c.meter.Begin("drawing", charts) }
-			report, err := reports.Make(set, options)
-			if errors.Is(err, reports.ErrNothing) {
-				return fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)
-			}
-			if err != nil {
-				return err
-			}
-			written, err := report.Write(dir)
-			if err != nil {
-				return fmt.Errorf("--out: %w", err)
-			}
-			var said strings.Builder
-			report.WriteFindings(&said)
-			fmt.Fprint(c.out, sentences(c.out, said.String()))
-			fmt.Fprintf(c.out, "page: %s (with %s as PNG and SVG, and summary.md)\n",
-				written[len(written)-1], counted(len(report.Charts), "chart"))
-			if note := noise.Scattered(report.Rows); note != "" {
-				c.note("%s", note)
-			}
-			return nil
-		})
-	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"),
+		f.run)
+	cmd.Flags().StringVarP(&f.dir, "out", "o", filepath.Join("out", "report"),
 		"`folder` for the page, the charts and summary.md")
-	cmd.Flags().Var(&theme, "theme", "light or dark (default for the page: as the reader's system)")
-	cmd.Flags().StringVar(&by, "by", "", "compare machines by a `label`, such as host, on a page "+
-		"of its own: which are out of line, and why; FILE may be a folder")
-	cmd.Flags().StringVar(&from, "history", "",
+	cmd.Flags().Var(&f.theme, "theme",
+		"light or dark (default for the page: as the reader's system)")
+	cmd.Flags().StringVar(&f.by, "by", "", "compare machines by a `label`, such as host, on a "+
+		"page of its own: which are out of line, and why; FILE may be a folder")
+	cmd.Flags().StringVar(&f.history, "history", "",
 		"draw the trend of a history, a `folder` (bench history add)")
 	return cmd
+}
+
+func (f *reportFlags) run(c call, paths []string) error {
+	if err := cmp.Or(checkBy(f.by), exclude(c, "by", "history")); err != nil {
+		return err
+	}
+	dir := f.dir
+	if name := filepath.Base(dir); name == "index.html" || name == "fleet.html" {
+		dir = filepath.Dir(dir) // --out may name the page in it
+	}
+	options := reports.Options{Command: commandLine()}
+	if f.theme.set {
+		options.Theme = f.theme.value // otherwise the page follows the reader's system
+	}
+	if f.by != "" {
+		return reportFleet(c, paths, f.by, dir, options)
+	}
+	if err := eachOnce(paths); err != nil {
+		return err
+	}
+	set, err := results.ReadBy(c.textOf, paths...)
+	if err == nil {
+		err = set.CheckValues()
+	}
+	if err != nil {
+		return err
+	}
+	if err := set.Complete(); err != nil {
+		c.note("%v", err)
+	}
+	if f.history != "" {
+		if _, options.History, err = entries(c, "history", f.history); err != nil {
+			return err
+		}
+	}
+	options.Begin = func(charts int) func() { return c.meter.Begin("drawing", charts) }
+	report, err := reports.Make(set, options)
+	if errors.Is(err, reports.ErrNothing) {
+		return fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)
+	}
+	if err != nil {
+		return err
+	}
+	written, err := report.Write(dir)
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	var said strings.Builder
+	report.WriteFindings(&said)
+	fmt.Fprint(c.out, sentences(c.out, said.String()))
+	fmt.Fprintf(c.out, "page: %s (with %s as PNG and SVG, and summary.md)\n",
+		written[len(written)-1], counted(len(report.Charts), "chart"))
+	if note := noise.Scattered(report.Rows); note != "" {
+		c.note("%s", note)
+	}
+	return nil
 }
 
 func reportFleet(c call, paths []string, by, dir string, options reports.Options) error {
@@ -139,21 +146,6 @@ func warnOfFaults(c call, paths []string, by string) {
 	if len(faults) > 0 {
 		c.warn("%s", some(faults, 8))
 	}
-}
-
-// folderOf returns the folder that --out names, directly or by the page in it.
-func folderOf(out string) (string, error) {
-	if name := filepath.Base(out); name == "index.html" || name == "fleet.html" {
-		return filepath.Dir(out), nil
-	}
-	info, err := os.Stat(out)
-	ext := filepath.Ext(out)
-	if err == nil && !info.IsDir() || err != nil && ext != "" &&
-		strings.Contains(".png .svg .html .md .pdf", ext) {
-		return "", fmt.Errorf("--out %s: want a folder: the page, each chart as PNG and SVG, and "+
-			"summary.md are files in it", out)
-	}
-	return out, nil
 }
 
 // eachOnce refuses folders, and files whose samples would count twice.
