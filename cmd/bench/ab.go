@@ -7,6 +7,7 @@ import (
 	"os/exec"
 
 	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/turns"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -30,16 +31,16 @@ func (f *runFlags) interleave(c call, s *session.Session) (old, new []byte, gone
 		return nil, nil, nil, fmt.Errorf("--ab: %w", err)
 	}
 	suite := f.suiteOf.fileFlag()
-	turns := session.Turns{Comparisons: s.Comparisons, Count: s.Count, Own: f.pattern.shape.set,
+	of := turns.Turns{Comparisons: s.Comparisons, Count: s.Count, Own: f.pattern.shape.set,
 		Step:  func() { c.meter.Step(1) },
-		Flags: func(*session.Contender) []string { return f.childFlags(c, s) }}
-	turns.Old, err = session.Meet(c.ctx, path, session.Process(path, path), suite...)
+		Flags: func(*turns.Contender) []string { return f.childFlags(c, s) }}
+	of.Old, err = turns.Meet(c.ctx, path, turns.Process(path, path), suite...)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	self, err := os.Executable()
 	if err == nil {
-		turns.New, err = session.Meet(c.ctx, self, session.Process(self, os.Args[0]), suite...)
+		of.New, err = turns.Meet(c.ctx, self, turns.Process(self, os.Args[0]), suite...)
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -48,13 +49,13 @@ func (f *runFlags) interleave(c call, s *session.Session) (old, new []byte, gone
 	if f.suiteOf.quick {
 		flags = append(flags, "--quick")
 	}
-	if gone, err = s.Gone(c.ctx, turns.Old, flags...); err != nil {
+	if gone, err = of.Old.Gone(c.ctx, s.Comparisons, s.Studies, flags...); err != nil {
 		return nil, nil, nil, err
 	}
 	n := len(s.Comparisons) * s.Count
 	c.meter.Timed("taking "+counted(n, "turn"), n)
-	old, new, err = session.ByTurns(c.ctx, turns)
-	if errors.Is(err, session.ErrNoneInCommon) {
+	old, new, err = of.Run(c.ctx)
+	if errors.Is(err, turns.ErrNoneInCommon) {
 		err = fmt.Errorf("--ab %s: %w", f.ab, err)
 	}
 	return old, new, gone, err
@@ -74,7 +75,7 @@ func (f *runFlags) childFlags(c call, s *session.Session) []string {
 	if f.pages.set {
 		flags = append(flags, "--pages", f.pages.text)
 	}
-	if !f.tuner.Kept() { // otherwise every turn would calibrate
+	if f.tuner.Off || !f.tuner.Load() { // otherwise every turn would calibrate
 		flags = append(flags, "--no-calibrate")
 	}
 	if f.pattern.shape.set {

@@ -151,7 +151,7 @@ func (f *adviseFlags) run(c call, q advise.Question) error {
 	}
 	if f.time {
 		machine := session.ThisMachine()
-		if err = session.Measurable(a.Naive.Pattern, machine); err == nil {
+		if err = access.Measurable(a.Naive.Pattern, machine.Available); err == nil {
 			err = a.Time(c.ctx, access.Options{Count: 7, MinTime: time.Millisecond,
 				MaxMemory: machine.Available, Pages: f.pages.value})
 		}

@@ -261,9 +261,8 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 		c.note("--out %s is not written: the counts are not those of a whole run", f.results)
 		f.results = ""
 	}
-	trace := run.Trace(m.Name, f.hierarchy.explain)
-	trace.Partial = fault
-	return errors.Join(f.show(c, run, trace), end, count.full)
+	run.Partial = fault
+	return errors.Join(f.show(c, run, m.Name), end, count.full)
 }
 
 func (f *simFlags) noteOutcome(c call, name string, o compiled.Options, outcome compiled.Outcome) {

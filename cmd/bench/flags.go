@@ -11,7 +11,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/kernel"
-	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/sweep"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
@@ -180,7 +180,7 @@ func (p *patternFlags) add(flags *pflag.FlagSet, most int) {
 	p.order.known = []string{"row", "col", "torch", "from", "to"}
 	vectors := kernel.Names(kernel.All())
 	p.kernel.known = strings.Split("scalar, builtin, "+vectors, ", ")
-	p.tile.add(flags, "tile", "shape", most, access.ParseTile, "tiles in which the view is "+
+	p.tile.add(flags, "tile", "shape", most, parseTile, "tiles in which the view is "+
 		"walked, such as 32x32; a size for each of its dims, or none")
 	p.order.add(flags, "order", "order", most, access.ParseOrder, "row, col, torch, or dims such "+
 		"as 1,0; the order in which the view's dims are walked; torch is PyTorch 1.13's; from "+
@@ -238,25 +238,33 @@ func addPages(flags *pflag.FlagSet, p *parsed[access.Pages], more string) {
 
 var errNoShape = errors.New("--shape is missing (such as --shape 4000x4000)")
 
-func (p *patternFlags) sweep() (access.Sweep, error) {
+func (p *patternFlags) product() (sweep.Product, error) {
 	switch {
 	case !p.shape.set:
-		return access.Sweep{}, errNoShape
+		return sweep.Product{}, errNoShape
 	case p.op.value == access.Add && !p.with.set:
-		return access.Sweep{}, errors.New("--op add wants the shape of the second tensor (such " +
+		return sweep.Product{}, errors.New("--op add wants the shape of the second tensor (such " +
 			"as --with 1x4000)")
 	case p.op.value != access.Add && p.with.set:
-		return access.Sweep{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
+		return sweep.Product{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
 	}
 	spec := access.Spec{Op: p.op.value, Shape: p.shape.value, With: p.with.value,
 		DType: layouts.Float32, From: p.from.value, To: p.to.value}
-	return access.Sweep{Spec: spec, DTypes: p.dtype.values, Pads: p.pad.values,
+	return sweep.Product{Spec: spec, DTypes: p.dtype.values, Pads: p.pad.values,
 		Views: p.view.values, Tiles: p.tile.values,
 		Orders: p.order.values, Kernels: p.kernel.values}, nil
 }
 
+// parseTile reads sizes as layouts.ParseShape does, or "none", which is nil.
+func parseTile(text string) ([]int, error) {
+	if text == "none" {
+		return nil, nil
+	}
+	return layouts.ParseShape(text)
+}
+
 func (p *patternFlags) spec() (access.Spec, error) {
-	s, err := p.sweep()
+	s, err := p.product()
 	return s.Specs()[0], err
 }
 
@@ -282,8 +290,7 @@ func atFlag(err error) error {
 	if e, ok := errors.AsType[*access.FieldError](err); ok { // fields have the flags' names
 		return fmt.Errorf("--%w%s", e, hint)
 	}
-	_, ofPasses := errors.AsType[*simcache.PassesError](err)
-	if _, ofPlan := errors.AsType[*session.FieldError](err); ofPlan || ofPasses {
+	if _, ok := errors.AsType[*simcache.PassesError](err); ok {
 		return fmt.Errorf("--%w", err)
 	}
 	if _, ok := errors.AsType[*results.FilterError](err); ok {

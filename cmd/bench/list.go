@@ -27,8 +27,8 @@ func newList() *cobra.Command {
 			for _, b := range slices.Concat(suite...) {
 				fmt.Fprintln(c.out, b.Name)
 			}
-			for _, s := range studies {
-				fmt.Fprintln(c.out, s.Name)
+			for _, name := range studies {
+				fmt.Fprintln(c.out, name)
 			}
 			return nil
 		})
@@ -50,7 +50,7 @@ func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
 }
 
 // read returns the filtered suite. All of a file is in its quick suite.
-func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
+func (f *suiteFlags) read() ([]access.Comparison, []string, error) {
 	if f.file == "" {
 		m, found, err := files().Own(host())
 		if err != nil {
@@ -60,7 +60,7 @@ func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 		if found {
 			measured = m.Capacities()
 		}
-		return f.filtered(access.Suite(f.quick, measured...), access.Studies())
+		return f.filtered(access.Suite(f.quick, measured...), session.Studies())
 	}
 	text, err := readOnce(f.file)
 	var w workload.Workload
@@ -97,7 +97,7 @@ func (f *suiteFlags) noUnit() error {
 }
 
 func (f *suiteFlags) filtered(suite []access.Comparison,
-	studies []access.Study) ([]access.Comparison, []access.Study, error) {
+	studies []string) ([]access.Comparison, []string, error) {
 	suite, studies, err := session.Filter(f.filter, suite, studies)
 	if err != nil {
 		return nil, nil, atFlag(err)

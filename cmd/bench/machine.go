@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/results"
@@ -74,12 +75,12 @@ func (f *machineFlags) writePresets(c call) error {
 
 // machineJSON is what --json prints. A described machine has no caches of its own.
 type machineJSON struct {
-	Machine   []results.Fact             `json:"machine"`
-	Caches    []cpu.JSONCache            `json:"caches,omitzero"`
-	TLB       []cpu.JSONTLB              `json:"tlb,omitzero"`
-	Nodes     []cpu.Node                 `json:"nodes,omitzero"`
-	Simulated map[string]explain.Setting `json:"simulated"`
-	Measured  *probe.Report              `json:"measured,omitempty"`
+	Machine   []results.Fact `json:"machine"`
+	Caches    any            `json:"caches,omitzero"`
+	TLB       any            `json:"tlb,omitzero"`
+	Nodes     []cpu.Node     `json:"nodes,omitzero"`
+	Simulated any            `json:"simulated"`
+	Measured  *probe.Report  `json:"measured,omitempty"`
 }
 
 // write prints a machine, with tables of its caches between the facts and the measurements.
@@ -150,7 +151,8 @@ func (f *machineFlags) run(c call) error {
 		append([]cpu.Node{}, cpu.Nodes()...), explain.Settings(config, true), measured}
 	return f.write(c, shown, func(w io.Writer) error {
 		err := errors.Join(cpu.WriteTables(w, caches, config), probe.WriteNodes(w, shown.Nodes))
-		fmt.Fprintf(w, "\ncounters: %s\n", session.Counters())
+		_, note := counters.Hardware()
+		fmt.Fprintf(w, "\ncounters: %s\n", note)
 		return err
 	})
 }

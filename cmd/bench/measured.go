@@ -96,7 +96,7 @@ func (f *modelFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or "+
 		"measured; with its TLB, and its times if it was measured; measured is the result of "+
 		"'bench machine --measure', - is stdin")
-	f.threads.add(flags, "threads", "number", session.ParseThreads, "predict for threads that "+
+	f.threads.add(flags, "threads", "number", parseThreads, "predict for threads that "+
 		"share each walk; a number, cut as bench run --threads does, or all: one for each CPU here")
 	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` "+
 		"from --preset list")

@@ -37,13 +37,16 @@ func (p *programFlags) add(flags *pflag.FlagSet) {
 		"with --program, bytes to whose multiples arrays are aligned, a power of two")
 }
 
+// mostProgram is the most bytes of a program's text, more than csource reads.
+const mostProgram = 1 << 20
+
 func (p *programFlags) load(c call) ([]byte, error) {
 	input, err := openInput(c, "program", p.file)
 	if err != nil {
 		return nil, err
 	}
 	defer input.Close()
-	text, err := io.ReadAll(io.LimitReader(input, csource.Most+1))
+	text, err := io.ReadAll(io.LimitReader(input, mostProgram))
 	if err != nil {
 		return nil, fmt.Errorf("--program: %w", err)
 	}
@@ -144,5 +147,5 @@ func (f *simFlags) simulateProgram(c call, m machines.Machine) error {
 	run := explain.RunOfProgram(h, m.Config, file.Program, file.Source(), counts, f.passes)
 	run.Curve = curve.Table()
 	f.improve(c, &run)
-	return f.show(c, run, run.Program(m.Name, f.hierarchy.explain))
+	return f.show(c, run, m.Name)
 }

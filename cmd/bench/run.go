@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +18,7 @@ import (
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/progress"
+	"github.com/stridebench/stridebench/access/session/turns"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
@@ -126,8 +129,8 @@ func thisProgram() session.Program {
 func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	p = session.Plan{Count: f.count, SampleTime: f.minTime, Pages: f.pages.value,
 		TimesOnly: f.timeOnly, Counters: true, Program: thisProgram()}
-	if err := cmp.Or(p.Check(), exclude(c, "calibrate", "no-calibrate")); err != nil {
-		return p, f.fault(err)
+	if err := exclude(c, "calibrate", "no-calibrate"); err != nil {
+		return p, err
 	}
 	switch {
 	case c.given("count"):
@@ -139,7 +142,7 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 		p.Long, p.LongCount = longPass, longCount
 	}
 	if f.ab != "" && !c.given("sample-time") {
-		p.SampleTime = session.TurnTime
+		p.SampleTime = turns.SampleTime
 	}
 	if p.Comparisons, p.Studies, err = f.suite(c); err != nil {
 		return p, err
@@ -167,20 +170,20 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	return f.share(p)
 }
 
-func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
+func (f *runFlags) suite(c call) ([]access.Comparison, []string, error) {
 	if err := cmp.Or(needs(c, "shape", patternNames), exclude(c, "shape", "suite")); err != nil {
 		return nil, nil, err
 	}
 	if !f.pattern.shape.set {
 		return f.suiteOf.read()
 	}
-	sweep, err := f.pattern.sweep()
+	product, err := f.pattern.product()
 	if err != nil {
 		return nil, nil, err
 	}
-	all, left, why := sweep.Possible()
+	all, left, why := product.Possible()
 	if left > 0 {
-		c.note("left out %d of %d combinations: --%v", left, len(sweep.Specs()), why)
+		c.note("left out %d of %d combinations: --%v", left, len(product.Specs()), why)
 	}
 	return f.suiteOf.filtered(all, nil)
 }
@@ -191,7 +194,6 @@ func (f *runFlags) prepare(c call) (*session.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.CountsFile = beside("counts.json")
 	s, err := p.Prepare()
 	return s, f.fault(err)
 }
@@ -243,7 +245,11 @@ func (f *runFlags) run(c call, s *session.Session) (err error) {
 		}
 	}
 	if lines.Len() > 0 && s.Done() > 0 {
-		err = errors.Join(err, s.Table(c.out, lines.Bytes(), columns(c.out), kept))
+		note := "results: not saved: use -o FILE"
+		if kept != "" {
+			note = fmt.Sprintf("results: %s (bench report %s draws them)", kept, quoted(kept))
+		}
+		err = errors.Join(err, s.Table(c.out, lines.Bytes(), columns(c.out), note))
 	}
 	tell(c, warnings)
 	return err
@@ -262,7 +268,7 @@ type threadFlags struct {
 }
 
 func (f *threadFlags) add(flags *pflag.FlagSet) {
-	f.counts.add(flags, "threads", "list", session.ParseThreads, "numbers of threads that share a "+
+	f.counts.add(flags, "threads", "list", parseThreads, "numbers of threads that share a "+
 		"benchmark, such as 1,2,all; each is pinned to its own CPU, SMT siblings last; the "+
 		"slowest one's time counts; names end with threads=N")
 	flags.IntVar(&f.grain, "grain", access.GrainSize,
@@ -310,10 +316,7 @@ func (f *runFlags) addShard(flags *pflag.FlagSet) {
 }
 
 func parseShard(text string) (session.Shard, error) {
-	if text == "auto" {
-		return session.ShardOf(os.Getenv)
-	}
-	return session.ParseShard(text)
+	return session.ParseShard(text, os.Getenv)
 }
 
 func (f *runFlags) share(p session.Plan) (session.Plan, error) {
@@ -334,4 +337,22 @@ func (f *runFlags) share(p session.Plan) (session.Plan, error) {
 	}
 	p, err := p.Take(f.shard.value)
 	return p, f.fault(err)
+}
+
+// parseThreads reads numbers of threads, such as "1,2,4,all"; all is 0.
+func parseThreads(text string) ([]int, error) {
+	var counts []int
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(part)
+		if part == "all" {
+			n, err = 0, nil
+		} else if n < 1 {
+			err = cmp.Or(err, strconv.ErrRange)
+		}
+		if err != nil {
+			return nil, errors.New("want numbers from 1 on or all, such as 1,2,4,all")
+		}
+		counts = append(counts, n)
+	}
+	return counts, nil
 }

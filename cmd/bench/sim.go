@@ -189,9 +189,9 @@ func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
 	}
 	run := explain.RunOf(h, m.Config, simcache.ByTensor(p.Nests, counts), p.Nests, f.passes)
 	run.Curve = curve.Table()
-	run.Arrays, run.Align = p.Arrays()
+	run.Arrays, run.Align = p.Arrays(false)
 	f.improve(c, &run)
-	return f.show(c, run, run.Pattern(m.Name, f.hierarchy.explain))
+	return f.show(c, run, m.Name)
 }
 
 // mostTried is the most references of all tried changes, which take about 5 s.
@@ -263,7 +263,7 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 	if err != nil {
 		return err
 	}
-	lines, err := trace.FeedRegions(h, m.Config, curve.Watch(records), regions...)
+	lines, err := trace.Feed(h, m.Config, curve.Watch(records), regions...)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", which, err)
 	}
@@ -272,12 +272,12 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 		return fmt.Errorf("--%s: %s has no accesses in it", which, name)
 	}
 	run.Curve = curve.Table()
-	return f.show(c, run, run.Trace(m.Name, f.hierarchy.explain))
+	return f.show(c, run, m.Name)
 }
 
 // show writes the wanted files, and prints JSON, or the summary and, unless that is complete, the
 // tables.
-func (f *simFlags) show(c call, run explain.Run, asJSON any) error {
+func (f *simFlags) show(c call, run explain.Run, machine string) error {
 	if f.out != "" {
 		var b bytes.Buffer
 		if err := simcache.WriteOut(&b, run.Config, strings.Join(os.Args, " "),
@@ -298,7 +298,7 @@ func (f *simFlags) show(c call, run explain.Run, asJSON any) error {
 		}
 	}
 	if f.asJSON {
-		return writeJSON(c.out, asJSON)
+		return writeJSON(c.out, run.JSON(machine, f.hierarchy.explain))
 	}
 	summary := simcache.Counts.DataSummary
 	if f.trace != "" {
@@ -328,7 +328,11 @@ func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern)
 		c.note("--threads %d: the TLB is left out, which is of one thread", f.threads)
 		m.Config.TLB = nil
 	}
-	t, err := simcache.NewThreads(m.Config, p.Threads())
+	var threads [][]nest.Nest
+	for _, part := range p.Parts() {
+		threads = append(threads, part.Nests)
+	}
+	t, err := simcache.NewThreads(m.Config, threads)
 	if err != nil {
 		return fmt.Errorf("--threads %d: %w", f.threads, err)
 	}
@@ -339,14 +343,11 @@ func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern)
 	if err != nil {
 		return atFlag(err)
 	}
-	var nests []nest.Nest
-	for _, of := range p.Threads() {
-		nests = append(nests, of...)
-	}
+	nests := slices.Concat(threads...)
 	run := explain.Run{Config: m.Config, Levels: t.Levels(),
 		Tensors: simcache.ByTensor(nests, slices.Concat(counts...)),
 		Nests:   nests, Passes: f.passes, Counts: t.Counts(), Visited: t.Work()}
-	return f.show(c, run, run.Pattern(m.Name, false))
+	return f.show(c, run, m.Name)
 }
 
 // record names a simulation by the flags that determine its counts.
