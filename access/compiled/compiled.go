@@ -11,6 +11,7 @@
 package compiled
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -49,6 +50,23 @@ type Outcome struct {
 	Forked  bool   // child processes ran; their accesses are not reported
 	Moved   bool   // addresses differ from run to run: the kernel would not fix them
 	Said    string // the last line on its stderr
+}
+
+// Fault describes how the program failed, or is "".
+func (o Outcome) Fault() string {
+	said := ""
+	if o.Said != "" {
+		said = fmt.Sprintf(" (%s)", o.Said)
+	}
+	switch {
+	case o.Stopped != "":
+		return o.Stopped
+	case o.Signal != "":
+		return fmt.Sprintf("a signal ended it: %s%s", o.Signal, said)
+	case o.Code != 0:
+		return fmt.Sprintf("it exited with %d%s", o.Code, said)
+	}
+	return ""
 }
 
 // Options select a run and what it reports.

@@ -5,10 +5,12 @@ import (
 	"io"
 	"iter"
 	"math"
+	"time"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/trace"
 )
 
@@ -116,6 +118,18 @@ func (p *Product) References() int {
 		each = 3
 	}
 	return 1 + 2*p.matrix.Rows + each*len(p.matrix.Column)
+}
+
+// Effort estimates the cost of passes, each of which looks up all accesses; observed if each miss
+// is classified too.
+func (p *Product) Effort(passes int, observed bool) simcache.Effort {
+	each := 6e6 // references a second
+	if observed {
+		each = 3.5e6
+	}
+	effort := simcache.Effort{LookUps: float64(passes) * float64(p.References())}
+	effort.Time = time.Duration(min(effort.LookUps/each*1e9, 1<<62))
+	return effort
 }
 
 // pass calls touch with each access's array and element, until touch returns false.

@@ -14,7 +14,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,26 +89,8 @@ type hierarchy struct {
 	config simcache.Config
 }
 
-// ReadFile reads a space. Errors begin with the file, the line and the column.
-func ReadFile(path string) (*Space, error) {
-	text, err := strict.ReadText(path)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(path, text)
-}
-
-// Read is ReadFile for an open file; name is for errors.
-func Read(name string, in io.Reader) (*Space, error) {
-	text, err := strict.TextOf(in)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return Parse(name, text)
-}
-
-// Parse is ReadFile for a text; name is for errors. An invalid combination, such as tiles of two
-// dims and a shape of three, is an error that names it.
+// Parse reads a space. Errors begin with the file's name as given, the line and the column. An
+// invalid combination, such as tiles of two dims and a shape of three, is an error that names it.
 func Parse(name string, text []byte) (*Space, error) {
 	f := file{DTypes: []string{"float32"}, Ops: []string{"sum"}, Views: []string{""},
 		Pads: []int{0}, Orders: []string{"row"}, Tiles: []size{"none"}, Kernels: []string{"scalar"}}

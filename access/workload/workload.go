@@ -142,15 +142,6 @@ func Parse(name string, text []byte) (Workload, error) {
 	return w, nil
 }
 
-// ReadFile is Parse for the file of a name.
-func ReadFile(name string) (Workload, error) {
-	text, err := strict.ReadText(name)
-	if err != nil {
-		return Workload{}, err
-	}
-	return Parse(name, text)
-}
-
 func (w *Workload) add(at *place, label string, specs []lowered) error {
 	if len(w.places)+len(specs) > maxBenchmarks {
 		return at.file.Errorf(at.path, "more than %d benchmarks in a file", maxBenchmarks)

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,7 +13,6 @@ import (
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/rearrange"
 	"github.com/stridebench/stridebench/access/session"
-	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
@@ -24,7 +23,7 @@ type adviseFlags struct {
 	program programFlags
 	limit   time.Duration
 	dims    []int
-	order   parsed[access.Order]
+	order   parsed[string]
 	passes  int
 	top     int
 	time    bool
@@ -33,39 +32,32 @@ type adviseFlags struct {
 
 func newAdvise() *cobra.Command {
 	var f adviseFlags
-	cmd := &cobra.Command{
-		Use: "advise {--shape SHAPE | --program FILE.c}",
-		Short: "Answer whether to call contiguous(), and how to walk a view or rearrange your " +
-			"own loops",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, ctx := callOf(cmd), cmd.Context()
+	cmd := verb("advise {--shape SHAPE | --program FILE.c}", "Answer whether to call "+
+		"contiguous(), and how to walk a view or rearrange your own loops", noArgs,
+		func(c call, _ []string) error {
 			if f.preset == "list" {
 				return writeTables(c.out, machines.WriteList)
 			}
+			if err := cmp.Or(positive("passes", f.passes), positive("top", f.top)); err != nil {
+				return err
+			}
 			if f.program.file != "" {
-				return f.rearrange(ctx, c)
+				return f.rearrange(c)
 			}
 			q, err := f.question(c)
 			if err != nil {
 				return err
 			}
-			defer watch(ctx, "this pass")()
-			err = f.run(ctx, c, q)
-			if ctx.Err() != nil {
-				return stopped(ctx, "nothing is advised")
-			}
-			return err
-		},
-	}
+			defer watch(c.ctx, "this pass")()
+			return c.orStopped(f.run(c, q), "nothing is advised")
+		})
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	f.pattern.addTensor(flags, 1)
 	f.pattern.view.parse = parseCopied
-	f.pattern.addOp(flags, 1, nests)
+	f.pattern.addOp(flags, 1)
 	flags.IntSliceVar(&f.dims, "dims", nil, "dims that PyTorch's sum goes along, such as 1, as "+
 		"in x.sum(1); default: all")
-	f.order = parsed[access.Order]{parse: access.ParseOrder, kind: "order"}
+	f.order = oneOf("order", "row", "torch")
 	flags.Var(&f.order, "order", "torch asks for PyTorch alone; all orders are compared otherwise")
 	flags.IntVar(&f.passes, "passes", 1, "passes over the view")
 	flags.BoolVar(&f.time, "time", false, "time the best walks here, and decide by that")
@@ -86,38 +78,23 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 	if err != nil {
 		return advise.Question{}, err
 	}
-	if spec.Op == access.Chase {
-		return advise.Question{}, errors.New("--op chase: it has one order, a random one (want " +
-			nests + ")")
-	}
-	if err := errors.Join(positive("passes", f.passes), positive("top", f.top)); err != nil {
-		return advise.Question{}, err
-	}
 	switch {
-	case f.order.given() && f.order.value != access.Torch && f.order.value != access.Row:
-		return advise.Question{}, fmt.Errorf(
-			"--order %s: all orders are compared: leave it out, or give torch for PyTorch alone",
-			f.order.text)
+	case spec.Op == access.Chase:
+		return advise.Question{}, errors.New("--op chase: it has one order, a random one")
 	case f.dims != nil && spec.Op != access.Sum:
 		return advise.Question{}, fmt.Errorf("--dims goes with --op sum, not with --op %v", spec.Op)
 	}
 	q := advise.Question{Spec: spec, Dims: f.dims, Passes: f.passes,
-		Torch: f.order.value == access.Torch}
+		Torch: f.order.value == "torch"}
 	q.Kernels = append(access.VectorKernels(), access.Builtin)
 	q.Model, err = f.model(c)
 	q.Spec.Threads = q.Model.Threads
 	return q, err
 }
 
-func (f *adviseFlags) rearrange(ctx context.Context, c call) error {
-	for _, other := range []string{"shape", "dtype", "view", "op", "with", "from", "to",
-		"pad", "dims",
-		"order", "passes", "time", "threads", "pages"} {
-		if err := exclude(c, "program", other); err != nil {
-			return err
-		}
-	}
-	if err := positive("top", f.top); err != nil {
+func (f *adviseFlags) rearrange(c call) error {
+	if err := exclude(c, "program",
+		tensorNames+opNames+"dims order passes time threads pages"); err != nil {
 		return err
 	}
 	if f.limit <= 0 {
@@ -141,10 +118,10 @@ func (f *adviseFlags) rearrange(ctx context.Context, c call) error {
 		return err
 	}
 	setCollection()
-	defer watch(ctx, "this count")()
-	a, err := rearrange.Ask(ctx, file, text, m, f.limit)
-	if ctx.Err() != nil {
-		return stopped(ctx, "nothing is advised")
+	defer watch(c.ctx, "this count")()
+	a, err := rearrange.Ask(c.ctx, file, text, m, f.limit)
+	if c.ctx.Err() != nil {
+		return stopped(c.ctx, "nothing is advised")
 	}
 	if err != nil {
 		return fmt.Errorf("--program %s: %w", f.program.file, err)
@@ -166,22 +143,20 @@ func parseCopied(text string) (layouts.Chain, error) {
 	return parseView(strings.TrimSuffix(view, "."))
 }
 
-func (f *adviseFlags) run(ctx context.Context, c call, q advise.Question) error {
-	meter := progress.New(c.err)
-	q.Begin = meter.Begin
-	a, err := advise.Ask(ctx, q)
-	meter.End()
+func (f *adviseFlags) run(c call, q advise.Question) error {
+	q.Begin = c.meter.Begin
+	a, err := advise.Ask(c.ctx, q)
 	if err != nil {
 		return atFlag(err)
 	}
 	if f.time {
 		machine := session.ThisMachine()
 		if err = access.Measurable(a.Naive.Pattern, machine.Available); err == nil {
-			err = a.Time(ctx, access.Options{Count: 7, MinTime: time.Millisecond,
+			err = a.Time(c.ctx, access.Options{Count: 7, MinTime: time.Millisecond,
 				MaxMemory: machine.Available, Pages: f.pages.value})
 		}
 		if err != nil {
-			return fmt.Errorf("--time: %w", atPages(err))
+			return fmt.Errorf("--time: %w", atFlag(err))
 		}
 	}
 	rows := a.Rows(f.top)

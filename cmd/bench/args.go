@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,44 +14,81 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access/bill"
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/outfile"
 )
 
 type call struct {
+	ctx      context.Context
 	in       io.Reader
 	out, err io.Writer
-	given    func(flag string) bool // reports whether the flag was given
-	ctx      context.Context
+	flags    *pflag.FlagSet
+	meter    *progress.Meter // of err; it ends before anything is printed
 }
 
 func callOf(cmd *cobra.Command) call {
-	return call{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags().Changed,
-		cmd.Context()}
+	return call{cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags(),
+		progress.New(cmd.ErrOrStderr())}
 }
+
+// verb returns a command that runs a function.
+func verb(use, short string, args cobra.PositionalArgs,
+	run func(c call, args []string) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error { return run(callOf(cmd), args) }}
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+func (c call) given(flag string) bool { return c.flags.Changed(flag) }
+
+// any reports whether one of the flags was given. Spaces separate them.
+func (c call) any(flags string) bool { return slices.ContainsFunc(strings.Fields(flags), c.given) }
 
 // note and warn never fail a command. A note informs, a warning asks for action.
-func (c call) note(format string, args ...any) { fmt.Fprintf(c.err, "note: "+format+"\n", args...) }
-func (c call) warn(format string, args ...any) {
-	fmt.Fprintf(c.err,
-		"warning: "+format+"\n", args...)
+func (c call) note(format string, args ...any) { c.say("note", format, args...) }
+func (c call) warn(format string, args ...any) { c.say("warning", format, args...) }
+
+func (c call) say(kind, format string, args ...any) {
+	c.meter.End()
+	fmt.Fprintf(c.err, kind+": "+format+"\n", args...)
 }
 
-func beStrict(cmd *cobra.Command) {
-	each := func(f *pflag.Flag) {
-		_, is := f.Value.(*strict)
-		_, list := f.Value.(pflag.SliceValue)
-		_, several := f.Value.(interface{ several() })
-		if takesValue := f.NoOptDefVal == ""; takesValue && !is && !list {
-			f.Value = &strict{Value: f.Value, name: f.Name, repeats: several}
+// exclude refuses a flag beside any of the others, which are separated by spaces.
+func exclude(c call, flag, others string) error {
+	for other := range strings.FieldsSeq(others) {
+		if c.given(flag) && c.given(other) {
+			return fmt.Errorf("--%s and --%s exclude each other: give one of them", flag, other)
 		}
 	}
-	cmd.Flags().VisitAll(each)
-	cmd.PersistentFlags().VisitAll(each)
-	for _, verb := range cmd.Commands() {
-		beStrict(verb)
+	return nil
+}
+
+// needs refuses each of the flags, which are separated by spaces, without another flag.
+func needs(c call, other, flags string) error {
+	for flag := range strings.FieldsSeq(flags) {
+		if c.given(flag) && !c.given(other) {
+			return fmt.Errorf("--%s goes with --%s, which is missing", flag, other)
+		}
 	}
+	return nil
+}
+
+func positive(flag string, value int) error {
+	if value < 1 {
+		return fmt.Errorf("--%s %d: want at least 1", flag, value)
+	}
+	return nil
+}
+
+// flagFault adds where to look to an error of the flags.
+func flagFault(cmd *cobra.Command, err error) error {
+	if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
+		return aVerb(cmd, args) // the flag was meant for this verb
+	}
+	return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 }
 
 // aVerb refuses arguments of a command that only has verbs.
@@ -59,177 +96,32 @@ func aVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	similar := verbHint(cmd, args[0])
+	hint := ""
 	cmd.SuggestionsMinimumDistance = 2
-	if names := cmd.SuggestionsFor(args[0]); args[0] != "" && similar == "" && len(names) > 0 {
-		similar = fmt.Sprintf(": did you mean %s?", strings.Join(names, " or "))
+	if names := cmd.SuggestionsFor(args[0]); args[0] != "" && len(names) > 0 {
+		hint = fmt.Sprintf(": did you mean %s?", strings.Join(names, " or "))
 	}
-	return fmt.Errorf("unknown command %q for %q%s (see %s --help)", args[0], cmd.CommandPath(),
-		similar, cmd.CommandPath())
-}
-
-// helpOfVerb refuses --help of an unknown verb. Cobra acts on --help before it checks arguments.
-func helpOfVerb(root *cobra.Command, args []string) error {
-	cmd, rest, err := root.Find(args)
-	help := func(arg string) bool { return arg == "--help" || arg == "-h" }
-	if err != nil || !cmd.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") ||
-		!slices.ContainsFunc(rest, help) {
-		return nil // ExecuteContext reports err
-	}
-	return aVerb(cmd, rest)
+	return fmt.Errorf("unknown command %q for %q%s (see %[2]s --help)", args[0], cmd.CommandPath(),
+		hint)
 }
 
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// outputs are the flags that name a file to write. The --suite of import is another.
-var outputs = []string{"out", "ab-out", "cachegrind-out", "results", "map"}
-
-func isOutput(cmd *cobra.Command, flag string) bool {
-	return slices.Contains(outputs, flag) || cmd.Name() == "import" && flag == "suite"
-}
-
-func keeps(cmd *cobra.Command, args []string) error {
-	if err := keepsDash(cmd); err != nil {
-		return err
+// takes checks the number of a verb's arguments, which are what.
+func takes(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("%s %q: %s takes %s (see %[3]s --help)",
+				counted(len(args), "argument"), args, cmd.CommandPath(), what)
+		}
+		return nil
 	}
-	if err := readsOnce(cmd, args); err != nil {
-		return err
-	}
-	if err := keepsInputs(cmd, args); err != nil {
-		return err
-	}
-	if err := keepsBoth(cmd); err != nil {
-		return err
-	}
-	return keepsOthers(cmd)
 }
 
-// keepsDash refuses - as an output, since most programs would read such a file as stdin.
-func keepsDash(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(out *pflag.Flag) {
-		if isOutput(cmd, out.Name) && out.Value.String() == "-" {
-			err = fmt.Errorf("--%s -: it would be a file of this name, and not stdout: want "+
-				"another name (./- is such a file, /dev/stdout is stdout)", out.Name)
-		}
-	})
-	return err
-}
-
-// inputs are the flags that name a file to read, or stdin as -.
-var inputs = []string{"baseline", "suite", "caches", "config", "program", "trace", "matrix"}
-
-func readsOnce(cmd *cobra.Command, args []string) error {
-	var all []string
-	cmd.Flags().Visit(func(in *pflag.Flag) {
-		if slices.Contains(inputs, in.Name) && !isOutput(cmd, in.Name) && in.Value.String() == "-" {
-			all = append(all, "--"+in.Name)
-		}
-	})
-	for _, arg := range args {
-		if arg == "-" {
-			all = append(all, "a file")
-		}
-	}
-	if len(all) > 1 {
-		return fmt.Errorf("- is given twice, as %s and as %s: stdin can be read once",
-			all[0], all[1])
-	}
-	return nil
-}
-
-func keepsBoth(cmd *cobra.Command) (err error) {
-	var before []*pflag.Flag
-	cmd.Flags().Visit(func(out *pflag.Flag) {
-		if !isOutput(cmd, out.Name) {
-			return
-		}
-		for _, other := range before {
-			if !outfile.Distinct(other.Value.String(), out.Value.String()) {
-				err = fmt.Errorf("--%s and --%s: both are written to %s: give each a file of "+
-					"its own", other.Name, out.Name, out.Value)
-			}
-		}
-		before = append(before, out)
-	})
-	return err
-}
-
-func keepsOthers(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(out *pflag.Flag) {
-		path := out.Value.String()
-		if isOutput(cmd, out.Name) && outfile.Foreign(path, oursOf(cmd, out.Name)) {
-			err = fmt.Errorf("--%s: %s is there and %s does not write such files: give another "+
-				"name, or remove it", out.Name, path, cmd.CommandPath())
-		}
-	})
-	return err
-}
-
-// oursByCachegrind matches --cachegrind-out of bench sim, not of a program under Valgrind.
-var oursByCachegrind = regexp.MustCompile(`^(desc: .*\n)+cmd: \S+ sim .*--cachegrind-out`)
-
-// oursOf returns a function that reports whether a file is bench's own and may be overwritten.
-func oursOf(cmd *cobra.Command, flag string) func(text []byte) bool {
-	switch verb := cmd.Name(); {
-	case flag == "cachegrind-out":
-		return oursByCachegrind.Match
-	case verb == "layout" || flag == "map":
-		return reports.IsPicture
-	case verb == "import":
-		return bill.IsSuite
-	case verb == "report": // the report checks its folder or page itself
-		return func([]byte) bool { return true }
-	case verb == "machine" && flag == "out":
-		return func(text []byte) bool { return bytes.HasPrefix(text, []byte("name:")) }
-	case verb == "export" && cmd.Parent() == cmd.Root():
-		return exported
-	case verb == "export": // of a history, whose entries are results
-		return func(text []byte) bool { return exported(text) || results.Are(text) }
-	}
-	return results.Are
-}
-
-func exported(text []byte) bool {
-	head := text[:min(len(text), 100)]
-	return slices.ContainsFunc([]string{"commit,date,fingerprint", `{"commit":`, `"Benchmark`},
-		func(s string) bool {
-			return bytes.Contains(head, []byte(s))
-		})
-}
-
-func keepsInputs(cmd *cobra.Command, args []string) (err error) {
-	cmd.Flags().Visit(func(out *pflag.Flag) {
-		file, statErr := os.Stat(out.Value.String())
-		if !isOutput(cmd, out.Name) || statErr != nil || !file.Mode().IsRegular() {
-			return
-		}
-		check := func(path, what string) {
-			if other, e := os.Stat(path); e == nil && os.SameFile(file, other) {
-				err = fmt.Errorf("--%s %s: it is %s, which would be lost", out.Name,
-					out.Value, what)
-			}
-		}
-		for _, path := range args {
-			if out.NoOptDefVal == "" { // otherwise the argument is this flag's value
-				check(path, "a file that is read")
-			}
-		}
-		cmd.Flags().Visit(func(in *pflag.Flag) {
-			if !isOutput(cmd, in.Name) {
-				check(in.Value.String(), "the file of --"+in.Name)
-			}
-		})
-	})
-	return err
-}
-
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%q is not expected: %s takes flags only%s (see %[2]s --help)", args[0],
-			cmd.CommandPath(), argHint(cmd, args[0]))
-	}
-	return nil
-}
+var (
+	noArgs    = takes(0, 0, "flags only")
+	someFiles = takes(1, math.MaxInt, "files of results, such as out/run.txt")
+)
 
 // arguments accepts a picture after --map without =, which an optional value otherwise needs.
 func (f *lookFlags) arguments(cmd *cobra.Command, args []string) error {
@@ -239,49 +131,68 @@ func (f *lookFlags) arguments(cmd *cobra.Command, args []string) error {
 	return noArgs(cmd, args)
 }
 
-func oneExpression(cmd *cobra.Command, args []string) error {
-	const example = "'torch.zeros(3, 4).t()'"
-	switch {
-	case len(args) == 0:
-		return nil
-	case len(args) > 1 && strings.Contains(args[0], "("):
-		return fmt.Errorf("%d arguments: put one expression in quotes, such as %s %s",
-			len(args), cmd.CommandPath(), example)
-	case !strings.Contains(args[0], "("):
-		return fmt.Errorf("%q is not an expression, such as %s%s (see %s --help)",
-			args[0], example, argHint(cmd, args[0]), cmd.CommandPath())
-	}
-	return nil
+// written has the flags that name a file to write, of any verb or of one. Each has a function that
+// reports whether a file is bench's own and may be overwritten.
+var written = map[string]func(text []byte) bool{
+	"out": results.Are, "ab-out": results.Are, "results": results.Are,
+	"cachegrind-out": byCachegrind.Match, "map": reports.IsPicture, "layout out": reports.IsPicture,
+	"import suite": bill.IsSuite, "import out": bill.IsSuite, "export out": byExport.Match,
+	"history export out": func(text []byte) bool {
+		return byExport.Match(text) || results.Are(text)
+	},
+	"machine out": func(text []byte) bool { return bytes.HasPrefix(text, []byte("name:")) },
+	"report out":  func([]byte) bool { return true }, // it checks its folder or page itself
 }
 
-func someFiles(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return fmt.Errorf("no file: %s wants one or more files of results (such as %[1]s "+
-			"out/run.txt)", cmd.CommandPath())
-	}
-	return nil
-}
+// byCachegrind matches --cachegrind-out of bench sim, not of a program under Valgrind.
+var byCachegrind = regexp.MustCompile(`^(desc: .*\n)+cmd: \S+ sim .*--cachegrind-out`)
 
-func oneSpace(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%d files: bench sweep wants one, a YAML file of combinations (such as "+
-			"bench sweep sweep.yaml -o out/sweep.txt, docs/fleet.md has one)", len(args))
-	}
-	return nil
-}
+// byExport matches what export writes: CSV, JSON lines, and JSON for two services.
+var byExport = regexp.MustCompile(`^(?s:.{0,80})(commit,date,fingerprint|\{"commit":|"Benchmark)`)
 
-func oneNew(_ *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return fmt.Errorf("%d files (%s): bench check takes one, the new results; --baseline "+
-			"names the old ones", len(args), strings.Join(args, " "))
+// keeps refuses empty values, as of an unset shell variable, and files that would be lost.
+func keeps(cmd *cobra.Command, args []string) (err error) {
+	type file struct {
+		name, path string
+		out        bool
 	}
-	return nil
-}
-
-func oneName(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%d names: %s wants one, of a benchmark (bench list prints them)",
-			len(args), cmd.CommandPath())
+	var files []file
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		name, value := "--"+f.Name, f.Value.String()
+		ours := written[strings.TrimPrefix(cmd.CommandPath(), "bench ")+" "+f.Name]
+		if ours == nil {
+			ours = written[f.Name]
+		}
+		typed, _, _ := strings.Cut(f.Shorthand+value, "=") // of -order=col, for example
+		switch {
+		case f.Shorthand != "" && cmd.Flags().Lookup(typed) != nil:
+			err = fmt.Errorf("-%s%s: long flags have two dashes", f.Shorthand, value)
+		case value == "" && f.Name != "view": // an empty --view means no view
+			err = fmt.Errorf("%s: it is empty: leave the flag out, or give it a value", name)
+		case ours != nil && value == "-":
+			err = fmt.Errorf("%s -: it would be a file of this name, and not stdout: want another "+
+				"name (./- is such a file, /dev/stdout is stdout)", name)
+		case ours != nil && outfile.Foreign(value, ours):
+			err = fmt.Errorf("%s: %s is there and %s does not write such files: give another "+
+				"name, or remove it", name, value, cmd.CommandPath())
+		case f.NoOptDefVal == "": // otherwise the value may be among the arguments
+			files = append(files, file{name, value, ours != nil})
+		}
+	})
+	for _, path := range args {
+		files = append(files, file{"a file", path, false})
 	}
-	return nil
+	for i, a := range files {
+		for _, b := range files[:i] {
+			switch {
+			case a.path == "-" && b.path == "-":
+				err = fmt.Errorf("- is given twice, as %s and as %s: stdin can be read once",
+					b.name, a.name)
+			case (a.out || b.out) && !outfile.Distinct(a.path, b.path):
+				err = fmt.Errorf("%s and %s are one file, %s, which would be lost", b.name, a.name,
+					a.path)
+			}
+		}
+	}
+	return err
 }

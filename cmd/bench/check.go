@@ -3,20 +3,16 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access/session"
-	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/check"
 )
@@ -29,21 +25,14 @@ type checkFlags struct {
 	times                 parsed[check.Times]
 	format                parsed[string]
 	update, allowVanished bool
-	incomplete            error // why the new results cannot become the baseline
 }
 
 func newCheck() *cobra.Command {
 	var f checkFlags
-	cmd := &cobra.Command{
-		Use:   "check (--baseline OLD [NEW] | --ab OLDPROGRAM)",
-		Short: "Fail if results became worse than a baseline",
-		Args:  oneNew,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd.Context(), callOf(cmd), args)
-		},
-	}
+	cmd := verb("check (--baseline OLD [NEW] | --ab OLDPROGRAM)",
+		"Fail if results became worse than a baseline",
+		takes(0, 1, "one file, the new results; --baseline names the old ones"), f.run)
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	f.add(flags)
 	f.addSuite(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the results of a run")
@@ -53,15 +42,16 @@ func newCheck() *cobra.Command {
 }
 
 func (f *checkFlags) add(flags *pflag.FlagSet) {
-	f.threshold = parsed[float64]{value: 0.05, text: "5%", parse: check.ParseShare, kind: "share"}
-	f.tolerance = parsed[float64]{text: "0", parse: check.ParseShare, kind: "share"}
+	f.threshold = parsed[float64]{value: 0.05, text: "5%"}
+	f.tolerance.text = "0"
 	f.times = oneOf("when", check.TimesAuto, check.TimesRequire, check.TimesOff)
 	f.format = oneOf("format", "text", "markdown", "json", "junit")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of results to compare with; - for stdin")
 	flags.Float64Var(&f.alpha, "alpha", 0.01,
-		"share of false alarms; among checks of unchanged code, those that find some time to differ")
-	flags.Var(&f.threshold, "threshold", "least change of a time that counts, such as 5% or 0.05")
-	flags.Var(&f.tolerance, "exact-tolerance",
+		"share of false alarms; among checks of unchanged code, those that find a time to differ")
+	f.threshold.add(flags, "threshold", "share", check.ParseShare,
+		"least change of a time that counts, such as 5% or 0.05")
+	f.tolerance.add(flags, "exact-tolerance", "share", check.ParseShare,
 		"greatest rise of a simulated unit that does not count, such as 0.1%")
 	flags.Var(&f.times, "times", "compare times, auto, require or off; auto compares them if the "+
 		"machines are the same")
@@ -73,20 +63,6 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 		"make NEW the baseline if it passes; a regression or a missing benchmark keeps the old one")
 }
 
-// oneOf returns a flag that takes one of the known values, by default the first.
-func oneOf[T ~string](kind string, known ...T) parsed[T] {
-	return parsed[T]{value: known[0], text: string(known[0]), kind: kind, known: known,
-		parse: func(text string) (T, error) {
-			if slices.Contains(known, T(text)) {
-				return T(text), nil
-			}
-			if len(known) == 1 {
-				return "", fmt.Errorf("want %s, which is all that there is so far", known[0])
-			}
-			return "", fmt.Errorf("want one of %s", strings.Trim(fmt.Sprint(known), "[]"))
-		}}
-}
-
 func checkAlpha(alpha float64) error {
 	if !(alpha > 0 && alpha < 1) {
 		return fmt.Errorf("--alpha %v: want more than 0 and less than 1", alpha)
@@ -94,20 +70,21 @@ func checkAlpha(alpha float64) error {
 	return nil
 }
 
-func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
+func (f *checkFlags) run(c call, args []string) error {
 	switch {
 	case f.baseline == "" && f.ab == "":
 		return errors.New("--baseline is missing (such as --baseline baseline.txt)")
-	case f.ab != "" && (f.baseline != "" || f.update || len(args) > 0):
-		return errors.New("--ab runs both programs: leave --baseline, --update and NEW out")
+	case f.ab != "" && len(args) > 0:
+		return fmt.Errorf("--ab runs both programs: leave %s out", args[0])
+	case f.baseline == "-" && f.update:
+		return errors.New("--baseline - is stdin, which cannot be renewed: leave --update out, " +
+			"or name a file")
 	}
-	if err := checkAlpha(f.alpha); err != nil {
+	if err := cmp.Or(checkAlpha(f.alpha), exclude(c, "ab", "baseline update"),
+		exclude(c, "update", "filter")); err != nil {
 		return err
 	}
-	if f.update && c.given("filter") {
-		return errors.New("--update renews the whole baseline: leave --filter out")
-	}
-	report, text, err := f.report(ctx, c, args)
+	report, text, err := f.report(c, args)
 	if err != nil {
 		return err
 	}
@@ -121,9 +98,6 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 		return err
 	}
 	if err := report.Err(); err != nil {
-		if f.update && len(args) > 0 && args[0] != "-" {
-			err = fmt.Errorf("%w (cp %s %s replaces the baseline anyway)", err, args[0], f.baseline)
-		}
 		return err
 	}
 	if report.Failed() {
@@ -137,10 +111,6 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 			"its benchmarks or units (%s is the first; --allow-vanished renews it anyway)", gone,
 			report.Vanished[0])
 	}
-	if f.incomplete != nil { // it has all of the baseline, but is incomplete
-		return fmt.Errorf("--update: the baseline is unchanged, since the new results would be "+
-			"refused as one: %w", f.incomplete)
-	}
 	if err := writeFile("baseline", f.baseline, text); err != nil {
 		return err
 	}
@@ -149,20 +119,11 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 }
 
 // report compares the files or programs of the flags. It also returns the text of the new results.
-func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.Report,
-	[]byte, error) {
+func (f *checkFlags) report(c call, args []string) (*check.Report, []byte, error) {
 	if f.ab != "" {
-		return f.reportAB(ctx, c)
-	}
-	if f.baseline == "-" && f.update {
-		return nil, nil, errors.New("--baseline - is stdin, which cannot be renewed: leave " +
-			"--update out, or name a file")
+		return f.reportAB(c)
 	}
 	old, err := results.ReadBy(c.textOf, f.baseline)
-	if errors.Is(err, fs.ErrNotExist) && len(args) > 0 && !missing(args[0]) {
-		return nil, nil, fmt.Errorf("--baseline: %w (cp %s %s makes the new results the first one)",
-			err, args[0], f.baseline)
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("--baseline: %w (bench run -o %s records one)", err, f.baseline)
 	}
@@ -176,16 +137,12 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 		return nil, nil, atFlag(err)
 	}
 	if len(args) == 0 {
-		return f.reportNow(ctx, c, old)
+		return f.reportNow(c, old)
 	}
-	for _, flag := range []string{"suite", "quick", "count", "sample-time", "out", "I1", "D1", "LL",
-		"TLB", "caches", "pages"} {
-		if flag == "out" && c.given(flag) {
-			return nil, nil, fmt.Errorf("--out is for the results of a run, which %s has "+
-				"already; the report goes to stdout: put > before the file", args[0])
-		}
+	const ofRun = "suite quick count sample-time out I1 D1 LL TLB caches pages"
+	for flag := range strings.FieldsSeq(ofRun) {
 		if c.given(flag) {
-			return nil, nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag",
+			return nil, nil, fmt.Errorf("--%s is for a run, which %s has already: leave it out",
 				flag, args[0])
 		}
 	}
@@ -197,13 +154,8 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 	return report, text, err
 }
 
-func missing(path string) bool {
-	_, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
 // reportAB interleaves two programs. Benchmarks that only the older one has count as vanished.
-func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byte, error) {
+func (f *checkFlags) reportAB(c call) (*check.Report, []byte, error) {
 	run, err := f.prepare(c)
 	if err != nil {
 		return nil, nil, err
@@ -211,35 +163,23 @@ func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byt
 	if report, err := f.tooFew(c, run); report != nil || err != nil {
 		return report, nil, err
 	}
-	defer watch(ctx, "this pass")()
-	keep, discard, err := f.openOut()
+	defer watch(c.ctx, "this pass")()
+	file, err := createFile("out", f.out)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer discard()
-	if err := f.tune(ctx, c, run); err != nil {
-		return nil, nil, abFault(ctx, err)
+	defer file.Discard()
+	if err := f.tune(c, run); err != nil {
+		return nil, nil, err
 	}
-	programs, err := f.programs(ctx)
+	oldText, text, gone, err := f.interleave(c, run)
 	if err != nil {
 		return nil, nil, err
 	}
-	gone, err := f.gone(ctx, programs.old, run)
-	if err != nil {
+	if err := file.put(text); err != nil {
 		return nil, nil, err
 	}
-	oldText, text, err := f.interleave(ctx, c, run, programs)
-	if err != nil {
-		return nil, nil, err
-	}
-	old, err := results.Parse(f.ab, oldText)
-	if err == nil {
-		err = keep(text)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	report, err := f.compare(old, thisRun, text)
+	report, err := f.compareTexts(oldText, text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -249,6 +189,15 @@ func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byt
 	return report, text, nil
 }
 
+// compareTexts compares the results of two interleaved programs.
+func (f *checkFlags) compareTexts(oldText, text []byte) (*check.Report, error) {
+	old, err := results.Parse(f.ab, oldText)
+	if err != nil {
+		return nil, err
+	}
+	return f.compare(old, thisRun, text)
+}
+
 // tooFew warns if --count gives too few samples to compare any time. If times are required, it
 // returns the failing report.
 func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error) {
@@ -256,11 +205,7 @@ func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error)
 	if err != nil {
 		return nil, err
 	}
-	old, err := results.Parse(f.ab, text)
-	if err != nil {
-		return nil, err
-	}
-	report, err := f.compare(old, thisRun, text)
+	report, err := f.compareTexts(text, text)
 	if err != nil || report.Nothing == "" || f.times.value == check.TimesOff ||
 		len(report.Comparisons) == 0 {
 		return nil, err
@@ -282,12 +227,10 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 	if err != nil {
 		return nil, err
 	}
-	f.incomplete = nil
-	if name != thisRun {
-		f.incomplete = set.Complete()
-	}
-	if f.update && f.allowVanished && f.incomplete != nil { // else the report says so
-		return nil, fmt.Errorf("--update: %w", f.incomplete)
+	if f.update && name != thisRun {
+		if err := set.Complete(); err != nil {
+			return nil, fmt.Errorf("--update: the baseline is unchanged: %w", err)
+		}
 	}
 	if err := set.Keep(f.suiteOf.filter, name); err != nil {
 		return nil, atFlag(err)
@@ -299,9 +242,8 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 }
 
 // reportNow runs the suite and compares it, unless nothing can be compared.
-func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*check.Report,
-	[]byte, error) {
-	if err := f.baselineGeometry(old); err != nil {
+func (f *checkFlags) reportNow(c call, old *results.Set) (*check.Report, []byte, error) {
+	if err := f.baselineGeometry(c, old); err != nil {
 		return nil, nil, err
 	}
 	f.once = f.times.value == check.TimesOff && !f.update && f.out == ""
@@ -318,7 +260,9 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 	}
 	report, err := f.compare(old, thisRun, expected)
 	if err == nil && len(report.Comparisons) == 0 && len(report.Vanished) > 0 {
-		err = f.foreign(old)
+		err = fmt.Errorf("--baseline %s: without NEW the suite is run, and it has none of these "+
+			"benchmarks: repeat the command that made them into another file, and give that as "+
+			"NEW", f.baseline)
 	}
 	if err != nil || report.Nothing != "" {
 		return report, nil, err
@@ -328,7 +272,7 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 			counted(new, "benchmark"), f.baseline)
 		s.Only(old.Names())
 	}
-	text, err := f.runNow(ctx, c, s)
+	text, err := f.runNow(c, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -336,62 +280,31 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 	return report, text, err
 }
 
-// foreign is the error for a baseline without benchmarks of the suite, such as one of custom
-// patterns.
-func (f *checkFlags) foreign(old *results.Set) error {
-	again := "bench run"
-	for _, p := range old.Comments[f.baseline] {
-		if p.Key == "command" {
-			again = p.Value
-		}
-	}
-	return fmt.Errorf("--baseline %s: without NEW the suite is run, and it has none of these "+
-		"benchmarks: repeat the command that made them (%s) into another file, and give that as NEW", f.baseline, again)
-}
-
-func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]byte, error) {
-	defer watch(ctx, "this pass")()
-	keep, discard, err := f.openOut()
+func (f *checkFlags) runNow(c call, s *session.Session) ([]byte, error) {
+	defer watch(c.ctx, "this pass")()
+	file, err := createFile("out", f.out) // a failure costs no measuring
 	if err != nil {
 		return nil, err
 	}
-	defer discard()
+	defer file.Discard()
 	var text bytes.Buffer
-	if err = f.tune(ctx, c, s); err == nil {
-		meter := progress.New(c.err)
+	if err = f.tune(c, s); err == nil {
 		var warnings []string
-		warnings, err = s.Write(ctx, &text, meter)
-		err = atPages(err)
-		meter.End()
+		warnings, err = s.Write(c.ctx, &text, c.meter)
+		err = atFlag(err)
 		tell(c, warnings)
 	}
 	var fault error // of the file
+	so := "nothing is compared or kept"
 	if s.Done() > 0 {
-		fault = keep(text.Bytes())
+		if fault = file.put(text.Bytes()); fault == nil && f.out != "" {
+			so = "nothing is compared, and " + f.out + " keeps the samples that were finished"
+		}
 	}
-	switch {
-	case ctx.Err() == nil:
-		return text.Bytes(), errors.Join(err, fault)
-	case f.out != "" && s.Done() > 0 && fault == nil:
-		return nil, stopped(ctx, "nothing is compared, and "+f.out+" keeps the samples that were "+
-			"finished")
+	if c.ctx.Err() != nil {
+		err = stopped(c.ctx, so)
 	}
-	return nil, errors.Join(stopped(ctx, "nothing is compared or kept"), fault)
-}
-
-// openOut creates the file of --out before the run, so that a failure costs no measuring.
-func (f *checkFlags) openOut() (keep func(text []byte) error, discard func(), err error) {
-	if f.out == "" {
-		return func([]byte) error { return nil }, func() {}, nil
-	}
-	file, err := createFile("out", f.out)
-	if err != nil {
-		return nil, nil, err
-	}
-	return func(text []byte) error {
-		_, err := file.Write(text)
-		return cmp.Or(err, file.Commit())
-	}, file.Discard, nil
+	return text.Bytes(), errors.Join(err, fault)
 }
 
 // leaveOut removes from a baseline what --quick omits, so that it does not count as vanished.
@@ -413,7 +326,7 @@ func (f *checkFlags) leaveOut(c call, old *results.Set, s *session.Session) erro
 }
 
 // baselineGeometry takes the baseline's caches, except where flags are given.
-func (f *checkFlags) baselineGeometry(old *results.Set) error {
+func (f *checkFlags) baselineGeometry(c call, old *results.Set) error {
 	if f.caches != "" {
 		return nil
 	}
@@ -421,16 +334,14 @@ func (f *checkFlags) baselineGeometry(old *results.Set) error {
 	if err != nil {
 		return fmt.Errorf("--baseline: %w", err)
 	}
-	for key, flag := range map[string]interface {
-		pflag.Value
-		given() bool
-	}{results.D1Key: &f.geometry.d1, results.LLKey: &f.geometry.ll, results.TLBKey: &f.tlb} {
-		if config[key] == "" || flag.given() {
-			continue
+	for key, flag := range map[string]string{results.D1Key: "D1", results.LLKey: "LL",
+		results.TLBKey: "TLB"} {
+		if config[key] != "" && !c.given(flag) {
+			err = cmp.Or(err, c.flags.Set(flag, config[key]))
 		}
-		if err := flag.Set(config[key]); err != nil {
-			return fmt.Errorf("--baseline %s: %s %q: %w", f.baseline, key, config[key], err)
-		}
+	}
+	if err != nil {
+		return fmt.Errorf("--baseline %s: its caches: %w", f.baseline, err)
 	}
 	f.tlb.set = f.tlb.set || config[results.D1Key] != "" // a baseline without a TLB simulated none
 	return nil

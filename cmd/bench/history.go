@@ -8,8 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,36 +34,33 @@ func newHistory() *cobra.Command {
 
 func newHistoryAdd(dir *string) *cobra.Command {
 	var commit string
-	date := parsed[time.Time]{parse: history.ParseTime, kind: "time"}
-	cmd := &cobra.Command{
-		Use:   "add FILE...",
-		Short: "Put results into the history",
-		Args:  someFiles,
-		RunE: func(cmd *cobra.Command, files []string) error {
+	var date parsed[time.Time]
+	cmd := verb("add FILE...", "Put results into the history", someFiles,
+		func(c call, files []string) error {
 			store := history.Open(*dir)
 			for _, file := range files {
-				text, err := callOf(cmd).textOf(file)
+				text, err := c.textOf(file)
 				if err != nil {
 					return err
 				}
 				entry, added, err := store.Add(file, text, commit, date.value)
 				if err != nil {
-					return addFault(callOf(cmd), file, err)
+					return addFault(c, file, err)
 				}
 				for _, doubt := range entry.Doubts {
-					callOf(cmd).warn("%s: %s", file, show.Printable(doubt))
+					c.warn("%s: %s", file, show.Printable(doubt))
 				}
 				note := ""
 				if !added {
 					note = " (was there)"
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s%s\n", filepath.Join(*dir, entry.File), note)
+				fmt.Fprintf(c.out, "%s%s\n", filepath.Join(*dir, entry.File), note)
 			}
 			return nil
-		},
-	}
+		})
 	cmd.Flags().StringVar(&commit, "commit", "", "`commit` that the results are of")
-	cmd.Flags().Var(&date, "date", "time that the results are of, such as 2026-11-21T07:14:35Z")
+	date.add(cmd.Flags(), "date", "time", history.ParseTime,
+		"time that the results are of, such as 2026-11-21T07:14:35Z")
 	return cmd
 }
 
@@ -73,11 +68,11 @@ func addFault(c call, file string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("--dir: %w", err)
 	}
-	if origin, ok := errors.AsType[history.OriginError](err); ok && origin.Key != "" &&
-		c.given(origin.Key) {
+	origin, ok := errors.AsType[history.OriginError](err)
+	switch {
+	case ok && c.given(origin.Key):
 		return fmt.Errorf("--%w", err) // err begins with the key
-	}
-	if _, ok := errors.AsType[history.OriginError](err); ok {
+	case ok:
 		return fmt.Errorf("%s: %w (a build without git's stamp names none; --commit \"$(git "+
 			"rev-parse HEAD)\" and --date set them)", file, err)
 	}
@@ -101,142 +96,95 @@ func entries(c call, flag, dir string) (*history.Store, []history.Entry, error) 
 	return store, list, nil
 }
 
-func newHistoryList(dir *string) *cobra.Command {
+// A shown is what a verb of the history prints, as JSON or in words.
+type shown struct {
+	json  any
+	write func(io.Writer) error
+}
+
+// newHistoryVerb returns a verb that prints something of the entries, in one of two formats.
+func newHistoryVerb(dir *string, use, short string, args cobra.PositionalArgs,
+	of func(list []history.Entry, args []string) (shown, error)) *cobra.Command {
 	format := oneOf("format", "text", "json")
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "Print the entries, by time",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, list, err := entries(callOf(cmd), "dir", *dir)
-			if err != nil {
-				return err
-			}
-			if format.value == "json" {
-				return writeJSON(cmd.OutOrStdout(), history.Listed(list))
-			}
-			return writeTables(cmd.OutOrStdout(), func(w io.Writer) error {
-				return history.WriteList(w, list)
-			})
-		},
-	}
+	cmd := verb(use, short, args, func(c call, args []string) error {
+		_, list, err := entries(c, "dir", *dir)
+		if err != nil {
+			return err
+		}
+		s, err := of(list, args)
+		switch {
+		case s.write == nil:
+			return err
+		case format.value == "json":
+			return cmp.Or(writeJSON(c.out, s.json), err)
+		}
+		return cmp.Or(writeTables(c.out, s.write), err)
+	})
 	cmd.Flags().Var(&format, "format", "text or json")
 	return cmd
+}
+
+func newHistoryList(dir *string) *cobra.Command {
+	return newHistoryVerb(dir, "list", "Print the entries, by time", noArgs,
+		func(list []history.Entry, _ []string) (shown, error) {
+			return shown{history.Listed(list), func(w io.Writer) error {
+				return history.WriteList(w, list)
+			}}, nil
+		})
 }
 
 func newHistoryShow(dir *string) *cobra.Command {
-	format := oneOf("format", "text", "json")
-	cmd := &cobra.Command{
-		Use:   "show NAME",
-		Short: "Print what a benchmark was at each commit",
-		Args:  oneName,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, list, err := entries(callOf(cmd), "dir", *dir)
-			if err != nil {
-				return err
-			}
+	return newHistoryVerb(dir, "show NAME", "Print what a benchmark was at each commit",
+		takes(1, 1, "the name of one benchmark, which bench list prints"),
+		func(list []history.Entry, args []string) (shown, error) {
 			of := history.Of(list, args[0])
 			if len(of) == 0 {
-				return fmt.Errorf("no entry has the benchmark %q%s", args[0],
-					nameHint(list, args[0]))
+				return shown{}, fmt.Errorf("no entry has the benchmark %q (bench history export "+
+					"--format csv has the names of all)", args[0])
 			}
-			if format.value == "json" {
-				return writeJSON(cmd.OutOrStdout(), of)
-			}
-			return writeTables(cmd.OutOrStdout(), func(w io.Writer) error {
-				return history.WriteSeries(w, of)
-			})
-		},
-	}
-	cmd.Flags().Var(&format, "format", "text or json")
-	return cmd
-}
-
-// nameHint suggests benchmarks with the same beginning or a similar spelling.
-func nameHint(entries []history.Entry, typed string) string {
-	const most = 3
-	var names []string
-	for _, e := range entries {
-		for _, r := range e.Records {
-			names = append(names, strings.TrimPrefix(r.Name, "Benchmark"))
-		}
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	meant := near(strings.TrimPrefix(typed, "Benchmark"), names...)
-	if typed == "" || len(meant) == 0 {
-		return fmt.Sprintf(" (bench history export --format csv has the names of all, such as %s)",
-			show.Printable(names[0]))
-	}
-	more := ""
-	if left := len(meant) - most; left > 0 {
-		meant, more = meant[:most], fmt.Sprintf(" (and %d more)", left)
-	}
-	return fmt.Sprintf(": did you mean %s%s?", show.Printable(strings.Join(meant, " or ")), more)
-}
-
-type trendFlags struct {
-	alpha     float64
-	threshold parsed[float64]
-	worse     bool
-	by        string
-	format    parsed[string]
+			return shown{of, func(w io.Writer) error { return history.WriteSeries(w, of) }}, nil
+		})
 }
 
 func newHistoryTrend(dir *string) *cobra.Command {
-	f := trendFlags{threshold: parsed[float64]{value: history.DefaultThreshold, text: "1%",
-		parse: check.ParseShare, kind: "share"}, format: oneOf("format", "text", "json")}
-	cmd := &cobra.Command{
-		Use:   "trend",
-		Short: "Find the commits since which something changed",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cmp.Or(checkAlpha(f.alpha), checkBy(f.by)); err != nil {
-				return err
+	var alpha float64
+	var worse bool
+	var by string
+	threshold := parsed[float64]{value: history.DefaultThreshold, text: "1%"}
+	cmd := newHistoryVerb(dir, "trend", "Find the commits since which something changed", noArgs,
+		func(list []history.Entry, _ []string) (s shown, err error) {
+			if err := cmp.Or(checkAlpha(alpha), checkBy(by)); err != nil {
+				return s, err
 			}
-			_, list, err := entries(callOf(cmd), "dir", *dir)
+			trend := history.TrendOf(list, alpha, threshold.value, worse)
+			if by != "" {
+				trend, err = history.TrendBy(list, by, alpha, threshold.value, worse)
+			}
 			if err != nil {
-				return err
+				return s, fmt.Errorf("--by: %w", err)
 			}
-			trend := history.TrendOf(list, f.alpha, f.threshold.value, f.worse)
-			if f.by != "" {
-				if trend, err = history.TrendBy(list, f.by, f.alpha, f.threshold.value,
-					f.worse); err != nil {
-					return fmt.Errorf("--by: %w", err)
-				}
+			if worse && len(trend.Changes) > 0 {
+				err = fmt.Errorf("%w: changes for the worse: %d", errCheck, len(trend.Changes))
 			}
-			if f.format.value == "json" {
-				err = writeJSON(cmd.OutOrStdout(), trend.All())
-			} else {
-				err = writeTables(cmd.OutOrStdout(), trend.Write)
-			}
-			if err != nil || !f.worse || len(trend.Changes) == 0 {
-				return err
-			}
-			return fmt.Errorf("%w: changes for the worse: %d", errCheck, len(trend.Changes))
-		},
-	}
-	cmd.Flags().Float64Var(&f.alpha, "alpha", 0.01,
+			return shown{trend.All(), trend.Write}, err
+		})
+	cmd.Flags().Float64Var(&alpha, "alpha", 0.01,
 		"share of series without a change in which one may be found")
-	cmd.Flags().Var(&f.threshold, "threshold",
+	threshold.add(cmd.Flags(), "threshold", "share", check.ParseShare,
 		"least size of a change, such as 1%; by default, any change of a simulated unit counts")
-	cmd.Flags().StringVar(&f.by, "by", "", "find changes of each value of a `label` separately, "+
+	cmd.Flags().StringVar(&by, "by", "", "find changes of each value of a `label` separately, "+
 		"such as of each host; entries of one commit count too")
-	cmd.Flags().BoolVar(&f.worse, "worse", false,
+	cmd.Flags().BoolVar(&worse, "worse", false,
 		"only changes for the worse; exit 1 if there is one")
-	cmd.Flags().Var(&f.format, "format", "text or json")
 	return cmd
 }
 
 func newHistoryExport(dir *string) *cobra.Command {
 	format := oneOf("format", "text", "csv", "jsonl")
 	var commit, out string
-	cmd := &cobra.Command{
-		Use:   "export",
-		Short: "Write entries as benchmark text, CSV or JSON lines",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, list, err := entries(callOf(cmd), "dir", *dir)
+	cmd := verb("export", "Write entries as benchmark text, CSV or JSON lines", noArgs,
+		func(c call, _ []string) error {
+			store, list, err := entries(c, "dir", *dir)
 			if err != nil {
 				return err
 			}
@@ -249,9 +197,8 @@ func newHistoryExport(dir *string) *cobra.Command {
 			} else {
 				err = export.Formats[format.value](&text, history.Records(list))
 			}
-			return writeOut(cmd.OutOrStdout(), out, text.Bytes(), err)
-		},
-	}
+			return writeOut(c.out, out, text.Bytes(), err)
+		})
 	cmd.Flags().Var(&format, "format", "text (for benchstat), csv or jsonl")
 	cmd.Flags().StringVar(&commit, "commit", "",
 		"only entries of this `commit`, which may be shortened")

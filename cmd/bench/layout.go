@@ -7,31 +7,28 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/reports"
-	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 func newLayout() *cobra.Command {
 	var pattern patternFlags
 	var out string
-	format := formatFlag()
-	sparse := parsed[layouts.SparseFormat]{parse: layouts.ParseSparseFormat, kind: "format"}
-	block := parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
-	cmd := &cobra.Command{
-		Use:   "layout {EXPRESSION | --shape SHAPE}",
-		Short: "Explain where the elements of a view lie, and whether it is contiguous",
-		Args:  oneExpression,
-		RunE: func(cmd *cobra.Command, args []string) error {
+	var format parsed[layouts.Tag]
+	var block parsed[[]int]
+	sparse := parsed[layouts.SparseFormat]{known: []string{"coo", "csr", "csc", "bsr", "bsc"}}
+	cmd := verb("layout {EXPRESSION | --shape SHAPE}",
+		"Explain where the elements of a view lie, and whether it is contiguous",
+		takes(0, 1, "one expression in quotes, such as 'torch.zeros(3, 4).t()'"),
+		func(c call, args []string) error {
 			if out != "" {
 				if err := reports.CheckPicture(out); err != nil {
 					return fmt.Errorf("--out %w", err)
 				}
 			}
 			if len(args) > 0 {
-				return expressed(cmd.Flags(), cmd.OutOrStdout(), args[0], out)
+				return expressed(c, args[0], out)
 			}
 			if !pattern.shape.set {
 				return errors.New("nothing to lay out: want an expression, " +
@@ -42,7 +39,7 @@ func newLayout() *cobra.Command {
 				return err
 			}
 			p := layouts.Picture{Shape: s.Shape, Views: pattern.view.values, DType: s.DType,
-				Format: format.value, Block: block.value, Columns: columns(cmd.OutOrStdout())}
+				Format: format.value, Block: block.value, Columns: columns(c.out)}
 			if sparse.set {
 				p.Sparse = &sparse.value
 			}
@@ -56,71 +53,70 @@ func newLayout() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--%w", err)
 			}
-			return printFolded(cmd.OutOrStdout(), words, drawing)
-		},
-	}
+			return printFolded(c.out, words, drawing)
+		})
 	pattern.addTensor(cmd.Flags(), 1)
 	pattern.view.most = maxViews
 	cmd.Flags().StringVarP(&out, "out", "o", "", "draw to a `file` that ends in .svg or .png; "+
 		"with --view twice both views stand above their storage")
-	cmd.Flags().Var(&format, "format",
+	format.add(cmd.Flags(), "format", "tag", layouts.ParseTag,
 		"store the tensor in a format of oneDNN instead, such as nChw16c or ABcd16b16a2b")
-	cmd.Flags().Var(&sparse, "sparse",
+	sparse.add(cmd.Flags(), "sparse", "format", layouts.ParseSparseFormat,
 		"store an example in a sparse format: coo, csr, csc, bsr or bsc")
-	cmd.Flags().Var(&block, "block", "rows and columns of the blocks of bsr and bsc, such as 2x2")
+	block.add(cmd.Flags(), "block", "shape", layouts.ParseShape,
+		"rows and columns of the blocks of bsr and bsc, such as 2x2")
 	return cmd
 }
 
 const maxViews = 2
 
-func drawLayout(d layouts.Drawing, file string) error {
-	chart, err := reports.DrawLayout(d, reports.Light)
+// draw writes a chart to the picture that a flag names.
+func draw(flag, file string, chart reports.Chart, err error) error {
+	var picture []byte
+	if err == nil {
+		picture, err = chart.Picture(file)
+	}
 	if err != nil {
 		return err
 	}
-	picture, err := chart.Picture(file)
-	return writeOut(nil, file, picture, err)
+	return writeFile(flag, file, picture)
 }
 
-func expressed(flags *pflag.FlagSet, out io.Writer, text, file string) (err error) {
-	flags.Visit(func(f *pflag.Flag) {
-		if f.Name == "out" {
-			return
+func drawLayout(d layouts.Drawing, file string) error {
+	chart, err := reports.DrawLayout(d, reports.Light)
+	return draw("out", file, chart, err)
+}
+
+func expressed(c call, text, file string) error {
+	for flag := range strings.FieldsSeq(tensorNames + "format sparse block") {
+		if c.given(flag) {
+			return fmt.Errorf("--%s goes with --shape, and %q names its own tensor: leave one out",
+				flag, text)
 		}
-		err = fmt.Errorf("--%s goes with --shape, and %q names its own tensor: leave one out",
-			f.Name, text)
-	})
-	if err != nil {
-		return err
 	}
 	e, err := layouts.ParseExpression(text)
 	var words, drawing string
 	if err == nil {
-		words, drawing, err = e.Text(columns(out))
-	}
-	if err == nil && file != "" {
-		d, err := e.Drawing()
-		if err != nil {
-			return err
-		}
-		return drawLayout(d, file)
+		words, drawing, err = e.Text(columns(c.out))
 	}
 	if _, isView := layouts.ParseChain(text); err != nil && isView == nil {
-		return fmt.Errorf("%q: %w; or give its sizes, as --shape 3x4 --view '%s'",
-			text, err, text)
+		err = fmt.Errorf("%w; or give its sizes, as --shape 3x4 --view '%s'", err, text)
 	}
 	if err != nil {
 		return fmt.Errorf("%q: %w", text, err)
 	}
-	return printFolded(out, words, drawing)
+	if file == "" {
+		return printFolded(c.out, words, drawing)
+	}
+	d, err := e.Drawing()
+	if err != nil {
+		return err
+	}
+	return drawLayout(d, file)
 }
 
 // printFolded folds the words. The drawing already fits.
 func printFolded(out io.Writer, words, drawing string) error {
-	var folded strings.Builder
-	for line := range strings.Lines(words) {
-		folded.WriteString(explain.Fold(strings.TrimSuffix(line, "\n"), columns(out)) + "\n")
-	}
-	_, err := io.WriteString(out, folded.String()+drawing)
+	_, err := io.WriteString(out, sentences(out, words)+drawing)
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,26 +18,20 @@ const filterUsage = "benchmarks to take, such as '.name:Copy'; in benchproc's fi
 
 func newList() *cobra.Command {
 	var suiteOf suiteFlags
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "Print the names of the suite's benchmarks",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+	cmd := verb("list", "Print the names of the suite's benchmarks", noArgs,
+		func(c call, _ []string) error {
 			suite, studies, err := suiteOf.read()
 			if err != nil {
 				return err
 			}
-			for _, c := range suite {
-				for _, b := range c {
-					fmt.Fprintln(cmd.OutOrStdout(), b.Name)
-				}
+			for _, b := range slices.Concat(suite...) {
+				fmt.Fprintln(c.out, b.Name)
 			}
 			for _, name := range studies {
-				fmt.Fprintln(cmd.OutOrStdout(), name)
+				fmt.Fprintln(c.out, name)
 			}
 			return nil
-		},
-	}
+		})
 	suiteOf.add(cmd.Flags(), "the quick suite")
 	return cmd
 }
@@ -73,7 +68,7 @@ func (f *suiteFlags) read() ([]access.Comparison, []string, error) {
 		w, err = workload.Parse(f.file, text)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("--suite: %w%s", err, kindHint(f.file))
+		return nil, nil, fmt.Errorf("--suite: %w", err)
 	}
 	f.workload = &w
 	return f.filtered(w.Comparisons, nil)
@@ -84,14 +79,6 @@ func (f *suiteFlags) fileFlag() []string {
 		return nil
 	}
 	return []string{"--suite", f.file}
-}
-
-// fault adds the benchmark's place in the file.
-func (f *suiteFlags) fault(benchmark string, err error) error {
-	if f.workload == nil {
-		return fmt.Errorf("%s: %w", benchmark, err)
-	}
-	return fmt.Errorf("--suite: %w", f.workload.Errorf(benchmark, "%s: %w", benchmark, err))
 }
 
 // noUnit refuses to filter a run by unit. Any benchmark may have any unit, so the filter would

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -28,12 +29,9 @@ const inText = "text"
 // mostMaps is how many orders one picture compares.
 const mostMaps = 2
 
-var looks = []string{"map", "steps"}
-
 func (f *lookFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.file, "map", "", "map where the last pass misses, to a `file`; which "+
-		"ends in "+
-		".svg or .png, or as text without one; --order may be given twice")
+		"ends in .svg or .png, or as text without one; --order may be given twice")
 	flags.Lookup("map").NoOptDefVal = inText
 	flags.IntVar(&f.steps, "steps", 0, "print so many references, the first ones; each with its "+
 		"address, line, set, hit or miss, and what was evicted")
@@ -42,31 +40,19 @@ func (f *lookFlags) add(flags *pflag.FlagSet) {
 func (f *lookFlags) wanted() bool { return f.file != "" || f.steps > 0 }
 
 func (f *lookFlags) check(c call, orders []string) error {
+	const others = "json out cachegrind-out curve explain observe writebacks tlb threads cores"
 	switch {
 	case len(orders) > 1 && f.file == "":
 		return fmt.Errorf("--order %s: it is given twice, which goes with --map; bench run "+
-			"compares "+
-			"several", orders[1])
-	case c.given("steps"):
-		if err := positive("steps", f.steps); err != nil {
-			return err
-		}
-	}
-	if f.file != "" && f.file != inText {
+			"compares several", orders[1])
+	case c.given("steps") && f.steps < 1:
+		return positive("steps", f.steps)
+	case f.file != "" && f.file != inText:
 		if err := reports.CheckPicture(f.file); err != nil {
 			return fmt.Errorf("--map %w", err)
 		}
 	}
-	for _, shown := range looks {
-		for _, other := range []string{"json", "out", "cachegrind-out", "curve",
-			"explain", "observe",
-			"writebacks", "tlb", "threads", "cores"} {
-			if err := exclude(c, shown, other); err != nil {
-				return err
-			}
-		}
-	}
-	return exclude(c, looks[0], looks[1])
+	return cmp.Or(exclude(c, "map", others+" steps"), exclude(c, "steps", others))
 }
 
 type walked struct {
@@ -100,9 +86,8 @@ func (f *simFlags) lookAtPattern(c call, config simcache.Config, spec access.Spe
 // mostLooked is the most references to look up one by one, in some seconds.
 const mostLooked = 3e8
 
-func (f *lookFlags) at(
-	c call, config simcache.Config, passes int, title string, walks ...walked,
-) error {
+func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
+	walks ...walked) error {
 	if f.steps > 0 {
 		return missmap.WriteSteps(c.out, config, walks[0].program, walks[0].arrays, f.steps)
 	}
@@ -117,9 +102,9 @@ func (f *lookFlags) at(
 			return err
 		}
 		if n > math.MaxInt/passes || float64(n*passes)*float64(len(walks)) > mostLooked {
-			return fmt.Errorf("--map: %d references in each of %d passes, and each is looked "+
-				"up: want "+
-				"at most %.0f together, a smaller shape", n, passes, mostLooked/float64(len(walks)))
+			return fmt.Errorf("--map: %d references in each of %d passes, and each is looked up: "+
+				"want at most %.0f together, a smaller shape", n, passes,
+				mostLooked/float64(len(walks)))
 		}
 		m, err := missmap.Of(config, passes, w.program, w.arrays, most)
 		if err != nil {
@@ -130,14 +115,7 @@ func (f *lookFlags) at(
 	}
 	if f.file != inText {
 		chart, err := reports.DrawMaps(title+": where it misses", maps, reports.Light)
-		if err != nil {
-			return fmt.Errorf("--map: %w", err)
-		}
-		picture, err := chart.Picture(f.file)
-		if err == nil {
-			err = writeFile("map", f.file, picture)
-		}
-		if err != nil {
+		if err := draw("map", f.file, chart, err); err != nil {
 			return err
 		}
 		_, err = fmt.Fprint(c.out, sentences(c.out,

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -29,25 +29,12 @@ type machineFlags struct {
 
 func newMachine() *cobra.Command {
 	var f machineFlags
-	cmd := &cobra.Command{
-		Use:   "machine",
-		Short: "Print the CPU, its caches, and the source of each figure",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c := callOf(cmd)
-			for _, other := range []string{"presets", "preset", "caches"} {
-				for _, flag := range []string{"I1", "D1", "LL", "measure", "out", "max-size",
-					"measure-time", "loaded", "results"} {
-					if err := exclude(c, other, flag); err != nil {
-						return err
-					}
-				}
-			}
-			for _, pair := range [][2]string{{"caches", "presets"}, {"caches", "preset"},
-				{"presets", "preset"}} {
-				if err := exclude(c, pair[0], pair[1]); err != nil {
-					return err
-				}
+	cmd := verb("machine", "Print the CPU, its caches, and the source of each figure", noArgs,
+		func(c call, _ []string) error {
+			const others = "I1 D1 LL measure out max-size measure-time loaded results "
+			if err := cmp.Or(exclude(c, "presets", others+"preset caches"),
+				exclude(c, "preset", others+"caches"), exclude(c, "caches", others)); err != nil {
+				return err
 			}
 			switch {
 			case f.presets || f.preset != "":
@@ -55,9 +42,8 @@ func newMachine() *cobra.Command {
 			case f.caches != "":
 				return f.writeDescribed(c)
 			}
-			return f.run(cmd.Context(), c)
-		},
-	}
+			return f.run(c)
+		})
 	flags := cmd.Flags()
 	f.geometry.add(flags)
 	f.measuring.add(flags)
@@ -87,113 +73,86 @@ func (f *machineFlags) writePresets(c call) error {
 	return err
 }
 
-func (f *machineFlags) writeDescribed(c call) error {
-	described, err := files().Description(f.caches)
-	if err != nil {
-		return fmt.Errorf("--caches: %w%s", err, kindHint(f.caches))
-	}
-	described.Config = described.Config.From(simcache.Source(f.caches))
-	facts := factsOf(described, f.caches)
-	var measured *probe.Report
-	switch m, err := files().Machine(f.caches); {
-	case err == nil:
-		if m.CPU != "" {
-			facts = append(facts, node.Fact{Name: "cpu", Value: m.CPU, Source: f.caches})
-		}
-		measured = probe.ReportOf(m, f.caches, m.Warnings(nil, f.caches))
-	case !errors.Is(err, probe.ErrNotMeasured):
-		return fmt.Errorf("--caches: %w", err)
-	}
+// machineJSON is what --json prints. A described machine has no caches of its own.
+type machineJSON struct {
+	Machine   []node.Fact   `json:"machine"`
+	Caches    any           `json:"caches,omitzero"`
+	TLB       any           `json:"tlb,omitzero"`
+	Nodes     []cpu.Node    `json:"nodes,omitzero"`
+	Simulated any           `json:"simulated"`
+	Measured  *probe.Report `json:"measured,omitempty"`
+}
+
+// write prints a machine, with tables of its caches between the facts and the measurements.
+func (f *machineFlags) write(c call, m machineJSON, tables func(io.Writer) error) error {
 	if f.asJSON {
-		return writeJSON(c.out, struct {
-			Machine   []node.Fact   `json:"machine"`
-			Simulated any           `json:"simulated"`
-			Measured  *probe.Report `json:"measured,omitempty"`
-		}{facts, explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{})),
-			measured})
+		return writeJSON(c.out, m)
 	}
 	return writeTables(c.out, func(w io.Writer) error {
-		if len(facts) > 0 {
-			if err := node.WriteFacts(w, facts); err != nil {
+		if len(m.Machine) > 0 {
+			if err := node.WriteFacts(w, m.Machine); err != nil {
 				return err
 			}
 			fmt.Fprintln(w)
 		}
-		if err := described.WriteTables(w); err != nil || measured == nil {
+		if err := tables(w); err != nil || m.Measured == nil {
 			return err
 		}
 		fmt.Fprintln(w)
-		return measured.Write(w)
+		return m.Measured.Write(w)
 	})
 }
 
-func factsOf(m machines.Machine, file string) []node.Fact {
-	facts := []node.Fact{}
+func (f *machineFlags) writeDescribed(c call) error {
+	described, err := files().Description(f.caches)
+	if err != nil {
+		return fmt.Errorf("--caches: %w", err)
+	}
+	described.Config = described.Config.From(simcache.Source(f.caches))
+	shown := machineJSON{Machine: []node.Fact{},
+		Simulated: explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{}))}
 	add := func(name, value string) {
 		if value != "" {
-			facts = append(facts, node.Fact{Name: name, Value: value, Source: file})
+			shown.Machine = append(shown.Machine, node.Fact{Name: name, Value: value,
+				Source: f.caches})
 		}
 	}
-	add("name", m.Name)
-	add("description", m.Description)
-	for _, source := range m.Sources {
+	add("name", described.Name)
+	add("description", described.Description)
+	for _, source := range described.Sources {
 		add("source", source)
 	}
-	return facts
+	m, err := files().Machine(f.caches)
+	if err == nil {
+		add("cpu", m.CPU)
+		shown.Measured = probe.ReportOf(m, f.caches, m.Warnings(nil, f.caches))
+	} else if !errors.Is(err, probe.ErrNotMeasured) {
+		return fmt.Errorf("--caches: %w", err)
+	}
+	return f.write(c, shown, described.WriteTables)
 }
 
-func (f *machineFlags) run(ctx context.Context, c call) error {
+func (f *machineFlags) run(c call) error {
 	if err := f.measuring.check(c); err != nil {
 		return err
 	}
 	f.geometry.noteApart(c)
 	caches := cpu.Caches()
-	measured, err := f.measuring.result(ctx, c, caches)
+	measured, err := f.measuring.result(c, caches)
 	if err != nil {
 		return err
 	}
 	if f.measuring.on && !f.asJSON {
 		return writeTables(c.out, measured.Write)
 	}
-	facts := session.ThisMachine().Facts()
 	config := f.geometry.config(caches)
-	if f.asJSON {
-		return writeMachineJSON(c.out, facts, caches, config, measured)
-	}
-	return writeTables(c.out, func(w io.Writer) error {
-		if err := writeMachine(w, facts, caches, config); err != nil || measured == nil {
-			return err
-		}
-		fmt.Fprintln(w)
-		return measured.Write(w)
-	})
-}
-
-func writeMachine(w io.Writer, facts []node.Fact, caches []cpu.Cache,
-	config simcache.Config) error {
-	if err := node.WriteFacts(w, facts); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	if err := errors.Join(cpu.WriteTables(w, caches, config),
-		probe.WriteNodes(w, cpu.Nodes())); err != nil {
-		return err
-	}
-	_, note := counters.Hardware()
-	_, err := fmt.Fprintf(w, "\ncounters: %s\n", note)
-	return err
-}
-
-func writeMachineJSON(w io.Writer, facts []node.Fact, caches []cpu.Cache, config simcache.Config,
-	measured *probe.Report) error {
 	list, tlb := cpu.JSON(caches)
-	return writeJSON(w, struct {
-		Machine   []node.Fact   `json:"machine"`
-		Caches    any           `json:"caches"`
-		TLB       any           `json:"tlb"`
-		Nodes     []cpu.Node    `json:"nodes"`
-		Simulated any           `json:"simulated"`
-		Measured  *probe.Report `json:"measured,omitempty"`
-	}{append([]node.Fact{}, facts...), list, tlb, append([]cpu.Node{}, cpu.Nodes()...),
-		explain.Settings(config, true), measured})
+	shown := machineJSON{append([]node.Fact{}, session.ThisMachine().Facts()...), list, tlb,
+		append([]cpu.Node{}, cpu.Nodes()...), explain.Settings(config, true), measured}
+	return f.write(c, shown, func(w io.Writer) error {
+		err := errors.Join(cpu.WriteTables(w, caches, config), probe.WriteNodes(w, shown.Nodes))
+		_, note := counters.Hardware()
+		fmt.Fprintf(w, "\ncounters: %s\n", note)
+		return err
+	})
 }

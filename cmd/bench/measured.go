@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -16,7 +17,6 @@ import (
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/node"
-	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -48,19 +48,19 @@ func readOnce(path string) (text []byte, err error) {
 	return text, err
 }
 
-// kernelsFile returns where calibrations of the kernels are kept; "" means nowhere.
-func kernelsFile() string { return besideSaved("kernels.yaml") }
-
-func besideSaved(name string) string {
+// beside returns a file in the folder of the saved machine, for what is kept; "" means nowhere.
+func beside(name string) string {
 	if f := files(); f.Err == nil {
 		return filepath.Join(filepath.Dir(f.Saved), name)
 	}
 	return ""
 }
 
-func (f *runFlags) tune(ctx context.Context, c call, s *session.Session) error {
+func kernelsFile() string { return beside("kernels.yaml") }
+
+func (f *runFlags) tune(c call, s *session.Session) error {
 	f.tuner.File = kernelsFile()
-	warning, err := s.Tune(ctx, f.tuner)
+	warning, err := s.Tune(c.ctx, f.tuner)
 	if warning != "" {
 		c.warn("%s", warning)
 	}
@@ -73,22 +73,21 @@ func host(pinned ...int) probe.Host {
 }
 
 // warnOther warns if file is the saved machine and that is another CPU.
-func warnOther(c call, flag, file string, pinned ...int) error {
+func warnOther(c call, flag, file string, pinned ...int) {
 	if file != probe.SavedName {
-		return nil
+		return
 	}
 	m, err := files().Machine(file)
 	if why := m.Other(host(pinned...)); err == nil && why != "" {
 		c.warn("%s: %s: measure it with 'bench machine --measure'", flag, why)
 	}
-	return err
 }
 
 type modelFlags struct {
 	geometry       geometryFlags
 	pages          parsed[access.Pages]
 	preset, caches string
-	threads        parsed[int]
+	threads        parsed[[]int]
 }
 
 func (f *modelFlags) add(flags *pflag.FlagSet) {
@@ -96,73 +95,58 @@ func (f *modelFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or "+
 		"measured; with its TLB, and its times if it was measured; measured is the result of "+
 		"'bench machine --measure', - is stdin")
-	f.threads = parsed[int]{parse: parseCount, kind: "number"}
-	flags.Var(&f.threads, "threads", "predict for threads that share each walk; a number, cut as "+
-		"bench run --threads does, or all: one for each CPU here")
+	f.threads.add(flags, "threads", "number", parseThreads, "predict for threads that "+
+		"share each walk; a number, cut as bench run --threads does, or all: one for each CPU here")
 	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` "+
 		"from --preset list")
-	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages",
-		text: access.PagesSmall.String()}
-	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the "+
-		"system's are), thp or hugetlb")
+	addPages(flags, &f.pages, "")
 }
 
-// parseCount parses one number of threads; 0 means all.
-func parseCount(text string) (int, error) {
-	counts, err := parseThreads(text)
-	if err != nil || len(counts) > 1 {
-		return 0, errors.New("want one number from 1 on, or all")
-	}
-	return counts[0], nil
-}
-
-func (f *modelFlags) model(c call) (cost.Model, error) {
-	m, err := f.machine(c)
-	if !f.threads.set || err != nil {
+func (f *modelFlags) model(c call) (m cost.Model, err error) {
+	if err := exclude(c, "preset", "caches I1 D1 LL"); err != nil {
 		return m, err
 	}
-	cpus := len(cpu.Workers())
-	m.Threads = cmp.Or(f.threads.value, cpus)
-	if here := f.preset == "" && f.caches == "" && !f.geometry.set(); here && m.Threads > cpus {
-		c.warn("--threads %d: this process has %s, and the prediction is for a core for each thread", m.Threads, counted(cpus, "CPU"))
-	}
-	return m, err
-}
-
-func (f *modelFlags) machine(c call) (cost.Model, error) {
 	session.Tuner{File: kernelsFile()}.Load()
 	if f.preset == "" {
-		if err := warnOther(c, "--caches", f.caches); err != nil {
-			return cost.Model{}, err
+		m, err = costModel(c, f.caches, &f.geometry, cpu.TLB(f.pages.value.Size()))
+	} else {
+		of, err := machines.Preset(f.preset)
+		if err != nil {
+			return m, fmt.Errorf("--preset: %w", err)
 		}
-		if f.caches == "" {
-			f.geometry.noteApart(c)
+		m.Times, m.Caches = cost.Generic(fmt.Sprintf(
+			"preset %s has no measured times; kernels are this CPU's", f.preset)), of.Config
+	}
+	switch cpus := len(cpu.Workers()); {
+	case err != nil || !f.threads.set:
+		return m, err
+	case len(f.threads.value) > 1:
+		return m, fmt.Errorf("--threads %s: want one number from 1 on, or all", f.threads.text)
+	default:
+		m.Threads = cmp.Or(f.threads.value[0], cpus) // 0 means all
+		if f.preset == "" && f.caches == "" && !f.geometry.set() && m.Threads > cpus {
+			c.warn("--threads %d: this process has %s, and the prediction is for a core for each "+
+				"thread", m.Threads, counted(cpus, "CPU"))
 		}
-		return costModel(f.caches, &f.geometry, cpu.TLB(f.pages.value.Size()))
 	}
-	if f.caches != "" || f.geometry.set() {
-		return cost.Model{}, errors.New("--preset names all caches: leave --caches, --I1, --D1 " +
-			"and --LL out")
-	}
-	m, err := machines.Preset(f.preset)
-	if err != nil {
-		return cost.Model{}, fmt.Errorf("--preset: %w", err)
-	}
-	times := cost.Generic(fmt.Sprintf("preset %s has no measured times; kernels are this CPU's",
-		f.preset))
-	return cost.Model{Times: times, Caches: m.Config}, nil
+	return m, nil
 }
 
-func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB,
+// costModel returns the model of a description, or of this machine with the caches of the flags.
+func costModel(c call, file string, geometry *geometryFlags, tlb []simcache.TLB,
 	pinned ...int) (cost.Model, error) {
-	if file != "" && geometry.set() {
-		return cost.Model{}, errors.New("--caches names all caches: leave --I1, --D1 and --LL out")
+	if err := exclude(c, "caches", "I1 D1 LL TLB"); err != nil {
+		return cost.Model{}, err
+	}
+	warnOther(c, "--caches", file, pinned...)
+	if file == "" {
+		geometry.noteApart(c, pinned...)
 	}
 	this := host(pinned...)
 	m, err := cost.ModelOf(files(), file, this,
 		cpu.Between(geometry.config(this.Caches), this.Caches), geometry.set(), tlb)
 	if err != nil && file != "" {
-		err = fmt.Errorf("--caches: %w%s", err, kindHint(file))
+		err = fmt.Errorf("--caches: %w", err)
 	}
 	return m, err
 }
@@ -177,13 +161,13 @@ type measureFlags struct {
 }
 
 func (f *measureFlags) add(flags *pflag.FlagSet) {
-	f.maxSize = parsed[int]{parse: simcache.ParseBytes, kind: "size"}
 	flags.BoolVar(&f.on, "measure", false, "measure the caches, memory and TLB; save the result")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to save it in, instead of where "+
 		"--caches=measured looks")
-	flags.Var(&f.maxSize, "max-size", "largest working set of the ladder, such as 256MiB "+
-		"(memory's bandwidth is measured on twice as much); default: twice the last level that "+
-		"the machine states, at most 256MiB and a quarter of the available memory")
+	f.maxSize.add(flags, "max-size", "size", simcache.ParseBytes, "largest working set of the "+
+		"ladder, such as 256MiB (memory's bandwidth is measured on twice as much); default: twice "+
+		"the last level that the machine states, at most 256MiB and a quarter of the available "+
+		"memory")
 	flags.BoolVar(&f.loaded, "loaded", false,
 		"measure the latency of memory under load too: one thread chases pointers while the "+
 			"others stream at a stepped rate")
@@ -194,15 +178,11 @@ func (f *measureFlags) add(flags *pflag.FlagSet) {
 }
 
 func (f *measureFlags) check(c call) error {
-	for _, name := range []string{"out", "max-size", "measure-time", "loaded", "results"} {
-		if c.given(name) && !f.on {
-			return fmt.Errorf("--%s goes with --measure, which is missing", name)
-		}
+	if err := cmp.Or(needs(c, "measure", "out max-size measure-time loaded results"),
+		needs(c, "loaded", "results")); err != nil {
+		return err
 	}
-	if f.results != "" && !f.loaded {
-		return errors.New("--results goes with --loaded, which is missing")
-	}
-	if n := len(cpu.Workers()); f.loaded && n < 2 {
+	if f.loaded && len(cpu.Workers()) < 2 {
 		return errors.New("--loaded wants two CPUs, one to chase and one to stream: this process " +
 			"may run on one")
 	}
@@ -217,8 +197,7 @@ func (f *measureFlags) check(c call) error {
 }
 
 // result measures this machine or returns its saved measurements. It returns nil if there are none.
-func (f *measureFlags) result(ctx context.Context, c call,
-	caches []cpu.Cache) (*probe.Report, error) {
+func (f *measureFlags) result(c call, caches []cpu.Cache) (*probe.Report, error) {
 	if !f.on {
 		m, found, err := files().Own(host())
 		if err != nil || !found {
@@ -226,9 +205,9 @@ func (f *measureFlags) result(ctx context.Context, c call,
 		}
 		return probe.ReportOf(m, files().Saved, m.Warnings(caches, probe.SavedName)), nil
 	}
-	defer watch(ctx, "this pass")()
+	defer watch(c.ctx, "this pass")()
 	before := node.Now()
-	m, file, err := f.measure(ctx, c, caches)
+	m, file, err := f.measure(c, caches)
 	if err != nil {
 		return nil, err
 	}
@@ -241,23 +220,13 @@ func (f *measureFlags) result(ctx context.Context, c call,
 	return probe.ReportOf(m, file, warnings), nil
 }
 
-func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) (m probe.Machine,
-	file string, err error) {
-	if file = f.out; file == "" {
-		if file = files().Saved; files().Err != nil {
-			return m, "", fmt.Errorf("where to save the machine is unknown, name a file with "+
-				"--out: %w", files().Err)
-		}
-		if err := kept.Regular(file); err != nil {
-			return m, "", fmt.Errorf("where the machine is saved: %w (remove it, or name a file "+
-				"with --out)", err)
-		}
+func (f *measureFlags) measure(c call, caches []cpu.Cache) (m probe.Machine, file string,
+	err error) {
+	file = cmp.Or(f.out, files().Saved)
+	if err := cmp.Or(files().Err, kept.Regular(file)); err != nil && f.out == "" {
+		return m, "", fmt.Errorf("where the machine is saved: %w (name a file with --out)", err)
 	}
 	saved, err := createFile("out", file) // fails before the measuring
-	if err != nil && f.out == "" {
-		return m, "", fmt.Errorf("where the machine is saved unless --out names a file: %w",
-			errors.Unwrap(err))
-	}
 	if err != nil {
 		return m, "", err
 	}
@@ -267,18 +236,11 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 	o := probe.Options{CPU: machine.CPU, Caches: caches, TLB: cpu.TLB(probe.PageSize()),
 		MaxSize: f.maxSize.value, MaxMemory: machine.Available, Budget: f.budget,
 		Workers: cpu.Workers(), Loaded: f.loaded}
-	meter := progress.New(c.err)
-	defer meter.End()
-	meter.Timed("measuring this machine", 100)
-	shown := 0
-	o.Progress = func(done float64) {
-		for ; shown < int(100*done); shown++ {
-			meter.Step(1)
-		}
-	}
-	m, err = probe.Measure(ctx, o)
+	c.meter.Timed("measuring this machine", 100)
+	o.Progress = c.shares(100)
+	m, err = probe.Measure(c.ctx, o)
 	if errors.Is(err, context.Canceled) {
-		return m, "", stopped(ctx, "nothing is saved")
+		return m, "", stopped(c.ctx, "nothing is saved")
 	}
 	if err != nil {
 		return m, "", err
@@ -297,13 +259,9 @@ func (f *measureFlags) writeLoads(m probe.Machine) error {
 	if f.results == "" {
 		return nil
 	}
-	file, err := createFile("results", f.results)
-	if err != nil {
+	var text bytes.Buffer
+	if err := session.WriteLoads(&text, m, thisProgram()); err != nil {
 		return err
 	}
-	defer file.Discard()
-	if err := session.WriteLoads(file, m, thisProgram()); err != nil {
-		return err
-	}
-	return file.Commit()
+	return writeFile("results", f.results, text.Bytes())
 }

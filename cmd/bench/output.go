@@ -22,12 +22,16 @@ const exitPipe = 128 + 13
 
 // An output is stdout. It keeps the first write error, which many callers ignore.
 type output struct {
-	w   io.Writer
-	err error
+	w        io.Writer
+	terminal bool
+	err      error
 }
 
 // Write implements io.Writer.
 func (o *output) Write(text []byte) (int, error) {
+	if o.terminal {
+		progress.Clear()
+	}
 	n, err := o.w.Write(text)
 	o.err = cmp.Or(o.err, err)
 	return n, err
@@ -82,28 +86,45 @@ func (c call) textOf(path string) ([]byte, error) {
 	return results.ReadText(path)
 }
 
-// A flagFile is an output file whose errors name its flag.
+// A flagFile is an output file whose errors name its flag. Without a path it keeps nothing.
 type flagFile struct {
-	*outfile.File
+	file *outfile.File
 	flag string
 }
 
 func createFile(flag, path string) (*flagFile, error) {
-	file, err := outfile.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("--%s: %w", flag, err)
+	f := &flagFile{flag: flag}
+	if path == "" {
+		return f, nil
 	}
-	return &flagFile{file, flag}, nil
+	var err error
+	f.file, err = outfile.Create(path)
+	return f, f.fault(err)
 }
 
 // Write implements io.Writer.
-func (f *flagFile) Write(data []byte) (int, error) {
-	n, err := f.File.Write(data)
+func (f *flagFile) Write(text []byte) (n int, err error) {
+	if f.file == nil {
+		return len(text), nil
+	}
+	n, err = f.file.Write(text)
 	return n, f.fault(err)
 }
 
 // Commit puts the file in its place.
-func (f *flagFile) Commit() error { return f.fault(f.File.Commit()) }
+func (f *flagFile) Commit() error {
+	if f.file == nil {
+		return nil
+	}
+	return f.fault(f.file.Commit())
+}
+
+// Discard removes a file that is not committed.
+func (f *flagFile) Discard() {
+	if f.file != nil {
+		f.file.Discard()
+	}
+}
 
 func (f *flagFile) fault(err error) error {
 	if err == nil {
@@ -112,12 +133,22 @@ func (f *flagFile) fault(err error) error {
 	return fmt.Errorf("--%s: %w", f.flag, err)
 }
 
-// writeFile writes a flag's file whole or not at all.
-func writeFile(flag, path string, data []byte) error {
-	if err := outfile.WriteFile(path, data); err != nil {
-		return fmt.Errorf("--%s: %w", flag, err)
+// put writes the whole file and puts it in its place.
+func (f *flagFile) put(text []byte) error {
+	if _, err := f.Write(text); err != nil {
+		return err
 	}
-	return nil
+	return f.Commit()
+}
+
+// writeFile writes a flag's file whole or not at all.
+func writeFile(flag, path string, text []byte) error {
+	file, err := createFile(flag, path)
+	if err != nil {
+		return err
+	}
+	defer file.Discard()
+	return file.put(text)
 }
 
 // writeOut writes to the file of --out, or to stdout, unless err is set.
@@ -146,6 +177,24 @@ func sizeOf(paths []string) int {
 
 func counted(n int, what string) string { return show.Counted(n, what) }
 
+// shares returns a function that shows which share of a phase of this many steps is done.
+func (c call) shares(steps int) func(share float64) {
+	done := 0
+	return func(share float64) {
+		next := int(share * float64(steps))
+		c.meter.Step(next - done)
+		done = next
+	}
+}
+
+// some joins words, at most this many.
+func some(words []string, most int) string {
+	if left := len(words) - most; left > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), left)
+	}
+	return strings.Join(words, ", ")
+}
+
 // columns returns a terminal's width, at least 20, or 0 for other outputs.
 func columns(stdout io.Writer) int {
 	if !progress.Terminal(stdout) {
@@ -162,15 +211,11 @@ func writeTables(stdout io.Writer, write func(io.Writer) error) error {
 	return explain.WriteTables(stdout, text.String(), columns(stdout))
 }
 
+// sentences folds lines for a terminal.
 func sentences(stdout io.Writer, text string) string {
-	if !progress.Terminal(stdout) {
-		return text
-	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		const indent = "  " // of continuation lines
-		line = lines(strings.Fields(line), " ", max(progress.Width(stdout)-len(indent), 20))
-		b.WriteString(strings.ReplaceAll(line, "\n", "\n"+indent) + "\n")
+		b.WriteString(explain.Fold(strings.TrimSuffix(line, "\n"), columns(stdout)) + "\n")
 	}
 	return b.String()
 }

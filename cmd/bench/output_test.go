@@ -85,13 +85,13 @@ func TestUnreadStdout(t *testing.T) {
 	}, exitPipe, "")
 }
 
-// TestAtPages: of pages that cannot be had, the flag is told.
-func TestAtPages(t *testing.T) {
+// TestAtFlag: of pages that cannot be had, the flag is told.
+func TestAtFlag(t *testing.T) {
 	err := fmt.Errorf("a benchmark: %w", &access.FieldError{Field: "pages", Value: "hugetlb", Err: errors.New("none")})
-	if got := atPages(err).Error(); got != "--pages hugetlb: none" {
+	if got := atFlag(err).Error(); got != "--pages hugetlb: none" {
 		t.Errorf("%s", got)
 	}
-	if err := errors.New("another"); atPages(err) != err {
+	if err := errors.New("another"); atFlag(err) != err {
 		t.Error("another error is no other")
 	}
 }

@@ -4,22 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/csource"
-	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
+	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 type programFlags struct {
@@ -98,12 +94,8 @@ func setCollection() {
 	}
 }
 
-func (f *simFlags) simulateProgram(c call) error {
+func (f *simFlags) simulateProgram(c call, m machines.Machine) error {
 	setCollection()
-	m, err := f.simulated(c)
-	if err != nil {
-		return err
-	}
 	text, err := f.program.load(c)
 	if err != nil {
 		return err
@@ -116,11 +108,11 @@ func (f *simFlags) simulateProgram(c call) error {
 	if err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(file.Notes, func(n csource.Note) bool {
-		return n.Define != ""
-	}); i >= 0 && f.results != "" {
-		return fmt.Errorf("--define %s: it has no effect, and the results of --out would have it "+
-			"in their name: leave it out, or see the note", file.Notes[i].Define)
+	for _, n := range file.Notes {
+		if n.Define != "" && f.results != "" {
+			return fmt.Errorf("--define %s: it has no effect, and the results of --out would "+
+				"have it in their name: leave it out, or see the note", n.Define)
+		}
 	}
 	if err := m.Config.CheckProgram(f.passes, file.Program); err != nil {
 		return atFlag(err)
@@ -131,24 +123,21 @@ func (f *simFlags) simulateProgram(c call) error {
 		return f.look.at(c, m.Config, f.passes,
 			source.Function+" of "+filepath.Base(f.program.file), walk)
 	}
-	h, curve, err := f.start(c, m.Config)
+	h, curve, err := f.start(m.Config)
 	if err != nil {
 		return err
 	}
-	effort, err := f.announce(c, "simulating "+f.program.file,
-		h.EffortOfProgram(f.passes, file.Program), curve.EffortOfProgram(f.passes, file.Program))
-	if err != nil {
+	if err := f.announce(c, f.program.file, h.EffortOfProgram(f.passes, file.Program).And(
+		curve.EffortOfProgram(f.passes, file.Program))); err != nil {
 		return err
 	}
 	if err := curve.Program(f.passes, file.Program); err != nil {
 		return err
 	}
-	stop := func() {}
-	if effort.LookUps == 0 { // otherwise announce gave an estimate
-		stop = f.follow(c, h, "simulating "+f.program.file)
-	}
+	const steps = 10_000
+	c.meter.Phase("simulating "+f.program.file, steps)
+	h.Progress(c.shares(steps)) // the time of summaries is not known beforehand
 	counts, err := h.RunProgram(f.passes, file.Program)
-	stop()
 	if err != nil {
 		return fmt.Errorf("--program %s: %w", f.program.file, err)
 	}
@@ -157,53 +146,6 @@ func (f *simFlags) simulateProgram(c call) error {
 	}
 	run := explain.RunOfProgram(h, m.Config, file.Program, file.Source(), counts, f.passes)
 	run.Curve = curve.Table()
-	f.improve(&run)
-	return f.show(c, run, simcache.Counts.DataSummary, m.Name)
-}
-
-const shares = 10_000
-
-// follow shows the share of the outermost loops' iterations that are done, until stop. Without a
-// terminal it prints notes.
-func (f *simFlags) follow(c call, h *simcache.Hierarchy, what string) (stop func()) {
-	if progress.Bars(c.err) {
-		done := 0
-		f.meter.Phase(what, shares)
-		h.Progress(func(share float64) {
-			f.meter.Step(int(shares*share) - done)
-			done = int(shares * share)
-		})
-		return func() {}
-	}
-	f.meter.End()
-	f.meter = progress.New(io.Discard) // a signal's message names its phase
-	f.meter.Phase(what, 0)
-	var done atomic.Uint64 // the share, as bits
-	h.Progress(func(share float64) { done.Store(math.Float64bits(share)) })
-	share := func() float64 { return math.Float64frombits(done.Load()) }
-	return patience(c, quiet, share)
-}
-
-var quiet = 5 * time.Second
-
-// patience prints a note after first, and whenever the time has doubled, until stop. The time of
-// summaries is not known beforehand.
-func patience(c call, first time.Duration, share func() float64) (stop func()) {
-	began, done := time.Now(), make(chan struct{})
-	go func() {
-		for wait := first; ; wait *= 2 {
-			select {
-			case <-done:
-				return
-			case <-time.After(time.Until(began.Add(wait))):
-				how := fmt.Sprintf("%.1f%%", 100*share())
-				if how == "0.0%" {
-					how = "less than 0.1%"
-				}
-				c.note("after %v, %s of the iterations of the outermost loops are counted; "+
-					"others may take longer; Ctrl-C ends it", wait, how)
-			}
-		}
-	}()
-	return func() { close(done) }
+	f.improve(c, &run)
+	return f.show(c, run, m.Name)
 }

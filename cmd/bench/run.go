@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +20,7 @@ import (
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/access/session/turns"
+	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -54,46 +57,30 @@ const (
 
 func newRun() *cobra.Command {
 	var f runFlags
-	cmd := &cobra.Command{
-		Use:   "run",
-		Short: "Time the suite, or patterns of your own, and simulate the same accesses",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c := callOf(cmd)
-			if f.abOut != "" && f.ab == "" {
-				return errors.New("--ab-out goes with --ab, which is missing")
-			}
-			if err := f.suiteOf.noUnit(); err != nil {
+	cmd := verb("run", "Time the suite, or patterns of your own, and simulate the same accesses",
+		noArgs, func(c call, _ []string) error {
+			if err := cmp.Or(needs(c, "ab", "ab-out"), f.suiteOf.noUnit()); err != nil {
 				return err
-			}
-			for _, flag := range []string{"I1", "D1", "LL", "TLB", "caches"} {
-				if f.timeOnly && c.given(flag) {
-					c.note("--times-only simulates nothing: --%s only sets the head of the results",
-						flag)
-				}
 			}
 			s, err := f.prepare(c)
 			if err != nil {
 				return err
 			}
-			ctx := cmd.Context()
-			defer watch(ctx, "this pass")()
-			if err := f.tune(ctx, c, s); err != nil {
+			defer watch(c.ctx, "this pass")()
+			if err := f.tune(c, s); err != nil {
 				return err
 			}
 			if f.ab != "" {
-				return f.runAB(ctx, c, s)
+				return f.runAB(c, s)
 			}
-			return f.run(ctx, c, s)
-		},
-	}
+			return f.run(c, s)
+		})
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	f.addSuite(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the results")
 	flags.BoolVar(&f.raw, "raw", false, "print the lines of the results instead of a table; "+
 		"without --out, a pipe gets them anyway")
-	f.pattern.add(flags, 0, anyOp)
+	f.pattern.add(flags, 0)
 	f.threads.add(flags)
 	f.addCaches(flags)
 	flags.BoolVar(&f.timeOnly, "times-only", false, "simulate and predict nothing")
@@ -120,18 +107,15 @@ func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.minTime, "sample-time", access.SampleTime,
 		"least length of a sample, about, in whole passes; its time is the least between "+
 			"readings of the clock 0.1 ms apart; with --ab the default is 100ms")
-	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages",
-		text: access.PagesSmall.String()}
-	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the "+
-		"system's are), thp (transparent huge pages, if the kernel gives them; the results say "+
-		"how many it gave), or hugetlb (reserved ones)")
+	addPages(flags, &f.pages, "; thp are transparent huge pages, if the kernel gives them, and "+
+		"the results say how many it gave; hugetlb are reserved ones")
 }
 
 func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
-	f.tlb = parsed[[]simcache.TLB]{parse: simcache.ParseTLB, kind: "levels"}
-	flags.Var(&f.tlb, "TLB", "simulated data TLB, a level as entries,assoc,page and the next "+
-		"after a space, such as '64,4,4096 1536,12,4096'; default: this CPU's for --pages")
+	f.tlb.add(flags, "TLB", "levels", simcache.ParseTLB, "simulated data TLB, a level as "+
+		"entries,assoc,page and the next after a space, such as '64,4,4096 1536,12,4096'; "+
+		"default: this CPU's for --pages")
 	flags.StringVar(&f.caches, "caches", "", "simulate the caches that a YAML `file` describes, "+
 		"or measured; its first and last level and its TLB; 'bench machine --preset NAME' prints "+
 		"such a file, measured is the result of machine --measure, - is stdin; results of the "+
@@ -147,7 +131,7 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	p = session.Plan{Count: f.count, SampleTime: f.minTime, Pages: f.pages.value,
 		TimesOnly: f.timeOnly, Counters: true, Program: thisProgram()}
 	if err := exclude(c, "calibrate", "no-calibrate"); err != nil {
-		return p, f.fault(err)
+		return p, err
 	}
 	switch {
 	case c.given("count"):
@@ -164,51 +148,35 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	if p.Comparisons, p.Studies, err = f.suite(c); err != nil {
 		return p, err
 	}
-	if f.pattern.shape.set { // before threads, whose error would hide an invalid pattern
-		if err := f.lowers(p.Comparisons); err != nil {
-			return p, err
+	if p, err = f.threads.among(c, p); err != nil {
+		return p, err
+	}
+	p.Caches = f.geometry.config(cpu.Caches(p.CPUs...))
+	if p.Caches.TLB = cpu.TLB(f.pages.value.Size(), p.CPUs...); f.tlb.set {
+		p.Caches.TLB = simcache.Config{TLB: f.tlb.value}.From(simcache.FromFlag).TLB
+	}
+	if p.Model, err = costModel(c, f.caches, &f.geometry, p.Caches.TLB, p.CPUs...); err != nil {
+		return p, err
+	}
+	if f.caches != "" {
+		source := simcache.Source("file")
+		if f.caches == probe.SavedName {
+			source = probe.SavedName
 		}
-	}
-	if p, err = f.threads.among(c, p, f.ab); err != nil {
-		return p, err
-	}
-	if p.Caches, err = f.config(p.CPUs); err != nil {
-		return p, err
-	}
-	if f.caches == "" && !f.timeOnly {
-		f.geometry.noteApart(c, p.CPUs...)
-	}
-	if err := warnOther(c, "--caches", f.caches, p.CPUs...); err != nil {
-		return p, err
-	}
-	if p.Model, err = costModel(f.caches, &f.geometry, p.Caches.TLB, p.CPUs...); err != nil {
-		return p, err
+		if p.Caches, err = p.Model.Caches.TwoLevels(); err != nil {
+			return p, fmt.Errorf("--caches %s: %w", f.caches, err)
+		}
+		p.Caches = p.Caches.From(source)
 	}
 	return f.share(p)
 }
 
-func (f *runFlags) lowers(all []access.Comparison) error {
-	for _, b := range slices.Concat(all...) {
-		if _, err := b.Spec.Pattern(); err != nil {
-			return f.fault(&session.BenchmarkError{Name: b.Name, Err: err, Invalid: true})
-		}
-	}
-	return nil
-}
-
 func (f *runFlags) suite(c call) ([]access.Comparison, []string, error) {
-	if !f.pattern.shape.set {
-		for _, name := range []string{"dtype", "pad", "view", "op", "with", "from", "to", "tile",
-			"order", "kernel"} {
-			if c.given(name) {
-				return nil, nil, fmt.Errorf("--%s goes with --shape, which is missing", name)
-			}
-		}
-		return f.suiteOf.read()
+	if err := cmp.Or(needs(c, "shape", patternNames), exclude(c, "shape", "suite")); err != nil {
+		return nil, nil, err
 	}
-	if f.suiteOf.file != "" {
-		return nil, nil, errors.New("--suite and --shape both choose the benchmarks: give one " +
-			"of them")
+	if !f.pattern.shape.set {
+		return f.suiteOf.read()
 	}
 	product, err := f.pattern.product()
 	if err != nil {
@@ -234,74 +202,37 @@ func (f *runFlags) prepare(c call) (*session.Session, error) {
 // fault names the flag at fault, or the place in the suite's file.
 func (f *runFlags) fault(err error) error {
 	b, ok := errors.AsType[*session.BenchmarkError](err)
-	if !ok {
-		return atFlag(err)
-	}
-	_, ofField := errors.AsType[*access.FieldError](err)
 	switch {
-	case b.Invalid && !ofField:
-		return err
-	case b.Invalid || ofField && f.pattern.shape.set: // such as a kernel of another CPU
+	case ok && f.suiteOf.workload != nil:
+		return fmt.Errorf("--suite: %w", f.suiteOf.workload.Errorf(b.Name, "%w", b))
+	case ok && f.pattern.shape.set:
 		return atFlag(b.Err)
 	}
-	return f.suiteOf.fault(b.Name, b.Err)
-}
-
-// config returns the first and last level and the TLB of a description. Without one, it returns the
-// caches of the CPU that threads are pinned to first, changed by the flags.
-func (f *runFlags) config(pinned []int) (simcache.Config, error) {
-	if f.caches == "" {
-		c := f.geometry.config(cpu.Caches(pinned...))
-		if c.TLB = cpu.TLB(f.pages.value.Size(), pinned...); f.tlb.set {
-			c.TLB = simcache.Config{TLB: f.tlb.value}.From(simcache.FromFlag).TLB
-		}
-		return c, nil
-	}
-	if f.geometry.set() || f.tlb.set {
-		return simcache.Config{}, errors.New(
-			"--caches names all caches: leave --I1, --D1, --LL and --TLB out")
-	}
-	m, err := files().Description(f.caches)
-	if err != nil {
-		return simcache.Config{}, fmt.Errorf("--caches: %w%s", err, kindHint(f.caches))
-	}
-	source := simcache.Source("file")
-	if f.caches == probe.SavedName {
-		source = probe.SavedName
-	}
-	c, err := m.Config.TwoLevels()
-	if err != nil {
-		return simcache.Config{}, fmt.Errorf("--caches %s: %w", f.caches, err)
-	}
-	return c.From(source), nil
+	return atFlag(err)
 }
 
 // run writes finished results to the file, even of an interrupted run. It writes no file if nothing
 // finished. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with --raw,
 // it gets the lines.
-func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err error) {
+func (f *runFlags) run(c call, s *session.Session) (err error) {
 	var lines bytes.Buffer
-	var file *flagFile
-	terminal, to := progress.Terminal(c.out), c.out
-	if !f.raw && (terminal || f.out != "") {
+	to := c.out
+	if !f.raw && (progress.Terminal(c.out) || f.out != "") {
 		to = &lines
 	}
+	file, err := createFile("out", f.out)
+	if err != nil {
+		return err
+	}
+	defer file.Discard()
+	out := to
 	if f.out != "" {
-		if file, err = createFile("out", f.out); err != nil {
-			return err
-		}
-		defer file.Discard()
-		to = io.MultiWriter(file, mute{to})
+		out = io.MultiWriter(file, mute{to})
 	}
-	var meter *progress.Meter // nil if lines scroll by on the terminal
-	if !terminal || !f.raw {
-		meter = progress.New(c.err)
-	}
-	warnings, err := s.Write(ctx, to, meter)
-	err = atPages(err)
-	meter.End()
+	warnings, err := s.Write(c.ctx, out, c.meter)
+	err = atFlag(err)
 	kept := f.out
-	if file != nil && s.Done() > 0 {
+	if s.Done() > 0 {
 		if fault := file.Commit(); fault != nil {
 			err, kept = errors.Join(err, fault), ""
 		}
@@ -321,9 +252,7 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 		}
 		err = errors.Join(err, s.Table(c.out, lines.Bytes(), columns(c.out), note))
 	}
-	if !terminal || !f.raw { // otherwise the lines include them
-		tell(c, warnings)
-	}
+	tell(c, warnings)
 	return err
 }
 
@@ -331,4 +260,100 @@ func tell(c call, warnings []string) {
 	for _, w := range warnings {
 		c.warn("%s", w)
 	}
+}
+
+type threadFlags struct {
+	counts                parsed[[]int]
+	pin, cpuBind, memBind parsed[[]int]
+	grain                 int
+}
+
+func (f *threadFlags) add(flags *pflag.FlagSet) {
+	f.counts.add(flags, "threads", "list", parseThreads, "numbers of threads that share a "+
+		"benchmark, such as 1,2,all; each is pinned to its own CPU, SMT siblings last; the "+
+		"slowest one's time counts; names end with threads=N")
+	flags.IntVar(&f.grain, "grain", access.GrainSize,
+		"least number of elements for each thread, with --threads; the default is PyTorch's")
+	f.pin.add(flags, "pin", "list", cpu.ParseList, "CPUs to pin threads to, in this order, such "+
+		"as 0-3,8 (Linux); default: one of each core, from the last one on, and then SMT siblings")
+	f.cpuBind.add(flags, "cpubind", "list", cpu.ParseList, "NUMA nodes to whose CPUs threads are "+
+		"pinned, such as 0 (Linux; bench machine lists them)")
+	f.memBind.add(flags, "membind", "list", cpu.ParseList, "NUMA nodes that the tensors' memory "+
+		"is taken from (Linux); default: the node of the thread that first touches it")
+}
+
+func (f *threadFlags) among(c call, p session.Plan) (session.Plan, error) {
+	if err := cmp.Or(exclude(c, "ab", "threads pin cpubind membind shard"),
+		needs(c, "threads", "grain")); err != nil {
+		return p, err
+	}
+	if f.counts.set {
+		if err := positive("grain", f.grain); err != nil {
+			return p, err
+		}
+	}
+	before := len(p.Remarks)
+	p, err := p.Among(session.Threads{Counts: f.counts.value, Grain: f.grain, Pin: f.pin.value,
+		CPUBind: f.cpuBind.value, MemBind: f.memBind.value})
+	if err != nil {
+		return p, atFlag(err)
+	}
+	for _, r := range p.Remarks[before:] {
+		if r.Key == "threads" {
+			c.note("threads: %s", r.Value)
+		}
+	}
+	return p, nil
+}
+
+func (f *runFlags) addShard(flags *pflag.FlagSet) {
+	f.shard.add(flags, "shard", "i/n", parseShard, "run the i-th of n shares of the suite, which "+
+		"take about the same time; 'bench merge' makes one file of them; auto takes i and n from "+
+		"a Slurm array (SLURM_ARRAY_TASK_ID, _COUNT, _MIN) or an Indexed Job "+
+		"(JOB_COMPLETION_INDEX, JOB_COMPLETIONS)")
+	flags.StringArrayVar(&f.labels, "label", nil,
+		"`key=value` that becomes a configuration line, such as host=node17, by which benchstat "+
+			"-col host and bench report --by host compare; may be repeated")
+}
+
+func parseShard(text string) (session.Shard, error) {
+	return session.ParseShard(text, os.Getenv)
+}
+
+func (f *runFlags) share(p session.Plan) (session.Plan, error) {
+	seen := map[string]bool{}
+	for _, text := range f.labels {
+		label, err := results.ParseLabel(text)
+		if err == nil && seen[label.Key] {
+			err = errors.New("the key is given twice")
+		}
+		if err != nil {
+			return p, fmt.Errorf("--label %s: %w", text, err)
+		}
+		seen[label.Key] = true
+		p.Labels = append(p.Labels, label)
+	}
+	if !f.shard.set {
+		return p, nil
+	}
+	p, err := p.Take(f.shard.value)
+	return p, f.fault(err)
+}
+
+// parseThreads reads numbers of threads, such as "1,2,4,all"; all is 0.
+func parseThreads(text string) ([]int, error) {
+	var counts []int
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(part)
+		if part == "all" {
+			n, err = 0, nil
+		} else if n < 1 {
+			err = cmp.Or(err, strconv.ErrRange)
+		}
+		if err != nil {
+			return nil, errors.New("want numbers from 1 on or all, such as 1,2,4,all")
+		}
+		counts = append(counts, n)
+	}
+	return counts, nil
 }

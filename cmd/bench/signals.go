@@ -39,6 +39,14 @@ func (s stoppedError) Unwrap() error { return s.signal }
 
 func stopped(ctx context.Context, so string) error { return stoppedError{so, context.Cause(ctx)} }
 
+// orStopped returns err, or a stoppedError if a signal ended the verb.
+func (c call) orStopped(err error, so string) error {
+	if c.ctx.Err() != nil {
+		return stopped(c.ctx, so)
+	}
+	return err
+}
+
 type watched struct{}
 
 // A watching is how a verb reacts to signals.
@@ -100,7 +108,14 @@ func catchSignals() context.Context {
 			}
 			outfile.DiscardAll()
 			leftovers.Range(func(dir, _ any) bool { return os.RemoveAll(dir.(string)) == nil })
-			interrupted(progress.Clear(), verb.keeps.Load())
+			what, so := progress.Clear(), "nothing is kept"
+			if what != "" {
+				what = " while " + what
+			}
+			if keeps := verb.keeps.Load(); keeps != nil {
+				so = *keeps
+			}
+			fmt.Fprintf(os.Stderr, "bench: interrupted%s, %s\n", what, so)
 			end(stop)
 		}
 	}()
@@ -126,16 +141,6 @@ func (w *watching) stopping(s stopSignal) {
 	}
 	progress.Clear()
 	fmt.Fprintf(os.Stderr, "bench: stopping after %s; %s stops now\n", *until, again)
-}
-
-func interrupted(what string, so *string) {
-	if what != "" {
-		what = " while " + what
-	}
-	if so == nil {
-		so = new("nothing is kept")
-	}
-	fmt.Fprintf(os.Stderr, "bench: interrupted%s, %s\n", what, *so)
 }
 
 // end kills the program by the signal, so that a shell stops too at Ctrl-C. At SIGQUIT, Go prints

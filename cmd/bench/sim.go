@@ -2,21 +2,26 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/csource"
 	"github.com/stridebench/stridebench/access/mtx"
-	"github.com/stridebench/stridebench/access/session/progress"
+	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -26,21 +31,12 @@ import (
 
 func newSim() *cobra.Command {
 	var f simFlags
-	cmd := &cobra.Command{
-		Use:   "sim {--shape SHAPE | --program FILE.c | --exec FILE | --trace FILE | --matrix FILE}",
-		Short: "Simulate the cache misses of a pattern, a program, or a trace",
-		Args:  f.look.arguments, SuggestFor: []string{"simulate"},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c := callOf(cmd)
-			if f.hierarchy.preset == "list" {
-				return writeTables(c.out, machines.WriteList)
-			}
-			return f.simulate(c)
-		},
-	}
+	cmd := verb("sim {--shape SHAPE | --program FILE.c | --exec FILE | --trace FILE | "+
+		"--matrix FILE}", "Simulate the cache misses of a pattern, a program, or a trace",
+		f.look.arguments, f.simulate)
+	cmd.SuggestFor = []string{"simulate"}
 	flags := cmd.Flags()
-	flags.SortFlags = false
-	f.pattern.add(flags, 1, nests)
+	f.pattern.add(flags, 1)
 	f.pattern.order.most = mostMaps
 	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element, or the parts "+
 		"of a complex one; a wider one covers its neighbours along the storage's last dimension "+
@@ -54,7 +50,9 @@ func newSim() *cobra.Command {
 		"`file`, times a vector; in CSR, of --dtype, - for stdin")
 	f.geometry.add(flags)
 	f.hierarchy.add(flags)
-	f.curve.add(flags)
+	flags.BoolVar(&f.curve, "curve", false, "print the misses of LRU caches of every capacity too")
+	flags.IntVar(&f.curveSets, "curve-sets", 1, "sets of these caches, of every associativity; "+
+		"with 1 they are fully associative")
 	f.look.add(flags)
 	f.exact = oneOf("how", "auto", "brute", "affine")
 	flags.Var(&f.exact, "exact", "auto, brute or affine: auto skips look-ups whose outcome it "+
@@ -81,85 +79,63 @@ type simFlags struct {
 	exec          execFlags
 	geometry      geometryFlags
 	hierarchy     hierarchyFlags
-	curve         curveFlags
 	look          lookFlags
 	width, passes int
 	exact         parsed[string]
 	cores         int
 	threads       int
 	grain         int
+	curve         bool
+	curveSets     int
 	trace, out    string
 	results       string
 	matrix        string
 	asJSON        bool
-	meter         *progress.Meter
 }
 
-func (f *simFlags) simulate(c call) error {
-	if f.program.file == "" && f.trace == "" && f.matrix == "" && f.exec.path == "" &&
-		!f.pattern.shape.set {
+func (f *simFlags) simulate(c call, _ []string) error {
+	if f.hierarchy.preset == "list" {
+		return writeTables(c.out, machines.WriteList)
+	}
+	const walk = "shape view pad op with tile order kernel width threads grain cores "
+	const source, looks = "define include align ", "map steps "
+	if err := cmp.Or(f.look.check(c, f.pattern.order.texts), f.exec.check(c),
+		exclude(c, "exec", walk+source+looks+"dtype exact passes trace matrix program"),
+		exclude(c, "program", walk+"dtype from to trace matrix"),
+		exclude(c, "trace", walk+source+looks+"dtype from to function passes exact matrix"),
+		exclude(c, "matrix", walk+source+looks+"from to function exact"),
+		exclude(c, "shape", source+"function"),
+		needs(c, "curve", "curve-sets"), needs(c, "threads", "grain"),
+		positive("passes", f.passes), positive("cores", f.cores), positive("threads", f.threads),
+		positive("grain", f.grain)); err != nil {
+		return err
+	}
+	run := f.simulatePattern
+	switch {
+	case f.exec.path != "":
+		run = f.simulateExec
+	case f.program.file != "":
+		run = f.simulateProgram
+	case f.trace != "" || f.matrix != "":
+		run = f.replay
+	case !f.pattern.shape.set:
 		return errors.New("nothing to simulate: want --shape 4000x4000, --program loops.c, " +
 			"--matrix matrix.mtx or --trace my.trace (see bench sim --help)")
-	}
-	of, run := "shape", f.simulatePattern
-	if of := f.program.file + f.trace + f.matrix + f.exec.path; f.results != "" && of == "" {
+	case f.results != "":
 		return errors.New("--out is for --program, --trace and --matrix: for a pattern, bench " +
 			"run --count 1 -o FILE writes counts and times, and bench sweep writes counts alone")
 	}
-	if _, _, err := f.calls(c); err != nil {
-		return err
-	}
-	shapes := []string{"shape", "pad", "view", "op", "with", "from", "to", "tile", "order",
-		"kernel", "width", "threads", "grain", "cores"}
-	others := []string{"define", "include", "function", "align"}
-	if err := f.look.check(c, f.pattern.order.texts); err != nil {
-		return err
-	}
-	switch {
-	case f.exec.path != "":
-		of, run = "exec", f.simulateExec
-		shapes = slices.DeleteFunc(shapes, func(name string) bool {
-			return name == "from" || name == "to"
-		})
-		others = append(shapes, "dtype", "trace", "matrix", "program", "define", "include", "align",
-			"exact", "passes")
-		others = append(others, looks...)
-	case f.program.file != "":
-		of, run, others = "program", f.simulateProgram, append(shapes, "dtype", "trace", "matrix")
-	case f.trace != "":
-		of, run, others = "trace", f.replay, slices.Concat(shapes, others, looks,
-			[]string{"dtype", "passes", "exact", "matrix"})
-	case f.matrix != "":
-		of, run, others = "matrix", f.replay,
-			slices.Concat(shapes, others, looks, []string{"exact"})
-	}
-	if i := slices.IndexFunc(others, c.given); i >= 0 {
-		why := ""
-		if of == "program" && (others[i] == "order" || others[i] == "tile") {
-			why = ", whose loops run as written: change them in the file and count both"
-		}
-		return fmt.Errorf("--%s does not go with --%s%s", others[i], of, why)
-	}
-	defer func() { f.meter.End() }()
-	return run(c)
-}
-
-func (f *simFlags) simulated(c call) (m machines.Machine, err error) {
-	if err := errors.Join(positive("passes", f.passes), positive("cores", f.cores)); err != nil {
-		return m, err
-	}
-	m, err = f.hierarchy.machine(c, &f.geometry)
-	m.Config.Brute, m.Config.Cores = f.exact.value == "brute", f.cores
-	return m, err
-}
-
-func (f *simFlags) simulatePattern(c call) error {
-	spec, err := f.pattern.spec()
+	m, err := f.hierarchy.machine(c, &f.geometry)
 	if err != nil {
 		return err
 	}
-	spec.Width = f.width
-	if err := f.share(c, &spec); err != nil {
+	m.Config.Brute, m.Config.Cores = f.exact.value == "brute", f.cores
+	return run(c, m)
+}
+
+func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
+	spec, err := f.pattern.spec()
+	if err != nil {
 		return err
 	}
 	if c.given("width") && f.width <= 0 {
@@ -168,15 +144,15 @@ func (f *simFlags) simulatePattern(c call) error {
 	if spec.Op == access.Chase {
 		return errors.New("--op chase is not a nest of loops: bench run simulates it and times it")
 	}
-	p, err := spec.Pattern()
-	if err != nil {
-		return atFlag(err)
-	}
-	m, err := f.simulated(c)
-	if err != nil {
+	spec.Width = f.width
+	if err := f.share(c, &spec); err != nil {
 		return err
 	}
-	if err := m.Config.CheckPasses(f.passes, p.Nests...); err != nil {
+	p, err := spec.Pattern()
+	if err == nil {
+		err = m.Config.CheckPasses(f.passes, p.Nests...)
+	}
+	if err != nil {
 		return atFlag(err)
 	}
 	if p.Parts() != nil {
@@ -190,15 +166,15 @@ func (f *simFlags) simulatePattern(c call) error {
 	if f.look.wanted() {
 		return f.lookAtPattern(c, m.Config, spec)
 	}
-	h, curve, err := f.start(c, m.Config)
+	h, curve, err := f.start(m.Config)
 	if err != nil {
 		return err
 	}
-	efforts := []simcache.Effort{curve.Effort(f.passes, p.Nests)}
-	if efforts[0].Check() == nil || f.exact.value == "brute" { // else the curve is refused
-		efforts = append(efforts, h.Effort(f.passes, p.Nests...))
+	effort := curve.Effort(f.passes, p.Nests)
+	if effort.Check() == nil || m.Config.Brute { // else the curve is refused
+		effort = effort.And(h.Effort(f.passes, p.Nests...))
 	}
-	if _, err := f.announce(c, "simulating "+f.pattern.shape.text, efforts...); err != nil {
+	if err := f.announce(c, f.pattern.shape.text, effort); err != nil {
 		return err
 	}
 	if err := curve.Passes(f.passes, p.Nests); err != nil {
@@ -214,112 +190,76 @@ func (f *simFlags) simulatePattern(c call) error {
 	run := explain.RunOf(h, m.Config, simcache.ByTensor(p.Nests, counts), p.Nests, f.passes)
 	run.Curve = curve.Table()
 	run.Arrays, run.Align = p.Arrays(false)
-	f.improve(&run)
-	return f.show(c, run, simcache.Counts.DataSummary, m.Name)
+	f.improve(c, &run)
+	return f.show(c, run, m.Name)
 }
 
 // mostTried is the most references of all tried changes, which take about 5 s.
 const mostTried = 5e8
 
-func (f *simFlags) improve(run *explain.Run) {
+func (f *simFlags) improve(c call, run *explain.Run) {
 	if f.hierarchy.explain {
-		f.meter.Phase("trying what would help", 0)
+		c.meter.Phase("trying what would help", 0)
 		run.Improve(mostTried)
 	}
 }
 
-func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy,
-	*reuse.Meter, error) {
+// start returns what simulates, and a curve or nil. The curve's lines have D1's size.
+func (f *simFlags) start(config simcache.Config) (h *simcache.Hierarchy, curve *reuse.Meter,
+	err error) {
 	if f.out != "" {
 		if err := simcache.WriteOut(io.Discard, config, ""); err != nil {
 			return nil, nil, fmt.Errorf("--cachegrind-out %s: %w", f.out, err)
 		}
 	}
-	h, err := simcache.NewHierarchy(config)
-	if err != nil {
-		return nil, nil, err
+	if h, err = simcache.NewHierarchy(config); err == nil && f.curve {
+		if curve, err = reuse.NewMeter(config, f.curveSets); err != nil {
+			err = fmt.Errorf("--curve-sets %d: %w", f.curveSets, err)
+		}
 	}
-	curve, err := f.curve.start(c, config)
 	return h, curve, err
 }
 
-// announce notes look-ups that take long. It refuses too many unless --exact brute is given. A
-// terminal then shows the elapsed time; elsewhere the note is enough. It returns the sum of the
-// efforts.
-func (f *simFlags) announce(
-	c call, what string, efforts ...simcache.Effort,
-) (all simcache.Effort, err error) {
-	for _, e := range efforts {
-		all = all.And(e)
-	}
-	if err := all.Check(); err != nil && f.exact.value != "brute" {
-		return all, fmt.Errorf("%w, or --exact brute", err)
-	}
-	if all.Time > 5*time.Second {
-		c.note("%v", all)
-		if !progress.Bars(c.err) {
-			c.err = io.Discard
-		}
-	}
-	f.meter = progress.New(c.err)
-	f.meter.Phase(what, 0)
-	return all, nil
-}
-
-func (f *simFlags) announceProduct(c call, what string, references int) error {
-	effort := simcache.Effort{LookUps: float64(f.passes) * float64(references)}
-	each := 6e6 // references a second
-	if f.hierarchy.explain || f.hierarchy.observe.set {
-		each = 3.5e6
-	}
-	effort.Time = time.Duration(min(effort.LookUps/each*1e9, 1<<62))
-	if err := effort.Check(); err != nil {
-		return fmt.Errorf("--passes %d: %w", f.passes, err)
+// announce begins a simulation. It notes look-ups that take long, and refuses too many unless
+// --exact brute is given.
+func (f *simFlags) announce(c call, what string, effort simcache.Effort) error {
+	if err := effort.Check(); err != nil && f.exact.value != "brute" {
+		return fmt.Errorf("%w, or --exact brute", err)
 	}
 	if effort.Time > 5*time.Second {
 		c.note("%v", effort)
 	}
-	f.meter.Phase(what, 0)
+	c.meter.Phase("simulating "+what, 0)
 	return nil
 }
 
 // replay counts a trace as Cachegrind counts its program, or the accesses of a matrix product.
-func (f *simFlags) replay(c call) error {
+func (f *simFlags) replay(c call, m machines.Machine) error {
 	which, name := "trace", f.trace
 	if f.matrix != "" {
 		which, name = "matrix", f.matrix
-	}
-	if err := positive("passes", f.passes); err != nil {
-		return err
 	}
 	input, err := openInput(c, which, name)
 	if err != nil {
 		return err
 	}
 	defer input.Close()
-	f.meter = progress.New(c.err)
-	reader := f.meter.Reading("simulating "+name, input)
-	records, regions, summary := trace.Records(reader, name), []trace.Region{{Name: name}},
-		simcache.Counts.Summary
+	reader := c.meter.Reading("simulating "+name, input)
+	records, regions := trace.Records(reader, name), []trace.Region{{Name: name}}
 	if f.matrix != "" {
 		p, err := mtx.ReadProduct(reader, name, f.pattern.dtype.or(layouts.Float32))
 		if err != nil {
 			return fmt.Errorf("--%s: %w", which, err)
 		}
-		if err := f.announceProduct(c, "simulating "+name, p.References()); err != nil {
-			return err
+		effort := p.Effort(f.passes, m.Config.Observe != 0)
+		if err := cmp.Or(effort.Check(), f.announce(c, name, effort)); err != nil {
+			return fmt.Errorf("--passes %d: %w", f.passes, err)
 		}
-		records, regions, summary = p.Records(f.passes), p.Regions(), simcache.Counts.DataSummary
-	}
-	m, err := f.hierarchy.machine(c, &f.geometry)
-	if err != nil {
-		return err
+		records, regions = p.Records(f.passes), p.Regions()
 	}
 	m.Config.ZeroTags = true
-	if m.Config.Check() != nil { // ZeroTags needs Cachegrind's levels
-		m.Config.ZeroTags = false
-	}
-	h, curve, err := f.start(c, m.Config)
+	m.Config.ZeroTags = m.Config.Check() == nil // it needs Cachegrind's levels
+	h, curve, err := f.start(m.Config)
 	if err != nil {
 		return err
 	}
@@ -332,14 +272,12 @@ func (f *simFlags) replay(c call) error {
 		return fmt.Errorf("--%s: %s has no accesses in it", which, name)
 	}
 	run.Curve = curve.Table()
-	return f.show(c, run, summary, m.Name)
+	return f.show(c, run, m.Name)
 }
 
 // show writes the wanted files, and prints JSON, or the summary and, unless that is complete, the
 // tables.
-func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) string,
-	machine string) error {
-	f.meter.End()
+func (f *simFlags) show(c call, run explain.Run, machine string) error {
 	if f.out != "" {
 		var b bytes.Buffer
 		if err := simcache.WriteOut(&b, run.Config, strings.Join(os.Args, " "),
@@ -362,32 +300,96 @@ func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) s
 	if f.asJSON {
 		return writeJSON(c.out, run.JSON(machine, f.hierarchy.explain))
 	}
-	return run.Write(c.out, summary, !f.hierarchy.plain() || f.matrix != "", f.hierarchy.explain,
-		columns(c.out))
-}
-
-type curveFlags struct {
-	on   bool
-	sets int
-}
-
-func (c *curveFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&c.on, "curve", false, "print the misses of LRU caches of every capacity too")
-	flags.IntVar(&c.sets, "curve-sets", 1, "sets of these caches, of every associativity; with 1 "+
-		"they are fully associative")
-}
-
-// start returns the curve that the flags ask for, or nil. Its lines have D1's size.
-func (f *curveFlags) start(c call, config simcache.Config) (*reuse.Meter, error) {
-	if !f.on {
-		if c.given("curve-sets") {
-			return nil, fmt.Errorf("--curve-sets %d goes with --curve", f.sets)
-		}
-		return nil, nil
+	summary := simcache.Counts.DataSummary
+	if f.trace != "" {
+		summary = simcache.Counts.Summary
 	}
-	meter, err := reuse.NewMeter(config, f.sets)
+	tables := c.any("preset config observe writebacks tlb explain matrix")
+	return run.Write(c.out, summary, tables, f.hierarchy.explain, columns(c.out))
+}
+
+// mostThreads is also the limit of shared-by in a description. A thread takes about 40 KB with a
+// first level of 48 KiB, so this many take 2.6 GB.
+const mostThreads = 1 << 16
+
+func (f *simFlags) share(c call, spec *access.Spec) error {
+	if f.threads > mostThreads {
+		return fmt.Errorf("--threads %d: want at most %d", f.threads, mostThreads)
+	}
+	if f.threads == 1 {
+		return nil
+	}
+	spec.Threads, spec.Grain = f.threads, f.grain
+	return exclude(c, "threads", "cores curve observe explain writebacks tlb")
+}
+
+func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern) error {
+	if m.Config.TLB != nil {
+		c.note("--threads %d: the TLB is left out, which is of one thread", f.threads)
+		m.Config.TLB = nil
+	}
+	var threads [][]nest.Nest
+	for _, part := range p.Parts() {
+		threads = append(threads, part.Nests)
+	}
+	t, err := simcache.NewThreads(m.Config, threads)
 	if err != nil {
-		return nil, fmt.Errorf("--curve-sets %d: %w", f.sets, err)
+		return fmt.Errorf("--threads %d: %w", f.threads, err)
 	}
-	return meter, nil
+	if err := f.announce(c, f.pattern.shape.text, t.Effort(f.passes)); err != nil {
+		return err
+	}
+	counts, err := t.RunPasses(f.passes)
+	if err != nil {
+		return atFlag(err)
+	}
+	nests := slices.Concat(threads...)
+	run := explain.Run{Config: m.Config, Levels: t.Levels(),
+		Tensors: simcache.ByTensor(nests, slices.Concat(counts...)),
+		Nests:   nests, Passes: f.passes, Counts: t.Counts(), Visited: t.Work()}
+	return f.show(c, run, m.Name)
+}
+
+// record names a simulation by the flags that determine its counts.
+func (f *simFlags) record(run explain.Run) session.Simulated {
+	s := session.Simulated{Family: "Program", Config: run.Config, Counts: run.Counts,
+		Arrays: run.Tensors, Program: thisProgram()}
+	if n := len(run.TLB); n > 0 {
+		s.Walks = run.TLB[n-1].Misses()
+	}
+	file := f.program.file
+	switch {
+	case f.trace != "":
+		s.Family, file, s.Arrays = "Trace", f.trace, nil // a trace does not name arrays
+	case f.matrix != "":
+		s.Family, file = "Matrix", f.matrix
+	case f.exec.path != "":
+		file = f.exec.path
+	}
+	add := func(key, value string) {
+		if value != "" {
+			s.Parts = append(s.Parts, results.Pair{Key: key, Value: value})
+		}
+	}
+	add("file", filepath.Base(file))
+	add("function", f.program.Function)
+	add("cc", f.exec.cc.text)
+	add("args", f.exec.args.text)
+	if f.exec.from.call+f.exec.to.call > 0 {
+		add("calls", fmt.Sprintf("%d-%d", f.exec.from.call, f.exec.to.call))
+	}
+	// Any order of the flags gives one name.
+	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) {
+		add(csource.Defined(d))
+	}
+	if f.program.file != "" && f.program.Align != csource.DefaultAlign {
+		add("align", strconv.Itoa(f.program.Align))
+	}
+	if f.matrix != "" {
+		add("dtype", f.pattern.dtype.or(layouts.Float32).String())
+	}
+	if f.passes > 1 {
+		add("passes", strconv.Itoa(f.passes))
+	}
+	return s
 }
