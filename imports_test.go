@@ -21,17 +21,18 @@ import (
 // room's own: whole rooms, or single packages of them. A package that the table
 // names has a row of its own, which adds to its room's.
 var mayImport = map[string][]string{
-	"layouts":             {},
-	"layouts/nest":        {},
-	"simcache":            {"layouts/nest"},
-	"access":              {"layouts", "simcache"},
-	"access/session":      {"results"},
-	"access/session/node": {"results"},
-	"access/sweep":        {"results"},
-	"results":             {},
-	"reports":             {"layouts", "results", "simcache"},
-	"cmd":                 {"layouts", "simcache", "access", "results", "reports"},
-	"scripts":             {"layouts", "simcache", "access", "results"},
+	"layouts":              {},
+	"layouts/nest":         {},
+	"simcache":             {"layouts/nest"},
+	"access":               {"layouts", "simcache"},
+	"access/session":       {"results"},
+	"access/session/node":  {"results"},
+	"access/session/turns": {"results"},
+	"access/sweep":         {"results"},
+	"results":              {},
+	"reports":              {"layouts", "results", "simcache"},
+	"cmd":                  {"layouts", "simcache", "access", "results", "reports"},
+	"scripts":              {"layouts", "simcache", "access", "results"},
 }
 
 // allowed reports whether a package may import another, by paths in the module.
