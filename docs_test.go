@@ -29,22 +29,31 @@ func TestBenchstatReadsStudies(t *testing.T) {
 	}
 }
 
-// TestCIExamples: the workflows of docs/ci.md are YAML.
+// TestCIExamples: the workflows of docs/ci.md and deploy/github are YAML.
 func TestCIExamples(t *testing.T) {
 	text, err := os.ReadFile("docs/ci.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	blocks := strings.Split(string(text), "```yaml\n")[1:]
+	if len(blocks) != 2 {
+		t.Errorf("found %d workflows in docs/ci.md", len(blocks))
+	}
+	for i := range blocks {
+		blocks[i], _, _ = strings.Cut(blocks[i], "```\n")
+	}
+	for _, name := range []string{"suite.yml", "fleet.yml"} {
+		text, err := os.ReadFile(filepath.Join("deploy", "github", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, string(text))
+	}
 	for _, block := range blocks {
-		block, _, _ = strings.Cut(block, "```\n")
 		var value map[string]any
 		if err := yaml.Unmarshal([]byte(block), &value); err != nil {
 			t.Errorf("%v in\n%s", err, block)
 		}
-	}
-	if len(blocks) != 4 {
-		t.Errorf("found %d workflows", len(blocks))
 	}
 }
 
@@ -68,10 +77,10 @@ func TestExamplesHaveFiles(t *testing.T) {
 	}
 }
 
-// TestCICommits: what is added to a history there names its commit, which a program that
-// was built without git's stamp does not know.
+// TestCICommits: the workflow names the commit of what it adds to a history, because a program
+// built without git's stamp does not know its commit.
 func TestCICommits(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("docs", "ci.md"))
+	text, err := os.ReadFile(filepath.Join("deploy", "github", "suite.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}

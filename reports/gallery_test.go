@@ -217,14 +217,36 @@ func sights(t *testing.T) []Chart {
 // galleryPage is the index of the gallery.
 func galleryPage(charts []Chart) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Gallery\n\nEvery chart that `bench report` draws, and pictures of `bench layout -o` and " +
-		"`bench sim --map`. `make gallery` makes the charts from the\nresults in [docs/example](../example). " +
-		"The history in the chart of the trend is made up from that run: its copies take 50% longer from the\n" +
-		"9th commit on, and 20% longer from the 17th on.\n")
+	b.WriteString("# Gallery\n\n`bench report FILE` draws each of these charts that FILE has data " +
+		"for, and names the command that measures\nthe others. The last four pictures are of " +
+		"`bench layout -o` and `bench sim --map`. `make gallery` draws this\npage from " +
+		"[docs/example](../example). The history is made up: copies take 50% longer from the 9th " +
+		"commit on,\nand 20% longer from the 17th on. Bands and bars are 95% intervals.\n")
 	for _, c := range charts {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s.png)\n", cell(c.Title), cell(c.Sentence), cell(c.Alt), c.Name)
+		kind, _, _ := strings.Cut(c.Alt, ":")
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s.png)\n", cell(c.Title),
+			cell(clauses(c.Sentence)), cell(kind), c.Name)
 	}
 	return b.Bytes()
+}
+
+// clause ends a sentence or a clause.
+var clause = regexp.MustCompile(`[.;] `)
+
+// clauses returns the first sentences and clauses of a finding, 40 words of them at most where it has
+// that many.
+func clauses(sentence string) string {
+	const most = 40
+	if len(strings.Fields(sentence)) <= most {
+		return sentence
+	}
+	short := sentence
+	for _, at := range clause.FindAllStringIndex(sentence, -1) {
+		if text := sentence[:at[0]]; len(strings.Fields(text)) <= most {
+			short = text + "."
+		}
+	}
+	return short
 }
 
 func writeGallery(t *testing.T, files map[string][]byte) {

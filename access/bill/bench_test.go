@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/operators"
 )
 
 // BenchmarkOf is the bill of 30,000 distinct operators, nearly all over
@@ -32,7 +32,7 @@ func distinct(b *testing.B, count int) string {
 			{batch * length, heads * 64}, {batch, heads, length, 8 + length/8*8},
 		}[r.IntN(4)]
 		o := fresh(shape, "float32").Tensor
-		o.Role = access.Input
+		o.Role = operators.Input
 		r.Shuffle(len(shape), func(i, j int) {
 			shape[i], shape[j] = shape[j], shape[i]
 			o.Strides[i], o.Strides[j] = o.Strides[j], o.Strides[i]

@@ -94,7 +94,7 @@ func (w *walks) dimsOf(index []tensor) (dims []int) {
 // beside returns the operands after the first, without those that have these letters.
 func (w *walks) beside(letters ...operators.Arg) (all []tensor) {
 	for _, o := range w.all[1:] {
-		if o.Role == access.Output || !slices.Contains(letters, w.row.Is(o.Argument)) {
+		if o.Role == operators.Output || !slices.Contains(letters, w.row.Is(o.Argument)) {
 			all = append(all, o)
 		}
 	}
@@ -147,22 +147,22 @@ func (w *walks) together(p named, innermost bool, others []tensor) {
 			dims = slices.Insert(dims, p.first, len(p.sizes)+len(order)-1-d)
 		}
 	}
-	operands, rest := []walked{w.operand(p.table, p.table.Role)}, []tensor(nil)
-	written := p.table.Role != access.Input
+	operands, rest := []walked{w.operand(p.table, kinds[p.table.Role])}, []tensor(nil)
+	written := p.table.Role != operators.Input
 	for _, o := range others {
 		l, err := o.Layout()
 		if err == nil {
 			l, err = l.View(whole...)
 		}
-		if err != nil || o.Role != access.Input && written {
+		if err != nil || o.Role != operators.Input && written {
 			rest = append(rest, o)
 			continue
 		}
-		written = written || o.Role != access.Input
+		written = written || o.Role != operators.Input
 		o.Shape = p.table.Shape
 		strides := slices.Delete(l.Strides(), p.first, p.first+1)
 		o.Strides = slices.Insert(strides, p.first, inTurn(order, l.Stride(p.first))...)
-		operands = append(operands, w.operand(o, o.Role))
+		operands = append(operands, w.operand(o, kinds[o.Role]))
 	}
 	if written {
 		w.add(access.Add, dims, operands...)

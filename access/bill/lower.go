@@ -8,6 +8,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // maxOperands is the most operands that are walked together. Further ones are walked alone.
@@ -186,7 +187,7 @@ func (w *walks) walk() {
 		w.copies()
 	default:
 		all := slices.Clone(w.all)
-		if w.row.Has(operators.Dense) && len(all) > 0 && all[0].Role == access.Input {
+		if w.row.Has(operators.Dense) && len(all) > 0 && all[0].Role == operators.Input {
 			all[0] = w.dense(all[0])
 		}
 		if w.calls(operators.Elementwise) { // they fill its results
@@ -198,7 +199,7 @@ func (w *walks) walk() {
 
 // changes lowers the copy with which an operator out of place begins, if it then changes the copy.
 func (w *walks) changes() {
-	if len(w.op.Inputs) == 0 || w.op.Inputs[0].Role != access.Input {
+	if len(w.op.Inputs) == 0 || w.op.Inputs[0].Role != operators.Input {
 		return
 	}
 	x := w.all[0]
@@ -207,7 +208,7 @@ func (w *walks) changes() {
 		y = outputs[0]
 	}
 	w.copyTo(y, x)
-	y.Role = access.InPlace
+	y.Role = operators.InPlace
 	w.all, w.op.Outputs = slices.Clone(w.all[:len(w.op.Inputs)]), nil
 	y.Argument, w.all[0] = x.Argument, y
 }
@@ -215,7 +216,7 @@ func (w *walks) changes() {
 // copyTo adds a copy inside the operator, unless the profile has it.
 func (w *walks) copyTo(y, x tensor) {
 	if !w.calls(operators.Copy) {
-		w.add(access.Copy, nil, w.operand(y, access.Output), w.operand(x, access.Input))
+		w.add(access.Copy, nil, w.operand(y, nest.Write), w.operand(x, nest.Read))
 	}
 }
 
@@ -227,7 +228,7 @@ func (w *walks) dense(o tensor) tensor {
 	y := fresh(o.Shape, o.DType)
 	w.copyTo(y, o)
 	w.inner = len(w.specs)
-	y.Role, y.Argument = access.Input, o.Argument
+	y.Role, y.Argument = operators.Input, o.Argument
 	return y
 }
 
@@ -242,9 +243,9 @@ func (w *walks) converted(o tensor) tensor {
 	if l, err := o.Layout(); err == nil && !l.IsDense() {
 		y = fresh(o.Shape, dtype)
 	}
-	y.DType, y.at, y.Role = dtype, inside, access.Output
+	y.DType, y.at, y.Role = dtype, inside, operators.Output
 	w.copyTo(y, o)
-	y.Role, y.Argument = access.Input, o.Argument
+	y.Role, y.Argument = operators.Input, o.Argument
 	return y
 }
 
@@ -282,12 +283,12 @@ type walked struct {
 	at int
 }
 
-func (w *walks) operand(o tensor, role access.Role) walked {
+func (w *walks) operand(o tensor, role nest.Kind) walked {
 	l, err := o.Layout()
 	if err != nil && w.err == nil {
 		w.err = err
 	}
-	return walked{access.Value{Layout: l, DType: standIn(o.Tensor), Role: role}, o.at}
+	return walked{access.Value{Layout: l, DType: standIn(o.Tensor), Kind: role}, o.at}
 }
 
 // standIn returns the dtype, or one of its size if package layouts does not know it.
@@ -318,12 +319,12 @@ func (w *walks) result(y *walked) {
 // asTheyLie adds a pass over each tensor, in the order of its strides.
 func (w *walks) asTheyLie(all []tensor) {
 	for _, o := range all {
-		if o.Role != access.Output && w.row.Is(o.Argument) != operators.Like {
-			w.add(access.Sum, nil, w.operand(o, access.Input))
+		if o.Role != operators.Output && w.row.Is(o.Argument) != operators.Like {
+			w.add(access.Sum, nil, w.operand(o, nest.Read))
 		}
-		if o.Role != access.Input {
+		if o.Role != operators.Input {
 			o.Tensor = expandedOnce(o.Tensor)
-			w.add(access.Fill, nil, w.operand(o, access.Output))
+			w.add(access.Fill, nil, w.operand(o, nest.Write))
 		}
 	}
 }
@@ -400,8 +401,8 @@ func reorder(op operators.Operator) (lowered, error) {
 	x, y := op.Inputs[0], op.Outputs[0]
 	w := walks{op: op, forLayout: x.DType == y.DType}
 	for _, piece := range pieces {
-		to := access.Value{Layout: piece[0], DType: standIn(y), Role: access.Output}
-		from := access.Value{Layout: piece[1], DType: standIn(x), Role: access.Input}
+		to := access.Value{Layout: piece[0], DType: standIn(y), Kind: nest.Write}
+		from := access.Value{Layout: piece[1], DType: standIn(x), Kind: nest.Read}
 		w.add(access.Copy, nil, walked{to, 1}, walked{from, 0})
 	}
 	l := w.lowered()

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/simcache"
@@ -30,7 +29,7 @@ type placed struct {
 func (o *placed) UnmarshalText(text []byte) error {
 	words := strings.Fields(string(text))
 	last := len(words) - 1
-	o.DType, o.Role = words[last-1], access.Input
+	o.DType, o.Role = words[last-1], operators.Input
 	for _, word := range words[:last-1] {
 		if place, listed := strings.CutPrefix(word, "list:"); listed {
 			o.InList, o.Nth = true, numbers(place, ",")[0]
@@ -40,10 +39,7 @@ func (o *placed) UnmarshalText(text []byte) error {
 			o.Argument = number(at)
 			continue
 		}
-		var err error
-		if o.Role, err = access.ParseRole(word); err != nil {
-			return err
-		}
+		o.Role = operators.Use(word)
 	}
 	tensorText, place, _ := strings.Cut(words[last], "@")
 	storage, offset, _ := strings.Cut(place, "+")
@@ -124,7 +120,7 @@ func (c call) operator() operators.Operator {
 		op.Inputs = append(op.Inputs, o)
 	}
 	for i, o := range c.Outputs {
-		o.Role, o.Argument = access.Output, i
+		o.Role, o.Argument = operators.Output, i
 		op.Outputs = append(op.Outputs, o.Tensor)
 	}
 	for _, chain := range c.Callers {
@@ -154,7 +150,7 @@ func (c call) node(id, caller int) object {
 	}
 	var parameters []string
 	for i, o := range c.Inputs {
-		changed := map[bool]string{true: "(a!)"}[o.Role == access.InPlace]
+		changed := map[bool]string{true: "(a!)"}[o.Role == operators.InPlace]
 		parameters = append(parameters, fmt.Sprintf("Tensor%s x%d", changed, i))
 	}
 	list := strings.Join(parameters, ", ")

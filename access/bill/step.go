@@ -300,7 +300,7 @@ func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
 	all, places := operandsOf(s.profile, call)
 	for at, o := range all {
 		cold, levels := s.cold[call.Operator][at], found[at]
-		if cold == nil || levels == nil || o.Role == access.Output {
+		if cold == nil || levels == nil || o.Role == operators.Output {
 			continue
 		}
 		fewer := make([]float64, len(levels))
@@ -343,14 +343,14 @@ func (s *stepper) saved(n int, first, second counts, readers map[[2]int]int) []f
 	saved := make([]float64, len(s.model.Caches.Levels))
 	for i, w := range wrote {
 		for k, r := range read {
-			if w.Role == access.Input || r.Role == access.Output ||
+			if w.Role == operators.Input || r.Role == operators.Output ||
 				wrotePlaces[i] != readPlaces[k] || w.Bytes() != r.Bytes() {
 				continue
 			}
 			addTo(saved, second[k])
 			// The first call's misses remain if it reads the tensor itself, or if others read the
 			// result.
-			if w.Role == access.Output && r.Role == access.Input &&
+			if w.Role == operators.Output && r.Role == operators.Input &&
 				readers[[2]int{n - 1, i}] == 1 {
 				addTo(saved, first[i])
 			}
@@ -368,7 +368,7 @@ func (s *stepper) readers() map[[2]int]int {
 		all, places := operandsOf(s.profile, call)
 		read := map[[2]int]bool{}
 		for at, o := range all {
-			if w, ok := last[places[at].Storage]; ok && o.Role != access.Output {
+			if w, ok := last[places[at].Storage]; ok && o.Role != operators.Output {
 				read[w] = true
 			}
 		}
@@ -376,7 +376,7 @@ func (s *stepper) readers() map[[2]int]int {
 			count[w]++
 		}
 		for at, o := range all {
-			if o.Role != access.Input {
+			if o.Role != operators.Input {
 				last[places[at].Storage] = [2]int{n, at}
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 )
 
@@ -67,7 +66,7 @@ func (r reading) alike(p *operators.Profile, pays func(operator int) bool) {
 	seen := map[string]bool{}
 	for n, op := range p.Operators {
 		for _, o := range op.Inputs {
-			if !pays(n) || o.Role != access.Input || contiguous(o) {
+			if !pays(n) || o.Role != operators.Input || contiguous(o) {
 				continue
 			}
 			key := layoutKey(o)
@@ -125,7 +124,7 @@ func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 	keys := map[string]bool{}
 	from, strided := origin{true, true, true}, false
 	for i, o := range operands {
-		if o.Role == access.Output {
+		if o.Role == operators.Output {
 			continue
 		}
 		c := t.now[places[i].Storage]
@@ -147,7 +146,7 @@ func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 			product: c.product,
 		})
 		strided = true
-		if pays && o.Role == access.Input { // an operand in place cannot use a copy
+		if pays && o.Role == operators.Input { // an operand in place cannot use a copy
 			keys[fmt.Sprintf("%p %d %s", c, places[i].Offset, layoutKey(o))] = true
 		}
 	}
@@ -163,7 +162,7 @@ func (t *trail) follow(p *operators.Profile, call operators.Call, pays bool) {
 	}
 	product := op.Class == operators.Product && !convolves(op.Row())
 	for i, o := range operands {
-		if o.Role != access.Input {
+		if o.Role != operators.Input {
 			c := &content{maker: passed, product: product, copied: source(op)}
 			t.now[places[i].Storage], t.wrote[n] = c, append(t.wrote[n], c)
 		}

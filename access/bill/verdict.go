@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 )
 
@@ -93,7 +92,7 @@ func verdict(i *Item, u use) string {
 func (i *Item) stridedOperands() []operators.Tensor {
 	var strided []operators.Tensor
 	for _, o := range i.Inputs {
-		if o.Role != access.Output && product(o.Shape) > 1 && !contiguous(o) {
+		if o.Role != operators.Output && product(o.Shape) > 1 && !contiguous(o) {
 			strided = append(strided, o)
 		}
 	}
@@ -194,8 +193,8 @@ func (i *Item) formats() (mixed, kept bool) {
 		format := isChannelsLast(o)
 		all = all && format
 		format = format && !contiguous(o)
-		returns = returns || format && o.Role != access.Input
-		if o.Role != access.Output || copies {
+		returns = returns || format && o.Role != operators.Input
+		if o.Role != operators.Output || copies {
 			last, rows = last || format, rows || rowMajor(o)
 		}
 	}
@@ -222,14 +221,14 @@ func (i *Item) within() bool {
 	}
 	all := slices.Concat(i.Inputs, i.Outputs)
 	return len(i.Callers) > 0 && !slices.ContainsFunc(all, func(o operators.Tensor) bool {
-		return o.Role != access.Input && !contiguous(o)
+		return o.Role != operators.Input && !contiguous(o)
 	})
 }
 
 // source returns the first operand that is only read.
 func source(op operators.Operator) operators.Tensor {
 	for _, o := range op.Inputs {
-		if o.Role == access.Input {
+		if o.Role == operators.Input {
 			return o
 		}
 	}

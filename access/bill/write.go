@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
@@ -204,14 +203,14 @@ func (i Item) Tensors() string {
 	all := slices.Concat(i.Inputs, i.Outputs)
 	for _, o := range all {
 		switch o.Role {
-		case access.Input:
+		case operators.Input:
 			in = append(in, text(o))
-		case access.InPlace:
+		case operators.InPlace:
 			in = append(in, text(o)+" (in place)")
 		}
 	}
 	for _, o := range all {
-		if o.Role == access.Output {
+		if o.Role == operators.Output {
 			out = append(out, text(o))
 		}
 	}

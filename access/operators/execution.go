@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
@@ -150,11 +149,11 @@ func (e *execution) signature(name, scope string, in, out side) uint32 {
 			return sig
 		}
 		sig.setRoles()
-		if slices.ContainsFunc(sig.inputs, func(o Tensor) bool { return o.Role != access.Input }) {
+		if slices.ContainsFunc(sig.inputs, func(o Tensor) bool { return o.Role != Input }) {
 			sig.outputs = nil // they are inputs
 		}
 		for i := range sig.outputs {
-			sig.outputs[i].Role = access.Output
+			sig.outputs[i].Role = Output
 		}
 		return sig
 	})

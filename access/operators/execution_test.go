@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/stridebench/stridebench/access"
 )
 
 // nodeOf is a node of an execution trace, whose args are tensors of float in
@@ -214,21 +212,21 @@ func TestSchema(t *testing.T) {
 	for _, test := range []struct {
 		op, schema string
 		args       int
-		want       []access.Role
+		want       []Use
 	}{
 		{"aten::add", "aten::add.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-			3, []access.Role{access.Input, access.Input, access.Output}},
+			3, []Use{Input, Input, Output}},
 		{"aten::add_", "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> " +
-			"Tensor(a!)", 2, []access.Role{access.InPlace, access.Input}},
+			"Tensor(a!)", 2, []Use{InPlace, Input}},
 		{"aten::copy_", "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> " +
-			"Tensor(a!)", 2, []access.Role{access.Output, access.Input}},
+			"Tensor(a!)", 2, []Use{Output, Input}},
 		{"aten::add", "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 2,
-			[]access.Role{access.Input, access.Input}},
-		{"aten::add_", "", 2, []access.Role{access.InPlace, access.Input}},
+			[]Use{Input, Input}},
+		{"aten::add_", "", 2, []Use{InPlace, Input}},
 	} {
 		op := read(t, executed(nodeOf(2, 1, test.op, test.schema,
 			slices.Repeat([]arg{x}, test.args)...))).Operators[0]
-		var got []access.Role
+		var got []Use
 		for _, o := range op.Inputs {
 			got = append(got, o.Role)
 		}

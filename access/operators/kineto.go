@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/stridebench/stridebench/access"
 )
 
 // kineto reads the events of a chrome trace (torch/csrc/profiler/collection.cpp and libkineto's
@@ -176,9 +174,9 @@ func (s *signature) setRoles() {
 		switch {
 		case s.Is(o.Argument) == Written,
 			s.Row.args != "" && o.Argument >= last && !o.InList:
-			o.Role = access.Output
+			o.Role = Output
 		case inPlace(s.op) && o.Argument == 0:
-			o.Role = access.InPlace
+			o.Role = InPlace
 		}
 	}
 	if s.Has(flagPairs) {

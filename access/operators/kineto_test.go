@@ -17,8 +17,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/stridebench/stridebench/access"
 )
 
 // read reads a profile that is given as text.
@@ -99,8 +97,8 @@ func TestKineto(t *testing.T) {
 	want := Operator{
 		Op: "aten::copy_", Class: Copy, Calls: 1, Bytes: 192,
 		Inputs: []Tensor{
-			{Shape: []int{2, 3, 4}, Strides: []int{12, 4, 1}, DType: "float32", Role: access.Output},
-			{Shape: []int{2, 3, 4}, Strides: []int{12, 1, 3}, DType: "float32", Role: access.Input,
+			{Shape: []int{2, 3, 4}, Strides: []int{12, 4, 1}, DType: "float32", Role: Output},
+			{Shape: []int{2, 3, 4}, Strides: []int{12, 1, 3}, DType: "float32", Role: Input,
 				Argument: 1},
 		},
 		Callers: []Caller{{"aten::reshape > aten::clone", 1}},
@@ -178,7 +176,7 @@ func TestKinetoInside(t *testing.T) {
 	for _, op := range p.Operators {
 		var roles []string
 		for _, o := range op.Inputs {
-			roles = append(roles, o.Role.String())
+			roles = append(roles, string(o.Role))
 		}
 		got = append(got, fmt.Sprint(op.Op, " ", op.Class, " ", strings.Join(roles, ",")))
 	}
@@ -360,17 +358,17 @@ func TestNamesPrintable(t *testing.T) {
 func TestKinetoRoles(t *testing.T) {
 	x := tensor("[4]", "[1]")
 	list := arg{"[[2],[3]]", "[[1],[1]]", "TensorList", ""}
-	for name, want := range map[string][]access.Role{
-		"aten::add": {access.Input, access.Input}, "aten::add_": {access.InPlace, access.Input}, "aten::copy_": {access.Output, access.Input},
-		"aten::zero_": {access.Output}, "aten::mm": {access.Input, access.Input},
-		"aten::_foreach_add_":  {access.InPlace, access.InPlace, access.Input},
-		"aten::_foreach_copy_": {access.Output, access.Output, access.Input},
+	for name, want := range map[string][]Use{
+		"aten::add": {Input, Input}, "aten::add_": {InPlace, Input}, "aten::copy_": {Output, Input},
+		"aten::zero_": {Output}, "aten::mm": {Input, Input},
+		"aten::_foreach_add_":  {InPlace, InPlace, Input},
+		"aten::_foreach_copy_": {Output, Output, Input},
 	} {
 		args := []arg{x, x}[:min(len(want), 2)]
 		if len(want) == 3 {
 			args[0] = list
 		}
-		var got []access.Role
+		var got []Use
 		op := read(t, chrome(event(name, 0, 1, args...))).Operators[0]
 		for _, o := range op.Inputs {
 			got = append(got, o.Role)

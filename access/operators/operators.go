@@ -15,8 +15,17 @@ import (
 	"math"
 	"slices"
 
-	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
+)
+
+// A Use is what an operator does to an operand.
+type Use string
+
+// The uses.
+const (
+	Input   Use = "input"    // read
+	Output  Use = "output"   // written
+	InPlace Use = "in-place" // read and written
 )
 
 // A Tensor is an operand of an operator.
@@ -26,8 +35,8 @@ type Tensor struct {
 	Strides []int `json:"strides,omitzero"`
 	// DType is PyTorch's name, such as "float32", or "undefined" if the profile has none.
 	// layouts.ParseDType does not know all of them ("bfloat16").
-	DType string      `json:"dtype"`
-	Role  access.Role `json:"role"`
+	DType string `json:"dtype"`
+	Role  Use    `json:"role"`
 	// Format is oneDNN's tag of a blocked format, such as "ABcd16b16a".
 	Format string `json:"format,omitempty"`
 	// Argument is the number of the argument, or result, that is the operand or a list with it.
@@ -61,7 +70,7 @@ func (o Tensor) Bytes() int64 {
 func (o Tensor) ItemSize() int { return sizes[o.DType] }
 
 func (o Tensor) moved() int64 {
-	if o.Role == access.InPlace {
+	if o.Role == InPlace {
 		return 2 * o.Bytes()
 	}
 	return o.Bytes()
@@ -178,7 +187,7 @@ const maxOperand = 1 << 48
 
 // newOperand returns an operand, or an error if PyTorch has no such tensor.
 func newOperand(shape, strides []int, dtype string) (Tensor, error) {
-	o := Tensor{Shape: shape, Strides: strides, DType: dtype, Role: access.Input}
+	o := Tensor{Shape: shape, Strides: strides, DType: dtype, Role: Input}
 	if i := slices.IndexFunc(strides, func(n int) bool { return n < 0 }); i >= 0 {
 		return o, fmt.Errorf("stride %d of dim %d is negative, which PyTorch does not have",
 			strides[i], i)

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
 )
 
@@ -19,7 +18,7 @@ import (
 // operand's. All but = are contiguous: channels_last ones have as many bytes. A reduction's rule is
 // the dtype of its second result.
 func (op Operator) Results() []Tensor {
-	written := func(o Tensor) bool { return o.Role != access.Input || o.InList }
+	written := func(o Tensor) bool { return o.Role != Input || o.InList }
 	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, written) {
 		return nil
 	}
@@ -51,7 +50,7 @@ func (op Operator) Results() []Tensor {
 
 // Fresh returns a contiguous result.
 func Fresh(shape []int, dtype string) Tensor {
-	o := Tensor{Shape: shape, Strides: make([]int, len(shape)), DType: dtype, Role: access.Output}
+	o := Tensor{Shape: shape, Strides: make([]int, len(shape)), DType: dtype, Role: Output}
 	step := 1
 	for d, n := range slices.Backward(shape) {
 		o.Strides[d] = step
@@ -76,7 +75,7 @@ func (op Operator) inLetters(operands, results []string) []Tensor {
 			if err != nil {
 				return nil
 			}
-			y := Tensor{Shape: l.Shape(), Strides: l.Strides(), DType: dtype, Role: access.Output}
+			y := Tensor{Shape: l.Shape(), Strides: l.Strides(), DType: dtype, Role: Output}
 			all = append(all, y)
 			continue
 		}

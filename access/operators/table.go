@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -209,7 +208,7 @@ func byRule(name string) (Row, bool) {
 // Row returns the table's row for the operator with its operands.
 func (op Operator) Row() Row {
 	r := lookUp(op.Op)
-	if r.Has(flagPairs) && len(op.Inputs) > 1 && op.Inputs[1].Role == access.Input {
+	if r.Has(flagPairs) && len(op.Inputs) > 1 && op.Inputs[1].Role == Input {
 		return Row{Class: Elementwise, Walk: WalkElementwise, flags: []string{string(flagCalls)}}
 	}
 	return r
@@ -235,7 +234,7 @@ func (op Operator) halves(r Row) bool {
 	computes := r.Class == Elementwise || r.Class == Reduction
 	return computes && slices.ContainsFunc(op.Inputs, func(o Tensor) bool {
 		is := r.Is(o.Argument)
-		return o.DType == "float16" && o.Role != access.Output && is != Written && is != Like
+		return o.DType == "float16" && o.Role != Output && is != Written && is != Like
 	})
 }
 

@@ -14,8 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/stridebench/stridebench/access"
 )
 
 // TestTable: every operator is in the table once, by the name by which it is looked up, and its row
@@ -229,7 +227,7 @@ func TestProductInto(t *testing.T) {
 		}
 		inputs := p.Operators[0].Inputs
 		for i, o := range inputs {
-			if want := i == len(inputs)-1; (o.Role == access.Output) != want {
+			if want := i == len(inputs)-1; (o.Role == Output) != want {
 				t.Errorf("%s: operand %d is %s", name, i, o.Role)
 			}
 		}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/stridebench/stridebench/access"
 )
 
 // verboseFields are the fields of logs without a template (dev_guide_verbose).
@@ -140,7 +138,7 @@ func (s *signature) reorder(descriptors, dims string, v1 bool) error {
 			return err
 		}
 		if argument == "dst" {
-			o.Role = access.Output
+			o.Role = Output
 			s.outputs = append(s.outputs, o)
 		} else {
 			s.inputs = append(s.inputs, o)
