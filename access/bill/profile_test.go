@@ -39,9 +39,7 @@ func (o *placed) UnmarshalText(text []byte) error {
 			o.Argument = number(at)
 			continue
 		}
-		if err := o.Role.UnmarshalText([]byte(word)); err != nil {
-			return err
-		}
+		o.Role = operators.Use(word)
 	}
 	tensorText, place, _ := strings.Cut(words[last], "@")
 	storage, offset, _ := strings.Cut(place, "+")

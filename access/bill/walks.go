@@ -37,7 +37,7 @@ func (w *walks) elementwise() bool {
 			operands = append(operands, w.operand(w.converted(o), nest.Read))
 		default:
 			written = true
-			operands = append(operands, w.operand(o, nest.Kind(o.Role)))
+			operands = append(operands, w.operand(o, kinds[o.Role]))
 		}
 	}
 	result := w.allocated(operands)
@@ -88,6 +88,9 @@ func (w *walks) norm() bool {
 	}
 	return w.elementwise()
 }
+
+var kinds = map[operators.Use]nest.Kind{operators.Input: nest.Read,
+	operators.Output: nest.Write, operators.InPlace: nest.Modify}
 
 // lists lowers an operator on lists as one operator for each place in them.
 func (w *walks) lists() bool {

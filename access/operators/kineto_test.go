@@ -176,7 +176,7 @@ func TestKinetoInside(t *testing.T) {
 	for _, op := range p.Operators {
 		var roles []string
 		for _, o := range op.Inputs {
-			roles = append(roles, o.Role.String())
+			roles = append(roles, string(o.Role))
 		}
 		got = append(got, fmt.Sprint(op.Op, " ", op.Class, " ", strings.Join(roles, ",")))
 	}

@@ -14,39 +14,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A Use is what an operator does with a tensor.
-type Use nest.Kind
+// A Use is what an operator does to an operand.
+type Use string
 
 // The uses.
 const (
-	Input   = Use(nest.Read)
-	Output  = Use(nest.Write)
-	InPlace = Use(nest.Modify) // read and written
+	Input   Use = "input"    // read
+	Output  Use = "output"   // written
+	InPlace Use = "in-place" // read and written
 )
-
-var uses = []string{Input: "input", Output: "output", InPlace: "in-place"}
-
-// String returns "input", "output" or "in-place".
-func (u Use) String() string { return uses[u] }
-
-// MarshalText writes what String returns.
-func (u Use) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
-
-// UnmarshalText reads what MarshalText writes.
-func (u *Use) UnmarshalText(text []byte) error {
-	i := slices.Index(uses, string(text))
-	if i < 0 {
-		return fmt.Errorf("no such role: want one of %s", strings.Join(uses, ", "))
-	}
-	*u = Use(i)
-	return nil
-}
 
 // A Tensor is an operand of an operator.
 type Tensor struct {
