@@ -14,7 +14,7 @@ import (
 // This file lowers walks in PyTorch's order. The order, and the strides of results, come from
 // layouts.Elementwise, Into, Reduction and Copy.
 
-// A Value is a tensor as an operand of an operation: its layout, its dtype, and its role in the operation.
+// A Value is a tensor as an operand of an operation: its layout, its dtype, and its role there.
 type Value struct {
 	Layout layouts.Layout
 	DType  layouts.DType
