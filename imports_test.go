@@ -31,6 +31,8 @@ var mayImport = map[string][]string{
 	"reports":        {"layouts", "results", "simcache"},
 	"cmd":            {"layouts", "simcache", "access", "results", "reports"},
 	"scripts":        {"layouts", "simcache", "access", "results"},
+
+	"access/session/turns": {"results"},
 }
 
 // allowed reports whether a package may import another, by paths in the module.

@@ -231,10 +231,7 @@ func TestCheckSeesWrongPasses(t *testing.T) {
 
 // TestParseOrder: orders are values, which are written as they are read.
 func TestParseOrder(t *testing.T) {
-	permutation, err := Permutation(2, 0, -2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	permutation := Order("2,0,-2")
 	for text, want := range map[string]Order{"": Row, "row": Row, "col": Col, "2,0,-2": permutation, "0,1": order("0,1")} {
 		got, err := ParseOrder(text)
 		if err != nil || got != want || text != "" && got.String() != text {
@@ -244,7 +241,7 @@ func TestParseOrder(t *testing.T) {
 	if dims, err := permutation.of(3); err != nil || !slices.Equal(dims, []int{2, 0, 1}) {
 		t.Errorf("%v of three dims is %v, %v", permutation, dims, err)
 	}
-	for _, text := range []string{"up", "1,", "1;0", "0,128", "99999999999999999999"} {
+	for _, text := range []string{"up", "1,", "1;0", "99999999999999999999"} {
 		if got, err := ParseOrder(text); err == nil {
 			t.Errorf("%q is %v", text, got)
 		}
@@ -404,7 +401,7 @@ func TestMeasure(t *testing.T) {
 				t.Fatal(texts, err)
 			}
 			order = append(order, s.Pattern)
-			if s.Passes < 1 || s.Elapsed <= 0 || s.PerPass() <= 0 {
+			if s.Passes < 1 || s.Elapsed <= 0 || s.PerPass <= 0 {
 				t.Errorf("sample %+v", s)
 			}
 		}
@@ -626,10 +623,11 @@ func TestMeasureCounts(t *testing.T) {
 	}
 	before := 0.0
 	for _, s := range samples {
-		if n := s.Events[counters.Cycles]; n <= before || s.Events[counters.L1DMisses] != -n || len(s.Events) != 2 {
+		n := s.Events[counters.Cycles]
+		if all := n * float64(s.Passes); all <= before || s.Events[counters.L1DMisses] != -n || len(s.Events) != 2 {
 			t.Errorf("%v after %v", s.Events, before)
 		}
-		before = s.Events[counters.Cycles]
+		before = n * float64(s.Passes)
 	}
 	if samples, err := measure(&fakeReader{unknown: true}); err != nil || samples[0].Events != nil {
 		t.Errorf("%v, %v", samples, err)
@@ -648,8 +646,7 @@ func TestMeasureRefusals(t *testing.T) {
 	}
 	sum := pattern(t, specOf("sum 64x64 int32"))
 	large := pattern(t, specOf("sum 1048576x2097152 int32"))
-	var memory *MemoryError
-	if err := first(Options{Count: 1, MaxMemory: 24 << 30}, sum, large); !errors.As(err, &memory) ||
+	if err := first(Options{Count: 1, MaxMemory: 24 << 30}, sum, large); err == nil ||
 		err.Error() != "the tensors need 8192.0 GiB of memory, this machine has 24.0 GiB available" {
 		t.Errorf("8 TiB: %v", err)
 	}

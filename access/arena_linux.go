@@ -40,7 +40,7 @@ func mapArena(size int, pages Pages, nodes []int) (mem arena, free func() error,
 	if pages == PagesTHP {
 		advice = unix.MADV_HUGEPAGE
 	}
-	// A kernel without huge pages returns EINVAL; backing then reports no huge pages.
+	// A kernel without huge pages returns EINVAL; hugeBytes then returns no huge pages.
 	if err := unix.Madvise(all, advice); err != nil && !errors.Is(err, unix.EINVAL) {
 		return nil, nil, errors.Join(mapError(size, pages, err), free())
 	}
@@ -76,28 +76,26 @@ func (mem arena) populate() { _ = unix.Madvise(mem, unix.MADV_POPULATE_WRITE) }
 
 func mapError(size int, pages Pages, err error) error {
 	if pages == PagesHuge && errors.Is(err, unix.ENOMEM) {
-		return fault(FieldPages, pages, fmt.Errorf(
+		return fault("pages", pages, fmt.Errorf(
 			"%s cannot be had: reserve huge pages by vm.nr_hugepages, each %d MiB",
 			gib((size+hugePage-1)/hugePage*hugePage), hugePage>>20))
 	}
-	return fault(FieldPages, pages, fmt.Errorf("mapping %s: %w", gib(size), err))
+	return fault("pages", pages, fmt.Errorf("mapping %s: %w", gib(size), err))
 }
 
-func (mem arena) backing() (Backing, error) { return mem.backingIn("/proc/self/smaps") }
-
-// backingIn reads a file such as /proc/self/smaps. Without it, as in a chroot, Huge is unknown and
-// 0.
-func (mem arena) backingIn(smaps string) (Backing, error) {
-	f, err := os.Open(smaps)
+// hugeBytes returns the bytes of written memory that lie in huge pages. Without /proc, as in a
+// chroot, they are unknown and 0.
+func (mem arena) hugeBytes() (int, error) {
+	f, err := os.Open("/proc/self/smaps")
 	if errors.Is(err, fs.ErrNotExist) {
-		return Backing{Size: len(mem)}, nil
+		return 0, nil
 	}
 	if err != nil {
-		return Backing{}, err
+		return 0, err
 	}
 	defer f.Close()
 	huge, err := hugeBytes(f, uintptr(unsafe.Pointer(unsafe.SliceData(mem))))
-	return Backing{Size: len(mem), Huge: min(huge, len(mem))}, err
+	return min(huge, len(mem)), err
 }
 
 // hugeBytes reads the bytes in huge pages of the mapping that contains addr.

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 	"unsafe"
@@ -55,23 +54,16 @@ func TestMapArena(t *testing.T) {
 		for i := range mem {
 			mem[i] = 1
 		}
-		b, err := mem.backing()
-		if err != nil || b.Size != size || b.Huge < 0 || b.Huge > size {
-			t.Errorf("%s: %+v, %v", pages, b, err)
+		huge, err := mem.hugeBytes()
+		if err != nil || huge < 0 || huge > size {
+			t.Errorf("%s: %d, %v", pages, huge, err)
 		}
-		if pages == PagesSmall && b.Huge != 0 {
-			t.Errorf("small pages were asked for, %d B are in huge ones", b.Huge)
+		if pages == PagesSmall && huge != 0 {
+			t.Errorf("small pages were asked for, %d B are in huge ones", huge)
 		}
 		if err := free(); err != nil {
 			t.Errorf("%s: %v", pages, err)
 		}
-	}
-}
-
-// TestBackingUnknown: where the kernel does not say what it gave, as without /proc, nothing of it is known.
-func TestBackingUnknown(t *testing.T) {
-	if b, err := make(arena, 5).backingIn(filepath.Join(t.TempDir(), "none")); err != nil || b != (Backing{Size: 5}) {
-		t.Errorf("%+v, %v", b, err)
 	}
 }
 

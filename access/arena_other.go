@@ -13,11 +13,11 @@ func mapArena(size int, pages Pages, nodes []int) (mem arena, free func() error,
 		return nil, nil, fmt.Errorf("membind %v: only Linux takes memory from nodes", nodes)
 	}
 	if pages != PagesSmall {
-		return nil, nil, fault(FieldPages, pages, errors.New("only Linux has them"))
+		return nil, nil, fault("pages", pages, errors.New("only Linux has them"))
 	}
 	return newArena(size), func() error { return nil }, nil
 }
 
-func (mem arena) backing() (Backing, error) { return Backing{Size: len(mem)}, nil }
+func (mem arena) hugeBytes() (int, error) { return 0, nil }
 
 func (mem arena) populate() {}

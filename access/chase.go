@@ -30,26 +30,26 @@ func (p *Pattern) ring() error {
 	s, view := p.Spec, p.operands[0].view
 	switch {
 	case s.DType != layouts.Int64:
-		return fault(FieldDType, s.DType, errors.New(
+		return fault("dtype", s.DType, errors.New(
 			"a chase reads addresses, which are of int64: want int64"))
 	case s.Order != Row:
-		return fault(FieldOrder, s.Order, errors.New("a chase has a random order"))
+		return fault("order", s.Order, errors.New("a chase has a random order"))
 	case s.Tile != nil:
-		return fault(FieldTile, layouts.FormatShape(s.Tile),
+		return fault("tile", layouts.FormatShape(s.Tile),
 			errors.New("a chase has a random order"))
 	case s.Width != 0 && s.Width != s.DType.Size():
-		return fault(FieldWidth, s.Width, errors.New("a chase reads one element at a time"))
+		return fault("width", s.Width, errors.New("a chase reads one element at a time"))
 	case s.Kernel != Scalar:
-		return fault(FieldKernel, s.Kernel, fmt.Errorf("only %v chases", Scalar))
+		return fault("kernel", s.Kernel, fmt.Errorf("only %v chases", Scalar))
 	case p.Memory/s.DType.Size() > math.MaxUint32:
-		return fault(FieldShape, layouts.FormatShape(s.Shape),
+		return fault("shape", layouts.FormatShape(s.Shape),
 			errors.New("a chase reaches over at most 32 GiB"))
 	case p.Elems > maxRing:
-		return fault(FieldShape, layouts.FormatShape(s.Shape),
+		return fault("shape", layouts.FormatShape(s.Shape),
 			fmt.Errorf("a chase goes round at most %d elements (a view may take one of each "+
 				"line: view(-1,8).select(1,0))", maxRing))
 	case view.Overlaps():
-		return fault(FieldView, s.View, errors.New(
+		return fault("view", s.View, errors.New(
 			"a chase wants each element once, this view has some at several places"))
 	}
 	p.Ring = make([]uint32, 0, p.Elems)

@@ -83,7 +83,7 @@ func samplesOfTwo(b *testing.B, p Pattern, length time.Duration, count int) (pai
 		if err != nil {
 			b.Fatal(err)
 		}
-		pair[s.Pattern] = append(pair[s.Pattern], s.PerPass())
+		pair[s.Pattern] = append(pair[s.Pattern], s.PerPass)
 	}
 	return pair
 }

@@ -46,7 +46,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println("timed:", sample.PerPass() > 0)
+		fmt.Println("timed:", sample.PerPass > 0)
 	}
 	// Output:
 	// read tensor x: 4 B an access, [4 1024] B a step of each loop

@@ -1,40 +1,20 @@
 package access
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
-// A Field is the name of a field of a Spec in files and flags.
-type Field string
-
-// The fields of a Spec that a FieldError can name.
-const (
-	FieldShape  Field = "shape"
-	FieldPad    Field = "pad"
-	FieldDType  Field = "dtype"
-	FieldWith   Field = "with"
-	FieldView   Field = "view"
-	FieldOrder  Field = "order"
-	FieldTile   Field = "tile"
-	FieldWidth  Field = "width"
-	FieldKernel Field = "kernel"
-	FieldOp     Field = "op"
-
-	FieldThreads Field = "threads"
-	FieldGrain   Field = "grain"
-
-	FieldOperands Field = "operands"
-	FieldDims     Field = "dims"
-	FieldFrom     Field = "from"
-	FieldTo       Field = "to"
-
-	// not of a Spec, but of the memory's pages
-	FieldPages Field = "pages"
+	"github.com/stridebench/stridebench/layouts"
 )
 
-// A FieldError names a field of a Spec, its value as text, and why it is refused.
+// A FieldError names a field of a Spec or of Options, its value as text, and why it is refused.
 type FieldError struct {
-	Field Field
+	Field string // as in files and flags, such as "shape"
 	Value string
-	Err   error
+	Err   error // says what would be right
 }
 
 // Error returns such as "pad -1: negative".
@@ -44,13 +24,123 @@ func (e *FieldError) Error() string { return fmt.Sprintf("%s %s: %v", e.Field, e
 func (e *FieldError) Unwrap() error { return e.Err }
 
 // fault makes a FieldError, unless err is nil.
-func fault(f Field, value any, err error) error {
+func fault(field string, value any, err error) error {
 	if err == nil {
 		return nil
 	}
 	text := fmt.Sprint(value)
-	if f == FieldView || f == FieldOrder {
+	if field == "view" || field == "order" {
 		text = fmt.Sprintf("%q", text)
 	}
-	return &FieldError{f, text, err}
+	return &FieldError{field, text, err}
+}
+
+// Set sets a field by its name and its text in files: shape, pad, dtype, with, view, order, tile,
+// op, from, to or kernel. The text of a tile, a view or a format may be "none". The error is a
+// *FieldError.
+func (s *Spec) Set(field, text string) (err error) {
+	value := text
+	if text == "none" {
+		value = ""
+	}
+	switch field {
+	case "shape":
+		s.Shape, err = layouts.ParseShape(text)
+	case "pad":
+		s.Pad, err = strconv.Atoi(text)
+	case "dtype":
+		s.DType, err = layouts.ParseDType(text)
+	case "with":
+		s.With, err = layouts.ParseShape(text)
+	case "view":
+		s.View, err = layouts.ParseChain(value)
+		if err != nil && strings.Count(text, "(") != strings.Count(text, ")") {
+			err = fmt.Errorf("%w; in a list of YAML, quote a view that has a comma", err)
+		}
+	case "order":
+		s.Order, err = ParseOrder(text)
+	case "tile":
+		if s.Tile = nil; value != "" {
+			s.Tile, err = layouts.ParseShape(text)
+		}
+	case "op":
+		s.Op, err = ParseOp(text)
+	case "from":
+		s.From, err = parseTag(value)
+	case "to":
+		s.To, err = parseTag(value)
+	case "kernel":
+		s.Kernel, err = ParseKernel(text)
+	default:
+		err = errors.New("no such field of a pattern")
+	}
+	if err != nil {
+		err = &FieldError{field, strconv.Quote(text), err}
+	}
+	return err
+}
+
+func parseTag(text string) (tag layouts.Tag, err error) {
+	if text == "" {
+		return tag, nil
+	}
+	return layouts.ParseTag(text)
+}
+
+// Name returns the benchmark name of a spec that is in no suite, without the word Benchmark. It has
+// a family and key=value pairs, the kernel last. Names never change.
+func (s Spec) Name() string {
+	order := s.Order
+	var b strings.Builder
+	if len(s.Operands) > 0 {
+		return s.operandsName()
+	}
+	if s.Op == Chase {
+		fmt.Fprintf(&b, "Latency/op=chase/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
+	} else if s.Op == Reorder {
+		fmt.Fprintf(&b, "Reorder/from=%v/to=%v", s.From, s.To)
+		if order != Row {
+			fmt.Fprintf(&b, "/order=%v", order)
+		}
+		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
+	} else if s.Op == Add {
+		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%v/shape=%s/dtype=%s",
+			layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
+	} else if s.Op == Copy {
+		layout := "contiguous"
+		if !s.View.Empty() {
+			layout = "view"
+		} else if s.Pad != 0 {
+			layout = "padded"
+		}
+		fmt.Fprintf(&b, "Copy/layout=%s", layout)
+		if order != Row {
+			fmt.Fprintf(&b, "/order=%v", order)
+		}
+		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
+	} else {
+		fmt.Fprintf(&b, "Traverse/op=%s/order=%v/shape=%s/dtype=%s", s.Op, order,
+			layouts.FormatShape(s.Shape), s.DType)
+	}
+	if s.Pad != 0 {
+		fmt.Fprintf(&b, "/pad=%d", s.Pad)
+	}
+	if s.From.Rank() > 0 && s.Op != Reorder {
+		fmt.Fprintf(&b, "/from=%v", s.From)
+	}
+	if !s.View.Empty() {
+		fmt.Fprintf(&b, "/view=%s", strings.Join(strings.Fields(s.View.String()), ""))
+	}
+	if s.Tile != nil {
+		fmt.Fprintf(&b, "/tile=%s", formatTile(s.Tile))
+	}
+	fmt.Fprintf(&b, "/kernel=%v", s.Kernel)
+	return b.String() + s.threadsName()
+}
+
+func formatTile(tile []int) string {
+	if len(tile) > 0 && len(slices.Compact(slices.Clone(tile))) == 1 {
+		return strconv.Itoa(tile[0])
+	}
+	return layouts.FormatShape(tile)
 }

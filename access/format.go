@@ -23,17 +23,17 @@ func (p *Pattern) inFormats() error {
 	if s.Op == Fill {
 		kind = nest.Write
 	}
-	if err := p.addFormat("x", kind, s.From, FieldFrom); err != nil {
+	if err := p.addFormat("x", kind, s.From, "from"); err != nil {
 		return err
 	}
 	if s.Op == Reorder {
-		if err := p.addFormat("y", nest.Write, s.To, FieldTo); err != nil {
+		if err := p.addFormat("y", nest.Write, s.To, "to"); err != nil {
 			return err
 		}
 	}
 	view, err := layouts.Contiguous(s.Shape...)
 	if err != nil {
-		return fault(FieldShape, shape, err)
+		return fault("shape", shape, err)
 	}
 	for i := range p.operands {
 		p.operands[i].view = view
@@ -55,40 +55,40 @@ func (p *Pattern) inFormats() error {
 func (s Spec) checkFormats() error {
 	switch {
 	case s.Op == Reorder && s.From.Rank() == 0:
-		return fault(FieldOp, s.Op, errors.New(
+		return fault("op", s.Op, errors.New(
 			"it wants the format that x is in (from, such as abcd)"))
 	case s.Op == Reorder && s.To.Rank() == 0:
-		return fault(FieldOp, s.Op, errors.New(
+		return fault("op", s.Op, errors.New(
 			"it wants the format that it makes (to, such as aBcd16b)"))
 	case s.Op != Reorder && s.To.Rank() > 0:
-		return fault(FieldTo, s.To.Written(),
+		return fault("to", s.To.Written(),
 			fmt.Errorf("a %v makes no tensor of another format, a reorder does", s.Op))
 	case s.Op != Reorder && s.Op != Sum && s.Op != Fill:
-		return fault(FieldFrom, s.From.Written(),
+		return fault("from", s.From.Written(),
 			fmt.Errorf("x of a %v is stored contiguous (formats go with sum, fill and reorder)",
 				s.Op))
 	case s.Pad != 0:
-		return fault(FieldPad, s.Pad, errors.New("a format says itself how far its rows are apart"))
+		return fault("pad", s.Pad, errors.New("a format says itself how far its rows are apart"))
 	case !s.View.Empty():
-		return fault(FieldView, s.View, errors.New("a tensor in a format has no views"))
+		return fault("view", s.View, errors.New("a tensor in a format has no views"))
 	case s.Tile != nil:
-		return fault(FieldTile, layouts.FormatShape(s.Tile),
+		return fault("tile", layouts.FormatShape(s.Tile),
 			errors.New("the blocks of a format are its tiles (the orders from and to walk them)"))
 	case s.Width != 0 && s.Width != s.DType.Size():
-		return fault(FieldWidth, s.Width, errors.New("a tensor in a format is walked by elements"))
+		return fault("width", s.Width, errors.New("a tensor in a format is walked by elements"))
 	case s.Order == Torch:
-		return fault(FieldOrder, s.Order, errors.New("PyTorch's loops walk no tensor in a format"))
+		return fault("order", s.Order, errors.New("PyTorch's loops walk no tensor in a format"))
 	case s.Order == AsTo && s.Op != Reorder:
-		return fault(FieldOrder, s.Order, fmt.Errorf(
+		return fault("order", s.Order, fmt.Errorf(
 			"a %v writes no tensor of another format (from is as x lies)", s.Op))
 	}
 	return nil
 }
 
-func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, f Field) error {
+func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, field string) error {
 	b, err := t.Layout(p.Spec.Shape...)
 	if err != nil {
-		return fault(f, t.Written(), err)
+		return fault(field, t.Written(), err)
 	}
 	p.formats = append(p.formats, b)
 	store := b.Nested()
@@ -100,26 +100,30 @@ func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, f Fiel
 func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	s := p.Spec
 	walked := slices.Clone(p.formats)
-	if s.Order.lies == 0 {
+	asIs := s.Order == AsFrom || s.Order == AsTo
+	if !asIs {
 		order, err := s.Order.of(len(s.Shape))
 		if err != nil {
-			return nil, fault(FieldOrder, s.Order, err)
+			return nil, fault("order", s.Order, err)
 		}
 		for i, b := range walked {
 			if walked[i], err = b.Permute(order...); err != nil {
-				return nil, fault(FieldOrder, s.Order, err)
+				return nil, fault("order", s.Order, err)
 			}
 		}
 	}
 	pieces, err := layouts.Pieces(walked...)
 	if err != nil {
-		return nil, fault(FieldTo, s.To.Written(), err)
+		return nil, fault("to", s.To.Written(), err)
 	}
-	if s.Order.lies == 0 {
+	if !asIs {
 		return pieces, nil
 	}
 	for i, piece := range pieces {
-		by := piece[s.Order.lies-likeX]
+		by := piece[0]
+		if s.Order == AsTo {
+			by = piece[1]
+		}
 		dims := nest.UpTo(by.Rank())
 		slices.SortStableFunc(dims, func(a, b int) int {
 			return cmp.Compare(by.Stride(b), by.Stride(a))
@@ -129,72 +133,4 @@ func (p *Pattern) cut() ([][]layouts.Layout, error) {
 		}
 	}
 	return pieces, nil
-}
-
-// formatReference is reference for tensors in formats. It computes the place of each index, without
-// pieces. Padding of y must be zero.
-func formatReference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64, error) {
-	c := formatChecker[T]{p: p, data: data, last: len(p.formats) - 1}
-	for w := range c.values {
-		if c.values[w] = of(w); p.Spec.Op == Fill {
-			c.values[w] = of(fillValue)
-		}
-	}
-	at := make([]int, len(p.formats))
-	for i, b := range p.formats {
-		at[i] = p.start(p.operands[i])
-		var places [][]int
-		for d := range p.Spec.Shape {
-			places = append(places, b.Places(d))
-		}
-		c.places = append(c.places, places)
-	}
-	c.start, c.written = at[c.last], make([]bool, p.operands[c.last].size/p.Spec.DType.Size())
-	if err := c.walk(0, at); err != nil || p.Spec.Op != Reorder {
-		return float64(c.sum), err
-	}
-	for i, written := range c.written {
-		if zero := of(0); !written && data[c.start+i] != zero {
-			return 0, fmt.Errorf("element %d of y is padding and %v after the reorder, want %v", i,
-				data[c.start+i], zero)
-		}
-	}
-	return 0, nil
-}
-
-type formatChecker[T layouts.Element] struct {
-	p       Pattern
-	data    []T
-	places  [][][]int // by operand and dim
-	values  [period]T // by the initial value of the element read
-	last    int       // operand
-	start   int       // of the last operand's tensor
-	written []bool    // by element of the last operand
-	sum     int
-}
-
-func (c *formatChecker[T]) walk(d int, at []int) error {
-	if d == len(c.p.Spec.Shape) {
-		from, to := initial(at[0]), at[c.last]
-		if c.p.Spec.Op == Sum {
-			c.sum += from
-			return nil
-		}
-		c.written[to-c.start] = true
-		if c.data[to] != c.values[from] {
-			return fmt.Errorf("element %d of %s is %v after the %s, want %v", to-c.start,
-				c.p.operands[c.last].tensor, c.data[to], c.p.Spec.Op, c.values[from])
-		}
-		return nil
-	}
-	next := make([]int, len(at))
-	for i := range c.p.Spec.Shape[d] {
-		for o := range at {
-			next[o] = at[o] + c.places[o][d][i]
-		}
-		if err := c.walk(d+1, next); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -6,60 +6,52 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 )
 
-// A Kernel walks a pattern natively. The zero Kernel is Scalar. Kernels can be compared with ==.
-type Kernel struct {
-	set     *kernel.Set
-	builtin bool
-}
+// A Kernel is the name of what walks a pattern natively: Scalar, Builtin, or a set of package
+// kernel such as "avx2".
+type Kernel string
 
-// The kernels that are not sets of package kernel.
-var (
-	Scalar  = Kernel{}              // plain loops in the pattern's order, one element an iteration
-	Builtin = Kernel{builtin: true} // Go's copy
+const (
+	Scalar  Kernel = ""        // plain loops in the pattern's order, one element an iteration
+	Builtin Kernel = "builtin" // Go's copy
 )
 
-// VectorKernel returns the kernel of a set of package kernel.
-func VectorKernel(set *kernel.Set) Kernel { return Kernel{set: set} }
-
 // VectorKernels returns the sets of package kernel that this CPU runs, the best one last.
-func VectorKernels() []Kernel {
-	var all []Kernel
+func VectorKernels() (all []Kernel) {
 	for _, set := range kernel.Sets() {
-		all = append(all, VectorKernel(set))
+		all = append(all, Kernel(set.Name()))
 	}
 	return all
 }
 
 // ParseKernel reads what String writes; the empty text is Scalar.
 func ParseKernel(name string) (Kernel, error) {
-	switch name {
-	case "", Scalar.String():
-		return Scalar, nil
-	case Builtin.String():
-		return Builtin, nil
+	k := Kernel(name)
+	if name == Scalar.String() {
+		k = Scalar
 	}
-	set, err := kernel.ByName(name)
+	if _, err := k.set(); err != nil {
+		return Scalar, err
+	}
+	return k, nil
+}
+
+// String returns "scalar", "builtin", or the name of a set.
+func (k Kernel) String() string {
+	if k == Scalar {
+		return "scalar"
+	}
+	return string(k)
+}
+
+// set returns the kernel's set, or nil for Scalar and Builtin.
+func (k Kernel) set() (*kernel.Set, error) {
+	if k == Scalar || k == Builtin {
+		return nil, nil
+	}
+	set, err := kernel.ByName(string(k))
 	if err != nil {
-		return Kernel{}, fmt.Errorf("no such kernel (there are %v, %v, %s)", Scalar, Builtin,
+		return nil, fmt.Errorf("no such kernel (there are %v, %v, %s)", Scalar, Builtin,
 			kernel.Names(kernel.All()))
 	}
-	return VectorKernel(set), nil
-}
-
-// Own reports whether the kernel may walk the spec as no other kernel does. Some sets of package
-// kernel differ in some copies only.
-func (k Kernel) Own(s Spec) bool {
-	return k.set == nil || k.set.Own(s.DType.Size()) &&
-		(s.Op == Copy || s.Op == Reorder || k.set.Own(0))
-}
-
-// String returns "scalar", "builtin", or the name of a set such as "avx2".
-func (k Kernel) String() string {
-	switch {
-	case k.set != nil:
-		return k.set.Name()
-	case k.builtin:
-		return "builtin"
-	}
-	return "scalar"
+	return set, nil
 }

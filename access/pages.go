@@ -65,7 +65,3 @@ func ParsePages(name string) (Pages, error) {
 	}
 	return 0, fmt.Errorf("no such pages (this system has %s)", strings.Join(pagesNames(), ", "))
 }
-
-// Backing is what one arena obtained, in bytes: its size, and the part in huge pages. It is known
-// after the memory was written.
-type Backing struct{ Size, Huge int }

@@ -1,18 +1,25 @@
-// Package access turns tensors and views into patterns of memory access, runs them natively and
-// times them.
+// Package access turns tensors and views into patterns of memory access, simulates them and times
+// them.
 //
-// A [Spec] describes the accesses in PyTorch's terms: a shape, a chain of views, an operation, an
-// order. [Spec.Pattern] lowers it to nests of loops over addresses ([nest.Nest]). Two executors run
-// these nests: [Measure] natively, and package simcache on simulated caches. Neither has another
-// source, so they cannot diverge.
+// A pattern is a list of layouts of one shape, walked together, the last dim fastest. Reading a
+// tensor by columns is reading its transposed view by rows, and walking it in tiles is splitting
+// two dims and permuting the four. Two executors walk a pattern: [Measure] natively, and [Simulate]
+// on simulated caches. Neither has another source, so they cannot diverge.
 //
-// A pattern takes four steps, which example_test.go shows:
+// What an access pattern costs takes four steps, which the example shows:
 //
-//  1. A [Spec] describes the accesses. [Suite] has the specs of the default benchmarks.
-//  2. [Spec.Pattern] lowers it to loops, or returns which field is wrong ([FieldError]).
-//  3. [Simulate] counts the misses of a pass on simulated caches. Package cost predicts the time
-//     of a pass, and package advise finds better walks.
-//  4. [Measure] times passes. [Measurable] says beforehand whether it can.
+//  1. A [Spec] describes the accesses in PyTorch's terms: an operation, the shape and dtype of a
+//     tensor x, a chain of views on it, an order, tiles, a kernel. [Spec.Set] reads a field from
+//     text, and [Suite] has the specs of the default benchmarks.
+//  2. [Spec.Pattern] lowers it to nests of loops over addresses ([nest.Nest]), or returns a
+//     [FieldError], which names the field that does not fit. [Pattern.Arrays] says where the
+//     tensors lie.
+//  3. [Simulate] counts the misses of a pass in the steady state.
+//  4. [Measure] times passes. [Measurable] says beforehand whether it can. Patterns that are to be
+//     compared are timed in one call, which interleaves their samples.
+//
+// A spec may instead have operands: tensors by value, walked in PyTorch's own order ([Operand],
+// [Torch]). With threads, a pattern has parts ([Pattern.Parts]), one for each thread.
 //
 // Package session does all of this for many patterns and returns records.
 package access
@@ -22,7 +29,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/stridebench/stridebench/access/kernel"
@@ -184,7 +190,7 @@ func (s Spec) Pattern() (Pattern, error) {
 	}
 	order, err := s.Order.of(view.Rank())
 	if err != nil {
-		return Pattern{}, fault(FieldOrder, s.Order, err)
+		return Pattern{}, fault("order", s.Order, err)
 	}
 	tile, err := checkTile(s.Tile, view)
 	if err != nil {
@@ -197,12 +203,12 @@ func (s Spec) Pattern() (Pattern, error) {
 	width := s.DType.Size()
 	if s.Width != 0 && s.Width != width {
 		if width, err = p.widen(walked, tile); err != nil {
-			return Pattern{}, fault(FieldWidth, s.Width, err)
+			return Pattern{}, fault("width", s.Width, err)
 		}
 	}
 	regions, err := tiled(walked, tile, order)
 	if err != nil {
-		return Pattern{}, fault(FieldTile, layouts.FormatShape(s.Tile), err)
+		return Pattern{}, fault("tile", layouts.FormatShape(s.Tile), err)
 	}
 	err = p.lower(regions, width)
 	return p, err
@@ -211,15 +217,15 @@ func (s Spec) Pattern() (Pattern, error) {
 func (s Spec) checkNumbers() error {
 	switch {
 	case int(s.Op) >= len(opNames):
-		return fault(FieldOp, s.Op, fmt.Errorf("no such operation (known: %s)",
+		return fault("op", s.Op, fmt.Errorf("no such operation (known: %s)",
 			strings.Join(opNames, ", ")))
 	case s.DType.Size() == 0:
-		return fault(FieldDType, s.DType, fmt.Errorf("no such dtype (known: %s)",
+		return fault("dtype", s.DType, fmt.Errorf("no such dtype (known: %s)",
 			strings.Join(layouts.DTypeNames(), ", ")))
 	case s.Threads < 0:
-		return fault(FieldThreads, s.Threads, errors.New("negative"))
+		return fault("threads", s.Threads, errors.New("negative"))
 	case s.Grain < 0:
-		return fault(FieldGrain, s.Grain, errors.New("negative"))
+		return fault("grain", s.Grain, errors.New("negative"))
 	}
 	return nil
 }
@@ -228,7 +234,7 @@ func (p *Pattern) lower(regions [][]layouts.Layout, width int) error {
 	for _, region := range regions {
 		n := p.nest(region, width)
 		if err := n.Check(); err != nil {
-			return fault(FieldView, p.Spec.View, err)
+			return fault("view", p.Spec.View, err)
 		}
 		if p.halves() {
 			n = halved(n)
@@ -238,7 +244,7 @@ func (p *Pattern) lower(regions [][]layouts.Layout, width int) error {
 	plain := p.Nests
 	p.Bytes = moved(plain)
 	if err := p.useKernel(); err != nil {
-		return fault(FieldKernel, p.Spec.Kernel, err)
+		return fault("kernel", p.Spec.Kernel, err)
 	}
 	p.share(plain)
 	return nil
@@ -276,7 +282,7 @@ func (p *Pattern) place() error {
 			dtype.Size() - 1) / dtype.Size())
 	}
 	if err != nil {
-		return fault(FieldView, s.View, err)
+		return fault("view", s.View, err)
 	}
 	switch s.Op {
 	case Fill:
@@ -286,11 +292,11 @@ func (p *Pattern) place() error {
 	case Add:
 		with, err := layouts.Contiguous(s.With...)
 		if err != nil {
-			return fault(FieldWith, layouts.FormatShape(s.With), err)
+			return fault("with", layouts.FormatShape(s.With), err)
 		}
 		both, err := layouts.Broadcast(view, with)
 		if err != nil {
-			return fault(FieldWith, layouts.FormatShape(s.With), err)
+			return fault("with", layouts.FormatShape(s.With), err)
 		}
 		if err := errors.Join(p.add("x", nest.Read, store, both[0]),
 			p.add("y", nest.Read, with, both[1])); err != nil {
@@ -302,7 +308,7 @@ func (p *Pattern) place() error {
 		p.fresh, p.operands[0].own, p.operands[1].own = true, view, with
 		it, err := layouts.Elementwise(view, with)
 		if err != nil {
-			return fault(FieldOrder, s.Order, err)
+			return fault("order", s.Order, err)
 		}
 		return p.add("z", nest.Write, it.Output, it.Output)
 	}
@@ -312,18 +318,18 @@ func (p *Pattern) place() error {
 // stored returns the storage of x with padding, and x as a view of it.
 func (s Spec) stored() (store, x layouts.Layout, err error) {
 	if store, err = layouts.Contiguous(s.Shape...); err != nil {
-		return store, x, fault(FieldShape, layouts.FormatShape(s.Shape), err)
+		return store, x, fault("shape", layouts.FormatShape(s.Shape), err)
 	}
 	last := len(s.Shape) - 1
 	switch {
 	case s.Pad == 0:
 		return store, store, nil
 	case s.Pad < 0:
-		return store, x, fault(FieldPad, s.Pad, errors.New("negative (want 0 or more)"))
+		return store, x, fault("pad", s.Pad, errors.New("negative (want 0 or more)"))
 	case last < 0:
-		return store, x, fault(FieldPad, s.Pad, errors.New("a tensor without dims has no rows"))
+		return store, x, fault("pad", s.Pad, errors.New("a tensor without dims has no rows"))
 	case s.Pad > math.MaxInt-s.Shape[last]:
-		return store, x, fault(FieldPad, s.Pad, errors.New("more than the address space holds"))
+		return store, x, fault("pad", s.Pad, errors.New("more than the address space holds"))
 	}
 	wide := slices.Clone(s.Shape)
 	wide[last] += s.Pad
@@ -331,7 +337,7 @@ func (s Spec) stored() (store, x layouts.Layout, err error) {
 		x, err = store.Narrow(last, 0, s.Shape[last])
 	}
 	if err != nil {
-		return store, x, fault(FieldPad, s.Pad, err)
+		return store, x, fault("pad", s.Pad, err)
 	}
 	return store, x, nil
 }
@@ -339,7 +345,7 @@ func (s Spec) stored() (store, x layouts.Layout, err error) {
 func (p *Pattern) addFresh(name string, shape []int) error {
 	fresh, err := layouts.Contiguous(shape...)
 	if err != nil {
-		return fault(FieldView, p.Spec.View, err)
+		return fault("view", p.Spec.View, err)
 	}
 	return p.add(name, nest.Write, fresh, fresh)
 }
@@ -358,7 +364,7 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 
 func fits(store layouts.Layout, dtype layouts.DType, free int) error {
 	if store.Numel() > free/dtype.Size() {
-		return fault(FieldShape, layouts.FormatShape(store.Shape()),
+		return fault("shape", layouts.FormatShape(store.Shape()),
 			fmt.Errorf("of %s it is more bytes than the address space holds", dtype))
 	}
 	return nil
@@ -415,260 +421,9 @@ func whole(n nest.Nest) nest.Nest {
 	return w
 }
 
-func checkTile(tile []int, view layouts.Layout) ([]int, error) {
-	if tile == nil {
-		return nil, nil
-	}
-	if len(tile) != view.Rank() {
-		return nil, fault(FieldTile, layouts.FormatShape(tile),
-			fmt.Errorf("%d sizes for the %d dims of the view (%v)", len(tile), view.Rank(), view))
-	}
-	cut, edges := slices.Clone(tile), 0
-	for d, t := range tile {
-		if t <= 0 {
-			return nil, fault(FieldTile, layouts.FormatShape(tile),
-				fmt.Errorf("size %d of dim %d is not positive", t, d))
-		}
-		cut[d] = max(min(t, view.Size(d)), 1)
-		if view.Size(d)%cut[d] != 0 {
-			edges++
-		}
-	}
-	if edges > maxEdges {
-		return nil, fault(FieldTile, layouts.FormatShape(tile),
-			fmt.Errorf("it leaves a remainder in %d dims, so that the view falls into 2^%d parts "+
-				"(want at most %d dims that are not multiples of their tile)",
-				edges, edges, maxEdges))
-	}
-	return cut, nil
-}
-
-// maxEdges is in how many dims a tile may leave a remainder. Each one doubles the number of nests.
-const maxEdges = 10
-
-// widen makes one access cover adjacent elements in storage. It changes views and tile to steps of
-// the width, in the dim that moves along these elements. All operands must agree on that dim.
-func (p *Pattern) widen(views []layouts.Layout, tile []int) (int, error) {
-	width, elem := p.Spec.Width, p.Spec.DType.Size()
-	if width < elem || width%elem != 0 {
-		return 0, fmt.Errorf("no multiple of the %d B of %s", elem, p.Spec.DType)
-	}
-	dim, step, err := neighbours(views[0], width/elem)
-	if err != nil {
-		return 0, err
-	}
-	for i, view := range views {
-		if d, s, err := neighbours(view, width/elem); err != nil || d != dim || s != step {
-			return 0, fmt.Errorf("tensors %s and %s have their neighbours along different dims "+
-				"of the walk, so only accesses of one element (%d B) walk both",
-				p.operands[0].tensor, p.operands[i].tensor, elem)
-		}
-	}
-	if step > 1 {
-		size := views[0].Size(dim)
-		if size%step != 0 {
-			return 0, fmt.Errorf("covers %d elements of dim %d, whose size %d is not a multiple "+
-				"of that", step, dim, size)
-		}
-		if tile != nil {
-			if tile[dim]%step != 0 {
-				return 0, fmt.Errorf("covers %d elements of dim %d, whose tile of %d is not a "+
-					"multiple of that", step, dim, tile[dim])
-			}
-			tile[dim] /= step
-		}
-	}
-	for i := range views {
-		if err := p.widenOne(&views[i], p.operands[i], dim, step); err != nil {
-			return 0, err
-		}
-	}
-	return width, nil
-}
-
-// widenOne takes every step-th index of dim, at the lowest address that each access covers.
-func (p *Pattern) widenOne(view *layouts.Layout, op operand, dim, step int) error {
-	if step > 1 {
-		start := 0
-		if view.Stride(dim) < 0 {
-			start = step - 1
-		}
-		var err error
-		if *view, err = view.Slice(dim, start, view.Size(dim), step); err != nil {
-			return err
-		}
-	}
-	elem := p.Spec.DType.Size()
-	if _, high := view.Extent(); view.Numel() > 0 && high*elem+p.Spec.Width > op.size {
-		return fmt.Errorf("the access of tensor %s at byte %d reaches beyond its %d B", op.tensor,
-			high*elem, op.size)
-	}
-	return nil
-}
-
-// neighbours returns the dim of the view with the smallest stride that is not 0, and how many of
-// its elements m elements of storage cover. step is 1 if the stride is not below m.
-func neighbours(view layouts.Layout, m int) (dim, step int, err error) {
-	dim, least := -1, m
-	for d := range view.Rank() {
-		stride := max(view.Stride(d), -view.Stride(d))
-		if view.Size(d) > 1 && stride > 0 && stride < least {
-			dim, least = d, stride
-		}
-	}
-	if m%least != 0 {
-		return 0, 0, fmt.Errorf("covers %d elements of storage, no multiple of the stride %d "+
-			"of dim %d", m, least, dim)
-	}
-	return dim, m / least, nil
-}
-
-// tiled divides the index space into regions and returns the views of each, in walking order.
-// Without tiles there is one region. With tiles, each dim has a part of whole tiles and a
-// remainder, and a region is one part of each dim. The order applies to a region's tiles, and to
-// the indices within a tile.
-func tiled(views []layouts.Layout, tile, order []int) ([][]layouts.Layout, error) {
-	if tile == nil {
-		region, err := permuted(views, order)
-		return [][]layouts.Layout{region}, err
-	}
-	var regions [][]layouts.Layout
-	var cut func(views []layouts.Layout, tile, rest []int) error
-	cut = func(views []layouts.Layout, tile, rest []int) error {
-		if len(rest) == 0 {
-			region, err := splitTiles(views, tile, order)
-			regions = append(regions, region)
-			return err
-		}
-		d, size := rest[0], views[0].Size(rest[0])
-		whole := size / tile[d] * tile[d]
-		for _, part := range []struct{ start, length, tile int }{{0, whole, tile[d]},
-			{whole, size - whole, size - whole}} {
-			if part.length == 0 {
-				continue
-			}
-			narrow := make([]layouts.Layout, len(views))
-			for i, v := range views {
-				var err error
-				if narrow[i], err = v.Narrow(d, part.start, part.length); err != nil {
-					return err
-				}
-			}
-			tile := slices.Clone(tile)
-			tile[d] = part.tile
-			if err := cut(narrow, tile, rest[1:]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return regions, cut(views, tile, order)
-}
-
-// splitTiles splits each dim into tiles and the index within. All tile dims come first in the walk.
-func splitTiles(views []layouts.Layout, tile, order []int) ([]layouts.Layout, error) {
-	split := make([]layouts.Layout, len(views))
-	for i, v := range views {
-		// from the last dim on, so that earlier dims keep their numbers
-		for d := len(tile) - 1; d >= 0; d-- {
-			var err error
-			if v, err = v.Unflatten(d, v.Size(d)/tile[d], tile[d]); err != nil {
-				return nil, err
-			}
-		}
-		split[i] = v
-	}
-	var dims []int
-	for _, within := range []int{0, 1} {
-		for _, d := range order {
-			dims = append(dims, 2*d+within)
-		}
-	}
-	return permuted(split, dims)
-}
-
-func permuted(views []layouts.Layout, order []int) ([]layouts.Layout, error) {
-	out := make([]layouts.Layout, len(views))
-	for i, v := range views {
-		var err error
-		if out[i], err = v.Permute(order...); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// Name returns the benchmark name of a spec that is in no suite, without the word Benchmark. It has
-// a family and key=value pairs, the kernel last. Names never change.
-func (s Spec) Name() string {
-	order := s.Order
-	var b strings.Builder
-	if len(s.Operands) > 0 {
-		return s.operandsName()
-	}
-	if s.Op == Chase {
-		fmt.Fprintf(&b, "Latency/op=chase/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
-	} else if s.Op == Reorder {
-		fmt.Fprintf(&b, "Reorder/from=%v/to=%v", s.From, s.To)
-		if order != Row {
-			fmt.Fprintf(&b, "/order=%v", order)
-		}
-		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
-	} else if s.Op == Add {
-		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%v/shape=%s/dtype=%s",
-			layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
-	} else if s.Op == Copy {
-		layout := "contiguous"
-		if !s.View.Empty() {
-			layout = "view"
-		} else if s.Pad != 0 {
-			layout = "padded"
-		}
-		fmt.Fprintf(&b, "Copy/layout=%s", layout)
-		if order != Row {
-			fmt.Fprintf(&b, "/order=%v", order)
-		}
-		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
-	} else {
-		fmt.Fprintf(&b, "Traverse/op=%s/order=%v/shape=%s/dtype=%s", s.Op, order,
-			layouts.FormatShape(s.Shape), s.DType)
-	}
-	if s.Pad != 0 {
-		fmt.Fprintf(&b, "/pad=%d", s.Pad)
-	}
-	if s.From.Rank() > 0 && s.Op != Reorder {
-		fmt.Fprintf(&b, "/from=%v", s.From)
-	}
-	if !s.View.Empty() {
-		fmt.Fprintf(&b, "/view=%s", strings.Join(strings.Fields(s.View.String()), ""))
-	}
-	if s.Tile != nil {
-		fmt.Fprintf(&b, "/tile=%s", formatTile(s.Tile))
-	}
-	fmt.Fprintf(&b, "/kernel=%v", s.Kernel)
-	return b.String() + s.threadsName()
-}
-
-func formatTile(tile []int) string {
-	if len(tile) > 0 && len(slices.Compact(slices.Clone(tile))) == 1 {
-		return strconv.Itoa(tile[0])
-	}
-	return layouts.FormatShape(tile)
-}
-
-// Stored returns Arrays, but the viewed tensor has the rows of its storage.
-func (p Pattern) Stored() []nest.Array {
-	all, _ := p.Arrays()
-	if s := p.Spec; len(s.Shape) > 0 && s.From.Rank() == 0 && all[0].Bytes() > 0 {
-		all[0].Extents = slices.Clone(s.Shape)
-		all[0].Extents[len(s.Shape)-1] += s.Pad
-	}
-	return all
-}
-
-// Arrays returns where the tensors' elements lie, with the rows that their views imply, and the
-// alignment of tensors in bytes.
-func (p Pattern) Arrays() (all []nest.Array, align int) {
+// Arrays returns where the tensors' elements lie, and the alignment of tensors in bytes. Their rows
+// are those that the views imply, or, if stored, those of the viewed tensor's storage.
+func (p Pattern) Arrays(stored bool) (all []nest.Array, align int) {
 	for _, o := range p.operands {
 		a := nest.Array{Tensor: o.tensor, Base: o.base, Element: p.Spec.DType.Size()}
 		var steps []int
@@ -685,6 +440,10 @@ func (p Pattern) Arrays() (all []nest.Array, align int) {
 		}
 		a.Extents = append([]int{(elems + row - 1) / row}, a.Extents...)
 		all = append(all, a)
+	}
+	if s := p.Spec; stored && len(s.Shape) > 0 && s.From.Rank() == 0 && all[0].Bytes() > 0 {
+		all[0].Extents = slices.Clone(s.Shape)
+		all[0].Extents[len(s.Shape)-1] += s.Pad
 	}
 	return all, alignment
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -53,38 +54,26 @@ func prepare[T layouts.Element](data []T, of func(int) T) {
 }
 
 // reference applies the operation to the operands' views, index by index, without nests. It
-// compares the output with the data, or returns the plain sum, for a Sum. Each CPU checks a range
-// of the first dim.
+// compares the output with the data, or returns the plain sum, for a Sum.
 func reference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64, error) {
-	views := make([]layouts.Layout, len(p.operands))
-	for i, op := range p.operands {
-		views[i] = op.view
-		for views[i].Rank() < 2 {
-			var err error
-			if views[i], err = views[i].Unsqueeze(0); err != nil {
-				return 0, err
-			}
-		}
-	}
 	check := checker[T]{p: p, data: data}
 	for w := range check.values {
 		check.values[w], check.filled[w] = of(w), of(fillValue)
 	}
-	size, parts := views[0].Size(0), runtime.GOMAXPROCS(0)
-	sums := make([]int, parts)
-	var group errgroup.Group
-	for part := range parts {
-		from, to := size*part/parts, size*(part+1)/parts
-		group.Go(func() (err error) {
-			sums[part], err = check.part(views, from, to)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil || p.Spec.Op != Sum {
-		return 0, err
+	pieces := p.pieces
+	if pieces == nil {
+		var views []layouts.Layout
+		for _, op := range p.operands {
+			views = append(views, op.view)
+		}
+		pieces = [][]layouts.Layout{views}
 	}
 	sum := 0
-	for _, s := range sums {
+	for _, views := range pieces {
+		s, err := check.piece(views)
+		if err != nil {
+			return 0, err
+		}
 		sum += s
 	}
 	return float64(sum), nil
@@ -92,9 +81,38 @@ func reference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64,
 
 type checker[T layouts.Element] struct {
 	p      Pattern
+	ops    []operand // of the piece
 	data   []T
 	values [2 * period]T // of the whole numbers, as T
 	filled [2 * period]T // fillValue, repeated
+}
+
+// piece checks views of all operands, or of the last one, which are its padding. Each CPU checks a
+// range of the first dim.
+func (c checker[T]) piece(views []layouts.Layout) (sum int, err error) {
+	c.ops, views = c.p.operands[len(c.p.operands)-len(views):], slices.Clone(views)
+	for i := range views {
+		for views[i].Rank() < 2 {
+			if views[i], err = views[i].Unsqueeze(0); err != nil {
+				return 0, err
+			}
+		}
+	}
+	size, parts := views[0].Size(0), runtime.GOMAXPROCS(0)
+	sums := make([]int, parts)
+	var group errgroup.Group
+	for part := range parts {
+		from, to := size*part/parts, size*(part+1)/parts
+		group.Go(func() (err error) {
+			sums[part], err = c.part(views, from, to)
+			return err
+		})
+	}
+	err = group.Wait()
+	for _, s := range sums {
+		sum += s
+	}
+	return sum, err
 }
 
 // part checks the indices from from to to-1 of the first dim. It returns the sum, for a Sum.
@@ -107,7 +125,7 @@ func (c *checker[T]) part(views []layouts.Layout, from, to int) (sum int, err er
 	rows[0] = to - from
 	at, steps := make([]int, len(views)), make([][]int, len(views)) // at: elements of the arena
 	for i, v := range views {
-		at[i] = c.p.start(c.p.operands[i]) + v.Offset() + from*v.Stride(0)
+		at[i] = c.p.start(c.ops[i]) + v.Offset() + from*v.Stride(0)
 		steps[i] = nest.Steps(rows, v.Strides())
 	}
 	for d := range nest.Walk(rows) {
@@ -129,7 +147,7 @@ func (c *checker[T]) row(views []layouts.Layout, at []int) (sum int, err error) 
 	n, last := views[0].Size(d), len(at)-1
 	// Along the last dim, initial values grow by a constant, modulo the period.
 	var a, aStep, b, bStep int
-	if c.p.Spec.Op != Fill {
+	if last > 0 || c.p.Spec.Op == Sum {
 		a, aStep = initial(at[0]), (initial(views[0].Stride(d))+period)%period
 	}
 	if last == 2 {
@@ -148,7 +166,7 @@ func (c *checker[T]) row(views []layouts.Layout, at []int) (sum int, err error) 
 	}
 	for range n {
 		if c.data[to] != values[a+b] {
-			op := c.p.operands[last]
+			op := c.ops[last]
 			return 0, fmt.Errorf("element %d of %s is %v after the %s, want %v", to-c.p.start(op),
 				op.tensor, c.data[to], c.p.Spec.Op, values[a+b])
 		}

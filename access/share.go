@@ -32,8 +32,8 @@ func mapArenas(patterns []Pattern, o Options) (arenas []arena, free func(), err 
 			common = max(common, p.Memory)
 		}
 	}
-	if all += common; o.MaxMemory > 0 && all > o.MaxMemory {
-		return nil, nil, &MemoryError{Need: all, Have: o.MaxMemory}
+	if err := checkMemory(all+common, o.MaxMemory); err != nil {
+		return nil, nil, err
 	}
 	var frees []func() error
 	free = func() {
@@ -115,7 +115,7 @@ func newTeams(patterns []Pattern, o Options) (teams map[int]*team, end func(), e
 		}
 		if n > len(o.CPUs) {
 			end()
-			return nil, nil, fmt.Errorf("%s: %w", p.Spec.Name(), fault(FieldThreads, p.Spec.Threads,
+			return nil, nil, fmt.Errorf("%s: %w", p.Spec.Name(), fault("threads", p.Spec.Threads,
 				fmt.Errorf("there are %d CPUs for them", len(o.CPUs))))
 		}
 		teams[n] = newTeam(o.CPUs[:n])

@@ -3,11 +3,10 @@ package access
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -19,9 +18,9 @@ import (
 type Counts struct {
 	simcache.Counts
 	TLBMisses uint64 // page table walks; 0 without a TLB
-	// Shared reports that threads share the last level, whose misses were not counted.
-	// Pattern.InTurns returns the reason.
-	Shared bool
+	// Uncounted is why the misses of the last level, which threads share, were not counted; "" if
+	// they were.
+	Uncounted string
 }
 
 // Simulate counts one pass over each pattern in the steady state (simcache.SteadyPass), in the
@@ -30,102 +29,90 @@ type Counts struct {
 // counts are added up.
 //
 // Patterns with the same accesses are counted once. Simulate uses all CPUs, so it must not run
-// during Measure. It calls step, unless nil, from several goroutines, but one at a time. It does so
-// for each pattern after the caches, and again after a TLB.
+// during Measure. It calls step, unless nil, from several goroutines, but one at a time, once for
+// each pattern.
 func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern,
 	step func()) ([]Counts, error) {
-	if step == nil {
-		step = func() {}
-	}
 	first, alike := distinctPatterns(patterns)
-	s := simulation{patterns: patterns, counts: make([]Counts, len(patterns)), step: step,
-		times: make([]int, len(patterns))}
-	s.group, s.ctx = errgroup.WithContext(ctx)
-	s.group.SetLimit(runtime.NumCPU())
+	counts, times := make([]Counts, len(patterns)), make([]int, len(patterns))
 	for _, of := range alike {
-		s.times[of]++
+		times[of]++ // patterns with its accesses
 	}
 	// The longest first, so that no CPU works alone at the end.
 	slices.SortStableFunc(first, func(a, b int) int {
 		return cmp.Compare(patterns[b].accesses(), patterns[a].accesses())
 	})
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.NumCPU())
+	var adding sync.Mutex
 	for _, i := range first {
-		s.begin(caches, i)
+		var parts []func() (Counts, error)
+		parts, counts[i].Uncounted = patterns[i].simulations(caches)
+		left := len(parts)
+		for _, count := range parts {
+			group.Go(func() error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				c, err := count()
+				adding.Lock()
+				defer adding.Unlock()
+				counts[i].Counts = counts[i].Add(c.Counts)
+				counts[i].TLBMisses += c.TLBMisses
+				if left--; left == 0 && step != nil {
+					for range times[i] {
+						step()
+					}
+				}
+				return err
+			})
+		}
 	}
-	err := s.group.Wait()
+	err := group.Wait()
 	for i, of := range alike {
-		s.counts[i] = s.counts[of]
+		counts[i] = counts[of]
 	}
-	return s.counts, err
+	return counts, err
 }
 
-type simulation struct {
-	ctx      context.Context
-	group    *errgroup.Group
-	adding   sync.Mutex // guards counts and calls of step
-	patterns []Pattern
-	counts   []Counts
-	step     func()
-	times    []int // by pattern: patterns with its accesses
-}
-
-func (s *simulation) begin(caches simcache.Config, i int) {
-	p := s.patterns[i]
+// simulations returns what has to be simulated, whose counts are added up, and why the misses of
+// the last level are not counted, if they are not.
+func (p Pattern) simulations(caches simcache.Config) (all []func() (Counts, error),
+	uncounted string) {
+	alone := func(levels []simcache.Level, of func(simcache.Counts) Counts) {
+		for _, part := range p.walked() {
+			all = append(all, func() (Counts, error) {
+				c, err := part.steady(levels)
+				return of(c), err
+			})
+		}
+	}
+	whole := func(c simcache.Counts) Counts { return Counts{Counts: c} }
 	// The TLB is a separate hierarchy: neither waits for the other's steady state.
 	if caches.TLB != nil {
-		s.alone(simcache.PageLevels(caches.TLB), i, func(c simcache.Counts) {
-			s.counts[i].TLBMisses += c.LLMisses()
+		alone(simcache.PageLevels(caches.TLB), func(c simcache.Counts) Counts {
+			return Counts{TLBMisses: c.LLMisses()}
 		})
 	}
-	add := func(c simcache.Counts) { s.counts[i].Counts = s.counts[i].Add(c) }
-	lookUps, err := p.InTurns(caches)
-	switch s.counts[i].Shared = err != nil; {
+	lookUps, err := p.inTurns(caches)
+	if err != nil {
+		uncounted = err.Error()
+	}
+	switch {
 	case !caches.Shares(len(p.shared)):
-		s.alone(caches.Levels, i, add)
+		alone(caches.Levels, whole)
 	case lookUps > 0:
-		s.count(func() (simcache.Counts, error) {
-			return simcache.SteadyThreads(simcache.Config{Levels: caches.Levels}, p.Threads())
-		}, s.told(i, 1, add))
+		all = append(all, func() (Counts, error) {
+			c, err := simcache.SteadyThreads(simcache.Config{Levels: caches.Levels}, p.threads())
+			return whole(c), err
+		})
 	default:
-		s.alone(caches.Levels[:1], i, func(c simcache.Counts) {
+		alone(caches.Levels[:1], func(c simcache.Counts) Counts {
 			c.DLmr, c.DLmw = 0, 0 // the only level is also the last
-			add(c)
+			return whole(c)
 		})
 	}
-}
-
-func (s *simulation) alone(levels []simcache.Level, i int, add func(simcache.Counts)) {
-	walked := s.patterns[i].walked()
-	add = s.told(i, len(walked), add)
-	for _, w := range walked {
-		s.count(func() (simcache.Counts, error) { return w.steady(levels) }, add)
-	}
-}
-
-// told returns add with a step of the pattern on its left-th call.
-func (s *simulation) told(i, left int, add func(simcache.Counts)) func(simcache.Counts) {
-	return func(c simcache.Counts) {
-		if add(c); left > 1 {
-			left--
-			return
-		}
-		for range s.times[i] {
-			s.step()
-		}
-	}
-}
-
-func (s *simulation) count(count func() (simcache.Counts, error), add func(simcache.Counts)) {
-	s.group.Go(func() error {
-		if err := s.ctx.Err(); err != nil {
-			return err
-		}
-		c, err := count()
-		s.adding.Lock()
-		defer s.adding.Unlock()
-		add(c)
-		return err
-	})
+	return all, uncounted
 }
 
 // distinctPatterns returns the patterns whose accesses no earlier one makes. For each pattern it
@@ -133,7 +120,7 @@ func (s *simulation) count(count func() (simcache.Counts, error), add func(simca
 func distinctPatterns(patterns []Pattern) (first, alike []int) {
 	seen := map[string]int{}
 	for i, p := range patterns {
-		key := p.Fingerprint()
+		key := p.key()
 		of, known := seen[key]
 		if !known {
 			of, seen[key] = i, i
@@ -144,26 +131,26 @@ func distinctPatterns(patterns []Pattern) (first, alike []int) {
 	return first, alike
 }
 
-// Fingerprint returns 32 hex digits for the accesses, which determine the counts of a simulation.
-func (p Pattern) Fingerprint() string {
-	hash := sha256.New()
+// key is a text of the accesses, which determine the counts of a simulation.
+func (p Pattern) key() string {
+	var text strings.Builder
 	for _, part := range p.walked() {
 		for _, n := range part.Nests {
 			n = n.Canonical()
-			fmt.Fprint(hash, n.Trips)
+			fmt.Fprint(&text, n.Trips)
 			for _, op := range n.Operands {
-				fmt.Fprint(hash, " ", op.Kind, op.Base, op.Width, op.Strides)
+				fmt.Fprint(&text, " ", op.Kind, op.Base, op.Width, op.Strides)
 			}
-			fmt.Fprintln(hash)
+			fmt.Fprintln(&text)
 		}
-		fmt.Fprintln(hash)
+		fmt.Fprintln(&text)
 	}
 	if p.Ring != nil {
 		view := p.operands[0].view // determines the ring
-		fmt.Fprintln(hash, "chase", chaseSeed, p.Spec.DType.Size(), view.Shape(), view.Strides(),
+		fmt.Fprintln(&text, "chase", chaseSeed, p.Spec.DType.Size(), view.Shape(), view.Strides(),
 			view.Offset())
 	}
-	return hex.EncodeToString(hash.Sum(nil)[:16])
+	return text.String()
 }
 
 func (p Pattern) accesses() (sum int) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // specOf reads a spec: the operation, the shape, the dtype, and what else it has as key=value.
@@ -41,7 +42,7 @@ func specOf(text string) Spec {
 		case "dims":
 			s.Dims = numbers(value, ",")
 		case "input", "output", "in-place":
-			s.Operands = append(s.Operands, operandOf(must(ParseRole(key)), s.DType, value))
+			s.Operands = append(s.Operands, operandOf(map[string]nest.Kind{"output": nest.Write, "in-place": nest.Modify}[key], s.DType, value))
 		default:
 			*map[string]*int{
 				"width": &s.Width, "pad": &s.Pad, "threads": &s.Threads, "grain": &s.Grain,
@@ -55,7 +56,7 @@ func specOf(text string) Spec {
 }
 
 // operandOf reads an operand, of this dtype unless it has another one.
-func operandOf(role Role, dtype layouts.DType, text string) Value {
+func operandOf(kind nest.Kind, dtype layouts.DType, text string) Value {
 	text, name, other := strings.Cut(text, ":")
 	if other {
 		dtype = must(layouts.ParseDType(name))
@@ -68,7 +69,7 @@ func operandOf(role Role, dtype layouts.DType, text string) Value {
 		offset, _ := strconv.Atoi(at)
 		l = must(layouts.New(shape, numbers(strides, ","), offset))
 	}
-	return Value{l, dtype, role, 0}
+	return Value{l, dtype, kind, 0}
 }
 
 func numbers(text, separator string) (all []int) {
@@ -139,6 +140,25 @@ func TestSpecRefusals(t *testing.T) {
 		fault, ok := errors.AsType[*FieldError](err)
 		if !ok || !strings.HasPrefix(err.Error(), fmt.Sprintf("%v %v: ", fault.Field, fault.Value)) {
 			t.Errorf("%s: %v names no field", text, err)
+		}
+	}
+}
+
+// TestViewsOfOtherDTypes: a view of other elements walks the same bytes.
+func TestViewsOfOtherDTypes(t *testing.T) {
+	for view, want := range map[string]string{
+		"x.real":                     "float32: 15 elements, 60 B of 120",
+		"x.imag.T":                   "float32: 15 elements, 60 B of 120",
+		"x.view(torch.uint8)[:,::2]": "uint8: 60 elements, 60 B of 120",
+		"view(torch.int32).view(torch.complex64).t()": "complex64: 15 elements, 120 B of 120",
+	} {
+		for _, op := range []string{"sum", "fill", "copy"} {
+			p := pattern(t, specOf(op+" 3x5 complex64 view="+view))
+			checked(t, p)
+			got := fmt.Sprintf("%v: %d elements, %d B of %d", p.Spec.DType, p.Elems, p.Bytes, p.Memory)
+			if op == "sum" && got != want {
+				t.Errorf("%s: %s, want %s", view, got, want)
+			}
 		}
 	}
 }

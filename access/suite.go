@@ -56,15 +56,40 @@ func Suite(quick bool, capacities ...int) []Comparison {
 	return suite
 }
 
-func transposed() layouts.Chain { return layouts.MustParseChain("transpose(0,1)") }
+const transposed = "transpose(0,1)"
 
 func sliced(elems, step int) layouts.Chain {
 	return layouts.MustParseChain(fmt.Sprintf("slice(0,0,%d,%d)", elems, step))
 }
 
+// of returns a benchmark by kernel Scalar. Keys of the name set the spec's fields; others describe
+// the view. A tile is one size for all dims.
+func of(op Op, view, format string, values ...any) Benchmark {
+	name := fmt.Sprintf(format, values...)
+	s := Spec{Op: op, View: layouts.MustParseChain(view)}
+	for part := range strings.SplitSeq(name, "/") {
+		key, value, _ := strings.Cut(part, "=")
+		var err error
+		switch key {
+		case "shape", "dtype", "order", "pad", "with":
+			err = s.Set(key, value)
+		case "tile":
+			err = s.Set(key, value+"x"+value)
+		}
+		if err != nil {
+			panic(err) // the name is ours
+		}
+	}
+	return named(name, Scalar, s)
+}
+
 func named(name string, kernel Kernel, spec Spec) Benchmark {
 	spec.Kernel = kernel
 	return Benchmark{name + "/kernel=" + kernel.String(), spec}
+}
+
+func (b Benchmark) by(k Kernel) Benchmark {
+	return named(strings.TrimSuffix(b.Name, "/kernel="+Scalar.String()), k, b.Spec)
 }
 
 // vector is the best set of vector kernels that this CPU runs, if any.
@@ -76,12 +101,11 @@ func vector() []Kernel {
 }
 
 // alsoVector adds the same benchmarks by vector kernels, where these can walk them.
-func alsoVector(c Comparison) Comparison {
+func alsoVector(c ...Benchmark) Comparison {
 	for _, set := range vector() {
 		for _, b := range c {
 			if b.Spec.Kernel == Scalar && b.Spec.Tile == nil {
-				c = append(c, named(strings.TrimSuffix(b.Name, "/kernel="+Scalar.String()),
-					set, b.Spec))
+				c = append(c, b.by(set))
 			}
 		}
 	}
@@ -94,21 +118,13 @@ const rowPad = 16
 
 // traverse sums an n x n matrix by rows and by columns, also with padded rows if n is a power of
 // two.
-func traverse(n int) Comparison {
-	var c Comparison
-	for _, order := range []Order{Row, Col} {
-		c = append(c, named(
-			fmt.Sprintf("Traverse/op=sum/order=%v/shape=%dx%d/dtype=int32", order, n, n), Scalar,
-			Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: order},
-		))
-	}
-	if n&(n-1) == 0 {
+func traverse(n int) (c Comparison) {
+	for _, pad := range []string{"", fmt.Sprintf("/pad=%d", rowPad)} {
 		for _, order := range []Order{Row, Col} {
-			c = append(c, named(
-				fmt.Sprintf("Traverse/op=sum/order=%v/shape=%dx%d/dtype=int32/pad=%d", order, n, n,
-					rowPad), Scalar,
-				Spec{Op: Sum, Shape: []int{n, n}, Pad: rowPad, DType: layouts.Int32, Order: order},
-			))
+			if pad == "" || n&(n-1) == 0 {
+				c = append(c, of(Sum, "", "Traverse/op=sum/order=%v/shape=%dx%[2]d/dtype=int32%s",
+					order, n, pad))
+			}
 		}
 	}
 	return c
@@ -117,21 +133,15 @@ func traverse(n int) Comparison {
 // stream sums an n x n matrix in memory order, by the plain loop and by vectors, which run at the
 // speed of the memory. `benchstat -col /kernel` shows the cost of the loop.
 func stream(n int) Comparison {
-	return alsoVector(Comparison{named(fmt.Sprintf("Stream/op=sum/shape=%dx%d/dtype=int32",
-		n, n), Scalar,
-		Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: Row})})
+	return alsoVector(of(Sum, "", "Stream/op=sum/shape=%dx%[1]d/dtype=int32", n))
 }
 
 // pitch sums an n x n matrix by columns, with and without padded rows. It has only these two, so
 // that `benchstat -col /pad` shows the cost of a power of two. The n lines of a column fit the
 // caches, but not their conflict sets.
-func pitch(n int) Comparison {
-	var c Comparison
+func pitch(n int) (c Comparison) {
 	for _, pad := range []int{0, rowPad} {
-		c = append(c, named(
-			fmt.Sprintf("Pitch/op=sum/order=col/shape=%dx%d/dtype=int32/pad=%d", n, n, pad), Scalar,
-			Spec{Op: Sum, Shape: []int{n, n}, Pad: pad, DType: layouts.Int32, Order: Col},
-		))
+		c = append(c, of(Sum, "", "Pitch/op=sum/order=col/shape=%dx%[1]d/dtype=int32/pad=%d", n, pad))
 	}
 	return c
 }
@@ -139,67 +149,41 @@ func pitch(n int) Comparison {
 // copyRows copies from a 4096x4096 matrix: whole, also by Go's copy, from padded rows, and every
 // k-th column.
 func copyRows(quick bool) Comparison {
-	const n = 4096
-	copyOf := func(layout, key string, pad int, view string) Benchmark {
-		return named(
-			fmt.Sprintf("Copy/layout=%s/shape=%dx%d/dtype=float32%s", layout, n, n, key), Scalar,
-			Spec{Op: Copy, Shape: []int{n, n}, Pad: pad, DType: layouts.Float32,
-				View: layouts.MustParseChain(view)},
-		)
-	}
-	c := Comparison{
-		copyOf("contiguous", "", 0, ""),
-		copyOf("padded", fmt.Sprintf("/pad=%d", rowPad), rowPad, ""),
-	}
-	c = append(alsoVector(c), named(strings.TrimSuffix(c[0].Name, "/kernel="+Scalar.String()),
-		Builtin, c[0].Spec))
+	const format = "Copy/layout=%s/shape=4096x4096/dtype=float32"
+	whole := of(Copy, "", format, "contiguous")
+	c := append(alsoVector(whole, of(Copy, "", format+"/pad=%d", "padded", rowPad)),
+		whole.by(Builtin))
 	for _, k := range []int{2, 4, 8, 16, 32} {
 		if !quick || k == 2 || k == 16 {
-			c = append(c, copyOf("columns", fmt.Sprintf("/step=%d", k), 0,
-				fmt.Sprintf("slice(1,0,%d,%d)", n, k)))
+			c = append(c, of(Copy, fmt.Sprintf("slice(1,0,4096,%d)", k), format+"/step=%d",
+				"columns", k))
 		}
 	}
 	return c
 }
 
 func transposes(n int) Comparison {
-	name := fmt.Sprintf("Copy/layout=transpose/shape=%dx%d/dtype=float32", n, n)
-	spec := Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed()}
-	tiled := spec
-	tiled.Tile = []int{32, 32}
-	return alsoVector(Comparison{named(name, Scalar, spec), named(name+"/tile=32", Scalar, tiled)})
+	const format = "Copy/layout=transpose/shape=%dx%[1]d/dtype=float32"
+	return alsoVector(of(Copy, transposed, format, n), of(Copy, transposed, format+"/tile=32", n))
 }
 
 // channels copies images from NCHW to NHWC and back. Both names have the shape NCHW, as PyTorch
 // writes it for either memory format.
 func channels() Comparison {
-	copyOf := func(layout string, shape []int, view string) Benchmark {
-		return named(
-			fmt.Sprintf("Copy/layout=%s/shape=32x64x56x56/dtype=float32", layout), Scalar,
-			Spec{Op: Copy, Shape: shape, DType: layouts.Float32,
-				View: layouts.MustParseChain(view)},
-		)
-	}
-	return alsoVector(Comparison{
-		copyOf("nchw-nhwc", []int{32, 64, 56, 56}, "permute(0,2,3,1)"),
-		copyOf("nhwc-nchw", []int{32, 56, 56, 64}, "permute(0,3,1,2)"),
-	})
+	const format = "Copy/layout=%s/shape=32x64x56x56/dtype=float32"
+	back := of(Copy, "permute(0,3,1,2)", format, "nhwc-nchw")
+	back.Spec.Shape = []int{32, 56, 56, 64}
+	return alsoVector(of(Copy, "permute(0,2,3,1)", format, "nchw-nhwc"), back)
 }
 
 // broadcasts adds a row, a column, a scalar and, for comparison, a matrix to a matrix.
-func broadcasts(quick bool) Comparison {
-	const n = 4000
-	withs := [][]int{{n, n}, {1, n}, {n, 1}, {1, 1}}
+func broadcasts(quick bool) (c Comparison) {
+	withs := []string{"4000x4000", "1x4000", "4000x1", "1x1"}
 	if quick {
 		withs = withs[:2]
 	}
-	var c Comparison
 	for _, with := range withs {
-		c = append(c, named(
-			fmt.Sprintf("Broadcast/op=add/with=%s/shape=%dx%d/dtype=float32",
-				layouts.FormatShape(with), n, n), Scalar,
-			Spec{Op: Add, Shape: []int{n, n}, With: with, DType: layouts.Float32},
-		))
+		c = append(c, of(Add, "", "Broadcast/op=add/with=%s/shape=4000x4000/dtype=float32", with))
 	}
 	return c
 }
@@ -281,19 +265,14 @@ func sizeName(bytes int) string {
 }
 
 // tiles copies the transposed n x n matrix in tiles; one of n gives the plain order.
-func tiles(n int, quick bool) Comparison {
+func tiles(n int, quick bool) (c Comparison) {
 	sizes := []int{2, 4, 8, 16, 32, 64, 128, 256, n}
 	if quick {
 		sizes = []int{2, 8, 32, n}
 	}
-	var c Comparison
 	for _, tile := range sizes {
-		c = append(c, named(
-			fmt.Sprintf("Tile/op=copy/layout=transpose/shape=%dx%d/dtype=float32/tile=%d", n, n,
-				tile), Scalar,
-			Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed(),
-				Tile: []int{tile, tile}},
-		))
+		c = append(c, of(Copy, transposed,
+			"Tile/op=copy/layout=transpose/shape=%dx%[1]d/dtype=float32/tile=%d", n, tile))
 	}
 	return c
 }
@@ -301,13 +280,8 @@ func tiles(n int, quick bool) Comparison {
 // contiguous shows whether contiguous() pays off. It compares a sum over the transposed n x n
 // matrix with the copy that contiguous() makes and a sum over the copy.
 func contiguous(n int) Comparison {
-	sum := Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Float32, View: transposed()}
-	copied, after := sum, sum
-	copied.Op, after.View = Copy, layouts.Chain{}
-	do := func(what string, spec Spec) Benchmark {
-		return named(fmt.Sprintf("Contiguous/do=%s/shape=%dx%d/dtype=float32", what, n, n),
-			Scalar, spec)
-	}
-	return append(Comparison{do("sum-view", sum)},
-		alsoVector(Comparison{do("contiguous", copied), do("sum-contiguous", after)})...)
+	const format = "Contiguous/do=%s/shape=%dx%[2]d/dtype=float32"
+	return append(Comparison{of(Sum, transposed, format, "sum-view", n)},
+		alsoVector(of(Copy, transposed, format, "contiguous", n),
+			of(Sum, "", format, "sum-contiguous", n))...)
 }

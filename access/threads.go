@@ -95,34 +95,3 @@ func (s Spec) threadsName() string {
 	}
 	return fmt.Sprintf("/threads=%d/grain=%d", s.Threads, s.Grain)
 }
-
-// Threaded returns each benchmark once for each number of threads. Names have the threads and,
-// unless it is GrainSize, the grain in elements. It leaves out several threads for patterns without
-// parts, whose names, without threads, are alone. The Pattern of a spec reports other errors.
-func Threaded(all []Comparison, threads []int, grain int) (threaded []Comparison, alone []string) {
-	for _, c := range all {
-		var more Comparison
-		for _, b := range c {
-			single := b.Spec.Op == Chase
-			for _, n := range threads {
-				s := b.Spec
-				s.Threads, s.Grain = n, grain
-				if n > 1 && !single {
-					p, err := s.Pattern()
-					single = err == nil && len(p.Parts()) == 0
-				}
-				if n > 1 && single {
-					continue
-				}
-				more = append(more, Benchmark{b.Name + s.threadsName(), s})
-			}
-			if single && slices.Max(threads) > 1 {
-				alone = append(alone, b.Name)
-			}
-		}
-		if more != nil {
-			threaded = append(threaded, more)
-		}
-	}
-	return threaded, alone
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -210,9 +209,9 @@ func TestPartsOfOperands(t *testing.T) {
 	random, cut := rand.New(rand.NewPCG(3, 9)), 0
 	for range 60 {
 		shape := []int{1 + random.IntN(9), 1 + random.IntN(9), 1 + random.IntN(9)}
-		in := Value{randomLayout(t, random, shape), layouts.Float32, Input, 0}
-		out := Value{strided(t, shape, []int{shape[1] * shape[2], shape[2], 1}, 0), layouts.Float32, Output, 0}
-		self := Value{out.Layout, layouts.Float32, InPlace, 0}
+		in := Value{randomLayout(t, random, shape), layouts.Float32, nest.Read, 0}
+		out := Value{strided(t, shape, []int{shape[1] * shape[2], shape[2], 1}, 0), layouts.Float32, nest.Write, 0}
+		self := Value{out.Layout, layouts.Float32, nest.Modify, 0}
 		for _, s := range []Spec{{Op: Copy, Operands: []Value{in, out}}, {Op: Add, Operands: []Value{in, in}}, {Op: Add, Operands: []Value{self, in}}, {Op: Sum, Operands: []Value{in}},
 			{Op: Fill, Operands: []Value{out}}} {
 			s.Order, s.Threads, s.Grain = Torch, 1+random.IntN(6), 1
@@ -252,29 +251,6 @@ func TestNotCut(t *testing.T) {
 		if got := len(p.Parts()); got != want || want > 0 && elems != p.Elems {
 			t.Errorf("%s has %d parts of %d elements, want %d", text, got, elems, want)
 		}
-	}
-}
-
-// TestThreaded: the names say how many threads, and what the old names say stays.
-func TestThreaded(t *testing.T) {
-	c := Suite(true)[0][:1]
-	var names []string
-	for _, grain := range []int{0, GrainSize, 1} {
-		threaded, alone := Threaded([]Comparison{c, {{"Small", specOf("sum 9 int32")}}, {{"Latency", ChaseSpec(9, 64)}}}, []int{4, 1}, grain)
-		if want := map[int]string{0: "[Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar Small Latency]", GrainSize: "[Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar Small Latency]", 1: "[Latency]"}[grain]; fmt.Sprint(alone) != want {
-			t.Errorf("by a grain of %d %s are alone, want %s", grain, alone, want)
-		}
-		for _, b := range slices.Concat(threaded...) {
-			names = append(names, b.Name[strings.Index(b.Name+"/threads", "/threads"):])
-		}
-	}
-	want := "/threads=1 /threads=1 /threads=1 /threads=1 /threads=1 /threads=1 /threads=4/grain=1 /threads=1/grain=1 /threads=4/grain=1 /threads=1/grain=1 /threads=1/grain=1"
-	if got := strings.Join(names, " "); got != want {
-		t.Error(got)
-	}
-	s := specOf("sum 4 float32 threads=2")
-	if got := s.Name(); got != "Traverse/op=sum/order=row/shape=4/dtype=float32/kernel=scalar/threads=2" {
-		t.Error(got)
 	}
 }
 
@@ -333,8 +309,8 @@ func TestMeasureThreads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if count[s.Pattern]++; s.PerPass() <= 0 {
-					t.Errorf("a pass takes %v ns", s.PerPass())
+				if count[s.Pattern]++; s.PerPass <= 0 {
+					t.Errorf("a pass takes %v ns", s.PerPass)
 				}
 			}
 			for i := range patterns {

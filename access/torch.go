@@ -3,7 +3,6 @@ package access
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -14,46 +13,20 @@ import (
 // This file lowers walks in PyTorch's order. The order, and the strides of results, come from
 // layouts.Elementwise, Into, Reduction and Copy.
 
-// A Value is a tensor as an operand of an operation: its layout, its dtype, and its role there.
+// A Value is a tensor as an operand of an operation: its layout, its dtype, and what the operation
+// does with it.
 type Value struct {
 	Layout layouts.Layout
 	DType  layouts.DType
-	Role   Role
+	Kind   nest.Kind // Modify for one that is read and written in place
 	// At is the address of the storage's first element, a multiple of the element's size. Operands
 	// with an address are only simulated and priced. Others get their own memory.
 	At uint64
 }
 
-// A Role says whether an operation reads or writes an operand.
-type Role uint8
-
-const (
-	Input   Role = iota // read
-	Output              // written
-	InPlace             // read and written
-)
-
-var roleNames = []string{"input", "output", "in-place"}
-
-// String returns "input", "output" or "in-place".
-func (r Role) String() string {
-	if int(r) >= len(roleNames) {
-		return fmt.Sprintf("Role(%d)", uint8(r))
-	}
-	return roleNames[r]
-}
-
-// ParseRole reads what String writes.
-func ParseRole(name string) (Role, error) {
-	if i := slices.Index(roleNames, name); i >= 0 {
-		return Role(i), nil
-	}
-	return 0, fmt.Errorf("no such role (known: %s)", strings.Join(roleNames, ", "))
-}
-
-// String returns "8x4 float32". If the operand is not contiguous, it returns "8x4(1,8) float32",
+// text returns "8x4 float32". If the operand is not contiguous, it returns "8x4(1,8) float32",
 // with strides in elements.
-func (o Value) String() string { return formatLayout(o.Layout) + " " + o.DType.String() }
+func (o Value) text() string { return formatLayout(o.Layout) + " " + o.DType.String() }
 
 // formatLayout returns the shape, and strides unless contiguous. It leaves the offset out.
 func formatLayout(l layouts.Layout) string {
@@ -75,12 +48,12 @@ type torchWalk struct {
 func (p *Pattern) lowerTorch() error {
 	switch s := p.Spec; {
 	case s.Tile != nil:
-		return fault(FieldTile, layouts.FormatShape(s.Tile),
+		return fault("tile", layouts.FormatShape(s.Tile),
 			errors.New("order torch has none but its own"))
 	case s.Width != 0 && s.Width != s.DType.Size():
-		return fault(FieldWidth, s.Width, errors.New("order torch is walked element by element"))
+		return fault("width", s.Width, errors.New("order torch is walked element by element"))
 	case s.Kernel != Scalar:
-		return fault(FieldKernel, s.Kernel, errors.New("order torch goes with scalar"))
+		return fault("kernel", s.Kernel, errors.New("order torch goes with scalar"))
 	case p.Elems == 0:
 		p.Nests = []nest.Nest{{Trips: []int{0}}}
 		for _, op := range p.operands {
@@ -91,10 +64,10 @@ func (p *Pattern) lowerTorch() error {
 	}
 	walk, err := p.torchWalk()
 	if err != nil && p.Spec.Dims != nil {
-		return fault(FieldDims, fmt.Sprint(p.Spec.Dims), err)
+		return fault("dims", fmt.Sprint(p.Spec.Dims), err)
 	}
 	if err != nil {
-		return fault(FieldOrder, p.Spec.Order, err)
+		return fault("order", p.Spec.Order, err)
 	}
 	switch {
 	case walk.block > 0:
@@ -106,7 +79,7 @@ func (p *Pattern) lowerTorch() error {
 	}
 	for i, n := range p.Nests {
 		if err := n.Check(); err != nil {
-			return fault(FieldOrder, p.Spec.Order, err)
+			return fault("order", p.Spec.Order, err)
 		}
 		if p.halves() {
 			p.Nests[i] = halved(n)
@@ -378,250 +351,4 @@ func runBlocks[T layouts.Element](p Pattern, mem []T) {
 			}
 		}
 	}
-}
-
-// placeOperands places the operands in memory: first those that are read, in their order.
-func (p *Pattern) placeOperands() error {
-	s := &p.Spec
-	if err := s.checkOperands(); err != nil {
-		return err
-	}
-	var shapes []layouts.Layout
-	var output *int
-	names := tensorNames(s.Operands)
-	place := func(i int, kind nest.Kind) error {
-		return p.addOperand(names[i], kind, s.Operands[i].Layout, i+1)
-	}
-	for i, o := range s.Operands {
-		if o.Role == Output || o.Role == InPlace {
-			output = &i
-		}
-		if o.Role != Output {
-			if err := place(i, nest.Read); err != nil {
-				return err
-			}
-		}
-		shapes = append(shapes, o.Layout)
-	}
-	switch {
-	case s.Op == Sum:
-		if output != nil {
-			return place(*output, nest.Write)
-		}
-		return nil
-	case output == nil: // of Add: PyTorch allocates it
-		it, err := layouts.Elementwise(shapes...)
-		if err != nil {
-			return fault(FieldOperands, s.operands(), err)
-		}
-		p.fresh = true
-		if err := p.expand(it.Output); err != nil {
-			return err
-		}
-		return p.add("out", nest.Write, it.Output, it.Output)
-	}
-	y := s.Operands[*output]
-	if err := p.expand(y.Layout); err != nil {
-		return err
-	}
-	if y.Role == Output {
-		return place(*output, nest.Write)
-	}
-	i := slices.IndexFunc(p.operands, func(op operand) bool { return op.of == *output+1 })
-	self := p.operands[i]
-	self.kind = nest.Write
-	p.operands = append(p.operands, self)
-	return nil
-}
-
-// tensorNames are used in nests and benchmarks: in, in2, out, self.
-func tensorNames(operands []Value) []string {
-	names, count := make([]string, len(operands)), map[Role]int{}
-	for i, o := range operands {
-		names[i] = map[Role]string{Input: "in", Output: "out", InPlace: "self"}[o.Role]
-		if count[o.Role]++; count[o.Role] > 1 {
-			names[i] += fmt.Sprint(count[o.Role])
-		}
-	}
-	return names
-}
-
-// Number returns the index in Spec.Operands of a tensor of the nests. It returns false for tensors
-// that are not in Spec.Operands, such as buffers.
-func (p Pattern) Number(tensor string) (n int, ok bool) {
-	for _, op := range p.operands {
-		if op.tensor == tensor && op.of > 0 {
-			return op.of - 1, true
-		}
-	}
-	return 0, false
-}
-
-func (s *Spec) checkOperands() error {
-	count := map[Role]int{}
-	for _, o := range s.Operands {
-		if int(o.Role) >= len(roleNames) || o.DType.Size() == 0 {
-			return fault(FieldOperands, s.operands(),
-				fmt.Errorf("role %v, dtype %s", o.Role, o.DType))
-		}
-		count[o.Role]++
-	}
-	want := ""
-	written := count[Output] + count[InPlace]
-	switch {
-	case s.Order != Torch:
-		return fault(FieldOrder, s.Order, errors.New("operands are walked in order torch"))
-	case s.Op == Copy && (count[Input] != 1 || count[Output] != 1 || len(s.Operands) != 2):
-		want = "an input and an output"
-	case s.Op == Fill && (count[Input] > 0 || written != 1):
-		want = "one that is written"
-	case s.Op == Sum && (count[Input] != 1 || count[InPlace] > 0 || count[Output] > 1):
-		want = "an input, and an output or none"
-	case s.Op == Add && (count[Input]+count[InPlace] == 0 || written > 1):
-		want = "one that is read or more, and at most one that is written"
-	case s.Op == Chase || s.Op == Reorder:
-		want = "none"
-	}
-	if want != "" {
-		return fault(FieldOperands, s.operands(), fmt.Errorf("%v wants %s", s.Op, want))
-	}
-	if s.Op == Sum {
-		return nil
-	}
-	if s.Dims != nil && (s.Op != Add || written == 0) {
-		return fault(FieldDims, fmt.Sprint(s.Dims),
-			fmt.Errorf("%v has none, they are what a sum goes along, or outermost in an add that "+
-				"says where its result is", s.Op))
-	}
-	return nil
-}
-
-func (s *Spec) operands() string {
-	var all []string
-	for _, o := range s.Operands {
-		all = append(all, fmt.Sprintf("%v %v", o.Role, o))
-	}
-	return strings.Join(all, ", ")
-}
-
-func (s *Spec) uniform() bool {
-	return !slices.ContainsFunc(s.Operands, func(o Value) bool { return o.DType != s.DType })
-}
-
-// expand gives the inputs the shape of the result, for reference.
-func (p *Pattern) expand(to layouts.Layout) error {
-	for i := range p.operands {
-		view, err := p.operands[i].own.Expand(to.Shape()...)
-		if err != nil {
-			return fault(FieldOperands, p.Spec.operands(), err)
-		}
-		p.operands[i].view = view
-	}
-	return nil
-}
-
-// addOperand places operand number of of the spec, counted from 1. It skips whole pages of storage
-// before its elements.
-func (p *Pattern) addOperand(tensor string, kind nest.Kind, l layouts.Layout, of int) error {
-	if at := p.Spec.Operands[of-1].At; at > 0 {
-		p.operands = append(p.operands, operand{tensor: tensor, kind: kind, base: at, view: l,
-			own: l, of: of})
-		return nil
-	}
-	size := p.Spec.Operands[of-1].DType.Size()
-	low, high := l.Extent()
-	page := alignment / size
-	shift := (low - ((low%page)+page)%page)
-	start := aligned(p.Memory)
-	if high-shift > (math.MaxInt-Origin-start-alignment)/size-1 || high < low {
-		return fault(FieldOperands, p.Spec.Operands[of-1].String(),
-			errors.New("it is more bytes than the address space holds"))
-	}
-	moved, err := layouts.New(l.Shape(), l.Strides(), l.Offset()-shift)
-	if err != nil {
-		return fault(FieldOperands, p.Spec.Operands[of-1].String(), err)
-	}
-	bytes := (high - shift + 1) * size
-	p.operands = append(p.operands, operand{tensor: tensor, kind: kind,
-		base: Origin + uint64(start), view: moved, own: moved, size: bytes, of: of})
-	p.Memory = start + bytes
-	return nil
-}
-
-// overlapsAsked bounds the elements whose overlaps are computed. Beyond, the first check of the
-// output finds them.
-const overlapsAsked = 1 << 20
-
-// computableOperands refuses operands that no native loop walks.
-func (s Spec) computableOperands() error {
-	read, written := 0, false
-	for _, o := range s.Operands {
-		if o.DType != s.Operands[0].DType {
-			return fmt.Errorf("operands of %s and %s are priced and simulated only, no native "+
-				"loop converts", s.Operands[0].DType, o.DType)
-		}
-		if o.Role != Output {
-			read++
-		}
-		written = written || o.Role != Input
-		if o.Role != Input && s.Op != Fill && o.Layout.Numel() <= overlapsAsked &&
-			o.Layout.Overlaps() {
-			return errors.New("elements of the output share memory: it is priced and simulated " +
-				"only, because their last values depend on the order")
-		}
-		if o.At > 0 {
-			return errors.New("operands at addresses of their own are priced and simulated only")
-		}
-	}
-	switch {
-	case s.Op == Sum && written:
-		return errors.New("a sum that writes its result is priced and simulated only: leave the " +
-			"output out")
-	case s.Op == Add && read > 2:
-		return fmt.Errorf("an operation of %d tensors is priced and simulated only, native loops "+
-			"read one or two", read)
-	}
-	return nil
-}
-
-func (s Spec) operandsName() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Operands/op=%v", s.Op)
-	if s.Dims != nil {
-		fmt.Fprintf(&b, "/dims=%s", listed(s.Dims))
-	}
-	names := tensorNames(s.Operands)
-	for i, o := range s.Operands {
-		fmt.Fprintf(&b, "/%s=%s", names[i], formatLayout(o.Layout))
-		if o.DType != s.Operands[0].DType {
-			fmt.Fprintf(&b, ":%s", o.DType)
-		}
-	}
-	fmt.Fprintf(&b, "/order=torch/dtype=%s/kernel=%v", s.Operands[0].DType, s.Kernel)
-	return b.String() + s.threadsName()
-}
-
-// Contiguous returns the spec with contiguous operands of the same shapes. A dim of stride 0 still
-// repeats one element.
-func (s Spec) Contiguous() (Spec, error) {
-	operands := slices.Clone(s.Operands)
-	for i, o := range operands {
-		shape := o.Layout.Shape()
-		stored := slices.Clone(shape)
-		for d := range stored {
-			if o.Layout.Stride(d) == 0 && stored[d] > 1 {
-				stored[d] = 1
-			}
-		}
-		dense, err := layouts.Contiguous(stored...)
-		if err == nil {
-			dense, err = dense.Expand(shape...)
-		}
-		if err != nil {
-			return s, fault(FieldOperands, o.String(), err)
-		}
-		operands[i].Layout = dense
-	}
-	s.Operands = operands
-	return s, nil
 }

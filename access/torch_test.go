@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 func strided(t testing.TB, shape, strides []int, offset int) layouts.Layout {
@@ -51,31 +52,33 @@ func TestTorchNative(t *testing.T) {
 			shape = []int{60 + r.IntN(70), 60 + r.IntN(70)}
 		}
 		dtype := dtypes[r.IntN(len(dtypes))]
-		some := func(role Role) Value { return Value{Layout: randomLayout(t, r, shape), DType: dtype, Role: role} }
+		some := func(kind nest.Kind) Value {
+			return Value{Layout: randomLayout(t, r, shape), DType: dtype, Kind: kind}
+		}
 		s := Spec{Op: Op(r.IntN(4)), Order: Torch}
 		switch s.Op {
 		case Sum:
-			s.Operands = []Value{some(Input)}
+			s.Operands = []Value{some(nest.Read)}
 			if n := len(shape); n > 0 && r.IntN(2) == 0 {
 				s.Dims = r.Perm(n)[:1+r.IntN(n)]
 			}
 		case Fill:
-			s.Operands = []Value{some(Output)}
+			s.Operands = []Value{some(nest.Write)}
 		case Copy:
-			s.Operands = []Value{some(Output), some(Input)}
+			s.Operands = []Value{some(nest.Write), some(nest.Read)}
 			if len(shape) == 2 && r.IntN(2) == 0 {
 				s.Operands[0].Layout, _ = layouts.Contiguous(shape...)
 				s.Operands[1].Layout = strided(t, shape, []int{1, shape[0]}, 0)
 			}
 		case Add:
-			s.Operands = [][]Value{{some(Input)}, {some(Input), some(Input)}, {some(InPlace), some(Input)}, {some(InPlace)},
-				{some(Input), some(Input), some(Output)}}[r.IntN(5)]
-			if in := s.Operands[len(s.Operands)-1]; in.Role == Input && len(s.Operands) > 1 && len(shape) > 0 && r.IntN(2) == 0 {
+			s.Operands = [][]Value{{some(nest.Read)}, {some(nest.Read), some(nest.Read)}, {some(nest.Modify), some(nest.Read)}, {some(nest.Modify)},
+				{some(nest.Read), some(nest.Read), some(nest.Write)}}[r.IntN(5)]
+			if in := s.Operands[len(s.Operands)-1]; in.Kind == nest.Read && len(s.Operands) > 1 && len(shape) > 0 && r.IntN(2) == 0 {
 				small := slices.Clone(shape)
 				small[r.IntN(len(small))] = 1
 				s.Operands[len(s.Operands)-1].Layout = randomLayout(t, r, small)
 			}
-			if slices.ContainsFunc(s.Operands, func(o Value) bool { return o.Role != Input }) && r.IntN(2) == 0 {
+			if slices.ContainsFunc(s.Operands, func(o Value) bool { return o.Kind != nest.Read }) && r.IntN(2) == 0 {
 				s.Dims = r.Perm(len(shape))[:r.IntN(len(shape)+1)]
 			}
 		}
@@ -119,15 +122,6 @@ func TestTorchPlaces(t *testing.T) {
 	}
 	if err := Measurable(half, 0); err == nil || !strings.Contains(err.Error(), "no native loop converts") {
 		t.Errorf("a conversion can be timed: %v", err)
-	}
-}
-
-// TestRoles: roles are written as they are read.
-func TestRoles(t *testing.T) {
-	for _, r := range []Role{Input, Output, InPlace} {
-		if back, err := ParseRole(r.String()); back != r || err != nil {
-			t.Error(r, back, err)
-		}
 	}
 }
 

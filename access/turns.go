@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -12,35 +13,27 @@ import (
 // comparison.
 const mostInTurns = 20e6
 
-// InTurns returns about how many references of a pass Simulate looks up because threads that share
+// inTurns returns about how many references of a pass Simulate looks up because threads that share
 // a level take turns (simcache.Threads). It returns 0 if no level is shared, or if the working set
 // fits the last level. It returns an error if Simulate does not count the misses of the last level.
 // Then each thread is counted alone, on its first level.
-func (p Pattern) InTurns(caches simcache.Config) (lookUps float64, err error) {
-	if !caches.Shares(len(p.shared)) || caches.Holds(p.walkedNests()...) {
+func (p Pattern) inTurns(caches simcache.Config) (lookUps float64, err error) {
+	if !caches.Shares(len(p.shared)) || caches.Holds(slices.Concat(p.threads()...)...) {
 		return 0, nil
 	}
 	if err := caches.CheckThreads(); err != nil {
 		return 0, err
 	}
-	if lookUps = simcache.EffortOfThreads(caches, p.Threads()); lookUps > mostInTurns {
+	if lookUps = simcache.EffortOfThreads(caches, p.threads()); lookUps > mostInTurns {
 		return 0, fmt.Errorf("%.0f million references would be looked up (at most %.0f are)",
 			lookUps/1e6, mostInTurns/1e6)
 	}
 	return lookUps, nil
 }
 
-// Threads returns the nests of each part.
-func (p Pattern) Threads() (all [][]nest.Nest) {
-	for _, part := range p.shared {
-		all = append(all, part.Nests)
-	}
-	return all
-}
-
-func (p Pattern) walkedNests() (all []nest.Nest) {
+func (p Pattern) threads() (all [][]nest.Nest) {
 	for _, part := range p.walked() {
-		all = append(all, part.Nests...)
+		all = append(all, part.Nests)
 	}
 	return all
 }

@@ -35,8 +35,10 @@ func (p *Pattern) useKernel() error {
 	case s.Kernel == Builtin:
 		return p.inVectors(builtinWidth)
 	}
-	set := s.Kernel.set
+	set, err := s.Kernel.set()
 	switch {
+	case err != nil:
+		return err
 	case s.Op == Reorder && len(p.pieces) > 1:
 		return fmt.Errorf("padding parts the walk into %d, and it takes one", len(p.pieces))
 	case s.Op == Copy || s.Op == Reorder:
@@ -180,6 +182,7 @@ func (p *Pattern) stepNest(s kernel.Step, x, y operand) nest.Nest {
 
 func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []elementNest,
 	k kernels[T]) func(passes int) float64 {
+	set, _ := p.Spec.Kernel.set() // Pattern has refused unknown ones
 	switch {
 	case p.plan != nil:
 		return func(passes int) float64 {
@@ -194,10 +197,10 @@ func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []eleme
 				n.each(func(b *block) { copyBuiltin(data, b, k) })
 			}
 		})
-	case p.Spec.Kernel == Scalar || k.vector == nil:
+	case set == nil || k.vector == nil:
 		return nil
 	}
-	return k.vector(p.Spec.Kernel.set, p.Spec.Op, data, nests)
+	return k.vector(set, p.Spec.Op, data, nests)
 }
 
 func each(pass func()) func(passes int) float64 {

@@ -18,7 +18,7 @@ import (
 func otherKernels() []Kernel {
 	all := []Kernel{Builtin}
 	for _, s := range kernel.All() {
-		all = append(all, VectorKernel(s))
+		all = append(all, Kernel(s.Name()))
 	}
 	return all
 }
@@ -92,7 +92,7 @@ func checkKernel(t rapid.TB, s Spec) {
 // refused when it is to be timed.
 func TestForeignKernel(t *testing.T) {
 	for _, set := range kernel.All() {
-		s := Spec{Shape: []int{3, 3}, DType: layouts.Float64, Kernel: VectorKernel(set)}
+		s := Spec{Shape: []int{3, 3}, DType: layouts.Float64, Kernel: Kernel(set.Name())}
 		err := Measurable(pattern(t, s), 0)
 		want := ""
 		if !set.Runs() {
@@ -173,7 +173,7 @@ func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 func TestBytesOfCopies(t *testing.T) {
 	again := 0
 	for _, set := range kernel.All() {
-		k := VectorKernel(set)
+		k := Kernel(set.Name())
 		p := pattern(t, Spec{Op: Copy, Shape: []int{128, 130, 100}, View: layouts.MustParseChain("permute(0,2,1)"), DType: layouts.Float32, Kernel: k, Threads: 2})
 		parts := 0
 		for _, part := range p.Parts() {
@@ -218,7 +218,7 @@ func TestSumOrder(t *testing.T) {
 		want = append(want, (row*40+32)*4, (row*40+33)*4)
 	}
 	for _, set := range kernel.All() {
-		p := pattern(t, Spec{Shape: []int{3, 40}, View: layouts.MustParseChain("narrow(1,0,34)"), DType: layouts.Float32, Kernel: VectorKernel(set)})
+		p := pattern(t, Spec{Shape: []int{3, 40}, View: layouts.MustParseChain("narrow(1,0,34)"), DType: layouts.Float32, Kernel: Kernel(set.Name())})
 		var got []uint64
 		for _, a := range touches(p.Nests) {
 			for at := 0; at < a.width; at += 4 {
@@ -236,7 +236,7 @@ func TestSumOrder(t *testing.T) {
 func TestVectorWidth(t *testing.T) {
 	for _, set := range kernel.All()[1:] {
 		width := set.Width(4)
-		p := pattern(t, Spec{Shape: []int{3, 33}, View: layouts.MustParseChain("narrow(1,0,17)"), DType: layouts.Int32, Kernel: VectorKernel(set)})
+		p := pattern(t, Spec{Shape: []int{3, 33}, View: layouts.MustParseChain("narrow(1,0,17)"), DType: layouts.Int32, Kernel: Kernel(set.Name())})
 		var want []uint64
 		for row := range uint64(3) {
 			for at := 0; at < 64; at += width {
@@ -251,7 +251,7 @@ func TestVectorWidth(t *testing.T) {
 		// element.
 		for _, dtype := range []layouts.DType{layouts.Bool, layouts.Float16, layouts.Float32, layouts.Complex64, layouts.Complex128} {
 			side := 64 / dtype.Size()
-			p = pattern(t, Spec{Op: Copy, Shape: []int{side, side}, View: layouts.MustParseChain("t()"), DType: dtype, Kernel: VectorKernel(set)})
+			p = pattern(t, Spec{Op: Copy, Shape: []int{side, side}, View: layouts.MustParseChain("t()"), DType: dtype, Kernel: Kernel(set.Name())})
 			var bytes [2]int
 			for _, op := range p.Nests[0].Operands {
 				bytes[op.Kind] += op.Width

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
@@ -96,10 +97,10 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 		return nil, err
 	}
 	if view.Numel() == 0 {
-		at := &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", q.Spec.View),
+		at := &access.FieldError{Field: "view", Value: fmt.Sprintf("%q", q.Spec.View),
 			Err: errors.New("the view has no element to walk")}
 		if slices.Contains(q.Spec.Shape, 0) {
-			at.Field, at.Value = access.FieldShape, layouts.FormatShape(q.Spec.Shape)
+			at.Field, at.Value = "shape", layouts.FormatShape(q.Spec.Shape)
 		}
 		return nil, at
 	}
@@ -140,7 +141,7 @@ func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 	}
 	all, err := orders(view)
 	if err != nil {
-		return &access.FieldError{Field: access.FieldView,
+		return &access.FieldError{Field: "view",
 			Value: fmt.Sprintf("%q", s.View), Err: err}
 	}
 	if err := a.add(append(a.variants(s, all, [][]int{nil}), inMemory(s)...)); err != nil {
@@ -195,7 +196,7 @@ func (a *Advice) variants(s access.Spec, orders, tiles [][]int) []Walk {
 func (a *Advice) kernels(s access.Spec, orders [][]int) []Walk {
 	var all []Walk
 	for _, s.Kernel = range a.Question.Kernels {
-		if !s.Kernel.Own(s) {
+		if !ownWalk(s) {
 			continue
 		}
 		for _, w := range a.variants(s, orders, [][]int{nil}) {
@@ -205,6 +206,14 @@ func (a *Advice) kernels(s access.Spec, orders [][]int) []Walk {
 		}
 	}
 	return all
+}
+
+// ownWalk reports whether a kernel may walk the spec as no other does. Some sets of package kernel
+// differ in some copies only.
+func ownWalk(s access.Spec) bool {
+	set, err := kernel.ByName(string(s.Kernel))
+	return err != nil || set.Own(s.DType.Size()) &&
+		(s.Op == access.Copy || s.Op == access.Reorder || set.Own(0))
 }
 
 func (a *Advice) promising(orders [][]int) [][]int {

@@ -41,7 +41,7 @@ func medians(ctx context.Context, walks []Walk, o access.Options) error {
 		if err != nil {
 			return err
 		}
-		samples[s.Pattern] = append(samples[s.Pattern], s.PerPass())
+		samples[s.Pattern] = append(samples[s.Pattern], s.PerPass)
 	}
 	for i, all := range samples {
 		var err error

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
@@ -84,39 +85,39 @@ func unflipped(view layouts.Layout) (layouts.Layout, bool, error) {
 func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType) (w Walk,
 	err error) {
 	w.Spec = access.Spec{Op: op, Order: access.Torch, Threads: q.Spec.Threads}
-	add := func(l layouts.Layout, role access.Role) {
+	add := func(l layouts.Layout, role nest.Kind) {
 		w.Spec.Operands = append(w.Spec.Operands,
-			access.Value{Layout: l, DType: dtype, Role: role})
+			access.Value{Layout: l, DType: dtype, Kind: role})
 	}
 	if op != access.Fill {
-		add(x, access.Input)
+		add(x, nest.Read)
 	}
 	switch op {
 	case access.Fill:
-		add(x, access.Output)
+		add(x, nest.Write)
 	case access.Copy:
 		dense, err := layouts.Contiguous(x.Shape()...)
 		if err != nil {
 			return w, err
 		}
-		add(dense, access.Output)
+		add(dense, nest.Write)
 	case access.Add:
 		y, err := layouts.Contiguous(q.Spec.With...)
 		if err != nil {
 			return w, err
 		}
-		add(y, access.Input)
+		add(y, nest.Read)
 	case access.Sum:
 		if q.Dims == nil {
 			break
 		}
 		sum, err := layouts.Reduction(x, false, q.Dims...)
 		if err != nil {
-			return w, &access.FieldError{Field: access.FieldDims,
+			return w, &access.FieldError{Field: "dims",
 				Value: fmt.Sprint(q.Dims), Err: err}
 		}
 		w.Spec.Dims = q.Dims
-		add(sum.Output, access.Output)
+		add(sum.Output, nest.Write)
 	}
 	if w.Pattern, err = w.Spec.Pattern(); err != nil {
 		return w, err

@@ -13,8 +13,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // verdicts are all of them, by their names.
@@ -60,10 +60,10 @@ func outcomeOf(i Item) outcome {
 			if !slices.ContainsFunc(o.Layout.Strides(), func(n int) bool { return n != 0 }) {
 				bytes = o.DType.Size() // one element that is accessed everywhere
 			}
-			if o.Role != access.Output {
+			if o.Kind != nest.Write {
 				result.Read += bytes
 			}
-			if o.Role != access.Input {
+			if o.Kind != nest.Read {
 				result.Written += bytes
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // ends are the operands that a copy reads, and those that it writes.
@@ -28,11 +29,11 @@ func (w *walks) copies() {
 	switch {
 	case len(from) > 0 && len(to) == 1 && broadcasts(from[0].Shape, to[0].Shape):
 		w.forLayout = len(from) == 1 && w.rearranges(from[0], to[0])
-		w.move(w.operand(to[0], access.Output), w.operand(from[0], access.Input))
+		w.move(w.operand(to[0], nest.Write), w.operand(from[0], nest.Read))
 		w.asTheyLie(from[1:])
 	case len(from) > 0 && len(to) == 0:
 		for _, o := range from {
-			w.move(w.operand(fresh(o.Shape, o.DType), access.Output), w.operand(o, access.Input))
+			w.move(w.operand(fresh(o.Shape, o.DType), nest.Write), w.operand(o, nest.Read))
 		}
 	default:
 		w.asTheyLie(w.all)
@@ -51,7 +52,7 @@ func (w *walks) move(to, from walked) {
 
 // moveTo copies a tensor to a part of another one.
 func (w *walks) moveTo(y, x tensor, part func(layouts.Layout) (layouts.Layout, error)) bool {
-	to, from := w.operand(y, access.Output), w.operand(x, access.Input)
+	to, from := w.operand(y, nest.Write), w.operand(x, nest.Read)
 	var err error
 	if to.Layout, err = part(to.Layout); err != nil || !slices.Equal(to.Layout.Shape(), x.Shape) {
 		w.specs, w.from, w.results = nil, nil, nil
@@ -115,7 +116,7 @@ func (w *walks) pad() bool {
 	if len(from) != 1 || len(to) != 1 || len(from[0].Shape) != len(to[0].Shape) {
 		return false
 	}
-	w.add(access.Fill, nil, w.operand(to[0], access.Output))
+	w.add(access.Fill, nil, w.operand(to[0], nest.Write))
 	return w.moveTo(to[0], from[0], func(l layouts.Layout) (_ layouts.Layout, err error) {
 		for d, n := range from[0].Shape {
 			before := 0

@@ -8,6 +8,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // maxOperands is the most operands that are walked together; those of a longer
@@ -223,7 +224,7 @@ func (w *walks) changes() {
 // copyTo adds a copy that the operator makes inside, unless the profile has it.
 func (w *walks) copyTo(y, x tensor) {
 	if !w.copied {
-		w.add(access.Copy, nil, w.operand(y, access.Output), w.operand(x, access.Input))
+		w.add(access.Copy, nil, w.operand(y, nest.Write), w.operand(x, nest.Read))
 	}
 }
 
@@ -292,12 +293,12 @@ type walked struct {
 }
 
 // operand is a tensor of the profile as an operand of a pattern.
-func (w *walks) operand(o tensor, role access.Role) walked {
+func (w *walks) operand(o tensor, role nest.Kind) walked {
 	l, err := o.Layout()
 	if err != nil && w.err == nil {
 		w.err = err
 	}
-	return walked{access.Value{Layout: l, DType: standIn(o.Tensor), Role: role}, o.at}
+	return walked{access.Value{Layout: l, DType: standIn(o.Tensor), Kind: role}, o.at}
 }
 
 // standIn is the dtype, or where package layouts does not know it, one of its size.
@@ -330,11 +331,11 @@ func (w *walks) result(y *walked) {
 func (w *walks) asTheyLie(all []tensor) {
 	for _, o := range all {
 		if o.Role != operators.Output && w.row.Is(o.Argument) != operators.Like {
-			w.add(access.Sum, nil, w.operand(o, access.Input))
+			w.add(access.Sum, nil, w.operand(o, nest.Read))
 		}
 		if o.Role != operators.Input {
 			o.Tensor = expandedOnce(o.Tensor)
-			w.add(access.Fill, nil, w.operand(o, access.Output))
+			w.add(access.Fill, nil, w.operand(o, nest.Write))
 		}
 	}
 }
@@ -416,8 +417,8 @@ func reorder(op operators.Operator) (lowered, error) {
 	x, y := op.Inputs[0], op.Outputs[0]
 	w := walks{op: op, forLayout: x.DType == y.DType}
 	for _, piece := range pieces {
-		to := access.Value{Layout: piece[0], DType: standIn(y), Role: access.Output}
-		from := access.Value{Layout: piece[1], DType: standIn(x), Role: access.Input}
+		to := access.Value{Layout: piece[0], DType: standIn(y), Kind: nest.Write}
+		from := access.Value{Layout: piece[1], DType: standIn(x), Kind: nest.Read}
 		w.add(access.Copy, nil, walked{to, 1}, walked{from, 0})
 	}
 	l := w.lowered()

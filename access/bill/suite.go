@@ -13,6 +13,7 @@ import (
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
@@ -120,6 +121,9 @@ const (
 	setUpByte = 2 * time.Nanosecond
 )
 
+// roleNames are the words of a suite's file.
+var roleNames = [...]string{nest.Read: "input", nest.Write: "output", nest.Modify: "in-place"}
+
 // entry writes an entry, with its twin, if there is room.
 func (s *suite) entry(i Item, spec access.Spec) bool {
 	twin, err := spec.Contiguous()
@@ -148,7 +152,7 @@ func (s *suite) entry(i Item, spec access.Spec) bool {
 	}
 	s.text.WriteString("    operands:\n")
 	for _, o := range spec.Operands {
-		fmt.Fprintf(&s.text, "      - {role: %v, shape: %s, strides: %s, dtype: %s}\n", o.Role, layouts.FormatShape(o.Layout.Shape()), list(o.Layout.Strides()), o.DType)
+		fmt.Fprintf(&s.text, "      - {role: %s, shape: %s, strides: %s, dtype: %s}\n", roleNames[o.Kind], layouts.FormatShape(o.Layout.Shape()), list(o.Layout.Strides()), o.DType)
 	}
 	if both {
 		s.names[twinName] = true

@@ -32,9 +32,9 @@ func (w *walks) elementwise() bool {
 			o.Role != operators.Input && (written || !whole || slices.Contains(o.Strides, 0)):
 			rest = append(rest, o)
 		case rows:
-			operands = append(operands, w.operand(w.dense(o), access.Input))
+			operands = append(operands, w.operand(w.dense(o), nest.Read))
 		case o.Role == operators.Input:
-			operands = append(operands, w.operand(w.converted(o), access.Input))
+			operands = append(operands, w.operand(w.converted(o), nest.Read))
 		default:
 			written = true
 			operands = append(operands, w.operand(o, roles[o.Role]))
@@ -49,14 +49,14 @@ func (w *walks) elementwise() bool {
 			continue
 		}
 		written = true
-		y := w.operand(o, access.Output)
+		y := w.operand(o, nest.Write)
 		if result != nil && result.DType == y.DType && alike(y.Layout, result.Layout) {
 			result = &y
 			continue
 		}
 		operands, result = append(operands, y), nil
 	}
-	if slices.ContainsFunc(operands, func(o walked) bool { return o.Role != access.Output }) {
+	if slices.ContainsFunc(operands, func(o walked) bool { return o.Kind != nest.Write }) {
 		w.add(access.Add, nil, operands...)
 		w.result(result)
 	} else if len(operands) == 1 {
@@ -75,8 +75,8 @@ func (w *walks) reduces(shape []int, results []tensor) bool {
 		len(results[0].Shape) > 0 || results[0].Role != operators.Output {
 		return false
 	}
-	each := w.operand(fresh(shape, results[0].DType), access.Input)
-	w.add(access.Sum, nest.UpTo(len(shape)), each, w.operand(results[0], access.Output))
+	each := w.operand(fresh(shape, results[0].DType), nest.Read)
+	w.add(access.Sum, nest.UpTo(len(shape)), each, w.operand(results[0], nest.Write))
 	return true
 }
 
@@ -90,10 +90,10 @@ func (w *walks) norm() bool {
 }
 
 // roles are those of operands in patterns.
-var roles = map[operators.Use]access.Role{
-	operators.Input:   access.Input,
-	operators.Output:  access.Output,
-	operators.InPlace: access.InPlace,
+var roles = map[operators.Use]nest.Kind{
+	operators.Input:   nest.Read,
+	operators.Output:  nest.Write,
+	operators.InPlace: nest.Modify,
 }
 
 // lists lowers an operator on lists as one on the first of each, the second, and so on.
@@ -121,7 +121,7 @@ func (w *walks) lists() bool {
 func (w *walks) allocated(operands []walked) *walked {
 	var inputs []layouts.Layout
 	for _, o := range operands {
-		if o.Role != access.Input {
+		if o.Kind != nest.Read {
 			return nil
 		}
 		inputs = append(inputs, o.Layout)
@@ -130,7 +130,7 @@ func (w *walks) allocated(operands []walked) *walked {
 	if err != nil || len(inputs) == 0 {
 		return nil
 	}
-	y := access.Value{Layout: it.Output, DType: operands[0].DType, Role: access.Output}
+	y := access.Value{Layout: it.Output, DType: operands[0].DType, Kind: nest.Write}
 	return &walked{y, inside}
 }
 
@@ -169,7 +169,7 @@ func (w *walks) reduction() bool {
 	} else if len(shape) > 0 && w.row.Results != "" { // where they are
 		outputs = []tensor{fresh(shape, w.row.Results)}
 	}
-	w.add(access.Sum, dims, w.operand(first, access.Input), w.operand(y, access.Output))
+	w.add(access.Sum, dims, w.operand(first, nest.Read), w.operand(y, nest.Write))
 	w.asTheyLie(slices.Concat(w.inputs()[1:], outputs))
 	return true
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -24,7 +25,7 @@ var typical = simcache.Config{
 }
 
 // permutation is an order of four dims.
-var permutation, _ = access.Permutation(2, 0, 3, 1)
+const permutation = access.Order("2,0,3,1")
 
 var generic = Model{Times: Generic("as a test"), Caches: typical}
 
@@ -349,7 +350,7 @@ func TestWindowOfPanels(t *testing.T) {
 	least.Window = LeastWindow
 	for _, shape := range [][]int{{4096, 4096}, {1000, 1000}, {1080, 1920}, {720, 24}, {24, 7200}} {
 		for _, dtype := range []layouts.DType{layouts.Int8, layouts.BFloat16, layouts.Float32, layouts.Float64} {
-			p := pattern(t, access.Spec{Op: access.Copy, Shape: shape, DType: dtype, View: layouts.MustParseChain("t()"), Kernel: access.VectorKernel(blocks)})
+			p := pattern(t, access.Spec{Op: access.Copy, Shape: shape, DType: dtype, View: layouts.MustParseChain("t()"), Kernel: access.Kernel(blocks.Name())})
 			whole, err := generic.Predict(p)
 			if err != nil {
 				t.Fatal(err)
@@ -421,9 +422,9 @@ func TestAddOfOne(t *testing.T) {
 	}
 	for _, dtype := range []layouts.DType{layouts.Float32, layouts.BFloat16, layouts.Float16} {
 		loop := func(op access.Op, inputs int) float64 {
-			s := access.Spec{Op: op, Order: access.Torch, Operands: []access.Value{{Layout: l, DType: dtype, Role: access.Output}}}
+			s := access.Spec{Op: op, Order: access.Torch, Operands: []access.Value{{Layout: l, DType: dtype, Kind: nest.Write}}}
 			for range inputs {
-				s.Operands = append(s.Operands, access.Value{Layout: l, DType: dtype, Role: access.Input})
+				s.Operands = append(s.Operands, access.Value{Layout: l, DType: dtype, Kind: nest.Read})
 			}
 			prediction, err := generic.Predict(pattern(t, s))
 			if err != nil {

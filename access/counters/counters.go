@@ -1,6 +1,6 @@
-// Package counters reads what the CPU counts while a thread runs: instructions, cycles, cache and
-// TLB misses, in user space only. The CPU and the Linux kernel determine which counters exist. A
-// virtual machine often has none.
+// Package counters is the program's own and promises nothing. It reads what the CPU counts while a
+// thread runs: instructions, cycles, cache and TLB misses, in user space only. The CPU and the
+// Linux kernel determine which counters exist. A virtual machine often has none.
 package counters
 
 import (
@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -23,7 +25,7 @@ const (
 	DTLBMisses
 	Instructions
 	Cycles
-	PageFaults // counted by the kernel, not by the CPU
+	pageFaults // counted by the kernel, not by the CPU
 )
 
 var eventNames = []string{"L1d-misses", "LLC-misses", "dTLB-misses", "instructions", "cycles",
@@ -32,8 +34,8 @@ var eventNames = []string{"L1d-misses", "LLC-misses", "dTLB-misses", "instructio
 // String returns the event's name in a unit, such as "L1d-misses".
 func (e Event) String() string { return eventNames[e] }
 
-// Hardware lists the events that the CPU counts.
-var Hardware = []Event{L1DMisses, LLCMisses, DTLBMisses, Instructions, Cycles}
+// hardware lists the events that the CPU counts.
+var hardware = []Event{L1DMisses, LLCMisses, DTLBMisses, Instructions, Cycles}
 
 // A Reader counts events of the thread that opened it, between Start and Stop. Both call the
 // kernel, so read a clock after Start and before Stop. The user code around these calls counts too:
@@ -48,15 +50,15 @@ type Reader interface {
 	Close() error
 }
 
-// A Missing is an event that cannot be counted here, and why.
-type Missing struct {
-	Event Event
-	Err   error
+// A missing is an event that cannot be counted here, and why.
+type missing struct {
+	event Event
+	err   error
 }
 
-// Explain says why counters are unavailable, and what would help. The level is
+// explain says why counters are unavailable, and what would help. The level is
 // kernel.perf_event_paranoid, "" if unknown.
-func Explain(err error, level string) string {
+func explain(err error, level string) string {
 	switch {
 	case errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EOPNOTSUPP):
 		return "the kernel knows no counters of this CPU, as in a virtual machine whose host " +
@@ -69,6 +71,32 @@ func Explain(err error, level string) string {
 		return "this kernel, or the container's seccomp profile, has no perf_event_open"
 	}
 	return err.Error()
+}
+
+// Hardware returns a function that opens the CPU's counters, to be called on the measured thread,
+// and a note that names them. It returns nil and why if there are none.
+func Hardware() (open func() (Reader, error), note string) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	r, missing, err := openEvents(hardware...)
+	if err != nil {
+		return nil, "none of the CPU's: " + explain(err, paranoia())
+	}
+	var words []string
+	for _, e := range r.Events() {
+		words = append(words, e.String())
+	}
+	for _, m := range missing {
+		words = append(words, fmt.Sprintf("no %s (%v)", m.event, m.err))
+	}
+	if err := r.Close(); err != nil {
+		return nil, err.Error()
+	}
+	open = func() (Reader, error) {
+		r, _, err := openEvents(hardware...)
+		return r, err
+	}
+	return open, strings.Join(words, ", ")
 }
 
 // A reading is a group's time enabled and time counting, in ns, and its counts, since it was

@@ -53,7 +53,7 @@ func TestExplain(t *testing.T) {
 		syscall.ENOSYS: "has no perf_event_open",
 		syscall.EMFILE: syscall.EMFILE.Error(),
 	} {
-		if got := Explain(err, "3"); !strings.Contains(got, want) {
+		if got := explain(err, "3"); !strings.Contains(got, want) {
 			t.Errorf("%v: %q lacks %q", err, got, want)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 func (e Event) config() (kind uint32, config uint64) {
 	readMisses := func(cache uint64) (uint32, uint64) {
-		return unix.PERF_TYPE_HW_CACHE, cache | unix.PERF_COUNT_HW_CACHE_OP_READ<<8 | unix.PERF_COUNT_HW_CACHE_RESULT_MISS<<16
+		return unix.PERF_TYPE_HW_CACHE, cache | unix.PERF_COUNT_HW_CACHE_OP_READ<<8 |
+			unix.PERF_COUNT_HW_CACHE_RESULT_MISS<<16
 	}
 	switch e {
 	case L1DMisses:
@@ -36,12 +37,12 @@ type group struct {
 	buffer []byte
 }
 
-// Open counts events of the calling thread, to which the caller must lock its goroutine
+// openEvents counts events of the calling thread, to which the caller must lock its goroutine
 // (runtime.LockOSThread). Events that the CPU or kernel lacks are returned as missing. If all are
 // missing, the error is the first one's.
-func Open(events ...Event) (Reader, []Missing, error) {
+func openEvents(events ...Event) (Reader, []missing, error) {
 	g := &group{}
-	var missing []Missing
+	var lacking []missing
 	for _, e := range events {
 		leader := -1
 		if g.fds != nil {
@@ -49,28 +50,29 @@ func Open(events ...Event) (Reader, []Missing, error) {
 		}
 		kind, config := e.config()
 		attr := unix.PerfEventAttr{Type: kind, Config: config,
-			Size:        uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
-			Read_format: unix.PERF_FORMAT_GROUP | unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
-			Bits:        unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
+			Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
+			Read_format: unix.PERF_FORMAT_GROUP | unix.PERF_FORMAT_TOTAL_TIME_ENABLED |
+				unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
+			Bits: unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
 		if leader < 0 {
 			attr.Bits |= unix.PerfBitDisabled // disables the whole group
 		}
 		fd, err := unix.PerfEventOpen(&attr, 0, -1, leader, unix.PERF_FLAG_FD_CLOEXEC)
 		if err != nil {
-			missing = append(missing, Missing{e, err})
+			lacking = append(lacking, missing{e, err})
 			continue
 		}
 		g.events, g.fds = append(g.events, e), append(g.fds, fd)
 	}
-	if g.fds == nil && missing != nil {
-		return nil, missing, missing[0].Err
+	if g.fds == nil && lacking != nil {
+		return nil, lacking, lacking[0].err
 	}
 	g.buffer = make([]byte, 8*(3+len(g.events)))
 	var err error
 	if g.last, err = g.read(); err != nil {
-		return nil, missing, errors.Join(err, g.Close())
+		return nil, lacking, errors.Join(err, g.Close())
 	}
-	return g, missing, nil
+	return g, lacking, nil
 }
 
 // Events implements Reader.
@@ -113,8 +115,8 @@ func (g *group) Close() error {
 	return all
 }
 
-// Paranoia returns the kernel's setting of who may count, or "" (see Explain).
-func Paranoia() string {
+// paranoia returns the kernel's setting of who may count, or "" (see explain).
+func paranoia() string {
 	text, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
 	if err != nil {
 		return ""

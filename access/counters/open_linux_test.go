@@ -11,10 +11,10 @@ import (
 
 // open opens counters on the thread of the test, or skips it where the system
 // call is forbidden.
-func open(t *testing.T, events ...Event) (Reader, []Missing) {
+func open(t *testing.T, events ...Event) (Reader, []missing) {
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
-	r, missing, err := Open(events...)
+	r, missing, err := openEvents(events...)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ENOSYS) {
 		t.Skipf("perf_event_open is forbidden here: %v", err)
 	}
@@ -49,8 +49,8 @@ func touch(t *testing.T, pages int) {
 // Stop and Start is not counted. The runtime may take a fault of its own, so the
 // fewest of a few tries count.
 func TestPageFaults(t *testing.T) {
-	r, missing := open(t, PageFaults)
-	if len(missing) > 0 || len(r.Events()) != 1 || r.Events()[0] != PageFaults {
+	r, missing := open(t, pageFaults)
+	if len(missing) > 0 || len(r.Events()) != 1 || r.Events()[0] != pageFaults {
 		t.Fatalf("counts %v, misses %v", r.Events(), missing)
 	}
 	fewest := 1e9
@@ -75,7 +75,7 @@ func TestPageFaults(t *testing.T) {
 // others are counted all the same. Where the CPU has counters, a loop of a
 // million steps is a million instructions at least.
 func TestAbsent(t *testing.T) {
-	r, missing := open(t, Instructions, PageFaults)
+	r, missing := open(t, Instructions, pageFaults)
 	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestAbsent(t *testing.T) {
 		}
 		return
 	}
-	if len(missing) != 1 || missing[0].Event != Instructions || missing[0].Err == nil || len(values) != 1 || values[0] < 16 {
+	if len(missing) != 1 || missing[0].event != Instructions || missing[0].err == nil || len(values) != 1 || values[0] < 16 {
 		t.Errorf("counts %v as %v, misses %v", r.Events(), values, missing)
 	}
 }
@@ -104,9 +104,9 @@ func TestAbsent(t *testing.T) {
 func TestNone(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	r, missing, err := Open(Hardware...)
+	r, missing, err := openEvents(hardware...)
 	if err == nil {
-		if len(r.Events())+len(missing) != len(Hardware) {
+		if len(r.Events())+len(missing) != len(hardware) {
 			t.Errorf("counts %v, misses %v", r.Events(), missing)
 		}
 		if err := r.Close(); err != nil {
@@ -114,7 +114,7 @@ func TestNone(t *testing.T) {
 		}
 		return
 	}
-	if len(missing) != len(Hardware) || !errors.Is(err, missing[0].Err) {
+	if len(missing) != len(hardware) || !errors.Is(err, missing[0].err) {
 		t.Errorf("%v, %v", missing, err)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"runtime"
 )
 
-// Open returns an error: counters are read on Linux only.
-func Open(...Event) (Reader, []Missing, error) {
+// openEvents returns an error: counters are read on Linux only.
+func openEvents(...Event) (Reader, []missing, error) {
 	return nil, nil, errors.New("counters are read on Linux only, this is " + runtime.GOOS)
 }
 
-// Paranoia returns "".
-func Paranoia() string { return "" }
+// paranoia returns "".
+func paranoia() string { return "" }

@@ -2,8 +2,18 @@
 // an array, in C's order. What it reads is exact. What is not affine is refused with an [Error]
 // that has its place and a reason.
 //
-// It reads the text between #pragma scop and #pragma endscop, or the body of a function. The table
-// in docs/exact.md lists what it understands. Accesses and their order:
+// How often a function's loops miss takes three steps, which the first example shows:
+//
+//  1. [Read] reads the text of a file: the body of a function ([Options].Function), or what lies
+//     between #pragma scop and #pragma endscop. Options.Defines sets macros and parameters.
+//  2. simcache's Hierarchy.RunProgram simulates [File].Program. It returns the counts of each
+//     access, by its number.
+//  3. [File].Accesses says which reference of the text a number is: its array, statement and place.
+//     [File.Source] has the same for package explain, which prints the counts line by line.
+//
+// # Accesses
+//
+// The table in docs/exact.md lists what is understood. Accesses and their order:
 //
 //   - Only references to arrays are accesses. Scalars live in registers.
 //   - A statement reads in the order of its text after macro expansion, then it writes. Call
@@ -16,6 +26,8 @@
 //   - A pointer is the address that it was assigned, with the subscripts' values of that time.
 //   - A call of a function of the file that uses arrays is its body, after the arguments.
 //   - An index outside its extent is refused where an access uses it.
+//
+// # Places
 //
 // Arrays are placed in declaration order, used or not: the file's, then the parameters and
 // variables of the function that is read. The first lies at Options.Origin, each next one at the
@@ -163,9 +175,6 @@ const highest = 1 << 62
 
 // maxRounds bounds how often a file is built: again for each strip-mined loop or moved origin.
 const maxRounds = 100
-
-// Most is the largest size of a file in bytes.
-const Most = maxFile
 
 // Read reads a C file's text. The file name need not exist. An error about the text is an [*Error].
 func Read(name string, text []byte, opts Options) (*File, error) {

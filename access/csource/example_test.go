@@ -4,7 +4,51 @@ import (
 	"fmt"
 
 	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/simcache"
 )
+
+// How often does each reference of a function miss?
+func Example() {
+	text := `
+float a[512][512];
+
+float columns(int n)
+{
+	float sum = 0;
+	for (int j = 0; j < n; j++)
+		for (int i = 0; i < n; i++)
+			sum += a[i][j];
+	return sum;
+}
+`
+	// 1. Read the loops of a function, with a value for its parameter.
+	f, err := csource.Read("a.c", []byte(text), csource.Options{Function: "columns",
+		Defines: []string{"n=512"}})
+	if err != nil {
+		fmt.Println(err) // with the place in the text
+		return
+	}
+	// 2. Simulate a pass over them.
+	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(
+		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
+		simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64})})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	counts, err := h.RunProgram(1, f.Program)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// 3. Each access has its counts and its place.
+	for i, a := range f.Accesses {
+		fmt.Printf("%v: %s misses D1 %d times of %d\n", a.Pos, a.Text, counts[i].D1Misses(),
+			counts[i].Refs())
+	}
+	// Output:
+	// a.c:9:11: a[i][j] misses D1 262144 times of 262144
+}
 
 func ExampleRead() {
 	text := `

@@ -1,6 +1,6 @@
-// Package mtx reads sparse matrices from Matrix Market files, the format of collections such as
-// SuiteSparse (R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats", NISTIR
-// 5935).
+// Package mtx is the program's own and promises nothing. It reads sparse matrices from Matrix
+// Market files, the format of collections such as SuiteSparse (R. Boisvert, R. Pozo, K. Remington,
+// "The Matrix Market Exchange Formats", NISTIR 5935).
 package mtx
 
 import (
@@ -259,7 +259,8 @@ func (s *scanner) entry(text []byte, h header) (row, column int32, value float64
 		return 0, 0, 0, s.fail("value %q is not a 64-bit %s", v, kind)
 	}
 	if h.skew && row == column && value != 0 {
-		return 0, 0, 0, s.fail("entry %d %d of a skew-symmetric matrix is %s, and its diagonal is 0", row+1, column+1, v)
+		return 0, 0, 0, s.fail("entry %d %d of a skew-symmetric matrix is %s, and its diagonal is 0",
+			row+1, column+1, v)
 	}
 	return row, column, value, nil
 }

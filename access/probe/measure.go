@@ -124,13 +124,13 @@ const leastCalls = 3
 // returns the least ns per element of each. Every turn has other memory, because placement affects
 // times.
 func (s *sampler) least(specs []access.Spec, count int, share float64, pages access.Pages,
-	obtained func(access.Backing)) ([]float64, error) {
+	obtained func(size, huge int)) ([]float64, error) {
 	return s.moment(leastCalls, specs, count, share, pages, obtained)
 }
 
 // moment is least for a repeated stage, with at least calls runs.
 func (s *sampler) moment(calls int, specs []access.Spec, count int, share float64,
-	pages access.Pages, obtained func(access.Backing)) ([]float64, error) {
+	pages access.Pages, obtained func(size, huge int)) ([]float64, error) {
 	var patterns []access.Pattern
 	ns := make([]float64, len(specs))
 	for i, spec := range specs {
@@ -162,7 +162,7 @@ func (s *sampler) moment(calls int, specs []access.Spec, count int, share float6
 				return nil, err
 			}
 			k := sample.Pattern
-			ns[k] = min(ns[k], sample.PerPass()/float64(patterns[k].Elems))
+			ns[k] = min(ns[k], sample.PerPass/float64(patterns[k].Elems))
 			s.progress(share * min(float64(time.Since(start))/float64(budget), 1))
 		}
 		// Another turn would take the same time.
@@ -202,9 +202,9 @@ func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, erro
 	var err error
 	for _, s.pages = range []access.Pages{access.PagesHuge, access.PagesTHP, access.PagesSmall} {
 		sampled := false
-		ns, err = s.least(specs, 8, ladderShare, s.pages, func(b access.Backing) {
+		ns, err = s.least(specs, 8, ladderShare, s.pages, func(size, huge int) {
 			sampled = true
-			if *got = s.pages.String(); b.Huge < b.Size/2 {
+			if *got = s.pages.String(); huge < size/2 {
 				*got = access.PagesSmall.String()
 			}
 		})
@@ -327,7 +327,7 @@ func (s *sampler) streamed() int {
 
 func reading(bytes int) access.Spec {
 	return access.Spec{DType: layouts.Int32, Shape: []int{bytes / layouts.Int32.Size()},
-		Kernel: access.VectorKernel(kernel.Best())}
+		Kernel: access.Kernel(kernel.Best().Name())}
 }
 
 func copying(bytes int) access.Spec {

@@ -171,7 +171,7 @@ func (s *sampler) remote(from, of int, cpus []int) (Remote, error) {
 			if err != nil {
 				return r, err
 			}
-			least = min(least, sample.PerPass()/float64(p.Elems))
+			least = min(least, sample.PerPass/float64(p.Elems))
 		}
 		if i == 0 {
 			r.Latency = least

@@ -1,5 +1,6 @@
-// Package rearrange tries other loop orders, tiles and array layouts of a C function. It counts
-// each exactly in the caches of a model, and predicts its time.
+// Package rearrange is the program's own and promises nothing. It tries other loop orders, tiles
+// and array layouts of a C function. It counts each exactly in the caches of a model, and predicts
+// its time.
 package rearrange
 
 import (

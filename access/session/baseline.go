@@ -23,7 +23,7 @@ func namesOf(all []access.Comparison) map[string]bool {
 	return names
 }
 
-func of(s access.Study, name string) bool { return strings.HasPrefix(name, s.Name+"/") }
+func of(study, name string) bool { return strings.HasPrefix(name, study+"/") }
 
 // Only removes from a session, before it runs, the benchmarks and studies not in names. names holds
 // names of benchmarks and of studies' results.
@@ -42,7 +42,7 @@ func (s *Session) Only(names map[string]bool) {
 			s.Comparisons, s.patterns = append(s.Comparisons, some), append(s.patterns, theirs)
 		}
 	}
-	s.Studies = slices.DeleteFunc(slices.Clone(s.Studies), func(study access.Study) bool {
+	s.Studies = slices.DeleteFunc(slices.Clone(s.Studies), func(study string) bool {
 		for name := range names {
 			if of(study, name) {
 				return false
@@ -68,10 +68,9 @@ func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
 	own, done := namesOf(s.Comparisons), map[string]bool{}
 	for _, r := range baseline.Results {
 		name := r.Name.String()
-		if done[name] || !own[name] && !slices.ContainsFunc(s.Studies,
-			func(study access.Study) bool {
-				return of(study, name)
-			}) {
+		if done[name] || !own[name] && !slices.ContainsFunc(s.Studies, func(study string) bool {
+			return of(study, name)
+		}) {
 			continue
 		}
 		done[name] = true

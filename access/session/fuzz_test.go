@@ -1,9 +1,6 @@
 package session
 
 import (
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 )
 
@@ -13,34 +10,12 @@ func FuzzParseShard(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseShard(text)
+		s, err := ParseShard(text, func(string) string { return "" })
 		if err != nil {
 			return
 		}
-		if again, err := ParseShard(s.String()); err != nil || again != s || s.Index < 1 || s.Index > s.Of {
+		if again, err := ParseShard(s.String(), nil); err != nil || again != s || s.Index < 1 || s.Index > s.Of {
 			t.Errorf("%q is %+v, which is read as %+v, %v", text, s, again, err)
-		}
-	})
-}
-
-// FuzzParseThreads: there are one or more numbers, of which 0 is all.
-func FuzzParseThreads(f *testing.F) {
-	for _, text := range []string{"1", "1,2,4,all", "all", "0", "-1", "1,,2", "", "99999999999999999999", "all,all"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		counts, err := ParseThreads(text)
-		if err != nil {
-			return
-		}
-		var parts []string
-		for _, n := range counts {
-			if parts = append(parts, strconv.Itoa(n)); n == 0 {
-				parts[len(parts)-1] = "all"
-			}
-		}
-		if again, err := ParseThreads(strings.Join(parts, ",")); err != nil || !slices.Equal(again, counts) || len(counts) == 0 || slices.Min(counts) < 0 {
-			t.Errorf("%q is %d, which is read as %d, %v", text, counts, again, err)
 		}
 	})
 }
@@ -54,7 +29,7 @@ func FuzzShardOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, id, count, least, most, step, index, completions string) {
 		env := map[string]string{"SLURM_ARRAY_TASK_ID": id, "SLURM_ARRAY_TASK_COUNT": count, "SLURM_ARRAY_TASK_MIN": least, "SLURM_ARRAY_TASK_MAX": most,
 			"SLURM_ARRAY_TASK_STEP": step, "JOB_COMPLETION_INDEX": index, "JOB_COMPLETIONS": completions}
-		s, err := ShardOf(func(name string) string { return env[name] })
+		s, err := ParseShard("auto", func(name string) string { return env[name] })
 		if err == nil && s != (Shard{}) && (s.Index < 1 || s.Index > s.Of || s.Of > maxShards) {
 			t.Errorf("%v is shard %+v", env, s)
 		}

@@ -3,7 +3,6 @@ package session
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/stridebench/stridebench/access/kernel"
@@ -77,21 +76,4 @@ func (s *Session) head() (config, comments []results.Pair) {
 	}
 	return slices.Concat(setup.Config(), s.tunings(), s.Labels),
 		append(comments, results.NodeComments(s.machine)...)
-}
-
-// CommandLine joins a program and its arguments, quoted where a shell needs it.
-func CommandLine(words []string) string {
-	var quoted []string
-	for _, word := range words {
-		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return !plainRune(r) }) {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		quoted = append(quoted, word)
-	}
-	return strings.Join(quoted, " ")
-}
-
-func plainRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-		strings.ContainsRune("/._-+=:,@%", r)
 }

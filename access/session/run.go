@@ -43,9 +43,9 @@ func (r Record) Value(unit string) (value float64, known bool) {
 }
 
 type report struct {
-	counts    [][]access.Counts // simulated, of each pattern of each comparison
-	predicted [][]float64       // ns of a pass, by the cost model
-	tally     *tally
+	counts    [][]access.Counts               // simulated, of each pattern of each comparison
+	predicted [][]float64                     // ns of a pass, by the cost model
+	simulated time.Duration                   // that simulating them took
 	counters  func() (counters.Reader, error) // nil if there are none
 	note      string                          // on the counters
 
@@ -92,9 +92,9 @@ func (untold) Phase(string, int) {}
 func (untold) Timed(string, int) {}
 func (untold) Step(int)          {}
 
-// Run predicts everything, then simulates and times the comparisons, some at a time, then runs the
-// studies. It yields each record as soon as it exists, and an error at the end, if any: Interrupted
-// if the context was cancelled.
+// Run predicts and simulates everything, then times the comparisons, one after the other, then runs
+// the studies. It yields each record as soon as it exists, and an error at the end, if any:
+// Interrupted if the context was cancelled.
 func (s *Session) Run(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if s.ran {
@@ -107,7 +107,7 @@ func (s *Session) Run(ctx context.Context) iter.Seq2[Record, error] {
 		switch {
 		case errors.Is(err, errEnough):
 		case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-			yield(Record{}, Interrupted{s.done, s.Samples(), context.Cause(ctx)})
+			yield(Record{}, Interrupted{s.done, s.samples(), context.Cause(ctx)})
 		case err != nil:
 			yield(Record{}, err)
 		}
@@ -126,7 +126,7 @@ func (s *Session) begin() {
 		}
 		s.counters, s.note = nil, "not asked for"
 		if s.Plan.Counters {
-			s.counters, s.note = hardware()
+			s.counters, s.note = counters.Hardware()
 		}
 	}
 }
@@ -136,21 +136,16 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 		if err := s.predict(ctx); err != nil {
 			return err
 		}
-		s.tally = openTally(s.CountsFile, s.Caches)
-		defer func() { s.tally.close() }()
+		if err := s.simulate(ctx); err != nil {
+			return err
+		}
 	}
 	var memory access.Memory
 	defer memory.Close()
+	if len(s.Comparisons) > 0 {
+		s.progress.Timed(s.expectedSamples())
+	}
 	for i := range s.Comparisons {
-		more := !s.TimesOnly && i == len(s.counts)
-		if more {
-			if err := s.simulate(ctx); err != nil {
-				return err
-			}
-		}
-		if more || i == 0 {
-			s.progress.Timed(s.samplesFrom(i))
-		}
 		if err := s.compare(ctx, i, &memory, yield); err != nil {
 			return err
 		}
@@ -159,8 +154,8 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 		return nil
 	}
 	s.progress.Phase("simulating the studies", len(s.Studies))
-	for i, study := range s.Studies {
-		if err := s.study(study, s.remarks(len(s.Comparisons)+i), yield); err != nil {
+	for i, name := range s.Studies {
+		if err := s.study(name, s.remarks(len(s.Comparisons)+i), yield); err != nil {
 			return err
 		}
 		s.progress.Step(1)
@@ -168,11 +163,41 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 	return nil
 }
 
-// samplesFrom describes the samples from a comparison on, and estimates their µs, at least 1.
-func (s *Session) samplesFrom(first int) (what string, micros int) {
+// simulate counts all comparisons.
+func (s *Session) simulate(ctx context.Context) error {
+	patterns := slices.Concat(s.patterns...)
+	if patterns == nil {
+		return nil
+	}
+	start := time.Now()
+	s.progress.Phase("simulating "+results.Counted(len(patterns), "benchmark"), len(patterns))
+	counts, err := access.Simulate(ctx, s.Caches, patterns, func() { s.progress.Step(1) })
+	for _, c := range s.patterns {
+		s.counts, counts = append(s.counts, counts[:len(c)]), counts[len(c):]
+	}
+	s.simulated = time.Since(start)
+	return err
+}
+
+// uncounted says which patterns of a comparison lack LL misses, and why.
+func (s *Session) uncounted(i int) (remarks []string) {
+	if s.counts == nil {
+		return nil
+	}
+	for k, c := range s.counts[i] {
+		if c.Uncounted != "" {
+			remarks = append(remarks, fmt.Sprintf("no LL-misses/op: %s: its threads share LL, and %s",
+				s.Comparisons[i][k].Name, c.Uncounted))
+		}
+	}
+	return remarks
+}
+
+// expectedSamples describes all samples, and estimates their µs, at least 1.
+func (s *Session) expectedSamples() (what string, micros int) {
 	samples := 0
-	for i := first; i < len(s.patterns); i++ {
-		for k := range s.patterns[i] {
+	for i, c := range s.patterns {
+		for k := range c {
 			n, all := s.expected(i, k)
 			samples, micros = samples+n, micros+all
 		}
@@ -238,9 +263,9 @@ func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
 	remarks := append(s.remarks(i), s.uncounted(i)...)
 	options := access.Options{Count: s.Count, Long: s.Long, LongCount: s.LongCount,
 		MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages, Memory: memory,
-		Obtained: func(b access.Backing) {
+		Obtained: func(size, huge int) {
 			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages",
-				results.Bytes(b.Huge), results.Bytes(b.Size)))
+				results.Bytes(huge), results.Bytes(size)))
 		},
 		CPUs: s.CPUs, Bind: s.MemBind,
 		Pinned:   func(cpu int) { s.unpinned = s.unpinned || cpu < 0 },
@@ -264,7 +289,7 @@ func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
 		if taken == 0 {
 			s.fewer += s.Count - sample.Of
 		}
-		*times = append(*times, sample.PerPass())
+		*times = append(*times, sample.PerPass)
 		s.done++
 		s.timed += sample.Elapsed
 		_, micros := s.expected(i, k)
@@ -273,21 +298,18 @@ func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
 	return nil
 }
 
-func (s *Session) study(study access.Study, remarks []string, yield func(Record) bool) error {
-	all, err := study.Run(s.Caches.First().Geometry)
+func (s *Session) study(name string, remarks []string, yield func(Record) bool) error {
+	all := studies()
+	i := slices.IndexFunc(all, func(one study) bool { return one.name == name })
+	records, err := all[i].records(s.Caches.First().Geometry)
 	if err != nil {
 		return err
 	}
-	for _, one := range all {
-		var values []results.Value
-		if one.Refs > 0 {
-			values = append(values, results.Value{Value: float64(one.Refs), Unit: "D-refs/op"})
-		}
-		values = append(values, results.Value{Value: float64(one.Misses), Unit: one.Unit})
-		if !yield(Record{Name: one.Name, Passes: 1, Values: values, Remarks: remarks}) {
+	for _, r := range records {
+		r.Remarks, remarks = remarks, nil
+		if !yield(r) {
 			return errEnough
 		}
-		remarks = nil
 		s.done++
 	}
 	return nil
@@ -375,15 +397,19 @@ func (s *Session) unfinished(w *results.Writer) (warnings []string) {
 	if s.done == 0 {
 		return nil
 	}
-	_ = w.Comment(fmt.Sprintf("interrupted: after %d of %d samples", s.done, s.Samples()))
+	_ = w.Comment(fmt.Sprintf("interrupted: after %d of %d samples", s.done, s.samples()))
 	warnings, _ = s.finish(w)
 	return warnings
 }
 
 func (s *Session) finish(w *results.Writer) (warnings []string, err error) {
 	all := time.Since(s.start)
-	err = w.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples%s",
-		100*(1-s.timed.Seconds()/all.Seconds()), all.Seconds(), s.tally))
+	overhead := fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples",
+		100*(1-s.timed.Seconds()/all.Seconds()), all.Seconds())
+	if s.counts != nil {
+		overhead += fmt.Sprintf(", %.1f s of it simulating", s.simulated.Seconds())
+	}
+	err = w.Comment(overhead)
 	if a, known := s.before.Until(results.Now()); known {
 		err = errors.Join(err, w.Comment(results.ActivityKey+": "+a.Comment()))
 	}

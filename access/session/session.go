@@ -2,27 +2,27 @@
 // times, and returns results as records in the units of package results. It warns of whatever makes
 // the times doubtful.
 //
-// A run takes four steps, which example_test.go shows:
+// A run takes four steps, which the example shows:
 //
-//  1. A [Plan] says what to walk, on which simulated caches, how often and for how long, in which
-//     pages and with which counters.
+//  1. A [Plan] says what to walk: comparisons of named specs, such as those of access.Suite, and
+//     studies ([Studies]). It also says on which simulated caches, how often and for how long.
+//     [Filter], [Plan.Take] and [Plan.Among] choose a part of it, or the threads that walk it.
 //  2. [Plan.Prepare] lowers everything to loops and checks that there is enough memory. So errors
-//     come before anything runs: a [FieldError] for a field of the plan, a [BenchmarkError] for a
-//     benchmark.
-//  3. [Session.Run] yields a [Record] for each sample immediately. [Session.Write] writes the same
-//     records as a file that benchstat reads.
+//     come before anything runs: an access.FieldError for a field of the plan, a [BenchmarkError]
+//     for a benchmark. [Session.Tune] tunes the vector kernels to this CPU, if the plan has any.
+//  3. [Session.Run] predicts and simulates everything, and then yields a [Record] for each sample
+//     as soon as it is taken. [Session.Write] writes the same records as a file that benchstat
+//     reads.
 //  4. [Session.Warnings] says, after the run, what makes its times doubtful.
 //
 // A cancelled run keeps everything that was finished. The error says how much that is
 // ([Interrupted]).
-//
-// [ByTurns] interleaves the samples of two programs, so that disturbances on the machine affect
-// both.
 package session
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -37,16 +37,13 @@ import (
 // A Plan says what to run.
 type Plan struct {
 	Comparisons []access.Comparison // run in this order; the samples of each are interleaved
-	Studies     []access.Study      // only simulated, after all comparisons
+	Studies     []string            // names of [Studies], only simulated, after all comparisons
 
 	// Caches are the simulated levels and TLB; results have the misses of the first and last level.
 	// Without levels, the first of CPUs' caches are simulated (cpu.Choose), with its TLB for Pages.
 	Caches simcache.Config
 	// Model predicts times. A Model without caches predicts nothing.
 	Model cost.Model
-	// CountsFile keeps simulated counts for later runs of the same program, which simulate only the
-	// rest; "" keeps none.
-	CountsFile string
 	// TimesOnly turns off simulation, prediction and studies.
 	TimesOnly bool
 
@@ -76,18 +73,9 @@ type Program struct{ Version, Commit, Command string }
 
 const maxSampleTime = time.Minute
 
-// A FieldError says which field of a plan is wrong.
-type FieldError struct {
-	Field string // the flag's name: "count" or "sample-time"
-	Value string
-	Err   error // says what would be right
+func fault(flag, value string, err error) error {
+	return &access.FieldError{Field: flag, Value: value, Err: err}
 }
-
-// Error begins with field and value.
-func (e *FieldError) Error() string { return fmt.Sprintf("%s %s: %v", e.Field, e.Value, e.Err) }
-
-// Unwrap returns Err.
-func (e *FieldError) Unwrap() error { return e.Err }
 
 // A BenchmarkError says which benchmark of a plan cannot be run.
 type BenchmarkError struct {
@@ -103,17 +91,17 @@ func (e *BenchmarkError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e
 // Unwrap returns Err.
 func (e *BenchmarkError) Unwrap() error { return e.Err }
 
-// Check returns a FieldError if the number or length of samples or the pages are invalid, and an
-// error that names the level if the caches cannot be simulated.
-func (p Plan) Check() error {
+// check returns an access.FieldError if the number or length of samples or the pages are invalid,
+// and an error that names the level if the caches cannot be simulated.
+func (p Plan) check() error {
 	switch {
 	case p.Count < 1:
-		return &FieldError{"count", fmt.Sprint(p.Count), errors.New("want at least 1")}
+		return fault("count", fmt.Sprint(p.Count), errors.New("want at least 1"))
 	case p.Pages > access.PagesHuge:
-		return &FieldError{"pages", p.Pages.String(), errors.New("no such pages")}
+		return fault("pages", p.Pages.String(), errors.New("no such pages"))
 	case p.SampleTime <= 0 || p.SampleTime > maxSampleTime:
-		return &FieldError{"sample-time", p.SampleTime.String(),
-			errors.New("want more than 0 and at most 1m")}
+		return fault("sample-time", p.SampleTime.String(),
+			errors.New("want more than 0 and at most 1m"))
 	}
 	if p.Caches.Levels != nil {
 		if err := p.Caches.Check(); err != nil {
@@ -136,23 +124,22 @@ type Session struct {
 	patterns [][]access.Pattern // of the comparisons
 	machine  results.Machine
 	detected []cpu.Cache // of this CPU
-	ahead    int         // elements that are simulated before some are timed, at least
 	report
 }
 
 // Prepare checks the plan and lowers its comparisons, so that invalid ones, or those that cannot be
 // timed here, are reported before anything runs.
 func (p Plan) Prepare() (*Session, error) {
-	if err := p.Check(); err != nil {
+	if err := p.check(); err != nil {
 		return nil, err
 	}
 	s := &Session{Plan: p, machine: ThisMachine(p.CPUs...), detected: cpu.Caches(p.CPUs...),
-		ahead: mostAhead, patterns: make([][]access.Pattern, len(p.Comparisons))}
+		patterns: make([][]access.Pattern, len(p.Comparisons))}
 	if p.Caches.Levels == nil {
 		s.Plan.Caches = cpu.Choose(s.detected)
 		s.Plan.Caches.TLB = cpu.TLB(p.Pages.Size(), p.CPUs...)
 	}
-	if err := checkNames(p.Comparisons); err != nil {
+	if err := p.checkNames(); err != nil {
 		return nil, err
 	}
 	for i, c := range p.Comparisons {
@@ -161,7 +148,7 @@ func (p Plan) Prepare() (*Session, error) {
 			if err != nil {
 				return nil, &BenchmarkError{b.Name, true, err}
 			}
-			if err := Measurable(pattern, s.machine); err != nil {
+			if err := measurable(pattern, s.machine); err != nil {
 				return nil, &BenchmarkError{b.Name, false, err}
 			}
 			s.patterns[i] = append(s.patterns[i], pattern)
@@ -176,10 +163,16 @@ func (p Plan) Prepare() (*Session, error) {
 	return s, nil
 }
 
-// checkNames refuses names that are empty, have white space, or repeat.
-func checkNames(all []access.Comparison) error {
+// checkNames refuses names that are empty, have white space, or repeat, and unknown studies.
+func (p Plan) checkNames() error {
+	known := Studies()
+	for _, name := range p.Studies {
+		if !slices.Contains(known, name) {
+			return &BenchmarkError{name, true, errors.New("no such study (see Studies)")}
+		}
+	}
 	seen := map[string]bool{}
-	for _, c := range all {
+	for _, c := range p.Comparisons {
 		for _, b := range c {
 			switch {
 			case b.Name == "" || strings.ContainsFunc(b.Name, func(r rune) bool {
@@ -196,21 +189,23 @@ func checkNames(all []access.Comparison) error {
 	return nil
 }
 
-// Measurable is [access.Measurable] for a machine. If there is too little memory, the error says
+// measurable is access.Measurable for a machine. If there is too little memory, the error says
 // what limits it.
-func Measurable(p access.Pattern, m results.Machine) error {
+func measurable(p access.Pattern, m results.Machine) error {
+	if err := access.Measurable(p, 0); err != nil {
+		return err
+	}
 	err := access.Measurable(p, m.Available)
-	if _, ok := errors.AsType[*access.MemoryError](err); ok && len(m.MemoryLimits) > 0 &&
-		m.AvailableFrom == m.MemoryLimits[0].Source {
+	if err != nil && len(m.MemoryLimits) > 0 && m.AvailableFrom == m.MemoryLimits[0].Source {
 		return fmt.Errorf("%w (%s limits it to %s)", err, m.AvailableFrom,
 			results.Bytes(m.MemoryLimits[0].Bytes))
 	}
 	return err
 }
 
-// Samples returns the number of samples of a complete run. Passes count as short until a
+// samples returns the number of samples of a complete run. Passes count as short until a
 // benchmark's first sample.
-func (s *Session) Samples() int {
+func (s *Session) samples() int {
 	n := -s.fewer
 	for _, c := range s.Comparisons {
 		n += len(c) * s.Count
@@ -221,7 +216,7 @@ func (s *Session) Samples() int {
 // Filter keeps the benchmarks and studies whose names match a query. It returns a
 // results.FilterError if none match or the query is invalid.
 func Filter(query string, all []access.Comparison,
-	studies []access.Study) (kept []access.Comparison, keptStudies []access.Study, err error) {
+	studies []string) (kept []access.Comparison, keptStudies []string, err error) {
 	filter, err := results.NewFilter(query)
 	if err != nil {
 		return nil, nil, err
@@ -243,14 +238,14 @@ func Filter(query string, all []access.Comparison,
 			kept = append(kept, some)
 		}
 	}
-	for _, s := range studies {
-		names = append(names, s.Name)
-		match, err := filter.Match(s.Name)
+	for _, name := range studies {
+		names = append(names, name)
+		match, err := filter.Match(name)
 		if err != nil {
 			return nil, nil, err
 		}
 		if match {
-			keptStudies = append(keptStudies, s)
+			keptStudies = append(keptStudies, name)
 		}
 	}
 	if kept == nil && keptStudies == nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,7 +26,7 @@ func matrix(name string, n int) access.Benchmark {
 // plan has two small benchmarks and a study.
 func plan() session.Plan {
 	d1, ll := simcache.Geometry{Size: 4 << 10, Ways: 4, Line: 64}, simcache.Geometry{Size: 64 << 10, Ways: 8, Line: 64}
-	return session.Plan{Comparisons: []access.Comparison{{matrix("A/n=8", 8), matrix("A/n=16", 16)}}, Studies: access.Studies()[:1],
+	return session.Plan{Comparisons: []access.Comparison{{matrix("A/n=8", 8), matrix("A/n=16", 16)}}, Studies: session.Studies()[:1],
 		Caches: simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, Count: 3, SampleTime: time.Microsecond}
 }
 
@@ -70,7 +69,7 @@ func TestPrepare(t *testing.T) {
 		if of := strings.HasPrefix(want, "A/") || strings.HasPrefix(want, `"`); ok != of || ok && b.Invalid == here {
 			t.Errorf("%v is %+v", err, b)
 		}
-		if _, ok := errors.AsType[*session.FieldError](err); ok != (strings.HasPrefix(want, "count") || strings.HasPrefix(want, "sample") || strings.HasPrefix(want, "pages")) {
+		if _, ofField := errors.AsType[*access.FieldError](err); ofField && !ok != (strings.HasPrefix(want, "count") || strings.HasPrefix(want, "sample") || strings.HasPrefix(want, "pages")) {
 			t.Errorf("%v is %T", err, err)
 		}
 	}
@@ -168,7 +167,7 @@ func TestTimesOnly(t *testing.T) {
 // TestBaseline: of a baseline, the session is expected to give what both have, may
 // be cut to that, and leaves out what of the whole suite it lacks.
 func TestBaseline(t *testing.T) {
-	study := access.Studies()[0].Name + "/set=0/kernel=scalar"
+	study := session.Studies()[0] + "/set=0/kernel=scalar"
 	text := "BenchmarkA/n=8 1 5 ns/op 7 D1-misses/op\nBenchmarkB/n=1 1 5 ns/op\nBenchmarkElse 1 5 ns/op\nBenchmark" + study + " 1 3 D1-misses/op\n"
 	old, err := results.Parse("old.txt", []byte(text))
 	if err != nil {
@@ -190,7 +189,7 @@ func TestBaseline(t *testing.T) {
 		t.Errorf("expected is %v", got)
 	}
 	s.Only(old.Names())
-	if len(s.Comparisons) != 1 || len(s.Comparisons[0]) != 1 || len(s.Studies) != 1 || s.Samples() != 3 {
+	if len(s.Comparisons) != 1 || len(s.Comparisons[0]) != 1 || len(s.Studies) != 1 {
 		t.Errorf("%v and %d studies are left", s.Comparisons, len(s.Studies))
 	}
 	for r, err := range s.Run(t.Context()) {
@@ -212,69 +211,6 @@ func TestFilter(t *testing.T) {
 		if e, ok := errors.AsType[*results.FilterError](err); !ok || e.Query != query {
 			t.Errorf("%q: %v", query, err)
 		}
-	}
-}
-
-// A fake is a bench program whose process is a function.
-type fake struct {
-	name, help string
-	list       []string
-	order      *[]string // of the turns of all
-	asked      [][]string
-}
-
-func (f *fake) run(ctx context.Context, args ...string) ([]byte, error) {
-	switch {
-	case args[0] == "list":
-		return []byte(strings.Join(f.list, "\n") + "\n"), nil
-	case slices.Contains(args, "--help"):
-		return []byte(f.help), nil
-	}
-	*f.order = append(*f.order, f.name)
-	f.asked = append(f.asked, args)
-	return fmt.Appendf(nil, "goos: %s\n# date: %d\n\nBenchmarkA/n=8 1 %d ns/op\n# overhead: 3%%\n# warning: load\n", f.name, len(f.asked), len(f.asked)), nil
-}
-
-// TestByTurns: who is first changes from turn to turn, each is asked for what it
-// has, by flags that it knows, and the results have one head.
-func TestByTurns(t *testing.T) {
-	var order []string
-	old := &fake{name: "old", list: []string{"A/n=8", "Gone"}, help: "  --sample-time", order: &order}
-	new := &fake{name: "new", list: []string{"A/n=8", "A/n=16"}, help: "  --sample-time\n  --times-only", order: &order}
-	if _, err := session.Meet(t.Context(), "ls", (&fake{}).run); err == nil || err.Error() != "ls is not a bench program: its 'run --help' lacks --sample-time" {
-		t.Errorf("another program: %v", err)
-	}
-	meet := func(f *fake) *session.Contender {
-		c, err := session.Meet(t.Context(), f.name, f.run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	turns := session.Turns{Old: meet(old), New: meet(new), Comparisons: plan().Comparisons, Count: 3,
-		Flags: func(*session.Contender) []string { return []string{"run"} }}
-	oldText, newText, err := session.ByTurns(t.Context(), turns)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(order, " "); got != "old new new old old new" {
-		t.Errorf("turns %s", got)
-	}
-	if got, want := string(oldText), "goos: old\n# date: 1\n\nBenchmarkA/n=8 1 1 ns/op\nBenchmarkA/n=8 1 2 ns/op\nBenchmarkA/n=8 1 3 ns/op\n# end: 3 results\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if !bytes.HasPrefix(newText, []byte("goos: new\n")) {
-		t.Errorf("the new one's results are %q", newText)
-	}
-	if got := fmt.Sprint(old.asked[2], new.asked[0], new.asked[1]); got != `[run --filter .fullname:("A/n=8")] [run --filter .fullname:("A/n=8" OR "A/n=16")] [run --times-only --filter .fullname:("A/n=8" OR "A/n=16")]` {
-		t.Errorf("asked for %s", got)
-	}
-	if gone, err := plan().Gone(t.Context(), turns.Old); err != nil || fmt.Sprint(gone) != "[Gone]" {
-		t.Errorf("gone are %v, %v", gone, err)
-	}
-	turns.Comparisons = []access.Comparison{{matrix("A/n=16", 16)}}
-	if _, _, err := session.ByTurns(t.Context(), turns); !errors.Is(err, session.ErrNoneInCommon) {
-		t.Errorf("%v", err)
 	}
 }
 
@@ -307,15 +243,6 @@ func TestDefaults(t *testing.T) {
 	}
 	if got := set.Comment("counters"); got != "not asked for" {
 		t.Errorf("counters: %q", got)
-	}
-}
-
-// TestCommandLine: a shell takes what is written for what was meant.
-func TestCommandLine(t *testing.T) {
-	words := []string{"printf", `%s|`, "a b", "it's", "", "--view=t()", "$HOME", "x.txt", "azAZ09"}
-	line := session.CommandLine(words)
-	if want := `printf '%s|' 'a b' 'it'\''s' '' '--view=t()' '$HOME' x.txt azAZ09`; line != want {
-		t.Errorf("%s, want %s", line, want)
 	}
 }
 

@@ -23,8 +23,13 @@ func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
 const maxShards = 1 << 20
 
-// ParseShard reads "2/8", the second of eight.
-func ParseShard(text string) (Shard, error) {
+// ParseShard reads "2/8", the second of eight, or "auto", an array task's shard by its environment.
+// Slurm sets SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _MAX and _STEP. Kubernetes' Indexed Jobs set
+// JOB_COMPLETION_INDEX; their manifest must set JOB_COMPLETIONS.
+func ParseShard(text string, getenv func(string) string) (Shard, error) {
+	if text == "auto" {
+		return arrayTask(getenv)
+	}
 	index, of, ok := strings.Cut(text, "/")
 	i, err1 := strconv.Atoi(index)
 	n, err2 := strconv.Atoi(of)
@@ -34,10 +39,7 @@ func ParseShard(text string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// ShardOf reads an array task's shard from its environment. Slurm sets SLURM_ARRAY_TASK_ID, _COUNT,
-// _MIN, _MAX and _STEP. Kubernetes' Indexed Jobs set JOB_COMPLETION_INDEX; their manifest must set
-// JOB_COMPLETIONS.
-func ShardOf(getenv func(string) string) (Shard, error) {
+func arrayTask(getenv func(string) string) (Shard, error) {
 	numbers := map[string]int{}
 	for _, name := range []string{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
 		"SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_STEP",
@@ -76,7 +78,7 @@ func ShardOf(getenv func(string) string) (Shard, error) {
 			"SLURM_ARRAY_TASK_COUNT, or JOB_COMPLETION_INDEX and JOB_COMPLETIONS, in the " +
 			"environment, or i/n")
 	}
-	return ParseShard(s.String())
+	return ParseShard(s.String(), nil)
 }
 
 type part struct {
@@ -99,7 +101,7 @@ func (p Plan) suite() string {
 		fmt.Fprintln(h)
 	}
 	for _, s := range p.Studies {
-		fmt.Fprintln(h, s.Name)
+		fmt.Fprintln(h, s)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
@@ -114,8 +116,8 @@ func (p Plan) Take(s Shard) (Plan, error) {
 		return p, nil
 	}
 	if s.Index < 1 || s.Index > s.Of {
-		return p, &FieldError{"shard", s.String(),
-			errors.New("want the first number from 1 to the second, such as 2/8")}
+		return p, fault("shard", s.String(),
+			errors.New("want the first number from 1 to the second, such as 2/8"))
 	}
 	times, err := p.times()
 	if err != nil {
@@ -127,7 +129,7 @@ func (p Plan) Take(s Shard) (Plan, error) {
 		if len(times) == 1 {
 			want = errors.New("there is 1 comparison or study, which is not split: want 1 shard")
 		}
-		return p, &FieldError{"shard", s.String(), want}
+		return p, fault("shard", s.String(), want)
 	}
 	shares := divide(times, s.Of)
 	whole := p

@@ -15,7 +15,7 @@ import (
 // TestTake: the shares of some of the quick suite are all of it, each comparison whole and in
 // the suite's order, and none takes much longer than what cannot be helped.
 func TestTake(t *testing.T) {
-	plan := Plan{Comparisons: access.Suite(true)[:6], Studies: access.Studies(), Count: 6, SampleTime: time.Millisecond}
+	plan := Plan{Comparisons: access.Suite(true)[:6], Studies: Studies(), Count: 6, SampleTime: time.Millisecond}
 	times, err := plan.times()
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestShardOf(t *testing.T) {
 			key, value, _ := strings.Cut(field, "=")
 			environment[key] = value
 		}
-		s, err := ShardOf(func(key string) string { return environment[key] })
+		s, err := ParseShard("auto", func(key string) string { return environment[key] })
 		got := s.String()
 		if err != nil {
 			got = err.Error()
@@ -116,7 +116,7 @@ func TestShardOf(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"", "3", "0/3", "4/3", "-1/3", "1/9999999", "a/b"} {
-		if s, err := ParseShard(wrong); err == nil {
+		if s, err := ParseShard(wrong, nil); err == nil {
 			t.Errorf("%q is the shard %v", wrong, s)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // Table writes Write's lines as a table of width characters, with a group for each comparison, and
-// says which file keeps them; "" is none.
-func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error {
+// notes after it, kept the last one.
+func (s *Session) Table(w io.Writer, lines []byte, width int, kept string) error {
 	set, err := results.Parse("the results", lines)
 	if err != nil {
 		return err
@@ -27,11 +27,7 @@ func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error
 			return err
 		}
 	}
-	kept := "not saved: use -o FILE"
-	if file != "" {
-		kept = file + " (bench report " + CommandLine([]string{file}) + " draws them)"
-	}
-	for _, note := range append(t.Notes, "results: "+kept) {
+	for _, note := range append(t.Notes, kept) {
 		if _, err := fmt.Fprintln(w, explain.Fold(note, width)); err != nil {
 			return err
 		}

@@ -24,27 +24,10 @@ type Threads struct {
 	MemBind []int // NUMA nodes of the memory
 }
 
-// ParseThreads reads numbers of threads, such as "1,2,4,all"; all is 0.
-func ParseThreads(text string) ([]int, error) {
-	var counts []int
-	for part := range strings.SplitSeq(text, ",") {
-		n, err := strconv.Atoi(part)
-		if part == "all" {
-			n, err = 0, nil
-		} else if n < 1 {
-			err = cmp.Or(err, strconv.ErrRange)
-		}
-		if err != nil {
-			return nil, errors.New("want numbers from 1 on or all, such as 1,2,4,all")
-		}
-		counts = append(counts, n)
-	}
-	return counts, nil
-}
-
 // Among returns the plan with its benchmarks walked by threads. It leaves out benchmarks that
 // threads cannot share, and numbers of threads above the CPUs' if others remain; remarks say so. It
-// returns a FieldError of threads, pin, cpubind or membind if this machine lacks what t names.
+// returns an access.FieldError of threads, pin, cpubind or membind if this machine lacks what t
+// names.
 func (p Plan) Among(t Threads) (Plan, error) {
 	return p.among(t, place{cpu.Workers(), cpu.Nodes(), runtime.GOOS})
 }
@@ -83,8 +66,8 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	}
 	counts, more := t.upTo(len(cpus))
 	if counts == nil {
-		return p, &FieldError{"threads", strconv.Itoa(more[0]),
-			fmt.Errorf("%s for them (want at most %d, or all)", thereAre(len(cpus)), len(cpus))}
+		return p, fault("threads", strconv.Itoa(more[0]),
+			fmt.Errorf("%s for them (want at most %d, or all)", thereAre(len(cpus)), len(cpus)))
 	}
 	if more != nil {
 		remark("threads", fmt.Sprintf("left out, as %s: %s", thereAre(len(cpus)),
@@ -95,7 +78,7 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	}
 	timed := len(p.Comparisons)
 	var alone []string
-	if p.Comparisons, alone = access.Threaded(p.Comparisons, counts, t.Grain); len(alone) > 0 {
+	if p.Comparisons, alone = threaded(p.Comparisons, counts, t.Grain); len(alone) > 0 {
 		of := fmt.Sprintf("%d benchmarks, such as %s", len(alone), alone[0])
 		if len(alone) == 1 {
 			of = alone[0]
@@ -107,8 +90,8 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 		remark("threads", lead+of+": "+t.uncut())
 	}
 	if timed > 0 && len(p.Comparisons) == 0 {
-		return p, &FieldError{"threads", strconv.Itoa(slices.Max(counts)),
-			errors.New("no benchmark can be cut among threads: " + t.uncut())}
+		return p, fault("threads", strconv.Itoa(slices.Max(counts)),
+			errors.New("no benchmark can be cut among threads: "+t.uncut()))
 	}
 	return p, nil
 }
@@ -174,8 +157,8 @@ func (t Threads) uncut() string {
 
 func (at place) cpus(t Threads) ([]int, error) {
 	if t.Pin != nil && t.CPUBind != nil {
-		return nil, &FieldError{"pin", cpu.FormatList(t.Pin),
-			errors.New("cpubind says what CPUs too: give one of them")}
+		return nil, fault("pin", cpu.FormatList(t.Pin),
+			errors.New("cpubind says what CPUs too: give one of them"))
 	}
 	var cpus []int
 	for _, l := range at.workers {
@@ -191,20 +174,20 @@ func (at place) cpus(t Threads) ([]int, error) {
 		case t.CPUBind == nil:
 			err = errors.New("this process may run on no CPU")
 		default:
-			err = &FieldError{"cpubind", cpu.FormatList(t.CPUBind),
-				errors.New("this process may run on none of its CPUs")}
+			err = fault("cpubind", cpu.FormatList(t.CPUBind),
+				errors.New("this process may run on none of its CPUs"))
 		}
 		return cpus, err
 	}
 	if at.system != "linux" {
-		return nil, &FieldError{"pin", cpu.FormatList(t.Pin), errors.New("only Linux pins threads")}
+		return nil, fault("pin", cpu.FormatList(t.Pin), errors.New("only Linux pins threads"))
 	}
 	for _, c := range t.Pin {
 		if !slices.Contains(cpus, c) {
 			slices.Sort(cpus)
-			return nil, &FieldError{"pin", cpu.FormatList(t.Pin),
+			return nil, fault("pin", cpu.FormatList(t.Pin),
 				fmt.Errorf("this process may not run on CPU %d (it may on %s)", c,
-					cpu.FormatList(cpus))}
+					cpu.FormatList(cpus)))
 		}
 	}
 	return t.Pin, nil
@@ -215,9 +198,9 @@ func (at place) check(flag string, nodes []int, has func(cpu.Node) bool, what st
 	if nodes == nil {
 		return nil
 	}
-	fault := func(err error) error { return &FieldError{flag, cpu.FormatList(nodes), err} }
+	refuse := func(err error) error { return fault(flag, cpu.FormatList(nodes), err) }
 	if at.system != "linux" {
-		return fault(errors.New("only Linux binds to NUMA nodes"))
+		return refuse(errors.New("only Linux binds to NUMA nodes"))
 	}
 	var known []int
 	for _, n := range at.nodes {
@@ -227,12 +210,46 @@ func (at place) check(flag string, nodes []int, has func(cpu.Node) bool, what st
 	}
 	for _, n := range nodes {
 		if len(known) == 0 {
-			return fault(errors.New("this system shows no NUMA nodes"))
+			return refuse(errors.New("this system shows no NUMA nodes"))
 		}
 		if !slices.Contains(known, n) {
-			return fault(fmt.Errorf("node %d with %s does not exist (want %s)", n, what,
+			return refuse(fmt.Errorf("node %d with %s does not exist (want %s)", n, what,
 				cpu.FormatList(known)))
 		}
 	}
 	return nil
+}
+
+// threaded returns each benchmark once for each number of threads. Names have the threads and,
+// unless it is access.GrainSize, the grain in elements. It leaves out several threads for patterns
+// without parts, whose names, without threads, are alone. The Pattern of a spec reports other
+// errors.
+func threaded(all []access.Comparison, threads []int,
+	grain int) (some []access.Comparison, alone []string) {
+	for _, c := range all {
+		var more access.Comparison
+		for _, b := range c {
+			single := b.Spec.Op == access.Chase
+			for _, n := range threads {
+				s := b.Spec
+				s.Threads, s.Grain = n, grain
+				if n > 1 && !single {
+					p, err := s.Pattern()
+					single = err == nil && len(p.Parts()) == 0
+				}
+				if n > 1 && single {
+					continue
+				}
+				more = append(more, access.Benchmark{
+					Name: b.Name + strings.TrimPrefix(s.Name(), b.Spec.Name()), Spec: s})
+			}
+			if single && slices.Max(threads) > 1 {
+				alone = append(alone, b.Name)
+			}
+		}
+		if more != nil {
+			some = append(some, more)
+		}
+	}
+	return some, alone
 }

@@ -109,17 +109,6 @@ func TestSharedCores(t *testing.T) {
 	}
 }
 
-func TestParseThreads(t *testing.T) {
-	if got, err := ParseThreads("1,2,all"); err != nil || !slices.Equal(got, []int{1, 2, 0}) {
-		t.Error(got, err)
-	}
-	for _, wrong := range []string{"", "0", "-1", "a", "1,,2", "1.5", "ALL"} {
-		if got, err := ParseThreads(wrong); err == nil {
-			t.Errorf("%q is %v", wrong, got)
-		}
-	}
-}
-
 // TestThreadedRun: a run with one thread and two counts, of two, private first levels and a
 // last one that they share: both together touch as much, each misses its own lines.
 func TestThreadedRun(t *testing.T) {
@@ -185,5 +174,25 @@ func TestWriteLoads(t *testing.T) {
 	}
 	if err := WriteLoads(&out, probe.Machine{}, Program{}); err != errNoLoads {
 		t.Errorf("of a machine without loads: %v", err)
+	}
+}
+
+// TestThreaded: the names say how many threads, and what the old names say stays.
+func TestThreaded(t *testing.T) {
+	c := access.Suite(true)[0][:1]
+	var names []string
+	for _, grain := range []int{0, access.GrainSize, 1} {
+		some, alone := threaded([]access.Comparison{c, {{Name: "Small", Spec: access.Spec{Shape: []int{9}, DType: layouts.Int32}}},
+			{{Name: "Latency", Spec: access.ChaseSpec(9, 64)}}}, []int{4, 1}, grain)
+		if want := map[int]string{0: "[Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar Small Latency]", access.GrainSize: "[Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar Small Latency]", 1: "[Latency]"}[grain]; fmt.Sprint(alone) != want {
+			t.Errorf("by a grain of %d %s are alone, want %s", grain, alone, want)
+		}
+		for _, b := range slices.Concat(some...) {
+			names = append(names, b.Name[strings.Index(b.Name+"/threads", "/threads"):])
+		}
+	}
+	want := "/threads=1 /threads=1 /threads=1 /threads=1 /threads=1 /threads=1 /threads=4/grain=1 /threads=1/grain=1 /threads=4/grain=1 /threads=1/grain=1 /threads=1/grain=1"
+	if got := strings.Join(names, " "); got != want {
+		t.Error(got)
 	}
 }

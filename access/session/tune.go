@@ -27,12 +27,6 @@ func (t Tuner) Load() bool {
 	return kept
 }
 
-// Kept reports whether the file has a wanted calibration of this CPU.
-func (t Tuner) Kept() bool {
-	c, err := t.read()
-	return err == nil && !t.Off && c.Of(identity())
-}
-
 // identity is for the CPU that a thread is pinned to by default.
 func identity() string { return tune.Identity(results.ThisMachine().CPU, cpu.Caches()) }
 
@@ -77,7 +71,7 @@ func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error)
 	found, err := tune.Measure(ctx, kernel.Sets(), s.machine.Available/2)
 	unpin()
 	if err != nil {
-		return "", Interrupted{0, s.Samples(), context.Cause(ctx)}
+		return "", Interrupted{0, s.samples(), context.Cause(ctx)}
 	}
 	c := tune.Calibration{CPU: this, Date: start, Sets: found}
 	c.Apply()

@@ -36,7 +36,7 @@ func TestTuneCore(t *testing.T) {
 	if !kernel.Best().Streams() {
 		return // nothing is calibrated
 	}
-	plan := Plan{Comparisons: []access.Comparison{{{Name: "Stream", Spec: access.Spec{Kernel: access.VectorKernel(kernel.Best())}}}}}
+	plan := Plan{Comparisons: []access.Comparison{{{Name: "Stream", Spec: access.Spec{Kernel: access.Kernel(kernel.Best().Name())}}}}}
 	one, other := cores(48<<10), cores(32<<10)
 	file, found := filepath.Join(t.TempDir(), "kernels.yaml"), map[string]kernel.Tuning{}
 	for _, s := range kernel.Sets() {

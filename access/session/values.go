@@ -1,10 +1,6 @@
 package session
 
 import (
-	"fmt"
-	"runtime"
-	"strings"
-
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/results"
@@ -23,17 +19,17 @@ var lineValues = []struct {
 	unit  string
 	value func(m *measured) (value float64, known bool)
 }{
-	{"ns/op", func(m *measured) (float64, bool) { return m.sample.PerPass(), true }},
+	{"ns/op", func(m *measured) (float64, bool) { return m.sample.PerPass, true }},
 	{"ns/elem", func(m *measured) (float64, bool) {
-		return m.sample.PerPass() / float64(m.pattern.Elems), true
+		return m.sample.PerPass / float64(m.pattern.Elems), true
 	}},
 	{"B/s", func(m *measured) (float64, bool) {
-		return float64(m.pattern.Bytes) / m.sample.PerPass() * 1e9, true
+		return float64(m.pattern.Bytes) / m.sample.PerPass * 1e9, true
 	}},
 	{"D-refs/op", simulated(access.Counts.Refs)},
 	{"D1-misses/op", simulated(access.Counts.D1Misses)},
 	{"LL-misses/op", func(m *measured) (float64, bool) {
-		if m.counts == nil || m.counts.Shared {
+		if m.counts == nil || m.counts.Uncounted != "" {
 			return 0, false
 		}
 		return float64(m.counts.LLMisses()), true
@@ -64,7 +60,10 @@ func simulated(count func(access.Counts) uint64) func(m *measured) (float64, boo
 }
 
 func counted(e counters.Event) func(m *measured) (float64, bool) {
-	return func(m *measured) (float64, bool) { return m.sample.EventsPerPass(e) }
+	return func(m *measured) (float64, bool) {
+		n, known := m.sample.Events[e]
+		return n, known
+	}
 }
 
 func (m *measured) values() []results.Value {
@@ -75,36 +74,4 @@ func (m *measured) values() []results.Value {
 		}
 	}
 	return values
-}
-
-// Counters names the CPU counters that exist here, or says why there are none.
-func Counters() string {
-	_, note := hardware()
-	return note
-}
-
-// hardware returns a function that opens the CPU's counters on the calling thread, or nil, and a
-// note on them.
-func hardware() (open func() (counters.Reader, error), note string) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	open = func() (counters.Reader, error) {
-		r, _, err := counters.Open(counters.Hardware...)
-		return r, err
-	}
-	r, missing, err := counters.Open(counters.Hardware...)
-	if err != nil {
-		return nil, "none of the CPU's: " + counters.Explain(err, counters.Paranoia())
-	}
-	var words []string
-	for _, e := range r.Events() {
-		words = append(words, e.String())
-	}
-	for _, m := range missing {
-		words = append(words, fmt.Sprintf("no %s (%v)", m.Event, m.Err))
-	}
-	if err := r.Close(); err != nil {
-		return nil, err.Error()
-	}
-	return open, strings.Join(words, ", ")
 }

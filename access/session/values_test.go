@@ -23,8 +23,8 @@ func TestGoTool(t *testing.T) {
 			names = append(names, b.Name)
 		}
 	}
-	for _, s := range access.Studies() {
-		all, err := s.Run(simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64})
+	for _, s := range studies() {
+		all, err := s.records(simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,6 @@
-// Package sweep simulates the design space of a kernel: every combination of the shapes, dtypes,
-// operations, orders, tiles and caches that a file names. It counts exactly, on all CPUs, and its
-// record survives being killed.
+// Package sweep is the program's own and promises nothing. It simulates the design space of a
+// kernel: every combination of the shapes, dtypes, operations, orders, tiles and caches that a file
+// names. It counts exactly, on all CPUs, and its record survives being killed.
 //
 //  1. [ReadFile] reads the space (docs/fleet.md describes the file).
 //  2. [Space.Run] simulates each point that its record lacks. When all are there, it writes the
@@ -24,7 +24,6 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/stridebench/stridebench/access"
-	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -178,94 +177,56 @@ func (s *Space) add(name string, p access.Pattern, same map[string]int) {
 	s.specs, s.names = append(s.specs, p.Spec), append(s.names, name)
 }
 
-// lists are the lists whose combinations are the specs; the first one changes slowest.
-var lists = []struct {
-	key string // the field that a word sets, plus s
-	of  func(f *file) []string
-	set func(s *access.Spec, word string) error
-}{
-	{"shapes", func(f *file) []string { return texts(f.Shapes) },
-		func(s *access.Spec, word string) (err error) {
-			s.Shape, err = layouts.ParseShape(word)
-			return err
-		}},
-	{"dtypes", func(f *file) []string { return f.DTypes },
-		func(s *access.Spec, word string) (err error) {
-			s.DType, err = layouts.ParseDType(word)
-			return err
-		}},
-	{"ops", func(f *file) []string { return f.Ops }, func(s *access.Spec, word string) (err error) {
-		if s.Op, err = access.ParseOp(word); err == nil && s.Op != access.Sum &&
-			s.Op != access.Fill && s.Op != access.Copy {
-			err = errors.New("want sum, fill or copy")
-		}
-		return err
-	}},
-	{"views", func(f *file) []string { return f.Views },
-		func(s *access.Spec, word string) (err error) {
-			if word == "none" { // as in a workload
-				word = ""
-			}
-			if s.View, err = layouts.ParseChain(word); err != nil &&
-				strings.Count(word, "(") != strings.Count(word, ")") {
-				err = fmt.Errorf("%w; in brackets commas part the values: quote a view that has one",
-					err)
-			}
-			return err
-		}},
-	{"orders", func(f *file) []string { return f.Orders },
-		func(s *access.Spec, word string) (err error) {
-			s.Order, err = access.ParseOrder(word)
-			return err
-		}},
-	{"tiles", func(f *file) []string { return texts(f.Tiles) },
-		func(s *access.Spec, word string) (err error) {
-			if s.Tile = nil; word != "none" {
-				s.Tile, err = layouts.ParseShape(word)
-			}
-			return err
-		}},
-	{"kernels", func(f *file) []string { return f.Kernels },
-		func(s *access.Spec, word string) (err error) {
-			s.Kernel, err = access.ParseKernel(word)
-			return err
-		}},
-	{"pads", func(f *file) (words []string) {
-		for _, pad := range f.Pads {
-			words = append(words, strconv.Itoa(pad))
-		}
-		return words
-	}, func(s *access.Spec, word string) (err error) {
-		s.Pad, err = strconv.Atoi(word)
-		return err
-	}},
+// A list is the words of a list of the file, for a field of a spec.
+type list struct {
+	key   string // the field, plus s
+	words []string
+}
+
+func (l list) set(s *access.Spec, word string) error {
+	err := s.Set(strings.TrimSuffix(l.key, "s"), word)
+	if err == nil && s.Op != access.Sum && s.Op != access.Fill && s.Op != access.Copy {
+		err = errors.New("want sum, fill or copy")
+	}
+	return err
+}
+
+// lists returns the lists whose combinations are the specs; the first one changes slowest.
+func (f *file) lists() []list {
+	var pads []string
+	for _, pad := range f.Pads {
+		pads = append(pads, strconv.Itoa(pad))
+	}
+	return []list{{"shapes", texts(f.Shapes)}, {"dtypes", f.DTypes}, {"ops", f.Ops},
+		{"views", f.Views}, {"orders", f.Orders}, {"tiles", texts(f.Tiles)},
+		{"kernels", f.Kernels}, {"pads", pads}}
 }
 
 func (s *Space) addSpecs(f file, doc *strict.File) error {
 	n := len(f.Caches)
+	lists := f.lists()
 	for _, l := range lists {
-		words := l.of(&f)
-		if len(words) == 0 {
+		if len(l.words) == 0 {
 			return doc.Errorf(l.key, "no %s (want one or more)", l.key)
 		}
-		if n *= len(words); n > maxPoints {
+		if n *= len(l.words); n > maxPoints {
 			return doc.Errorf("caches", "more than %d combinations", maxPoints)
 		}
-		for i, word := range words {
+		for i, word := range l.words {
 			if err := l.set(&access.Spec{}, word); err != nil {
-				return doc.Errorf(fmt.Sprintf("%s[%d]", l.key, i), "%q: %w", word, err)
+				return doc.Errorf(fmt.Sprintf("%s[%d]", l.key, i), "%w", err)
 			}
 		}
 	}
 	known, same := map[string]bool{}, map[string]int{}
-	return f.each(0, access.Spec{}, make([]int, len(lists)),
+	return each(lists, access.Spec{}, nil,
 		func(spec access.Spec, at []int) error {
 			p, err := spec.Pattern()
 			if err == nil && known[spec.Name()] {
 				err = errors.New("it is there twice")
 			}
 			if err != nil {
-				return f.refuse(doc, at, err)
+				return refuse(doc, lists, at, err)
 			}
 			known[spec.Name()] = true
 			s.add(spec.Name(), p, same)
@@ -273,18 +234,17 @@ func (s *Space) addSpecs(f file, doc *strict.File) error {
 		})
 }
 
-// each calls do for every combination of words from list k on, with their places.
-func (f *file) each(k int, spec access.Spec, at []int,
+// each calls do for every combination of the lists' words, with their places after at.
+func each(lists []list, spec access.Spec, at []int,
 	do func(spec access.Spec, at []int) error) error {
-	if k == len(lists) {
+	if len(lists) == 0 {
 		return do(spec, at)
 	}
-	for i, word := range lists[k].of(f) {
-		at[k] = i
-		if err := lists[k].set(&spec, word); err != nil {
+	for i, word := range lists[0].words {
+		if err := lists[0].set(&spec, word); err != nil {
 			return err
 		}
-		if err := f.each(k+1, spec, at, do); err != nil {
+		if err := each(lists[1:], spec, append(at, i), do); err != nil {
 			return err
 		}
 	}
@@ -292,13 +252,13 @@ func (f *file) each(k int, spec access.Spec, at []int,
 }
 
 // refuse locates a combination's error at the word at fault, or else at its shape.
-func (f *file) refuse(doc *strict.File, at []int, err error) error {
+func refuse(doc *strict.File, lists []list, at []int, err error) error {
 	place, words := "shapes", []string{}
 	fault, _ := errors.AsType[*access.FieldError](err)
 	for k, l := range lists {
-		words = append(words, strings.TrimSuffix(l.key, "s")+" "+cmp.Or(l.of(f)[at[k]], "none"))
+		words = append(words, strings.TrimSuffix(l.key, "s")+" "+cmp.Or(l.words[at[k]], "none"))
 		if path := fmt.Sprintf("%s[%d]", l.key, at[k]); k == 0 || fault != nil &&
-			string(fault.Field)+"s" == l.key && doc.Line(path) > 0 {
+			fault.Field+"s" == l.key && doc.Line(path) > 0 {
 			place = path
 		}
 	}

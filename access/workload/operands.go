@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
@@ -34,9 +36,8 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 		return nil, at.file.Errorf(at.path, "operands want one op (sum, fill, copy or add)")
 	}
 	s := access.Spec{Order: access.Torch}
-	var err error
-	if s.Op, err = parse(at.file, e.Op[0], "op", access.ParseOp); err != nil {
-		return nil, err
+	if err := s.Set("op", e.Op[0].text); err != nil {
+		return nil, at.file.Refuse(e.Op[0].node, err)
 	}
 	for i, o := range e.Operands {
 		operand, err := o.operand(at.file, fmt.Sprintf("%s.operands[%d]", at.path, i))
@@ -46,9 +47,9 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 		s.Operands = append(s.Operands, operand)
 	}
 	for _, v := range e.Dims {
-		d, err := parse(at.file, v, "dims", strconv.Atoi)
+		d, err := strconv.Atoi(v.text)
 		if err != nil {
-			return nil, err
+			return nil, at.file.Refuse(v.node, fmt.Errorf("dims %q: %w", v.text, err))
 		}
 		s.Dims = append(s.Dims, d)
 	}
@@ -69,7 +70,7 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 	}
 	from := map[string]value{}
 	if e.Dims != nil {
-		from[string(access.FieldDims)] = e.Dims[0]
+		from["dims"] = e.Dims[0]
 	}
 	var all []lowered
 	for _, s := range specs {
@@ -89,10 +90,10 @@ func (o operandEntry) operand(doc *strict.File, path string) (access.Value, erro
 	if o.Shape.node == nil {
 		return fail(errors.New("an operand has no shape (such as shape: 4000x4000)"))
 	}
-	role, dtype := access.Input, layouts.Float32
+	kind, dtype := nest.Read, layouts.Float32
 	shape, err := layouts.ParseShape(o.Shape.text)
 	if err == nil && o.Role.node != nil {
-		role, err = access.ParseRole(o.Role.text)
+		kind, err = parseRole(o.Role.text)
 	}
 	if err == nil && o.DType.node != nil {
 		dtype, err = layouts.ParseDType(o.DType.text)
@@ -125,5 +126,13 @@ func (o operandEntry) operand(doc *strict.File, path string) (access.Value, erro
 	if err != nil {
 		return fail(err)
 	}
-	return access.Value{Layout: l, DType: dtype, Role: role}, nil
+	return access.Value{Layout: l, DType: dtype, Kind: kind}, nil
+}
+
+func parseRole(name string) (nest.Kind, error) {
+	names := []string{nest.Read: "input", nest.Write: "output", nest.Modify: "in-place"}
+	if i := slices.Index(names, name); i >= 0 {
+		return nest.Kind(i), nil
+	}
+	return 0, fmt.Errorf("no such role (known: %s)", strings.Join(names, ", "))
 }

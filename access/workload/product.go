@@ -36,7 +36,6 @@ type step struct {
 	key      string
 	values   values
 	standard string // value if the file has none; "" for none
-	set      func(*draft, value) error
 }
 
 // product returns the combinations of an entry's values; the last key changes fastest.
@@ -51,7 +50,7 @@ func (e entry) product(at *place, tensors map[string]store) ([]lowered, error) {
 		return nil, err
 	}
 	drafts := []draft{{}}
-	for _, s := range e.steps(at.file, tensors) {
+	for _, s := range e.steps() {
 		if s.values == nil && s.standard != "" {
 			s.values = values{{text: s.standard}}
 		}
@@ -71,8 +70,7 @@ func (e entry) product(at *place, tensors map[string]store) ([]lowered, error) {
 				if one.from == nil {
 					one.from = map[string]value{}
 				}
-				one.from[s.key] = v
-				if err := s.set(&one, v); err != nil {
+				if err := one.set(at.file, tensors, s.key, v); err != nil {
 					return nil, err
 				}
 				next = append(next, one)
@@ -93,74 +91,38 @@ func (e entry) product(at *place, tensors map[string]store) ([]lowered, error) {
 	return specs, nil
 }
 
-func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
-	return []step{
-		{"tensor", e.Tensor, "", func(d *draft, v value) error {
-			t, ok := tensors[v.text]
-			if !ok {
-				return doc.Refuse(v.node, fmt.Errorf(
-					"tensor %q is not among the tensors (there are %s)", v.text, names(tensors)))
-			}
-			d.spec, d.from["shape"], d.from["dtype"] = t.spec, t.shape, t.dtype
-			return nil
-		}},
-		{"op", e.Op, access.Sum.String(), func(d *draft, v value) (err error) {
-			d.spec.Op, err = parse(doc, v, "op", access.ParseOp)
-			return err
-		}},
-		{"with", e.With, "", func(d *draft, v value) (err error) {
-			d.spec.With, err = parse(doc, v, "with", layouts.ParseShape)
-			return err
-		}},
-		{"from", e.From, none, func(d *draft, v value) (err error) {
-			if v.text != none {
-				d.spec.From, err = parse(doc, v, "from", layouts.ParseTag)
-			}
-			return err
-		}},
-		{"to", e.To, "", func(d *draft, v value) (err error) {
-			d.spec.To, err = parse(doc, v, "to", layouts.ParseTag)
-			return err
-		}},
-		{"view", e.View, none, func(d *draft, v value) (err error) {
-			if v.text == "" || len(v.text) > maxText {
-				return doc.Refuse(v.node, fmt.Errorf(
-					"a view of %d characters (want none, or a chain such as transpose(0,1) of at "+
-						"most %d)", len(v.text), maxText))
-			}
-			if v.text != none {
-				d.spec.View, err = parse(doc, v, "view", parseView)
-			}
-			return err
-		}},
-		{"order", e.Order, "row", func(d *draft, v value) (err error) {
-			d.spec.Order, err = parse(doc, v, "order", access.ParseOrder)
-			return err
-		}},
-		{"tile", e.Tile, none, func(d *draft, v value) (err error) {
-			if v.text != none {
-				d.spec.Tile, err = parse(doc, v, "tile", layouts.ParseShape)
-			}
-			return err
-		}},
-		{"kernel", e.Kernel, "scalar", func(d *draft, v value) (err error) {
-			if d.vector = v.text == vector; d.vector {
-				d.spec.Kernel = access.VectorKernel(kernel.Best())
-				return nil
-			}
-			d.spec.Kernel, err = parse(doc, v, "kernel", access.ParseKernel)
-			return err
-		}},
-	}
+func (e entry) steps() []step {
+	return []step{{"tensor", e.Tensor, ""}, {"op", e.Op, access.Sum.String()}, {"with", e.With, ""},
+		{"from", e.From, none}, {"to", e.To, ""}, {"view", e.View, none}, {"order", e.Order, "row"},
+		{"tile", e.Tile, none}, {"kernel", e.Kernel, access.Scalar.String()}}
 }
 
-// parseView reads a chain. Its error says what to do if a list split the chain at a comma.
-func parseView(text string) (layouts.Chain, error) {
-	view, err := layouts.ParseChain(text)
-	if err != nil && strings.Count(text, "(") != strings.Count(text, ")") {
-		err = fmt.Errorf("%w; in brackets commas part the values: quote a view that has one", err)
+// set sets a key of a draft.
+func (d *draft) set(doc *strict.File, tensors map[string]store, key string, v value) error {
+	d.from[key] = v
+	word := v.text
+	switch {
+	case key == "tensor":
+		t, ok := tensors[word]
+		if !ok {
+			return doc.Refuse(v.node, fmt.Errorf(
+				"tensor %q is not among the tensors (there are %s)", word, names(tensors)))
+		}
+		d.spec, d.from["shape"], d.from["dtype"] = t.spec, t.shape, t.dtype
+		return nil
+	case key == "view" && (word == "" || len(word) > maxText):
+		return doc.Refuse(v.node, fmt.Errorf(
+			"a view of %d characters (want none, or a chain such as transpose(0,1) of at most %d)",
+			len(word), maxText))
+	case key == "kernel":
+		if d.vector = word == vector; d.vector {
+			word = kernel.Best().Name()
+		}
 	}
-	return view, err
+	if err := d.spec.Set(key, word); err != nil {
+		return doc.Refuse(v.node, err)
+	}
+	return nil
 }
 
 func (e entry) check(at *place, tensors map[string]store) error {
@@ -207,16 +169,17 @@ func (d draft) check(at *place) (walked layouts.DType, keep bool, err error) {
 	p, err := d.spec.Pattern()
 	if err == nil {
 		// A kernel of other CPUs is a valid name until it is to be timed.
-		if err := access.Measurable(p, 0); err != nil && !errors.Is(err, access.ErrForeign) {
+		err := access.Measurable(p, 0)
+		if _, foreign := errors.AsType[*access.FieldError](err); err != nil && !foreign {
 			return 0, false, at.file.Errorf(at.path, "%s: %w", d.spec.Name(), err)
 		}
 		return p.Spec.DType, true, nil
 	}
 	if fault, ok := errors.AsType[*access.FieldError](err); ok {
-		if fault.Field == access.FieldKernel && d.vector {
+		if fault.Field == "kernel" && d.vector {
 			return 0, false, nil
 		}
-		if v := d.from[string(fault.Field)]; v.node != nil {
+		if v := d.from[fault.Field]; v.node != nil {
 			return 0, false, at.file.Refuse(v.node, err)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package workload turns a user's tensors and the operations on them, in YAML, into benchmarks.
-// docs/workload.md describes the format.
+// Package workload is the program's own and promises nothing. It turns a user's tensors and the
+// operations on them, in YAML, into benchmarks. docs/workload.md describes the format.
 package workload
 
 import (
@@ -215,33 +215,25 @@ func (f file) tensors(doc *strict.File) (map[string]store, error) {
 		if t.Shape.node == nil {
 			return nil, doc.Errorf(at, "tensor %s has no shape (such as shape: 4000x4000)", name)
 		}
-		shape, err := parse(doc, t.Shape, "shape", layouts.ParseShape)
-		if err != nil {
-			return nil, err
+		s := store{access.Spec{Pad: t.Pad}, t.Shape, t.DType}
+		if err := s.spec.Set("shape", t.Shape.text); err != nil {
+			return nil, doc.Refuse(t.Shape.node, err)
 		}
-		if len(shape) > maxRank {
-			return nil, doc.Refuse(t.Shape.node,
-				fmt.Errorf("%d dims (want at most %d)", len(shape), maxRank))
+		if n := len(s.spec.Shape); n > maxRank {
+			return nil, doc.Refuse(t.Shape.node, fmt.Errorf("%d dims (want at most %d)", n, maxRank))
 		}
-		s := store{access.Spec{Shape: shape, Pad: t.Pad, DType: layouts.Float32}, t.Shape, t.DType}
+		dtype := "float32"
 		if t.DType.node != nil {
-			if s.spec.DType, err = parse(doc, t.DType, "dtype", layouts.ParseDType); err != nil {
-				return nil, err
-			}
+			dtype = t.DType.text
+		}
+		if err := s.spec.Set("dtype", dtype); err != nil {
+			return nil, doc.Refuse(t.DType.node, err)
 		}
 		if _, err := s.spec.Pattern(); err != nil { // a sum of it, as stored
 			fault, _ := errors.AsType[*access.FieldError](err)
-			return nil, doc.Errorf(at+"."+string(fault.Field), "%w", err)
+			return nil, doc.Errorf(at+"."+fault.Field, "%w", err)
 		}
 		stores[name] = s
 	}
 	return stores, nil
-}
-
-func parse[T any](doc *strict.File, v value, key string, read func(string) (T, error)) (T, error) {
-	result, err := read(v.text)
-	if err != nil {
-		err = doc.Refuse(v.node, fmt.Errorf("%s %q: %w", key, v.text, err))
-	}
-	return result, err
 }

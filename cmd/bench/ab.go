@@ -10,11 +10,12 @@ import (
 
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/progress"
+	"github.com/stridebench/stridebench/access/session/turns"
 	"github.com/stridebench/stridebench/simcache"
 )
 
 // A pair is two programs whose samples are interleaved.
-type pair struct{ old, new *session.Contender }
+type pair struct{ old, new *turns.Contender }
 
 // programs returns the older program and this one.
 func (f *runFlags) programs(ctx context.Context) (p pair, err error) {
@@ -36,11 +37,11 @@ func (f *runFlags) programs(ctx context.Context) (p pair, err error) {
 	if err != nil {
 		return p, err
 	}
-	if p.old, err = session.Meet(ctx, path, session.Process(path, path),
+	if p.old, err = turns.Meet(ctx, path, turns.Process(path, path),
 		f.suiteOf.fileFlag()...); err != nil {
 		return p, abFault(ctx, err)
 	}
-	p.new, err = session.Meet(ctx, self, session.Process(self, os.Args[0]), f.suiteOf.fileFlag()...)
+	p.new, err = turns.Meet(ctx, self, turns.Process(self, os.Args[0]), f.suiteOf.fileFlag()...)
 	return p, abFault(ctx, err)
 }
 
@@ -54,36 +55,36 @@ func abFault(ctx context.Context, err error) error {
 
 func (f *runFlags) interleave(ctx context.Context, c call, s *session.Session, p pair) (old,
 	new []byte, err error) {
-	turns := len(s.Comparisons) * s.Count
+	all := len(s.Comparisons) * s.Count
 	meter := progress.New(c.err)
 	defer meter.End()
-	meter.Timed("taking "+counted(turns, "turn"), turns)
-	old, new, err = session.ByTurns(ctx, session.Turns{Old: p.old, New: p.new,
+	meter.Timed("taking "+counted(all, "turn"), all)
+	old, new, err = turns.Turns{Old: p.old, New: p.new,
 		Comparisons: s.Comparisons, Count: s.Count,
-		Flags: func(of *session.Contender) []string { return f.childFlags(s, of) },
+		Flags: func(of *turns.Contender) []string { return f.childFlags(s, of) },
 		Own:   f.pattern.shape.set, Step: func() {
 			meter.Step(1)
-		}})
-	if errors.Is(err, session.ErrNoneInCommon) {
+		}}.Run(ctx)
+	if errors.Is(err, turns.ErrNoneInCommon) {
 		err = fmt.Errorf("--ab %s: %w", f.ab, err)
 	}
 	return old, new, abFault(ctx, err)
 }
 
 // gone returns the selected benchmarks that only the older program has.
-func (f *runFlags) gone(ctx context.Context, old *session.Contender,
+func (f *runFlags) gone(ctx context.Context, old *turns.Contender,
 	s *session.Session) ([]string, error) {
 	flags := append([]string{"--filter", f.suiteOf.filter}, f.suiteOf.fileFlag()...)
 	if f.suiteOf.quick {
 		flags = append(flags, "--quick")
 	}
-	names, err := s.Gone(ctx, old, flags...)
+	names, err := old.Gone(ctx, s.Comparisons, s.Studies, flags...)
 	return names, abFault(ctx, err)
 }
 
 // childFlags returns the flags of one turn of p, without those that choose the benchmark. Besides
 // what the user gave, it passes flags that every version has, or that p knows.
-func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string {
+func (f *runFlags) childFlags(s *session.Session, p *turns.Contender) []string {
 	flags := []string{"run", "--count", "1", "--sample-time", s.SampleTime.String()}
 	if f.caches != "" && p.Knows("--TLB") { // it also takes the TLB of a description
 		file := f.caches
@@ -101,7 +102,8 @@ func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string
 	if f.pages.set {
 		flags = append(flags, "--pages", f.pages.text)
 	}
-	if !f.tuner.Kept() && p.Knows("--no-calibrate") { // otherwise every turn would calibrate
+	// Otherwise every turn would calibrate.
+	if (f.tuner.Off || !f.tuner.Load()) && p.Knows("--no-calibrate") {
 		flags = append(flags, "--no-calibrate")
 	}
 	if !f.pattern.shape.set {

@@ -176,7 +176,7 @@ func (f *adviseFlags) run(ctx context.Context, c call, q advise.Question) error 
 	}
 	if f.time {
 		machine := session.ThisMachine()
-		if err = session.Measurable(a.Naive.Pattern, machine); err == nil {
+		if err = access.Measurable(a.Naive.Pattern, machine.Available); err == nil {
 			err = a.Time(ctx, access.Options{Count: 7, MinTime: time.Millisecond,
 				MaxMemory: machine.Available, Pages: f.pages.value})
 		}

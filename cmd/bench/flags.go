@@ -11,7 +11,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/kernel"
-	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/sweep"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
@@ -221,7 +221,7 @@ func (p *patternFlags) add(flags *pflag.FlagSet, most int, ops string) {
 	repeated := repeated(most)
 	p.addTensor(flags, most)
 	p.addOp(flags, most, ops)
-	p.tile = several[[]int]{most: most, parse: access.ParseTile, kind: "shape"}
+	p.tile = several[[]int]{most: most, parse: parseTile, kind: "shape"}
 	p.order = several[access.Order]{most: most, parse: access.ParseOrder, kind: "order",
 		standard: "row"}
 	p.kernel = several[access.Kernel]{most: most, parse: access.ParseKernel, kind: "kernel",
@@ -299,25 +299,33 @@ const kernelUsage = "what walks it, such as scalar or avx2; scalar is a plain lo
 
 var errNoShape = errors.New("--shape is missing (such as --shape 4000x4000)")
 
-func (p *patternFlags) sweep() (access.Sweep, error) {
+func (p *patternFlags) product() (sweep.Product, error) {
 	switch {
 	case !p.shape.set:
-		return access.Sweep{}, errNoShape
+		return sweep.Product{}, errNoShape
 	case p.op.value == access.Add && !p.with.set:
-		return access.Sweep{}, errors.New("--op add wants the shape of the second tensor (such " +
+		return sweep.Product{}, errors.New("--op add wants the shape of the second tensor (such " +
 			"as --with 1x4000)")
 	case p.op.value != access.Add && p.with.set:
-		return access.Sweep{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
+		return sweep.Product{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
 	}
 	spec := access.Spec{Op: p.op.value, Shape: p.shape.value, With: p.with.value,
 		DType: layouts.Float32, From: p.from.value, To: p.to.value}
-	return access.Sweep{Spec: spec, DTypes: p.dtype.values, Pads: p.pad.values,
+	return sweep.Product{Spec: spec, DTypes: p.dtype.values, Pads: p.pad.values,
 		Views: p.view.values, Tiles: p.tile.values,
 		Orders: p.order.values, Kernels: p.kernel.values}, nil
 }
 
+// parseTile reads sizes as layouts.ParseShape does, or "none", which is nil.
+func parseTile(text string) ([]int, error) {
+	if text == "none" {
+		return nil, nil
+	}
+	return layouts.ParseShape(text)
+}
+
 func (p *patternFlags) spec() (access.Spec, error) {
-	s, err := p.sweep()
+	s, err := p.product()
 	return s.Specs()[0], err
 }
 
@@ -343,8 +351,7 @@ func (p *patternFlags) texts() (flags []string) {
 // atFlag prefixes an error of a spec, a plan or a filter with the flag at fault.
 func atFlag(err error) error {
 	_, ofSpec := errors.AsType[*access.FieldError](err) // fields have the flags' names
-	_, ofPasses := errors.AsType[*simcache.PassesError](err)
-	if _, ofPlan := errors.AsType[*session.FieldError](err); ofSpec || ofPlan || ofPasses {
+	if _, ofPasses := errors.AsType[*simcache.PassesError](err); ofSpec || ofPasses {
 		return fmt.Errorf("--%w%s", err, insteadOfCopy(err))
 	}
 	if _, ok := errors.AsType[*results.FilterError](err); ok {
@@ -355,7 +362,7 @@ func atFlag(err error) error {
 
 // atPages prefixes an error with --pages if such pages could not be had.
 func atPages(err error) error {
-	if e, ok := errors.AsType[*access.FieldError](err); ok && e.Field == access.FieldPages {
+	if e, ok := errors.AsType[*access.FieldError](err); ok && e.Field == "pages" {
 		return atFlag(e)
 	}
 	return err

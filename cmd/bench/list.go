@@ -31,8 +31,8 @@ func newList() *cobra.Command {
 					fmt.Fprintln(cmd.OutOrStdout(), b.Name)
 				}
 			}
-			for _, s := range studies {
-				fmt.Fprintln(cmd.OutOrStdout(), s.Name)
+			for _, name := range studies {
+				fmt.Fprintln(cmd.OutOrStdout(), name)
 			}
 			return nil
 		},
@@ -55,7 +55,7 @@ func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
 }
 
 // read returns the filtered suite. All of a file is in its quick suite.
-func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
+func (f *suiteFlags) read() ([]access.Comparison, []string, error) {
 	if f.file == "" {
 		m, found, err := files().Own(host())
 		if err != nil {
@@ -65,7 +65,7 @@ func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 		if found {
 			measured = m.Capacities()
 		}
-		return f.filtered(access.Suite(f.quick, measured...), access.Studies())
+		return f.filtered(access.Suite(f.quick, measured...), session.Studies())
 	}
 	text, err := readOnce(f.file)
 	var w workload.Workload
@@ -110,7 +110,7 @@ func (f *suiteFlags) noUnit() error {
 }
 
 func (f *suiteFlags) filtered(suite []access.Comparison,
-	studies []access.Study) ([]access.Comparison, []access.Study, error) {
+	studies []string) ([]access.Comparison, []string, error) {
 	suite, studies, err := session.Filter(f.filter, suite, studies)
 	if err != nil {
 		return nil, nil, atFlag(err)

@@ -87,7 +87,7 @@ func (f *simFlags) lookAtPattern(c call, config simcache.Config, spec access.Spe
 			return atFlag(err)
 		}
 		w.program = nest.Sequence(p.Nests...)
-		w.arrays = p.Stored()
+		w.arrays, _ = p.Arrays(true)
 		walks = append(walks, w)
 	}
 	title := fmt.Sprintf("Walk (%v) of %s %v", spec.Op, layouts.FormatShape(spec.Shape), spec.DType)

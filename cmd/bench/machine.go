@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/results"
@@ -178,7 +179,8 @@ func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache,
 		probe.WriteNodes(w, cpu.Nodes())); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\ncounters: %s\n", session.Counters())
+	_, note := counters.Hardware()
+	_, err := fmt.Fprintf(w, "\ncounters: %s\n", note)
 	return err
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
 )
@@ -91,7 +90,24 @@ func said(err error) string {
 }
 
 func commandLine() string {
-	return session.CommandLine(append([]string{"bench"}, os.Args[1:]...))
+	return quoted(append([]string{"bench"}, os.Args[1:]...)...)
+}
+
+// quoted joins a program and its arguments, quoted where a shell needs it.
+func quoted(words ...string) string {
+	var all []string
+	for _, word := range words {
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return !plainRune(r) }) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		all = append(all, word)
+	}
+	return strings.Join(all, " ")
+}
+
+func plainRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+		strings.ContainsRune("/._-+=:,@%", r)
 }
 
 var errCheck = errors.New("check failed")

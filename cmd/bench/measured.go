@@ -52,9 +52,6 @@ func readOnce(path string) (text []byte, err error) {
 // kernelsFile returns where calibrations of the kernels are kept; "" means nowhere.
 func kernelsFile() string { return besideSaved("kernels.yaml") }
 
-// countsFile returns where simulated counts are kept; "" means nowhere.
-func countsFile() string { return besideSaved("counts.json") }
-
 func besideSaved(name string) string {
 	if f := files(); f.Err == nil {
 		return filepath.Join(filepath.Dir(f.Saved), name)
@@ -113,7 +110,7 @@ func (f *modelFlags) add(flags *pflag.FlagSet) {
 
 // parseCount parses one number of threads; 0 means all.
 func parseCount(text string) (int, error) {
-	counts, err := session.ParseThreads(text)
+	counts, err := parseThreads(text)
 	if err != nil || len(counts) > 1 {
 		return 0, errors.New("want one number from 1 on, or all")
 	}

@@ -87,7 +87,7 @@ func TestUnreadStdout(t *testing.T) {
 
 // TestAtPages: of pages that cannot be had, the flag is told.
 func TestAtPages(t *testing.T) {
-	err := fmt.Errorf("a benchmark: %w", &access.FieldError{Field: access.FieldPages, Value: "hugetlb", Err: errors.New("none")})
+	err := fmt.Errorf("a benchmark: %w", &access.FieldError{Field: "pages", Value: "hugetlb", Err: errors.New("none")})
 	if got := atPages(err).Error(); got != "--pages hugetlb: none" {
 		t.Errorf("%s", got)
 	}

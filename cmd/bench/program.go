@@ -41,13 +41,16 @@ func (p *programFlags) add(flags *pflag.FlagSet) {
 		"with --program, bytes to whose multiples arrays are aligned, a power of two")
 }
 
+// mostProgram is the most bytes of a program's text, more than csource reads.
+const mostProgram = 1 << 20
+
 func (p *programFlags) load(c call) ([]byte, error) {
 	input, err := openInput(c, "program", p.file)
 	if err != nil {
 		return nil, err
 	}
 	defer input.Close()
-	text, err := io.ReadAll(io.LimitReader(input, csource.Most+1))
+	text, err := io.ReadAll(io.LimitReader(input, mostProgram))
 	if err != nil {
 		return nil, fmt.Errorf("--program: %w", err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/progress"
+	"github.com/stridebench/stridebench/access/session/turns"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
@@ -146,7 +146,7 @@ func thisProgram() session.Program {
 func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	p = session.Plan{Count: f.count, SampleTime: f.minTime, Pages: f.pages.value,
 		TimesOnly: f.timeOnly, Counters: true, Program: thisProgram()}
-	if err := cmp.Or(p.Check(), exclude(c, "calibrate", "no-calibrate")); err != nil {
+	if err := exclude(c, "calibrate", "no-calibrate"); err != nil {
 		return p, f.fault(err)
 	}
 	switch {
@@ -159,7 +159,7 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 		p.Long, p.LongCount = longPass, longCount
 	}
 	if f.ab != "" && !c.given("sample-time") {
-		p.SampleTime = session.TurnTime
+		p.SampleTime = turns.SampleTime
 	}
 	if p.Comparisons, p.Studies, err = f.suite(c); err != nil {
 		return p, err
@@ -196,7 +196,7 @@ func (f *runFlags) lowers(all []access.Comparison) error {
 	return nil
 }
 
-func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
+func (f *runFlags) suite(c call) ([]access.Comparison, []string, error) {
 	if !f.pattern.shape.set {
 		for _, name := range []string{"dtype", "pad", "view", "op", "with", "from", "to", "tile",
 			"order", "kernel"} {
@@ -210,13 +210,13 @@ func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
 		return nil, nil, errors.New("--suite and --shape both choose the benchmarks: give one " +
 			"of them")
 	}
-	sweep, err := f.pattern.sweep()
+	product, err := f.pattern.product()
 	if err != nil {
 		return nil, nil, err
 	}
-	all, left, why := sweep.Possible()
+	all, left, why := product.Possible()
 	if left > 0 {
-		c.note("left out %d of %d combinations: --%v", left, len(sweep.Specs()), why)
+		c.note("left out %d of %d combinations: --%v", left, len(product.Specs()), why)
 	}
 	return f.suiteOf.filtered(all, nil)
 }
@@ -227,7 +227,6 @@ func (f *runFlags) prepare(c call) (*session.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.CountsFile = countsFile()
 	s, err := p.Prepare()
 	return s, f.fault(err)
 }
@@ -238,10 +237,11 @@ func (f *runFlags) fault(err error) error {
 	if !ok {
 		return atFlag(err)
 	}
-	if _, ok := errors.AsType[*access.FieldError](err); b.Invalid && !ok {
+	_, ofField := errors.AsType[*access.FieldError](err)
+	switch {
+	case b.Invalid && !ofField:
 		return err
-	}
-	if b.Invalid || errors.Is(b.Err, access.ErrForeign) && f.pattern.shape.set {
+	case b.Invalid || ofField && f.pattern.shape.set: // such as a kernel of another CPU
 		return atFlag(b.Err)
 	}
 	return f.suiteOf.fault(b.Name, b.Err)
@@ -315,7 +315,11 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 		}
 	}
 	if lines.Len() > 0 && s.Done() > 0 {
-		err = errors.Join(err, s.Table(c.out, lines.Bytes(), columns(c.out), kept))
+		note := "results: not saved: use -o FILE"
+		if kept != "" {
+			note = fmt.Sprintf("results: %s (bench report %s draws them)", kept, quoted(kept))
+		}
+		err = errors.Join(err, s.Table(c.out, lines.Bytes(), columns(c.out), note))
 	}
 	if !terminal || !f.raw { // otherwise the lines include them
 		tell(c, warnings)

@@ -23,10 +23,7 @@ func (f *runFlags) addShard(flags *pflag.FlagSet) {
 }
 
 func parseShard(text string) (session.Shard, error) {
-	if text == "auto" {
-		return session.ShardOf(os.Getenv)
-	}
-	return session.ParseShard(text)
+	return session.ParseShard(text, os.Getenv)
 }
 
 func (f *runFlags) share(p session.Plan) (session.Plan, error) {

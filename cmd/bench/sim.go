@@ -213,7 +213,7 @@ func (f *simFlags) simulatePattern(c call) error {
 	}
 	run := explain.RunOf(h, m.Config, simcache.ByTensor(p.Nests, counts), p.Nests, f.passes)
 	run.Curve = curve.Table()
-	run.Arrays, run.Align = p.Arrays()
+	run.Arrays, run.Align = p.Arrays(false)
 	f.improve(&run)
 	return f.show(c, run, simcache.Counts.DataSummary, m.Name)
 }

@@ -44,7 +44,11 @@ func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern)
 		c.note("--threads %d: the TLB is left out, which is of one thread", f.threads)
 		m.Config.TLB = nil
 	}
-	t, err := simcache.NewThreads(m.Config, p.Threads())
+	var threads [][]nest.Nest
+	for _, part := range p.Parts() {
+		threads = append(threads, part.Nests)
+	}
+	t, err := simcache.NewThreads(m.Config, threads)
 	if err != nil {
 		return fmt.Errorf("--threads %d: %w", f.threads, err)
 	}
@@ -55,10 +59,7 @@ func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern)
 	if err != nil {
 		return atFlag(err)
 	}
-	var nests []nest.Nest
-	for _, of := range p.Threads() {
-		nests = append(nests, of...)
-	}
+	nests := slices.Concat(threads...)
 	run := explain.Run{Config: m.Config, Levels: t.Levels(),
 		Tensors: simcache.ByTensor(nests, slices.Concat(counts...)),
 		Nests:   nests, Passes: f.passes, Counts: t.Counts(), Visited: t.Work()}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -17,7 +20,7 @@ type threadFlags struct {
 }
 
 func (f *threadFlags) add(flags *pflag.FlagSet) {
-	f.counts = parsed[[]int]{parse: session.ParseThreads, kind: "list"}
+	f.counts = parsed[[]int]{parse: parseThreads, kind: "list"}
 	flags.Var(&f.counts, "threads", "numbers of threads that share a benchmark, such as 1,2,all; "+
 		"each is pinned to its own CPU, SMT siblings last; the slowest one's time counts; names "+
 		"end with threads=N")
@@ -37,6 +40,24 @@ func (f *threadFlags) add(flags *pflag.FlagSet) {
 		*list.flag = parsed[[]int]{parse: cpu.ParseList, kind: "list"}
 		flags.Var(list.flag, list.name, list.usage)
 	}
+}
+
+// parseThreads reads numbers of threads, such as "1,2,4,all"; all is 0.
+func parseThreads(text string) ([]int, error) {
+	var counts []int
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(part)
+		if part == "all" {
+			n, err = 0, nil
+		} else if n < 1 {
+			err = cmp.Or(err, strconv.ErrRange)
+		}
+		if err != nil {
+			return nil, errors.New("want numbers from 1 on or all, such as 1,2,4,all")
+		}
+		counts = append(counts, n)
+	}
+	return counts, nil
 }
 
 func (f *threadFlags) among(c call, p session.Plan, ab string) (session.Plan, error) {

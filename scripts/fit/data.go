@@ -82,7 +82,7 @@ func times(ctx context.Context, folder string) (all []timed, when string, err er
 				if err != nil {
 					return nil, "", fmt.Errorf("%s: %w", all[i].name, err)
 				}
-				all[i].ns = min(all[i].ns, s.PerPass())
+				all[i].ns = min(all[i].ns, s.PerPass)
 			}
 		}
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, rounds)
@@ -228,7 +228,7 @@ func byAnyKernel(all []timed) []timed {
 		was := t.spec.Kernel
 		own, ok := strings.CutSuffix(t.name, "/kernel="+was.String())
 		for _, set := range kernel.All() {
-			of := access.VectorKernel(set)
+			of := access.Kernel(set.Name())
 			if t.name = own + "/kernel=" + of.String(); ok && !planned[t.name] &&
 				was != access.Scalar && was != access.Builtin {
 				t.spec.Kernel = of

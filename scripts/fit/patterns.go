@@ -143,7 +143,7 @@ func permuted() (all []timed) {
 		} {
 			for _, set := range kernel.Sets()[1:] {
 				s := access.Spec{Op: access.Copy, Shape: c.shape, DType: c.dtype,
-					View: layouts.MustParseChain(v.view), Kernel: access.VectorKernel(set)}
+					View: layouts.MustParseChain(v.view), Kernel: access.Kernel(set.Name())}
 				if operands(s) <= mostOperands {
 					all = append(all, timed{family: "permuted", name: s.Name(), spec: s})
 				}

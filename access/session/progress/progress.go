@@ -1,4 +1,5 @@
-// Package progress shows how far a command is, phase by phase.
+// Package progress is the program's own and promises nothing. It shows how far a command is, phase
+// by phase.
 package progress
 
 import (

@@ -1,4 +1,4 @@
-package access
+package session
 
 import (
 	"strconv"
@@ -13,18 +13,18 @@ import (
 func TestStudies(t *testing.T) {
 	for _, d1 := range []simcache.Geometry{{Size: 32 << 10, Ways: 8, Line: 64}, {Size: 64 << 10, Ways: 4, Line: 64}, {Size: 2 << 10, Ways: 2, Line: 128}} {
 		seen := map[string]bool{}
-		for _, s := range Studies() {
-			all, err := s.Run(d1)
+		for _, s := range studies() {
+			all, err := s.records(d1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, r := range all {
-				if seen[r.Name] || !strings.HasPrefix(r.Name, s.Name+"/") || !strings.HasSuffix(r.Name, "/kernel=scalar") {
-					t.Errorf("%s: the name of a result is %s", s.Name, r.Name)
+				if seen[r.Name] || !strings.HasPrefix(r.Name, s.name+"/") || !strings.HasSuffix(r.Name, "/kernel=scalar") {
+					t.Errorf("%s: the name of a result is %s", s.name, r.Name)
 				}
 				seen[r.Name] = true
 			}
-			if strings.HasPrefix(s.Name, "Sets") {
+			if strings.HasPrefix(s.name, "Sets") {
 				checkSets(t, s, d1, all)
 			} else {
 				checkCapacities(t, s, d1, all)
@@ -33,18 +33,18 @@ func TestStudies(t *testing.T) {
 	}
 }
 
-func checkSets(t *testing.T, s Study, d1 simcache.Geometry, all []Studied) {
+func checkSets(t *testing.T, s study, d1 simcache.Geometry, all []Record) {
 	t.Helper()
-	sum := uint64(0)
+	sum := 0.0
 	for _, r := range all {
-		sum += r.Misses
+		sum += misses(r, "D1-misses/op")
 	}
-	if want := steady(t, s, d1).D1Misses(); sum != want || len(all) != min(d1.Sets(), maxSets) {
-		t.Errorf("D1 %s, %s: %d misses of %d sets, simulated %d", d1, s.Name, sum, len(all), want)
+	if want := float64(steady(t, s, d1).D1Misses()); sum != want || len(all) != min(d1.Sets(), maxSets) {
+		t.Errorf("D1 %s, %s: %v misses of %d sets, simulated %v", d1, s.name, sum, len(all), want)
 	}
 }
 
-func checkCapacities(t *testing.T, s Study, d1 simcache.Geometry, all []Studied) {
+func checkCapacities(t *testing.T, s study, d1 simcache.Geometry, all []Record) {
 	t.Helper()
 	for i, r := range all {
 		_, size, _ := strings.Cut(r.Name, "/capacity=")
@@ -58,18 +58,27 @@ func checkCapacities(t *testing.T, s Study, d1 simcache.Geometry, all []Studied)
 			continue
 		}
 		g := simcache.Geometry{Size: n * unit, Ways: n * unit / d1.Line, Line: d1.Line}
-		if want := steady(t, s, g); r.Misses != want.D1Misses() || r.Refs != want.Refs() {
-			t.Errorf("%s: %d misses of %d, simulated %d of %d", r.Name, r.Misses, r.Refs, want.D1Misses(), want.Refs())
+		if want := steady(t, s, g); misses(r, "misses/op") != float64(want.D1Misses()) || misses(r, "D-refs/op") != float64(want.Refs()) {
+			t.Errorf("%s: %v, simulated %d of %d", r.Name, r.Values, want.D1Misses(), want.Refs())
 		}
 	}
 }
 
 // steady simulates a study's pattern on one cache.
-func steady(t *testing.T, s Study, g simcache.Geometry) simcache.Counts {
+func steady(t *testing.T, s study, g simcache.Geometry) simcache.Counts {
 	t.Helper()
-	c, err := simcache.SteadyPass(simcache.Config{Levels: []simcache.Level{{Geometry: g}}}, pattern(t, s.Spec).Nests...)
+	p, err := s.spec.Pattern()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := simcache.SteadyPass(simcache.Config{Levels: []simcache.Level{{Geometry: g}}}, p.Nests...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+func misses(r Record, unit string) float64 {
+	value, _ := r.Value(unit)
+	return value
 }

@@ -1,4 +1,6 @@
-package session
+// Package turns is the program's own and promises nothing. It runs two bench programs alternately,
+// so that disturbances on the machine affect the samples of both.
+package turns
 
 import (
 	"bytes"
@@ -16,9 +18,9 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// TurnTime is the default length of a sample in a turn. Starting a process takes as long. In that
+// SampleTime is the default length of a sample in a turn. Starting a process takes as long. In that
 // time, other programs on the machine have mostly paused once.
-const TurnTime = 100 * time.Millisecond
+const SampleTime = 100 * time.Millisecond
 
 // A Runner runs a bench program and returns its output. It stops when the context is cancelled.
 type Runner func(ctx context.Context, args ...string) ([]byte, error)
@@ -69,12 +71,14 @@ type Turns struct {
 // ErrNoneInCommon says that the older program has none of the benchmarks.
 var ErrNoneInCommon = errors.New("it has none of these benchmarks")
 
-// ByTurns runs both programs alternately, so that disturbances on the machine affect both, and
-// returns each one's results. Each sample is its own process: samples of one process share their
-// pages, and would look like more evidence than they are. The programs alternate in going first.
-func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
+// Run runs both programs alternately, and returns each one's results. Each sample is its own
+// process: samples of one process share their pages, and would look like more evidence than they
+// are. The programs alternate in going first.
+func (t Turns) Run(ctx context.Context) (old, new []byte, err error) {
 	own := namesOf(t.Comparisons)
-	if !t.Own && !slices.ContainsFunc(t.Old.names, func(name string) bool { return own[name] }) {
+	if !t.Own && !slices.ContainsFunc(t.Old.names, func(name string) bool {
+		return slices.Contains(own, name)
+	}) {
 		return nil, nil, ErrNoneInCommon
 	}
 	pair := [2]*Contender{t.Old, t.New}
@@ -108,19 +112,25 @@ func (c *Contender) text() []byte {
 	return fmt.Appendf(slices.Concat(c.head, c.lines), "# %s: %d results\n", results.EndKey, n)
 }
 
-// Gone returns the names that the older program lists, with these flags, and the plan lacks.
-func (p Plan) Gone(ctx context.Context, old *Contender, list ...string) ([]string, error) {
-	text, err := old.run(ctx, append([]string{"list"}, list...)...)
+// Gone returns the names that the program lists, with these flags, and that are no longer among the
+// benchmarks and studies.
+func (c *Contender) Gone(ctx context.Context, all []access.Comparison, studies []string,
+	list ...string) ([]string, error) {
+	text, err := c.run(ctx, append([]string{"list"}, list...)...)
 	if err != nil {
 		return nil, err
 	}
-	here := namesOf(p.Comparisons)
-	for _, s := range p.Studies {
-		here[s.Name] = true
-	}
+	here := append(namesOf(all), studies...)
 	return slices.DeleteFunc(strings.Fields(string(text)), func(name string) bool {
-		return here[name]
+		return slices.Contains(here, name)
 	}), nil
+}
+
+func namesOf(all []access.Comparison) (names []string) {
+	for _, b := range slices.Concat(all...) {
+		names = append(names, b.Name)
+	}
+	return names
 }
 
 func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparison,
