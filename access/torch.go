@@ -13,7 +13,8 @@ import (
 // This file lowers walks in PyTorch's order. The order, and the strides of results, come from
 // layouts.Elementwise, Into, Reduction and Copy.
 
-// An Operand is a tensor as a value: its layout, its dtype, and what the operation does with it.
+// A Value is a tensor as an operand of an operation: its layout, its dtype, and what the operation
+// does with it.
 type Value struct {
 	Layout layouts.Layout
 	DType  layouts.DType

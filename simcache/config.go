@@ -137,14 +137,15 @@ type Level struct {
 //   - "lru", or "", evicts the least recently used line.
 //   - "fifo" evicts the line that was filled first.
 //   - "random" evicts a line drawn by splitmix64 from the level's Seed.
-//   - "tree-plru" follows a binary tree of bits that point away from the last touched way. Ways must
-//     be a power of two.
+//   - "tree-plru" follows a binary tree of bits that point away from the last touched way. Ways
+//     must be a power of two.
 //   - "bit-plru" has a bit for each way, set when touched. When all would be set, the others are
 //     cleared. It evicts the lowest way whose bit is clear. It is also known as MRU or
 //     not-recently-used.
-//   - "srrip" has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It raises
-//     all until one is at 3, and evicts the lowest of these. This is SRRIP-HP (Jaleel et al., "High
-//     Performance Cache Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010).
+//   - "srrip" has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It
+//     raises all until one is at 3, and evicts the lowest of these. This is SRRIP-HP (Jaleel et
+//     al., "High Performance Cache Replacement Using Re-Reference Interval Prediction (RRIP)",
+//     ISCA 2010).
 type Policy string
 
 var policyNames = []Policy{"lru", "fifo", "random", "tree-plru", "bit-plru", "srrip"}
@@ -189,8 +190,8 @@ type Prefetch struct {
 // A PrefetchKind is a kind of prefetcher:
 //
 //   - "none", or "", fetches nothing ahead.
-//   - "next-line" fetches the next lines after a miss or the first use of a prefetched line, within a
-//     4 KiB page (Smith, "Cache Memories", 1982, tagged prefetch).
+//   - "next-line" fetches the next lines after a miss or the first use of a prefetched line, within
+//     a 4 KiB page (Smith, "Cache Memories", 1982, tagged prefetch).
 //   - "stride" watches the addresses of each instruction, or operand of a Nest. Once a stride
 //     repeats, it fetches up to Degree strides ahead (Chen and Baer, "Effective Hardware-Based Data
 //     Prefetching for High-Performance Processors", 1995, reference prediction table).

@@ -64,7 +64,8 @@ func (c Config) checkPasses(passes int, references uint64) error {
 	case passes < 0:
 		return &PassesError{passes, "want none or more"}
 	case passes > 0 && most == 0:
-		return fmt.Errorf("%d references: 64 bits do not count %s; want at most %d, a smaller shape", references, what, limit)
+		return fmt.Errorf("%d references: 64 bits do not count %s; want at most %d, a smaller shape",
+			references, what, limit)
 	case uint64(passes) > most:
 		return &PassesError{passes, fmt.Sprintf(
 			"with %d references each, 64 bits do not count %s; want at most %d", references,

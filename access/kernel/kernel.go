@@ -42,8 +42,8 @@ type Set struct {
 // columns of high elements.
 type tile struct{ part, high int }
 
-// functions are vector kernels, or nil. Pitches and steps are in bytes, groups are lines. Size is the
-// bytes of an element. With past 1 instead of 0, stores bypass the caches.
+// functions are vector kernels, or nil. Pitches and steps are in bytes, groups are lines. Size is
+// the bytes of an element. With past 1 instead of 0, stores bypass the caches.
 type functions struct {
 	add              adders
 	fill             func(dst *byte, value uint64, groups, rows, pitch int)

@@ -8,7 +8,8 @@ func init() {
 	neon.run = &functions{
 		add:  adders{int32: addInt32NEON, float32: addFloat32NEON, float64: addFloat64NEON},
 		fill: fillNEON, copy: copyNEON,
-		transpose: func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead, size, _ int) {
+		transpose: func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead, size,
+			_ int) {
 			transposers[size](dst, src, n, dstPitch, srcPitch, dstStep, srcStep, ahead)
 		},
 	}

@@ -21,8 +21,8 @@ func (s system) text(name string) string {
 }
 
 // fromSysfs reads index0, index1, ... of Linux's cache folder
-// (Documentation/ABI/testing/sysfs-devices-system-cpu), which on arm64 has the figures of the device
-// tree. Missing figures are 0; many arm64 boards give only level and type.
+// (Documentation/ABI/testing/sysfs-devices-system-cpu), which on arm64 has the figures of the
+// device tree. Missing figures are 0; many arm64 boards give only level and type.
 func (s system) fromSysfs() []Cache {
 	if s.files == nil {
 		return nil

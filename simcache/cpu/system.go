@@ -31,8 +31,8 @@ type system struct {
 
 // Caches returns the caches of this CPU. The first source that knows any determines the list:
 // Linux's sysfs, macOS's sysctl, cpuid, the table of arm64 cores. Later sources fill in a missing
-// size, ways or line; then ways and line are assumed (Cache.Source). A cache of unknown size is left
-// out, except a last level, whose geometry is then zero.
+// size, ways or line; then ways and line are assumed (Cache.Source). A cache of unknown size is
+// left out, except a last level, whose geometry is then zero.
 //
 // With several kinds of cores, Linux describes the first of pinned, else the last CPU that the
 // process may run on, to which timed threads are pinned. macOS describes a performance core, and

@@ -147,7 +147,9 @@ func (r Run) fates(s story, c comeback) string {
 	return sentences(append(text, "It comes from memory again.")...)
 }
 
-func (r Run) lines(level int) int { return r.Config.Levels[level].Sets() * r.Config.Levels[level].Ways }
+func (r Run) lines(level int) int {
+	return r.Config.Levels[level].Sets() * r.Config.Levels[level].Ways
+}
 
 // crowding explains a conflict set: the level lacked ways for its lines.
 func (r Run) crowding(s story, c comeback, f fate, name string) string {

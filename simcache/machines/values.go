@@ -83,7 +83,8 @@ type skipped struct{}
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (*skipped) UnmarshalYAML(n ast.Node) error {
 	if n.Type() != ast.MappingType {
-		return strict.Refuse(n, errors.New("no section (want the keys and values of a measurement)"))
+		return strict.Refuse(n,
+			errors.New("no section (want the keys and values of a measurement)"))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ type outcome struct {
 	operand int // the access's number
 	addr    uint64
 	missed  int     // how many levels missed, from the first on
-	lines   []found // in the first level, that it lies in; the next call overwrites them
+	lines   []found // of the reference, in the first level; the next call overwrites them
 }
 
 // A found is a line of a reference, as it was found in a level.
@@ -27,9 +27,9 @@ type found struct {
 	evicted   uint64 // that line
 }
 
-// watch looks up every reference of passes over a program, one by one and as plainly as package
-// reference says what a cache is, in caches that start cold, until see returns false. It refuses
-// what NewHierarchy and RunProgram refuse, and levels that are not independent LRU caches.
+// watch looks up every reference of passes over a program, one by one, until see returns false. The
+// caches start cold, and are those of package reference. It returns an error for what NewHierarchy
+// and RunProgram refuse, and for levels that are not independent LRU caches.
 func watch(c simcache.Config, passes int, p nest.Program, see func(outcome) bool) error {
 	if err := c.Check(); err != nil {
 		return err

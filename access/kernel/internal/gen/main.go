@@ -167,8 +167,8 @@ type rowOperand struct{ base, at, pitch reg.Register }
 // GB/s with every second line, 22 with each and 20 with none.
 func (l level) sums(of, as string, lanesBytes int, add func(at Mem, vector int)) {
 	function("add"+of+l.name, "func(lanes, x *byte, groups, rows, pitch, ahead int)",
-		fmt.Sprintf("adds rows of groups of 64 B%s to %d B of lanes; it reads each group once, and "+
-			"asks for every second one that many bytes ahead unless that is 0.", as, lanesBytes))
+		fmt.Sprintf("adds rows of groups of 64 B%s to %d B of lanes; it reads each group once, "+
+			"and asks for every second one that many bytes ahead unless that is 0.", as, lanesBytes))
 	code := func(asks bool) {
 		var ahead reg.Register
 		if asks {

@@ -39,8 +39,8 @@ func transpose(l level) {
 // transposePairs makes a function for pairs of tiles. The second one is right of the first in the
 // output, and below it in the input.
 func transposePairs(l level) {
-	function("transposePairs"+l.name, transposer, "transposes n pairs of tiles, which it reads and "+
-		"writes once: 64 B a row, twice as many rows as that has elements. It asks for lines that "+
+	function("transposePairs"+l.name, transposer, "transposes n pairs of tiles, which it reads "+
+		"and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines that "+
 		"many pairs ahead.")
 	each("size", []int{8, 16}, func(size int) {
 		stores(func(past bool) {
@@ -239,8 +239,8 @@ const blockWidth = 4 * group
 // piece, with each output row's elements adjacent, so that lines are written whole there too.
 func transposeBlock() {
 	function("transposeBlockAVX2", "func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, "+
-		"bufferPitch, size, past int)", "reads rows of lines of 64 B once, and writes as many rows "+
-		"of 256 B as those have elements, once.")
+		"bufferPitch, size, past int)", "reads rows of lines of 64 B once, and writes as many "+
+		"rows of 256 B as those have elements, once.")
 	each("size", []int{1, 2, 4, 8}, func(size int) {
 		stores(func(past bool) { blockOf(size, past) })
 	})

@@ -11,7 +11,8 @@ import (
 const mostZipped = 7
 
 // A lane, 16 bytes, of each of n rows holds the elements of n interleaved lanes, whatever their
-// size. Masks for shuffles within lanes select the bytes that a lane contributes to each other lane.
+// size. Masks for shuffles within lanes select the bytes that a lane contributes to each other
+// lane.
 
 const zipper = "func(dst, src, masks *byte, groups, pitch, n, past int)"
 
@@ -96,8 +97,8 @@ func lanesOf(src reg.Register, n int) [2][]reg.VecPhysical {
 
 func pick() {
 	function("pickAVX2", "func(dst, src, masks *byte, groups int, asked uintptr, n, past int)",
-		"reads n * 64 B a group, and writes 64 B of them, those of one of n rows. It asks for lines "+
-			"from asked on.")
+		"reads n * 64 B a group, and writes 64 B of them, those of one of n rows. It asks for "+
+			"lines from asked on.")
 	eachN(func(n int, past bool) {
 		free, to := ymm[2*n], ymm[2*n+1]
 		dst, src, masks := Load(Param("dst"), GP64()), Load(Param("src"), GP64()),
